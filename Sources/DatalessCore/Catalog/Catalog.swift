@@ -1,0 +1,250 @@
+internal import SystemPackage
+
+/// The namespace the kernel knows, in flat tables: about 150 bytes for each file, and no object.
+///
+/// A node id is an index into the inode table and is never reused while mounted. Names that vanish stay as gone entries.
+/// Not thread-safe: used only under the engine's lock, each call in time proportional to what it returns.
+struct Catalog: ~Copyable {
+  var inodes = SegmentedTable<InodeRecord>()
+  var dentries = SegmentedTable<DentryRecord>()
+  private var names = NameArena()
+  private var index = DentryIndex()
+  private var devices: [UInt64] = []
+  /// Files with several names, by what makes them the same file: whichever name is seen first, it is one node.
+  private var hardLinks: [HardLinkKey: UInt32] = [:]
+  var counts = CatalogCounts()
+
+  private struct HardLinkKey: Hashable {
+    var device: UInt64
+    var inode: UInt64
+  }
+
+  init(root: ItemAttributes) {
+    // Index 0 of either table means "none".
+    let unused = ItemAttributes(
+      device: 0, inode: 0, mode: 0, linkCount: 0, uid: 0, gid: 0, specialDevice: 0, size: 0, blocks: 0,
+      accessTime: Timestamp(seconds: 0, nanoseconds: 0), modificationTime: Timestamp(seconds: 0, nanoseconds: 0),
+      changeTime: Timestamp(seconds: 0, nanoseconds: 0))
+    devices = [root.device]
+    _ = inodes.append(InodeRecord(unused, deviceIndex: 0))
+    _ = dentries.append(
+      DentryRecord(
+        parent: 0, node: 0, nameOffset: 0, nextSibling: 0, nextInBucket: 0, nextOfInode: 0, nameLength: 0, epoch: 0,
+        isGone: true))
+    let rootIndex = inodes.append(InodeRecord(root, deviceIndex: 0))
+    precondition(rootIndex == Int(NodeID.root.rawValue), "the root is node 1")
+    counts.add(inodes[rootIndex])
+  }
+
+  /// The record index of a node the kernel names; nil for one this catalog never handed out.
+  func position(of node: NodeID) -> Int? {
+    guard node.rawValue > 0, node.rawValue < UInt64(inodes.count) else { return nil }
+    return Int(node.rawValue)
+  }
+
+  /// The listed metadata of a node.
+  func attributes(at position: Int) -> ItemAttributes {
+    inodes[position].attributes(device: devices[Int(inodes[position].deviceIndex)])
+  }
+
+  /// Finds a present name in a directory; 0 when it has none.
+  func dentry(in parent: Int, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
+    let found = anyDentry(in: parent, name: name)
+    return found != 0 && !dentries[Int(found)].isGone ? found : 0
+  }
+
+  private func anyDentry(in parent: Int, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
+    let parent = UInt32(parent)
+    var candidate = index.head(DentryIndex.hash(parent: parent, name: name))
+    while candidate != 0 {
+      let record = dentries[Int(candidate)]
+      if record.parent == parent, Int(record.nameLength) == name.count,
+        names.name(at: record.nameOffset, length: record.nameLength).elementsEqual(name)
+      {
+        return candidate
+      }
+      candidate = record.nextInBucket
+    }
+    return 0
+  }
+
+  /// The bytes of a name, valid as long as the catalog.
+  func name(of dentry: Int) -> UnsafeBufferPointer<UInt8> {
+    names.name(at: dentries[dentry].nameOffset, length: dentries[dentry].nameLength)
+  }
+
+  /// The path of a node from the root, without a leading slash; for a hard link, by its first known name.
+  func path(of position: Int) -> [UInt8] {
+    var chain: [Int] = []
+    var length = 0
+    var current = position
+    while current != Int(NodeID.root.rawValue) {
+      let dentry = presentDentry(of: current)
+      guard dentry != 0 else { break }
+      chain.append(dentry)
+      length += Int(dentries[dentry].nameLength) + 1
+      current = Int(dentries[dentry].parent)
+    }
+    var path: [UInt8] = []
+    path.reserveCapacity(length)
+    for dentry in chain.reversed() {
+      if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+      path.append(contentsOf: name(of: dentry))
+    }
+    return path
+  }
+
+  /// A name of the node that is still there; otherwise its last name, so that a record can say what it was.
+  private func presentDentry(of position: Int) -> Int {
+    let first = inodes[position].firstDentry
+    var dentry = first
+    while dentry != 0 {
+      if !dentries[Int(dentry)].isGone { return Int(dentry) }
+      dentry = dentries[Int(dentry)].nextOfInode
+    }
+    return Int(first)
+  }
+
+  // MARK: - Listings
+
+  /// Starts a listing: names that it does not report count as gone when it finishes.
+  mutating func beginListing(of directory: Int) {
+    inodes[directory].listingEpoch &+= 1
+  }
+
+  /// Adds one listed name, or refreshes it.
+  ///
+  /// - Returns: False when the tables are full (2^32 names, or 4 GiB of names).
+  mutating func insert(_ entry: StoreEntry, into directory: Int) -> Bool {
+    entry.name.withUnsafeBufferPointer { name in insert(name, entry.attributes, into: directory) }
+  }
+
+  private mutating func insert(
+    _ name: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, into directory: Int
+  ) -> Bool {
+    let epoch = inodes[directory].listingEpoch
+    let existing = anyDentry(in: directory, name: name)
+    if existing != 0 {
+      refresh(Int(existing), attributes)
+      dentries[Int(existing)].epoch = epoch
+      dentries[Int(existing)].isGone = false
+      return true
+    }
+    guard let nameOffset = names.append(name), dentries.count < Int(UInt32.max), let node = node(for: attributes) else {
+      return false
+    }
+    let dentry = UInt32(
+      dentries.append(
+        DentryRecord(
+          parent: UInt32(directory), node: UInt32(node), nameOffset: nameOffset, nextSibling: 0, nextInBucket: 0,
+          nextOfInode: inodes[node].firstDentry, nameLength: UInt8(name.count), epoch: epoch, isGone: false)))
+    inodes[node].firstDentry = dentry
+    if isBusy(inodes[node]) { inodes[directory].busyChildren += 1 }
+    let last = inodes[directory].lastChild
+    if last == 0 { inodes[directory].firstChild = dentry } else { dentries[Int(last)].nextSibling = dentry }
+    inodes[directory].lastChild = dentry
+    index.insert(
+      dentry, hash: DentryIndex.hash(parent: UInt32(directory), name: name), into: &dentries, names: names)
+    return true
+  }
+
+  /// Marks the names that the listing did not see, a bounded number at a time.
+  ///
+  /// - Parameter cursor: 0 to start; the return value to go on.
+  /// - Returns: Where to go on; nil at the end.
+  mutating func dropVanishedNames(of directory: Int, from cursor: UInt32, limit: Int) -> UInt32? {
+    var dentry = cursor == 0 ? inodes[directory].firstChild : cursor
+    var left = limit
+    let epoch = inodes[directory].listingEpoch
+    while dentry != 0 {
+      if left == 0 { return dentry }
+      left -= 1
+      if dentries[Int(dentry)].epoch != epoch { dentries[Int(dentry)].isGone = true }
+      dentry = dentries[Int(dentry)].nextSibling
+    }
+    return nil
+  }
+
+  /// An existing name listed again: the same item takes over the new metadata, another item takes over the name.
+  private mutating func refresh(_ dentry: Int, _ attributes: ItemAttributes) {
+    let position = Int(dentries[dentry].node)
+    let known = self.attributes(at: position)
+    if known.inode == attributes.inode, known.device == attributes.device, known.kind == attributes.kind {
+      if !isBusy(inodes[position]) { update(position, attributes) }
+    } else if let node = node(for: attributes) {
+      let parent = Int(dentries[dentry].parent)
+      unlink(dentry, from: position)
+      dentries[dentry].node = UInt32(node)
+      dentries[dentry].nextOfInode = inodes[node].firstDentry
+      inodes[node].firstDentry = UInt32(dentry)
+      if isBusy(inodes[position]) { inodes[parent].busyChildren -= 1 }
+      if isBusy(inodes[node]) { inodes[parent].busyChildren += 1 }
+    }
+  }
+
+  /// Takes one name out of the list of an inode's names.
+  private mutating func unlink(_ dentry: Int, from position: Int) {
+    let next = dentries[dentry].nextOfInode
+    if inodes[position].firstDentry == UInt32(dentry) {
+      inodes[position].firstDentry = next
+      return
+    }
+    var current = Int(inodes[position].firstDentry)
+    while current != 0 {
+      if dentries[current].nextOfInode == UInt32(dentry) {
+        dentries[current].nextOfInode = next
+        return
+      }
+      current = Int(dentries[current].nextOfInode)
+    }
+  }
+
+  /// The node for listed metadata: the one that another name of the same file has, or a new one; nil when full.
+  private mutating func node(for attributes: ItemAttributes) -> Int? {
+    let isShared = attributes.linkCount > 1 && attributes.kind != .directory
+    let key = HardLinkKey(device: attributes.device, inode: attributes.inode)
+    if isShared, let known = hardLinks[key], inodes[Int(known)].kind == attributes.kind {
+      if !isBusy(inodes[Int(known)]) { update(Int(known), attributes) }
+      return Int(known)
+    }
+    guard inodes.count < Int(UInt32.max), let deviceIndex = deviceIndex(attributes.device) else { return nil }
+    let node = inodes.append(InodeRecord(attributes, deviceIndex: deviceIndex))
+    counts.add(inodes[node])
+    if isShared { hardLinks[key] = UInt32(node) }
+    return node
+  }
+
+  private mutating func update(_ position: Int, _ attributes: ItemAttributes) {
+    counts.remove(inodes[position])
+    inodes[position].update(attributes)
+    counts.add(inodes[position])
+  }
+
+  private mutating func deviceIndex(_ device: UInt64) -> UInt16? {
+    if let known = devices.firstIndex(of: device) { return UInt16(known) }
+    guard devices.count < Int(UInt16.max) else { return nil }
+    devices.append(device)
+    return UInt16(devices.count - 1)
+  }
+
+  // MARK: - States
+
+  /// Whether a node keeps its directory from becoming dataless: it holds, or is about to hold, something local.
+  private func isBusy(_ record: InodeRecord) -> Bool { record.canBeDataless && record.state != .dataless }
+
+  /// Changes the content state of a node, keeping the counts of its directories and of the volume.
+  mutating func setState(_ state: ContentState, of position: Int) {
+    let wasBusy = isBusy(inodes[position])
+    counts.remove(inodes[position])
+    inodes[position].state = state
+    counts.add(inodes[position])
+    let isBusy = isBusy(inodes[position])
+    guard wasBusy != isBusy else { return }
+    var dentry = inodes[position].firstDentry
+    while dentry != 0 {
+      let parent = Int(dentries[Int(dentry)].parent)
+      if isBusy { inodes[parent].busyChildren += 1 } else { inodes[parent].busyChildren -= 1 }
+      dentry = dentries[Int(dentry)].nextOfInode
+    }
+  }
+}

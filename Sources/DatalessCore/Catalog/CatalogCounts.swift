@@ -1,0 +1,44 @@
+/// How many items of each kind and state the catalog knows, kept up to date with each change.
+public struct CatalogCounts: Sendable, Equatable {
+  public internal(set) var files = 0
+  public internal(set) var filesDataless = 0
+  public internal(set) var filesMaterializing = 0
+  public internal(set) var filesResident = 0
+  /// Empty files: never dataless, no content to fetch.
+  public internal(set) var filesEmpty = 0
+  public internal(set) var directories = 0
+  public internal(set) var directoriesDataless = 0
+  public internal(set) var directoriesListed = 0
+  /// Symlinks, devices, FIFOs and sockets.
+  public internal(set) var others = 0
+  /// Sum of st_size of the files, and of those that are resident.
+  public internal(set) var bytes: Int64 = 0
+  public internal(set) var bytesResident: Int64 = 0
+
+  mutating func add(_ record: InodeRecord) { count(record, 1) }
+  mutating func remove(_ record: InodeRecord) { count(record, -1) }
+
+  private mutating func count(_ record: InodeRecord, _ sign: Int) {
+    switch record.kind {
+    case .file:
+      files += sign
+      bytes &+= Int64(sign) &* record.size
+      if record.size <= 0 {
+        filesEmpty += sign
+        return
+      }
+      switch record.state {
+      case .dataless: filesDataless += sign
+      case .materializing: filesMaterializing += sign
+      case .resident:
+        filesResident += sign
+        bytesResident &+= Int64(sign) &* record.size
+      }
+    case .directory:
+      directories += sign
+      if record.state == .resident { directoriesListed += sign } else { directoriesDataless += sign }
+    case .symlink, .fifo, .socket, .characterDevice, .blockDevice:
+      others += sign
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// One name: the edge from a directory to an inode. 28 bytes.
+struct DentryRecord: BitwiseCopyable {
+  var parent: UInt32
+  var node: UInt32
+  var nameOffset: UInt32
+  /// Next entry of the same directory, in listing order; 0 ends the list.
+  var nextSibling: UInt32
+  /// Next entry of the same hash bucket; 0 ends the chain.
+  var nextInBucket: UInt32
+  /// Next name of the same inode (hard links); 0 ends the list.
+  var nextOfInode: UInt32
+  var nameLength: UInt8
+  /// The epoch of the listing that saw the name last.
+  var epoch: UInt8
+  /// A name that a later listing no longer had. It stays in the sibling list, so that readdir cookies stay valid.
+  var isGone: Bool
+}

@@ -1,0 +1,116 @@
+/// Whether the content of a file, or the listing of a directory, is local.
+enum ContentState: UInt8 {
+  /// Not local; the first trigger starts an attempt.
+  case dataless
+  /// An attempt is under way. The caller still sees a dataless item.
+  case materializing
+  /// Local and complete. Empty files, symlinks, devices, FIFOs and sockets are always resident.
+  case resident
+}
+
+/// What the catalog knows of one inode: 104 bytes, no reference, no object.
+struct InodeRecord: BitwiseCopyable {
+  var size: Int64
+  var inode: UInt64
+  var modificationSeconds: Int64
+  var changeSeconds: Int64
+  var accessSeconds: Int64
+  var blocks: Int64
+  /// A resident file: its `ContentReference`. A device: st_rdev. A directory: first and last child's dentry.
+  var payload: UInt64
+  var modificationNanoseconds: UInt32
+  var changeNanoseconds: UInt32
+  var accessNanoseconds: UInt32
+  var linkCount: UInt32
+  var uid: UInt32
+  var gid: UInt32
+  /// The first of the names that are known; 0 for none (the root, or an item whose names are gone).
+  var firstDentry: UInt32
+  /// A directory: children that are not plainly dataless; it can become dataless itself only at 0.
+  var busyChildren: UInt32
+  var mode: UInt16
+  /// Index into the catalog's table of devices.
+  var deviceIndex: UInt16
+  /// Attempts so far, and calls that reached the volume, saturating: what the log calls `prior`.
+  var attempts: UInt16
+  var opens: UInt16
+  var stats: UInt16
+  var xattrCalls: UInt16
+  var state: ContentState
+  /// A directory: which of two epochs its present listing has, to find names that vanished.
+  var listingEpoch: UInt8
+
+  init(_ attributes: ItemAttributes, deviceIndex: UInt16) {
+    size = attributes.size
+    inode = attributes.inode
+    modificationSeconds = attributes.modificationTime.seconds
+    changeSeconds = attributes.changeTime.seconds
+    accessSeconds = attributes.accessTime.seconds
+    blocks = attributes.blocks
+    payload = 0
+    modificationNanoseconds = attributes.modificationTime.nanoseconds
+    changeNanoseconds = attributes.changeTime.nanoseconds
+    accessNanoseconds = attributes.accessTime.nanoseconds
+    linkCount = attributes.linkCount
+    uid = attributes.uid
+    gid = attributes.gid
+    firstDentry = 0
+    busyChildren = 0
+    mode = UInt16(truncatingIfNeeded: attributes.mode)
+    self.deviceIndex = deviceIndex
+    attempts = 0
+    opens = 0
+    stats = 0
+    xattrCalls = 0
+    listingEpoch = 0
+    state = .resident
+    switch kind {
+    case .file: state = size > 0 ? .dataless : .resident
+    case .directory: state = .dataless
+    case .characterDevice, .blockDevice: payload = attributes.specialDevice
+    case .fifo, .socket, .symlink: break
+    }
+  }
+
+  var kind: ItemKind { ItemKind(rawValue: UInt8(mode >> 12)) ?? .fifo }
+
+  /// Whether content can be absent at all.
+  var canBeDataless: Bool { kind == .directory || (kind == .file && size > 0) }
+
+  var firstChild: UInt32 {
+    get { UInt32(truncatingIfNeeded: payload) }
+    set { payload = payload & 0xffff_ffff_0000_0000 | UInt64(newValue) }
+  }
+
+  var lastChild: UInt32 {
+    get { UInt32(truncatingIfNeeded: payload >> 32) }
+    set { payload = payload & 0xffff_ffff | UInt64(newValue) << 32 }
+  }
+
+  /// The listed metadata in full, as the backing store is asked with it.
+  func attributes(device: UInt64) -> ItemAttributes {
+    ItemAttributes(
+      device: device, inode: inode, mode: UInt32(mode), linkCount: linkCount, uid: uid, gid: gid,
+      specialDevice: kind == .characterDevice || kind == .blockDevice ? payload : 0, size: size, blocks: blocks,
+      accessTime: Timestamp(seconds: accessSeconds, nanoseconds: accessNanoseconds),
+      modificationTime: Timestamp(seconds: modificationSeconds, nanoseconds: modificationNanoseconds),
+      changeTime: Timestamp(seconds: changeSeconds, nanoseconds: changeNanoseconds))
+  }
+
+  /// Takes over newly listed metadata; state, payload, names and counters stay.
+  mutating func update(_ attributes: ItemAttributes) {
+    size = attributes.size
+    modificationSeconds = attributes.modificationTime.seconds
+    modificationNanoseconds = attributes.modificationTime.nanoseconds
+    changeSeconds = attributes.changeTime.seconds
+    changeNanoseconds = attributes.changeTime.nanoseconds
+    accessSeconds = attributes.accessTime.seconds
+    accessNanoseconds = attributes.accessTime.nanoseconds
+    blocks = attributes.blocks
+    linkCount = attributes.linkCount
+    uid = attributes.uid
+    gid = attributes.gid
+    mode = UInt16(truncatingIfNeeded: attributes.mode)
+    if kind == .file { state = size > 0 ? .dataless : .resident }
+  }
+}

@@ -1,0 +1,38 @@
+/// A set of byte offsets kept as sorted, disjoint, non-adjacent half-open ranges.
+struct ByteRangeSet: Equatable {
+  private(set) var ranges: [Range<Int64>] = []
+
+  /// Number of offsets in the set.
+  var count: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+
+  /// Adds a range; ranges that it touches or overlaps become one.
+  mutating func insert(_ range: Range<Int64>) {
+    guard !range.isEmpty else { return }
+    if let last = ranges.last, last.lowerBound <= range.lowerBound, range.lowerBound <= last.upperBound {
+      // Sequential reading, by far the most frequent case.
+      ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      return
+    }
+    let first = ranges.partitioningIndex { $0.upperBound >= range.lowerBound }
+    var end = first
+    var merged = range
+    while end < ranges.count, ranges[end].lowerBound <= merged.upperBound {
+      merged = min(merged.lowerBound, ranges[end].lowerBound)..<max(merged.upperBound, ranges[end].upperBound)
+      end += 1
+    }
+    ranges.replaceSubrange(first..<end, with: CollectionOfOne(merged))
+  }
+}
+
+extension Array {
+  /// The first index whose element satisfies a predicate that is false, then true along the array.
+  fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,85 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// The listing of one directory, from the backing store into the catalog.
+///
+/// Entries go in by small batches, so that the engine's lock is never held for long; nobody sees them before the last.
+final class DirectoryFetch: AttemptJob {
+  private let engine: Engine
+  private let attempt: UInt64
+  private let node: Int
+  private let item: StoreItem
+  private let isCancelled = Atomic<Bool>(false)
+
+  /// Entries inserted under one lock: about 50 us.
+  private static let batchSize = 128
+
+  init(engine: Engine, attempt: UInt64, node: Int, item: StoreItem) {
+    self.engine = engine
+    self.attempt = attempt
+    self.node = node
+    self.item = item
+  }
+
+  func cancel() { isCancelled.store(true, ordering: .releasing) }
+
+  /// Runs on the blocking lane.
+  func run() {
+    let started = engine.timer.now
+    guard engine.beginListing(attempt) else { return }
+    var entries = 0
+    do throws(FSError) {
+      try engine.store.list(item) { (batch: [StoreEntry]) throws(FSError) in
+        entries += batch.count
+        var start = 0
+        while start < batch.count {
+          let end = min(start + Self.batchSize, batch.count)
+          try insert(batch[start..<end])
+          start = end
+        }
+      }
+      engine.dropVanishedNames(attempt)
+      engine.listed(attempt, entries: entries, storeNanoseconds: engine.timer.now - started)
+    } catch {
+      engine.failed(attempt, error, storeNanoseconds: engine.timer.now - started)
+    }
+  }
+
+  private func insert(_ entries: ArraySlice<StoreEntry>) throws(FSError) {
+    guard !isCancelled.load(ordering: .acquiring) else { throw FSError(.interrupted, "the listing was given up") }
+    guard engine.insert(entries, attempt: attempt) else {
+      throw FSError(.noSpace, "the catalog holds as many names as it can")
+    }
+  }
+}
+
+extension Engine {
+  /// - Returns: False when the attempt was given up meanwhile.
+  func beginListing(_ attempt: UInt64) -> Bool {
+    state.withLock { state in
+      guard let running = state.attempts[attempt] else { return false }
+      state.catalog.beginListing(of: running.node)
+      return true
+    }
+  }
+
+  /// Inserts listed entries, unless the attempt was given up.
+  func insert(_ entries: ArraySlice<StoreEntry>, attempt: UInt64) -> Bool {
+    state.withLock { state in
+      guard let running = state.attempts[attempt] else { return true }
+      for entry in entries where !state.catalog.insert(entry, into: running.node) { return false }
+      return true
+    }
+  }
+
+  /// Marks names that a renewed listing no longer has, in bounded steps.
+  func dropVanishedNames(_ attempt: UInt64) {
+    var cursor: UInt32? = 0
+    while let position = cursor {
+      cursor = state.withLock { state in
+        guard let running = state.attempts[attempt] else { return nil }
+        return state.catalog.dropVanishedNames(of: running.node, from: position, limit: 2048)
+      }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// What an eviction of one item did.
+public enum EvictionResult: Sendable {
+  /// The item is dataless now. `bytes`: content dropped; `wasResident` false when there was nothing to do.
+  case evicted(bytes: Int64, wasResident: Bool)
+  case refused(FSError)
+}
+
+extension Engine {
+  /// How long an eviction waits for a close that is under way: close(2) returns before RELEASE arrives.
+  static let closeGraceNanoseconds: Int64 = 250_000_000
+
+  /// Makes one file or directory dataless. A directory's children must be dataless already.
+  ///
+  /// Refusals: EBUSY (open handles, after waiting up to 250 ms for a close; an attempt in flight; a directory with local
+  /// children), EMLINK (a file with several names). Other kinds of items are left as they are.
+  ///
+  /// - Parameter completion: Called exactly once, possibly before this returns.
+  public func evict(_ node: NodeID, by: String, completion: @escaping @Sendable (EvictionResult) -> Void) {
+    evict(node, by: by, deadline: timer.now + Self.closeGraceNanoseconds, completion)
+  }
+
+  private func evict(
+    _ node: NodeID, by: String, deadline: MonotonicTime, _ completion: @escaping @Sendable (EvictionResult) -> Void
+  ) {
+    let now = timer.now
+    let once = OnceFlag()
+    let again: @Sendable () -> Void = { [self] in
+      if once.take() { evict(node, by: by, deadline: deadline, completion) }
+    }
+    let decision: Decision = state.withLock { state in state.decideEviction(node, mayWait: now < deadline, again) }
+    switch decision {
+    case .wait: timer.schedule(at: deadline, again)
+    case .nothing: completion(.evicted(bytes: 0, wasResident: false))
+    case .refused(let error, let path, let kind):
+      events.record(
+        .evictionRefused(
+          Event.EvictionRecord(path: path, kind: kind, bytes: 0, errno: error.errno, by: by, time: now)))
+      completion(.refused(error))
+    case .file(let reference, let size, let path):
+      kernel.invalidateContent(of: node) { [self] in
+        blocking.submit { [self] in content.remove(reference, size: size) }
+        finishEviction(path, .file, size, by, completion)
+      }
+    case .directory(let path):
+      kernel.invalidateDirectory(node, names: kernel.needsNames ? names(in: node) : []) { [self] in
+        finishEviction(path, .directory, 0, by, completion)
+      }
+    }
+  }
+
+  private func finishEviction(
+    _ path: [UInt8], _ kind: MaterializationKind, _ bytes: Int64, _ by: String,
+    _ completion: @Sendable (EvictionResult) -> Void
+  ) {
+    state.withLock { $0.totals.evictions += 1 }
+    events.record(
+      .evictionFinished(
+        Event.EvictionRecord(path: path, kind: kind, bytes: bytes, errno: nil, by: by, time: timer.now)))
+    completion(.evicted(bytes: bytes, wasResident: true))
+  }
+
+  enum Decision {
+    case wait
+    case nothing
+    case refused(FSError, path: [UInt8], kind: MaterializationKind)
+    case file(ContentReference, size: Int64, path: [UInt8])
+    case directory(path: [UInt8])
+  }
+
+  /// The names of a directory that has just become dataless, a page at a time.
+  private func names(in node: NodeID) -> [[UInt8]] {
+    var names: [[UInt8]] = []
+    var cookie: UInt64 = 2
+    while true {
+      let before = names.count
+      state.withLock { state in
+        guard let position = state.catalog.position(of: node) else { return }
+        _ = state.catalog.readDirectory(position, from: cookie) { entry in
+          names.append(Array(entry.name))
+          cookie = entry.nextCookie
+          return names.count - before < 256
+        }
+      }
+      if names.count == before { return names }
+    }
+  }
+}
+
+/// Lets exactly one of several callers through.
+final class OnceFlag: Sendable {
+  private let taken = Atomic<Bool>(false)
+  func take() -> Bool { !taken.exchange(true, ordering: .acquiringAndReleasing) }
+}
+
+extension EngineState {
+  /// Decides about an eviction and marks the item dataless if it is granted.
+  mutating func decideEviction(
+    _ node: NodeID, mayWait: Bool, _ again: @escaping @Sendable () -> Void
+  ) -> Engine.Decision {
+    guard let position = catalog.position(of: node) else { return .nothing }
+    let record = catalog.inodes[position]
+    guard record.canBeDataless, record.state != .dataless else { return .nothing }
+    let path = catalog.path(of: position)
+    let kind: MaterializationKind = record.kind == .directory ? .directory : .file
+    if record.state == .materializing {
+      return .refused(FSError(.resourceBusy, "an attempt is in flight"), path: path, kind: kind)
+    }
+    if kind == .file, record.linkCount > 1 {
+      let message = "the file has \(record.linkCount) names (hard links)"
+      return .refused(FSError(.tooManyLinks, message), path: path, kind: kind)
+    }
+    let open = handles.count(of: position)
+    if open > 0 {
+      if mayWait {
+        handles.waitForClose(of: position, again)
+        return .wait
+      }
+      let message = open == 1 ? "1 open handle" : "\(open) open handles"
+      return .refused(FSError(.resourceBusy, message), path: path, kind: kind)
+    }
+    if kind == .file {
+      let reference = ContentReference(rawValue: record.payload)
+      catalog.setState(.dataless, of: position)
+      catalog.inodes[position].payload = 0
+      return .file(reference, size: record.size, path: path)
+    }
+    if record.busyChildren > 0 {
+      let message = "\(record.busyChildren) of its children are not dataless"
+      return .refused(FSError(.resourceBusy, message), path: path, kind: kind)
+    }
+    catalog.setState(.dataless, of: position)
+    return .directory(path: path)
+  }
+}

@@ -1,0 +1,148 @@
+public import SystemPackage
+
+/// How an open is to be answered.
+public enum OpenAnswer: Sendable {
+  /// The file was dataless: reads come one by one with their exact ranges (direct_io), under this handle.
+  case dataless(handle: UInt64)
+  /// The content is local: the page cache serves reads.
+  case resident
+  case failed(Errno)
+}
+
+/// How a READ is to be answered.
+public enum ReadAnswer: Sendable {
+  case resident(ContentReference, size: Int64)
+  /// The kernel's own repeat of a read that failed a moment ago.
+  case repeatedFailure(FSError)
+  case needsMaterialization
+  case failed(Errno)
+}
+
+extension Engine {
+  /// Whether opening this file hands out a handle whose reads are watched; asked before the caller is identified,
+  /// because identifying costs more than answering.
+  public func isDataless(_ node: NodeID) -> Bool {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return false }
+      let record = state.catalog.inodes[position]
+      return record.canBeDataless && record.state != .resident
+    }
+  }
+
+  /// open(2) of a file. Never materializes.
+  public func open(_ node: NodeID, process: ProcessID, openFlags: Int32) -> OpenAnswer {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
+      let record = state.catalog.inodes[position]
+      if record.opens < .max { state.catalog.inodes[position].opens += 1 }
+      guard record.kind == .file, record.state != .resident else {
+        state.handles.open(position)
+        return .resident
+      }
+      return .dataless(handle: state.handles.openDataless(position, process: process, openFlags: openFlags))
+    }
+  }
+
+  /// opendir(3). Never materializes. - Returns: Whether the directory is listed; nil for an unknown node.
+  public func openDirectory(_ node: NodeID) -> Bool? {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return nil }
+      if state.catalog.inodes[position].opens < .max { state.catalog.inodes[position].opens += 1 }
+      state.handles.open(position)
+      return state.catalog.inodes[position].state == .resident
+    }
+  }
+
+  /// The last close of a handle of a file (`handle` as given at open, 0 for resident) or directory.
+  public func release(_ node: NodeID, handle: UInt64) {
+    let now = timer.now
+    let actions: [Action] = state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return [] }
+      let (closed, waiters) = state.handles.close(position, handle: handle)
+      var actions: [Action] = []
+      if let closed {
+        actions.append(
+          .record(
+            .handleClosed(
+              Event.HandleClosed(
+                path: state.catalog.path(of: position), inode: state.catalog.inodes[position].inode, handle: handle,
+                process: closed.process, size: state.catalog.inodes[position].size, bytesRead: closed.bytesRead,
+                coveredBytes: closed.covered.count, highWaterMark: closed.highWaterMark, reads: closed.reads,
+                triggered: closed.triggered, time: now))))
+      }
+      actions += waiters.map(Action.call)
+      return actions
+    }
+    perform(actions)
+  }
+
+  /// Decides about one READ. `isDirect`: it is one read(2) on a direct_io handle, not the page cache's.
+  public func read(
+    _ node: NodeID, handle: UInt64, offset: Int64, length: Int64, isDirect: Bool, threadID: Int32
+  ) -> ReadAnswer {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
+      let record = state.catalog.inodes[position]
+      guard record.kind == .file else { return .failed(.invalidArgument) }
+      guard record.size > 0 else { return .resident(ContentReference(rawValue: 0), size: 0) }
+      let end = min(offset.addingReportingOverflow(length).partialValue, record.size)
+      if record.state == .resident {
+        if handle != 0, offset < end { state.handles.noteRead(handle, range: offset..<end) }
+        return .resident(ContentReference(rawValue: record.payload), size: record.size)
+      }
+      if !isDirect {
+        let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
+        if let error = state.failures.repeated(node: position, threadID: threadID, range: range, now: timer.now) {
+          return .repeatedFailure(error)
+        }
+      }
+      return .needsMaterialization
+    }
+  }
+
+  /// lseek(2) with SEEK_DATA or SEEK_HOLE. Dataless content is all data; resident content has the holes it has.
+  public func seek(_ node: NodeID, from offset: Int64, hole: Bool) -> Result<Int64, FSError> {
+    let answer: ReadAnswer = state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
+      let record = state.catalog.inodes[position]
+      guard offset >= 0, offset < record.size else { return .failed(.noSuchAddressOrDevice) }
+      guard record.state == .resident else { return .needsMaterialization }
+      return .resident(ContentReference(rawValue: record.payload), size: record.size)
+    }
+    switch answer {
+    case .failed(let errno): return .failure(FSError(errno, "cannot seek to \(offset)"))
+    case .repeatedFailure(let error): return .failure(error)
+    case .needsMaterialization: return hole ? datalessEnd(node) : .success(offset)
+    case .resident(let reference, let size):
+      do throws(FSError) {
+        return .success(try content.seek(reference, size: size, from: offset, hole: hole))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private func datalessEnd(_ node: NodeID) -> Result<Int64, FSError> {
+    state.withLock { state in .success(state.catalog.inodes[Int(node.rawValue)].size) }
+  }
+
+  /// Notes an xattr call that reached the volume, for `prior` in the log.
+  public func noteExtendedAttributeCall(_ node: NodeID) {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node), state.catalog.inodes[position].xattrCalls < .max else {
+        return
+      }
+      state.catalog.inodes[position].xattrCalls += 1
+    }
+  }
+}
+
+extension Engine {
+  /// Reads committed content of a resident file. The caller holds an open handle, which keeps the content from being
+  /// evicted. - Throws: EIO.
+  public func readContent(
+    _ reference: ContentReference, size: Int64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(FSError) -> Int {
+    try content.read(reference, size: size, into: buffer, at: offset)
+  }
+}

@@ -1,0 +1,128 @@
+internal import SystemPackage
+
+/// One item as `dataless ls` shows it.
+public struct ItemDescription: Sendable {
+  public var node: NodeID
+  public var path: [UInt8]
+  public var attributes: ItemAttributes
+  /// `dataless`, `materializing`, `resident` (a file), `listed` (a directory), or `none` for what has no content.
+  public var state: String
+  public var localBytes: Int64
+  public var openHandles: Int
+}
+
+/// Where a path leads in the catalog, without materializing anything.
+public enum PathResolution: Sendable {
+  case found(NodeID)
+  /// A component does not exist, or is not a directory.
+  case absent(component: [UInt8])
+  /// A directory on the way is dataless, so what is below is not known.
+  case insideDataless(directory: NodeID, path: [UInt8], rest: [UInt8])
+}
+
+extension Engine {
+  /// Walks a path (relative to the root, bytes) through listed directories.
+  public func resolve(_ path: [UInt8]) -> PathResolution {
+    let components = path.split(separator: UInt8(ascii: "/")).filter { Array($0) != [UInt8(ascii: ".")] }
+    return state.withLock { state in
+      var position = Int(NodeID.root.rawValue)
+      for (index, component) in components.enumerated() {
+        let record = state.catalog.inodes[position]
+        guard record.kind == .directory else { return .absent(component: Array(component)) }
+        guard record.state == .resident else {
+          let rest = Array(components[index...].joined(separator: [UInt8(ascii: "/")]))
+          return .insideDataless(
+            directory: NodeID(rawValue: UInt64(position)), path: state.catalog.path(of: position), rest: rest)
+        }
+        let dentry = component.withUnsafeBufferPointer { state.catalog.dentry(in: position, name: $0) }
+        guard dentry != 0 else { return .absent(component: Array(component)) }
+        position = Int(state.catalog.dentries[Int(dentry)].node)
+      }
+      return .found(NodeID(rawValue: UInt64(position)))
+    }
+  }
+
+  /// Describes one node; nil for an unknown one.
+  public func describe(_ node: NodeID) -> ItemDescription? {
+    state.withLock { state in
+      state.catalog.position(of: node).map { state.describe($0, path: state.catalog.path(of: $0)) }
+    }
+  }
+
+  /// The next children of a listed directory in listing order; empty at the end, and for a dataless directory.
+  ///
+  /// - Parameters:
+  ///   - cookie: 0 to start, then the last entry's cookie.
+  ///   - limit: At most 256 are returned whatever it says, so that the lock is held briefly.
+  public func children(
+    of node: NodeID, after cookie: UInt64, limit: Int
+  ) -> [(cookie: UInt64, item: ItemDescription)] {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node), state.catalog.inodes[position].kind == .directory,
+        state.catalog.inodes[position].state == .resident
+      else { return [] }
+      let prefix = state.catalog.path(of: position)
+      var found: [(cookie: UInt64, node: Int, name: [UInt8])] = []
+      _ = state.catalog.readDirectory(position, from: max(cookie, 2)) { entry in
+        guard let child = entry.node else { return true }
+        found.append((entry.nextCookie, Int(child.rawValue), Array(entry.name)))
+        return found.count < min(limit, 256)
+      }
+      return found.map { entry in
+        let path = prefix.isEmpty ? entry.name : prefix + [UInt8(ascii: "/")] + entry.name
+        return (entry.cookie, state.describe(entry.node, path: path))
+      }
+    }
+  }
+
+  public var counts: CatalogCounts { state.withLock { $0.catalog.counts } }
+  public var totals: MaterializationTotals { state.withLock { $0.totals } }
+
+  /// The limits on what the budgeted process and its descendants may materialize.
+  public var budget: EngineConfiguration.Budget {
+    state.withLock { $0.budget }
+  }
+
+  /// Sets the limits; what was counted so far stays.
+  public func setBudget(_ budget: EngineConfiguration.Budget) {
+    state.withLock { $0.budget = budget }
+  }
+
+  /// The attempts in flight, oldest first, each with at most `limit` of its waiters.
+  public func attemptsInFlight(waitersEach limit: Int = 64) -> [AttemptSnapshot] {
+    let now = timer.now
+    return state.withLock { state in
+      state.attempts.values.sorted { $0.id < $1.id }.map { attempt in
+        AttemptSnapshot(
+          attempt: attempt.id, path: attempt.path, kind: attempt.kind, size: attempt.size,
+          stage: attempt.stage.rawValue, ageNanoseconds: now - attempt.startedAt,
+          waiterCount: attempt.waiters.count,
+          waiters: attempt.waiters.prefix(limit).map { waiter in
+            AttemptSnapshot.WaitingCaller(
+              caller: waiter.request.caller, trigger: waiter.request.trigger, blockedNanoseconds: now - waiter.since)
+          })
+      }
+    }
+  }
+}
+
+extension EngineState {
+  func describe(_ position: Int, path: [UInt8]) -> ItemDescription {
+    let record = catalog.inodes[position]
+    let snapshot = catalog.snapshot(at: position)
+    let name: String
+    switch (record.kind, record.state) {
+    case (.file, .dataless): name = "dataless"
+    case (.file, .materializing): name = "materializing"
+    case (.file, .resident): name = "resident"
+    case (.directory, .dataless): name = "dataless"
+    case (.directory, .materializing): name = "materializing"
+    case (.directory, .resident): name = "listed"
+    default: name = "none"
+    }
+    let isLocal = record.kind == .file && record.size > 0 && record.state == .resident
+    return ItemDescription(
+      node: NodeID(rawValue: UInt64(position)), path: path, attributes: snapshot.attributes, state: name,
+      localBytes: isLocal ? snapshot.attributes.blocks * 512 : 0, openHandles: handles.count(of: position))
+  }
+}

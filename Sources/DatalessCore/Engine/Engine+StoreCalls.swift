@@ -1,0 +1,81 @@
+internal import SystemPackage
+
+extension Engine {
+  /// Reads a symbolic link's target from the store, on the blocking lane.
+  ///
+  /// - Parameter completion: Called exactly once, with the bytes, or the store's errno, EINTR, or ETIMEDOUT at shutdown.
+  public func readLink(
+    _ node: NodeID, threadID: Int32, waiter: WaiterID,
+    completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
+  ) {
+    callStore(node, threadID: threadID, waiter: waiter, completion) { store, item throws(FSError) in
+      try store.readLink(item)
+    }
+  }
+
+  /// One extended attribute's value, from the store, without latency. - Parameter completion: As `readLink`.
+  public func extendedAttribute(
+    _ name: [UInt8], of node: NodeID, threadID: Int32, waiter: WaiterID,
+    completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
+  ) {
+    callStore(node, threadID: threadID, waiter: waiter, completion) { store, item throws(FSError) in
+      try store.extendedAttribute(name, of: item)
+    }
+  }
+
+  /// The names of extended attributes, each ended by a zero byte as listxattr(2) wants them, without latency.
+  public func extendedAttributeNames(
+    of node: NodeID, threadID: Int32, waiter: WaiterID,
+    completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
+  ) {
+    callStore(node, threadID: threadID, waiter: waiter, completion) { store, item throws(FSError) in
+      var list: [UInt8] = []
+      for name in try store.extendedAttributeNames(of: item) {
+        list += name
+        list.append(0)
+      }
+      return list
+    }
+  }
+
+  /// `user.dataless.state` of a file or directory, from the catalog; nil for other kinds and unknown nodes.
+  public func contentStateName(of node: NodeID) -> String? {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return nil }
+      let record = state.catalog.inodes[position]
+      guard record.kind == .file || record.kind == .directory else { return nil }
+      return record.state == .resident ? "resident" : "dataless"
+    }
+  }
+
+  /// Runs a metadata call on the blocking lane and remembers its caller, so that a SOURCE that hangs keeps nobody stuck
+  /// at shutdown, and a killed caller leaves.
+  private func callStore(
+    _ node: NodeID, threadID: Int32, waiter: WaiterID,
+    _ completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void,
+    _ call: @escaping @Sendable (any BackingStore, StoreItem) throws(FSError) -> [UInt8]
+  ) {
+    let item: Result<StoreItem, FSError> = state.withLock { state in
+      if let ending = state.ending { return .failure(ending) }
+      guard let position = state.catalog.position(of: node) else {
+        return .failure(FSError(.staleNFSFileHandle, "no such item on this volume"))
+      }
+      state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { completion(.failure($0)) })
+      return .success(
+        StoreItem(path: state.catalog.path(of: position), attributes: state.catalog.attributes(at: position)))
+    }
+    switch item {
+    case .failure(let error): completion(.failure(error))
+    case .success(let item):
+      blocking.submit { [self] in
+        let result: Result<[UInt8], FSError>
+        do throws(FSError) {
+          result = .success(try call(store, item))
+        } catch {
+          result = .failure(error)
+        }
+        if state.withLock({ $0.storeCalls.removeValue(forKey: waiter) != nil }) { completion(result) }
+      }
+    }
+  }
+}

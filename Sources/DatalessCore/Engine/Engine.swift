@@ -1,0 +1,99 @@
+internal import SystemPackage
+
+/// The file system without a kernel: names, content states, attempts and their waiters.
+///
+/// Calls return at once on any lane. State changes happen under one lock, in a few statements each; what follows from them
+/// (answers, events, invalidations, I/O) is returned as actions and performed after unlocking. Nothing is ever called
+/// under the lock: no store, reply, notification, event or await.
+public final class Engine: Sendable {
+  let configuration: EngineConfiguration
+  let store: any BackingStore
+  let content: any ContentStore
+  let timer: any TimerLane
+  let blocking: any BlockingLane
+  let kernel: any KernelCache
+  let events: any EventSink
+  let signals: any SignalProbe
+  let state: Guarded<EngineState>
+
+  public init(
+    configuration: EngineConfiguration, store: any BackingStore, content: any ContentStore, timer: any TimerLane,
+    blocking: any BlockingLane, kernel: any KernelCache, events: any EventSink, signals: any SignalProbe
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.content = content
+    self.timer = timer
+    self.blocking = blocking
+    self.kernel = kernel
+    self.events = events
+    self.signals = signals
+    state = Guarded(EngineState(configuration: configuration, root: store.root))
+  }
+
+  /// Performs what a state change asked for, in order. Called without the lock.
+  func perform(_ actions: [Action]) {
+    for action in actions {
+      switch action {
+      case .record(let event): events.record(event)
+      case .invalidateAttributes(let node): kernel.invalidateAttributes(of: node)
+      case .complete(let waiter, let result): waiter.completion(result)
+      case .call(let closure): closure()
+      case .delay(let attempt, let deadline):
+        timer.schedule(at: deadline) { [self] in delayElapsed(attempt) }
+      case .fetch(let attempt): startFetch(attempt)
+      case .cancel(let job): job.cancel()
+      }
+    }
+  }
+}
+
+/// What is to be done after the lock is released.
+enum Action {
+  case record(Event)
+  case invalidateAttributes(NodeID)
+  case complete(Waiter, WaitResult)
+  case call(@Sendable () -> Void)
+  case delay(attempt: UInt64, until: MonotonicTime)
+  case fetch(UInt64)
+  case cancel(any AttemptJob)
+}
+
+/// Looks at the signals that wait for a blocked caller.
+public protocol SignalProbe: Sendable {
+  /// Whether SIGKILL is pending for the thread (every fatal signal becomes one); nil when the thread is gone.
+  func hasPendingFatalSignal(threadID: Int32) -> Bool?
+}
+
+/// Everything the engine's lock guards.
+struct EngineState: ~Copyable {
+  var catalog: Catalog
+  var attempts: [UInt64: Attempt] = [:]
+  /// The attempt in flight of a node that is `materializing`.
+  var attemptOfNode: [Int: UInt64] = [:]
+  var attemptOfWaiter: [WaiterID: UInt64] = [:]
+  /// Callers that wait for the store's metadata (xattrs, link targets), by waiter.
+  var storeCalls: [WaiterID: StoreCall] = [:]
+  var handles = OpenHandles()
+  var failures = RecentFailures()
+  var totals = MaterializationTotals()
+  var budget: EngineConfiguration.Budget
+  var link: BandwidthLink?
+  var nextAttempt: UInt64 = 1
+  var freeSlots: Int?
+  var queue: [UInt64] = []
+  /// Set at shutdown: every new trigger and every waiter gets this.
+  var ending: FSError?
+
+  struct StoreCall {
+    let threadID: Int32
+    let fail: @Sendable (FSError) -> Void
+  }
+
+  init(configuration: EngineConfiguration, root: ItemAttributes) {
+    catalog = Catalog(root: root)
+    link = configuration.bandwidthBytesPerSecond.map(BandwidthLink.init(bytesPerSecond:))
+    freeSlots = configuration.concurrency
+    budget = configuration.budget
+  }
+}

@@ -1,0 +1,150 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// The fetch of one file's content, in steps on the blocking lane: open and check, copy chunk by chunk, check again,
+/// commit. Between steps the lane is free for others, and a cancelled fetch ends.
+///
+/// Whatever goes wrong, what was written is discarded before the attempt fails: content is committed only when complete.
+final class FileFetch: AttemptJob {
+  private let engine: Engine
+  private let attempt: UInt64
+  private let item: StoreItem
+  private let isCancelled = Atomic<Bool>(false)
+  /// Used by one lane thread at a time; the lock only carries the state from one to the next.
+  private let progress = Mutex(Progress())
+
+  private struct Progress {
+    var source: (any StoreContent)?
+    var writer: (any ContentWriter)?
+    var position: Int64 = 0
+    var storeNanoseconds: Int64 = 0
+    /// A chunk whose bytes are on their way over the simulated line.
+    var arriving: Range<Int64>?
+  }
+
+  private enum Next {
+    case again
+    case wait(MonotonicTime)
+    case committed(ContentReference)
+    case gone
+  }
+
+  /// Without a bandwidth limit, how much one step copies: long enough to be cheap, short enough to share the lane.
+  private static let stepSize: Int64 = 32 << 20
+
+  init(engine: Engine, attempt: UInt64, item: StoreItem) {
+    self.engine = engine
+    self.attempt = attempt
+    self.item = item
+  }
+
+  func cancel() { isCancelled.store(true, ordering: .releasing) }
+
+  /// One step. Runs on the blocking lane.
+  func step() {
+    var state = progress.withLock { progress in
+      let taken = progress
+      progress = Progress()
+      return taken
+    }
+    let started = engine.timer.now
+    let next: Result<Next, FSError>
+    do throws(FSError) {
+      next = .success(try advance(&state))
+    } catch {
+      next = .failure(error)
+    }
+    state.storeNanoseconds += engine.timer.now - started
+    switch next {
+    case .success(.again):
+      save(state)
+      engine.blocking.submit { self.step() }
+    case .success(.wait(let deadline)):
+      save(state)
+      engine.timer.schedule(at: deadline) { self.engine.blocking.submit { self.step() } }
+    case .success(.committed(let reference)):
+      state.source?.close()
+      if !engine.fetched(attempt, reference: reference, storeNanoseconds: state.storeNanoseconds) {
+        engine.content.remove(reference, size: item.attributes.size)
+      }
+    case .success(.gone): drop(state)
+    case .failure(let error):
+      drop(state)
+      engine.failed(attempt, error, storeNanoseconds: state.storeNanoseconds)
+    }
+  }
+
+  private func save(_ state: Progress) { progress.withLock { $0 = state } }
+
+  private func drop(_ state: Progress) {
+    state.writer?.discard()
+    state.source?.close()
+  }
+
+  private func advance(_ state: inout Progress) throws(FSError) -> Next {
+    if isCancelled.load(ordering: .acquiring) { return .gone }
+    let size = item.attributes.size
+    let isPaced = engine.configuration.bandwidthBytesPerSecond != nil
+    if state.source == nil {
+      let source = try engine.store.open(item)
+      state.source = source
+      let writer = try engine.content.makeWriter(size: size)
+      state.writer = writer
+      if !isPaced, let descriptor = source.descriptor, size > Self.smallSize, writer.clone(from: descriptor) {
+        state.position = size
+      }
+    }
+    guard let source = state.source, let writer = state.writer else { return .gone }
+    if let arrived = state.arriving {
+      try copy(arrived, from: source, to: writer)
+      state.position = arrived.upperBound
+      state.arriving = nil
+    }
+    while state.position < size, let data = try source.nextData(from: state.position), data.lowerBound < size {
+      let limit = isPaced ? chunkSize : Self.stepSize
+      let chunk = data.lowerBound..<min(data.upperBound, data.lowerBound + limit, size)
+      if let deadline = engine.reserveBandwidth(Int64(chunk.count)) {
+        state.arriving = chunk
+        return .wait(deadline)
+      }
+      try copy(chunk, from: source, to: writer)
+      state.position = chunk.upperBound
+      if chunk.upperBound < size, Int64(chunk.count) >= Self.stepSize { return .again }
+    }
+    try source.verify()
+    let reference = try writer.commit()
+    state.writer = nil
+    return .committed(reference)
+  }
+
+  private static let smallSize: Int64 = 128 << 10
+  private var chunkSize: Int64 {
+    BandwidthLink(bytesPerSecond: engine.configuration.bandwidthBytesPerSecond ?? 1).chunkSize
+  }
+
+  /// Copies one run of bytes; a source that ends before is no longer the listed version.
+  private func copy(
+    _ range: Range<Int64>, from source: any StoreContent, to writer: any ContentWriter
+  ) throws(FSError) {
+    if let descriptor = source.descriptor, range.count > Self.smallSize {
+      let copied = try writer.copy(from: descriptor, range: range)
+      guard copied == Int64(range.count) else { throw shrunk(range.lowerBound + copied) }
+      return
+    }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: min(range.count, 256 << 10), alignment: MemoryLayout<UInt64>.alignment)
+    defer { buffer.deallocate() }
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let wanted = min(buffer.count, Int(range.upperBound - position))
+      let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
+      guard count > 0 else { throw shrunk(position) }
+      try writer.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: position)
+      position += Int64(count)
+    }
+  }
+
+  private func shrunk(_ position: Int64) -> FSError {
+    FSError(.staleNFSFileHandle, "the source ends at byte \(position) of \(item.attributes.size)")
+  }
+}

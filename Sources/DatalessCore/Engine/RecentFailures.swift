@@ -1,0 +1,49 @@
+/// Remembers failed page-cache reads for a moment, because the kernel itself asks again.
+///
+/// A failing readahead is followed by a READ of the single page by the same thread. That repeat
+/// gets the outcome of the failed attempt and no record, so that "fail once" is seen exactly once.
+struct RecentFailures {
+  private struct Failure {
+    let node: Int
+    let threadID: Int32
+    let range: Range<Int64>
+    let errno: FSError
+    let until: MonotonicTime
+    var repeatsLeft: Int
+  }
+
+  /// How long the kernel's own retry may take to arrive.
+  static let windowNanoseconds: Int64 = 20_000_000
+  /// How often the kernel asks again, measured on Linux 6.18: sendfile(2), splice(2) and the like once, a page fault
+  /// twice. A caller's own next try within the window is then a trigger of its own.
+  static let repeatsOfCall = 1
+  static let repeatsOfFault = 2
+  private var failures: [Failure] = []
+
+  /// Notes that a page-cache read failed. `repeats` is how often the kernel asks again.
+  mutating func note(
+    node: Int, threadID: Int32, range: Range<Int64>, error: FSError, now: MonotonicTime, repeats: Int
+  ) {
+    failures.removeAll { $0.until < now || ($0.node == node && $0.threadID == threadID) }
+    failures.append(
+      Failure(
+        node: node, threadID: threadID, range: range, errno: error, until: now + Self.windowNanoseconds,
+        repeatsLeft: repeats))
+  }
+
+  /// The outcome of the failed attempt that this READ repeats; nil when it is a trigger of its own.
+  mutating func repeated(node: Int, threadID: Int32, range: Range<Int64>, now: MonotonicTime) -> FSError? {
+    guard !failures.isEmpty else { return nil }
+    failures.removeAll { $0.until < now }
+    guard
+      let index = failures.firstIndex(where: {
+        $0.node == node && $0.threadID == threadID && $0.range.lowerBound <= range.lowerBound
+          && range.upperBound <= $0.range.upperBound
+      })
+    else { return nil }
+    let error = failures[index].errno
+    failures[index].repeatsLeft -= 1
+    if failures[index].repeatsLeft <= 0 { failures.remove(at: index) }
+    return error
+  }
+}

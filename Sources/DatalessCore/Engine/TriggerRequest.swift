@@ -1,0 +1,52 @@
+internal import SystemPackage
+
+/// One blocked caller's name in the engine: unique while mounted, and the token under which its interrupt arrives.
+public struct WaiterID: Sendable, Hashable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// What a caller did that needs content or a listing, as the log tells it.
+public struct TriggerRequest: Sendable {
+  public var trigger: Trigger
+  public var caller: Caller
+  public var offset: Int64?
+  public var length: Int64?
+  public var handle: UInt64?
+  public var openFlags: Int32?
+  public var io: ReadMode?
+  public var name: [UInt8]?
+  /// Whether the caller waits in a page fault of a mapping, not in a system call.
+  public var isPageFault: Bool
+
+  public init(
+    trigger: Trigger, caller: Caller, offset: Int64? = nil, length: Int64? = nil, handle: UInt64? = nil,
+    openFlags: Int32? = nil, io: ReadMode? = nil, name: [UInt8]? = nil, isPageFault: Bool = false
+  ) {
+    self.trigger = trigger
+    self.caller = caller
+    self.offset = offset
+    self.length = length
+    self.handle = handle
+    self.openFlags = openFlags
+    self.io = io
+    self.name = name
+    self.isPageFault = isPageFault
+  }
+}
+
+/// How a wait ended.
+public enum WaitResult: Sendable {
+  case ready
+  case failed(FSError)
+}
+
+/// What the engine did with a trigger.
+public enum Admission: Sendable {
+  /// The caller waits; the completion is called exactly once, later, on another thread.
+  case parked
+  /// Nothing to wait for; the completion is not called.
+  case ready
+  /// Answered at once; the completion is not called.
+  case failed(FSError)
+}

@@ -1,0 +1,79 @@
+/// One entry of a directory listing: a name (bytes, never empty, no slash, not `.` or `..`) and its metadata.
+public struct StoreEntry: Sendable, Equatable {
+  public var name: [UInt8]
+  public var attributes: ItemAttributes
+
+  public init(name: [UInt8], attributes: ItemAttributes) {
+    self.name = name
+    self.attributes = attributes
+  }
+}
+
+/// Names one item of a backing store, with the version that was listed.
+public struct StoreItem: Sendable, Equatable {
+  /// Path from the store's root, components separated by `/`, no leading slash; empty for the root itself.
+  public var path: [UInt8]
+  /// The metadata as listed. A store whose item differs from it by the time it is opened throws ESTALE.
+  public var attributes: ItemAttributes
+
+  public init(path: [UInt8], attributes: ItemAttributes) {
+    self.path = path
+    self.attributes = attributes
+  }
+}
+
+/// Where bytes come from: names, metadata and content of a tree that the volume presents as dataless.
+///
+/// Every call may block (disk, network) and is made only on the blocking I/O lane. A store adds neither latency nor
+/// faults: the engine applies those around the calls, so that a measured store time is the store's own. A store never
+/// changes what it reads from.
+public protocol BackingStore: Sendable {
+  /// The metadata of the root directory, read when the store was opened.
+  var root: ItemAttributes { get }
+
+  /// Human-readable name of the source: an absolute path, or the synthetic specification.
+  var sourceName: String { get }
+
+  /// Lists one directory, one level, in the store's own order.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory as last listed. Size, mtime and ctime may have moved since; identity may not.
+  ///   - sink: Receives entries in batches of at most 4,096, on the calling thread. Never `.` or `..`.
+  /// - Throws: `FSError` with ENOENT (gone), ESTALE (replaced by another item), ENOTDIR, EACCES, EIO, or what `sink` throws
+  ///   (EINTR when the attempt was abandoned).
+  func list(_ directory: StoreItem, into sink: ([StoreEntry]) throws(FSError) -> Void) throws(FSError)
+
+  /// Opens the content of one regular file, checking that it is still the listed version.
+  ///
+  /// - Throws: `FSError` with ENOENT (gone), ESTALE (another version, another file, or no longer a regular file), EACCES, EIO.
+  func open(_ file: StoreItem) throws(FSError) -> any StoreContent
+
+  /// Reads the target of a symbolic link. - Throws: ENOENT, ESTALE, EINVAL (not a link), EIO.
+  func readLink(_ link: StoreItem) throws(FSError) -> [UInt8]
+
+  /// Value of one extended attribute, ACLs included. - Throws: ENODATA (no such attribute), EOPNOTSUPP, ENOENT, ESTALE.
+  func extendedAttribute(_ name: [UInt8], of item: StoreItem) throws(FSError) -> [UInt8]
+
+  /// Names of all extended attributes that `listxattr` shows. - Throws: as `extendedAttribute`, except ENODATA.
+  func extendedAttributeNames(of item: StoreItem) throws(FSError) -> [[UInt8]]
+}
+
+/// The open content of one version of one file. Used by one thread at a time, on the blocking I/O lane.
+public protocol StoreContent: AnyObject, Sendable {
+  /// A descriptor that `copy_file_range` or FICLONE may read from at the same offsets; nil for computed content.
+  var descriptor: CInt? { get }
+
+  /// The next run of data at or after `offset`, or nil when only a hole is left up to the listed size.
+  ///
+  /// Holes need not be fetched: they read as zeros. A store that cannot tell answers `offset..<size`.
+  func nextData(from offset: Int64) throws(FSError) -> Range<Int64>?
+
+  /// Fills `buffer` from `offset`; fewer bytes only at end of content. Zero before the listed size means it shrank.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FSError) -> Int
+
+  /// Checks after the last byte, before commit, that the version is still the listed one. - Throws: ESTALE, EIO.
+  func verify() throws(FSError)
+
+  /// Releases the descriptor. Called exactly once; nothing else is called afterwards.
+  func close()
+}

@@ -1,0 +1,62 @@
+/// Where one file's content lies in a content store; opaque outside it. Eight bytes, kept in the catalog's record.
+public struct ContentReference: Sendable, Hashable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// Local content of resident files.
+///
+/// Content becomes visible only by `ContentWriter.commit()`: what a reference names is complete by construction, also
+/// after SIGKILL.
+public protocol ContentStore: Sendable {
+  /// Starts writing the content of one file of `size` bytes (at least 1). Blocking I/O lane.
+  ///
+  /// - Throws: ENOSPC or EDQUOT (no room), EIO.
+  func makeWriter(size: Int64) throws(FSError) -> any ContentWriter
+
+  /// Reads committed content; fewer bytes only at the end of the content. Any lane: local disk, no store, no lock held long.
+  ///
+  /// - Parameter size: The size that was given to `makeWriter`.
+  func read(
+    _ reference: ContentReference, size: Int64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(FSError) -> Int
+
+  /// SEEK_DATA (`hole` false) or SEEK_HOLE on committed content; ENXIO when there is no further data.
+  func seek(_ reference: ContentReference, size: Int64, from offset: Int64, hole: Bool) throws(FSError) -> Int64
+
+  /// A descriptor of a content file that holds exactly this content, for passthrough; nil if it lies in a slab.
+  ///
+  /// The caller closes it.
+  func openDescriptor(_ reference: ContentReference) throws(FSError) -> CInt?
+
+  /// Gives back the space of committed content that no reader can reach any more. Blocking I/O lane. Never fails:
+  /// what cannot be freed now is freed with the store.
+  func remove(_ reference: ContentReference, size: Int64)
+
+  /// Bytes allocated on disk for committed content.
+  var allocatedBytes: Int64 { get }
+}
+
+/// Content on its way in. Used by one thread at a time, on the blocking I/O lane; ended by `commit` or `discard`.
+public protocol ContentWriter: AnyObject, Sendable {
+  /// Writes bytes at an offset. Ranges never written read as zeros.
+  ///
+  /// - Throws: ENOSPC, EDQUOT, EIO.
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(FSError)
+
+  /// Copies `range` from another file, inside the kernel where it can (copy_file_range, else read and write).
+  ///
+  /// - Returns: Bytes copied; fewer than `range.count` only if the source ended before.
+  func copy(from descriptor: CInt, range: Range<Int64>) throws(FSError) -> Int64
+
+  /// Shares the extents of the whole source file (FICLONE).
+  ///
+  /// - Returns: False where the file systems cannot; then nothing was written.
+  func clone(from descriptor: CInt) -> Bool
+
+  /// Makes the content readable under the returned reference. - Throws: ENOSPC, EIO; the content is discarded then.
+  func commit() throws(FSError) -> ContentReference
+
+  /// Drops what was written. Never fails.
+  func discard()
+}

@@ -1,0 +1,265 @@
+public import SystemPackage
+
+/// How an attempt, a wait, or an eviction ended.
+public enum Outcome: Sendable, Hashable {
+  case ok
+  /// Nobody waited any more and the attempt was given up.
+  case cancelled
+  case failed(Errno)
+
+  /// `ok`, `cancelled`, or the errno's name: the word in the log.
+  public var name: String {
+    switch self {
+    case .ok: "ok"
+    case .cancelled: "cancelled"
+    case .failed(let errno): errno.name
+    }
+  }
+}
+
+/// Whether a READ came as one read(2) with its exact range (`direct`), or from the page cache with the kernel's own.
+public enum ReadMode: String, Sendable, Hashable {
+  case direct
+  case pageCache = "page_cache"
+}
+
+/// Whether an attempt materializes a file's content or a directory's listing.
+public enum MaterializationKind: String, Sendable, Hashable {
+  case file, directory
+}
+
+/// One fact for the event log. The engine says what happened; ids, times and JSON are the log writer's business.
+///
+/// `time` is the monotonic time at which it happened. Paths are relative to the volume's root, as bytes.
+public enum Event: Sendable {
+  case materializationStarted(MaterializationStarted)
+  case waitStarted(WaitRecord)
+  case waitFinished(WaitRecord)
+  case materializationFinished(MaterializationFinished)
+  case handleClosed(HandleClosed)
+  case evictionFinished(EvictionRecord)
+  case evictionRefused(EvictionRecord)
+  /// A budget of `dataless run` was exceeded for the first time; by the caller named.
+  case budgetExceeded(BudgetExceeded)
+
+  public struct MaterializationStarted: Sendable {
+    public var attempt: UInt64
+    public var path: [UInt8]
+    /// st_ino on the volume.
+    public var inode: UInt64
+    public var kind: MaterializationKind
+    public var size: Int64
+    public var trigger: Trigger
+    public var caller: Caller
+    public var offset: Int64?
+    public var length: Int64?
+    public var handle: UInt64?
+    public var openFlags: Int32?
+    public var io: ReadMode?
+    /// The name that was looked up, for trigger `lookup`.
+    public var name: [UInt8]?
+    /// 1 for the first attempt on this item since the volume was mounted.
+    public var itemAttempt: Int
+    /// Attempts in flight, this one included.
+    public var inFlight: Int
+    /// Calls on the item before this one that reached the volume.
+    public var priorOpens: Int
+    public var priorStats: Int
+    public var priorXattrCalls: Int
+    /// Name of the rule that decided something about this attempt; nil without one.
+    public var rule: String?
+    public var time: MonotonicTime
+
+    public init(
+      attempt: UInt64, path: [UInt8], inode: UInt64, kind: MaterializationKind, size: Int64, trigger: Trigger,
+      caller: Caller, offset: Int64? = nil, length: Int64? = nil, handle: UInt64? = nil, openFlags: Int32? = nil,
+      io: ReadMode? = nil, name: [UInt8]? = nil, itemAttempt: Int, inFlight: Int, priorOpens: Int, priorStats: Int,
+      priorXattrCalls: Int, rule: String? = nil, time: MonotonicTime
+    ) {
+      self.attempt = attempt
+      self.path = path
+      self.inode = inode
+      self.kind = kind
+      self.size = size
+      self.trigger = trigger
+      self.caller = caller
+      self.offset = offset
+      self.length = length
+      self.handle = handle
+      self.openFlags = openFlags
+      self.io = io
+      self.name = name
+      self.itemAttempt = itemAttempt
+      self.inFlight = inFlight
+      self.priorOpens = priorOpens
+      self.priorStats = priorStats
+      self.priorXattrCalls = priorXattrCalls
+      self.rule = rule
+      self.time = time
+    }
+  }
+
+  /// One waiter of an attempt. `blockedNanoseconds` and `outcome` are nil in `waitStarted`.
+  public struct WaitRecord: Sendable {
+    public var attempt: UInt64
+    public var caller: Caller
+    public var trigger: Trigger
+    public var offset: Int64?
+    public var length: Int64?
+    public var blockedNanoseconds: Int64?
+    public var outcome: Outcome?
+    public var time: MonotonicTime
+
+    public init(
+      attempt: UInt64, caller: Caller, trigger: Trigger, offset: Int64?, length: Int64?, blockedNanoseconds: Int64?,
+      outcome: Outcome?, time: MonotonicTime
+    ) {
+      self.attempt = attempt
+      self.caller = caller
+      self.trigger = trigger
+      self.offset = offset
+      self.length = length
+      self.blockedNanoseconds = blockedNanoseconds
+      self.outcome = outcome
+      self.time = time
+    }
+  }
+
+  public struct MaterializationFinished: Sendable {
+    public var attempt: UInt64
+    public var path: [UInt8]
+    public var kind: MaterializationKind
+    /// Bytes of content fetched (a file's size when ok); 0 for a directory.
+    public var bytes: Int64
+    /// Entries listed, for a directory.
+    public var entries: Int?
+    public var outcome: Outcome
+    /// What went wrong, in words; nil when ok.
+    public var message: String?
+    public var rule: String?
+    /// Delay asked for by the latency model, and the delay that really passed in that stage.
+    public var requestedDelayNanoseconds: Int64
+    public var delayNanoseconds: Int64
+    /// Time held at a gate, and time spent waiting for a slot.
+    public var heldNanoseconds: Int64
+    public var queuedNanoseconds: Int64
+    /// Time spent in the backing store and the content store.
+    public var storeNanoseconds: Int64
+    /// From the trigger to the outcome.
+    public var durationNanoseconds: Int64
+    public var waiterCount: Int
+    /// At most the first 64 waiters, each with its blocked time.
+    public var waiters: [WaitRecord]
+    public var time: MonotonicTime
+
+    public init(
+      attempt: UInt64, path: [UInt8], kind: MaterializationKind, bytes: Int64, entries: Int?, outcome: Outcome,
+      message: String?, rule: String?, requestedDelayNanoseconds: Int64, delayNanoseconds: Int64,
+      heldNanoseconds: Int64, queuedNanoseconds: Int64, storeNanoseconds: Int64, durationNanoseconds: Int64,
+      waiterCount: Int, waiters: [WaitRecord], time: MonotonicTime
+    ) {
+      self.attempt = attempt
+      self.path = path
+      self.kind = kind
+      self.bytes = bytes
+      self.entries = entries
+      self.outcome = outcome
+      self.message = message
+      self.rule = rule
+      self.requestedDelayNanoseconds = requestedDelayNanoseconds
+      self.delayNanoseconds = delayNanoseconds
+      self.heldNanoseconds = heldNanoseconds
+      self.queuedNanoseconds = queuedNanoseconds
+      self.storeNanoseconds = storeNanoseconds
+      self.durationNanoseconds = durationNanoseconds
+      self.waiterCount = waiterCount
+      self.waiters = waiters
+      self.time = time
+    }
+  }
+
+  /// The end of a handle on a file that was dataless when it was opened.
+  public struct HandleClosed: Sendable {
+    public var path: [UInt8]
+    public var inode: UInt64
+    public var handle: UInt64
+    public var process: ProcessID
+    public var size: Int64
+    /// Sum of the bytes of all reads, and the bytes covered at least once.
+    public var bytesRead: Int64
+    public var coveredBytes: Int64
+    /// End of the furthest read.
+    public var highWaterMark: Int64
+    public var reads: Int
+    /// Whether a read through this handle started or joined a materialization.
+    public var triggered: Bool
+    public var time: MonotonicTime
+
+    public init(
+      path: [UInt8], inode: UInt64, handle: UInt64, process: ProcessID, size: Int64, bytesRead: Int64,
+      coveredBytes: Int64, highWaterMark: Int64, reads: Int, triggered: Bool, time: MonotonicTime
+    ) {
+      self.path = path
+      self.inode = inode
+      self.handle = handle
+      self.process = process
+      self.size = size
+      self.bytesRead = bytesRead
+      self.coveredBytes = coveredBytes
+      self.highWaterMark = highWaterMark
+      self.reads = reads
+      self.triggered = triggered
+      self.time = time
+    }
+  }
+
+  public struct EvictionRecord: Sendable {
+    public var path: [UInt8]
+    public var kind: MaterializationKind
+    public var bytes: Int64
+    /// nil in `evictionFinished`.
+    public var errno: Errno?
+    /// `command`, or later the name of a rule.
+    public var by: String
+    public var time: MonotonicTime
+
+    public init(path: [UInt8], kind: MaterializationKind, bytes: Int64, errno: Errno?, by: String, time: MonotonicTime)
+    {
+      self.path = path
+      self.kind = kind
+      self.bytes = bytes
+      self.errno = errno
+      self.by = by
+      self.time = time
+    }
+  }
+
+  public struct BudgetExceeded: Sendable {
+    /// `files` or `bytes`.
+    public var budget: String
+    public var limit: Int64
+    public var used: Int64
+    public var attempt: UInt64
+    public var path: [UInt8]
+    public var caller: Caller
+    public var time: MonotonicTime
+
+    public init(
+      budget: String, limit: Int64, used: Int64, attempt: UInt64, path: [UInt8], caller: Caller, time: MonotonicTime
+    ) {
+      self.budget = budget
+      self.limit = limit
+      self.used = used
+      self.attempt = attempt
+      self.path = path
+      self.caller = caller
+      self.time = time
+    }
+  }
+}
+
+/// Receives events. `record` returns at once on any lane, without blocking and without a lock held for longer than a few
+/// statements; a sink that is full drops and counts.
+public protocol EventSink: Sendable {
+  func record(_ event: Event)
+}

@@ -1,0 +1,49 @@
+/// Monotonic time in nanoseconds (CLOCK_MONOTONIC), or a test's own time. Never wall-clock time.
+public struct MonotonicTime: Sendable, Hashable, Comparable {
+  public let nanoseconds: Int64
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
+  public static func + (time: MonotonicTime, nanoseconds: Int64) -> MonotonicTime {
+    let (sum, overflow) = time.nanoseconds.addingReportingOverflow(nanoseconds)
+    return MonotonicTime(nanoseconds: overflow ? .max : sum)
+  }
+  public static func - (left: MonotonicTime, right: MonotonicTime) -> Int64 { left.nanoseconds - right.nanoseconds }
+}
+
+/// The timer lane as the engine sees it: the only source of time, and the only way to be called later.
+public protocol TimerLane: Sendable {
+  var now: MonotonicTime { get }
+  /// Calls `action` once, on the timer's thread, not before `deadline`. Actions do not block and take no longer than a
+  /// reply takes. There is no cancellation: an action that finds its work done returns.
+  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void)
+}
+
+/// The blocking I/O lane: a few threads that may wait for a disk or for SOURCE. Never joined at shutdown.
+public protocol BlockingLane: Sendable {
+  /// Runs `work` on one of the lane's threads, in order of submission as threads become free.
+  func submit(_ work: @escaping @Sendable () -> Void)
+}
+
+/// Tells the kernel that what it cached is no longer true. Calls return at once; failures are the kernel's business.
+public protocol KernelCache: Sendable {
+  /// The next stat of the node asks again (`inval_inode(node, -1, 0)`: takes no lock, cannot block, runs on the caller).
+  func invalidateAttributes(of node: NodeID)
+  /// Pages and attributes are dropped, on the notifier lane; `completion` is called there when the kernel has done it.
+  func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void)
+  /// Whether `invalidateDirectory` needs the names below the directory: a kernel that cannot drop all names at once.
+  var needsNames: Bool { get }
+  /// The names below a directory, absent ones included, are asked for again and its cached listing is dropped, on the
+  /// notifier lane; `completion` is called there when the kernel has done it.
+  ///
+  /// - Parameter names: The directory's entries, if `needsNames`; otherwise empty.
+  func invalidateDirectory(_ node: NodeID, names: [[UInt8]], completion: @escaping @Sendable () -> Void)
+}
+
+/// A FUSE node id: a dense index into the catalog, 1 for the root, never reused while mounted, not st_ino.
+public struct NodeID: Sendable, Hashable, Comparable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  public static let root = NodeID(rawValue: 1)
+  public static func < (left: NodeID, right: NodeID) -> Bool { left.rawValue < right.rawValue }
+}

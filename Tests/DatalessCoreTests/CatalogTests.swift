@@ -1,0 +1,113 @@
+@testable import DatalessCore
+import Synchronization
+import SystemPackage
+import Testing
+
+@Suite struct CatalogTests {
+  private func make(_ names: [String]) -> ScriptedStore {
+    ScriptedStore(Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }))
+  }
+
+  @Test func manyNamesAreAllFoundAndNoOthers() {
+    let names = (0..<20_000).map { "file-\($0)-\($0 * 7919 % 104_729)" }
+    let fixture = EngineFixture(make(names))
+    fixture.list("")
+    var nodes = Set<NodeID>()
+    for name in names {
+      let found = Array(name.utf8).withUnsafeBufferPointer { fixture.engine.lookup($0, in: .root) }
+      guard case .found(let item) = found else {
+        Issue.record("'\(name)' is lost")
+        return
+      }
+      nodes.insert(item.node)
+    }
+    #expect(nodes.count == names.count)
+    for name in names.prefix(1000) {
+      let found = Array((name + "x").utf8).withUnsafeBufferPointer { fixture.engine.lookup($0, in: .root) }
+      guard case .absent = found else {
+        Issue.record("'\(name)x' should not exist")
+        return
+      }
+    }
+  }
+
+  @Test func readdirResumesAtEveryCookie() {
+    let fixture = EngineFixture(make((0..<100).map { "f\($0)" }))
+    fixture.list("")
+    let whole = fixture.names("")
+    #expect(whole.count == 102)
+    for page in [1, 2, 3, 7, 50] {
+      var names: [String] = []
+      var cookie: UInt64 = 0
+      var progress = true
+      while progress {
+        progress = false
+        var left = page
+        _ = fixture.engine.readDirectory(.root, from: cookie) { entry in
+          guard left > 0 else { return false }
+          left -= 1
+          names.append(String(decoding: entry.name, as: UTF8.self))
+          cookie = entry.nextCookie
+          progress = true
+          return true
+        }
+      }
+      #expect(names == whole)
+    }
+  }
+
+  @Test func aDatalessDirectoryShowsNothingWithoutBeingListed() {
+    let fixture = EngineFixture(make(["d/a"]))
+    guard case .needsListing = fixture.engine.readDirectory(.root, from: 0, { _ in true }) else {
+      Issue.record("the root must start dataless")
+      return
+    }
+    #expect(fixture.store.lists.load(ordering: .relaxed) == 0)
+    fixture.list("")
+    #expect(fixture.engine.isDataless(fixture.node("d")))
+    #expect(fixture.store.lists.load(ordering: .relaxed) == 1)
+  }
+
+  @Test func aRenewedListingDropsVanishedNamesAndReplacesOthers() {
+    let fixture = EngineFixture(make(["d/a", "d/b", "d/c"]))
+    fixture.list("d")
+    let (kept, replaced) = (fixture.node("d/a"), fixture.node("d/b"))
+    fixture.engine.evict(fixture.node("d"), by: "command") { _ in }
+    fixture.store.edit("d") { $0.children = ["a", "b"] }
+    fixture.store.edit("d/b") { $0.attributes.inode = 4711 }
+    fixture.store.edit("d/a") { $0.attributes.size = 77 }
+    fixture.list("d")
+    #expect(fixture.names("d") == [".", "..", "a", "b"])
+    #expect(fixture.node("d/a") == kept)
+    #expect(fixture.engine.attributes(of: kept)?.attributes.size == 77)
+    #expect(fixture.node("d/b") != replaced)
+    let gone = Array("c".utf8).withUnsafeBufferPointer { fixture.engine.lookup($0, in: fixture.node("d")) }
+    guard case .absent = gone else {
+      Issue.record("'c' vanished from the source")
+      return
+    }
+  }
+
+  @Test func hardLinksAreOneNodeWhicheverNameIsSeenFirst() {
+    let fixture = EngineFixture(ScriptedStore(["x/a": 10], links: [("y/b", to: "x/a")]))
+    let second = fixture.node("y/b")
+    #expect(fixture.node("x/a") == second)
+    #expect(fixture.engine.counts.files == 1)
+    #expect(fixture.engine.attributes(of: second)?.attributes.linkCount == 2)
+  }
+
+  @Test func aFailedListingLeavesTheDirectoryDataless() {
+    let fixture = EngineFixture(make(["d/a"]))
+    fixture.list("")
+    fixture.store.edit("d") { $0.failure = FSError(.ioError, "scripted") }
+    let answer = fixture.trigger(fixture.node("d"), TriggerRequest(trigger: .readdir, caller: EngineFixture.caller()))
+    fixture.lane.runAll()
+    #expect(answer.errno == "EIO")
+    #expect(fixture.engine.isDataless(fixture.node("d")))
+  }
+
+  @Test func recordsStaySmall() {
+    #expect(MemoryLayout<InodeRecord>.stride <= 104)
+    #expect(MemoryLayout<DentryRecord>.stride <= 28)
+  }
+}

@@ -1,0 +1,58 @@
+import DatalessCore
+import Testing
+
+@Suite struct HandleTests {
+  @Test func aHandleOfADatalessFileRecordsWhatWasRead() throws {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]))
+    let node = fixture.node("a")
+    guard case .dataless(let handle) = fixture.engine.open(node, process: ProcessID(rawValue: 9), openFlags: 0) else {
+      Issue.record("the file should be dataless")
+      return
+    }
+    fixture.trigger(node, TriggerRequest(trigger: .read, caller: EngineFixture.caller(), handle: handle))
+    fixture.lane.runAll()
+    for (offset, length) in [(Int64(0), Int64(100)), (50, 100), (9_990, 4096)] {
+      _ = fixture.engine.read(node, handle: handle, offset: offset, length: length, isDirect: true, threadID: 1)
+    }
+    fixture.engine.release(node, handle: handle)
+    let closed = fixture.events.all.compactMap { event in
+      if case .handleClosed(let record) = event { record } else { nil }
+    }
+    let record = try #require(closed.first)
+    #expect(closed.count == 1)
+    #expect(record.bytesRead == 210)
+    #expect(record.coveredBytes == 160)
+    #expect(record.highWaterMark == 10_000)
+    #expect(record.reads == 3)
+    #expect(record.triggered)
+    #expect(record.process == ProcessID(rawValue: 9))
+  }
+
+  @Test func openingAResidentOrEmptyFileNeedsNoHandle() {
+    let fixture = EngineFixture(ScriptedStore(["a": 10, "empty": 0]))
+    let node = fixture.node("a")
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    for name in ["a", "empty"] {
+      guard case .resident = fixture.engine.open(fixture.node(name), process: .unknown, openFlags: 0) else {
+        Issue.record("'\(name)' should open as resident")
+        return
+      }
+    }
+    #expect(fixture.engine.counts.filesEmpty == 1)
+    #expect(!fixture.engine.isDataless(fixture.node("empty")))
+  }
+
+  @Test func seekFindsAllDataWhileDataless() {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]))
+    let node = fixture.node("a")
+    #expect(fixture.engine.seek(node, from: 17, hole: false) == .success(17))
+    #expect(fixture.engine.seek(node, from: 17, hole: true) == .success(10_000))
+    guard case .failure(let error) = fixture.engine.seek(node, from: 10_000, hole: false) else {
+      Issue.record("beyond the end there is no data")
+      return
+    }
+    #expect(error.errno.name == "ENXIO")
+    #expect(fixture.engine.totals.files == 0)
+  }
+}

@@ -1,0 +1,138 @@
+import DatalessCore
+import Synchronization
+
+/// An engine with everything around it under the test's control.
+final class EngineFixture: Sendable {
+  let timer = ManualTimer()
+  let lane = ManualLane()
+  let content = MemoryContentStore()
+  let kernel = RecordingKernel()
+  let events = RecordingSink()
+  let signals = ScriptedSignals()
+  let store: ScriptedStore
+  let engine: Engine
+  private let nextWaiter = Atomic<UInt64>(1)
+
+  init(_ store: ScriptedStore, _ configuration: EngineConfiguration = EngineConfiguration()) {
+    self.store = store
+    engine = Engine(
+      configuration: configuration, store: store, content: content, timer: timer, blocking: lane, kernel: kernel,
+      events: events, signals: signals)
+  }
+
+  func makeWaiter() -> WaiterID { WaiterID(rawValue: nextWaiter.wrappingAdd(1, ordering: .relaxed).oldValue) }
+
+  static func caller(_ thread: Int32 = 10, budgeted: Bool = false) -> Caller {
+    Caller(
+      process: ProcessID(rawValue: 1), threadID: thread, pid: thread, isMainThread: true, uid: 0, gid: 0,
+      isBudgeted: budgeted)
+  }
+
+  /// Materializes and remembers the answer.
+  @discardableResult
+  func trigger(
+    _ node: NodeID, _ request: TriggerRequest = TriggerRequest(trigger: .read, caller: EngineFixture.caller()),
+    waiter: WaiterID? = nil
+  ) -> Answer {
+    let answer = Answer()
+    switch engine.materialize(node, request, waiter: waiter ?? makeWaiter(), completion: { answer.set($0) }) {
+    case .parked: break
+    case .ready: answer.set(.ready)
+    case .failed(let error): answer.set(.failed(error))
+    }
+    return answer
+  }
+
+  /// Lists the directories of a path, without latency, and returns its node.
+  func node(_ path: String) -> NodeID {
+    while true {
+      switch engine.resolve(Array(path.utf8)) {
+      case .found(let node): return node
+      case .absent: return NodeID(rawValue: 0)
+      case .insideDataless(let directory, _, _):
+        trigger(directory, TriggerRequest(trigger: .lookup, caller: Self.caller()))
+        lane.runAll()
+        timer.advance(milliseconds: 0) { [lane] in lane.runAll() }
+      }
+    }
+  }
+
+  func list(_ path: String) {
+    trigger(node(path), TriggerRequest(trigger: .readdir, caller: Self.caller()))
+    lane.runAll()
+  }
+
+  func names(_ path: String) -> [String] {
+    var names: [String] = []
+    _ = engine.readDirectory(node(path), from: 0) { entry in
+      names.append(String(decoding: entry.name, as: UTF8.self))
+      return true
+    }
+    return names
+  }
+}
+
+/// One waiter's answer.
+final class Answer: Sendable {
+  private let result = Mutex<[WaitResult]>([])
+  func set(_ value: WaitResult) { result.withLock { $0.append(value) } }
+  var count: Int { result.withLock { $0.count } }
+  var isReady: Bool {
+    result.withLock { if case .ready = $0.first { true } else { false } }
+  }
+  /// The errno's name; nil when ready or not answered.
+  var errno: String? {
+    result.withLock { if case .failed(let error) = $0.first { error.errno.name } else { nil } }
+  }
+}
+
+final class RecordingSink: EventSink {
+  private let recorded = Mutex<[Event]>([])
+  func record(_ event: Event) { recorded.withLock { $0.append(event) } }
+  var all: [Event] { recorded.withLock { $0 } }
+  func clear() { recorded.withLock { $0 = [] } }
+
+  /// The kinds of events in order.
+  var kinds: [String] {
+    all.map { event in
+      switch event {
+      case .materializationStarted: "started"
+      case .waitStarted: "wait"
+      case .waitFinished: "waited"
+      case .materializationFinished: "finished"
+      case .handleClosed: "closed"
+      case .evictionFinished: "evicted"
+      case .evictionRefused: "refused"
+      case .budgetExceeded: "exceeded"
+      }
+    }
+  }
+
+  var finished: [Event.MaterializationFinished] {
+    all.compactMap { if case .materializationFinished(let record) = $0 { record } else { nil } }
+  }
+  var started: [Event.MaterializationStarted] {
+    all.compactMap { if case .materializationStarted(let record) = $0 { record } else { nil } }
+  }
+}
+
+final class RecordingKernel: KernelCache {
+  let calls = Mutex<[String]>([])
+  let needsNames = true
+  func invalidateAttributes(of node: NodeID) { calls.withLock { $0.append("attributes \(node.rawValue)") } }
+  func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void) {
+    calls.withLock { $0.append("content \(node.rawValue)") }
+    completion()
+  }
+  func invalidateDirectory(_ node: NodeID, names: [[UInt8]], completion: @escaping @Sendable () -> Void) {
+    calls.withLock { $0.append("directory \(node.rawValue) \(names.count)") }
+    completion()
+  }
+}
+
+final class ScriptedSignals: SignalProbe {
+  let pending = Mutex<[Int32: Bool?]>([:])
+  func hasPendingFatalSignal(threadID: Int32) -> Bool? {
+    pending.withLock { $0[threadID] ?? .some(false) }
+  }
+}

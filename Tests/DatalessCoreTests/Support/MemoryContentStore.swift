@@ -1,0 +1,77 @@
+import DatalessCore
+import Synchronization
+import SystemPackage
+
+/// Committed content in memory, with a limit that acts like a full disk.
+final class MemoryContentStore: ContentStore {
+  struct State {
+    var content: [UInt64: [UInt8]] = [:]
+    var next: UInt64 = 1
+    var writers = 0
+  }
+  let state = Mutex(State())
+  let limit = Atomic<Int>(.max)
+
+  func makeWriter(size: Int64) throws(FSError) -> any ContentWriter {
+    state.withLock { $0.writers += 1 }
+    return MemoryWriter(store: self, size: Int(size))
+  }
+
+  func read(
+    _ reference: ContentReference, size: Int64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(FSError) -> Int {
+    let bytes = state.withLock { $0.content[reference.rawValue] } ?? []
+    guard offset < bytes.count else { return 0 }
+    let count = min(buffer.count, bytes.count - Int(offset))
+    bytes.withUnsafeBytes { buffer.copyMemory(from: .init(rebasing: $0[Int(offset)..<Int(offset) + count])) }
+    return count
+  }
+
+  func seek(
+    _ reference: ContentReference, size: Int64, from offset: Int64, hole: Bool
+  ) throws(FSError) -> Int64 { hole ? size : offset }
+
+  func openDescriptor(_ reference: ContentReference) throws(FSError) -> CInt? { nil }
+
+  func remove(_ reference: ContentReference, size: Int64) {
+    state.withLock { _ = $0.content.removeValue(forKey: reference.rawValue) }
+  }
+
+  var allocatedBytes: Int64 { state.withLock { $0.content.values.reduce(0) { $0 + Int64($1.count) } } }
+  var items: Int { state.withLock { $0.content.count } }
+  /// Writers neither committed nor discarded.
+  var openWriters: Int { state.withLock { $0.writers } }
+}
+
+final class MemoryWriter: ContentWriter {
+  private let store: MemoryContentStore
+  private let bytes: Mutex<[UInt8]>
+
+  init(store: MemoryContentStore, size: Int) {
+    self.store = store
+    bytes = Mutex([UInt8](repeating: 0, count: size))
+  }
+
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(FSError) {
+    guard Int(offset) + buffer.count <= store.limit.load(ordering: .relaxed) else {
+      throw FSError(.noSpace, "the test's disk is full")
+    }
+    let copy = Array(buffer)
+    bytes.withLock { bytes in bytes.replaceSubrange(Int(offset)..<Int(offset) + copy.count, with: copy) }
+  }
+
+  func copy(from descriptor: CInt, range: Range<Int64>) throws(FSError) -> Int64 { 0 }
+  func clone(from descriptor: CInt) -> Bool { false }
+
+  func commit() throws(FSError) -> ContentReference {
+    let content = bytes.withLock { $0 }
+    return store.state.withLock { state in
+      state.writers -= 1
+      state.content[state.next] = content
+      state.next += 1
+      return ContentReference(rawValue: state.next - 1)
+    }
+  }
+
+  func discard() { store.state.withLock { $0.writers -= 1 } }
+}

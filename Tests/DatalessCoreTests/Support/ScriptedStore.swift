@@ -1,0 +1,152 @@
+import DatalessCore
+import Synchronization
+import SystemPackage
+
+/// A store in memory whose items and failures the test writes.
+final class ScriptedStore: BackingStore {
+  struct Item: Sendable {
+    var attributes: ItemAttributes
+    var content: [UInt8] = []
+    var children: [String] = []
+    var target: [UInt8] = []
+    var xattrs: [String: [UInt8]] = [:]
+    /// Thrown by `open` or `list`.
+    var failure: FSError?
+    /// Thrown by `verify`.
+    var changed: FSError?
+    /// Where reads run dry.
+    var shortAt: Int64?
+  }
+
+  let items: Mutex<[String: Item]>
+  let root: ItemAttributes
+  let sourceName = "scripted"
+  let opens = Atomic<Int>(0)
+  let lists = Atomic<Int>(0)
+
+  init(_ files: [String: Int], links: [(String, to: String)] = []) {
+    var items: [String: Item] = [:]
+    var inode: UInt64 = 100
+    func directory(_ path: String) {
+      guard items[path] == nil else { return }
+      inode += 1
+      items[path] = Item(attributes: .directory(inode: inode))
+      guard !path.isEmpty else { return }
+      let (parent, name) = Self.split(path)
+      directory(parent)
+      items[parent]?.children.append(name)
+    }
+    directory("")
+    for (path, size) in files.sorted(by: { $0.key < $1.key }) {
+      let (parent, name) = Self.split(path)
+      directory(parent)
+      inode += 1
+      items[path] = Item(
+        attributes: .file(inode: inode, size: Int64(size)), content: (0..<size).map { UInt8(truncatingIfNeeded: $0) })
+      items[parent]?.children.append(name)
+    }
+    for (path, target) in links {
+      let (parent, name) = Self.split(path)
+      directory(parent)
+      items[target]?.attributes.linkCount += 1
+      items[path] = items[target]
+      items[parent]?.children.append(name)
+    }
+    root = items[""]!.attributes
+    self.items = Mutex(items)
+  }
+
+  static func split(_ path: String) -> (String, String) {
+    guard let slash = path.lastIndex(of: "/") else { return ("", path) }
+    return (String(path[..<slash]), String(path[path.index(after: slash)...]))
+  }
+
+  func edit(_ path: String, _ change: (inout Item) -> Void) {
+    items.withLock { items in
+      guard var item = items[path] else { return }
+      change(&item)
+      items[path] = item
+    }
+  }
+
+  private func item(_ item: StoreItem) throws(FSError) -> Item {
+    guard let found = items.withLock({ $0[String(decoding: item.path, as: UTF8.self)] }) else {
+      throw FSError(.noSuchFileOrDirectory, "no item '\(String(decoding: item.path, as: UTF8.self))'")
+    }
+    if let failure = found.failure { throw failure }
+    return found
+  }
+
+  func list(_ directory: StoreItem, into sink: ([StoreEntry]) throws(FSError) -> Void) throws(FSError) {
+    lists.add(1, ordering: .relaxed)
+    let found = try item(directory)
+    let prefix = String(decoding: directory.path, as: UTF8.self)
+    var entries: [StoreEntry] = []
+    for name in found.children {
+      let path = prefix.isEmpty ? name : prefix + "/" + name
+      if let child = items.withLock({ $0[path] }) {
+        entries.append(StoreEntry(name: Array(name.utf8), attributes: child.attributes))
+      }
+    }
+    if !entries.isEmpty { try sink(entries) }
+  }
+
+  func open(_ file: StoreItem) throws(FSError) -> any StoreContent {
+    opens.add(1, ordering: .relaxed)
+    let found = try item(file)
+    guard found.attributes.isSameVersion(as: file.attributes) else {
+      throw FSError(.staleNFSFileHandle, "another version")
+    }
+    return ScriptedContent(found)
+  }
+
+  func readLink(_ link: StoreItem) throws(FSError) -> [UInt8] { try item(link).target }
+
+  func extendedAttribute(_ name: [UInt8], of target: StoreItem) throws(FSError) -> [UInt8] {
+    guard let value = try item(target).xattrs[String(decoding: name, as: UTF8.self)] else {
+      throw FSError(.noData, "no attribute")
+    }
+    return value
+  }
+
+  func extendedAttributeNames(of target: StoreItem) throws(FSError) -> [[UInt8]] {
+    try item(target).xattrs.keys.sorted().map { Array($0.utf8) }
+  }
+}
+
+final class ScriptedContent: StoreContent {
+  private let item: ScriptedStore.Item
+  let descriptor: CInt? = nil
+
+  init(_ item: ScriptedStore.Item) { self.item = item }
+
+  func nextData(from offset: Int64) throws(FSError) -> Range<Int64>? {
+    offset < item.attributes.size ? offset..<item.attributes.size : nil
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FSError) -> Int {
+    let end = min(Int64(item.content.count), item.shortAt ?? .max)
+    guard offset < end else { return 0 }
+    let count = min(buffer.count, Int(end - offset))
+    item.content.withUnsafeBytes { buffer.copyMemory(from: .init(rebasing: $0[Int(offset)..<Int(offset) + count])) }
+    return count
+  }
+
+  func verify() throws(FSError) { if let changed = item.changed { throw changed } }
+  func close() {}
+}
+
+extension ItemAttributes {
+  static func file(inode: UInt64, size: Int64, mode: UInt32 = 0o100644) -> ItemAttributes {
+    let time = Timestamp(seconds: 1_700_000_000, nanoseconds: UInt32(inode))
+    return ItemAttributes(
+      device: 7, inode: inode, mode: mode, linkCount: 1, uid: 1, gid: 2, specialDevice: 0, size: size,
+      blocks: (size + 511) / 512, accessTime: time, modificationTime: time, changeTime: time)
+  }
+
+  static func directory(inode: UInt64) -> ItemAttributes {
+    var attributes = file(inode: inode, size: 4096, mode: 0o40755)
+    attributes.linkCount = 2
+    return attributes
+  }
+}
