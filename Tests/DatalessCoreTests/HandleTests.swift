@@ -1,4 +1,5 @@
 import DatalessCore
+import Synchronization
 import Testing
 
 @Suite struct HandleTests {
@@ -41,6 +42,57 @@ import Testing
     }
     #expect(fixture.engine.counts.filesEmpty == 1)
     #expect(!fixture.engine.isDataless(fixture.node("empty")))
+  }
+
+  @Test func residentFilesPassThroughOnlyBesideTheirKind() {
+    var configuration = EngineConfiguration()
+    configuration.passthrough = true
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), configuration)
+    fixture.content.ownFiles.store(true, ordering: .relaxed)
+    let node = fixture.node("a")
+    func open() -> String {
+      switch fixture.engine.open(node, process: .unknown, openFlags: 0) {
+      case .dataless: "direct"
+      case .resident: "cached"
+      case .passthrough: "passthrough"
+      case .failed(let errno): errno.name
+      }
+    }
+    #expect(open() == "direct")
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    #expect(open() == "cached")
+    fixture.engine.release(node, handle: 1)
+    #expect(open() == "cached")
+    for _ in 0..<2 { fixture.engine.release(node, handle: 0) }
+    #expect(open() == "passthrough")
+    #expect(open() == "passthrough")
+    #expect(!fixture.engine.refusePassthrough(node))
+    fixture.engine.release(node, handle: Engine.passthroughHandle)
+    #expect(fixture.engine.refusePassthrough(node))
+    #expect(open() == "cached")
+    for _ in 0..<2 { fixture.engine.release(node, handle: 0) }
+    #expect(open() == "passthrough")
+  }
+
+  @Test func aMappingPastTheDaemonRefusesEviction() {
+    var configuration = EngineConfiguration()
+    configuration.passthrough = true
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), configuration)
+    fixture.content.ownFiles.store(true, ordering: .relaxed)
+    let node = fixture.node("a")
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    _ = fixture.engine.open(node, process: .unknown, openFlags: 0)
+    fixture.engine.release(node, handle: Engine.passthroughHandle)
+    fixture.content.mapped.store(true, ordering: .relaxed)
+    for expected in ["refused", "refused", "evicted"] {
+      if expected == "evicted" { fixture.content.mapped.store(false, ordering: .relaxed) }
+      fixture.engine.evict(node, by: "command") { _ in }
+      fixture.lane.runAll()
+      #expect(fixture.events.kinds.last == expected)
+    }
+    #expect(fixture.content.items == 0)
   }
 
   @Test func seekFindsAllDataWhileDataless() {

@@ -33,12 +33,17 @@ extension Engine {
     let decision: Decision = state.withLock { state in state.decideEviction(node, mayWait: now < deadline, again) }
     switch decision {
     case .wait: timer.schedule(at: deadline, again)
+    case .look(let reference):
+      blocking.submit { [self] in
+        guard content.isUsedElsewhere(reference) else {
+          evict(node, by: by, deadline: deadline, completion)
+          return
+        }
+        state.withLock { _ = $0.passedThrough.insert(Int(node.rawValue)) }
+        refuse(node, FSError(.resourceBusy, "still mapped"), .file, by, completion)
+      }
     case .nothing: completion(.evicted(bytes: 0, wasResident: false))
-    case .refused(let error, let path, let kind):
-      events.record(
-        .evictionRefused(
-          Event.EvictionRecord(path: path, kind: kind, bytes: 0, errno: error.errno, by: by, time: now)))
-      completion(.refused(error))
+    case .refused(let error, let kind): refuse(node, error, kind, by, completion)
     case .file(let reference, let size, let path):
       kernel.invalidateContent(of: node) { [self] in
         blocking.submit { [self] in content.remove(reference, size: size) }
@@ -49,6 +54,17 @@ extension Engine {
         finishEviction(path, .directory, 0, by, completion)
       }
     }
+  }
+
+  private func refuse(
+    _ node: NodeID, _ error: FSError, _ kind: MaterializationKind, _ by: String,
+    _ completion: @Sendable (EvictionResult) -> Void
+  ) {
+    let path = state.withLock { $0.catalog.path(of: Int(node.rawValue)) }
+    events.record(
+      .evictionRefused(
+        Event.EvictionRecord(path: path, kind: kind, bytes: 0, errno: error.errno, by: by, time: timer.now)))
+    completion(.refused(error))
   }
 
   private func finishEviction(
@@ -65,7 +81,9 @@ extension Engine {
   enum Decision {
     case wait
     case nothing
-    case refused(FSError, path: [UInt8], kind: MaterializationKind)
+    case refused(FSError, kind: MaterializationKind)
+    /// Find out first whether the content file is mapped past the daemon.
+    case look(ContentReference)
     case file(ContentReference, size: Int64, path: [UInt8])
     case directory(path: [UInt8])
   }
@@ -106,11 +124,11 @@ extension EngineState {
     let path = catalog.path(of: position)
     let kind: MaterializationKind = record.kind == .directory ? .directory : .file
     if record.state == .materializing {
-      return .refused(FSError(.resourceBusy, "an attempt is in flight"), path: path, kind: kind)
+      return .refused(FSError(.resourceBusy, "an attempt is in flight"), kind: kind)
     }
     if kind == .file, record.linkCount > 1 {
       let message = "the file has \(record.linkCount) names (hard links)"
-      return .refused(FSError(.tooManyLinks, message), path: path, kind: kind)
+      return .refused(FSError(.tooManyLinks, message), kind: kind)
     }
     let open = handles.count(of: position)
     if open > 0 {
@@ -119,17 +137,18 @@ extension EngineState {
         return .wait
       }
       let message = open == 1 ? "1 open handle" : "\(open) open handles"
-      return .refused(FSError(.resourceBusy, message), path: path, kind: kind)
+      return .refused(FSError(.resourceBusy, message), kind: kind)
     }
     if kind == .file {
       let reference = ContentReference(rawValue: record.payload)
+      if passedThrough.remove(position) != nil { return .look(reference) }
       catalog.setState(.dataless, of: position)
       catalog.inodes[position].payload = 0
       return .file(reference, size: record.size, path: path)
     }
     if record.busyChildren > 0 {
       let message = "\(record.busyChildren) of its children are not dataless"
-      return .refused(FSError(.resourceBusy, message), path: path, kind: kind)
+      return .refused(FSError(.resourceBusy, message), kind: kind)
     }
     catalog.setState(.dataless, of: position)
     return .directory(path: path)

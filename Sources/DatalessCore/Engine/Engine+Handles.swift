@@ -4,8 +4,11 @@ public import SystemPackage
 public enum OpenAnswer: Sendable {
   /// The file was dataless: reads come one by one with their exact ranges (direct_io), under this handle.
   case dataless(handle: UInt64)
-  /// The content is local: the page cache serves reads.
+  /// The content is local: the page cache serves reads. The handle is 0.
   case resident
+  /// The content is local in a file of its own: the kernel reads that file itself, if the backing can be registered;
+  /// otherwise `refusePassthrough`. The handle is `Engine.passthroughHandle`.
+  case passthrough(ContentReference)
   case failed(Errno)
 }
 
@@ -36,11 +39,29 @@ extension Engine {
       let record = state.catalog.inodes[position]
       if record.opens < .max { state.catalog.inodes[position].opens += 1 }
       guard record.kind == .file, record.state != .resident else {
+        let reference = ContentReference(rawValue: record.payload)
+        if configuration.passthrough, record.kind == .file, record.size > 0, content.hasOwnFile(reference),
+          state.handles.canPassThrough(position)
+        {
+          state.handles.openPassthrough(position)
+          state.passedThrough.insert(position)
+          return .passthrough(reference)
+        }
         state.handles.open(position)
         return .resident
       }
       return .dataless(handle: state.handles.openDataless(position, process: process, openFlags: openFlags))
     }
+  }
+
+  /// The handle number of a passthrough open.
+  public static var passthroughHandle: UInt64 { OpenHandles.passthroughHandle }
+
+  /// The backing of a passthrough open could not be registered: it becomes a cached open.
+  ///
+  /// - Returns: False when other passthrough opens of the file exist; the kernel would answer EIO.
+  public func refusePassthrough(_ node: NodeID) -> Bool {
+    state.withLock { $0.handles.demote(Int(node.rawValue)) }
   }
 
   /// opendir(3). Never materializes. - Returns: Whether the directory is listed; nil for an unknown node.
@@ -144,5 +165,14 @@ extension Engine {
     _ reference: ContentReference, size: Int64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(FSError) -> Int {
     try content.read(reference, size: size, into: buffer, at: offset)
+  }
+
+  /// A descriptor of a content file for the kernel to read from; the caller closes it. nil when there is none to be had.
+  public func openContentDescriptor(_ reference: ContentReference) -> CInt? {
+    do throws(FSError) {
+      return try content.openDescriptor(reference)
+    } catch {
+      return nil
+    }
   }
 }

@@ -75,6 +75,9 @@ extension Engine {
     }
   }
 
+  /// Whether resident files of their own content file are opened for passthrough.
+  public var configuresPassthrough: Bool { configuration.passthrough }
+
   public var counts: CatalogCounts { state.withLock { $0.catalog.counts } }
   public var totals: MaterializationTotals { state.withLock { $0.totals } }
 

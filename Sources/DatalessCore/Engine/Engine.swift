@@ -75,6 +75,8 @@ struct EngineState: ~Copyable {
   /// Callers that wait for the store's metadata (xattrs, link targets), by waiter.
   var storeCalls: [WaiterID: StoreCall] = [:]
   var handles = OpenHandles()
+  /// Files that were opened for passthrough since it was last known that nobody maps them.
+  var passedThrough: Set<Int> = []
   var failures = RecentFailures()
   var totals = MaterializationTotals()
   var budget: EngineConfiguration.Budget

@@ -10,6 +10,8 @@ public struct EngineConfiguration: Sendable, Equatable {
   public var concurrency: Int?
   /// Which signals end a wait.
   public var interruptMode: InterruptMode = .fatal
+  /// Whether opens of resident files may be served by the kernel from the content file itself. Default false.
+  public var passthrough = false
   /// Limits on what the budgeted process and its descendants may materialize.
   public var budget = Budget()
 

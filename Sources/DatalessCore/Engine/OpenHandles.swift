@@ -1,6 +1,11 @@
 /// Which nodes are open, and what was read through the handles of files that were dataless when opened.
 ///
-/// Handles of resident files need no record of their own: they have the number 0 and count only for their node.
+/// Handles of resident files need no record of their own: they have fixed numbers and count only for their node.
+///
+/// Rules of the kernel for the modes of one inode's opens (measured): cached or direct after passthrough, and passthrough after
+/// cached, fail with EIO; all passthrough opens must name the same backing file. So a resident file is opened for
+/// passthrough only if all its other opens are. A dataless open never meets a passthrough one: eviction needs that none is
+/// left.
 struct OpenHandles {
   struct Handle {
     let node: Int
@@ -13,17 +18,42 @@ struct OpenHandles {
     var triggered = false
   }
 
-  private var counts: [Int: Int] = [:]
+  /// How a node is open, by the mode of each open: the kernel refuses some mixtures with EIO.
+  private struct Counts {
+    var direct = 0
+    var cached = 0
+    var passthrough = 0
+    var all: Int { direct + cached + passthrough }
+  }
+
+  private var counts: [Int: Counts] = [:]
   private var handles: [UInt64: Handle] = [:]
   private var nextHandle: UInt64 = 1
   private var closeWaiters: [Int: [@Sendable () -> Void]] = [:]
 
-  func count(of node: Int) -> Int { counts[node, default: 0] }
+  /// The handle number of every passthrough open; cached opens have 0.
+  static let passthroughHandle = UInt64.max
 
-  mutating func open(_ node: Int) { counts[node, default: 0] += 1 }
+  func count(of node: Int) -> Int { counts[node]?.all ?? 0 }
+
+  /// Whether an open may be passthrough: only beside others of its kind.
+  func canPassThrough(_ node: Int) -> Bool {
+    guard let open = counts[node] else { return true }
+    return open.direct == 0 && open.cached == 0
+  }
+
+  mutating func open(_ node: Int) { counts[node, default: Counts()].cached += 1 }
+  mutating func openPassthrough(_ node: Int) { counts[node, default: Counts()].passthrough += 1 }
+
+  /// Turns the only open of a node from passthrough into a cached one. - Returns: False if there are others.
+  mutating func demote(_ node: Int) -> Bool {
+    guard let open = counts[node], open.passthrough == 1 else { return false }
+    counts[node] = Counts(direct: open.direct, cached: open.cached + 1, passthrough: 0)
+    return true
+  }
 
   mutating func openDataless(_ node: Int, process: ProcessID, openFlags: Int32) -> UInt64 {
-    open(node)
+    counts[node, default: Counts()].direct += 1
     let number = nextHandle
     nextHandle += 1
     handles[number] = Handle(node: node, process: process, openFlags: openFlags)
@@ -48,10 +78,15 @@ struct OpenHandles {
 
   /// Closes one handle. - Returns: Its record, if it had one, and whom to tell that the node is no longer open.
   mutating func close(_ node: Int, handle number: UInt64) -> (handle: Handle?, waiters: [@Sendable () -> Void]) {
-    let handle = number == 0 ? nil : handles.removeValue(forKey: number)
-    let left = counts[node, default: 1] - 1
-    if left > 0 {
-      counts[node] = left
+    let handle = number == 0 || number == Self.passthroughHandle ? nil : handles.removeValue(forKey: number)
+    var open = counts[node] ?? Counts()
+    switch number {
+    case 0: open.cached -= 1
+    case Self.passthroughHandle: open.passthrough -= 1
+    default: open.direct -= 1
+    }
+    if open.all > 0 {
+      counts[node] = open
       return (handle, [])
     }
     counts[node] = nil

@@ -24,6 +24,14 @@ public protocol ContentStore: Sendable {
   /// SEEK_DATA (`hole` false) or SEEK_HOLE on committed content; ENXIO when there is no further data.
   func seek(_ reference: ContentReference, size: Int64, from offset: Int64, hole: Bool) throws(FSError) -> Int64
 
+  /// Whether the content lies in a file that holds nothing else, as passthrough needs it. Any lane, at once.
+  func hasOwnFile(_ reference: ContentReference) -> Bool
+
+  /// Whether a process still maps or reads the content's own file past the daemon, which no request tells. Blocking I/O lane.
+  ///
+  /// Passthrough only: RELEASE comes at close(2) while a mapping lives on. Asked when no handle is open.
+  func isUsedElsewhere(_ reference: ContentReference) -> Bool
+
   /// A descriptor of a content file that holds exactly this content, for passthrough; nil if it lies in a slab.
   ///
   /// The caller closes it.

@@ -31,6 +31,12 @@ final class MemoryContentStore: ContentStore {
     _ reference: ContentReference, size: Int64, from offset: Int64, hole: Bool
   ) throws(FSError) -> Int64 { hole ? size : offset }
 
+  /// Whether all content counts as lying in files of their own, and as mapped by somebody.
+  let ownFiles = Atomic<Bool>(false)
+  let mapped = Atomic<Bool>(false)
+  func hasOwnFile(_ reference: ContentReference) -> Bool { ownFiles.load(ordering: .relaxed) }
+  func isUsedElsewhere(_ reference: ContentReference) -> Bool { mapped.load(ordering: .relaxed) }
+
   func openDescriptor(_ reference: ContentReference) throws(FSError) -> CInt? { nil }
 
   func remove(_ reference: ContentReference, size: Int64) {
