@@ -37,7 +37,10 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
+    .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
+    .target(name: "FuseKit", dependencies: ["CFuse3", system], swiftSettings: settings),
     .target(name: "DatalessCore", dependencies: [system, collections], swiftSettings: settings),
+    .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
     .testTarget(name: "DatalessCoreTests", dependencies: ["DatalessCore", system], swiftSettings: settings),
   ]
 )

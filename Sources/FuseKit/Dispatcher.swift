@@ -1,0 +1,114 @@
+internal import CFuse3
+internal import Glibc
+internal import Synchronization
+internal import SystemPackage
+
+/// What libfuse hands back to every callback of a session: the file system, and the session's own state.
+///
+/// Retained once when the session is created and never released after a mount, because libfuse's requests, which may
+/// outlive everything else in a parked reply, point to it.
+final class Dispatcher: Sendable {
+  let operations: any FuseOperations
+  let options: FuseSessionOptions
+  let counters = SessionCounters()
+  let onInterrupt: @Sendable (UInt64) -> Void
+  let negotiation: Mutex<InitNegotiation>
+  /// False until the INIT reply has been sent: spares every later request the negotiation's lock.
+  let isInitialized = Atomic<Bool>(false)
+  /// Readable once INIT is done or the loop has ended: an eventfd, so that waiting for it has a time limit.
+  let settled: Int32
+
+  init(
+    operations: any FuseOperations, options: FuseSessionOptions, onInterrupt: @escaping @Sendable (UInt64) -> Void
+  ) {
+    self.operations = operations
+    self.options = options
+    self.onInterrupt = onInterrupt
+    negotiation = Mutex(InitNegotiation(wishes: .init(passthrough: options.passthrough)))
+    settled = cfuse_event()
+  }
+
+  deinit {
+    if settled >= 0 { close(settled) }
+  }
+
+  @inline(__always)
+  static func of(_ request: fuse_req_t) -> Dispatcher {
+    from(fuse_req_userdata(request))
+  }
+
+  @inline(__always)
+  static func from(_ userdata: UnsafeMutableRawPointer?) -> Dispatcher {
+    guard let userdata else { preconditionFailure("libfuse lost the userdata of a session") }
+    // SAFETY: The pointer is the one `FuseSession.init` retained, and outlives every request.
+    return Unmanaged<Dispatcher>.fromOpaque(userdata).takeUnretainedValue()
+  }
+
+  var features: NegotiatedFeatures? { negotiation.withLock { $0.features } }
+
+  /// Wakes those who wait for the volume to answer.
+  func settle() {
+    var one: UInt64 = 1
+    _ = write(settled, &one, 8)
+  }
+
+  /// Reads one request from the kernel, for libfuse: returns its size, or -1 with errno set.
+  ///
+  /// errno is reduced to the few values libfuse handles without writing to stderr: EINTR and EAGAIN (again), ENOENT (an
+  /// aborted request, again) and ENODEV (the end of the session).
+  func receive(from device: Int32, into buffer: UnsafeMutableRawPointer, capacity: Int) -> Int {
+    let count = read(device, buffer, capacity)
+    if count >= MemoryLayout<fuse_in_header>.size {
+      let bytes = UnsafeRawBufferPointer(start: buffer, count: count)
+      counters.addRequest(opcode: bytes.load(fromByteOffset: 4, as: UInt32.self))
+      if !isInitialized.load(ordering: .relaxed) {
+        negotiation.withLock { $0.received(request: bytes) }
+      }
+      return count
+    }
+    let code = count < 0 ? errno : ENODEV
+    switch code {
+    case EINTR, EAGAIN, ENOENT, ENODEV: errno = code
+    default:
+      if code != ECONNABORTED {
+        FuseLog.emit(.error, "cannot read from /dev/fuse: \(Errno(rawValue: code))")
+      }
+      errno = ENODEV
+    }
+    return -1
+  }
+
+  /// Writes one answer or notification to the kernel, for libfuse: returns its size, or -1 with errno ENOENT, the one
+  /// value libfuse takes for normal and keeps quiet about.
+  func send(to device: Int32, _ vectors: UnsafeMutablePointer<iovec>, count: Int32) -> Int {
+    let isInit = !isInitialized.load(ordering: .relaxed) && editInitReply(vectors, count: count)
+    if isInit, let features {
+      // Before the reply: the kernel sends nothing else until it has it.
+      operations.initialized(features)
+    }
+    let result = writev(device, vectors, count)
+    if result >= 0 {
+      if isInit {
+        isInitialized.store(true, ordering: .releasing)
+        settle()
+      }
+      return result
+    }
+    let code = errno
+    switch code {
+    case ENOENT, ENODEV, ECONNABORTED, EBADF: counters.add(.refusedReplies)
+    default:
+      counters.add(.failedWrites)
+      FuseLog.emit(.error, "cannot write to /dev/fuse: \(Errno(rawValue: code))")
+    }
+    errno = ENOENT
+    return -1
+  }
+
+  private func editInitReply(_ vectors: UnsafeMutablePointer<iovec>, count: Int32) -> Bool {
+    guard count >= 2 else { return false }
+    let header = UnsafeRawBufferPointer(start: vectors[0].iov_base, count: vectors[0].iov_len)
+    let body = UnsafeMutableRawBufferPointer(start: vectors[1].iov_base, count: vectors[1].iov_len)
+    return negotiation.withLock { $0.edit(header: header, body: body) }
+  }
+}
