@@ -40,7 +40,13 @@ let package = Package(
     .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
     .target(name: "FuseKit", dependencies: ["CFuse3", system], swiftSettings: settings),
     .target(name: "DatalessCore", dependencies: [system, collections], swiftSettings: settings),
+    .systemLibrary(name: "CDatalessLinux"),
+    .target(
+      name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
     .testTarget(name: "DatalessCoreTests", dependencies: ["DatalessCore", system], swiftSettings: settings),
+    .testTarget(
+      name: "DatalessStoresTests", dependencies: ["DatalessStores", "DatalessCore", "CDatalessLinux", system],
+      swiftSettings: settings),
   ]
 )

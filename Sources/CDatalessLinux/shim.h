@@ -1,0 +1,275 @@
+// Linux system calls and constants that Swift's Glibc module does not show: variadic ones, those behind _GNU_SOURCE and
+// those younger than the C library. Every function answers its result, or the errno as a negative number, so that no
+// Swift code can come between a call and its errno.
+#ifndef CDATALESS_LINUX_SHIM_H
+#define CDATALESS_LINUX_SHIM_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Numbers above 423 are the same on every architecture; kernel headers older than the call lack the name.
+#ifndef SYS_open_tree
+#define SYS_open_tree 428
+#endif
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442
+#endif
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "dataless is built for x86_64 and arm64; the open(2) flags below differ on other architectures"
+#endif
+
+// open(2) flags. Only these two differ between the architectures.
+#if defined(__aarch64__)
+static const int32_t CLINUX_O_DIRECTORY = 040000;
+static const int32_t CLINUX_O_NOFOLLOW = 0100000;
+#else
+static const int32_t CLINUX_O_DIRECTORY = 0200000;
+static const int32_t CLINUX_O_NOFOLLOW = 0400000;
+#endif
+static const int32_t CLINUX_O_NONBLOCK = 04000;
+static const int32_t CLINUX_O_NOATIME = 01000000;
+static const int32_t CLINUX_O_CLOEXEC = 02000000;
+static const int32_t CLINUX_O_PATH = 010000000;
+
+static const uint64_t CLINUX_RESOLVE_NO_XDEV = 0x01;
+static const uint64_t CLINUX_RESOLVE_NO_MAGICLINKS = 0x02;
+static const uint64_t CLINUX_RESOLVE_NO_SYMLINKS = 0x04;
+static const uint64_t CLINUX_RESOLVE_BENEATH = 0x08;
+
+static const int32_t CLINUX_AT_FDCWD = -100;
+static const int32_t CLINUX_AT_SYMLINK_NOFOLLOW = 0x100;
+static const int32_t CLINUX_AT_NO_AUTOMOUNT = 0x800;
+static const int32_t CLINUX_AT_EMPTY_PATH = 0x1000;
+static const int32_t CLINUX_AT_RECURSIVE = 0x8000;
+
+static const int32_t CLINUX_SEEK_DATA = 3;
+static const int32_t CLINUX_SEEK_HOLE = 4;
+
+// fcntl(2) commands; the lease types are F_RDLCK, F_WRLCK and F_UNLCK.
+static const int32_t CLINUX_F_SETLEASE = 1024;
+static const int32_t CLINUX_F_GETLEASE = 1025;
+
+static const int32_t CLINUX_FALLOC_FL_KEEP_SIZE = 0x01;
+static const int32_t CLINUX_FALLOC_FL_PUNCH_HOLE = 0x02;
+
+static const uint64_t CLINUX_MOUNT_ATTR_RDONLY = 0x01;
+static const uint64_t CLINUX_MOUNT_ATTR_NODEV = 0x04;
+static const uint64_t CLINUX_MOUNT_ATTR_NOATIME = 0x10;
+static const uint64_t CLINUX_MOUNT_ATTR_ATIME_MASK = 0x70;
+
+// STATX_BASIC_STATS and STATX_MNT_ID.
+static const uint32_t CLINUX_STATX_BASIC_STATS = 0x7ff;
+static const uint32_t CLINUX_STATX_MNT_ID = 0x1000;
+
+struct clinux_open_how {
+  uint64_t flags;
+  uint64_t mode;
+  uint64_t resolve;
+};
+
+struct clinux_mount_attr {
+  uint64_t set;
+  uint64_t clear;
+  uint64_t propagation;
+  uint64_t userns_descriptor;
+};
+
+struct clinux_statx_time {
+  int64_t seconds;
+  uint32_t nanoseconds;
+  int32_t reserved;
+};
+
+// struct statx of linux/stat.h.
+struct clinux_statx {
+  uint32_t mask;
+  uint32_t block_size;
+  uint64_t attributes;
+  uint32_t link_count;
+  uint32_t uid;
+  uint32_t gid;
+  uint16_t mode;
+  uint16_t reserved0;
+  uint64_t inode;
+  uint64_t size;
+  uint64_t blocks;
+  uint64_t attributes_mask;
+  struct clinux_statx_time access_time;
+  struct clinux_statx_time birth_time;
+  struct clinux_statx_time change_time;
+  struct clinux_statx_time modification_time;
+  uint32_t special_major;
+  uint32_t special_minor;
+  uint32_t device_major;
+  uint32_t device_minor;
+  uint64_t mount_id;
+  uint64_t reserved1[13];
+};
+
+_Static_assert(sizeof(struct clinux_open_how) == 24, "struct open_how");
+_Static_assert(sizeof(struct clinux_mount_attr) == 32, "struct mount_attr");
+_Static_assert(sizeof(struct clinux_statx) == 256, "struct statx");
+_Static_assert(offsetof(struct clinux_statx, access_time) == 64, "struct statx");
+_Static_assert(offsetof(struct clinux_statx, device_major) == 136, "struct statx");
+_Static_assert(offsetof(struct clinux_statx, mount_id) == 144, "struct statx");
+_Static_assert(sizeof(long) == 8, "offsets are passed to the kernel in one register");
+
+static inline long clinux_result(long result) { return result < 0 ? -(long)errno : result; }
+
+static inline long clinux_openat2(
+    int directory, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve) {
+  struct clinux_open_how how = {flags, mode, resolve};
+  return clinux_result(syscall(SYS_openat2, directory, path, &how, sizeof how));
+}
+
+static inline long clinux_openat(int directory, const char *path, int flags, unsigned mode) {
+  return clinux_result(syscall(SYS_openat, directory, path, flags, mode));
+}
+
+static inline long clinux_statx_call(
+    int directory, const char *path, int flags, uint32_t mask, struct clinux_statx *status) {
+  return clinux_result(syscall(SYS_statx, directory, path, flags, mask, status));
+}
+
+static inline long clinux_getdents64(int directory, void *buffer, size_t size) {
+  return clinux_result(syscall(SYS_getdents64, directory, buffer, size));
+}
+
+// OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH: a detached copy of the mount below `directory`.
+static inline long clinux_clone_mount_tree(int directory) {
+  const unsigned flags = 1u | 02000000u | 0x8000u | 0x1000u;
+  return clinux_result(syscall(SYS_open_tree, directory, "", flags));
+}
+
+// Sets and clears attributes of a whole mount tree and makes it private (MS_PRIVATE), so that nothing is mounted into it.
+static inline long clinux_set_mount_tree_attributes(int tree, uint64_t set, uint64_t clear) {
+  struct clinux_mount_attr attributes = {set, clear, 1u << 18, 0};
+  return clinux_result(
+      syscall(SYS_mount_setattr, tree, "", 0x8000 | 0x1000, &attributes, sizeof attributes));
+}
+
+// Sends or receives one descriptor over a socket pair (SCM_RIGHTS), with the errno of a failure beside it.
+struct clinux_descriptor_message {
+  struct msghdr header;
+  struct iovec part;
+  int status;
+  union {
+    struct cmsghdr alignment;
+    unsigned char bytes[CMSG_SPACE(sizeof(int))];
+  } control;
+};
+
+static inline void clinux_prepare_message(struct clinux_descriptor_message *message) {
+  __builtin_memset(message, 0, sizeof *message);
+  message->part.iov_base = &message->status;
+  message->part.iov_len = sizeof message->status;
+  message->header.msg_iov = &message->part;
+  message->header.msg_iovlen = 1;
+  message->header.msg_control = message->control.bytes;
+  message->header.msg_controllen = sizeof message->control.bytes;
+}
+
+// The body of the child below: only system calls, because other threads of the parent may have held any lock.
+static inline void clinux_clone_mount_tree_in_child(const char *path, int socket) {
+  struct clinux_descriptor_message message;
+  clinux_prepare_message(&message);
+  // The parent's descriptor names a mount of the parent's namespace, which may not be cloned here: open the path again.
+  long tree = syscall(SYS_openat, -100, path, CLINUX_O_PATH | CLINUX_O_DIRECTORY | CLINUX_O_CLOEXEC, 0);
+  if (tree >= 0) tree = clinux_clone_mount_tree((int)tree);
+  // The access-time mode is locked here, but a read-only mount moves no access time.
+  long result = tree < 0 ? -(long)errno : clinux_set_mount_tree_attributes((int)tree, 0x1 | 0x4, 0);
+  message.status = (int)result;
+  if (result == 0) {
+    struct cmsghdr *control = CMSG_FIRSTHDR(&message.header);
+    control->cmsg_level = SOL_SOCKET;
+    control->cmsg_type = SCM_RIGHTS;
+    control->cmsg_len = CMSG_LEN(sizeof(int));
+    *(int *)(void *)CMSG_DATA(control) = (int)tree;
+  } else {
+    message.header.msg_control = NULL;
+    message.header.msg_controllen = 0;
+  }
+  syscall(SYS_sendmsg, socket, &message.header, MSG_NOSIGNAL);
+  syscall(SYS_exit_group, 0);
+}
+
+// A detached, recursive, private, read-only copy of the mount below `path`, for a user without CAP_SYS_ADMIN.
+//
+// A child in a user and mount namespace of its own makes it and passes the descriptor back; the child has ended when this
+// returns. No SIGCHLD is sent for it, and no handler of fork(2) runs. EPERM, ENOSPC or EUSERS where the system does not let
+// users have namespaces.
+static inline long clinux_clone_mount_tree_as_user(const char *path) {
+  int pair[2];
+  if (syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) return -(long)errno;
+  // CLONE_NEWUSER | CLONE_NEWNS without an exit signal, the address space copied as by fork(2).
+  const long child = syscall(SYS_clone, 0x10000000ul | 0x00020000ul, 0, 0, 0, 0);
+  if (child == 0) clinux_clone_mount_tree_in_child(path, pair[1]);
+  long result = child < 0 ? -(long)errno : 0;
+  close(pair[1]);
+  if (child > 0) {
+    struct clinux_descriptor_message message;
+    clinux_prepare_message(&message);
+    long count;
+    do count = syscall(SYS_recvmsg, pair[0], &message.header, MSG_CMSG_CLOEXEC);
+    while (count < 0 && errno == EINTR);
+    struct cmsghdr *control = CMSG_FIRSTHDR(&message.header);
+    // Nothing arrives when the child was killed.
+    if (count != (long)sizeof message.status) result = -(long)EIO;
+    else if (message.status < 0) result = message.status;
+    else if (control == NULL || control->cmsg_type != SCM_RIGHTS) result = -(long)EMFILE;
+    else result = *(int *)(void *)CMSG_DATA(control);
+    int status;
+    const int any_child = 0x40000000;  // __WALL: children without an exit signal too.
+    while (syscall(SYS_wait4, child, &status, any_child, NULL) < 0 && errno == EINTR) {}
+  }
+  close(pair[0]);
+  return result;
+}
+
+static inline long clinux_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count) {
+  return clinux_result(syscall(SYS_copy_file_range, from, from_offset, to, to_offset, count, 0));
+}
+
+static inline long clinux_fallocate(int descriptor, int mode, int64_t offset, int64_t length) {
+  return clinux_result(syscall(SYS_fallocate, descriptor, mode, offset, length));
+}
+
+// FICLONE.
+static inline long clinux_clone_file(int to, int from) {
+  return clinux_result(syscall(SYS_ioctl, to, 0x40049409ul, from));
+}
+
+static inline long clinux_getxattr(const char *path, const char *name, void *value, size_t size) {
+  return clinux_result(syscall(SYS_getxattr, path, name, value, size));
+}
+
+static inline long clinux_setxattr(
+    const char *path, const char *name, const void *value, size_t size, int flags) {
+  return clinux_result(syscall(SYS_setxattr, path, name, value, size, flags));
+}
+
+static inline long clinux_lsetxattr(
+    const char *path, const char *name, const void *value, size_t size, int flags) {
+  return clinux_result(syscall(SYS_lsetxattr, path, name, value, size, flags));
+}
+
+static inline long clinux_listxattr(const char *path, char *names, size_t size) {
+  return clinux_result(syscall(SYS_listxattr, path, names, size));
+}
+
+// CLONE_NEWNS for the calling thread: what it mounts afterwards nobody else sees, and it goes with the thread.
+static inline long clinux_unshare_mounts(void) { return clinux_result(syscall(SYS_unshare, 0x00020000)); }
+
+static inline long clinux_readlinkat(int directory, const char *path, char *target, size_t size) {
+  return clinux_result(syscall(SYS_readlinkat, directory, path, target, size));
+}
+
+#endif

@@ -1,0 +1,145 @@
+internal import CDatalessLinux
+internal import DatalessCore
+internal import Glibc
+internal import Synchronization
+internal import SystemPackage
+
+/// Writes content of more than 128 KiB into a file of its own.
+final class FileWriter: ContentWriter {
+  /// One round of the copying loop when the kernel cannot copy by itself.
+  private static let bufferSize = 1 << 20
+
+  private let store: SessionContentStore
+  private let handle: ContentFiles.Handle
+  private let size: Int64
+  /// Set when the file was committed or removed; every later call but `discard` fails.
+  private let isEnded = Atomic<Bool>(false)
+  /// Cleared once copy_file_range(2) said that it cannot copy between these two file systems.
+  private let copiesInKernel = Atomic<Bool>(true)
+
+  init(_ store: SessionContentStore, number: UInt32, size: Int64) throws(Errno) {
+    self.store = store
+    self.size = size
+    handle = ContentFiles.Handle(number: number, descriptor: try store.files.create(number))
+    // The whole is a hole at first: what is never written stays one, and reads as zeros.
+    if ftruncate(handle.descriptor.raw, off_t(size)) != 0 {
+      let error = Errno(rawValue: errno)
+      store.files.discard(number)
+      isEnded.store(true, ordering: .relaxed)
+      throw error
+    }
+  }
+
+  // A writer that was dropped without an end must not leave its file.
+  deinit { discard() }
+
+  private var descriptor: CInt { handle.descriptor.raw }
+
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(FSError) {
+    do throws(Errno) {
+      guard !isEnded.load(ordering: .relaxed), offset >= 0, Int64(buffer.count) <= size - offset else {
+        throw .invalidArgument
+      }
+      try SystemCall.write(descriptor, buffer, at: offset)
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  func copy(from source: CInt, range: Range<Int64>) throws(FSError) -> Int64 {
+    do throws(Errno) {
+      guard !isEnded.load(ordering: .relaxed), range.lowerBound >= 0, range.upperBound <= size else {
+        throw .invalidArgument
+      }
+      var position = range.lowerBound
+      while position < range.upperBound, copiesInKernel.load(ordering: .relaxed) {
+        let count = try copyInKernel(from: source, position..<range.upperBound)
+        // Zero is the end of the source, but also what some file systems say that cannot be copied from in the kernel:
+        // the loop below finds out.
+        if count == 0 { break }
+        position += count
+      }
+      if position < range.upperBound {
+        position = try copyThroughBuffer(from: source, position..<range.upperBound)
+      }
+      return position - range.lowerBound
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  func clone(from source: CInt) -> Bool {
+    guard !isEnded.load(ordering: .relaxed), clinux_clone_file(descriptor, source) >= 0 else { return false }
+    do throws(Errno) {
+      if try FileStatus(of: descriptor).size == size { return true }
+    } catch {}
+    // The source has another size by now: start again with a hole.
+    _ = ftruncate(descriptor, 0)
+    _ = ftruncate(descriptor, off_t(size))
+    return false
+  }
+
+  func commit() throws(FSError) -> ContentReference {
+    do throws(Errno) {
+      guard !isEnded.load(ordering: .relaxed) else { throw .invalidArgument }
+      let status = try FileStatus(of: descriptor)
+      guard status.size == size else { throw .ioError }
+      // Units of 512 bytes, to pages.
+      let pages = UInt32(clamping: min((status.blocks + 7) / 8, 0x7fff_ffff))
+      try store.files.commit(handle)
+      isEnded.store(true, ordering: .relaxed)
+      store.countAllocated(pages: Int(pages))
+      return ContentLocation.file(number: handle.number, pages: pages).reference
+    } catch {
+      throw fail(error)
+    }
+  }
+
+  func discard() {
+    guard !isEnded.exchange(true, ordering: .relaxed) else { return }
+    store.files.discard(handle.number)
+    // The descriptor stays open until the writer goes; the blocks must not.
+    _ = ftruncate(descriptor, 0)
+  }
+
+  private func copyInKernel(from source: CInt, _ range: Range<Int64>) throws(Errno) -> Int64 {
+    var from = range.lowerBound
+    var to = range.lowerBound
+    while true {
+      do throws(Errno) {
+        return Int64(try SystemCall.check(clinux_copy_file_range(source, &from, descriptor, &to, range.count)))
+      } catch {
+        switch error {
+        case .interrupted: continue
+        case .improperLink, .invalidArgument, .notSupported, .noFunction, .notPermitted, .badFileDescriptor:
+          copiesInKernel.store(false, ordering: .relaxed)
+          return 0
+        default: throw error
+        }
+      }
+    }
+  }
+
+  /// - Returns: Where it stopped: the end of the range, or of the source.
+  private func copyThroughBuffer(from source: CInt, _ range: Range<Int64>) throws(Errno) -> Int64 {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: min(Self.bufferSize, range.count), alignment: 4096)
+    defer { buffer.deallocate() }
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let part = UnsafeMutableRawBufferPointer(
+        rebasing: buffer[..<Int(min(Int64(buffer.count), range.upperBound - position))])
+      let count = try SystemCall.read(source, into: part, at: position)
+      try SystemCall.write(descriptor, UnsafeRawBufferPointer(rebasing: part[..<count]), at: position)
+      position += Int64(count)
+      if count < part.count { break }
+    }
+    return position
+  }
+
+  /// Removes the file at once: on a full disk the room is wanted elsewhere.
+  private func fail(_ error: Errno) -> FSError {
+    discard()
+    return store.failure(error, "write")
+  }
+}

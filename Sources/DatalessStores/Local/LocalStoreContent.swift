@@ -1,0 +1,82 @@
+internal import DatalessCore
+internal import Glibc
+internal import SystemPackage
+
+/// One open version of one file of a local store. Nothing in it changes but the descriptor's position, which only
+/// `nextData` uses.
+final class LocalStoreContent: StoreContent {
+  let descriptor: CInt?
+
+  private let raw: CInt
+  private let listed: ItemAttributes
+  /// st_dev of the store's root, see `FileStatus.attributes(home:)`.
+  private let home: UInt64
+  /// The path in SOURCE, for messages.
+  private let name: String
+
+  init(_ raw: CInt, listed: ItemAttributes, home: UInt64, name: String) {
+    self.raw = raw
+    descriptor = raw
+    self.listed = listed
+    self.home = home
+    self.name = name
+  }
+
+  func nextData(from offset: Int64) throws(FSError) -> Range<Int64>? {
+    guard offset < listed.size else { return nil }
+    // As many blocks as bytes: there is no hole to look for, which saves two calls per file.
+    if listed.blocks >= (listed.size + 511) / 512 { return offset..<listed.size }
+    do throws(Errno) {
+      let start = try SystemCall.seek(raw, offset, hole: false)
+      guard start < listed.size else { return nil }
+      let end = try SystemCall.seek(raw, start, hole: true)
+      return start..<min(max(end, start + 1), listed.size)
+    } catch {
+      switch error {
+      case .noSuchAddressOrDevice: return nil
+      case .invalidArgument, .notSupported, .noFunction: return offset..<listed.size
+      default: throw FSError(error, "cannot look for data in '\(name)' in SOURCE")
+      }
+    }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FSError) -> Int {
+    // Never more than was listed: a file that grew is stale, and its new tail is nobody's business.
+    let count = Int(min(Int64(buffer.count), max(listed.size - offset, 0)))
+    do throws(Errno) {
+      return try SystemCall.read(raw, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
+    } catch {
+      throw FSError(error, "cannot read '\(name)' in SOURCE at byte \(offset)")
+    }
+  }
+
+  func verify() throws(FSError) {
+    let now: ItemAttributes
+    do throws(Errno) {
+      now = try FileStatus(of: raw).attributes(home: home)
+    } catch {
+      throw FSError(error, "cannot look at '\(name)' in SOURCE after reading it")
+    }
+    if let change = Self.change(from: listed, to: now) {
+      throw FSError(.staleNFSFileHandle, "'\(name)' in SOURCE: \(change)")
+    }
+  }
+
+  func close() {
+    _ = Glibc.close(raw)
+  }
+
+  /// In what way `now` is another version than `listed`; nil if it is the same.
+  static func change(from listed: ItemAttributes, to now: ItemAttributes) -> String? {
+    if now.isSameVersion(as: listed) { return nil }
+    if now.kind != listed.kind { return "it is no regular file any more" }
+    if now.device != listed.device || now.inode != listed.inode {
+      return "it was replaced by another file since it was listed"
+    }
+    if now.size != listed.size {
+      return "its size changed from \(listed.size) to \(now.size) bytes since it was listed"
+    }
+    if now.modificationTime != listed.modificationTime { return "it was written to since it was listed" }
+    return "its metadata changed since it was listed (ctime)"
+  }
+}

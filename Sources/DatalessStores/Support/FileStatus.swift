@@ -1,0 +1,79 @@
+internal import CDatalessLinux
+internal import DatalessCore
+internal import SystemPackage
+
+/// What statx(2) says about one item, with the mount it lies on.
+///
+/// statx rather than stat because only it tells a mount point of the same device (a bind mount) from a plain directory.
+struct FileStatus {
+  private var raw: clinux_statx
+
+  /// Looks at an open descriptor, O_PATH ones included.
+  init(of descriptor: CInt) throws(Errno) {
+    var status = clinux_statx()
+    let mask = CLINUX_STATX_BASIC_STATS | CLINUX_STATX_MNT_ID
+    _ = try SystemCall.check(clinux_statx_call(descriptor, "", CLINUX_AT_EMPTY_PATH, mask, &status))
+    raw = status
+  }
+
+  /// Looks at one name of a directory; a symbolic link is not followed, an automount not triggered.
+  init(of name: UnsafePointer<CChar>, in directory: CInt) throws(Errno) {
+    var status = clinux_statx()
+    let mask = CLINUX_STATX_BASIC_STATS | CLINUX_STATX_MNT_ID
+    let flags = CLINUX_AT_SYMLINK_NOFOLLOW | CLINUX_AT_NO_AUTOMOUNT
+    _ = try SystemCall.check(clinux_statx_call(directory, name, flags, mask, &status))
+    raw = status
+  }
+
+  /// Looks at a path, symbolic links followed.
+  init(following path: FilePath) throws(Errno) {
+    var status = clinux_statx()
+    let result = path.withPlatformString { text in
+      clinux_statx_call(CLINUX_AT_FDCWD, text, 0, CLINUX_STATX_BASIC_STATS, &status)
+    }
+    _ = try SystemCall.check(result)
+    raw = status
+  }
+
+  /// st_dev in the encoding of glibc's makedev(3).
+  var device: UInt64 { Self.number(major: raw.device_major, minor: raw.device_minor) }
+  var inode: UInt64 { raw.inode }
+  var identity: FileIdentity { FileIdentity(device: device, inode: inode) }
+  var mode: UInt32 { UInt32(raw.mode) }
+  var uid: UInt32 { raw.uid }
+  var size: Int64 { Int64(bitPattern: raw.size) }
+  /// Units of 512 bytes.
+  var blocks: Int64 { Int64(bitPattern: raw.blocks) }
+  var kind: ItemKind? { ItemKind(rawValue: UInt8((mode >> 12) & 0xf)) }
+  var isDirectory: Bool { kind == .directory }
+
+  /// Which mount the item lies on; nil before Linux 5.8.
+  var mount: UInt64? { raw.mask & CLINUX_STATX_MNT_ID != 0 ? raw.mount_id : nil }
+
+  /// Whether the item lies on another mount than one whose status is `other`; by device where mounts cannot be told.
+  func isOnOtherMount(than other: FileStatus) -> Bool {
+    if let mine = mount, let theirs = other.mount { return mine != theirs }
+    return device != other.device
+  }
+
+  /// The metadata as the volume shows it.
+  ///
+  /// - Parameter home: st_dev of the store's root. An item of another device gets a number of its own, see `ForeignInode`.
+  func attributes(home: UInt64) -> ItemAttributes {
+    ItemAttributes(
+      device: device, inode: device == home ? raw.inode : ForeignInode.number(device: device, inode: raw.inode),
+      mode: mode, linkCount: raw.link_count, uid: raw.uid, gid: raw.gid,
+      specialDevice: Self.number(major: raw.special_major, minor: raw.special_minor), size: size, blocks: blocks,
+      accessTime: Self.time(raw.access_time), modificationTime: Self.time(raw.modification_time),
+      changeTime: Self.time(raw.change_time))
+  }
+
+  private static func time(_ time: clinux_statx_time) -> Timestamp {
+    Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds)
+  }
+
+  private static func number(major: UInt32, minor: UInt32) -> UInt64 {
+    let (major, minor) = (UInt64(major), UInt64(minor))
+    return (minor & 0xff) | (major & 0xfff) << 8 | (minor & ~0xff) << 12 | (major & ~0xfff) << 32
+  }
+}
