@@ -43,6 +43,9 @@ let package = Package(
     .systemLibrary(name: "CDatalessLinux"),
     .target(
       name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
+    .target(
+      name: "DatalessControl",
+      dependencies: ["DatalessCore", httpClient, nioCore, nioPosix, nioHTTP1], swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
     .testTarget(name: "DatalessCoreTests", dependencies: ["DatalessCore", system], swiftSettings: settings),
     .testTarget(

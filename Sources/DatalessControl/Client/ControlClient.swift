@@ -1,0 +1,198 @@
+import AsyncHTTPClient
+import DatalessCore
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import SystemPackage
+
+/// Talks to the daemon of one volume over its control socket.
+///
+/// Every call throws `ControlError`: `.daemonNotRunning` when nobody listens, `.timedOut`, or `.remote` with the
+/// daemon's own code and errno. End with `shutdown()`.
+public final class ControlClient: Sendable {
+  /// Time limit of every request that the daemon answers at once.
+  public static let defaultTimeout: Duration = .seconds(10)
+
+  private let http: HTTPClient
+  private let group: MultiThreadedEventLoopGroup
+  private let baseURL: String
+  private let mountPoint: [UInt8]
+  private let timeout: Duration
+
+  /// - Parameters:
+  ///   - socketPath: `control.sock` of the volume; at most 107 bytes.
+  ///   - mountPoint: For messages.
+  ///   - timeout: For the whole of a short request, and for the first byte of a streamed one. Default: 10 s.
+  public init(socketPath: String, mountPoint: [UInt8], timeout: Duration = defaultTimeout) {
+    group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    var configuration = HTTPClient.Configuration()
+    configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.timeout.connect = .nanoseconds(timeout.nanoseconds)
+    http = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
+    baseURL = "http+unix://" + PercentEncoding.encode(Array(socketPath.utf8))
+    self.mountPoint = mountPoint
+    self.timeout = timeout
+  }
+
+  /// Closes the connections and ends the client's thread. No call may be under way.
+  public func shutdown() async {
+    try? await http.shutdown()
+    try? await group.shutdownGracefully()
+  }
+
+  /// Runs `body` with a client for a mounted volume and shuts it down, whatever happens.
+  public static func with<Result: Sendable>(
+    volume: MountEntry, timeout: Duration = defaultTimeout,
+    _ body: (ControlClient) async throws -> Result
+  ) async throws -> Result {
+    let client = ControlClient(
+      socketPath: VolumeLocator.socketPath(of: volume), mountPoint: volume.mountPoint, timeout: timeout)
+    do {
+      let result = try await body(client)
+      await client.shutdown()
+      return result
+    } catch {
+      await client.shutdown()
+      throw error
+    }
+  }
+
+  public func status() async throws -> VolumeStatus { try await call(.status) }
+
+  public func items(_ query: ItemQuery) async throws -> ItemPage {
+    var text = "?path_b64=\(PercentEncoding.encode(Array(Base64.encode(query.path).utf8)))"
+    text += "&recursive=\(query.recursive ? 1 : 0)&limit=\(query.limit)"
+    if let after = query.after { text += "&after=\(PercentEncoding.encode(Array(after.utf8)))" }
+    return try await call(.items, query: text)
+  }
+
+  /// Materializes files, and directories with all that is below them.
+  ///
+  /// - Parameters:
+  ///   - paths: Relative to the volume's root.
+  ///   - progress: Called from time to time while the work goes on, however long it takes.
+  public func materialize(
+    _ paths: [[UInt8]], progress: (TransferProgress) -> Void = { _ in }
+  ) async throws -> TransferResult {
+    try await transfer(.materialize, paths, progress)
+  }
+
+  /// Evicts files, and directories with all that is below them; stops at the first refusal.
+  public func evict(_ paths: [[UInt8]], progress: (TransferProgress) -> Void = { _ in }) async throws -> TransferResult {
+    try await transfer(.evict, paths, progress)
+  }
+
+  public func mark(_ label: String) async throws -> SequenceAnswer {
+    try await call(.mark, body: try WireCoding.encode(MarkRequest(label: label)))
+  }
+
+  /// Waits until all that was recorded so far is in the log file.
+  public func flushLog() async throws -> FlushAnswer { try await call(.flushLog) }
+
+  public func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer {
+    try await call(.runFinished, body: try WireCoding.encode(request))
+  }
+
+  /// Asks the daemon to end. It answers before it does so; wait for its pid to be gone.
+  public func unmount() async throws -> AcceptedAnswer { try await call(.unmount) }
+
+  /// Calls `body` with each line of the event log from now on, without its newline, until it returns false or the
+  /// volume is unmounted.
+  ///
+  /// - Parameter onOpen: Called once when nothing that is recorded from now on will be missed.
+  public func events(onOpen: () throws -> Void = {}, _ body: ([UInt8]) throws -> Bool) async throws {
+    let response = try await send(.events, deadline: nil)
+    try onOpen()
+    var lines = LineSplitter()
+    do {
+      for try await chunk in response.body {
+        lines.append(chunk.readableBytesView)
+        while let line = lines.next() {
+          guard line.starts(with: "data:".utf8) else { continue }
+          let data = line.dropFirst("data:".utf8.count)
+          guard try body(Array(data.first == UInt8(ascii: " ") ? data.dropFirst() : data)) else { return }
+        }
+      }
+    } catch let error as HTTPParserError where error == .invalidEOFState {
+      // The daemon ended in the middle of the stream, which is how such a stream ends.
+      return
+    } catch let error as HTTPClientError where error == .remoteConnectionClosed {
+      return
+    }
+  }
+
+  // MARK: - Requests
+
+  private func call<Answer: Decodable>(
+    _ route: ControlRoute, query: String = "", body: [UInt8]? = nil
+  ) async throws -> Answer {
+    let response = try await send(route, query: query, body: body, deadline: timeout)
+    let bytes = try await collect(response, limit: 256 << 20)
+    return try WireCoding.decode(Answer.self, from: bytes, named: "the daemon's answer to \(route.rawValue)")
+  }
+
+  private func transfer(
+    _ route: ControlRoute, _ paths: [[UInt8]], _ progress: (TransferProgress) -> Void
+  ) async throws -> TransferResult {
+    let request = try WireCoding.encode(PathsRequest(paths: paths.map { WirePath($0) }))
+    let response = try await send(route, body: request, deadline: nil)
+    var lines = LineSplitter()
+    do {
+      for try await chunk in response.body {
+        lines.append(chunk.readableBytesView)
+        while let bytes = lines.next() {
+          let line = try WireCoding.decode(TransferLine.self, from: bytes, named: "the daemon's answer")
+          if let error = line.error { throw Self.remote(error) }
+          if let result = line.result { return result }
+          if let current = line.progress { progress(current) }
+        }
+      }
+    } catch {
+      throw translated(error)
+    }
+    throw ControlError.daemonNotRunning(mountPoint)
+  }
+
+  /// Sends a request and checks the status; `deadline` nil means that the body may take as long as it takes.
+  private func send(
+    _ route: ControlRoute, query: String = "", body: [UInt8]? = nil, deadline: Duration?
+  ) async throws -> HTTPClientResponse {
+    var request = HTTPClientRequest(url: baseURL + route.path + query)
+    request.method = HTTPMethod(rawValue: route.method)
+    request.headers.add(name: "host", value: "dataless")
+    if let body {
+      request.headers.add(name: "content-type", value: "application/json")
+      request.body = .bytes(ByteBuffer(bytes: body))
+    }
+    do {
+      let limit = deadline.map { TimeAmount.nanoseconds($0.nanoseconds) }
+      let response = try await http.execute(request, deadline: limit.map { .now() + $0 } ?? .distantFuture)
+      guard (200..<300).contains(response.status.code) else {
+        let bytes = try await collect(response, limit: 1 << 20)
+        if let answer = try? WireCoding.decode(ErrorAnswer.self, from: bytes, named: "an error") {
+          throw Self.remote(answer.error)
+        }
+        throw ControlError(code: .remote, message: "cannot \(route.rawValue): the daemon answered \(response.status).")
+      }
+      return response
+    } catch {
+      throw translated(error)
+    }
+  }
+
+  private func collect(_ response: HTTPClientResponse, limit: Int) async throws -> [UInt8] {
+    do {
+      return Array((try await response.body.collect(upTo: limit)).readableBytesView)
+    } catch {
+      throw translated(error)
+    }
+  }
+
+  private static func remote(_ error: WireError) -> ControlError {
+    ControlError(code: .remote, errno: error.errno.flatMap { Errno(name: $0) }, message: error.message)
+  }
+
+  private func translated(_ error: any Error) -> any Error {
+    ClientErrorTranslation.translate(error, mountPoint: mountPoint, timeout: timeout)
+  }
+}

@@ -1,0 +1,56 @@
+import DatalessCore
+public import SystemPackage
+
+/// Why a command cannot do what it was asked: a code for the exit status, and one line for the person.
+///
+/// The line has the form `cannot ...: <reason> (EERRNO). <remedy>.`; names in it are escaped for a terminal.
+public struct ControlError: Error, Sendable, Equatable, CustomStringConvertible {
+  public enum Code: String, Sendable {
+    /// The path is not on a mounted volume.
+    case notAVolume = "not_a_volume"
+    /// The volume's mount is there, its daemon is not.
+    case daemonNotRunning = "daemon_not_running"
+    case timedOut = "timed_out"
+    /// The daemon answered with an error.
+    case remote
+    /// A system call failed.
+    case system
+    /// What was read is not what it should be.
+    case malformed
+  }
+
+  public var code: Code
+  public var errno: Errno?
+  public var message: String
+
+  public init(code: Code, errno: Errno? = nil, message: String) {
+    self.code = code
+    self.errno = errno
+    self.message = message
+  }
+
+  public var description: String { message }
+
+  /// A failed system call: `<what>: <reason> (<ERRNO>)`, and the remedy as a sentence of its own.
+  public static func system(_ errno: Errno, _ what: String, remedy: String? = nil) -> ControlError {
+    let tail = remedy.map { " \($0)" } ?? ""
+    return ControlError(
+      code: .system, errno: errno, message: "\(what): \(errno.description) (\(errno.name)).\(tail)")
+  }
+
+  /// Nothing of ours is mounted there.
+  public static func notAVolume(_ path: [UInt8]) -> ControlError {
+    ControlError(
+      code: .notAVolume,
+      message: "cannot use \(TerminalText.escaped(path)): it is not on a dataless volume. "
+        + "`dataless status` lists the mounted volumes; `dataless mount SOURCE MOUNTPOINT` mounts one.")
+  }
+
+  /// The mount is left over from a daemon that has died.
+  public static func daemonNotRunning(_ mountPoint: [UInt8]) -> ControlError {
+    let name = TerminalText.escaped(mountPoint)
+    return ControlError(
+      code: .daemonNotRunning, errno: .connectionRefused,
+      message: "cannot reach the daemon of \(name): it is not running. `dataless unmount \(name)` cleans up.")
+  }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import SystemPackage
+
+/// Reads a log of any size from its beginning, one record at a time, in the memory of one piece and one line.
+///
+/// A last line without a newline is kept until the rest of it arrives; `tornLine()` hands it out when none will.
+public final class LogFile {
+  /// Longer lines are skipped and counted as malformed.
+  public static let lineBytesMax = 16 << 20
+  private static let pieceBytes = 256 << 10
+
+  public let path: [UInt8]
+  private let descriptor: CInt
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var searched = 0
+  private var piece = [UInt8](repeating: 0, count: pieceBytes)
+  private var isSkipping = false
+  /// Lines so far that are no JSON object.
+  public private(set) var malformedLines = 0
+
+  /// - Throws: `ControlError.system` with ENOENT, EACCES, EISDIR or another errno of open(2).
+  public init(path: [UInt8]) throws(ControlError) {
+    self.path = path
+    descriptor = try FileBytes.open(path)
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      close(descriptor)
+      throw ControlError.system(
+        .isDirectory, "cannot read \(TerminalText.escaped(path)) as a log",
+        remedy: "Give the mountpoint of a mounted volume, or a log file.")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The next record; nil at the end of what is in the file now, so that a later call may find more.
+  ///
+  /// - Throws: `ControlError.system` with the errno of read(2).
+  public func next() throws(ControlError) -> LogRecord? {
+    while true {
+      while let line = nextLine() {
+        if isSkipping {
+          isSkipping = false
+        } else if let record = LogRecord(line: line) {
+          return record
+        } else if !line.isEmpty {
+          malformedLines += 1
+        }
+      }
+      guard try readPiece() else { return nil }
+    }
+  }
+
+  /// Takes the rest of the file behind the last newline.
+  ///
+  /// - Returns: nil when there is nothing, or no whole record; in that case it counts as a malformed line.
+  public func tornLine() -> LogRecord? {
+    let line = Array(buffer[start...])
+    start = buffer.count
+    searched = start
+    guard !line.isEmpty else { return nil }
+    guard let record = LogRecord(line: line) else {
+      malformedLines += 1
+      return nil
+    }
+    return record
+  }
+
+  /// Bytes behind the last newline that no record has been made of.
+  public var hasPartialLine: Bool { start < buffer.count }
+
+  private func nextLine() -> [UInt8]? {
+    let found: Int? = buffer.withUnsafeBytes { bytes in
+      guard searched < bytes.count,
+        let end = memchr(bytes.baseAddress! + searched, CInt(UInt8(ascii: "\n")), bytes.count - searched)
+      else { return nil }
+      return UnsafeRawPointer(end) - bytes.baseAddress!
+    }
+    guard let found else {
+      searched = buffer.count
+      return nil
+    }
+    let line = Array(buffer[start..<found])
+    start = found + 1
+    searched = start
+    return line
+  }
+
+  private func readPiece() throws(ControlError) -> Bool {
+    if start > 0 {
+      buffer.removeFirst(start)
+      searched -= start
+      start = 0
+    }
+    if buffer.count > Self.lineBytesMax {
+      if !isSkipping { malformedLines += 1 }
+      isSkipping = true
+      buffer.removeAll(keepingCapacity: true)
+      searched = 0
+    }
+    while true {
+      let count = read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw ControlError.system(Errno(rawValue: errno), "cannot read \(TerminalText.escaped(path))")
+      }
+      guard count > 0 else { return false }
+      buffer += piece[0..<count]
+      return true
+    }
+  }
+}

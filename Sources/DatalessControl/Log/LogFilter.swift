@@ -1,0 +1,44 @@
+/// Which records of a log are wanted. All conditions that are given must hold.
+public struct LogFilter: Sendable {
+  /// A type, or what comes before a dot in one, such as `materialization`. Empty: all.
+  public var types: [String]
+  public var path: Glob?
+  /// A command name, or the last component of an executable, of a process of the record or of any of its ancestors:
+  /// what `make` started is found by `make`.
+  public var process: [UInt8]?
+  /// Attempts whose path is wanted, because the records of waits name the attempt only.
+  private var attempts: Set<UInt64> = []
+
+  public init(types: [String] = [], path: Glob? = nil, process: [UInt8]? = nil) {
+    self.types = types
+    self.path = path
+    self.process = process
+  }
+
+  /// Whether there is any condition.
+  public var isEmpty: Bool { types.isEmpty && path == nil && process == nil }
+
+  /// Whether a record is wanted. Every record of the log must be shown to the filter, in order.
+  public mutating func accepts(_ record: LogRecord, _ processes: LogProcesses) -> Bool {
+    guard acceptsPath(record) else { return false }
+    guard types.isEmpty || types.contains(where: { record.isOfType($0) }) else { return false }
+    guard let process else { return true }
+    return Self.processes(of: record).contains { processes.isNamed($0, process) }
+  }
+
+  private mutating func acceptsPath(_ record: LogRecord) -> Bool {
+    guard let glob = path else { return true }
+    if let path = record.json.path {
+      let isWanted = glob.matches(path)
+      if isWanted, let attempt = record.attempt { attempts.insert(attempt) }
+      return isWanted
+    }
+    return record.attempt.map { attempts.contains($0) } ?? false
+  }
+
+  /// The processes a record names: its own, and its waiters'.
+  static func processes(of record: LogRecord) -> [UInt32] {
+    let waiters = record.json.objects("waiters").compactMap { $0.unsigned("process").flatMap { UInt32(exactly: $0) } }
+    return (record.process.map { [$0] } ?? []) + waiters
+  }
+}

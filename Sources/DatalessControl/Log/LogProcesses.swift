@@ -1,0 +1,50 @@
+/// The processes of one session of a log, by id, as `process.seen` records introduce them.
+public struct LogProcesses: Sendable {
+  public struct Process: Sendable {
+    public var pid: Int32
+    /// nil when it could not be read.
+    public var comm: [UInt8]?
+    public var exe: [UInt8]?
+    /// Ids, nearest first.
+    public var parents: [UInt32]
+    /// The whole record, if `keepsRecords`.
+    public var record: JSONObject?
+  }
+
+  private var byID: [UInt32: Process] = [:]
+  private var session: String?
+  private let keepsRecords: Bool
+
+  /// - Parameter keepsRecords: Whether arguments and all else are needed later; else only names are kept.
+  public init(keepsRecords: Bool) { self.keepsRecords = keepsRecords }
+
+  /// Takes note of a record: of its process, or of a new session, in which ids begin anew.
+  public mutating func note(_ record: LogRecord) {
+    if record.type == "volume.mounted" {
+      let session = record.session
+      if session != self.session { byID.removeAll() }
+      self.session = session
+    }
+    guard record.type == "process.seen", let id = record.process else { return }
+    byID[id] = Process(
+      pid: record.json.integer("pid").flatMap { Int32(exactly: $0) } ?? 0,
+      comm: record.json.name("comm", "comm_b64"), exe: record.json.name("exe", "exe_b64"),
+      parents: record.json.integers("parents").compactMap { UInt32(exactly: $0) },
+      record: keepsRecords ? record.json : nil)
+  }
+
+  public subscript(id: UInt32) -> Process? { byID[id] }
+
+  /// A process and its ancestors, nearest first, as far as they are known.
+  public func chain(of id: UInt32) -> [Process] {
+    guard let process = byID[id] else { return [] }
+    return [process] + process.parents.compactMap { byID[$0] }
+  }
+
+  /// Whether a process or one of its ancestors has this command name, or this last component of its executable.
+  public func isNamed(_ id: UInt32, _ name: [UInt8]) -> Bool {
+    chain(of: id).contains { process in
+      process.comm == name || process.exe.map { PathBytes.lastComponent($0) == name } == true
+    }
+  }
+}

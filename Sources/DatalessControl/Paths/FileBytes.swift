@@ -1,0 +1,71 @@
+import Glibc
+import SystemPackage
+
+/// Small files in one piece, through plain system calls.
+public enum FileBytes {
+  /// Reads a whole file.
+  ///
+  /// - Parameters:
+  ///   - path: Bytes without NUL.
+  ///   - limit: Fails with EFBIG beyond so many bytes. Default: 64 MiB, more than any file read this way has.
+  /// - Throws: `ControlError.system` with the errno of open(2) or read(2); EINVAL for a NUL in the path.
+  public static func read(_ path: [UInt8], limit: Int = 64 << 20) throws(ControlError) -> [UInt8] {
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw ControlError.system(Errno(rawValue: errno), "cannot read \(TerminalText.escaped(path))")
+      }
+      if count == 0 { return bytes }
+      bytes += buffer[0..<count]
+      guard bytes.count <= limit else {
+        throw ControlError.system(.fileTooLarge, "cannot read \(TerminalText.escaped(path))")
+      }
+    }
+  }
+
+  public static func read(_ path: String) throws(ControlError) -> [UInt8] { try read(Array(path.utf8)) }
+
+  /// open(2) for reading, close-on-exec.
+  static func open(_ path: [UInt8]) throws(ControlError) -> CInt {
+    guard !path.contains(0) else {
+      throw ControlError.system(.invalidArgument, "cannot open \(TerminalText.escaped(path))")
+    }
+    let descriptor = (path + [0]).withUnsafeBytes { bytes in
+      Glibc.open(bytes.assumingMemoryBound(to: CChar.self).baseAddress!, O_RDONLY | O_CLOEXEC)
+    }
+    guard descriptor >= 0 else {
+      throw ControlError.system(Errno(rawValue: errno), "cannot open \(TerminalText.escaped(path))")
+    }
+    return descriptor
+  }
+}
+
+extension FileBytes {
+  /// Reads at most the last `bytes` bytes of a file; all of it where it cannot be positioned.
+  ///
+  /// - Throws: as `read`.
+  static func readTail(_ path: [UInt8], bytes limit: Int) throws(ControlError) -> [UInt8] {
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    let end = lseek(descriptor, 0, SEEK_END)
+    guard end >= 0 else { return [] }
+    lseek(descriptor, max(0, end - limit), SEEK_SET)
+    var buffer = [UInt8](repeating: 0, count: min(limit, end))
+    var used = 0
+    while used < buffer.count {
+      let count = buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + used, $0.count - used) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else {
+        throw ControlError.system(Errno(rawValue: errno), "cannot read \(TerminalText.escaped(path))")
+      }
+      if count == 0 { break }
+      used += count
+    }
+    return Array(buffer[0..<used])
+  }
+}

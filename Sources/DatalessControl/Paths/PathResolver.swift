@@ -1,0 +1,95 @@
+import Glibc
+import SystemPackage
+
+/// Finds the volume a path argument means, without touching any volume.
+///
+/// Symbolic links are followed with readlink(2) only as long as the path lies outside every dataless mount; from a
+/// mount point on, the rest is text. So a volume that hangs, or whose daemon is dead, cannot stop a command.
+public struct PathResolver: Sendable {
+  /// A path on a volume.
+  public struct Location: Sendable, Equatable {
+    /// Absolute, without symbolic links outside the volume.
+    public var absolute: [UInt8]
+    public var mount: MountEntry
+    /// Below the volume's root, without a leading slash; empty for the root.
+    public var relative: [UInt8]
+  }
+
+  public var mounts: MountTable
+  private let readLink: @Sendable ([UInt8]) -> [UInt8]?
+  private let workingDirectory: @Sendable () throws(ControlError) -> [UInt8]
+
+  /// - Parameters:
+  ///   - mounts: Where volumes are mounted.
+  ///   - workingDirectory: What relative paths start from. Default: the process' own.
+  ///   - readLink: The target of a symbolic link, nil for anything else. Default: readlink(2).
+  public init(
+    mounts: MountTable,
+    workingDirectory: (@Sendable () throws(ControlError) -> [UInt8])? = nil,
+    readLink: (@Sendable ([UInt8]) -> [UInt8]?)? = nil
+  ) {
+    self.mounts = mounts
+    self.workingDirectory = workingDirectory ?? Self.currentDirectory
+    self.readLink = readLink ?? Self.systemReadLink
+  }
+
+  /// The resolver for this process' mounts.
+  public static func current() throws(ControlError) -> PathResolver { PathResolver(mounts: try .current()) }
+
+  /// Makes a path absolute and follows symbolic links outside of volumes.
+  ///
+  /// A component that does not exist is kept as it is: the caller finds out when it uses the path.
+  ///
+  /// - Throws: `ControlError.system` with ELOOP after 40 links, or getcwd's errno for a relative path.
+  public func resolve(_ path: [UInt8]) throws(ControlError) -> [UInt8] {
+    let slash = PathBytes.slash
+    let start = path.first == slash ? path : PathBytes.join(try workingDirectory(), path)
+    var pending = Array(PathBytes.components(start).reversed())
+    var resolved: [[UInt8]] = []
+    var links = 0
+    while let component = pending.popLast() {
+      if PathBytes.isDotDot(component) {
+        _ = resolved.popLast()
+        continue
+      }
+      resolved.append(component)
+      let candidate = PathBytes.absolute(resolved)
+      guard mounts.datalessMount(containing: candidate) == nil, let target = readLink(candidate) else { continue }
+      links += 1
+      guard links <= 40 else {
+        throw ControlError.system(.tooManySymbolicLinkLevels, "cannot resolve \(TerminalText.escaped(path))")
+      }
+      resolved.removeLast()
+      if target.first == slash { resolved = [] }
+      pending += PathBytes.components(target).reversed()
+    }
+    return PathBytes.absolute(resolved)
+  }
+
+  /// The place on a volume that a path argument means; nil when it is not on one.
+  ///
+  /// - Throws: as `resolve`.
+  public func locate(_ path: [UInt8]) throws(ControlError) -> Location? {
+    let absolute = try resolve(path)
+    guard let mount = mounts.datalessMount(containing: absolute) else { return nil }
+    return Location(absolute: absolute, mount: mount, relative: PathBytes.relative(absolute, to: mount.mountPoint))
+  }
+
+  private static let currentDirectory: @Sendable () throws(ControlError) -> [UInt8] = { () throws(ControlError) in
+    guard let buffer = getcwd(nil, 0) else {
+      throw ControlError.system(Errno(rawValue: errno), "cannot find the working directory")
+    }
+    defer { free(buffer) }
+    return Array(UnsafeBufferPointer(start: buffer, count: strlen(buffer))).map { UInt8(bitPattern: $0) }
+  }
+
+  private static let systemReadLink: @Sendable ([UInt8]) -> [UInt8]? = { path in
+    guard !path.contains(0) else { return nil }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
+      let count = (path + [0]).withUnsafeBytes { bytes in
+        readlink(bytes.assumingMemoryBound(to: CChar.self).baseAddress!, buffer.baseAddress!, buffer.count)
+      }
+      return count < 0 ? nil : buffer[0..<count].map { UInt8(bitPattern: $0) }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/// The length of the union of time intervals that come in roughly by their ends, in bounded memory.
+///
+/// Only the most recent disjoint intervals are kept; an interval that reaches back behind them counts from there.
+struct IntervalUnion: Sendable {
+  private struct Interval {
+    var start: Int64
+    var end: Int64
+  }
+
+  private let limit: Int
+  private var recent: [Interval] = []
+  /// Length of what is not kept, and where it ends.
+  private var settled: Int64 = 0
+  private var horizon = Int64.min
+
+  init(limit: Int = 4_096) { self.limit = limit }
+
+  var length: Int64 { recent.reduce(settled) { $0 + $1.end - $1.start } }
+
+  mutating func insert(from start: Int64, to end: Int64) {
+    var new = Interval(start: max(start, horizon), end: end)
+    guard new.start < new.end else { return }
+    // Those that end later, which is rare: the log's order is nearly that of the ends.
+    var later: [Interval] = []
+    while let last = recent.last, last.end >= new.start {
+      recent.removeLast()
+      if last.start > new.end {
+        later.append(last)
+      } else {
+        new = Interval(start: min(new.start, last.start), end: max(new.end, last.end))
+      }
+    }
+    recent.append(new)
+    recent += later.reversed()
+    if recent.count > limit { settle() }
+  }
+
+  private mutating func settle() {
+    let count = recent.count / 2
+    for interval in recent[..<count] { settled += interval.end - interval.start }
+    horizon = recent[count - 1].end
+    recent.removeFirst(count)
+  }
+}

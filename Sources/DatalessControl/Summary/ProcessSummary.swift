@@ -1,0 +1,51 @@
+/// What processes with the same name, executable and starter materialized together.
+public struct ProcessSummary: Codable, Sendable, Equatable {
+  /// A process on the way from one that materialized up to the first.
+  public struct Ancestor: Codable, Sendable, Equatable {
+    public var pid: Int32
+    public var comm: String?
+    public var exe: String?
+    enum CodingKeys: String, CodingKey, CaseIterable { case pid, comm, exe }
+  }
+
+  /// Absent when it could not be read.
+  public var comm: String?
+  public var exe: String?
+  /// How many processes, and the first 16 of them.
+  public var pidCount: Int64 = 0
+  public var pids: [Int32] = []
+  /// The nearest ancestor with another executable.
+  public var startedBy: Ancestor?
+  /// The ancestors of the first of these processes, nearest first.
+  public var ancestors: [Ancestor] = []
+  /// Materializations that they triggered.
+  public var files: Int64 = 0
+  public var directories: Int64 = 0
+  public var bytes: Int64 = 0
+  public var failures: Int64 = 0
+  public var refusals: Int64 = 0
+  public var blocked = SummaryReport.Blocked()
+  /// By handle: how much they read of files that were dataless at open.
+  public var use = SummaryReport.Use()
+  /// `nothing`, `opened_not_read`, `header_only`, `in_part`, `whole` or `read_again_after_eviction`: most of `use`.
+  public var verdict = "nothing"
+
+  public init() {}
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case comm, exe, pids, ancestors, files, directories, bytes, failures, refusals, blocked, use, verdict
+    case pidCount = "pid_count"
+    case startedBy = "started_by"
+  }
+
+  /// The kind of use with the most handles; of equal ones the most wasteful.
+  mutating func judge() {
+    let counts: [(String, Int64)] = [
+      ("read_again_after_eviction", use.readAgainAfterEviction), ("opened_not_read", use.openedNotRead),
+      ("header_only", use.headerOnly), ("in_part", use.inPart), ("whole", use.whole),
+    ]
+    var best = ("nothing", Int64(0))
+    for count in counts where count.1 > best.1 { best = count }
+    verdict = best.0
+  }
+}

@@ -1,0 +1,247 @@
+/// Adds up a log, record by record. A log that begins another session starts it anew: the report is about the last one.
+///
+/// Memory: some 100 bytes per item and process that the log names, whatever the number of records.
+public struct SummaryBuilder: Sendable {
+  private struct Attempt {
+    var process: UInt32?
+    var isFile: Bool
+    var topLevel: Int
+    var waiting = 0
+    var isFinished = false
+  }
+
+  /// Beyond so many, files and directories at the top are counted under `...`.
+  private static let topLevelMax = 10_000
+
+  private var report = SummaryReport()
+  private var processes = LogProcesses(keepsRecords: false)
+  private var groups = SummaryProcesses()
+  private var files = SummaryFiles()
+  private var wall = IntervalUnion()
+  private var attempts: [UInt64: Attempt] = [:]
+  private var topLevel: [SummaryReport.TopLevel] = []
+  private var topLevelIndex: [[UInt8]: Int] = [:]
+  private var sections = SummarySections()
+  private var firstMonotonic: Int64?
+  private var lastMonotonic: Int64 = 0
+  private var nextSequence: UInt64?
+  private var isEmpty = true
+
+  public init() {}
+
+  /// Takes the next record of the log.
+  public mutating func add(_ record: LogRecord) {
+    if record.type == "volume.mounted", !isEmpty, record.session != report.session { beginSession() }
+    isEmpty = false
+    header(record)
+    if record.type == "process.seen" {
+      processes.note(record)
+      if let id = record.process { groups.forget(id) }
+      return
+    }
+    let json = record.json
+    switch record.type {
+    case "materialization.started": started(record)
+    case "materialization.finished": finished(record)
+    case "materialization.refused": refused(record)
+    case "wait.started": record.attempt.map { attempts[$0]?.waiting += 1 }
+    case "wait.finished": waitFinished(record)
+    case "handle.closed": handleClosed(record)
+    case "eviction.finished":
+      if json.string("kind") == "directory" { report.evictions.directories += 1 } else { report.evictions.files += 1 }
+      report.evictions.bytes += json.integer("bytes") ?? 0
+    case "eviction.refused": report.evictions.refused += 1
+    case "mark": sections.begin(record)
+    case "volume.mounted":
+      report.source = json.string("source") ?? ""
+      report.mountpoint = json.string("mountpoint") ?? ""
+    case "volume.counters", "volume.unmounted": counters(record)
+    case "budget.exceeded": exceeded(record)
+    case "run.started":
+      report.run = SummaryReport.Run(
+        command: json.elements("command").map {
+          String(decoding: JSONText.decode(json.bytes[$0]) ?? [], as: UTF8.self)
+        }, exceeded: report.run?.exceeded)
+    case "run.finished":
+      report.run = report.run ?? SummaryReport.Run()
+      report.run?.exitStatus = json.integer("exit_status")
+      report.run?.signal = json.string("signal")
+    default: break
+    }
+  }
+
+  /// The report on what was added so far.
+  ///
+  /// - Parameters:
+  ///   - log: The log's path, for the report.
+  ///   - malformedLines: Lines of the file that are no records.
+  public func finish(log: [UInt8], malformedLines: Int) -> SummaryReport {
+    var result = report
+    result.log = String(decoding: log, as: UTF8.self)
+    result.durationNanoseconds = lastMonotonic - (firstMonotonic ?? lastMonotonic)
+    result.completeness.malformedLines = Int64(malformedLines)
+    result.completeness.unfinishedAttempts = Int64(attempts.values.count { !$0.isFinished })
+    result.completeness.isComplete = result.completeness.lostRecords == 0 && malformedLines == 0
+    result.materialized.distinctFiles = files.distinctFiles
+    result.materialized.distinctBytes = files.distinctBytes
+    result.blocked.wallNanoseconds = wall.length
+    result.blocked.setParallelism()
+    result.use = files.use
+    result.repeated = files.repeated
+    result.longestDirectoryChain = files.longestChain
+    result.processes = groups.summaries
+    result.topLevelDirectories = topLevel.sorted {
+      ($1.bytes, $1.files, $1.directories, $0.path) < ($0.bytes, $0.files, $0.directories, $1.path)
+    }
+    result.sections = sections.finish(report.requestsReachingTheVolume)
+    return result
+  }
+
+  // MARK: - Any record
+
+  private mutating func beginSession() {
+    let earlier = report.completeness.earlierSessions + 1
+    self = SummaryBuilder()
+    report.completeness.earlierSessions = earlier
+  }
+
+  private mutating func header(_ record: LogRecord) {
+    if report.session.isEmpty, let session = record.session { report.session = session }
+    if let time = record.time {
+      if report.started == nil { report.started = time }
+      report.ended = time
+    }
+    if let monotonic = record.monotonicNanoseconds {
+      if firstMonotonic == nil { firstMonotonic = monotonic }
+      lastMonotonic = max(lastMonotonic, monotonic)
+    }
+    guard let sequence = record.sequence else { return }
+    // `log.dropped` has the number of the last lost record and counts itself among them.
+    let gap = nextSequence.map { sequence > $0 ? Int64(clamping: sequence - $0) : 0 } ?? 0
+    let said = record.type == "log.dropped" ? record.json.integer("count") ?? 1 : 0
+    report.completeness.lostRecords += max(record.type == "log.dropped" ? gap + 1 : gap, said)
+    nextSequence = sequence &+ 1
+  }
+
+  private mutating func counters(_ record: LogRecord) {
+    let json = record.json
+    if let requests = json.object("requests_reaching_the_volume") {
+      report.requestsReachingTheVolume = Dictionary(requests.counts.map { ($0.name, $0.value) }) { $1 }
+    }
+    if let items = json.object("items") {
+      report.known = SummaryReport.Known(
+        files: items.integer("files") ?? 0, directories: items.integer("directories") ?? 0,
+        bytes: items.integer("bytes") ?? 0)
+    }
+    report.completeness.lostRecords = max(report.completeness.lostRecords, json.integer("log_dropped") ?? 0)
+    if record.type == "volume.unmounted" { report.unmountReason = json.string("reason") ?? "" }
+  }
+
+  // MARK: - Materializations
+
+  private mutating func started(_ record: LogRecord) {
+    guard let path = record.json.path else { return }
+    let isFile = record.json.string("kind") != "directory"
+    report.triggers[record.json.string("trigger") ?? "unknown", default: 0] += 1
+    files.started(path, size: record.json.integer("size") ?? 0)
+    guard let id = record.attempt else { return }
+    attempts[id] = Attempt(process: record.process, isFile: isFile, topLevel: topLevel(of: path, isFile: isFile))
+  }
+
+  private mutating func finished(_ record: LogRecord) {
+    let json = record.json
+    let isFile = json.string("kind") != "directory"
+    let path = json.path ?? []
+    let attempt = record.attempt.flatMap { attempts[$0] }
+    let process = attempt?.process ?? json.objects("waiters").first?.unsigned("process").flatMap { UInt32(exactly: $0) }
+    let top = attempt?.topLevel ?? topLevel(of: path, isFile: isFile)
+    let bytes = json.integer("bytes") ?? 0
+    switch record.outcome ?? "ok" {
+    case "ok" where isFile:
+      let isAgain = files.materializedFile(path, bytes: bytes)
+      report.materialized.files += 1
+      report.materialized.bytes += bytes
+      topLevel[top].files += 1
+      topLevel[top].bytes += bytes
+      sections.current.files += 1
+      sections.current.bytes += bytes
+      groups.with(process, processes) {
+        $0.files += 1
+        $0.bytes += bytes
+        if isAgain { $0.use.readAgainAfterEviction += 1 }
+      }
+    case "ok":
+      files.materializedDirectory(path, durationNanoseconds: json.integer("duration_ns") ?? 0)
+      report.materialized.directories += 1
+      topLevel[top].directories += 1
+      sections.current.directories += 1
+      groups.with(process, processes) { $0.directories += 1 }
+    case "cancelled": report.materialized.cancelled += 1
+    case let errno:
+      report.materialized.failures += 1
+      report.failures[errno, default: 0] += 1
+      sections.current.failures += 1
+      groups.with(process, processes) { $0.failures += 1 }
+    }
+    if let id = record.attempt { settle(id) { $0.isFinished = true } }
+  }
+
+  private mutating func refused(_ record: LogRecord) {
+    report.materialized.refusals += 1
+    report.refusals[record.json.string("errno") ?? "unknown", default: 0] += 1
+    groups.with(record.process, processes) { $0.refusals += 1 }
+  }
+
+  private mutating func waitFinished(_ record: LogRecord) {
+    guard let blocked = record.json.integer("blocked_ns"), let end = record.monotonicNanoseconds else { return }
+    report.blocked.add(blocked)
+    wall.insert(from: end - blocked, to: end)
+    groups.waited(record.process, processes, from: end - blocked, to: end)
+    sections.current.blockedNanoseconds += blocked
+    guard let id = record.attempt, let attempt = attempts[id] else { return }
+    topLevel[attempt.topLevel].blockedNanoseconds += blocked
+    settle(id) { $0.waiting -= 1 }
+  }
+
+  /// Changes an attempt, and forgets it when it and all its waits have ended.
+  private mutating func settle(_ id: UInt64, _ body: (inout Attempt) -> Void) {
+    guard var attempt = attempts[id] else { return }
+    body(&attempt)
+    attempts[id] = attempt.isFinished && attempt.waiting <= 0 ? nil : attempt
+  }
+
+  private mutating func handleClosed(_ record: LogRecord) {
+    let json = record.json
+    guard let path = json.path else { return }
+    let size = json.integer("size") ?? 0
+    let covered = json.integer("covered_bytes") ?? 0
+    let highWaterMark = json.integer("high_water_mark") ?? 0
+    files.closed(
+      path, size: size, covered: covered, highWaterMark: highWaterMark, triggered: json.bool("triggered") ?? false)
+    groups.with(record.process, processes) {
+      $0.use.count(FileUse(size: size, covered: covered, highWaterMark: highWaterMark))
+    }
+  }
+
+  private mutating func exceeded(_ record: LogRecord) {
+    guard report.run?.exceeded == nil else { return }
+    let json = record.json
+    let process = record.process.flatMap { processes[$0] }
+    let name = process?.comm.map { String(decoding: $0, as: UTF8.self) } ?? "?"
+    report.run = report.run ?? SummaryReport.Run()
+    report.run?.exceeded = SummaryReport.Excess(
+      budget: json.string("budget") ?? "", limit: json.integer("limit") ?? 0, used: json.integer("used") ?? 0,
+      path: json.string("path") ?? "", process: "\(name)[\(process?.pid ?? 0)]")
+  }
+
+  private mutating func topLevel(of path: [UInt8], isFile: Bool) -> Int {
+    var name = path.firstIndex(of: PathBytes.slash).map { Array(path[..<$0]) } ?? (isFile ? [] : path)
+    if name.isEmpty { name = Array(".".utf8) }
+    if let index = topLevelIndex[name] { return index }
+    if topLevel.count >= Self.topLevelMax { name = Array("...".utf8) }
+    if let index = topLevelIndex[name] { return index }
+    topLevelIndex[name] = topLevel.count
+    topLevel.append(SummaryReport.TopLevel(path: String(decoding: name, as: UTF8.self)))
+    return topLevel.count - 1
+  }
+}

@@ -1,0 +1,186 @@
+extension SummaryReport {
+  /// Whether the log tells everything.
+  public struct Completeness: Codable, Sendable, Equatable {
+    public var isComplete = true
+    /// Records that were recorded and are not in the log.
+    public var lostRecords: Int64 = 0
+    /// Lines that are no records: torn, or not ours.
+    public var malformedLines: Int64 = 0
+    /// Attempts without an end in the log.
+    public var unfinishedAttempts: Int64 = 0
+    /// Sessions before this one in the same file, which are not counted.
+    public var earlierSessions: Int64 = 0
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case isComplete = "complete"
+      case lostRecords = "lost_records"
+      case malformedLines = "malformed_lines"
+      case unfinishedAttempts = "unfinished_attempts"
+      case earlierSessions = "earlier_sessions"
+    }
+  }
+
+  public struct Materialized: Codable, Sendable, Equatable {
+    /// Successful materializations of files; one that was evicted and read again counts again.
+    public var files: Int64 = 0
+    public var distinctFiles: Int64 = 0
+    /// Successful materializations of directories.
+    public var directories: Int64 = 0
+    /// Content fetched, and the same counting each file once.
+    public var bytes: Int64 = 0
+    public var distinctBytes: Int64 = 0
+    public var failures: Int64 = 0
+    public var cancelled: Int64 = 0
+    public var refusals: Int64 = 0
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case files, directories, bytes, failures, cancelled, refusals
+      case distinctFiles = "distinct_files"
+      case distinctBytes = "distinct_bytes"
+    }
+  }
+
+  public struct Known: Codable, Sendable, Equatable {
+    public var files: Int64 = 0
+    public var directories: Int64 = 0
+    public var bytes: Int64 = 0
+    enum CodingKeys: String, CodingKey, CaseIterable { case files, directories, bytes }
+  }
+
+  public struct Blocked: Codable, Sendable, Equatable {
+    public var waits: Int64 = 0
+    /// Over all waiters.
+    public var sumNanoseconds: Int64 = 0
+    /// Time in which at least one caller was blocked.
+    public var wallNanoseconds: Int64 = 0
+    public var longestNanoseconds: Int64 = 0
+    /// Sum through wall clock: 1 means one after another. Absent when nobody was blocked.
+    public var parallelism: Double?
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case waits, parallelism
+      case sumNanoseconds = "sum_ns"
+      case wallNanoseconds = "wall_ns"
+      case longestNanoseconds = "longest_ns"
+    }
+  }
+
+  /// Files by what was read of them through handles that were opened while they were dataless.
+  public struct Use: Codable, Sendable, Equatable {
+    public var openedNotRead: Int64 = 0
+    /// All that was read lies in the first 64 KiB, and is at most half of the file.
+    public var headerOnly: Int64 = 0
+    public var inPart: Int64 = 0
+    public var whole: Int64 = 0
+    /// Materialized again after eviction.
+    public var readAgainAfterEviction: Int64 = 0
+    /// Materialized by a read, and at most 5 % of the file was read.
+    public var needlessFiles: Int64 = 0
+    public var needlessBytes: Int64 = 0
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case whole
+      case openedNotRead = "opened_not_read"
+      case headerOnly = "header_only"
+      case inPart = "in_part"
+      case readAgainAfterEviction = "read_again_after_eviction"
+      case needlessFiles = "needless_files"
+      case needlessBytes = "needless_bytes"
+    }
+
+    mutating func count(_ use: FileUse) {
+      switch use {
+      case .openedNotRead: openedNotRead += 1
+      case .headerOnly: headerOnly += 1
+      case .inPart: inPart += 1
+      case .whole: whole += 1
+      }
+    }
+  }
+
+  public struct Evictions: Codable, Sendable, Equatable {
+    public var files: Int64 = 0
+    public var directories: Int64 = 0
+    public var bytes: Int64 = 0
+    public var refused: Int64 = 0
+    enum CodingKeys: String, CodingKey, CaseIterable { case files, directories, bytes, refused }
+  }
+
+  /// Items with more than one attempt.
+  public struct Repeated: Codable, Sendable, Equatable {
+    public var items: Int64 = 0
+    /// The most attempts on one item, and which.
+    public var attemptsMax: Int64 = 0
+    public var path: String?
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case items, path
+      case attemptsMax = "attempts_max"
+    }
+  }
+
+  public struct Chain: Codable, Sendable, Equatable {
+    public var length: Int64
+    /// The deepest directory; `.` for the root.
+    public var path: String
+    /// Time from trigger to outcome, summed over the chain.
+    public var durationNanoseconds: Int64
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case length, path
+      case durationNanoseconds = "duration_ns"
+    }
+  }
+
+  public struct TopLevel: Codable, Sendable, Equatable {
+    public var path: String
+    public var files: Int64 = 0
+    public var directories: Int64 = 0
+    public var bytes: Int64 = 0
+    public var blockedNanoseconds: Int64 = 0
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case path, files, directories, bytes
+      case blockedNanoseconds = "blocked_ns"
+    }
+  }
+
+  public struct Section: Codable, Sendable, Equatable {
+    /// Of the mark that begins it; absent for what happened before the first one.
+    public var label: String?
+    public var time: String?
+    public var files: Int64 = 0
+    public var directories: Int64 = 0
+    public var bytes: Int64 = 0
+    public var failures: Int64 = 0
+    public var blockedNanoseconds: Int64 = 0
+    /// In this section alone; absent when the mark at its end has no counters.
+    public var requestsReachingTheVolume: [String: Int64]?
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case label, time, files, directories, bytes, failures
+      case blockedNanoseconds = "blocked_ns"
+      case requestsReachingTheVolume = "requests_reaching_the_volume"
+    }
+  }
+
+  /// The command of `dataless run`.
+  public struct Run: Codable, Sendable, Equatable {
+    public var command: [String] = []
+    public var exitStatus: Int64?
+    public var signal: String?
+    /// The budget that was exceeded first, if one was.
+    public var exceeded: Excess?
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case command, signal, exceeded
+      case exitStatus = "exit_status"
+    }
+  }
+
+  public struct Excess: Codable, Sendable, Equatable {
+    /// `files` or `bytes`.
+    public var budget: String
+    public var limit: Int64
+    public var used: Int64
+    public var path: String
+    /// `comm[pid]`.
+    public var process: String
+    enum CodingKeys: String, CodingKey, CaseIterable { case budget, limit, used, path, process }
+  }
+}

@@ -1,0 +1,80 @@
+/// The tables at the end of a summary.
+enum SummaryTables {
+  static func all(_ report: SummaryReport, rowsMax: Int) -> [[String]] {
+    [
+      processes(report.processes, rowsMax), topLevel(report.topLevelDirectories, rowsMax), sections(report.sections),
+    ].filter { !$0.isEmpty }
+  }
+
+  private static let amounts: [TextTable.Column] = [
+    .init("FILES", .right), .init("DIRS", .right), .init("BYTES", .right), .init("BLOCKED", .right),
+  ]
+
+  private static func amounts(_ files: Int64, _ directories: Int64, _ bytes: Int64, _ blocked: Int64) -> [String] {
+    [
+      HumanText.count(files), HumanText.count(directories), HumanText.size(bytes),
+      HumanText.duration(nanoseconds: blocked),
+    ]
+  }
+
+  private static func processes(_ processes: [ProcessSummary], _ rowsMax: Int) -> [String] {
+    guard !processes.isEmpty else { return [] }
+    var table = TextTable(
+      amounts + [
+        .init("PROCESS", widthMax: 32), .init("PIDS", .right), .init("STARTED BY", widthMax: 24), .init("HOW"),
+        .init("VERDICT"),
+      ])
+    for process in processes.prefix(rowsMax) {
+      let pid = process.pidCount == 1 ? process.pids.first.map { "[\($0)]" } ?? "" : ""
+      let starter = process.startedBy.map { "\(name($0.comm, $0.exe))[\($0.pid)]" } ?? "-"
+      table.rows.append(
+        amounts(process.files, process.directories, process.bytes, process.blocked.sumNanoseconds) + [
+          name(process.comm, process.exe) + pid, HumanText.count(process.pidCount), starter,
+          process.blocked.parallelism.map(SummaryText.parallelism) ?? "-", verdict(process),
+        ])
+    }
+    return table.lines + more(processes.count, rowsMax, "process", "processes")
+  }
+
+  private static func verdict(_ process: ProcessSummary) -> String {
+    switch process.verdict {
+    case "nothing": process.failures > 0 ? "failed" : "-"
+    case "read_again_after_eviction": "read again after eviction"
+    default: FileUse(rawValue: process.verdict)?.words ?? process.verdict
+    }
+  }
+
+  private static func name(_ comm: String?, _ exe: String?) -> String {
+    let name = comm ?? exe.map { String(decoding: PathBytes.lastComponent($0.utf8), as: UTF8.self) } ?? "unknown"
+    return TerminalText.escaped(name)
+  }
+
+  private static func topLevel(_ directories: [SummaryReport.TopLevel], _ rowsMax: Int) -> [String] {
+    let used = directories.filter { $0.files > 0 || $0.directories > 0 || $0.blockedNanoseconds > 0 }
+    guard !used.isEmpty else { return [] }
+    var table = TextTable(amounts + [.init("TOP-LEVEL DIRECTORY")])
+    for directory in used.prefix(rowsMax) {
+      table.rows.append(
+        amounts(directory.files, directory.directories, directory.bytes, directory.blockedNanoseconds)
+          + [TerminalText.escaped(directory.path)])
+    }
+    return table.lines + more(used.count, rowsMax, "directory", "directories")
+  }
+
+  private static func sections(_ sections: [SummaryReport.Section]) -> [String] {
+    guard !sections.isEmpty else { return [] }
+    var table = TextTable(amounts + [.init("FAILURES", .right), .init("AFTER MARK", widthMax: 40), .init("REQUESTS")])
+    for section in sections {
+      table.rows.append(
+        amounts(section.files, section.directories, section.bytes, section.blockedNanoseconds) + [
+          HumanText.count(section.failures), section.label.map { TerminalText.escaped($0) } ?? "(before the first)",
+          section.requestsReachingTheVolume.map(HumanText.counts) ?? "not known",
+        ])
+    }
+    return table.lines
+  }
+
+  private static func more(_ count: Int, _ rowsMax: Int, _ noun: String, _ plural: String) -> [String] {
+    count > rowsMax ? ["... and \(HumanText.count(Int64(count - rowsMax), noun, plural: plural)) more (--json has all)"] : []
+  }
+}

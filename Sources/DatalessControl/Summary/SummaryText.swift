@@ -1,0 +1,164 @@
+/// A report as text for a terminal, a pipe or a log: what was materialized first, then why, by whom and where.
+public enum SummaryText {
+  /// Rows shown of each table; the JSON form has all of them.
+  static let rowsMax = 20
+
+  /// - Parameter width: Columns of the terminal; long lists are wrapped there. 40 or more.
+  public static func lines(_ report: SummaryReport, width: Int) -> [String] {
+    var lines = [headline(report)]
+    if let origin = origin(report) { lines.append(origin) }
+    lines.append("")
+    for (title, text) in facts(report) { lines += wrap(title, text, width: max(40, width)) }
+    for table in SummaryTables.all(report, rowsMax: rowsMax) { lines += [""] + table }
+    return lines
+  }
+
+  /// `120 files (2.3 MiB) and 14 directories materialized`, or for none how little else happened.
+  static func headline(_ report: SummaryReport) -> String {
+    let done = report.materialized
+    let requests = report.requestsReachingTheVolume
+    if done.files == 0 && done.directories == 0 {
+      let lookups = HumanText.count(requests["lookup"] ?? 0, "lookup")
+      return "0 files materialized, \(lookups), \(HumanText.count(requests["open"] ?? 0, "open"))"
+    }
+    let directories = HumanText.count(done.directories, "directory", plural: "directories")
+    if done.files == 0 {
+      let lookups = HumanText.count(requests["lookup"] ?? 0, "lookup")
+      let opens = HumanText.count(requests["open"] ?? 0, "open")
+      return "0 files materialized, \(directories) listed, \(lookups), \(opens)"
+    }
+    return "\(HumanText.count(done.files, "file")) (\(HumanText.size(done.bytes))) and \(directories) materialized"
+  }
+
+  private static func origin(_ report: SummaryReport) -> String? {
+    guard !report.session.isEmpty else { return nil }
+    let time = report.started.map { " from \(TerminalText.escaped($0.prefix(19) + "Z"))" } ?? ""
+    let place = report.source.isEmpty ? "" : " of \(TerminalText.escaped(report.source))"
+    let duration = HumanText.duration(nanoseconds: report.durationNanoseconds)
+    return "session \(TerminalText.escaped(report.session))\(place)\(time), \(duration)"
+  }
+
+  // MARK: - Facts
+
+  private static func facts(_ report: SummaryReport) -> [(String, String)] {
+    var facts: [(String, String)] = []
+    if report.known.files > 0 { facts.append(("share", share(report))) }
+    if report.blocked.waits > 0 { facts.append(("blocked", blocked(report.blocked))) }
+    if let text = use(report) { facts.append(("use", text)) }
+    let failed = HumanText.counts(report.failures)
+    if !failed.isEmpty { facts.append(("failures", failed)) }
+    let refused = HumanText.counts(report.refusals)
+    if !refused.isEmpty { facts.append(("refusals", refused)) }
+    if report.materialized.cancelled > 0 {
+      facts.append(("cancelled", HumanText.count(report.materialized.cancelled, "attempt")))
+    }
+    if let path = report.repeated.path {
+      let items = HumanText.count(report.repeated.items, "item")
+      let attempts = HumanText.count(report.repeated.attemptsMax)
+      facts.append(("repeated", "\(items) tried more than once, most often \(TerminalText.escaped(path)): \(attempts) times"))
+    }
+    if let chain = report.longestDirectoryChain, chain.length > 1 {
+      let duration = HumanText.duration(nanoseconds: chain.durationNanoseconds)
+      let count = HumanText.count(chain.length)
+      facts.append(("chain", "\(count) directories one after another for \(TerminalText.escaped(chain.path)), \(duration)"))
+    }
+    if let text = evictions(report.evictions) { facts.append(("evicted", text)) }
+    if !report.triggers.isEmpty { facts.append(("triggers", HumanText.counts(report.triggers))) }
+    facts.append(("requests", report.requestsReachingTheVolume.isEmpty ? "not known" : HumanText.counts(report.requestsReachingTheVolume)))
+    if let run = report.run { facts.append(("command", command(run))) }
+    facts.append(("log", completeness(report)))
+    return facts
+  }
+
+  private static func share(_ report: SummaryReport) -> String {
+    let done = report.materialized
+    let known = report.known
+    let files = HumanText.percent(done.distinctFiles, of: known.files)
+    let bytes = HumanText.percent(done.distinctBytes, of: known.bytes)
+    return "\(files) of \(HumanText.count(known.files, "known file")), \(bytes) of \(HumanText.size(known.bytes))"
+  }
+
+  private static func blocked(_ blocked: SummaryReport.Blocked) -> String {
+    let sum = HumanText.duration(nanoseconds: blocked.sumNanoseconds)
+    let wall = HumanText.duration(nanoseconds: blocked.wallNanoseconds)
+    let longest = HumanText.duration(nanoseconds: blocked.longestNanoseconds)
+    var text = "\(sum) in \(HumanText.count(blocked.waits, "wait")), longest \(longest); \(wall) of wall clock"
+    if let factor = blocked.parallelism { text += ", " + parallelism(factor) }
+    return text
+  }
+
+  static func parallelism(_ factor: Double) -> String {
+    factor < 1.05 ? "one after another" : "\(HumanText.decimal(factor, 1)) at a time"
+  }
+
+  private static func use(_ report: SummaryReport) -> String? {
+    let use = report.use
+    var parts: [String] = []
+    for (count, words) in [
+      (use.whole, "read whole"), (use.inPart, "in part"), (use.headerOnly, "header only"),
+      (use.openedNotRead, "opened, not read"), (use.readAgainAfterEviction, "read again after eviction"),
+    ] where count > 0 {
+      parts.append("\(HumanText.count(count)) \(words)")
+    }
+    guard !parts.isEmpty else { return nil }
+    var text = parts.joined(separator: ", ")
+    if use.needlessFiles > 0 {
+      let bytes = HumanText.size(use.needlessBytes)
+      text += "; needless: \(HumanText.count(use.needlessFiles, "file")), \(bytes) (at most 5 % was read)"
+    }
+    return text
+  }
+
+  private static func evictions(_ evictions: SummaryReport.Evictions) -> String? {
+    guard evictions != SummaryReport.Evictions() else { return nil }
+    let files = HumanText.count(evictions.files, "file")
+    let directories = HumanText.count(evictions.directories, "directory", plural: "directories")
+    let refused = evictions.refused > 0 ? ", \(HumanText.count(evictions.refused)) refused" : ""
+    return "\(files) (\(HumanText.size(evictions.bytes))), \(directories)\(refused)"
+  }
+
+  private static func command(_ run: SummaryReport.Run) -> String {
+    let words = run.command.map { TerminalText.escaped($0) }.joined(separator: " ")
+    let end = run.signal ?? run.exitStatus.map { "exit status \($0)" } ?? "no end in the log"
+    guard let excess = run.exceeded else { return "\(words): \(end)" }
+    let amount = "\(HumanText.count(excess.used)) of \(HumanText.count(excess.limit)) \(TerminalText.escaped(excess.budget))"
+    let process = TerminalText.escaped(excess.process)
+    return "\(words): \(end); BUDGET EXCEEDED: \(amount) by \(process) at \(TerminalText.escaped(excess.path))"
+  }
+
+  private static func completeness(_ report: SummaryReport) -> String {
+    let state = report.completeness
+    var parts: [String] = []
+    if state.lostRecords > 0 { parts.append("incomplete: \(HumanText.count(state.lostRecords, "record")) lost") }
+    if state.malformedLines > 0 {
+      let verb = state.malformedLines == 1 ? "is not a record" : "are not records"
+      parts.append("incomplete: \(HumanText.count(state.malformedLines, "line")) \(verb)")
+    }
+    if parts.isEmpty { parts.append("complete") }
+    if state.unfinishedAttempts > 0 { parts.append("\(HumanText.count(state.unfinishedAttempts, "attempt")) without an end") }
+    if state.earlierSessions > 0 {
+      parts.append("\(HumanText.count(state.earlierSessions, "earlier session")) in the file not counted")
+    }
+    return "\(TerminalText.escaped(report.log)), \(parts.joined(separator: ", "))"
+  }
+
+  // MARK: - Layout
+
+  /// A title and text, wrapped at spaces with the lines below indented.
+  private static func wrap(_ title: String, _ text: String, width: Int) -> [String] {
+    let indent = String(repeating: " ", count: 11)
+    var lines: [String] = []
+    var line = title + String(repeating: " ", count: max(1, indent.count - title.count))
+    var isFirst = true
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      if !isFirst, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = indent + word
+      } else {
+        line += (isFirst ? "" : " ") + word
+      }
+      isFirst = false
+    }
+    return lines + [line]
+  }
+}

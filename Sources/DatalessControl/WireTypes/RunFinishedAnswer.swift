@@ -1,0 +1,16 @@
+/// Answer of `POST /v1/run/finished`.
+public struct RunFinishedAnswer: Codable, Sendable, Equatable {
+  /// The number of the `run.finished` record.
+  public var seq: UInt64
+  /// What the command used, and which budgets it exceeded.
+  public var budget: BudgetStatus
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case seq, budget
+  }
+
+  public init(seq: UInt64, budget: BudgetStatus) {
+    self.seq = seq
+    self.budget = budget
+  }
+}

@@ -1,0 +1,16 @@
+/// One line of the answer to a materialize or evict request: progress, or as the last line the result or an error.
+public struct TransferLine: Codable, Sendable, Equatable {
+  public var progress: TransferProgress?
+  public var result: TransferResult?
+  public var error: WireError?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case progress, result, error
+  }
+
+  public init(progress: TransferProgress? = nil, result: TransferResult? = nil, error: WireError? = nil) {
+    self.progress = progress
+    self.result = result
+    self.error = error
+  }
+}

@@ -1,0 +1,51 @@
+/// One item of a volume, as the catalog knows it.
+public struct VolumeItem: Codable, Sendable, Equatable {
+  /// Relative to the volume's root; empty for the root.
+  public var path: String
+  public var pathBase64: String?
+  /// `file`, `directory`, `symlink`, `fifo`, `socket`, `character_device` or `block_device`.
+  public var kind: String
+  /// Files: `dataless`, `materializing`, `resident` or `empty`; directories: `dataless`, `materializing` or
+  /// `listed`; `other` for what has no content.
+  public var state: String
+  /// st_size.
+  public var sizeBytes: Int64
+  /// Disk space that the content takes in the cache; 0 while dataless.
+  public var localBytes: Int64
+  /// st_mode in full.
+  public var mode: UInt32
+  /// st_ino on the volume.
+  public var inode: UInt64
+  public var openHandles: Int64
+  /// Of a symbolic link; absent when it was never read.
+  public var linkTarget: String?
+  public var linkTargetBase64: String?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case path, kind, state, mode, inode
+    case pathBase64 = "path_b64"
+    case sizeBytes = "size_bytes"
+    case localBytes = "local_bytes"
+    case openHandles = "open_handles"
+    case linkTarget = "link_target"
+    case linkTargetBase64 = "link_target_b64"
+  }
+
+  public init(
+    path: [UInt8], kind: String, state: String, sizeBytes: Int64, localBytes: Int64, mode: UInt32, inode: UInt64,
+    openHandles: Int64, linkTarget: [UInt8]? = nil
+  ) {
+    (self.path, pathBase64) = WirePath.split(path)
+    self.kind = kind
+    self.state = state
+    self.sizeBytes = sizeBytes
+    self.localBytes = localBytes
+    self.mode = mode
+    self.inode = inode
+    self.openHandles = openHandles
+    if let linkTarget { (self.linkTarget, linkTargetBase64) = WirePath.split(linkTarget) }
+  }
+
+  public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
+  public var linkTargetBytes: [UInt8]? { linkTarget.map { WirePath.bytes($0, linkTargetBase64) } }
+}
