@@ -46,10 +46,19 @@ let package = Package(
     .target(
       name: "DatalessControl",
       dependencies: ["DatalessCore", httpClient, nioCore, nioPosix, nioHTTP1], swiftSettings: settings),
+    .target(
+      name: "DatalessDaemon",
+      dependencies: [
+        "FuseKit", "DatalessCore", "DatalessStores", "DatalessControl", "CDatalessLinux", hummingbird, hummingbirdCore,
+        logging, nioCore, nioPosix, nioHTTP1, httpTypes, system, collections,
+      ], swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
     .testTarget(name: "DatalessCoreTests", dependencies: ["DatalessCore", system], swiftSettings: settings),
     .testTarget(
       name: "DatalessStoresTests", dependencies: ["DatalessStores", "DatalessCore", "CDatalessLinux", system],
+      swiftSettings: settings),
+    .testTarget(
+      name: "DatalessDaemonTests", dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", system],
       swiftSettings: settings),
   ]
 )

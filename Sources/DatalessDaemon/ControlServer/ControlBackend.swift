@@ -1,0 +1,44 @@
+public import DatalessControl
+
+/// What the control server asks of a volume. Implemented over the engine; a test implements it by hand.
+///
+/// The methods run on Swift's cooperative pool: they may await, and never block a thread. An `FSError` becomes an answer
+/// with its errno; a `ControlFailure` one with any status. When a client goes away, the task that runs its request is
+/// cancelled.
+public protocol ControlBackend: Sendable {
+  func status() async throws -> VolumeStatus
+
+  /// One page of a listing, from the catalog alone: nothing is materialized, listed or counted as a request.
+  ///
+  /// The first page starts with the item at `query.path` itself. If that is a listed directory, its children follow, and
+  /// with `query.recursive` what is below them. A dataless directory is one item. - Throws: ENOENT, ENOTDIR;
+  /// EINVAL for a cursor that is not one of ours.
+  func items(_ query: ItemQuery) async throws -> ItemPage
+
+  /// Materializes paths (relative, bytes), directories with all that is below them, and says how far it is from time to
+  /// time. A failure of one item goes into the result and does not stop the others.
+  func materialize(
+    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+  ) async throws -> TransferResult
+
+  /// Evicts paths, directories with all that is below them; stops at the first refusal, which is in the result.
+  func evict(
+    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+  ) async throws -> TransferResult
+
+  /// Writes a `mark` record.
+  func mark(_ label: String) async throws -> SequenceAnswer
+
+  /// Writes a `volume.counters` record and returns when it, and all before it, is in the file.
+  func flushLog() async throws -> FlushAnswer
+
+  /// Lines of the event log from now on, without their newlines. The stream's buffer is bounded; it ends after
+  /// `volume.unmounted`, or when a reader is too slow to keep up.
+  func events() async throws -> AsyncStream<[UInt8]>
+
+  /// Writes `run.finished`. - Throws: EINVAL when no run was started.
+  func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer
+
+  /// Begins to end the daemon, and returns at once. Called when the client has its answer.
+  func unmount() async
+}

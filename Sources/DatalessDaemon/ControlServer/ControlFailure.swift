@@ -1,0 +1,54 @@
+import DatalessControl
+public import DatalessCore
+import SystemPackage
+
+/// An error answer of the control API.
+public struct ControlFailure: Error, Sendable, Equatable {
+  /// HTTP status, 400...599.
+  public var status: Int
+  /// A stable word; see `WireError.code`.
+  public var code: String
+  /// Name of an errno, where there is one.
+  public var errno: String?
+  public var message: String
+
+  public init(status: Int, code: String, errno: String? = nil, message: String) {
+    self.status = status
+    self.code = code
+    self.errno = errno
+    self.message = message
+  }
+
+  /// The answer for an error of the engine or a system call.
+  public init(_ error: FSError) {
+    let (status, code): (Int, String) =
+      switch error.errno {
+      case .noSuchFileOrDirectory: (404, "not_found")
+      case .invalidArgument, .notDirectory, .isDirectory, .fileNameTooLong: (400, "invalid_request")
+      case .resourceBusy, .staleNFSFileHandle: (409, "busy")
+      case .permissionDenied, .notPermitted: (403, "forbidden")
+      case .timedOut: (504, "timed_out")
+      case .noSpace: (507, "no_space")
+      case .notSupported: (501, "not_supported")
+      default: (500, "failed")
+      }
+    self.init(status: status, code: code, errno: error.errno.name, message: error.message)
+  }
+
+  /// The answer for whatever a backend threw.
+  init(_ error: any Error) {
+    if let failure = error as? ControlFailure {
+      self = failure
+    } else if let failure = error as? FSError {
+      self.init(failure)
+    } else if let failure = error as? ControlError {
+      self.init(status: 400, code: "invalid_request", errno: failure.errno?.name, message: failure.message)
+    } else if error is CancellationError {
+      self.init(status: 503, code: "cancelled", errno: "ECANCELED", message: "the volume is being unmounted")
+    } else {
+      self.init(status: 500, code: "failed", message: "\(error)")
+    }
+  }
+
+  var wire: WireError { WireError(code: code, errno: errno, message: message) }
+}

@@ -1,0 +1,199 @@
+import DatalessControl
+import DatalessCore
+import Glibc
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// Answers the requests of one server: checks who asks, finds the route, decodes, calls the backend, encodes.
+struct ControlRequestHandler: Sendable {
+  let backend: any ControlBackend
+  let allowedUserIDs: Set<UInt32>
+
+  func respond(to request: Request, writer: consuming ResponseWriter, channel: any Channel) async throws {
+    var response: Response
+    do {
+      try await checkPeer(of: channel)
+      response = try await route(request)
+    } catch {
+      let failure = ControlFailure(error)
+      response = try Self.json(ErrorAnswer(error: failure.wire), status: failure.status)
+    }
+    try await writer.write(response: response.head, body: response.body)
+  }
+
+  // MARK: - Who asks
+
+  private func checkPeer(of channel: any Channel) async throws {
+    guard let socket = channel as? any SocketOptionProvider else {
+      throw ControlFailure(status: 403, code: "forbidden", errno: "EPERM", message: "cannot tell who is calling")
+    }
+    let option = NIOBSDSocket.Option(rawValue: SO_PEERCRED)
+    let peer: PeerCredentials = try await socket.unsafeGetSocketOption(level: .socket, name: option).get()
+    guard allowedUserIDs.contains(peer.uid) else {
+      throw ControlFailure(
+        status: 403, code: "forbidden", errno: "EPERM",
+        message: "user \(peer.uid) may not control this volume; only its own user and root may")
+    }
+  }
+
+  // MARK: - Routes
+
+  private func route(_ request: Request) async throws -> Response {
+    let path = request.uri.path
+    guard let route = ControlRoute(rawValue: "\(request.method.rawValue) \(path)") else {
+      guard ControlRoute.allCases.contains(where: { $0.path == path }) else {
+        throw ControlFailure(status: 404, code: "not_found", message: "there is no \(TerminalText.escaped(path))")
+      }
+      throw ControlFailure(
+        status: 405, code: "method_not_allowed",
+        message: "\(request.method.rawValue) is not a method of \(path)")
+    }
+    switch route {
+    case .status: return try Self.json(try await backend.status())
+    case .items: return try Self.json(try await backend.items(Self.itemQuery(request.uri)))
+    case .materialize:
+      let paths = try await Self.paths(request)
+      return stream { try await backend.materialize(paths, progress: $0) }
+    case .evict:
+      let paths = try await Self.paths(request)
+      return stream { try await backend.evict(paths, progress: $0) }
+    case .mark:
+      let label = try await Self.decode(MarkRequest.self, request).label
+      guard (1...1_024).contains(label.utf8.count) else {
+        throw Self.invalid("`label` must have 1 to 1024 bytes")
+      }
+      return try Self.json(try await backend.mark(label))
+    case .flushLog: return try Self.json(try await backend.flushLog())
+    case .events: return events(try await backend.events())
+    case .runFinished: return try Self.json(try await backend.runFinished(Self.decode(RunFinishedRequest.self, request)))
+    case .unmount: return try unmount()
+    }
+  }
+
+  private func unmount() throws -> Response {
+    let answer = try Self.buffer(AcceptedAnswer(pid: getpid()))
+    // The answer is written first: afterwards there may be nobody left to write it.
+    let body = ResponseBody(contentLength: answer.readableBytes) { writer in
+      try await writer.write(answer)
+      try await writer.finish(nil)
+      await backend.unmount()
+    }
+    return Response(
+      status: .accepted, headers: [.contentType: "application/json", .contentLength: "\(answer.readableBytes)"],
+      body: body)
+  }
+
+  // MARK: - Streams
+
+  /// Progress lines, then one line with the result or an error.
+  private func stream(
+    _ work: @escaping @Sendable (
+      @escaping @Sendable (TransferProgress) async throws -> Void
+    ) async throws -> TransferResult
+  ) -> Response {
+    let lines = AsyncThrowingStream<ByteBuffer, any Error>.makeStream(bufferingPolicy: .bufferingNewest(16))
+    let body = ResponseBody { writer in
+      // The work runs beside the writing, so that a client that reads slowly only loses progress lines.
+      let task = Task {
+        defer { lines.continuation.finish() }
+        let last: TransferLine
+        do {
+          let result = try await work { lines.continuation.yield(try Self.line(TransferLine(progress: $0))) }
+          last = TransferLine(result: result)
+        } catch {
+          last = TransferLine(error: ControlFailure(error).wire)
+        }
+        lines.continuation.yield((try? Self.line(last)) ?? ByteBuffer())
+      }
+      try await withTaskCancellationHandler {
+        for try await line in lines.stream { try await writer.write(line) }
+        try await writer.finish(nil)
+      } onCancel: {
+        task.cancel()
+      }
+    }
+    return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: body)
+  }
+
+  /// One server-sent event per line of the log. A comment every 15 s is not sent: a peer on the same machine cannot
+  /// vanish without the socket being closed, and a daemon at rest does not wake up.
+  private func events(_ events: AsyncStream<[UInt8]>) -> Response {
+    let body = ResponseBody { writer in
+      try await writer.write(ByteBuffer(string: ": dataless events\n\n"))
+      for await event in events {
+        var buffer = ByteBuffer()
+        buffer.reserveCapacity(event.count + 8)
+        buffer.writeString("data: ")
+        buffer.writeBytes(event)
+        buffer.writeString("\n\n")
+        try await writer.write(buffer)
+      }
+      try await writer.finish(nil)
+    }
+    return Response(
+      status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"], body: body)
+  }
+
+  // MARK: - Decoding and encoding
+
+  private static func paths(_ request: Request) async throws -> [[UInt8]] {
+    let paths = try await decode(PathsRequest.self, request).paths.map(\.bytes)
+    guard !paths.isEmpty else { throw invalid("`paths` is empty; an empty path means the whole volume") }
+    return try paths.map(relative)
+  }
+
+  private static func itemQuery(_ uri: URI) throws -> ItemQuery {
+    let parameters = uri.queryParameters
+    guard let path = Base64.decode(String(parameters["path_b64"] ?? "")) else {
+      throw invalid("`path_b64` is not base64")
+    }
+    let limit = parameters["limit"].map { Int($0) } ?? ItemQuery.defaultLimit
+    guard let limit, (1...ItemQuery.limitMax).contains(limit) else {
+      throw invalid("`limit` must be a number from 1 to \(ItemQuery.limitMax)")
+    }
+    let recursive = parameters["recursive"] ?? "0"
+    guard recursive == "0" || recursive == "1" else { throw invalid("`recursive` must be 0 or 1") }
+    return ItemQuery(
+      path: try relative(path), recursive: recursive == "1", after: parameters["after"].map { String($0) }, limit: limit)
+  }
+
+  /// A path below the root: components of 1 to 255 bytes, none of them `.` or `..`.
+  private static func relative(_ path: [UInt8]) throws -> [UInt8] {
+    if path.isEmpty { return path }
+    for component in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      guard (1...255).contains(component.count), !component.elementsEqual(".".utf8),
+        !component.elementsEqual("..".utf8), !component.contains(0)
+      else { throw invalid("`\(TerminalText.escaped(path))` is not a path relative to the volume's root") }
+    }
+    return path
+  }
+
+  private static func decode<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
+    let limit = ControlRoute.requestBodyBytesMax
+    let body: ByteBuffer
+    do {
+      body = try await request.body.collect(upTo: limit)
+    } catch is NIOTooManyBytesError {
+      throw ControlFailure(
+        status: 413, code: "too_large", errno: "EFBIG", message: "the request's body is larger than \(limit) bytes")
+    }
+    return try WireCoding.decode(type, from: Array(body.readableBytesView), named: "the request")
+  }
+
+  private static func invalid(_ message: String) -> ControlFailure {
+    ControlFailure(status: 400, code: "invalid_request", errno: "EINVAL", message: message)
+  }
+
+  private static func buffer(_ value: some Encodable) throws -> ByteBuffer {
+    ByteBuffer(bytes: try WireCoding.encode(value) + [UInt8(ascii: "\n")])
+  }
+
+  private static func line(_ line: TransferLine) throws -> ByteBuffer { try buffer(line) }
+
+  private static func json(_ value: some Encodable, status: Int = 200) throws -> Response {
+    Response(
+      status: .init(code: status), headers: [.contentType: "application/json"],
+      body: ResponseBody(byteBuffer: try buffer(value)))
+  }
+}

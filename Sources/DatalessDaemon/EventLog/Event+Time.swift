@@ -1,0 +1,15 @@
+import DatalessCore
+
+extension Event {
+  /// When it happened.
+  var time: MonotonicTime {
+    switch self {
+    case .materializationStarted(let event): event.time
+    case .waitStarted(let event), .waitFinished(let event): event.time
+    case .materializationFinished(let event): event.time
+    case .handleClosed(let event): event.time
+    case .evictionFinished(let event), .evictionRefused(let event): event.time
+    case .budgetExceeded(let event): event.time
+    }
+  }
+}

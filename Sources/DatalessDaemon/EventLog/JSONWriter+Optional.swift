@@ -1,0 +1,49 @@
+extension JSONWriter {
+  /// A field that is left out when there is no value.
+  mutating func optional(_ name: StaticString, _ value: (some BinaryInteger)?) {
+    if let value { field(name, value) }
+  }
+
+  /// A field that is null when there is no value.
+  mutating func nullable(_ name: StaticString, _ value: (some BinaryInteger)?) {
+    if let value { field(name, value) } else { null(name) }
+  }
+
+  mutating func nullable(_ name: StaticString, _ value: [UInt8]?) {
+    if let value { field(name, value) } else { null(name) }
+  }
+
+  mutating func null(_ name: StaticString) {
+    key(name)
+    null()
+  }
+
+  mutating func value(_ value: LogValue) {
+    switch value {
+    case .null: null()
+    case .bool(let value): bool(value)
+    case .integer(let value): integer(value)
+    case .unsigned(let value): integer(value)
+    case .string(let value): string(value)
+    case .bytes(let value): string(value)
+    case .array(let values):
+      beginArray()
+      for element in values { self.value(element) }
+      endArray()
+    case .object(let fields):
+      beginObject()
+      for entry in fields {
+        key(entry.key)
+        if case .bytes(let bytes) = entry.value {
+          if !string(bytes) {
+            key(entry.key + "_b64")
+            base64(bytes)
+          }
+        } else {
+          self.value(entry.value)
+        }
+      }
+      endObject()
+    }
+  }
+}

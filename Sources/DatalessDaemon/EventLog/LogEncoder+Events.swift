@@ -1,0 +1,136 @@
+import DatalessCore
+
+extension LogEncoder {
+  mutating func fields(of event: Event) {
+    switch event {
+    case .materializationStarted(let event):
+      json.field("type", "materialization.started")
+      started(event)
+    case .waitStarted(let wait):
+      json.field("type", "wait.started")
+      json.field("attempt", wait.attempt)
+      waiter(wait)
+    case .waitFinished(let wait):
+      json.field("type", "wait.finished")
+      json.field("attempt", wait.attempt)
+      waiter(wait)
+    case .materializationFinished(let event):
+      json.field("type", "materialization.finished")
+      finished(event)
+    case .handleClosed(let event):
+      json.field("type", "handle.closed")
+      closed(event)
+    case .evictionFinished(let event):
+      json.field("type", "eviction.finished")
+      eviction(event)
+    case .evictionRefused(let event):
+      json.field("type", "eviction.refused")
+      eviction(event)
+    case .budgetExceeded(let event):
+      json.field("type", "budget.exceeded")
+      exceeded(event)
+    }
+  }
+
+  private mutating func started(_ event: Event.MaterializationStarted) {
+    json.field("attempt", event.attempt)
+    json.field("path", event.path)
+    json.field("inode", event.inode)
+    json.field("kind", event.kind.rawValue)
+    json.field("size", event.size)
+    json.field("trigger", event.trigger.rawValue)
+    caller(event.caller)
+    json.optional("offset", event.offset)
+    json.optional("length", event.length)
+    json.optional("handle", event.handle)
+    json.optional("open_flags", event.openFlags)
+    if let io = event.io { json.field("io", io.rawValue) }
+    if let name = event.name { json.field("name", name) }
+    json.field("file_attempt", event.itemAttempt)
+    json.field("in_flight", event.inFlight)
+    json.key("prior")
+    json.beginObject()
+    json.field("opens", event.priorOpens)
+    json.field("stats", event.priorStats)
+    json.field("xattr_calls", event.priorXattrCalls)
+    json.endObject()
+    if let rule = event.rule { json.field("rule", rule) }
+  }
+
+  private mutating func waiter(_ wait: Event.WaitRecord) {
+    caller(wait.caller)
+    json.field("trigger", wait.trigger.rawValue)
+    json.optional("offset", wait.offset)
+    json.optional("length", wait.length)
+    json.optional("blocked_ns", wait.blockedNanoseconds)
+    if let outcome = wait.outcome { json.field("outcome", outcome.name) }
+  }
+
+  private mutating func finished(_ event: Event.MaterializationFinished) {
+    json.field("attempt", event.attempt)
+    json.field("path", event.path)
+    json.field("kind", event.kind.rawValue)
+    json.field("bytes", event.bytes)
+    json.optional("entries", event.entries)
+    json.field("outcome", event.outcome.name)
+    if let message = event.message { json.field("message", message) }
+    if let rule = event.rule { json.field("rule", rule) }
+    json.field("requested_delay_ns", event.requestedDelayNanoseconds)
+    json.field("delay_ns", event.delayNanoseconds)
+    json.field("held_ns", event.heldNanoseconds)
+    json.field("queued_ns", event.queuedNanoseconds)
+    json.field("store_ns", event.storeNanoseconds)
+    json.field("duration_ns", event.durationNanoseconds)
+    json.field("waiter_count", event.waiterCount)
+    json.key("waiters")
+    json.beginArray()
+    for wait in event.waiters {
+      json.beginObject()
+      waiter(wait)
+      json.endObject()
+    }
+    json.endArray()
+  }
+
+  private mutating func closed(_ event: Event.HandleClosed) {
+    json.field("path", event.path)
+    json.field("inode", event.inode)
+    json.field("handle", event.handle)
+    process(event.process)
+    json.field("size", event.size)
+    json.field("bytes_read", event.bytesRead)
+    json.field("covered_bytes", event.coveredBytes)
+    json.field("high_water_mark", event.highWaterMark)
+    json.field("reads", event.reads)
+    json.field("triggered", event.triggered)
+  }
+
+  private mutating func eviction(_ event: Event.EvictionRecord) {
+    json.field("path", event.path)
+    json.field("kind", event.kind.rawValue)
+    json.field("bytes", event.bytes)
+    if let errno = event.errno { json.field("errno", errno.name) }
+    json.field("by", event.by)
+  }
+
+  private mutating func exceeded(_ event: Event.BudgetExceeded) {
+    json.field("budget", event.budget)
+    json.field("limit", event.limit)
+    json.field("used", event.used)
+    json.field("attempt", event.attempt)
+    json.field("path", event.path)
+    caller(event.caller)
+  }
+
+  private mutating func caller(_ caller: Caller) {
+    process(caller.process)
+    // Thread id 0 says that the caller lives in another pid namespace; what it is there is unknown here.
+    json.nullable("tid", caller.threadID == 0 ? nil : caller.threadID)
+    json.key("main_thread")
+    if caller.threadID == 0 { json.null() } else { json.bool(caller.isMainThread) }
+  }
+
+  private mutating func process(_ id: ProcessID) {
+    json.nullable("process", id == .unknown ? nil : id.rawValue)
+  }
+}

@@ -1,0 +1,134 @@
+import DatalessCore
+
+/// Encodes records as lines of JSON, one after the other into one buffer. docs/EVENTS.md describes each field.
+struct LogEncoder {
+  var json = JSONWriter()
+  private var clock: SessionClock
+  private let session: String
+
+  /// - Parameter session: 12 lowercase hexadecimal digits.
+  init(session: String, clock: SessionClock) {
+    self.session = session
+    self.clock = clock
+  }
+
+  mutating func append(_ entry: LogRing.Entry) {
+    json.beginObject()
+    json.field("v", 1)
+    json.field("seq", entry.number)
+    json.field("session", session)
+    json.key("time")
+    json.beginText()
+    json.raw { clock.append(entry.time, to: &$0) }
+    json.endText()
+    json.field("monotonic_ns", entry.time.nanoseconds)
+    fields(of: entry.record)
+    json.endObject()
+    json.raw { $0.append(UInt8(ascii: "\n")) }
+    json.endLine()
+  }
+
+  private mutating func fields(of record: LogRecord) {
+    switch record {
+    case .event(let event): fields(of: event)
+    case .process(let process):
+      json.field("type", "process.seen")
+      self.process(process)
+    case .mounted(let volume):
+      json.field("type", "volume.mounted")
+      mounted(volume)
+    case .unmounted(let reason, let counters, let dropped):
+      json.field("type", "volume.unmounted")
+      json.field("reason", reason)
+      self.counters(counters, dropped: dropped)
+    case .counters(let counters, let dropped):
+      json.field("type", "volume.counters")
+      self.counters(counters, dropped: dropped)
+    case .mark(let label, let counters):
+      json.field("type", "mark")
+      json.field("label", label)
+      json.key("counters")
+      json.beginObject()
+      self.counters(counters, dropped: nil)
+      json.endObject()
+    case .runStarted(let command, let pid):
+      json.field("type", "run.started")
+      arguments("command", command)
+      json.field("pid", pid)
+    case .runFinished(let exitStatus, let signal, let budgets):
+      json.field("type", "run.finished")
+      if let exitStatus { json.field("exit_status", exitStatus) }
+      if let signal { json.field("signal", SignalName.of(signal)) }
+      json.key("budgets")
+      json.value(budgets)
+    case .dropped(let count):
+      json.field("type", "log.dropped")
+      json.field("count", count)
+    }
+  }
+
+  private mutating func mounted(_ volume: VolumeMounted) {
+    json.field("source", volume.source)
+    json.field("mountpoint", volume.mountpoint)
+    json.key("options")
+    json.value(volume.options)
+    json.field("pid", volume.pid)
+    json.field("kernel", volume.kernel)
+    json.field("libfuse", volume.libfuse)
+    json.key("fast_paths")
+    json.value(volume.fastPaths)
+    json.field("read_only", volume.readOnly)
+  }
+
+  private mutating func counters(_ counters: VolumeCounters, dropped: UInt64?) {
+    json.key("requests_reaching_the_volume")
+    json.value(counters.requests)
+    json.key("items")
+    json.value(counters.items)
+    json.key("materialized")
+    json.value(counters.materialized)
+    if let dropped { json.field("log_dropped", dropped) }
+  }
+
+  private mutating func process(_ process: ProcessRecord) {
+    json.field("process", process.id.rawValue)
+    json.nullable("pid", process.pid)
+    json.nullable("start_ticks", process.startTicks)
+    json.nullable("comm", process.comm)
+    json.nullable("exe", process.exe)
+    var reason = process.executable.unavailability
+    switch process.arguments {
+    case .known(let list, let isTruncated):
+      arguments("argv", list)
+      if isTruncated { json.field("argv_truncated", true) }
+    case .unavailable(let argumentsReason):
+      json.null("argv")
+      reason = reason ?? argumentsReason
+    case .pending:
+      json.null("argv")
+      reason = reason ?? .late
+    }
+    json.nullable("uid", process.uid)
+    json.nullable("gid", process.gid)
+    json.nullable("cgroup", process.cgroup)
+    json.key("parents")
+    json.beginArray()
+    for parent in process.parents { json.integer(parent.rawValue) }
+    json.endArray()
+    if let reason { json.field("unavailable", reason.rawValue) }
+  }
+
+  /// `name`, and `name_b64` with all of them when one is not UTF-8.
+  private mutating func arguments(_ name: StaticString, _ list: [[UInt8]]) {
+    json.key(name)
+    json.beginArray()
+    var isValid = true
+    for argument in list where !json.string(argument) { isValid = false }
+    json.endArray()
+    guard !isValid else { return }
+    json.base64Key(name)
+    json.beginArray()
+    for argument in list { json.base64(argument) }
+    json.endArray()
+  }
+}

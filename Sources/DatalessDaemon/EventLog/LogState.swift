@@ -1,0 +1,36 @@
+import DatalessCore
+import SystemPackage
+
+/// What recorders and the writer of an `EventLog` share, under its monitor.
+struct LogState {
+  struct PendingFlush {
+    var target: UInt64
+    var completion: @Sendable (LogFlush) -> Void
+  }
+
+  var ring: LogRing
+  /// Everything up to this number is in the file, or said to be lost there.
+  var writtenNumber: UInt64 = 0
+  /// Lost records among those.
+  var reportedLost: UInt64 = 0
+  /// Records the writer has taken and not yet written.
+  var inHand = 0
+  var flushes: [PendingFlush] = []
+  var failure: Errno?
+  var isClosing = false
+  /// Records that came after the end.
+  var late: UInt64 = 0
+  /// Whether the writer waits for a signal to look at the ring.
+  var writerSleeps = false
+
+  /// Flushes that can be answered: those reached, or all of them when the disk fails.
+  mutating func takeFlushes(all: Bool) -> [(flush: LogFlush, completion: @Sendable (LogFlush) -> Void)] {
+    guard !flushes.isEmpty else { return [] }
+    let ready = flushes.filter { all || $0.target <= writtenNumber }
+    flushes.removeAll { all || $0.target <= writtenNumber }
+    return ready.map { flush in
+      let missing = flush.target > writtenNumber ? flush.target - writtenNumber : 0
+      return (LogFlush(lost: reportedLost + missing), flush.completion)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import DatalessCore
+import Glibc
+
+/// Turns monotonic times of one session into wall-clock text. Both clocks are read once, so the order of two times is
+/// the order of their texts even if somebody sets the clock.
+struct SessionClock: Sendable {
+  private let wallOffsetNanoseconds: Int64
+  // Formatting a date costs more than all else in a line, and changes once a second.
+  private var second = Int64.min
+  private var prefix: [UInt8] = []
+
+  /// - Parameter wallOffsetNanoseconds: UTC minus monotonic time, in nanoseconds.
+  init(wallOffsetNanoseconds: Int64) { self.wallOffsetNanoseconds = wallOffsetNanoseconds }
+
+  /// Reads both clocks.
+  init() {
+    var wall = timespec()
+    let before = MonotonicTime.current
+    clock_gettime(CLOCK_REALTIME, &wall)
+    let after = MonotonicTime.current
+    let monotonic = before.nanoseconds + (after - before) / 2
+    self.init(wallOffsetNanoseconds: Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec) - monotonic)
+  }
+
+  /// Appends RFC 3339 in UTC with nine digits: 2026-01-02T03:04:05.123456789Z.
+  mutating func append(_ time: MonotonicTime, to buffer: inout [UInt8]) {
+    let wall = (time + wallOffsetNanoseconds).nanoseconds
+    let nanoseconds = Int(((wall % 1_000_000_000) + 1_000_000_000) % 1_000_000_000)
+    let second = (wall - Int64(nanoseconds)) / 1_000_000_000
+    if second != self.second {
+      self.second = second
+      prefix = Self.text(second)
+    }
+    buffer.append(contentsOf: prefix)
+    Self.append(nanoseconds, digits: 9, to: &buffer)
+    buffer.append(UInt8(ascii: "Z"))
+  }
+
+  /// `2026-01-02T03:04:05.`; years 0 to 9999.
+  private static func text(_ second: Int64) -> [UInt8] {
+    var time = time_t(second)
+    var parts = tm()
+    gmtime_r(&time, &parts)
+    var text: [UInt8] = []
+    append(Int(parts.tm_year) + 1900, digits: 4, to: &text)
+    for (mark, part) in [("-", parts.tm_mon + 1), ("-", parts.tm_mday), ("T", parts.tm_hour), (":", parts.tm_min)] {
+      text.append(contentsOf: mark.utf8)
+      append(Int(part), digits: 2, to: &text)
+    }
+    text.append(UInt8(ascii: ":"))
+    append(Int(parts.tm_sec), digits: 2, to: &text)
+    text.append(UInt8(ascii: "."))
+    return text
+  }
+
+  private static func append(_ value: Int, digits: Int, to buffer: inout [UInt8]) {
+    var divisor = 1
+    for _ in 1..<digits { divisor *= 10 }
+    while divisor > 0 {
+      buffer.append(UInt8(48 + (value / divisor) % 10))
+      divisor /= 10
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/// Counts of a volume since it was mounted, each an object of numbers by name.
+struct VolumeCounters: Sendable {
+  /// Requests that reached the daemon, by operation. The kernel's caches serve others without us.
+  var requests: LogValue
+  /// Items known to the catalog, by state.
+  var items: LogValue
+  /// What was materialized: files, directories, bytes, failures, refusals.
+  var materialized: LogValue
+
+  init(requests: LogValue = [:], items: LogValue = [:], materialized: LogValue = [:]) {
+    self.requests = requests
+    self.items = items
+    self.materialized = materialized
+  }
+}

@@ -1,0 +1,42 @@
+import Glibc
+
+/// What `run` does with the signals that reach it, as a pure state: events in, one action out.
+struct RunSignals {
+  enum Action: Equatable {
+    /// The terminal sent it to the whole process group: the command has it already.
+    case leave
+    case send(CInt, to: pid_t)
+    /// exec itself waits while a program on the volume is materialized; until it is done nobody has told us its pid.
+    case sendToCommandsBeingStarted(CInt)
+    /// The command is over: end at once, and the daemon, which watches our pipe, ends the volume.
+    case exit(Int32)
+  }
+
+  /// Two signals within this time are one: timeout(1) sends to its child and then to the whole group.
+  static let sameSignalMilliseconds: Int64 = 200
+
+  private var command: pid_t?
+  private var isOver = false
+  private var firstSignal: Int64?
+
+  mutating func started(_ pid: pid_t) { command = pid }
+
+  /// The command has ended, or could not be started.
+  mutating func ended() { (command, isOver) = (nil, true) }
+
+  /// - Parameters:
+  ///   - isFromKernel: Whether a terminal sent the signal, not a process.
+  ///   - milliseconds: Monotonic time.
+  mutating func received(_ signal: CInt, isFromKernel: Bool, at milliseconds: Int64) -> Action {
+    if isOver { return .exit(128 + signal) }
+    if isFromKernel { return .leave }
+    var passed = signal
+    if let firstSignal {
+      guard milliseconds - firstSignal >= Self.sameSignalMilliseconds else { return .leave }
+      passed = SIGKILL
+    } else {
+      firstSignal = milliseconds
+    }
+    return command.map { .send(passed, to: $0) } ?? .sendToCommandsBeingStarted(passed)
+  }
+}

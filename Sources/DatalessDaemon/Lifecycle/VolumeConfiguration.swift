@@ -1,0 +1,79 @@
+/// Everything one volume needs, parsed and checked: what `mount` and `run` hand to the daemon.
+///
+/// Paths are absolute and are bytes, because names need not be UTF-8. The mountpoint has no symbolic links left in it,
+/// so that it equals the text in /proc/self/mountinfo.
+public struct VolumeConfiguration: Sendable, Codable, Equatable {
+  /// Where names, metadata and content come from.
+  public enum Source: Sendable, Codable, Equatable {
+    /// An existing, readable directory.
+    case directory([UInt8])
+    /// A synthetic specification, such as `synthetic:files=1000,seed=1`, with its prefix.
+    case synthetic(String)
+  }
+
+  public var source: Source
+  public var mountpoint: [UInt8]
+  /// Delay before the content of a file, in nanoseconds; at least 0. Default 0.
+  public var latencyNanoseconds: Int64
+  /// Delay before the listing of a directory, in nanoseconds; at least 0. Default 0.
+  public var directoryLatencyNanoseconds: Int64
+  /// Bytes per second that all fetches share; nil means unlimited.
+  public var bandwidthBytesPerSecond: Int64?
+  /// Attempts that may be in latency or transfer at once, at least 1; nil means unlimited.
+  public var concurrency: Int?
+  /// The event log's file.
+  public var log: [UInt8]
+  /// Whether `log` is in the default directory, where only the newest 20 are kept.
+  public var logIsDefault: Bool
+  /// The directory of all sessions' caches; this session's content goes to `<cacheDirectory>/<session>`.
+  public var cacheDirectory: [UInt8]
+  /// Where the control socket's directory is made, as `<runtimeDirectory>/<major>:<minor>`.
+  public var runtimeDirectory: String
+  /// Whether other users may use the volume.
+  public var allowOther: Bool
+  /// Whether mounts below SOURCE are followed; otherwise they show as empty directories.
+  public var crossMounts: Bool
+  /// Twelve lower-case hexadecimal digits, random.
+  public var session: String
+  /// Directories of our own that lie in SOURCE and are left out of its listing.
+  public var excludedDirectories: [[UInt8]]
+  /// What was found at the start and should be said by `status`, one sentence each.
+  public var warnings: [String]
+  /// Set by `dataless run` only.
+  public var run: RunPlan?
+
+  public init(
+    source: Source, mountpoint: [UInt8], latencyNanoseconds: Int64 = 0, directoryLatencyNanoseconds: Int64 = 0,
+    bandwidthBytesPerSecond: Int64? = nil, concurrency: Int? = nil, log: [UInt8], logIsDefault: Bool = false,
+    cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool = false, crossMounts: Bool = false,
+    session: String, excludedDirectories: [[UInt8]] = [], warnings: [String] = [], run: RunPlan? = nil
+  ) {
+    self.source = source
+    self.mountpoint = mountpoint
+    self.latencyNanoseconds = latencyNanoseconds
+    self.directoryLatencyNanoseconds = directoryLatencyNanoseconds
+    self.bandwidthBytesPerSecond = bandwidthBytesPerSecond
+    self.concurrency = concurrency
+    self.log = log
+    self.logIsDefault = logIsDefault
+    self.cacheDirectory = cacheDirectory
+    self.runtimeDirectory = runtimeDirectory
+    self.allowOther = allowOther
+    self.crossMounts = crossMounts
+    self.session = session
+    self.excludedDirectories = excludedDirectories
+    self.warnings = warnings
+    self.run = run
+  }
+
+  /// SOURCE as the mount table and the log show it: the path, or the specification.
+  public var sourceBytes: [UInt8] {
+    switch source {
+    case .directory(let path): path
+    case .synthetic(let specification): Array(specification.utf8)
+    }
+  }
+
+  /// The folder of this session's content: `<cacheDirectory>/<session>`.
+  public var sessionCache: [UInt8] { cacheDirectory + Array("/\(session)".utf8) }
+}

@@ -1,0 +1,89 @@
+public import DatalessControl
+import Glibc
+
+/// A volume as the user asked for it: parsed, not yet checked against the machine.
+public struct VolumePlan: Sendable, Equatable {
+  public var source: VolumeConfiguration.Source
+  public var latencyNanoseconds: Int64
+  public var directoryLatencyNanoseconds: Int64
+  public var bandwidthBytesPerSecond: Int64?
+  public var concurrency: Int?
+  /// nil for a new file in the default directory.
+  public var log: [UInt8]?
+  /// nil for the user's default.
+  public var cacheDirectory: [UInt8]?
+  public var allowOther: Bool
+  public var crossMounts: Bool
+  public let session: String
+
+  public init(
+    source: VolumeConfiguration.Source, latencyNanoseconds: Int64 = 0, directoryLatencyNanoseconds: Int64 = 0,
+    bandwidthBytesPerSecond: Int64? = nil, concurrency: Int? = nil, log: [UInt8]? = nil,
+    cacheDirectory: [UInt8]? = nil, allowOther: Bool = false, crossMounts: Bool = false,
+    session: String = SessionPaths.newSessionID()
+  ) {
+    self.source = source
+    self.latencyNanoseconds = latencyNanoseconds
+    self.directoryLatencyNanoseconds = directoryLatencyNanoseconds
+    self.bandwidthBytesPerSecond = bandwidthBytesPerSecond
+    self.concurrency = concurrency
+    self.log = log
+    self.cacheDirectory = cacheDirectory
+    self.allowOther = allowOther
+    self.crossMounts = crossMounts
+    self.session = session
+  }
+
+  /// Checks the plan and makes it a configuration: paths absolute, defaults filled in, the default log's directory
+  /// made.
+  ///
+  /// The mount of a dead daemon at `mountpoint` is removed.
+  ///
+  /// - Parameters:
+  ///   - run: For `dataless run` only.
+  ///   - say: Receives a sentence for the user about what was cleaned up.
+  /// - Throws: `LifecycleError` for everything that `MountPreflight` finds.
+  public func configure(
+    mountpoint: [UInt8], run: RunPlan? = nil, preflight: PreflightChild = PreflightChild(), say: (String) -> Void
+  ) throws -> VolumeConfiguration {
+    let runtime = SessionPaths.runtimeDirectory()
+    let request = PreflightRequest(
+      source: source, mountpoint: mountpoint, isTemporary: run != nil, log: log ?? defaultLog(),
+      logIsDefault: log == nil,
+      cacheDirectory: cacheDirectory ?? Array(SessionPaths.cacheDirectory().utf8), runtimeDirectory: runtime,
+      allowOther: allowOther, latencyNanoseconds: max(latencyNanoseconds, directoryLatencyNanoseconds))
+    var answer = try preflight.inspect(request)
+    if case .deadMount(let dead) = answer {
+      try Unmounter.detachDead(dead)
+      say("removed the mount of a dead daemon from \(ErrorText.quoted(dead)) (ENOTCONN)")
+      Leftovers.remove()
+      answer = try preflight.inspect(request)
+    }
+    switch answer {
+    case .failed(let message, let exitCode): throw LifecycleError(message, exitCode: exitCode)
+    case .deadMount(let dead):
+      throw LifecycleError(
+        "cannot mount: another dead mount lay below the one removed from \(ErrorText.quoted(dead)). Try again."
+      )
+    case .passed(let result):
+      if log == nil { Directories.make(CPath.parent(result.log), mode: 0o700) }
+      return configuration(result, runtime: runtime, run: run)
+    }
+  }
+
+  private func configuration(_ result: PreflightResult, runtime: String, run: RunPlan?) -> VolumeConfiguration {
+    VolumeConfiguration(
+      source: result.source, mountpoint: result.mountpoint, latencyNanoseconds: latencyNanoseconds,
+      directoryLatencyNanoseconds: directoryLatencyNanoseconds, bandwidthBytesPerSecond: bandwidthBytesPerSecond,
+      concurrency: concurrency, log: result.log, logIsDefault: log == nil, cacheDirectory: result.cacheDirectory,
+      runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, session: session,
+      excludedDirectories: result.excludedDirectories, warnings: result.warnings, run: run)
+  }
+
+  private func defaultLog() -> [UInt8] {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return Array(
+      "\(SessionPaths.logDirectory())/\(SessionPaths.logName(session: session, seconds: Int64(now.tv_sec)))".utf8)
+  }
+}

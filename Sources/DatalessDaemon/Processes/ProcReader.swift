@@ -1,0 +1,69 @@
+import Glibc
+
+/// Reads small files of /proc with raw system calls into the caller's buffer.
+///
+/// Only `stat`, `status`, `exe`, `cgroup` and `syscall` may be read on a request thread. `cmdline`, `environ` and
+/// memory take a lock of the process that it may hold while it waits for our reply: a deadlock for good.
+enum ProcReader {
+  // Opened once: shorter lookups, and no surprise if something is mounted over /proc later. -1 makes every read fail.
+  private static let root = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+
+  /// Reads /proc/`id`/`name` with one read(2); `id` may be a thread's. seq files answer whole if they fit.
+  ///
+  /// - Returns: the bytes read, or the errno as a negative number: -ENOENT or -ESRCH when there is no such thread.
+  static func read(_ id: Int32, _ name: StaticString, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    withPath(id, name) { path in
+      let descriptor = openat(root, path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return -Int(errno) }
+      defer { close(descriptor) }
+      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      return count >= 0 ? count : -Int(errno)
+    }
+  }
+
+  /// readlink(2) of /proc/`id`/exe, which does not follow it: the executable may lie on our own volume.
+  ///
+  /// - Returns: the bytes written, `buffer.count` if the target did not fit; or the errno as a negative number.
+  static func readExecutable(_ id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    withPath(id, "exe") { path in
+      let count = readlinkat(root, path, buffer.baseAddress!, buffer.count)
+      return count >= 0 ? count : -Int(errno)
+    }
+  }
+
+  /// The bytes of /proc/`id`/`name`, up to `limit`; nil on any failure, with the errno in `failure`.
+  static func bytes(_ id: Int32, _ name: StaticString, limit: Int, failure: inout Int32) -> [UInt8]? {
+    var count = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, initialized in
+      count = read(id, name, into: buffer)
+      initialized = max(count, 0)
+    }
+    failure = count < 0 ? Int32(-count) : 0
+    return count < 0 ? nil : bytes
+  }
+
+  private static func withPath<Result>(
+    _ id: Int32, _ name: StaticString, _ body: (UnsafePointer<CChar>) -> Result
+  ) -> Result {
+    // 10 digits, a slash, the name and a NUL.
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 48) { buffer in
+      precondition(name.utf8CodeUnitCount < 32)
+      var position = 0
+      var divisor: Int32 = 1_000_000_000
+      while divisor > 1, id < divisor { divisor /= 10 }
+      while divisor > 0 {
+        buffer[position] = CChar(48 + (id / divisor) % 10)
+        position += 1
+        divisor /= 10
+      }
+      buffer[position] = CChar(47)
+      position += 1
+      for index in 0..<name.utf8CodeUnitCount {
+        buffer[position] = CChar(bitPattern: name.utf8Start[index])
+        position += 1
+      }
+      buffer[position] = 0
+      return body(UnsafePointer(buffer.baseAddress!))
+    }
+  }
+}

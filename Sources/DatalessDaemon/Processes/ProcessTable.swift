@@ -1,0 +1,171 @@
+import DatalessCore
+import Glibc
+import Synchronization
+
+/// Tells who calls: finds the process of a calling thread, gives it an id for the log, and its ancestors too.
+///
+/// All reads on the calling thread are of files in /proc that take no lock of the process; the arguments are read by
+/// the capture lane afterwards. Lock order: the table's lock, then the sink's.
+final class ProcessTable: Sendable {
+  // LIMIT: as Linux allows 4 million processes, a chain of ancestors has no natural end.
+  static let maximumAncestors = 32
+
+  private let state: Mutex<ProcessTableState>
+  private let capture: CaptureLane
+  private let sink: any ProcessSink
+
+  /// - Parameter capacity: processes remembered, 65,536 by default. The oldest is forgotten first; seen again, it gets
+  ///   a new id and is written again.
+  init(capture: CaptureLane, sink: any ProcessSink, capacity: Int = 65_536) {
+    self.capture = capture
+    self.sink = sink
+    state = Mutex(ProcessTableState(capacity: max(capacity, 1)))
+  }
+
+  /// The caller of a request, or of a command of the control API. Call it while the caller is blocked, and before the
+  /// first event that names it.
+  ///
+  /// - Parameters:
+  ///   - threadID: `pid` of the FUSE request, which is a thread's; 0 when it lives in another pid namespace. A process
+  ///     id will do.
+  ///   - uid, gid: of the request.
+  func caller(threadID: Int32, uid: UInt32, gid: UInt32) -> Caller {
+    let (record, isMainThread) = identify(threadID, uid: uid, gid: gid)
+    return Caller(
+      process: record.id, threadID: max(threadID, 0), pid: record.pid ?? 0, isMainThread: isMainThread, uid: uid,
+      gid: gid, isBudgeted: record.isBudgeted)
+  }
+
+  /// What is known about a process; nil for an unknown id and for one that has been forgotten.
+  func info(_ id: ProcessID) -> ProcessRecord? { state.withLock { $0.record(id) } }
+
+  /// From now on `Caller.isBudgeted` holds for the descendants of this process, but not for itself. A process that was
+  /// seen before is judged by the ancestors it had then.
+  func setBudgetRoot(pid: Int32, startTicks: UInt64) {
+    state.withLock { $0.setBudgetRoot(pid: pid, startTicks: startTicks) }
+  }
+
+  /// When a living process (or thread) started, in clock ticks since boot; nil when there is none.
+  static func startTicks(of pid: Int32) -> UInt64? { ProcessLook(pid)?.startTicks }
+
+  /// Whether SIGKILL waits for the thread or its process: the kernel turns every fatal signal into it.
+  ///
+  /// - Returns: nil when the thread is gone.
+  static func hasPendingFatalSignal(threadID: Int32) -> Bool? {
+    guard threadID > 0 else { return nil }
+    var failure: Int32 = 0
+    return ProcessStatus.read(threadID, failure: &failure)?.hasPendingFatalSignal
+  }
+
+  private func identify(_ threadID: Int32, uid: UInt32, gid: UInt32) -> (ProcessRecord, isMainThread: Bool) {
+    guard threadID > 0 else { return (placeholder(.pidNamespace, uid: uid, gid: gid), false) }
+    if let record = recheck(threadID) { return (record, record.pid == threadID) }
+    var failure: Int32 = 0
+    guard let status = ProcessStatus.read(threadID, failure: &failure) else {
+      return (placeholder(Self.reason(threadID, failure), uid: uid, gid: gid), false)
+    }
+    guard let record = find(status), let thread = ProcessLook(threadID) else {
+      return (placeholder(.exited, uid: uid, gid: gid), false)
+    }
+    state.withLock { $0.remember(threadID, startTicks: thread.startTicks, record: record) }
+    return (record, status.threadGroup == threadID)
+  }
+
+  /// The cheap way for a thread seen before: it is the same one if its start time is, and the same program if its
+  /// executable is. Allocates nothing.
+  private func recheck(_ threadID: Int32) -> ProcessRecord? {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
+      let count = ProcReader.read(threadID, "stat", into: buffer)
+      guard count > 0, let stat = ProcessStat(UnsafeBufferPointer(rebasing: buffer[..<count])) else { return nil }
+      // The line has been parsed: its buffer serves again. A longer path takes the other way.
+      let length = ProcReader.readExecutable(threadID, into: buffer)
+      guard length < buffer.count else { return nil }
+      return state.withLock { state in
+        guard let record = state.remembered(threadID, startTicks: stat.startTicks),
+          record.executable.isContinued(count: length, buffer: buffer)
+        else { return nil }
+        return record
+      }
+    }
+  }
+
+  /// The record of a process, made with those of its ancestors where the table has none.
+  private func find(_ status: ProcessStatus) -> ProcessRecord? {
+    var unknown: [ProcessTableState.Newcomer] = []
+    var ancestor: ProcessRecord?
+    var pid = status.threadGroup
+    var childStart = UInt64.max
+    while pid > 0, unknown.count <= Self.maximumAncestors, let look = ProcessLook(pid) {
+      // A parent started before its child. If not, the parent has ended and its pid is another's.
+      guard look.startTicks <= childStart else { break }
+      ancestor = state.withLock { $0.current(look) }
+      if ancestor != nil { break }
+      unknown.append(newcomer(look, status: pid == status.threadGroup ? status : nil))
+      childStart = look.startTicks
+      pid = look.parent
+    }
+    guard !unknown.isEmpty else { return ancestor }
+    let (record, added) = state.withLock { state -> (ProcessRecord?, [ProcessRecord]) in
+      var added: [ProcessRecord] = []
+      for newcomer in unknown.reversed() {
+        // Another thread may have been here meanwhile.
+        if let known = state.current(newcomer.look) {
+          ancestor = known
+        } else {
+          let record = state.add(newcomer, below: ancestor)
+          // Under the lock: nobody can learn the id and write an event with it before this record is in the log's ring.
+          sink.processSeen(record)
+          added.append(record)
+          ancestor = record
+        }
+      }
+      return (ancestor, added)
+    }
+    for record in added { captureArguments(of: record) }
+    return record
+  }
+
+  private func newcomer(_ look: ProcessLook, status: ProcessStatus?) -> ProcessTableState.Newcomer {
+    var failure: Int32 = 0
+    let status = status ?? ProcessStatus.read(look.pid, failure: &failure)
+    // Linux limits a cgroup's path to 4 KiB; cgroup 1 hierarchies come before the line we want.
+    let text = ProcReader.bytes(look.pid, "cgroup", limit: 8192, failure: &failure)
+    return ProcessTableState.Newcomer(
+      look: look, uid: status?.uid, gid: status?.gid, cgroup: text.flatMap { Self.cgroup($0) }, seen: .current)
+  }
+
+  /// The path of the unified hierarchy (line "0::/path"), or of the first one listed.
+  static func cgroup(_ text: [UInt8]) -> [UInt8]? {
+    let lines = text.split(separator: UInt8(ascii: "\n"))
+    guard let line = lines.first(where: { $0.starts(with: Array("0::".utf8)) }) ?? lines.first else { return nil }
+    let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+    return fields.last.map { Array($0) }
+  }
+
+  private func captureArguments(of record: ProcessRecord) {
+    guard let pid = record.pid, let startTicks = record.startTicks else { return }
+    let isAccepted = capture.submit { [sink] in
+      record.setArguments(.read(pid: pid, startTicks: startTicks, executable: record.executable))
+      sink.argumentsSettled(of: record)
+    }
+    guard !isAccepted else { return }
+    record.setArguments(.unavailable(.late))
+    sink.argumentsSettled(of: record)
+  }
+
+  private func placeholder(_ reason: Unavailability, uid: UInt32, gid: UInt32) -> ProcessRecord {
+    state.withLock { state in
+      let (record, isNew) = state.placeholder(reason, uid: uid, gid: gid, seen: .current)
+      if isNew { sink.processSeen(record) }
+      return record
+    }
+  }
+
+  /// With hidepid a process of another user looks as if it did not exist, but can be told from one that does not.
+  private static func reason(_ threadID: Int32, _ failure: Int32) -> Unavailability {
+    switch failure {
+    case EACCES, EPERM: .permission
+    default: kill(threadID, 0) == 0 || errno == EPERM ? .permission : .exited
+    }
+  }
+}

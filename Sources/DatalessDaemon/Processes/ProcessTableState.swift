@@ -1,0 +1,120 @@
+import DatalessCore
+import DequeModule
+
+/// The tables of `ProcessTable`: pure bookkeeping, no reads, no clock.
+struct ProcessTableState {
+  /// A process about to get an id.
+  struct Newcomer {
+    var look: ProcessLook
+    var uid: UInt32?
+    var gid: UInt32?
+    var cgroup: [UInt8]?
+    var seen: MonotonicTime
+  }
+
+  private struct Thread {
+    var startTicks: UInt64
+    var record: ProcessRecord
+  }
+
+  private struct PlaceholderKey: Hashable {
+    var reason: Unavailability
+    var uid: UInt32
+    var gid: UInt32
+  }
+
+  private let capacity: Int
+  // Ids are given in order, so a record's place follows from its id. 0 is "unknown".
+  private var records: Deque<ProcessRecord>
+  private var firstID: UInt32 = 1
+  private var byPid: [Int32: ProcessRecord]
+  private var threads: [Int32: Thread]
+  private var placeholders: [PlaceholderKey: ProcessRecord] = [:]
+  private var budgetRoot: (pid: Int32, startTicks: UInt64)?
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    // Reserved at once: growing would rehash under the lock while request threads wait for it.
+    records = Deque(minimumCapacity: capacity + 1)
+    byPid = Dictionary(minimumCapacity: capacity + 1)
+    threads = Dictionary(minimumCapacity: capacity + 1)
+  }
+
+  func record(_ id: ProcessID) -> ProcessRecord? {
+    guard id.rawValue >= firstID, id.rawValue - firstID < UInt32(records.count) else { return nil }
+    return records[Int(id.rawValue - firstID)]
+  }
+
+  /// The record of the process that was looked at, if it is still the same.
+  func current(_ look: ProcessLook) -> ProcessRecord? {
+    guard let record = byPid[look.pid], record.startTicks == look.startTicks,
+      record.executable.isContinued(by: look.executable)
+    else { return nil }
+    return record
+  }
+
+  /// The process of a thread seen before, if that has not been forgotten.
+  func remembered(_ threadID: Int32, startTicks: UInt64) -> ProcessRecord? {
+    guard let thread = threads[threadID], thread.startTicks == startTicks, thread.record.id.rawValue >= firstID else {
+      return nil
+    }
+    return thread.record
+  }
+
+  mutating func remember(_ threadID: Int32, startTicks: UInt64, record: ProcessRecord) {
+    // A cache: emptied, it fills again at the price of one more look per thread.
+    if threads.count >= capacity { threads.removeAll(keepingCapacity: true) }
+    threads[threadID] = Thread(startTicks: startTicks, record: record)
+  }
+
+  mutating func add(_ newcomer: Newcomer, below parent: ProcessRecord?) -> ProcessRecord {
+    let look = newcomer.look
+    let parents = parent.map { [$0.id] + $0.parents.prefix(ProcessTable.maximumAncestors - 1) } ?? []
+    // Before an exec it was the same process: if it descended from the root then, it still does, whoever adopted it.
+    let earlier = byPid[look.pid].flatMap { $0.startTicks == look.startTicks ? $0 : nil }
+    let record = ProcessRecord(
+      id: nextID, pid: look.pid, startTicks: look.startTicks, comm: look.comm, executable: look.executable,
+      uid: newcomer.uid, gid: newcomer.gid, cgroup: newcomer.cgroup, parents: parents, arguments: .pending,
+      isBudgeted: isBudgeted(below: parent) || earlier?.isBudgeted == true, seen: newcomer.seen)
+    append(record)
+    byPid[look.pid] = record
+    return record
+  }
+
+  /// One record stands for all callers of one user that cannot be looked at for the same reason.
+  mutating func placeholder(
+    _ reason: Unavailability, uid: UInt32, gid: UInt32, seen: MonotonicTime
+  ) -> (ProcessRecord, isNew: Bool) {
+    let key = PlaceholderKey(reason: reason, uid: uid, gid: gid)
+    if let record = placeholders[key], record.id.rawValue >= firstID { return (record, false) }
+    let record = ProcessRecord(
+      id: nextID, pid: nil, startTicks: nil, comm: nil, executable: .unavailable(reason), uid: uid, gid: gid,
+      cgroup: nil, parents: [], arguments: .unavailable(reason), isBudgeted: false, seen: seen)
+    if placeholders.count >= capacity { placeholders.removeAll() }
+    placeholders[key] = record
+    append(record)
+    return (record, true)
+  }
+
+  mutating func setBudgetRoot(pid: Int32, startTicks: UInt64) {
+    budgetRoot = (pid, startTicks)
+    // Parents come before their children.
+    for record in records {
+      record.setBudgeted(isBudgeted(below: record.parents.first.flatMap { self.record($0) }))
+    }
+  }
+
+  private func isBudgeted(below parent: ProcessRecord?) -> Bool {
+    guard let budgetRoot, let parent else { return false }
+    return parent.isBudgeted || (parent.pid == budgetRoot.pid && parent.startTicks == budgetRoot.startTicks)
+  }
+
+  private var nextID: ProcessID { ProcessID(rawValue: firstID + UInt32(records.count)) }
+
+  private mutating func append(_ record: ProcessRecord) {
+    records.append(record)
+    guard records.count > capacity, let oldest = records.popFirst() else { return }
+    firstID += 1
+    if let pid = oldest.pid, byPid[pid] === oldest { byPid[pid] = nil }
+  }
+}

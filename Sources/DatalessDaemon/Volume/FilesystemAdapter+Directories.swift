@@ -1,0 +1,76 @@
+import DatalessCore
+import FuseKit
+import SystemPackage
+
+extension FilesystemAdapter {
+  func opendir(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
+    guard let isListed = engine.openDirectory(NodeID(node)) else {
+      reply.fail(.staleNFSFileHandle)
+      return
+    }
+    // A listing may be kept by the kernel only once it is complete (kernel-facts, R5).
+    let options: OpenOptions = isListed ? [.cacheDirectory, .keepCache] : []
+    if !reply.opened(FuseHandle(rawValue: 0), options: options) { engine.release(NodeID(node), handle: 0) }
+  }
+
+  func releasedir(
+    _ node: FuseNode, handle: FuseHandle, flags: Int32, context: RequestContext, reply: consuming EmptyReply
+  ) {
+    engine.release(NodeID(node), handle: 0)
+    reply.succeed()
+  }
+
+  func readdir(
+    _ node: FuseNode, handle: FuseHandle, cookie: Int64, context: RequestContext, reply: consuming DirectoryReply
+  ) {
+    list(node, cookie: cookie, context: context, reply: reply)
+  }
+
+  func readdirplus(
+    _ node: FuseNode, handle: FuseHandle, cookie: Int64, context: RequestContext, reply: consuming DirectoryReply
+  ) {
+    list(node, cookie: cookie, context: context, reply: reply)
+  }
+
+  private func list(_ node: FuseNode, cookie: Int64, context: RequestContext, reply: consuming DirectoryReply) {
+    var buffer = reply.makeBuffer()
+    switch fill(&buffer, node, cookie) {
+    case .filled: _ = reply.listing(buffer)
+    case .failed(let errno): reply.fail(errno)
+    case .needsListing:
+      let request = TriggerRequest(trigger: .readdir, caller: identify(context))
+      park(node, request, reply) { [self] box in resumeList(node, cookie, request, box) }
+    }
+  }
+
+  private func resumeList(
+    _ node: FuseNode, _ cookie: Int64, _ request: TriggerRequest, _ box: ParkedReply<DirectoryReply>
+  ) {
+    guard let reply = box.take() else { return }
+    var buffer = reply.makeBuffer()
+    switch fill(&buffer, node, cookie) {
+    case .filled: _ = reply.listing(buffer)
+    case .failed(let errno): reply.fail(errno)
+    case .needsListing:
+      park(node, request, reply) { [self] box in resumeList(node, cookie, request, box) }
+    }
+  }
+
+  /// LIMIT: 400 entries an answer keep the engine's lock for some tens of microseconds.
+  private static let entriesMax = 400
+
+  private func fill(_ buffer: inout DirectoryBuffer, _ node: FuseNode, _ cookie: Int64) -> DirectoryRead {
+    guard cookie >= 0 else { return .failed(.invalidArgument) }
+    var left = Self.entriesMax
+    return engine.readDirectory(NodeID(node), from: UInt64(cookie)) { entry in
+      left -= 1
+      let next = Int64(bitPattern: entry.nextCookie)
+      guard let child = entry.node else {
+        return buffer.append(
+          name: entry.name, inode: entry.attributes.inode, mode: entry.attributes.mode, nextCookie: next)
+      }
+      let item = ItemSnapshot(node: child, attributes: entry.attributes, isDataless: false)
+      return buffer.append(name: entry.name, entry: FuseEntry(item), nextCookie: next) && left > 0
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import DatalessCore
+import FuseKit
+import Glibc
+import SystemPackage
+
+extension FilesystemAdapter {
+  func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
+    // Identifying the caller costs more than the open, so it is done for dataless files only.
+    let process = engine.isDataless(NodeID(node)) ? identify(context).process : .unknown
+    switch engine.open(NodeID(node), process: process, openFlags: flags) {
+    case .failed(let errno): reply.fail(errno)
+    case .resident:
+      if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
+        engine.release(NodeID(node), handle: 0)
+      }
+    case .passthrough(let reference): openPassthrough(node, reference, reply)
+    case .dataless(let handle):
+      let options: OpenOptions = opensDirectly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
+      if !reply.opened(FuseHandle(rawValue: handle), options: options) {
+        engine.release(NodeID(node), handle: handle)
+      }
+    }
+  }
+
+  /// Hands reads of a resident file over to the kernel, or falls back to the page cache where it does not take them.
+  private func openPassthrough(_ node: FuseNode, _ reference: ContentReference, _ reply: consuming OpenReply) {
+    let handle = FuseHandle(rawValue: Engine.passthroughHandle)
+    if let backing = backings.acquire(NodeID(node), engine, reference) {
+      if !reply.opened(handle, options: [.keepCache, .noFlush], backing: backing) {
+        backings.release(NodeID(node))
+        engine.release(NodeID(node), handle: handle.rawValue)
+      }
+    } else if engine.refusePassthrough(NodeID(node)) {
+      if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
+        engine.release(NodeID(node), handle: 0)
+      }
+    } else {
+      engine.release(NodeID(node), handle: handle.rawValue)
+      reply.fail(.ioError)
+    }
+  }
+
+  func release(
+    _ node: FuseNode, handle: FuseHandle, flags: Int32, context: RequestContext, reply: consuming EmptyReply
+  ) {
+    if handle.rawValue == Engine.passthroughHandle { backings.release(NodeID(node)) }
+    engine.release(NodeID(node), handle: handle.rawValue)
+    reply.succeed()
+  }
+
+  func read(_ node: FuseNode, _ request: ReadRequest, context: RequestContext, reply: consuming DataReply) {
+    let answer = decide(node, request, context.threadID)
+    guard case .needsMaterialization = answer else { return send(reply, request, answer) }
+    let trigger = TriggerRequest(
+      trigger: .read, caller: identify(context), offset: request.offset, length: Int64(request.size),
+      handle: request.handle.rawValue, openFlags: request.openFlags,
+      io: request.isDirect ? .direct : .pageCache,
+      isPageFault: !request.isDirect && BlockedCall.isPageFault(threadID: context.threadID))
+    park(node, trigger, reply) { [self] box in resumeRead(node, request, trigger, box) }
+  }
+
+  private func decide(_ node: FuseNode, _ request: ReadRequest, _ threadID: Int32) -> ReadAnswer {
+    engine.read(
+      NodeID(node), handle: request.handle.rawValue, offset: request.offset, length: Int64(request.size),
+      isDirect: request.isDirect, threadID: threadID)
+  }
+
+  private func resumeRead(
+    _ node: FuseNode, _ request: ReadRequest, _ trigger: TriggerRequest, _ box: ParkedReply<DataReply>
+  ) {
+    guard let reply = box.take() else { return }
+    let answer = decide(node, request, trigger.caller.threadID)
+    guard case .needsMaterialization = answer else { return send(reply, request, answer) }
+    park(node, trigger, reply) { [self] box in resumeRead(node, request, trigger, box) }
+  }
+
+  /// Answers from local content, on the calling thread.
+  private func send(_ reply: consuming DataReply, _ request: ReadRequest, _ answer: ReadAnswer) {
+    switch answer {
+    case .failed(let errno): reply.fail(errno)
+    case .repeatedFailure(let error): reply.fail(error.errno)
+    case .needsMaterialization: reply.fail(.ioError)
+    case .resident(let reference, let size):
+      guard request.offset < size else {
+        reply.endOfFile()
+        return
+      }
+      let buffer = ReadBuffer.current(size: min(request.size, Int(min(size - request.offset, Int64(Int.max)))))
+      let result: Result<Int, FSError>
+      do throws(FSError) {
+        result = .success(try engine.readContent(reference, size: size, into: buffer, at: request.offset))
+      } catch {
+        result = .failure(error)
+      }
+      switch result {
+      case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      case .failure(let error): reply.fail(error.errno)
+      }
+    }
+  }
+
+  func lseek(
+    _ node: FuseNode, handle: FuseHandle, offset: Int64, target: SeekTarget, context: RequestContext,
+    reply: consuming SeekReply
+  ) {
+    switch engine.seek(NodeID(node), from: offset, hole: target == .hole) {
+    case .success(let found): reply.offset(found)
+    case .failure(let error): reply.fail(error.errno)
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import DatalessCore
+import FuseKit
+import Synchronization
+import SystemPackage
+
+/// Carries the kernel's requests to the engine and its answers back. No decisions: what is dataless, who waits and what
+/// happens next is the engine's.
+///
+/// Runs on the session's request threads, which never wait: an answer that is not there yet is parked in a box, and
+/// whoever completes the wait takes it out. Changes never arrive: the volume is mounted read-only, so the kernel answers
+/// EROFS itself.
+final class FilesystemAdapter: FuseOperations {
+  let engine: Engine
+  let processes: ProcessTable
+  let backings = BackingRegistry()
+  private let statistics: FuseKit.FileSystemStatistics
+  private let nextWaiter = Atomic<UInt64>(1)
+  private let features = Mutex<NegotiatedFeatures?>(nil)
+  private let onInitialized = Mutex<(@Sendable () -> Void)?>(nil)
+  /// Opens of dataless files are direct_io: one request per read(2), with its range and its errno. Not where the kernel
+  /// cannot map such opens shared (before 6.6).
+  private let canOpenDirectly = Atomic<Bool>(true)
+  /// Absent names may be remembered by the kernel only if an eviction can make it forget them (see `SessionKernelCache`).
+  private let cachesAbsence = Atomic<Bool>(false)
+
+  init(engine: Engine, processes: ProcessTable, statistics: FuseKit.FileSystemStatistics) {
+    self.engine = engine
+    self.processes = processes
+    self.statistics = statistics
+  }
+
+  func initialized(_ features: NegotiatedFeatures) {
+    canOpenDirectly.store(features.directIOMapping, ordering: .releasing)
+    cachesAbsence.store(SessionKernelCache.canForgetAbsence(features), ordering: .releasing)
+    self.features.withLock { $0 = features }
+    onInitialized.withLock { $0 }?()
+  }
+
+  /// Has `action` called before the kernel gets the answer to INIT, hence before any other request. Set before the loop starts.
+  func whenInitialized(_ action: @escaping @Sendable () -> Void) {
+    onInitialized.withLock { $0 = action }
+  }
+
+  /// What was negotiated; nil before INIT.
+  var negotiated: NegotiatedFeatures? { features.withLock { $0 } }
+
+  var opensDirectly: Bool { canOpenDirectly.load(ordering: .acquiring) }
+
+  func makeWaiter() -> WaiterID { WaiterID(rawValue: nextWaiter.wrappingAdd(1, ordering: .relaxed).oldValue) }
+
+  func identify(_ context: RequestContext) -> Caller {
+    processes.caller(threadID: context.threadID, uid: context.uid, gid: context.gid)
+  }
+
+  /// Parks a reply until a node is materialized; then, or at once if it is already, `resume` answers it.
+  ///
+  /// - Parameter resume: Takes the reply out of the box and answers it. Called on the completing lane, or here.
+  func park<Reply: FuseReply & ~Copyable>(
+    _ node: FuseNode, _ request: TriggerRequest, _ reply: consuming Reply,
+    resume: @escaping @Sendable (ParkedReply<Reply>) -> Void
+  ) {
+    let box = ParkedReply(reply)
+    let waiter = makeWaiter()
+    box.setInterruptToken(waiter.rawValue)
+    let admission = engine.materialize(NodeID(node), request, waiter: waiter) { result in
+      switch result {
+      case .ready: resume(box)
+      case .failed(let error): box.fail(error.errno)
+      }
+    }
+    switch admission {
+    case .parked: break
+    case .ready: resume(box)
+    case .failed(let error): box.fail(error.errno)
+    }
+  }
+
+  // MARK: - Names
+
+  func lookup(_ name: FuseName, in parent: FuseNode, context: RequestContext, reply: consuming EntryReply) {
+    let found = engine.lookup(name.bytes, in: NodeID(parent))
+    guard case .needsListing = found else { return answer(reply, found) }
+    let bytes = name.copy()
+    let request = TriggerRequest(trigger: .lookup, caller: identify(context), name: bytes)
+    park(parent, request, reply) { [self] box in resumeLookup(bytes, in: parent, request, box) }
+  }
+
+  private func resumeLookup(
+    _ name: [UInt8], in parent: FuseNode, _ request: TriggerRequest, _ box: ParkedReply<EntryReply>
+  ) {
+    guard let reply = box.take() else { return }
+    let found = name.withUnsafeBufferPointer { engine.lookup($0, in: NodeID(parent)) }
+    guard case .needsListing = found else { return answer(reply, found) }
+    // Evicted between the listing and this answer: the caller waits once more.
+    park(parent, request, reply) { [self] box in resumeLookup(name, in: parent, request, box) }
+  }
+
+  private func answer(_ reply: consuming EntryReply, _ found: NameLookup) {
+    switch found {
+    case .found(let item): _ = reply.entry(FuseEntry(item))
+    case .absent:
+      if cachesAbsence.load(ordering: .relaxed) {
+        reply.absent(timeout: .forever)
+      } else {
+        reply.fail(.noSuchFileOrDirectory)
+      }
+    case .needsListing: reply.fail(.ioError)
+    case .failed(let errno): reply.fail(errno)
+    }
+  }
+
+  func getattr(_ node: FuseNode, handle: FuseHandle?, context: RequestContext, reply: consuming AttributesReply) {
+    guard let item = engine.attributes(of: NodeID(node)) else {
+      reply.fail(.staleNFSFileHandle)
+      return
+    }
+    reply.attributes(FuseAttributes(item.attributes), timeout: .forever)
+  }
+
+  func statfs(_ node: FuseNode, context: RequestContext, reply: consuming StatisticsReply) {
+    reply.statistics(statistics)
+  }
+
+  // MARK: - What the store is asked for
+
+  func readlink(_ node: FuseNode, context: RequestContext, reply: consuming LinkReply) {
+    let box = ParkedReply(reply)
+    let waiter = makeWaiter()
+    box.setInterruptToken(waiter.rawValue)
+    engine.readLink(NodeID(node), threadID: context.threadID, waiter: waiter) { result in
+      guard let reply = box.take() else { return }
+      switch result {
+      case .success(let target): reply.target(target)
+      case .failure(let error): reply.fail(error.errno)
+      }
+    }
+  }
+
+  private static let stateName: StaticString = "user.dataless.state"
+
+  func getxattr(_ node: FuseNode, name: FuseName, context: RequestContext, reply: consuming XattrReply) {
+    engine.noteExtendedAttributeCall(NodeID(node))
+    if name.equals(Self.stateName) {
+      guard let state = engine.contentStateName(of: NodeID(node)) else {
+        reply.fail(.noData)
+        return
+      }
+      reply.value(Array(state.utf8))
+      return
+    }
+    let box = ParkedReply(reply)
+    let waiter = makeWaiter()
+    box.setInterruptToken(waiter.rawValue)
+    engine.extendedAttribute(name.copy(), of: NodeID(node), threadID: context.threadID, waiter: waiter) {
+      Self.answer(box, $0)
+    }
+  }
+
+  func listxattr(_ node: FuseNode, context: RequestContext, reply: consuming XattrReply) {
+    engine.noteExtendedAttributeCall(NodeID(node))
+    let box = ParkedReply(reply)
+    let waiter = makeWaiter()
+    box.setInterruptToken(waiter.rawValue)
+    engine.extendedAttributeNames(of: NodeID(node), threadID: context.threadID, waiter: waiter) {
+      Self.answer(box, $0)
+    }
+  }
+
+  private static func answer(_ box: ParkedReply<XattrReply>, _ result: Result<[UInt8], FSError>) {
+    guard let reply = box.take() else { return }
+    switch result {
+    case .success(let value): reply.value(value)
+    case .failure(let error): reply.fail(error.errno)
+    }
+  }
+}

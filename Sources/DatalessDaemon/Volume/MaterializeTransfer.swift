@@ -1,0 +1,116 @@
+import DatalessControl
+import DatalessCore
+import SystemPackage
+
+/// `dataless materialize`: paths, and directories with all that is below them. One item's failure does not stop the others.
+struct MaterializeTransfer: Sendable {
+  let engine: Engine
+  let makeWaiter: @Sendable () -> WaiterID
+  let tally = TransferTally()
+
+  /// LIMIT: files asked for at once. More would only queue up in memory; a slower store still sees them in parallel.
+  private static let concurrencyMax = 64
+
+  init(engine: Engine, makeWaiter: @escaping @Sendable () -> WaiterID) {
+    self.engine = engine
+    self.makeWaiter = makeWaiter
+  }
+
+  func run(_ paths: [[UInt8]]) async -> TransferResult {
+    for path in paths {
+      do {
+        try await walk(try await locate(path))
+      } catch let error as FSError {
+        tally.fail(path, error)
+      } catch {
+        break
+      }
+    }
+    return tally.result
+  }
+
+  /// Finds a path, listing the directories on the way.
+  private func locate(_ path: [UInt8]) async throws -> NodeID {
+    while true {
+      switch engine.resolve(path) {
+      case .found(let node): return node
+      case .absent: throw FSError(.noSuchFileOrDirectory, "no such file or directory on this volume")
+      case .insideDataless(let directory, _, _): try await one(directory, .directory, bytes: 0)
+      }
+    }
+  }
+
+  private func walk(_ root: NodeID) async throws {
+    guard let item = engine.describe(root) else { return }
+    guard item.attributes.kind == .directory else {
+      if item.attributes.kind == .file { try await one(root, .file, bytes: item.attributes.size) }
+      return
+    }
+    var directories = [root]
+    while let directory = directories.popLast() {
+      try Task.checkCancellation()
+      do {
+        try await one(directory, .directory, bytes: 0)
+      } catch let error as FSError {
+        tally.fail(engine.describe(directory)?.path ?? [], error)
+        continue
+      }
+      directories += await files(in: directory)
+    }
+  }
+
+  /// Materializes the files of a listed directory, several at a time. - Returns: Its directories.
+  private func files(in directory: NodeID) async -> [NodeID] {
+    var directories: [NodeID] = []
+    await withTaskGroup(of: Void.self) { group in
+      var running = 0
+      var cookie: UInt64 = 0
+      while !Task.isCancelled {
+        let children = engine.children(of: directory, after: cookie, limit: 256)
+        guard let last = children.last else { break }
+        cookie = last.cookie
+        for child in children {
+          if child.item.attributes.kind == .directory { directories.append(child.item.node) }
+          guard child.item.attributes.kind == .file, child.item.state != "resident" else { continue }
+          if running >= Self.concurrencyMax {
+            await group.next()
+            running -= 1
+          }
+          running += 1
+          group.addTask { [self] in
+            do {
+              try await one(child.item.node, .file, bytes: child.item.attributes.size)
+            } catch let error as FSError {
+              tally.fail(child.item.path, error)
+            } catch {}
+          }
+        }
+      }
+    }
+    return directories
+  }
+
+  /// Materializes one item and counts it, if there was anything to do.
+  private func one(_ node: NodeID, _ kind: MaterializationKind, bytes: Int64) async throws {
+    try Task.checkCancellation()
+    guard engine.isDataless(node) else { return }
+    let waiter = makeWaiter()
+    let caller = Caller(process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 0, gid: 0)
+    let result: WaitResult = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let admission = engine.materialize(node, TriggerRequest(trigger: .command, caller: caller), waiter: waiter) {
+          continuation.resume(returning: $0)
+        }
+        switch admission {
+        case .parked: break
+        case .ready: continuation.resume(returning: .ready)
+        case .failed(let error): continuation.resume(returning: .failed(error))
+        }
+      }
+    } onCancel: {
+      engine.leave(waiter, FSError(.interrupted, "the command was interrupted"))
+    }
+    if case .failed(let error) = result { throw error }
+    tally.add(kind, bytes: bytes)
+  }
+}

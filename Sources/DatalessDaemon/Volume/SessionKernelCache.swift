@@ -1,0 +1,55 @@
+import DatalessCore
+import FuseKit
+import Synchronization
+
+/// Tells the kernel what it may no longer use. Everything that can wait for the kernel runs on the notifier lane.
+final class SessionKernelCache: KernelCache {
+  private let lane: NotifierLane
+  private let session = Mutex<(notifier: KernelNotifier, canDropAllNames: Bool)?>(nil)
+
+  init(lane: NotifierLane) {
+    self.lane = lane
+  }
+
+  /// Whether the kernel can be made to look every name up again, absent ones included: FUSE_NOTIFY_INC_EPOCH, protocol
+  /// 7.44 (Linux 6.16).
+  static func canForgetAbsence(_ features: NegotiatedFeatures) -> Bool {
+    features.kernelMajor > 7 || (features.kernelMajor == 7 && features.kernelMinor >= 44)
+  }
+
+  /// Set once, when the session is mounted; before, the kernel has nothing to forget.
+  func attach(_ notifier: KernelNotifier, _ features: NegotiatedFeatures) {
+    session.withLock { $0 = (notifier, Self.canForgetAbsence(features)) }
+  }
+
+  var needsNames: Bool { session.withLock { $0.map { !$0.canDropAllNames } ?? false } }
+
+  func invalidateAttributes(of node: NodeID) {
+    guard let notifier = session.withLock({ $0?.notifier }) else { return }
+    // Takes no lock in the kernel and cannot block (kernel-facts, section 4), so it needs no lane.
+    _ = notifier.invalidateAttributes(FuseNode(node))
+  }
+
+  func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void) {
+    lane.submit { [self] in
+      if let notifier = session.withLock({ $0?.notifier }) {
+        _ = notifier.invalidateContent(FuseNode(node))
+      }
+      completion()
+    }
+  }
+
+  func invalidateDirectory(_ node: NodeID, names: [[UInt8]], completion: @escaping @Sendable () -> Void) {
+    lane.submit { [self] in
+      if let (notifier, canDropAllNames) = session.withLock({ $0 }) {
+        if canDropAllNames {
+          _ = notifier.expireAllEntries()
+        } else {
+          for name in names { _ = notifier.invalidateEntry(name, in: FuseNode(node)) }
+        }
+        _ = notifier.invalidateContent(FuseNode(node))
+      }
+      completion()
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import DatalessControl
+import DatalessCore
+import Synchronization
+
+/// What a recursive materialization or eviction has done so far; several tasks add to it.
+final class TransferTally: Sendable {
+  private struct State {
+    var files: Int64 = 0
+    var directories: Int64 = 0
+    var bytes: Int64 = 0
+    var failures: [PathFailure] = []
+    var failureCount: Int64 = 0
+    var refused: PathFailure?
+  }
+
+  /// LIMIT: failures named one by one; the others are only counted.
+  private static let failuresMax = 1000
+  private let state = Mutex(State())
+
+  func add(_ kind: MaterializationKind, bytes: Int64) {
+    state.withLock { state in
+      if kind == .file { state.files += 1 } else { state.directories += 1 }
+      state.bytes += bytes
+    }
+  }
+
+  func fail(_ path: [UInt8], _ error: FSError) {
+    state.withLock { state in
+      state.failureCount += 1
+      guard state.failures.count < Self.failuresMax else { return }
+      state.failures.append(PathFailure(path: path, errno: error.errno.name, message: error.message))
+    }
+  }
+
+  func refuse(_ path: [UInt8], _ error: FSError) {
+    state.withLock { $0.refused = PathFailure(path: path, errno: error.errno.name, message: error.message) }
+  }
+
+  var progress: TransferProgress {
+    state.withLock { TransferProgress(files: $0.files, directories: $0.directories, bytes: $0.bytes) }
+  }
+
+  var result: TransferResult {
+    state.withLock { state in
+      TransferResult(
+        files: state.files, directories: state.directories, bytes: state.bytes, failures: state.failures,
+        failureCount: state.failureCount, refused: state.refused)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import DatalessControl
+import DatalessCore
+import DatalessStores
+import FuseKit
+
+/// The volume's numbers, for the log and for `status`: one source, two forms.
+extension Volume {
+  /// Requests by kind, without those that only serve the protocol.
+  private var requests: [(name: String, count: UInt64)] {
+    session.requestCounts.filter { $0.key != .initialize && $0.key != .destroy }
+      .map { ($0.key.logName, $0.value) }.sorted { $0.0 < $1.0 }
+  }
+
+  private var items: [(name: String, count: Int64)] {
+    let counts = engine.counts
+    return [
+      ("files", Int64(counts.files)), ("files_dataless", Int64(counts.filesDataless)),
+      ("files_materializing", Int64(counts.filesMaterializing)), ("files_resident", Int64(counts.filesResident)),
+      ("files_empty", Int64(counts.filesEmpty)), ("directories", Int64(counts.directories)),
+      ("directories_dataless", Int64(counts.directoriesDataless)),
+      ("directories_listed", Int64(counts.directoriesListed)), ("others", Int64(counts.others)),
+      ("bytes", counts.bytes), ("bytes_resident", counts.bytesResident), ("local_bytes", content.allocatedBytes),
+      ("other_file_systems", Int64(store.otherFileSystems)),
+    ]
+  }
+
+  /// The counters of `volume.counters`, `volume.unmounted` and `mark` records.
+  func counters() -> VolumeCounters {
+    let totals = engine.totals
+    return VolumeCounters(
+      requests: .object(requests.map { LogField(key: $0.name, value: .unsigned($0.count)) }),
+      items: .object(items.map { LogField(key: $0.name, value: .integer($0.count)) }),
+      materialized: .object([
+        LogField(key: "files", value: .integer(totals.files)),
+        LogField(key: "directories", value: .integer(totals.directories)),
+        LogField(key: "bytes", value: .integer(totals.bytes)),
+        LogField(key: "failures", value: .integer(totals.failures)),
+        LogField(key: "refusals", value: .integer(totals.refusals)),
+      ]))
+  }
+
+  func status() -> VolumeStatus {
+    let counts = engine.counts
+    let totals = engine.totals
+    return VolumeStatus(
+      pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint,
+      source: configuration.sourceBytes, readOnly: true, options: options.mapValues(JSONValue.init),
+      log: configuration.log, logDropped: Int64(clamping: log.status.dropped), cache: configuration.sessionCache,
+      uptimeNanoseconds: timer.now - startedAt, started: startedText, kernel: kernelRelease, libfuse: libfuseVersion,
+      fastPaths: fastPaths.mapValues(JSONValue.init),
+      items: ItemCounts(
+        files: Int64(counts.files), filesDataless: Int64(counts.filesDataless),
+        filesMaterializing: Int64(counts.filesMaterializing), filesResident: Int64(counts.filesResident),
+        filesEmpty: Int64(counts.filesEmpty), directories: Int64(counts.directories),
+        directoriesDataless: Int64(counts.directoriesDataless), directoriesListed: Int64(counts.directoriesListed),
+        others: Int64(counts.others), bytes: counts.bytes, bytesResident: counts.bytesResident,
+        localBytes: content.allocatedBytes, otherFileSystems: Int64(store.otherFileSystems)),
+      requestsReachingTheVolume: Dictionary(
+        requests.map { ($0.name, Int64(clamping: $0.count)) }, uniquingKeysWith: { first, _ in first }),
+      materialized: MaterializedCounts(
+        files: totals.files, directories: totals.directories, bytes: totals.bytes, failures: totals.failures,
+        refusals: totals.refusals),
+      inFlight: engine.attemptsInFlight().map(describe), budget: configuration.run == nil ? nil : budgetStatus(),
+      warnings: configuration.warnings + store.warnings)
+  }
+
+  private func describe(_ attempt: AttemptSnapshot) -> InFlightAttempt {
+    let waiters = attempt.waiters.map { waiter in
+      let process = processes.info(waiter.caller.process)
+      return InFlightWaiter(
+        pid: waiter.caller.pid, tid: waiter.caller.threadID, mainThread: waiter.caller.isMainThread,
+        comm: process?.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process?.exe,
+        trigger: waiter.trigger.rawValue, blockedNanoseconds: waiter.blockedNanoseconds)
+    }
+    return InFlightAttempt(
+      attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue, stage: attempt.stage,
+      ageNanoseconds: attempt.ageNanoseconds, process: attempt.waiters.first.flatMap { wire($0.caller) },
+      waiterCount: Int64(attempt.waiterCount), waiters: waiters)
+  }
+
+  private func wire(_ caller: Caller) -> WireProcess? {
+    guard let process = processes.info(caller.process) else { return nil }
+    return WireProcess(
+      pid: caller.pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process.exe)
+  }
+
+  func budgetStatus() -> BudgetStatus {
+    let totals = engine.totals
+    let budget = engine.budget
+    return BudgetStatus(
+      maxFiles: budget.maxFiles, maxBytes: budget.maxBytes, files: totals.budgetedFiles, bytes: totals.budgetedBytes,
+      exceeded: totals.exceeded.map { excess in
+        BudgetExcess(
+          budget: excess.budget, limit: excess.limit, used: excess.used, path: excess.path,
+          process: wire(excess.caller))
+      })
+  }
+
+  /// The budgets as `run.finished` records them.
+  func budgetValue(_ budget: BudgetStatus) -> LogValue {
+    var fields: [LogField] = []
+    if let limit = budget.maxFiles { fields.append(LogField(key: "max_files", value: .integer(limit))) }
+    if let limit = budget.maxBytes { fields.append(LogField(key: "max_bytes", value: .integer(limit))) }
+    fields.append(LogField(key: "files", value: .integer(budget.files)))
+    fields.append(LogField(key: "bytes", value: .integer(budget.bytes)))
+    fields.append(
+      LogField(
+        key: "exceeded",
+        value: .array(
+          budget.exceeded.map { excess in
+            .object([
+              LogField(key: "budget", value: .string(excess.budget)),
+              LogField(key: "limit", value: .integer(excess.limit)),
+              LogField(key: "used", value: .integer(excess.used)),
+              LogField(key: "path", value: .bytes(excess.pathBytes)),
+            ])
+          })))
+    return .object(fields)
+  }
+}
+
+/// A setting or a fact, for the log and for `status`.
+enum Fact: Sendable {
+  case flag(Bool)
+  case number(Int64)
+  case text(String)
+}
+
+extension LogValue {
+  init(_ fact: Fact) {
+    switch fact {
+    case .flag(let value): self = .bool(value)
+    case .number(let value): self = .integer(value)
+    case .text(let value): self = .string(value)
+    }
+  }
+
+  init(_ facts: [String: Fact]) {
+    self = .object(facts.sorted { $0.key < $1.key }.map { LogField(key: $0.key, value: LogValue($0.value)) })
+  }
+}
+
+extension JSONValue {
+  init(_ fact: Fact) {
+    switch fact {
+    case .flag(let value): self = .bool(value)
+    case .number(let value): self = .integer(value)
+    case .text(let value): self = .string(value)
+    }
+  }
+}
+
+extension FuseRequestKind {
+  /// The kind's name in `requests_reaching_the_volume`, in snake case.
+  var logName: String {
+    switch self {
+    case .batchForget: "batch_forget"
+    case .copyFileRange, .copyFileRange64: "copy_file_range"
+    default: "\(self)"
+    }
+  }
+}

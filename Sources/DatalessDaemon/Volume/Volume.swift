@@ -1,0 +1,229 @@
+import DatalessControl
+import DatalessCore
+import DatalessStores
+import FuseKit
+import Glibc
+import Synchronization
+import SystemPackage
+
+/// One volume: the composition of engine, kernel session, lanes, log and control server, and its beginning and end.
+final class Volume: VolumeRunning {
+  let configuration: VolumeConfiguration
+  let timer = ThreadTimerLane()
+  let log: EventLog
+  let processes: ProcessTable
+  let store: VolumeStore
+  let content: SessionContentStore
+  let engine: Engine
+  let adapter: FilesystemAdapter
+  let session: FuseSession
+  let startedAt: MonotonicTime
+  let startedText: String
+  private let kernel: SessionKernelCache
+  private let cacheDirectory: SessionDirectory
+  private let serving = Mutex<Serving?>(nil)
+  /// Why the volume ends; nil while it serves.
+  private let ending = Monitor<String?>(nil)
+
+  private struct Serving {
+    var directory: VolumeDirectory
+    var server: ControlServer
+  }
+
+  /// Opens everything but the mount: SOURCE, cache and log. Blocks on SOURCE; the launcher watches the time.
+  ///
+  /// - Throws: `FSError` or `LifecycleError`, ready to be shown.
+  init(configuration: VolumeConfiguration) throws {
+    self.configuration = configuration
+    store = try VolumeStore(configuration)
+    let statistics = try store.statistics()
+    log = try Self.openLog(configuration)
+    cacheDirectory = try SessionDirectory(
+      cache: VolumeStore.filePath(configuration.cacheDirectory), session: configuration.session)
+    content = try SessionContentStore(in: cacheDirectory)
+    processes = ProcessTable(capture: CaptureLane(), sink: log)
+    kernel = SessionKernelCache(lane: NotifierLane())
+    var simulation = EngineConfiguration()
+    simulation.latencyNanoseconds = configuration.latencyNanoseconds
+    simulation.directoryLatencyNanoseconds = configuration.directoryLatencyNanoseconds
+    simulation.bandwidthBytesPerSecond = configuration.bandwidthBytesPerSecond
+    simulation.concurrency = configuration.concurrency
+    // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
+    simulation.passthrough = geteuid() == 0
+    simulation.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
+    let engine = Engine(
+      configuration: simulation, store: store.store, content: content, timer: timer,
+      blocking: ThreadBlockingLane(timer: timer), kernel: kernel, events: log, signals: ProcSignalProbe())
+    self.engine = engine
+    adapter = FilesystemAdapter(engine: engine, processes: processes, statistics: statistics)
+    startedAt = timer.now
+    startedText = Self.wallClock()
+    var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: "dataless")
+    options.readOnly = true
+    options.allowOther = configuration.allowOther
+    options.passthrough = simulation.passthrough
+    let (timer, ending) = (timer, ending)
+    session = try FuseSession(
+      operations: adapter, options: options,
+      onInterrupt: { token in
+        timer.schedule(at: timer.now) { engine.interrupt(WaiterID(rawValue: token)) }
+      },
+      onLoopEnd: { Self.end(ending, "unmounted") })
+    if let run = configuration.run, let ticks = ProcessTable.startTicks(of: run.rootPid) {
+      processes.setBudgetRoot(pid: run.rootPid, startTicks: ticks)
+    }
+  }
+
+  private static func openLog(_ configuration: VolumeConfiguration) throws -> EventLog {
+    let descriptor: CInt
+    do throws(Errno) {
+      descriptor = try EventLog.open(path: configuration.log)
+    } catch {
+      throw LifecycleError(
+        "cannot open the log \(ErrorText.quoted(configuration.log)): \(ErrorText.reason(error.rawValue))."
+          + " Name another file with --log.")
+    }
+    return EventLog(descriptor: descriptor, session: configuration.session)
+  }
+
+  private static func wallClock() -> String {
+    var now = timeval()
+    gettimeofday(&now, nil)
+    return UTCTime.rfc3339(seconds: Int64(now.tv_sec), nanoseconds: UInt32(now.tv_usec) * 1000)
+  }
+
+  // MARK: - Beginning
+
+  func start() throws {
+    do {
+      try session.mount(at: VolumeStore.filePath(configuration.mountpoint))
+    } catch {
+      abandon()
+      throw LifecycleError(error.description)
+    }
+    // The first record of the log, before any process can be seen.
+    adapter.whenInitialized { [weak self] in self?.recordMounted() }
+    do {
+      try session.startLoop()
+      guard let features = session.waitUntilReady(timeout: .seconds(10)) else {
+        throw LifecycleError("cannot mount: the kernel did not answer within 10 s. See dmesg.", exitCode: 4)
+      }
+      kernel.attach(session.notifier, features)
+      adapter.backings.attach(session)
+      try serve()
+    } catch {
+      endSession()
+      log.recordUnmounted(reason: "start_failed", counters: counters())
+      abandon()
+      throw error
+    }
+    if let run = configuration.run { log.recordRunStarted(command: run.command, pid: run.rootPid) }
+  }
+
+  private func recordMounted() {
+    log.recordMounted(
+      VolumeMounted(
+        source: configuration.sourceBytes, mountpoint: configuration.mountpoint, options: LogValue(options),
+        pid: ownPID, kernel: kernelRelease, libfuse: libfuseVersion, fastPaths: LogValue(fastPaths), readOnly: true))
+  }
+
+  /// Opens the control socket in the directory that is named for the mount's device.
+  private func serve() throws {
+    guard let mount = try MountTable.current().datalessMount(at: configuration.mountpoint) else {
+      throw LifecycleError("the mount of \(ErrorText.quoted(configuration.mountpoint)) is not in the mount table.")
+    }
+    let directory = try VolumeDirectory.claim(runtime: configuration.runtimeDirectory, device: mount.device)
+    let server = ControlServer(backend: VolumeBackend(volume: self), socketPath: directory.socketPath)
+    let failure = Monitor<(any Error)??>(nil)
+    Task.detached {
+      do {
+        try await server.start()
+        failure.set(.some(nil))
+      } catch {
+        failure.set(.some(error))
+      }
+    }
+    // The main thread may wait: it belongs to no lane.
+    let started = failure.wait { $0.map { .done($0) } ?? .wait(until: nil) }
+    if let started { throw LifecycleError("cannot open the control socket '\(directory.socketPath)': \(started).") }
+    serving.withLock { $0 = Serving(directory: directory, server: server) }
+    try directory.write(
+      SessionRecord(
+        pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint,
+        source: configuration.sourceBytes, log: configuration.log, cache: configuration.sessionCache,
+        started: startedText))
+  }
+
+  /// Gives back what was opened before a failed start.
+  private func abandon() {
+    _ = log.close(timeoutNanoseconds: 100_000_000)
+    try? cacheDirectory.removeAll()
+  }
+
+  // MARK: - End
+
+  func requestEnd(reason: String) { Self.end(ending, reason) }
+
+  private static func end(_ ending: Monitor<String?>, _ reason: String) {
+    ending.update { if $0 == nil { $0 = reason } }
+  }
+
+  func runUntilEnded() -> Int32 {
+    let reason = ending.wait { reason in reason.map { .done($0) } ?? .wait(until: nil) }
+    let error = FSError(.timedOut, "the volume is being unmounted")
+    engine.end(error)
+    endSession()
+    engine.end(error)
+    log.recordUnmounted(reason: reason, counters: counters())
+    _ = log.close(timeoutNanoseconds: 500_000_000)
+    if let serving = serving.withLock({ $0.take() }) {
+      bounded(milliseconds: 300) { await serving.server.stop() }
+      serving.directory.remove()
+    }
+    removeContent()
+    return 0
+  }
+
+  /// Ends the kernel's side in bounded steps (kernel-facts, R13): every parked reply is answered already; new triggers are
+  /// answered at once.
+  private func endSession() {
+    let isRoot = geteuid() == 0
+    try? session.unmountLazily()
+    session.beginExit()
+    if !session.joinLoop(timeout: .milliseconds(500)), isRoot {
+      _ = session.abort()
+      _ = session.joinLoop(timeout: .milliseconds(200))
+    }
+    session.closeDevice()
+  }
+
+  /// Deletes the content, but waits for it only a moment: a large tree is renamed away at once, and what is left of it when
+  /// the process ends is removed by the next command.
+  private func removeContent() {
+    let done = Monitor<Bool>(false)
+    let directory = cacheDirectory
+    DetachedThread.start {
+      try? directory.removeAll()
+      done.set(true)
+    }
+    _ = done.wait { $0 ? .done(true) : .wait(until: MonotonicTime.current + 800_000_000) }
+  }
+
+  /// Runs async work from the main thread, waiting for a limited time.
+  private func bounded(milliseconds: Int64, _ body: @escaping @Sendable () async -> Void) {
+    let done = Monitor<Bool>(false)
+    Task.detached {
+      await body()
+      done.set(true)
+    }
+    let deadline = MonotonicTime.current + milliseconds * 1_000_000
+    _ = done.wait { $0 || MonotonicTime.current >= deadline ? .done($0) : .wait(until: deadline) }
+  }
+
+  /// Suspends a task of the control lane; the timer lane wakes it.
+  func pause(nanoseconds: Int64) async {
+    await withCheckedContinuation { continuation in
+      timer.schedule(at: timer.now + nanoseconds) { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import DatalessControl
+import DatalessCore
+import SystemPackage
+
+/// The control API over the engine: reads snapshots and sends commands; materializes nothing but in `materialize`.
+final class VolumeBackend: ControlBackend {
+  private let volume: Volume
+  private var engine: Engine { volume.engine }
+
+  init(volume: Volume) {
+    self.volume = volume
+  }
+
+  func status() async throws -> VolumeStatus { volume.status() }
+
+  func items(_ query: ItemQuery) async throws -> ItemPage {
+    var walk: ItemWalk
+    if let after = query.after {
+      guard let resumed = ItemWalk(cursor: after) else {
+        throw FSError(.invalidArgument, "'\(after)' is not a cursor of this volume")
+      }
+      walk = resumed
+    } else {
+      walk = ItemWalk(root: try known(query.path))
+    }
+    return walk.page(engine, recursive: query.recursive, limit: max(1, min(query.limit, ItemQuery.limitMax)))
+  }
+
+  /// The node of a path, if the catalog knows it without listing anything.
+  private func known(_ path: [UInt8]) throws(FSError) -> NodeID {
+    switch engine.resolve(path) {
+    case .found(let node): return node
+    case .absent:
+      throw FSError(.noSuchFileOrDirectory, "no '\(String(decoding: path, as: UTF8.self))' on this volume")
+    case .insideDataless(_, let directory, _):
+      let name = directory.isEmpty ? "the volume's root" : "'\(String(decoding: directory, as: UTF8.self))'"
+      throw FSError(
+        .noSuchFileOrDirectory,
+        "cannot tell what '\(String(decoding: path, as: UTF8.self))' is: \(name) is a dataless directory")
+    }
+  }
+
+  func materialize(
+    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+  ) async throws -> TransferResult {
+    let transfer = MaterializeTransfer(engine: engine, makeWaiter: { [volume] in volume.adapter.makeWaiter() })
+    return try await withProgress(transfer.tally, progress) { await transfer.run(paths) }
+  }
+
+  func evict(
+    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+  ) async throws -> TransferResult {
+    let transfer = EvictTransfer(engine: engine)
+    return try await withProgress(transfer.tally, progress) { await transfer.run(paths) }
+  }
+
+  /// Runs a transfer and tells its progress twice a second.
+  private func withProgress(
+    _ tally: TransferTally, _ progress: @escaping @Sendable (TransferProgress) async throws -> Void,
+    _ body: @escaping @Sendable () async -> TransferResult
+  ) async throws -> TransferResult {
+    try await withThrowingTaskGroup(of: TransferResult?.self) { group in
+      group.addTask { await body() }
+      group.addTask { [volume] in
+        while !Task.isCancelled {
+          await volume.pause(nanoseconds: 500_000_000)
+          if !Task.isCancelled { try await progress(tally.progress) }
+        }
+        return nil
+      }
+      defer { group.cancelAll() }
+      while let finished = try await group.next() {
+        if let finished { return finished }
+      }
+      throw CancellationError()
+    }
+  }
+
+  func mark(_ label: String) async throws -> SequenceAnswer {
+    guard let seq = volume.log.mark(label: label, counters: volume.counters()) else {
+      throw FSError(.noSpace, "the mark was lost: too many records wait for the log. Try again")
+    }
+    return SequenceAnswer(seq: seq)
+  }
+
+  func flushLog() async throws -> FlushAnswer {
+    volume.log.recordCounters(volume.counters())
+    let flushed = await volume.log.flush()
+    return FlushAnswer(log: volume.configuration.log, lost: Int64(clamping: flushed.lost))
+  }
+
+  func events() async throws -> AsyncStream<[UInt8]> { volume.log.subscribe() }
+
+  func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer {
+    guard volume.configuration.run != nil else {
+      throw FSError(.invalidArgument, "this volume was not made by 'dataless run'")
+    }
+    let budget = volume.budgetStatus()
+    let seq = volume.log.recordRunFinished(
+      exitStatus: request.exitStatus, signal: request.signal.flatMap { SignalName.number(of: $0) },
+      budgets: volume.budgetValue(budget))
+    guard let seq else { throw FSError(.noSpace, "the record was lost: too many wait for the log") }
+    return RunFinishedAnswer(seq: seq, budget: budget)
+  }
+
+  func unmount() async { volume.requestEnd(reason: "unmount_command") }
+}

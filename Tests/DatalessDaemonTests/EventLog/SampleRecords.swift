@@ -1,0 +1,114 @@
+import DatalessCore
+import SystemPackage
+
+@testable import DatalessDaemon
+
+/// One record of each type, with every field that the type can have: what docs/EVENTS.md shows as examples.
+enum SampleRecords {
+  static let session = "5f0c1d2e3a4b"
+  // 2026-01-02T03:04:05Z when the monotonic clock shows zero.
+  static let clock = SessionClock(wallOffsetNanoseconds: 1_767_323_045_000_000_000)
+
+  static func time(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: milliseconds * 1_000_000 + 417)
+  }
+
+  static let caller = Caller(
+    process: ProcessID(rawValue: 3), threadID: 4713, pid: 4711, isMainThread: false, uid: 1000, gid: 1000,
+    isBudgeted: true)
+
+  static func process(arguments: ProcessArguments, exe: ProcessExecutable) -> ProcessRecord {
+    ProcessRecord(
+      id: ProcessID(rawValue: 3), pid: 4711, startTicks: 123_456, comm: Array("rg".utf8), executable: exe, uid: 1000,
+      gid: 1000, cgroup: Array("/user.slice/session-2.scope".utf8),
+      parents: [ProcessID(rawValue: 2), ProcessID(rawValue: 1)], arguments: arguments, isBudgeted: false,
+      seen: time(20))
+  }
+
+  /// A process whose arguments are still being read.
+  static func pendingProcess(seen: MonotonicTime) -> ProcessRecord {
+    ProcessRecord(
+      id: ProcessID(rawValue: 4), pid: 4712, startTicks: 123_456, comm: Array("rg".utf8),
+      executable: .path(Array("/usr/bin/rg".utf8)), uid: 1000, gid: 1000, cgroup: nil, parents: [],
+      arguments: .pending, isBudgeted: false, seen: seen)
+  }
+
+  static let counters = VolumeCounters(
+    requests: ["lookup": 4812, "getattr": 97, "read": 1],
+    items: ["files": 10_000, "files_dataless": 9999, "files_resident": 1],
+    materialized: ["files": 1, "directories": 14, "bytes": 48_000, "failures": 0, "refusals": 0])
+
+  static let started = Event.MaterializationStarted(
+    attempt: 15, path: Array("photos/2024/a.jpg".utf8), inode: 790_123, kind: .file, size: 48_000, trigger: .read,
+    caller: caller, offset: 0, length: 65_536, handle: 7, openFlags: 32_768, io: .direct, name: Array("a.jpg".utf8),
+    itemAttempt: 1, inFlight: 1, priorOpens: 1, priorStats: 2, priorXattrCalls: 0, rule: "slow-photos",
+    time: time(21))
+
+  static func wait(blocked: Int64?, outcome: Outcome?) -> Event.WaitRecord {
+    Event.WaitRecord(
+      attempt: 15, caller: caller, trigger: .read, offset: 0, length: 65_536, blockedNanoseconds: blocked,
+      outcome: outcome, time: time(outcome == nil ? 21 : 222))
+  }
+
+  static let finished = Event.MaterializationFinished(
+    attempt: 15, path: Array("photos/2024/a.jpg".utf8), kind: .file, bytes: 0, entries: 0, outcome: .failed(.timedOut),
+    message: "the store did not answer", rule: "slow-photos", requestedDelayNanoseconds: 200_000_000,
+    delayNanoseconds: 200_061_000, heldNanoseconds: 0, queuedNanoseconds: 0, storeNanoseconds: 412_000,
+    durationNanoseconds: 200_731_000, waiterCount: 1,
+    waiters: [wait(blocked: 200_745_000, outcome: .failed(.timedOut))], time: time(222))
+
+  static let closed = Event.HandleClosed(
+    path: Array("photos/2024/a.jpg".utf8), inode: 790_123, handle: 7, process: ProcessID(rawValue: 3), size: 48_000,
+    bytesRead: 65_536, coveredBytes: 48_000, highWaterMark: 48_000, reads: 2, triggered: true, time: time(230))
+
+  static func eviction(_ errno: Errno?) -> Event.EvictionRecord {
+    Event.EvictionRecord(
+      path: Array("photos/2024/a.jpg".utf8), kind: .file, bytes: 48_000, errno: errno, by: "command", time: time(300))
+  }
+
+  static let exceeded = Event.BudgetExceeded(
+    budget: "files", limit: 10, used: 11, attempt: 15, path: Array("photos/2024/a.jpg".utf8), caller: caller,
+    time: time(222))
+
+  static let mounted = VolumeMounted(
+    source: Array("/home/ann/photos".utf8), mountpoint: Array("/home/ann/mnt".utf8),
+    options: ["latency_ns": 200_000_000, "concurrency": nil, "allow_other": false], pid: 4242,
+    kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["parallel_dirops": true, "passthrough": "off"], readOnly: true)
+
+  /// In the order in which docs/EVENTS.md describes them.
+  static let all: [(record: LogRecord, time: MonotonicTime)] = [
+    (.mounted(mounted), time(0)),
+    (.counters(counters, dropped: 0), time(240)),
+    (.unmounted(reason: "unmount", counters: counters, dropped: 0), time(5000)),
+    (
+      .process(
+        process(
+          arguments: .known([Array("rg".utf8), Array("-l".utf8), Array("TODO".utf8)], isTruncated: true),
+          exe: .path(Array("/usr/bin/rg".utf8)))), time(20)
+    ),
+    (.event(.materializationStarted(started)), started.time),
+    (.event(.waitStarted(wait(blocked: nil, outcome: nil))), time(21)),
+    (.event(.waitFinished(wait(blocked: 200_745_000, outcome: .failed(.timedOut)))), time(222)),
+    (.event(.materializationFinished(finished)), finished.time),
+    (.event(.handleClosed(closed)), closed.time),
+    (.event(.evictionFinished(eviction(nil))), time(300)),
+    (.event(.evictionRefused(eviction(.resourceBusy))), time(300)),
+    (.event(.budgetExceeded(exceeded)), exceeded.time),
+    (.mark(label: "before indexing", counters: counters), time(400)),
+    (.runStarted(command: [Array("rg".utf8), Array("-l".utf8), Array("TODO".utf8)], pid: 4711), time(1)),
+    (
+      .runFinished(
+        exitStatus: 0, signal: nil,
+        budgets: ["max_files": 10, "max_bytes": nil, "files": 11, "bytes": 528_000]), time(4900)
+    ),
+    (.dropped(312), time(500)),
+  ]
+
+  static func lines(_ records: [(record: LogRecord, time: MonotonicTime)]) -> [String] {
+    var encoder = LogEncoder(session: session, clock: clock)
+    for (index, entry) in records.enumerated() {
+      encoder.append(LogRing.Entry(number: UInt64(index + 1), time: entry.time, record: entry.record))
+    }
+    return String(decoding: encoder.json.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}

@@ -1,0 +1,189 @@
+import DatalessControl
+import Glibc
+import Testing
+
+@testable import DatalessDaemon
+
+@Suite("What stands against a mount, and the remedy")
+struct PreflightTests {
+  private let scratch = ScratchDirectory()
+
+  /// A machine on which mounting works, for any user.
+  private var fuse: FuseAvailability {
+    var fuse = FuseAvailability()
+    fuse.userID = 0
+    fuse.device = "/dev/null"
+    fuse.processStatus = "/dev/null"
+    return fuse
+  }
+
+  init() {
+    scratch.directory("source")
+    scratch.directory("mount")
+    scratch.directory("cache")
+    scratch.directory("logs")
+  }
+
+  private func request(
+    source: String = "source", mountpoint: String = "mount", log: String = "logs/log", logIsDefault: Bool = false,
+    cache: String = "cache", runtime: String = "/run/dataless"
+  ) -> PreflightRequest {
+    PreflightRequest(
+      source: .directory(scratch.bytes(source)), mountpoint: scratch.bytes(mountpoint), log: scratch.bytes(log),
+      logIsDefault: logIsDefault, cacheDirectory: scratch.bytes(cache), runtimeDirectory: runtime, allowOther: false,
+      latencyNanoseconds: 0)
+  }
+
+  private func answer(
+    _ request: PreflightRequest, mounts: MountTable? = nil, progress: @escaping ([UInt8]) -> Void = { _ in }
+  ) throws -> PreflightAnswer {
+    let mounts = try mounts ?? MountTable.current()
+    return MountPreflight(request, mounts: mounts, fuse: fuse, progress: progress).answer()
+  }
+
+  /// The message of the failure; nil when there is none.
+  private func failure(_ request: PreflightRequest, mounts: MountTable? = nil) throws -> String? {
+    guard case .failed(let message, let exitCode) = try answer(request, mounts: mounts) else { return nil }
+    #expect(exitCode == 1)
+    #expect(message.hasPrefix("cannot mount: "))
+    #expect(!message.contains("\n"))
+    return message
+  }
+
+  @Test func aGoodRequestGivesAbsolutePathsWithoutLinks() throws {
+    symlink("\(scratch.path)/source", "\(scratch.path)/link")
+    guard case .passed(let result) = try answer(request(source: "link")) else {
+      Issue.record("refused")
+      return
+    }
+    #expect(result.source == .directory(scratch.bytes("source")))
+    #expect(result.mountpoint == scratch.bytes("mount"))
+    #expect(result.excludedDirectories == [])
+  }
+
+  @Test func sourceMustBeAnExistingDirectory() throws {
+    scratch.file("file")
+    #expect(try failure(request(source: "none"))?.contains("does not exist (ENOENT)") == true)
+    #expect(try failure(request(source: "file"))?.contains("is not a directory (ENOTDIR)") == true)
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root reads everything"))
+  func sourceMustBeReadable() throws {
+    chmod("\(scratch.path)/source", 0)
+    #expect(try failure(request())?.contains("(EACCES)") == true)
+  }
+
+  @Test func mountpointMustBeAnEmptyDirectory() throws {
+    scratch.file("file")
+    scratch.directory("full")
+    scratch.file("full/x")
+    #expect(try failure(request(mountpoint: "none"))?.contains("mkdir") == true)
+    #expect(try failure(request(mountpoint: "file"))?.contains("(ENOTDIR)") == true)
+    #expect(try failure(request(mountpoint: "full"))?.contains("is not empty (ENOTEMPTY)") == true)
+  }
+
+  @Test(arguments: ["source", "source/below", "link/below", "source/../source/below"])
+  func mountpointMustNotLieInSource(_ mountpoint: String) throws {
+    scratch.directory("source/below")
+    symlink("\(scratch.path)/source", "\(scratch.path)/link")
+    #expect(try failure(request(mountpoint: mountpoint))?.contains("lies inside SOURCE") == true)
+  }
+
+  @Test func sourceMustNotLieInMountpoint() throws {
+    scratch.directory("mount/source")
+    #expect(try failure(request(source: "mount/source"))?.contains("lies inside MOUNTPOINT") == true)
+  }
+
+  @Test func aNameThatOnlyBeginsAlikeIsNotInside() throws {
+    scratch.directory("source2")
+    #expect(try failure(request(mountpoint: "source2")) == nil)
+  }
+
+  @Test func aBindMountOfAPartOfSourceIsRecognised() throws {
+    scratch.directory("bound")
+    scratch.directory("bound/mount")
+    var mounts = try MountTable.current()
+    let below = try #require(mounts.mount(containing: scratch.bytes))
+    let root = PathBytes.join(below.root, PathBytes.relative(scratch.bytes("source/part"), to: below.mountPoint))
+    mounts.entries.append(
+      MountEntry(
+        mountID: 1_000_000, parentID: below.mountID, device: below.device, root: root,
+        mountPoint: scratch.bytes("bound"), options: "rw", fileSystemType: below.fileSystemType, source: below.source,
+        superOptions: "rw"))
+    #expect(try failure(request(mountpoint: "bound/mount"), mounts: mounts)?.contains("lies inside SOURCE") == true)
+  }
+
+  @Test func logAndCacheMustNotLieBelowTheMountpoint() throws {
+    #expect(try failure(request(log: "mount/log"))?.contains("--log") == true)
+    #expect(try failure(request(cache: "mount/deep/cache"))?.contains("--cache-dir") == true)
+  }
+
+  @Test func anExplicitLogMustNotLieInSource() throws {
+    #expect(try failure(request(log: "source/log"))?.contains("never written to") == true)
+  }
+
+  @Test func ourOwnDirectoriesInSourceAreLeftOutOfIt() throws {
+    scratch.directory("source/logs")
+    let request = request(log: "source/logs/log", logIsDefault: true, cache: "source/cache")
+    guard case .passed(let result) = try answer(request) else {
+      Issue.record("refused")
+      return
+    }
+    #expect(result.excludedDirectories == [scratch.bytes("source/logs"), scratch.bytes("source/cache")])
+  }
+
+  @Test func theLogMustBeAFileInAnExistingDirectory() throws {
+    #expect(try failure(request(log: "logs"))?.contains("(EISDIR)") == true)
+    #expect(try failure(request(log: "none/log"))?.contains("(ENOENT)") == true)
+  }
+
+  @Test func theSocketPathMustFitIntoItsAddress() throws {
+    let runtime = "/" + String(repeating: "r", count: 90)
+    #expect(try failure(request(runtime: runtime))?.contains("(ENAMETOOLONG)") == true)
+  }
+
+  @Test func anotherFileSystemAtTheMountpointIsNamed() throws {
+    let mounts = try mounts(type: "tmpfs", at: "mount", device: "0:999999")
+    #expect(try failure(request(), mounts: mounts)?.contains("already is a mount point (tmpfs)") == false)
+    #expect(try failure(request(), mounts: mounts)?.contains("(tmpfs) (EBUSY)") == true)
+  }
+
+  @Test func theMountOfADeadDaemonIsReportedAsSuch() throws {
+    // Nothing is really mounted there, so the directory answers; only the lock can tell of death.
+    let runtime = try #require(SessionPaths.runtimeDirectoryCandidates(owner: geteuid()).last)
+    let device = "0:\(getpid())"
+    let directory = try VolumeDirectory.claim(runtime: runtime, device: device)
+    defer { directory.remove() }
+    let mounts = try mounts(type: MountEntry.datalessType, at: "mount", device: device)
+    #expect(try failure(request(), mounts: mounts)?.contains("already is a dataless volume") == true)
+    // The lock of a dead daemon can be had.
+    let entry = try #require(mounts.datalessEntries.last)
+    #expect(VolumeLiveness.of(entry, runtimeDirectories: [runtime]) == .alive)
+    #expect(VolumeLiveness.of(entry, runtimeDirectories: ["\(scratch.path)/none"]) == .unknown)
+    scratch.file("lock")
+    #expect(VolumeLiveness.ofLock(scratch.bytes("lock")) == .dead)
+  }
+
+  @Test func aMountpointOnAVolumeIsRefused() throws {
+    let mounts = try mounts(type: MountEntry.datalessType, at: "mount", device: "0:999998")
+    #expect(try failure(request(mountpoint: "mount/below"), mounts: mounts)?.contains("(EROFS)") == true)
+  }
+
+  @Test func everyPathIsAnnouncedBeforeItIsTouched() throws {
+    var looked: [[UInt8]] = []
+    _ = try answer(request()) { looked.append($0) }
+    #expect(looked.first == scratch.bytes("source"))
+    for path in ["mount", "logs/log", "cache"] { #expect(looked.contains(scratch.bytes(path))) }
+  }
+
+  private func mounts(type: String, at name: String, device: String) throws -> MountTable {
+    var mounts = try MountTable.current()
+    let below = try #require(mounts.mount(containing: scratch.bytes))
+    mounts.entries.append(
+      MountEntry(
+        mountID: 1_000_001, parentID: below.mountID, device: device, root: [UInt8(ascii: "/")],
+        mountPoint: scratch.bytes(name), options: "rw", fileSystemType: type, source: Array("s".utf8),
+        superOptions: "rw,user_id=\(geteuid())"))
+    return mounts
+  }
+}

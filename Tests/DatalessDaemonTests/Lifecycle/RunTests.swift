@@ -1,0 +1,93 @@
+import Glibc
+import Testing
+
+@testable import DatalessDaemon
+
+@Suite("Running a command")
+struct RunTests {
+  private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  @Test(arguments: [
+    ("{}", "{}", "/m"), ("a{}b{}", "{}", "a/mb/m"), ("{{}}", "{}", "{/m}"), ("none", "{}", "none"), ("", "{}", ""),
+    ("@@@", "@@", "/m@"), ("{", "{}", "{"), ("file={}/x", "{}", "file=/m/x"),
+  ])
+  func everyPlaceholderIsReplaced(_ argument: String, _ placeholder: String, _ expected: String) {
+    let result = Placeholders.replace(bytes(placeholder), in: [bytes(argument)], with: bytes("/m"))
+    #expect(result == [bytes(expected)])
+  }
+
+  @Test func argumentsThatAreNotUTF8StayAsTheyAre() {
+    #expect(Placeholders.replace(bytes("{}"), in: [[0xff, 0x7b, 0x7d, 0xfe]], with: [0x2f]) == [[0xff, 0x2f, 0xfe]])
+  }
+
+  @Test func waitStatusesAreRead() {
+    #expect(CommandOutcome(waitStatus: 0) == .exited(0))
+    #expect(CommandOutcome(waitStatus: 3 << 8) == .exited(3))
+    #expect(CommandOutcome(waitStatus: 255 << 8).exitStatus == 255)
+    #expect(CommandOutcome(waitStatus: SIGTERM) == .signalled(SIGTERM))
+    // With a core dump.
+    #expect(CommandOutcome(waitStatus: SIGSEGV | 0x80).exitStatus == 128 + 11)
+    #expect(CommandOutcome.signalled(SIGKILL).words == "killed by SIGKILL")
+  }
+
+  @Test func theExitStatusIsTheCommandsUnlessABudgetOrWeFailed() {
+    #expect(RunStatus.of(.ended(.exited(0)), isBudgetExceeded: false) == 0)
+    #expect(RunStatus.of(.ended(.exited(3)), isBudgetExceeded: false) == 3)
+    #expect(RunStatus.of(.ended(.signalled(SIGINT)), isBudgetExceeded: false) == 130)
+    #expect(RunStatus.of(.ended(.exited(3)), isBudgetExceeded: true) == 90)
+    #expect(RunStatus.of(.ended(.exited(0)), isBudgetExceeded: nil) == 125)
+    #expect(RunStatus.of(.notStarted(ENOENT), isBudgetExceeded: false) == 127)
+    #expect(RunStatus.of(.notStarted(EACCES), isBudgetExceeded: false) == 126)
+    #expect(RunStatus.of(.notStarted(ENOEXEC), isBudgetExceeded: nil) == 126)
+  }
+
+  @Test func aSignalIsPassedOnAndASecondOneKills() {
+    var signals = RunSignals()
+    signals.started(7)
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 1000) == .send(SIGTERM, to: 7))
+    // timeout(1) sends it twice.
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 1001) == .leave)
+    #expect(signals.received(SIGHUP, isFromKernel: false, at: 1200) == .send(SIGKILL, to: 7))
+  }
+
+  @Test func aTerminalsSignalIsLeftToTheCommand() {
+    var signals = RunSignals()
+    signals.started(7)
+    for time in [0, 1000, 2000] as [Int64] {
+      #expect(signals.received(SIGINT, isFromKernel: true, at: time) == .leave)
+    }
+    #expect(signals.received(SIGINT, isFromKernel: false, at: 3000) == .send(SIGINT, to: 7))
+  }
+
+  @Test func aSignalReachesACommandThatIsStillBeingStarted() {
+    var signals = RunSignals()
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 0) == .sendToCommandsBeingStarted(SIGTERM))
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 500) == .sendToCommandsBeingStarted(SIGKILL))
+  }
+
+  @Test func afterTheCommandASignalEndsUs() {
+    var signals = RunSignals()
+    signals.started(7)
+    signals.ended()
+    #expect(signals.received(SIGINT, isFromKernel: true, at: 0) == .exit(130))
+  }
+
+  @Test func theRunnerReportsHowCommandsEnd() async {
+    // In a process of its own: the runner waits for every child, and would take those of other tests.
+    await #expect(processExitsWith: .exitCode(0)) {
+      func run(_ script: String) -> CommandRunner.Result {
+        let command = ["/bin/sh", "-c", script].map { Array($0.utf8) }
+        return CommandRunner().run(command, setting: [Array("DATALESS_MOUNT=/m".utf8)])
+      }
+      precondition(run("exit 3") == .ended(.exited(3)))
+      precondition(run("kill -KILL $$") == .ended(.signalled(SIGKILL)))
+      precondition(run("test \"$DATALESS_MOUNT\" = /m") == .ended(.exited(0)))
+      // A descendant that goes on, until this process ends and closes the other end of its input.
+      var ends: [CInt] = [-1, -1]
+      precondition(pipe(&ends) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0)
+      precondition(run("cat <&\(ends[0]) & exit 4") == .ended(.exited(4)))
+      precondition(CommandRunner().run([Array("/nonexistent/x".utf8)], setting: []) == .notStarted(ENOENT))
+      precondition(CommandRunner().run([Array("/dev/null".utf8)], setting: []) == .notStarted(EACCES))
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import DatalessCore
+
+@testable import DatalessDaemon
+
+/// A table with a sink that keeps what it is told.
+struct ProcessFixture {
+  final class Sink: ProcessSink {
+    let seen = TestSignal<ProcessRecord>()
+    let settled = TestSignal<ProcessID>()
+    func processSeen(_ process: ProcessRecord) { seen.send(process) }
+    func argumentsSettled(of process: ProcessRecord) { settled.send(process.id) }
+  }
+
+  let sink = Sink()
+  let capture = CaptureLane()
+  let table: ProcessTable
+
+  init(capacity: Int = 1024) { table = ProcessTable(capture: capture, sink: sink, capacity: capacity) }
+
+  func caller(_ threadID: Int32) -> Caller { table.caller(threadID: threadID, uid: 11, gid: 12) }
+
+  func record(_ caller: Caller) -> ProcessRecord? { table.info(caller.process) }
+
+  /// The arguments of a process, once the capture lane has read them.
+  func arguments(_ id: ProcessID) -> ProcessArguments? {
+    var count = 1
+    while let settled = sink.settled.wait(count: count) {
+      if settled.contains(id) { return table.info(id)?.arguments }
+      count = settled.count + 1
+    }
+    return nil
+  }
+}

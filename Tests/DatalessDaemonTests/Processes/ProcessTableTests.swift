@@ -1,0 +1,162 @@
+import DatalessCore
+import Glibc
+import Testing
+
+@testable import DatalessDaemon
+
+@Suite struct ProcessTableTests {
+  @Test func aChildIsIdentifiedWithItsAncestors() throws {
+    let fixture = ProcessFixture()
+    let child = try ChildProcess(["/bin/cat"])
+    child.send("x\n")
+    #expect(child.readLine() == "x")
+    let caller = fixture.caller(child.pid)
+    #expect(caller.pid == child.pid)
+    #expect(caller.threadID == child.pid)
+    #expect(caller.isMainThread)
+    #expect(caller.uid == 11 && caller.gid == 12)
+    let record = try #require(fixture.record(caller))
+    #expect(record.comm.map { String(decoding: $0, as: UTF8.self) } == "cat")
+    #expect(record.exe.map { String(decoding: $0, as: UTF8.self) }?.hasSuffix("/cat") == true)
+    #expect(record.uid == geteuid() && record.gid == getegid())
+    #expect(record.cgroup?.first == UInt8(ascii: "/"))
+    #expect(record.startTicks == ProcessTable.startTicks(of: child.pid))
+    let parents = record.parents.compactMap { fixture.table.info($0) }
+    #expect(parents.first?.pid == getpid())
+    #expect(parents.count == record.parents.count)
+    #expect(fixture.arguments(record.id) == .known([Array("/bin/cat".utf8)], isTruncated: false))
+    // Ancestors are told first, each once.
+    let seen = fixture.sink.seen.values.map(\.id)
+    #expect(seen == record.parents.reversed() + [record.id])
+    #expect(fixture.caller(child.pid).process == caller.process)
+    #expect(fixture.sink.seen.values.count == seen.count)
+  }
+
+  @Test func threadsBelongToTheirProcess() throws {
+    let fixture = ProcessFixture()
+    let thread = TestSignal<Int32>()
+    let release = TestSignal<Void>()
+    LaneThread.startOrTrap(name: "a-thread") {
+      thread.send(LaneThread.currentThreadID ?? 0)
+      _ = release.wait(seconds: 120)
+    }
+    defer { release.send() }
+    let id = try #require(thread.wait()?.first)
+    for _ in 0..<2 {
+      let caller = fixture.caller(id)
+      #expect(caller.threadID == id && caller.pid == getpid())
+      #expect(!caller.isMainThread)
+      let main = fixture.caller(getpid())
+      #expect(main.isMainThread)
+      #expect(main.process == caller.process)
+    }
+  }
+
+  @Test func anExecGivesANewID() throws {
+    let fixture = ProcessFixture()
+    let child = try ChildProcess(script: "echo ready; read line; exec cat")
+    #expect(child.readLine() == "ready")
+    let before = fixture.caller(child.pid)
+    child.send("go\nhello\n")
+    #expect(child.readLine() == "hello")
+    let after = fixture.caller(child.pid)
+    #expect(before.pid == after.pid)
+    #expect(before.process != after.process)
+    let old = try #require(fixture.record(before))
+    let new = try #require(fixture.record(after))
+    #expect(old.startTicks == new.startTicks)
+    #expect(old.exe != new.exe)
+    #expect(old.parents == new.parents)
+    #expect(fixture.arguments(new.id) == .known([Array("cat".utf8)], isTruncated: false))
+  }
+
+  @Test func anOrphanDescendsFromWhoAdoptedIt() throws {
+    let fixture = ProcessFixture()
+    fixture.table.setBudgetRoot(pid: getpid(), startTicks: try #require(ProcessTable.startTicks(of: getpid())))
+    // The middle shell waits for a line, so that the grandchild can be seen below it first; the other one is seen
+    // after.
+    let child = try ChildProcess(
+      script: "exec 3<&0; (sh -c 'echo $$; exec cat <&3' & sh -c 'echo $$; exec cat <&3' & read line; exit 0); cat")
+    let first = try #require(child.readLine().flatMap { Int32($0) })
+    let second = try #require(child.readLine().flatMap { Int32($0) })
+    defer {
+      kill(first, SIGKILL)
+      kill(second, SIGKILL)
+    }
+    let caller = fixture.caller(first)
+    #expect(caller.isBudgeted)
+    kill(child.pid, SIGKILL)
+    child.waitForExit()
+    #expect(fixture.caller(first).isBudgeted)
+    #expect(fixture.caller(second).pid == second)
+  }
+
+  @Test func onlyDescendantsOfTheRootAreBudgeted() throws {
+    let fixture = ProcessFixture()
+    let child = try ChildProcess(script: "exec 3<&0; cat <&3 & echo $!; cat")
+    let grandchild = try #require(child.readLine().flatMap { Int32($0) })
+    defer { kill(grandchild, SIGKILL) }
+    // Seen before the root is named: judged by the ancestors it had.
+    let early = try ChildProcess(["/bin/cat"])
+    #expect(!fixture.caller(early.pid).isBudgeted)
+    #expect(!fixture.caller(child.pid).isBudgeted)
+    fixture.table.setBudgetRoot(pid: child.pid, startTicks: try #require(ProcessTable.startTicks(of: child.pid)))
+    #expect(!fixture.caller(child.pid).isBudgeted)
+    #expect(!fixture.caller(early.pid).isBudgeted)
+    #expect(!fixture.caller(getpid()).isBudgeted)
+    #expect(fixture.caller(grandchild).isBudgeted)
+    fixture.table.setBudgetRoot(pid: child.pid, startTicks: 1)
+    #expect(!fixture.caller(grandchild).isBudgeted)
+  }
+
+  @Test func whatCannotBeReadSaysWhy() throws {
+    let fixture = ProcessFixture()
+    let foreign = fixture.caller(0)
+    #expect(foreign.pid == 0 && foreign.threadID == 0)
+    #expect(fixture.record(foreign)?.executable == .unavailable(.pidNamespace))
+    #expect(fixture.caller(0).process == foreign.process)
+    #expect(fixture.table.caller(threadID: 0, uid: 99, gid: 12).process != foreign.process)
+    let child = try ChildProcess(["/bin/true"])
+    child.waitForExit()
+    let gone = fixture.caller(child.pid)
+    #expect(gone.pid == 0 && gone.threadID == child.pid)
+    #expect(fixture.record(gone)?.executable == .unavailable(.exited))
+    #expect(fixture.record(gone)?.pid == nil)
+    // 2 is the kernel's thread daemon; where it is not visible there is nothing to look at.
+    if let kernel = ProcessLook(2), kernel.comm == Array("kthreadd".utf8) {
+      #expect(kernel.executable == .unavailable(.kernelThread))
+    }
+  }
+
+  @Test func argumentsNeedNotBeText() throws {
+    let fixture = ProcessFixture()
+    let script = Array("echo ready; read line".utf8)
+    let child = try ChildProcess([Array("/bin/sh".utf8), Array("-c".utf8), script, [0xFF, 0xFE], [], [0x0A]])
+    #expect(child.readLine() == "ready")
+    let caller = fixture.caller(child.pid)
+    #expect(
+      fixture.arguments(caller.process)
+        == .known(
+          [Array("/bin/sh".utf8), Array("-c".utf8), script, [0xFF, 0xFE], [], [0x0A]], isTruncated: false))
+  }
+
+  @Test func argumentsAreBounded() throws {
+    let many = ProcessArguments.split(Array(repeating: [65, 0], count: 33).flatMap { $0 })
+    #expect(many == .known(Array(repeating: [65], count: 32), isTruncated: true))
+    let exact = ProcessArguments.split(Array(repeating: [65, 0], count: 32).flatMap { $0 })
+    #expect(exact == .known(Array(repeating: [65], count: 32), isTruncated: false))
+    let long = ProcessArguments.split(Array(repeating: 66, count: 4097))
+    #expect(long == .known([Array(repeating: 66, count: 4096)], isTruncated: true))
+    #expect(ProcessArguments.split([]) == .known([], isTruncated: false))
+    #expect(ProcessArguments.split([65, 0, 0]) == .known([[65], []], isTruncated: false))
+  }
+
+  @Test func pendingFatalSignals() throws {
+    let child = try ChildProcess(["/bin/cat"])
+    #expect(ProcessTable.hasPendingFatalSignal(threadID: child.pid) == false)
+    #expect(ProcessTable.hasPendingFatalSignal(threadID: 0) == nil)
+    kill(child.pid, SIGKILL)
+    child.waitForExit()
+    #expect(ProcessTable.hasPendingFatalSignal(threadID: child.pid) == nil)
+  }
+}
