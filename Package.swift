@@ -26,6 +26,9 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 
 let package = Package(
   name: "dataless",
+  products: [
+    .executable(name: "dataless", targets: ["dataless"])
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
@@ -52,6 +55,10 @@ let package = Package(
         "FuseKit", "DatalessCore", "DatalessStores", "DatalessControl", "CDatalessLinux", hummingbird, hummingbirdCore,
         logging, nioCore, nioPosix, nioHTTP1, httpTypes, system, collections,
       ], swiftSettings: settings),
+    .target(
+      name: "DatalessCommands",
+      dependencies: ["DatalessCore", "DatalessControl", "DatalessDaemon", arguments], swiftSettings: settings),
+    .executableTarget(name: "dataless", dependencies: ["DatalessCommands", "DatalessDaemon"], swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
     .testTarget(name: "DatalessCoreTests", dependencies: ["DatalessCore", system], swiftSettings: settings),
     .testTarget(

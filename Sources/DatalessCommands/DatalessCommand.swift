@@ -1,0 +1,106 @@
+public import ArgumentParser
+import DatalessControl
+import DatalessDaemon
+import Glibc
+
+/// `dataless`: parses the command line, runs one command, and turns every outcome into an exit status.
+public struct DatalessCommand: ParsableCommand {
+  public static let configuration = CommandConfiguration(
+    commandName: "dataless",
+    abstract: "Present a directory as dataless files, and see which program materializes what.",
+    discussion: """
+      EXAMPLES
+        dataless mount ~/project /mnt/project --latency 200ms
+        dataless run ~/project -- grep -r needle {}
+
+      EXIT STATUS
+        0 done; 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out; 130 interrupted. \
+      `run` has its own.
+      """,
+    version: Version.current,
+    groupedSubcommands: [
+      CommandGroup(name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self]),
+      CommandGroup(name: "What happened", subcommands: [LogCommand.self, SummaryCommand.self, MarkCommand.self]),
+      CommandGroup(
+        name: "What is there",
+        subcommands: [StatusCommand.self, ListCommand.self, MaterializeCommand.self, EvictCommand.self]),
+    ])
+
+  public init() {}
+
+  /// Runs the command that this process' arguments ask for.
+  public static func start() -> Never {
+    openStandardDescriptors()
+    Glibc.exit(execute(arguments().map { ArgumentBytes.encode($0) }))
+  }
+
+  /// - Parameter arguments: Without the program's name; bytes mapped by `ArgumentBytes`.
+  /// - Returns: The exit status.
+  static func execute(_ arguments: [String]) -> Int32 {
+    do {
+      var command = try parseAsRoot(arguments)
+      Leftovers.remove()
+      try command.run()
+      return ExitStatus.success.rawValue
+    } catch {
+      return report(error)
+    }
+  }
+
+  private static func report(_ error: any Error) -> Int32 {
+    switch error {
+    case let exit as CommandExit: return exit.code
+    case let failure as CommandFailure:
+      Console.error(failure.message)
+      return failure.status.rawValue
+    case let failure as ControlError: return report(CommandFailure(failure))
+    case let failure as LifecycleError:
+      Console.error(failure.message)
+      return failure.exitCode
+    default: return reportParsing(error)
+    }
+  }
+
+  /// Help and the version go to standard output, a wrong command line to standard error.
+  private static func reportParsing(_ error: any Error) -> Int32 {
+    let text = fullMessage(for: error)
+    let code = exitCode(for: error)
+    guard code.isSuccess else {
+      let prefix = "Error: "
+      let message = text.hasPrefix(prefix) ? "dataless: " + text.dropFirst(prefix.count) : "dataless: " + text
+      for line in message.split(separator: "\n") { Console.note(readable(line)) }
+      return code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue
+    }
+    do {
+      let output = StandardOutput()
+      if !text.isEmpty { try output.line(text) }
+      try output.flush()
+      return ExitStatus.success.rawValue
+    } catch {
+      return report(error)
+    }
+  }
+
+  /// A message that quotes an argument must not send the argument's control characters to the terminal.
+  private static func readable(_ line: Substring) -> String {
+    let isPlain = line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f && $0.value < 0x10ff00 }
+    return isPlain ? String(line) : TerminalText.escaped(ArgumentBytes.decode(line))
+  }
+
+  /// The arguments of this process as bytes, without the program's name.
+  private static func arguments() -> [[UInt8]] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      CommandLine.unsafeArgv[index].map { pointer in
+        UnsafeBufferPointer(start: pointer, count: strlen(pointer)).map { UInt8(bitPattern: $0) }
+      }
+    }
+  }
+
+  /// Fills descriptors 0 to 2 that the caller closed, so that no socket or log file gets their number. They are opened the
+  /// wrong way round: using one is an error, as it would be if it were closed.
+  private static func openStandardDescriptors() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+}

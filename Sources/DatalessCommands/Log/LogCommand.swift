@@ -1,0 +1,82 @@
+import ArgumentParser
+import DatalessControl
+
+/// `dataless log`: the event log, as columns or JSON.
+struct LogCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "log",
+    abstract: "Print who materialized what, when, and how long they were blocked.",
+    discussion: """
+      TARGET is the mountpoint of a volume, or a log file, also one whose volume is gone. Prints one row per \
+      materialization, in the order of their ends, and rows for everything else that happened. Waits, processes, handles and \
+      counters have rows only if --type asks for them. Columns: UTC time; the process that triggered it, and how many more \
+      waited; the operation; size; the longest wait; outcome; path. Names are escaped for the terminal.
+
+      EXAMPLES
+        dataless log /mnt/project --follow
+        dataless log run.jsonl --type materialization --path '**/*.o' --process make
+
+      EXIT STATUS
+        0 printed; 1 the log cannot be read; 2 wrong use; 3 no such volume, or with --follow its daemon was killed.
+      """)
+
+  @Argument(help: ArgumentHelp("A mountpoint, or a log file.", valueName: "target"))
+  var target: PathArgument
+
+  @Flag(help: "Go on printing until the volume is unmounted. [default: print what there is]")
+  var follow = false
+
+  @Flag(help: "Print every record as one line of JSON, its processes expanded. [default: columns]")
+  var json = false
+
+  @Option(
+    name: .customLong("type"),
+    help: ArgumentHelp(
+      "Only records of this type, or of types that begin with it and a dot, such as materialization. Repeatable. "
+        + "[default: all]", valueName: "type"))
+  var types: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Only records of paths that match. * and ? stop at slashes, ** does not; without a slash the last component is "
+        + "compared. [default: all]", valueName: "glob"))
+  var path: PathArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "Only what a process of this command name or executable did, or one that it started. [default: all]",
+      valueName: "name"))
+  var process: PathArgument?
+
+  func run() throws {
+    let log = try LogTarget.resolve(target.bytes)
+    try LogFlush.flush(log)
+    let isLive = follow && log.volume != nil
+    let filter = LogFilter(types: types, path: path.map { Glob($0.bytes) }, process: process?.bytes)
+    let style = LogPrinter.Style(isJSON: json, isLive: isLive, isMounted: log.volume != nil)
+    guard isLive, let volume = log.volume else {
+      let printer = try LogPrinter(log: log.log, filter: filter, style: style)
+      try printer.drain()
+      try printer.finish()
+      return
+    }
+    try Blocking.run {
+      let printer = try LogPrinter(log: log.log, filter: filter, style: style)
+      try printer.drain()
+      try await ControlClient.with(volume: volume) { client in
+        // What comes over the socket only says that there is something to read: the file has every record in order.
+        try await client.events(onOpen: { try printer.drain() }) { _ in
+          try printer.drain()
+          return !printer.hasEnded
+        }
+      }
+      try printer.drain()
+      try printer.finish()
+      guard printer.hasEnded else {
+        throw CommandFailure(
+          "cannot follow the log any longer: the volume's daemon ended without unmounting. "
+            + "`dataless unmount \(TerminalText.escaped(volume.mountPoint))` cleans up.", status: .noVolume)
+      }
+    }
+  }
+}

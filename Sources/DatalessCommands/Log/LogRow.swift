@@ -1,0 +1,69 @@
+import DatalessControl
+
+/// The cells of one line of `dataless log`, escaped for a terminal.
+struct LogRow {
+  var time: String
+  var who = ""
+  var what = ""
+  var size = ""
+  /// The longest wait.
+  var blocked = ""
+  var outcome = ""
+  /// The path, or what there is to say instead.
+  var detail = ""
+  /// Whether it is a failure, a refusal or a loss.
+  var isBad = false
+
+  init(time: String, who: String) {
+    self.time = time
+    self.who = who
+  }
+
+  /// Records that are not about one item.
+  static func other(_ record: LogRecord, _ row: inout LogRow) {
+    let json = record.json
+    func text(_ key: StaticString, _ base64Key: StaticString) -> String {
+      TerminalText.escaped(json.name(key, base64Key) ?? [])
+    }
+    switch record.type {
+    case "mark":
+      row.what = "mark"
+      row.detail = text("label", "label_b64")
+    case "volume.mounted":
+      row.what = "mounted"
+      row.detail = "\(text("source", "source_b64")) on \(text("mountpoint", "mountpoint_b64"))"
+    case "volume.unmounted":
+      row.what = "unmounted"
+      row.detail = text("reason", "reason_b64")
+    case "volume.counters":
+      row.what = "counters"
+      row.detail = (json.object("requests_reaching_the_volume")?.counts ?? [])
+        .map { "\(TerminalText.escaped($0.name)) \(HumanText.count($0.value))" }.joined(separator: ", ")
+    case "log.dropped":
+      row.what = "log"
+      row.outcome = "LOST"
+      row.isBad = true
+      row.detail = "\(HumanText.count(json.integer("count") ?? 0, "record")) lost: the log's buffer or disk was full"
+    case "process.seen":
+      row.what = "process"
+      row.detail = text("exe", "exe_b64")
+      if let arguments = json.raw("argv") { row.detail += " " + TerminalText.escaped(arguments) }
+    case "budget.exceeded":
+      row.what = "budget"
+      row.outcome = "EXCEEDED"
+      row.isBad = true
+      let amount = "\(text("budget", "budget_b64")): \(json.integer("used") ?? 0) of \(json.integer("limit") ?? 0)"
+      row.detail = "\(amount), by \(row.detail.isEmpty ? "?" : row.detail)"
+    case "run.started":
+      row.what = "run"
+      row.outcome = "started"
+      row.detail = TerminalText.escaped(json.raw("command") ?? [])
+    case "run.finished":
+      row.what = "run"
+      row.outcome = json.string("signal") ?? json.integer("exit_status").map { "exit \($0)" } ?? "ended"
+    default:
+      row.what = record.type.isEmpty ? "?" : TerminalText.escaped(record.type)
+      if row.detail.isEmpty { row.detail = TerminalText.escaped(record.line) }
+    }
+  }
+}

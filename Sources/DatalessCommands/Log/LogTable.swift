@@ -1,0 +1,155 @@
+import DatalessControl
+
+/// Turns records into readable rows: one per materialization, with who waited for it and for how long.
+///
+/// Records of waits, processes, handles and counters have no row unless their type was asked for.
+struct LogTable {
+  private struct Started {
+    var row: LogRow
+    var process: UInt32?
+  }
+
+  private static let quietTypes: Set<String> = [
+    "process.seen", "wait.started", "wait.finished", "handle.closed", "volume.counters", "materialization.started",
+  ]
+  private static let table = TextTable([
+    .init("TIME (UTC)", width: 12), .init("WHO", width: 20, widthMax: 28), .init("WHAT", width: 13, widthMax: 20),
+    .init("SIZE", .right, width: 11), .init("BLOCKED", .right, width: 9), .init("OUTCOME", width: 10),
+    .init("PATH"),
+  ])
+
+  /// Whether every record was asked for by its type, so that none is left out.
+  var showsEveryType = false
+  /// Whether an attempt is shown when it starts, too: who watches a live volume wants to see what hangs.
+  var showsStarts = false
+  private var started: [UInt64: Started] = [:]
+
+  static var header: String { table.header }
+
+  init(showsEveryType: Bool, showsStarts: Bool) {
+    self.showsEveryType = showsEveryType
+    self.showsStarts = showsStarts
+  }
+
+  /// The row of a record; nil when it has none.
+  mutating func row(_ record: LogRecord, _ processes: LogProcesses) -> LogRow? {
+    let row = makeRow(record, processes)
+    if record.type == "volume.mounted" { started.removeAll() }
+    if record.type == "materialization.started", let attempt = record.attempt {
+      started[attempt] = Started(row: row, process: record.process)
+      return showsEveryType || showsStarts ? row : nil
+    }
+    if record.type == "materialization.finished", let attempt = record.attempt { started[attempt] = nil }
+    return showsEveryType || !Self.quietTypes.contains(record.type) ? row : nil
+  }
+
+  /// Rows of the attempts that have no end in the log, oldest first.
+  var unfinished: [LogRow] {
+    started.sorted { $0.key < $1.key }.map { element in
+      var row = element.value.row
+      row.outcome = "unfinished"
+      row.isBad = true
+      return row
+    }
+  }
+
+  /// A row as a line of text.
+  ///
+  /// - Parameter isColoured: Whether bad news is red, for a terminal.
+  static func line(_ row: LogRow, isColoured: Bool = false) -> String {
+    let text = table.line([row.time, row.who, row.what, row.size, row.blocked, row.outcome, row.detail])
+    return isColoured && row.isBad ? "\u{1b}[31m\(text)\u{1b}[0m" : text
+  }
+
+  // MARK: - One record
+
+  private func makeRow(_ record: LogRecord, _ processes: LogProcesses) -> LogRow {
+    let json = record.json
+    var row = LogRow(time: Self.clock(record.time), who: Self.name(record.process, processes))
+    row.detail = json.path.map(Self.path) ?? ""
+    switch record.type {
+    case "materialization.started": materializationStarted(json, &row)
+    case "materialization.finished": materializationFinished(record, processes, &row)
+    case "materialization.refused":
+      row.what = json.string("trigger") ?? "refused"
+      row.outcome = json.string("errno") ?? "refused"
+      row.isBad = true
+    case "wait.started", "wait.finished":
+      row.what = "wait: " + (json.string("trigger") ?? "?")
+      row.blocked = Self.duration(json.integer("blocked_ns"))
+      row.outcome = record.outcome ?? "started"
+      row.detail = "attempt \(record.attempt ?? 0)"
+    case "handle.closed": handleClosed(json, &row)
+    case "eviction.finished", "eviction.refused":
+      row.who = json.string("by") ?? ""
+      row.what = "evict"
+      row.size = json.integer("bytes").map { HumanText.size($0) } ?? ""
+      row.outcome = json.string("errno") ?? "ok"
+      row.isBad = record.type == "eviction.refused"
+    default: LogRow.other(record, &row)
+    }
+    return row
+  }
+
+  private func materializationStarted(_ json: JSONObject, _ row: inout LogRow) {
+    row.what = json.string("trigger") ?? "?"
+    row.outcome = "started"
+    if json.string("kind") == "directory" {
+      row.detail = Self.directory(row.detail)
+    } else {
+      row.size = json.integer("size").map { HumanText.size($0) } ?? ""
+    }
+  }
+
+  private func materializationFinished(_ record: LogRecord, _ processes: LogProcesses, _ row: inout LogRow) {
+    let json = record.json
+    let start = record.attempt.flatMap { started[$0] }
+    let waiters = json.objects("waiters")
+    let first = start?.process ?? waiters.first?.unsigned("process").flatMap { UInt32(exactly: $0) }
+    row.who = first == nil ? start?.row.who ?? "" : Self.name(first, processes)
+    let others = (json.integer("waiter_count") ?? Int64(waiters.count)) - 1
+    if others > 0 { row.who += " +\(others)" }
+    row.what = start?.row.what ?? waiters.first?.string("trigger") ?? "?"
+    row.blocked = Self.duration(waiters.compactMap { $0.integer("blocked_ns") }.max())
+    row.outcome = record.outcome ?? "?"
+    row.isBad = row.outcome != "ok"
+    if json.string("kind") == "directory" {
+      row.detail = Self.directory(row.detail)
+      row.size = json.integer("entries").map { HumanText.count($0, "entry", plural: "entries") } ?? ""
+    } else {
+      row.size = json.integer("bytes").map { HumanText.size($0) } ?? ""
+    }
+    if let message = json.text("message") { row.detail += " (\(TerminalText.escaped(message)))" }
+    if let rule = json.text("rule") { row.detail += " [\(TerminalText.escaped(rule))]" }
+  }
+
+  private func handleClosed(_ json: JSONObject, _ row: inout LogRow) {
+    row.what = "close"
+    row.size = json.integer("covered_bytes").map { HumanText.size($0) } ?? ""
+    if let size = json.integer("size"), let covered = json.integer("covered_bytes") {
+      row.outcome = covered == 0 ? "not read" : "\(HumanText.percent(covered, of: size))"
+    }
+  }
+
+  // MARK: - Cells
+
+  /// `03:04:05.678` of a time stamp.
+  private static func clock(_ time: String?) -> String {
+    guard let time, time.utf8.count >= 23 else { return time.map { TerminalText.escaped($0) } ?? "" }
+    return TerminalText.escaped(Array(time.utf8.dropFirst(11).prefix(12)))
+  }
+
+  /// `comm[pid]`.
+  private static func name(_ id: UInt32?, _ processes: LogProcesses) -> String {
+    guard let id else { return "" }
+    guard let process = processes[id] else { return "process \(id)" }
+    let name = process.comm ?? process.exe.map { PathBytes.lastComponent($0) } ?? Array("?".utf8)
+    return "\(TerminalText.escaped(name))[\(process.pid)]"
+  }
+
+  private static func path(_ bytes: [UInt8]) -> String { bytes.isEmpty ? "." : TerminalText.escaped(bytes) }
+  private static func directory(_ path: String) -> String { path == "." ? "./" : path + "/" }
+  private static func duration(_ nanoseconds: Int64?) -> String {
+    nanoseconds.map { HumanText.duration(nanoseconds: $0) } ?? ""
+  }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import DatalessControl
+import DatalessDaemon
+
+/// `dataless mount`: presents a directory as dataless files.
+struct MountCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mount",
+    abstract: "Present a directory as a volume of dataless files.",
+    discussion: """
+      Names, sizes, times, owners and xattrs are there at once; content comes at the first read. The volume is \
+      read-only, and SOURCE is never written to. Returns when the volume answers; a daemon serves it until it is \
+      unmounted.
+
+      EXAMPLES
+        dataless mount ~/project /mnt/project --latency 200ms
+        dataless mount synthetic:files=1000000,depth=3,size=4k..1m,seed=1 /mnt/many
+
+      EXIT STATUS
+        0 the volume answers; 1 it cannot be mounted; 2 wrong use; 4 SOURCE or the volume did not answer in time.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("A directory, or synthetic:files=N[,depth=N][,size=MIN..MAX][,seed=N].", valueName: "source"))
+  var source: PathArgument
+
+  @Argument(help: ArgumentHelp("An empty directory outside of SOURCE.", valueName: "mountpoint"))
+  var mountpoint: PathArgument
+
+  @OptionGroup var options: VolumeOptions
+
+  @Flag(help: "Serve the volume in this process, until Ctrl-C or SIGTERM. [default: a daemon in the background]")
+  var foreground = false
+
+  @Flag(help: "Print a JSON object. [default: text]")
+  var json = false
+
+  func run() throws {
+    let configuration: VolumeConfiguration
+    do {
+      configuration = try options.plan(source: source)
+        .configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
+      if !foreground {
+        let launched = try DaemonLauncher().launch(configuration)
+        // Detached before anything is printed: whoever closes our output early must not end the volume with it.
+        launched.detach()
+        try MountReport(launched.volume, configuration).print(json: json)
+        return
+      }
+    } catch let error as LifecycleError {
+      throw CommandFailure(error.message, status: ExitStatus(rawValue: error.exitCode) ?? .failure)
+    }
+    let status = DaemonProcess.serveInForeground(configuration) { message in
+      switch message {
+      case .ready(let volume): try? MountReport(volume, configuration).print(json: json)
+      case .error(let text, _): Console.error(text)
+      }
+    }
+    throw CommandExit(code: status)
+  }
+}

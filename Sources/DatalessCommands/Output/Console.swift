@@ -1,0 +1,20 @@
+import DatalessControl
+import Glibc
+
+/// Messages for a person, on standard error. Failures to write are ignored: there is nowhere left to report them.
+public enum Console {
+  /// `dataless: <message>` as one line. Names in the message are escaped by whoever puts them there.
+  public static func error(_ message: String) { note("dataless: \(message)") }
+
+  /// One line as it is.
+  public static func note(_ line: String) {
+    var bytes = Array(line.utf8.filter { $0 != UInt8(ascii: "\n") })
+    bytes.append(UInt8(ascii: "\n"))
+    write(bytes)
+  }
+
+  static func write(_ bytes: [UInt8]) { _ = DescriptorOutput.write(bytes, to: STDERR_FILENO) }
+
+  /// Whether standard error is a terminal, so that a progress line can be overwritten.
+  static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+}

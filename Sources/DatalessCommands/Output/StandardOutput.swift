@@ -1,0 +1,44 @@
+import DatalessControl
+import Glibc
+import SystemPackage
+
+/// Data on standard output, collected and written with write(2) in large pieces.
+///
+/// A reader that goes away (`| head`) ends the command silently and successfully; every other failure to write is an
+/// error, so that a full disk or a closed descriptor is not taken for success.
+public final class StandardOutput {
+  private static let pieceBytes = 64 << 10
+  private var buffer: [UInt8] = []
+  private let descriptor: CInt
+
+  public init(descriptor: CInt = 1) { self.descriptor = descriptor }
+
+  public var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  /// Adds a line and its newline. - Throws: as `flush`.
+  public func line(_ text: String) throws { try line(bytes: text.utf8) }
+
+  /// Adds a line and its newline. - Throws: as `flush`.
+  public func line(bytes: some Collection<UInt8>) throws {
+    buffer += bytes
+    buffer.append(UInt8(ascii: "\n"))
+    if buffer.count >= Self.pieceBytes { try flush() }
+  }
+
+  /// Writes what was collected.
+  ///
+  /// - Throws: `CommandExit` with status 0 for EPIPE, `CommandFailure` for anything else.
+  public func flush() throws {
+    guard !buffer.isEmpty else { return }
+    defer { buffer.removeAll(keepingCapacity: true) }
+    guard let error = DescriptorOutput.write(buffer, to: descriptor) else { return }
+    if error == .brokenPipe { throw CommandExit(.success) }
+    throw CommandFailure(ControlError.system(error, "cannot write to standard output").message)
+  }
+
+  /// Writes a value as one line of JSON with sorted keys.
+  public func json(_ value: some Encodable) throws {
+    try line(bytes: try WireCoding.encode(value))
+    try flush()
+  }
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import DatalessControl
+import DatalessCore
+import DatalessDaemon
+
+/// `dataless run`: tries one command on a fresh volume.
+struct RunCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Run a command on a fresh volume and say what it materialized.",
+    usage: "dataless run <source> [<options>] -- <command> ...",
+    discussion: """
+      Mounts SOURCE on a temporary directory, runs the command with {} in its arguments replaced by that directory \
+      (also in the variable DATALESS_MOUNT), unmounts whatever happens, and prints the summary and the log's path to \
+      standard error. Budgets count what the command and its descendants materialize.
+
+      EXAMPLES
+        dataless run ~/project -- rg --files-with-matches needle {}
+        dataless run ~/project --latency 50ms --max-files 0 -- du -s {}
+
+      EXIT STATUS
+        The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 125 dataless itself failed; \
+      126 the command cannot be executed; 127 it was not found.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("A directory, or synthetic:files=N[,depth=N][,size=MIN..MAX][,seed=N].", valueName: "source"))
+  var source: PathArgument
+
+  @OptionGroup var options: VolumeOptions
+
+  @Option(
+    help: ArgumentHelp("Files that may be materialized, 0 or more. [default: any number]", valueName: "n"),
+    transform: Self.count)
+  var maxFiles: Int64?
+
+  @Option(
+    help: ArgumentHelp("Bytes that may be materialized, such as 20MB or 0. [default: any number]", valueName: "size"),
+    transform: { text in try VolumeOptions.checked { () throws(FSError) in try ByteSize.parse(text) } })
+  var maxBytes: Int64?
+
+  @Option(help: ArgumentHelp("What is replaced by the mountpoint in the command.", valueName: "str"))
+  var replace: String = "{}"
+
+  @Flag(help: "Print the summary as JSON, to standard error as well. [default: text]")
+  var json = false
+
+  @Argument(
+    parsing: .postTerminator,
+    help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
+  var command: [String]
+
+  func validate() throws {
+    if command.isEmpty { throw ValidationError("the command is missing: put it after --, as in -- cat {}/file.") }
+    if replace.isEmpty {
+      throw ValidationError("malformed --replace '': it must not be empty (EINVAL).")
+    }
+  }
+
+  func run() throws {
+    let session: RunSession
+    do {
+      session = try RunSession.start(
+        options.plan(source: source), command: command.map { ArgumentBytes.decode($0) },
+        placeholder: ArgumentBytes.decode(replace), maxFiles: maxFiles, maxBytes: maxBytes,
+        say: { Console.note("dataless: \($0)") })
+    } catch let error as CommandFailure {
+      Console.error(error.message)
+      throw CommandExit(.runFailed)
+    } catch {
+      Console.error("\(error)")
+      throw CommandExit(.runFailed)
+    }
+    for warning in session.volume.warnings { Console.note("dataless: warning: \(warning)") }
+    let result = session.runCommand()
+    if case .notStarted(let number) = result {
+      Console.error(RunReport.notStarted(ArgumentBytes.decode(command[0]), errno: number))
+    }
+    let budget = finish(session, result)
+    session.end()
+    RunReport(log: session.volume.log, budget: budget, isJSON: json).print()
+    throw CommandExit(code: RunStatus.of(result, isBudgetExceeded: budget.map { !$0.exceeded.isEmpty }))
+  }
+
+  /// Tells the daemon how the command ended, and learns what it used; nil when the daemon does not answer.
+  private func finish(_ session: RunSession, _ result: CommandRunner.Result) -> BudgetStatus? {
+    guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint) else {
+      Console.error("cannot say what the command used: the volume's daemon ended early (ECONNREFUSED). See the log.")
+      return nil
+    }
+    do {
+      return try Blocking.run {
+        try await ControlClient.with(volume: volume, timeout: .seconds(5)) { client in
+          try await client.runFinished(RunReport.request(result)).budget
+        }
+      }
+    } catch {
+      Console.error("\(error)")
+      return nil
+    }
+  }
+
+  private static func count(_ text: String) throws -> Int64 {
+    guard let value = Int64(text), value >= 0 else {
+      throw ValidationError("malformed number of files '\(text)': expected a whole number, 0 or more (EINVAL).")
+    }
+    return value
+  }
+}

@@ -1,0 +1,31 @@
+import DatalessControl
+import Glibc
+
+/// Which volumes a command without a path is about.
+enum MountedVolumes {
+  /// Those of this user; for root all. One that is mounted at several places is named once.
+  static func all() throws -> [MountEntry] {
+    let user = geteuid()
+    var seen: Set<String> = []
+    return try MountTable.current().datalessEntries.filter {
+      (user == 0 || $0.userID == user) && seen.insert($0.device).inserted
+    }
+  }
+
+  /// Groups path arguments by the volume they lie on, in the order of the first path of each.
+  ///
+  /// - Throws: `ControlError.notAVolume` for a path on none.
+  static func locate(_ paths: [PathArgument]) throws -> [(volume: MountEntry, paths: [[UInt8]])] {
+    let resolver = try PathResolver.current()
+    var groups: [(volume: MountEntry, paths: [[UInt8]])] = []
+    for path in paths {
+      guard let location = try resolver.locate(path.bytes) else { throw ControlError.notAVolume(path.bytes) }
+      if let index = groups.firstIndex(where: { $0.volume.mountID == location.mount.mountID }) {
+        groups[index].paths.append(location.relative)
+      } else {
+        groups.append((location.mount, [location.relative]))
+      }
+    }
+    return groups
+  }
+}

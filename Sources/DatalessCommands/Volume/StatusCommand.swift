@@ -1,0 +1,63 @@
+import ArgumentParser
+import DatalessControl
+
+/// `dataless status`: what volumes there are, and what they do at this moment.
+struct StatusCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Show mounted volumes: options, counts by state, and who waits for what.",
+    discussion: """
+      Without MOUNTPOINT, all volumes of this user; for root, of everybody. Touches no volume.
+
+      EXAMPLES
+        dataless status
+        dataless status /mnt/project --json
+
+      EXIT STATUS
+        0 shown (also when there are none); 1 failure; 2 wrong use; 3 no such volume, or a daemon is not running; \
+      4 timed out.
+      """)
+
+  @Argument(help: ArgumentHelp("A mounted volume. [default: all of this user]", valueName: "mountpoint"))
+  var mountpoint: PathArgument?
+
+  @Flag(help: "Print a JSON object; without MOUNTPOINT, an array of them. [default: text]")
+  var json = false
+
+  func run() throws {
+    let output = StandardOutput()
+    if let mountpoint {
+      let status = try Self.status(of: try VolumeLocator.volume(mountpoint.bytes))
+      if json { return try output.json(status) }
+      for line in StatusText.lines(status) { try output.line(line) }
+      return try output.flush()
+    }
+    let volumes = try MountedVolumes.all()
+    var statuses: [VolumeStatus] = []
+    var failure: CommandFailure?
+    for volume in volumes {
+      do {
+        statuses.append(try Self.status(of: volume))
+      } catch let error as ControlError {
+        Console.error(error.message)
+        failure = CommandFailure(error)
+      }
+    }
+    if json {
+      try output.json(statuses)
+    } else if volumes.isEmpty {
+      try output.line("no dataless volume is mounted")
+    } else {
+      for (index, status) in statuses.enumerated() {
+        if index > 0 { try output.line("") }
+        for line in StatusText.lines(status) { try output.line(line) }
+      }
+    }
+    try output.flush()
+    if let failure { throw CommandExit(failure.status) }
+  }
+
+  private static func status(of volume: MountEntry) throws -> VolumeStatus {
+    try Blocking.run { try await ControlClient.with(volume: volume) { try await $0.status() } }
+  }
+}

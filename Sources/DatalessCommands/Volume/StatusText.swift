@@ -1,0 +1,93 @@
+import DatalessControl
+
+/// A volume's status as text.
+enum StatusText {
+  static func lines(_ status: VolumeStatus) -> [String] {
+    let mode = status.readOnly ? "read-only" : "writable"
+    var lines = ["\(TerminalText.escaped(status.mountpointBytes)) (\(mode))"]
+    lines.append(line("source", TerminalText.escaped(status.sourceBytes)))
+    if !status.options.isEmpty { lines.append(line("options", options(status.options))) }
+    let uptime = HumanText.duration(nanoseconds: status.uptimeNanoseconds)
+    lines.append(line("daemon", "pid \(status.pid), session \(TerminalText.escaped(status.session)), up \(uptime)"))
+    let lost = status.logDropped > 0 ? " (incomplete: \(HumanText.count(status.logDropped, "record")) lost)" : ""
+    lines.append(line("log", TerminalText.escaped(status.logBytes) + lost))
+    lines.append(line("files", files(status.items)))
+    lines.append(line("dirs", directories(status.items)))
+    lines.append(line("content", content(status.items)))
+    lines.append(line("done", done(status.materialized)))
+    lines.append(line("requests", HumanText.counts(status.requestsReachingTheVolume)))
+    lines.append(line("system", "kernel \(TerminalText.escaped(status.kernel)), libfuse \(TerminalText.escaped(status.libfuse)), \(options(status.fastPaths))"))
+    if let budget = status.budget { lines.append(line("budget", Self.budget(budget))) }
+    for warning in status.warnings { lines.append(line("warning", TerminalText.escaped(warning))) }
+    if !status.inFlight.isEmpty {
+      lines.append(line("in flight", HumanText.count(Int64(status.inFlight.count), "attempt")))
+      for attempt in status.inFlight { lines += Self.attempt(attempt) }
+    }
+    return lines
+  }
+
+  private static func line(_ title: String, _ text: String) -> String {
+    "  " + title + String(repeating: " ", count: max(1, 10 - title.count)) + text
+  }
+
+  /// `latency 200.0 ms, allow_other no`: units by the ends of the names.
+  private static func options(_ values: [String: JSONValue]) -> String {
+    values.sorted { $0.key < $1.key }.map { element in
+      let name = element.key
+      if case .integer(let value) = element.value {
+        if name.hasSuffix("_ns") { return "\(name.dropLast(3)) \(HumanText.duration(nanoseconds: value))" }
+        if name.hasSuffix("_bytes_per_second") { return "\(name.dropLast(17)) \(HumanText.size(value))/s" }
+        if name.hasSuffix("_bytes") { return "\(name.dropLast(6)) \(HumanText.size(value))" }
+      }
+      return "\(name) \(element.value.text)"
+    }.map { TerminalText.escaped($0) }.joined(separator: ", ")
+  }
+
+  private static func files(_ items: ItemCounts) -> String {
+    "\(HumanText.count(items.files)) known: \(HumanText.count(items.filesDataless)) dataless, "
+      + "\(HumanText.count(items.filesMaterializing)) materializing, \(HumanText.count(items.filesResident)) resident, "
+      + "\(HumanText.count(items.filesEmpty)) empty"
+  }
+
+  private static func directories(_ items: ItemCounts) -> String {
+    let others = items.others > 0 ? "; \(HumanText.count(items.others, "other item"))" : ""
+    let foreign =
+      items.otherFileSystems > 0
+      ? "; \(HumanText.count(items.otherFileSystems, "mount point")) below SOURCE shown empty" : ""
+    return "\(HumanText.count(items.directories)) known: \(HumanText.count(items.directoriesDataless)) dataless, "
+      + "\(HumanText.count(items.directoriesListed)) listed\(others)\(foreign)"
+  }
+
+  private static func content(_ items: ItemCounts) -> String {
+    "\(HumanText.size(items.bytesResident)) of \(HumanText.size(items.bytes)) resident, "
+      + "\(HumanText.size(items.localBytes)) on disk"
+  }
+
+  private static func done(_ counts: MaterializedCounts) -> String {
+    "\(HumanText.count(counts.files, "file")) (\(HumanText.size(counts.bytes))) and "
+      + "\(HumanText.count(counts.directories, "directory", plural: "directories")) materialized, "
+      + "\(HumanText.count(counts.failures, "failure")), \(HumanText.count(counts.refusals, "refusal"))"
+  }
+
+  private static func budget(_ budget: BudgetStatus) -> String {
+    let files = budget.maxFiles.map { " of \(HumanText.count($0))" } ?? ""
+    let bytes = budget.maxBytes.map { " of \(HumanText.size($0))" } ?? ""
+    let excess = budget.exceeded.isEmpty ? "" : ", EXCEEDED"
+    return "\(HumanText.count(budget.files))\(files) files, \(HumanText.size(budget.bytes))\(bytes)\(excess)"
+  }
+
+  private static func attempt(_ attempt: InFlightAttempt) -> [String] {
+    let path = attempt.pathBytes.isEmpty ? "." : TerminalText.escaped(attempt.pathBytes)
+    let age = HumanText.duration(nanoseconds: attempt.ageNanoseconds)
+    var lines = ["    \(path): \(TerminalText.escaped(attempt.stage)) for \(age)"]
+    for waiter in attempt.waiters {
+      let name = waiter.comm ?? waiter.exeBytes.map { String(decoding: PathBytes.lastComponent($0), as: UTF8.self) } ?? "?"
+      let thread = waiter.mainThread ? "main thread" : "thread \(waiter.tid)"
+      let blocked = HumanText.duration(nanoseconds: waiter.blockedNanoseconds)
+      lines.append("      \(TerminalText.escaped(name))[\(waiter.pid)] \(thread), \(TerminalText.escaped(waiter.trigger)), blocked \(blocked)")
+    }
+    let more = attempt.waiterCount - Int64(attempt.waiters.count)
+    if more > 0 { lines.append("      and \(HumanText.count(more)) more") }
+    return lines
+  }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import DatalessControl
+import DatalessDaemon
+
+/// `dataless unmount`: ends a volume, or cleans up after a daemon that died.
+struct UnmountCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unmount",
+    abstract: "End a volume; also one whose daemon has died.",
+    discussion: """
+      Whoever is blocked on the volume gets ETIMEDOUT. Returns when the mount, the daemon, its socket and its content are \
+      gone. The log stays.
+
+      EXAMPLES
+        dataless unmount /mnt/project
+        dataless unmount /mnt/project --json
+
+      EXIT STATUS
+        0 unmounted; 1 failure; 2 wrong use; 3 nothing of ours is mounted there; 4 the daemon had to be killed.
+      """)
+
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  var mountpoint: PathArgument
+
+  @Flag(help: "Print a JSON object. [default: print nothing]")
+  var json = false
+
+  private struct Report: Encodable {
+    var mountpoint: String
+    var mountpointBase64: String?
+    var log: String?
+    var logBase64: String?
+    /// Whether the daemon was dead before, and only its mount was left.
+    var wasDead: Bool
+
+    enum CodingKeys: String, CodingKey {
+      case mountpoint, log
+      case mountpointBase64 = "mountpoint_b64"
+      case logBase64 = "log_b64"
+      case wasDead = "was_dead"
+    }
+  }
+
+  /// How long an orderly end may take after the daemon said that it has begun.
+  private static let timeLimitMilliseconds = 10_000
+
+  func run() throws {
+    let resolver = try PathResolver.current()
+    guard let location = try resolver.locate(mountpoint.bytes) else { throw ControlError.notAVolume(mountpoint.bytes) }
+    guard location.relative.isEmpty else {
+      throw CommandFailure(
+        "cannot unmount \(mountpoint.description): it is inside a volume (EINVAL). "
+          + "Unmount \(TerminalText.escaped(location.mount.mountPoint)) instead.")
+    }
+    let volume = location.mount
+    let record = try? VolumeLocator.record(of: volume)
+    let wasDead = try end(volume, record)
+    // The runtime directory and content of a daemon that was dead, or had to be killed.
+    Leftovers.remove()
+    guard json else {
+      if wasDead { Console.note("dataless: the daemon was dead; its mount is removed.") }
+      return
+    }
+    let (path, base64) = WirePath.split(volume.mountPoint)
+    try StandardOutput().json(
+      Report(mountpoint: path, mountpointBase64: base64, log: record?.log, logBase64: record?.logBase64, wasDead: wasDead))
+  }
+
+  /// - Returns: Whether the daemon was dead.
+  private func end(_ volume: MountEntry, _ record: SessionRecord?) throws -> Bool {
+    do {
+      let answer = try Blocking.run {
+        try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.unmount() }
+      }
+      try wait(for: answer.pid, volume)
+      return false
+    } catch let error as ControlError where error.code == .daemonNotRunning {
+      try Unmounter.detachDead(volume.mountPoint)
+      return true
+    } catch let error as ControlError where error.code == .timedOut {
+      // It lives, but does not answer: its lock is held, so the pid it left is its own.
+      guard let record else { throw error }
+      try wait(for: record.pid, volume)
+      return false
+    }
+  }
+
+  private func wait(for pid: Int32, _ volume: MountEntry) throws {
+    let isOrderly = Unmounter.endDaemon(
+      pid: pid, mountpoint: volume.mountPoint, timeLimitMilliseconds: Self.timeLimitMilliseconds)
+    guard isOrderly else {
+      throw CommandFailure(
+        "the daemon of \(TerminalText.escaped(volume.mountPoint)) did not end in time and was killed (ETIMEDOUT). "
+          + "The log may lack its last records.", status: .timedOut)
+    }
+  }
+}
