@@ -149,7 +149,8 @@ static inline long clinux_clone_mount_tree(int directory) {
   return clinux_result(syscall(SYS_open_tree, directory, "", flags));
 }
 
-// Sets and clears attributes of a whole mount tree and makes it private (MS_PRIVATE), so that nothing is mounted into it.
+// Sets and clears attributes of a whole mount tree and makes it private (MS_PRIVATE), so that nothing is mounted into
+// it.
 static inline long clinux_set_mount_tree_attributes(int tree, uint64_t set, uint64_t clear) {
   struct clinux_mount_attr attributes = {set, clear, 1u << 18, 0};
   return clinux_result(
@@ -203,9 +204,9 @@ static inline void clinux_clone_mount_tree_in_child(const char *path, int socket
 
 // A detached, recursive, private, read-only copy of the mount below `path`, for a user without CAP_SYS_ADMIN.
 //
-// A child in a user and mount namespace of its own makes it and passes the descriptor back; the child has ended when this
-// returns. No SIGCHLD is sent for it, and no handler of fork(2) runs. EPERM, ENOSPC or EUSERS where the system does not let
-// users have namespaces.
+// A child in a user and mount namespace of its own makes it and passes the descriptor back; the child has ended when
+// this returns. No SIGCHLD is sent for it, and no handler of fork(2) runs. EPERM, ENOSPC or EUSERS where the system does
+// not let users have namespaces.
 static inline long clinux_clone_mount_tree_as_user(const char *path) {
   int pair[2];
   if (syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) return -(long)errno;

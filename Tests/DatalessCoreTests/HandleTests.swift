@@ -67,12 +67,14 @@ import Testing
     for _ in 0..<2 { fixture.engine.release(node, handle: 0) }
     #expect(open() == "passthrough")
     #expect(open() == "passthrough")
-    #expect(!fixture.engine.refusePassthrough(node))
-    fixture.engine.release(node, handle: Engine.passthroughHandle)
-    #expect(fixture.engine.refusePassthrough(node))
+    fixture.engine.refusePassthrough(node)
+    fixture.engine.refusePassthrough(node)
     #expect(open() == "cached")
-    for _ in 0..<2 { fixture.engine.release(node, handle: 0) }
+    for _ in 0..<3 { fixture.engine.release(node, handle: 0) }
     #expect(open() == "passthrough")
+    fixture.engine.release(node, handle: Engine.passthroughHandle)
+    fixture.engine.withdrawPassthrough()
+    #expect(open() == "cached")
   }
 
   @Test func aMappingPastTheDaemonRefusesEviction() {

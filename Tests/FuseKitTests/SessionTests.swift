@@ -157,6 +157,3 @@ struct SessionTests {
     #expect(try kernel.ask(.poll, unique: 22, handle).error == -ENOSYS)
   }
 }
-
-/// A file system that implements nothing.
-final class DefaultOperations: FuseOperations {}

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOHTTP1
 import SystemPackage
 
 /// Turns what the HTTP client and NIO throw into the few things that can be wrong with a volume.
@@ -16,6 +17,8 @@ enum ClientErrorTranslation {
       default: return other(mountPoint, "\(error)")
       }
     }
+    // The answer broke off.
+    if let error = error as? HTTPParserError, error == .invalidEOFState { return ControlError.daemonNotRunning(mountPoint) }
     if let error = error as? IOError { return translate(Errno(rawValue: error.errnoCode), mountPoint) }
     if let error = error as? ChannelError, case .connectTimeout = error { return timedOut(mountPoint, timeout) }
     return other(mountPoint, "\(error)")

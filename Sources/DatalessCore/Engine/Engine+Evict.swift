@@ -50,7 +50,7 @@ extension Engine {
         finishEviction(path, .file, size, by, completion)
       }
     case .directory(let path):
-      kernel.invalidateDirectory(node, names: kernel.needsNames ? names(in: node) : []) { [self] in
+      kernel.invalidateDirectory(node, names: { [self] in names(in: node) }) { [self] in
         finishEviction(path, .directory, 0, by, completion)
       }
     }

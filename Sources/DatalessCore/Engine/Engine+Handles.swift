@@ -1,3 +1,4 @@
+internal import Synchronization
 public import SystemPackage
 
 /// How an open is to be answered.
@@ -40,7 +41,7 @@ extension Engine {
       if record.opens < .max { state.catalog.inodes[position].opens += 1 }
       guard record.kind == .file, record.state != .resident else {
         let reference = ContentReference(rawValue: record.payload)
-        if configuration.passthrough, record.kind == .file, record.size > 0, content.hasOwnFile(reference),
+        if passthrough.load(ordering: .relaxed), record.kind == .file, record.size > 0, content.hasOwnFile(reference),
           state.handles.canPassThrough(position)
         {
           state.handles.openPassthrough(position)
@@ -57,12 +58,15 @@ extension Engine {
   /// The handle number of a passthrough open.
   public static var passthroughHandle: UInt64 { OpenHandles.passthroughHandle }
 
-  /// The backing of a passthrough open could not be registered: it becomes a cached open.
+  /// The backing of a passthrough open could not be registered: it becomes a cached open, with handle 0.
   ///
-  /// - Returns: False when other passthrough opens of the file exist; the kernel would answer EIO.
-  public func refusePassthrough(_ node: NodeID) -> Bool {
+  /// Other passthrough opens of the file that were decided at the same time have no backing either, and come here too.
+  public func refusePassthrough(_ node: NodeID) {
     state.withLock { $0.handles.demote(Int(node.rawValue)) }
   }
+
+  /// The kernel does not grant passthrough, or will never take a backing file: no open is offered it from now on.
+  public func withdrawPassthrough() { passthrough.store(false, ordering: .relaxed) }
 
   /// opendir(3). Never materializes. - Returns: Whether the directory is listed; nil for an unknown node.
   public func openDirectory(_ node: NodeID) -> Bool? {

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import SystemPackage
 
 /// One item as `dataless ls` shows it.
@@ -5,7 +6,7 @@ public struct ItemDescription: Sendable {
   public var node: NodeID
   public var path: [UInt8]
   public var attributes: ItemAttributes
-  /// `dataless`, `materializing`, `resident` (a file), `listed` (a directory), or `none` for what has no content.
+  /// `dataless`, `materializing`, `resident` (a file), `listed` (a directory), or `other` for what has no content.
   public var state: String
   public var localBytes: Int64
   public var openHandles: Int
@@ -76,7 +77,7 @@ extension Engine {
   }
 
   /// Whether resident files of their own content file are opened for passthrough.
-  public var configuresPassthrough: Bool { configuration.passthrough }
+  public var offersPassthrough: Bool { passthrough.load(ordering: .relaxed) }
 
   public var counts: CatalogCounts { state.withLock { $0.catalog.counts } }
   public var totals: MaterializationTotals { state.withLock { $0.totals } }
@@ -121,7 +122,7 @@ extension EngineState {
     case (.directory, .dataless): name = "dataless"
     case (.directory, .materializing): name = "materializing"
     case (.directory, .resident): name = "listed"
-    default: name = "none"
+    default: name = "other"
     }
     let isLocal = record.kind == .file && record.size > 0 && record.state == .resident
     return ItemDescription(

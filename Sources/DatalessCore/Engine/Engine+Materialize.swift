@@ -38,21 +38,21 @@ extension Engine {
 
   /// Puts the attempt's job on the blocking lane.
   func startFetch(_ id: UInt64) {
-    let job: (any AttemptJob, @Sendable () -> Void)? = state.withLock { state in
+    let job: (lane: any BlockingLane, work: @Sendable () -> Void)? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       let item = StoreItem(path: attempt.path, attributes: state.catalog.attributes(at: attempt.node))
       switch attempt.kind {
       case .file:
         let job = FileFetch(engine: self, attempt: id, item: item)
         state.attempts[id]?.job = job
-        return (job, { job.step() })
+        return (blocking, { job.step() })
       case .directory:
         let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: item)
         state.attempts[id]?.job = job
-        return (job, { job.run() })
+        return (metadata, { job.run() })
       }
     }
-    if let job { blocking.submit(job.1) }
+    if let job { job.lane.submit(job.work) }
   }
 
   /// The content of a file is complete in the content store.
@@ -296,15 +296,15 @@ extension EngineState {
   mutating func leave(
     _ id: WaiterID, _ error: FSError, _ now: MonotonicTime
   ) -> [Action] {
-    guard let attemptID = attemptOfWaiter.removeValue(forKey: id), var attempt = attempts[attemptID],
-      let index = attempt.waiters.firstIndex(where: { $0.id == id })
+    guard let attemptID = attemptOfWaiter.removeValue(forKey: id),
+      let index = attempts[attemptID]?.waiters.firstIndex(where: { $0.id == id }),
+      // In place: thousands of waiters of one file may be killed together.
+      let waiter = attempts[attemptID]?.waiters.remove(at: index)
     else { return [] }
-    let waiter = attempt.waiters.remove(at: index)
     let record = waitRecord(attemptID, waiter, .failed(error.errno), now)
-    if attempt.departed.count < 64 { attempt.departed.append(record) }
-    attempts[attemptID] = attempt
+    if attempts[attemptID]?.departed.count ?? 0 < 64 { attempts[attemptID]?.departed.append(record) }
     var actions: [Action] = [.record(.waitFinished(record)), .complete(waiter, .failed(error))]
-    if attempt.waiters.isEmpty {
+    if let attempt = attempts[attemptID], attempt.waiters.isEmpty {
       if let job = attempt.job { actions.append(.cancel(job)) }
       actions += finish(
         attempt, .cancelled, message: "every waiter has left", bytes: 0, entries: nil, store: 0, now)

@@ -107,10 +107,6 @@ extension Engine {
     }
   }
 
-  /// Forgets nothing: node ids are never reused, and the catalog keeps what it knows. Counted by the adapter.
-  public func handleCount(of node: NodeID) -> Int {
-    state.withLock { $0.handles.count(of: Int(node.rawValue)) }
-  }
 }
 
 extension Catalog {

@@ -48,7 +48,7 @@ extension Engine {
     }
   }
 
-  /// Runs a metadata call on the blocking lane and remembers its caller, so that a SOURCE that hangs keeps nobody stuck
+  /// Runs a metadata call on the metadata lane and remembers its caller, so that a SOURCE that hangs keeps nobody stuck
   /// at shutdown, and a killed caller leaves.
   private func callStore(
     _ node: NodeID, threadID: Int32, waiter: WaiterID,
@@ -67,7 +67,7 @@ extension Engine {
     switch item {
     case .failure(let error): completion(.failure(error))
     case .success(let item):
-      blocking.submit { [self] in
+      metadata.submit { [self] in
         let result: Result<[UInt8], FSError>
         do throws(FSError) {
           result = .success(try call(store, item))

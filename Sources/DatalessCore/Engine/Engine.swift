@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import SystemPackage
 
 /// The file system without a kernel: names, content states, attempts and their waiters.
@@ -10,21 +11,28 @@ public final class Engine: Sendable {
   let store: any BackingStore
   let content: any ContentStore
   let timer: any TimerLane
+  /// For content, and for listings and metadata: large fetches that keep all threads of the one busy hold up none of the other.
   let blocking: any BlockingLane
+  let metadata: any BlockingLane
   let kernel: any KernelCache
   let events: any EventSink
   let signals: any SignalProbe
+  /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for good.
+  let passthrough: Atomic<Bool>
   let state: Guarded<EngineState>
 
   public init(
     configuration: EngineConfiguration, store: any BackingStore, content: any ContentStore, timer: any TimerLane,
-    blocking: any BlockingLane, kernel: any KernelCache, events: any EventSink, signals: any SignalProbe
+    blocking: any BlockingLane, metadata: any BlockingLane, kernel: any KernelCache, events: any EventSink,
+    signals: any SignalProbe
   ) {
     self.configuration = configuration
     self.store = store
     self.content = content
     self.timer = timer
     self.blocking = blocking
+    self.metadata = metadata
+    passthrough = Atomic(configuration.passthrough)
     self.kernel = kernel
     self.events = events
     self.signals = signals

@@ -31,6 +31,8 @@ final class FileFetch: AttemptJob {
 
   /// Without a bandwidth limit, how much one step copies: long enough to be cheap, short enough to share the lane.
   private static let stepSize: Int64 = 32 << 20
+  /// How many runs of data one step copies: a sparse file may have millions of small ones.
+  private static let stepRuns = 256
 
   init(engine: Engine, attempt: UInt64, item: StoreItem) {
     self.engine = engine
@@ -100,6 +102,8 @@ final class FileFetch: AttemptJob {
       state.position = arrived.upperBound
       state.arriving = nil
     }
+    var copied: Int64 = 0
+    var runs = 0
     while state.position < size, let data = try source.nextData(from: state.position), data.lowerBound < size {
       let limit = isPaced ? chunkSize : Self.stepSize
       let chunk = data.lowerBound..<min(data.upperBound, data.lowerBound + limit, size)
@@ -109,7 +113,9 @@ final class FileFetch: AttemptJob {
       }
       try copy(chunk, from: source, to: writer)
       state.position = chunk.upperBound
-      if chunk.upperBound < size, Int64(chunk.count) >= Self.stepSize { return .again }
+      copied += Int64(chunk.count)
+      runs += 1
+      if copied >= Self.stepSize || runs >= Self.stepRuns { return .again }
     }
     try source.verify()
     let reference = try writer.commit()

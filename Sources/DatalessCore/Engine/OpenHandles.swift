@@ -45,11 +45,10 @@ struct OpenHandles {
   mutating func open(_ node: Int) { counts[node, default: Counts()].cached += 1 }
   mutating func openPassthrough(_ node: Int) { counts[node, default: Counts()].passthrough += 1 }
 
-  /// Turns the only open of a node from passthrough into a cached one. - Returns: False if there are others.
-  mutating func demote(_ node: Int) -> Bool {
-    guard let open = counts[node], open.passthrough == 1 else { return false }
-    counts[node] = Counts(direct: open.direct, cached: open.cached + 1, passthrough: 0)
-    return true
+  /// Turns one open of a node from passthrough into a cached one.
+  mutating func demote(_ node: Int) {
+    guard let open = counts[node], open.passthrough > 0 else { return }
+    counts[node] = Counts(direct: open.direct, cached: open.cached + 1, passthrough: open.passthrough - 1)
   }
 
   mutating func openDataless(_ node: Int, process: ProcessID, openFlags: Int32) -> UInt64 {

@@ -31,13 +31,13 @@ public protocol KernelCache: Sendable {
   func invalidateAttributes(of node: NodeID)
   /// Pages and attributes are dropped, on the notifier lane; `completion` is called there when the kernel has done it.
   func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void)
-  /// Whether `invalidateDirectory` needs the names below the directory: a kernel that cannot drop all names at once.
-  var needsNames: Bool { get }
   /// The names below a directory, absent ones included, are asked for again and its cached listing is dropped, on the
   /// notifier lane; `completion` is called there when the kernel has done it.
   ///
-  /// - Parameter names: The directory's entries, if `needsNames`; otherwise empty.
-  func invalidateDirectory(_ node: NodeID, names: [[UInt8]], completion: @escaping @Sendable () -> Void)
+  /// - Parameter names: The directory's entries; called on the notifier lane, and only for a kernel that cannot drop all
+  ///   names at once.
+  func invalidateDirectory(
+    _ node: NodeID, names: @escaping @Sendable () -> [[UInt8]], completion: @escaping @Sendable () -> Void)
 }
 
 /// A FUSE node id: a dense index into the catalog, 1 for the root, never reused while mounted, not st_ino.

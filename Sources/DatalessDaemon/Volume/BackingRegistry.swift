@@ -5,8 +5,8 @@ import SystemPackage
 
 /// The backing files that are registered with the kernel: one for each node that is open for passthrough.
 ///
-/// All passthrough opens of a node must name the same backing, so the first registers it and the last gives it up. The lock is
-/// a leaf; two short ioctls run under it, because another open of the node must find the registration or not see it at all.
+/// All passthrough opens of a node must name the same backing, so the first registers it and the last gives it up. The lock
+/// is a leaf; the disk and the kernel are asked outside it, and of two that register at once the second gives its own up.
 final class BackingRegistry: Sendable {
   private struct Entry {
     let backing: BackingID
@@ -25,40 +25,35 @@ final class BackingRegistry: Sendable {
     return number == 0 ? nil : Errno(rawValue: number)
   }
 
-  /// Whether the kernel will not take a backing file from this daemon at all, so that asking again is a waste.
-  private var isRefusedForGood: Bool {
-    switch lastFailure {
-    case .notPermitted, .inappropriateIOCTLForDevice, .notSupportedOnSocket, .tooManySymbolicLinkLevels: true
-    default: false
-    }
-  }
-
   /// The backing for one more open of a node; nil when it cannot be had, and the open must be a cached one.
   func acquire(_ node: NodeID, _ engine: Engine, _ reference: ContentReference) -> BackingID? {
-    guard let session = session.withLock({ $0 }), !isRefusedForGood else { return nil }
-    return entries.withLock { entries in
+    if let known = join(node, nil) { return known }
+    guard let session = session.withLock({ $0 }), let made = register(session, engine, reference) else { return nil }
+    guard let shared = join(node, made), shared != made else { return made }
+    try? session.unregisterBacking(made)
+    return shared
+  }
+
+  /// Counts one more open of a node that has a backing; gives it `made` if it has none.
+  private func join(_ node: NodeID, _ made: BackingID?) -> BackingID? {
+    entries.withLock { entries in
       if let entry = entries[node] {
         entries[node]?.opens += 1
         return entry.backing
       }
-      guard let backing = register(session, engine, reference) else { return nil }
-      entries[node] = Entry(backing: backing, opens: 1)
-      return backing
+      if let made { entries[node] = Entry(backing: made, opens: 1) }
+      return made
     }
   }
 
   /// One open less.
   func release(_ node: NodeID) {
-    guard let session = session.withLock({ $0 }) else { return }
-    entries.withLock { entries in
-      guard let entry = entries[node] else { return }
-      if entry.opens > 1 {
-        entries[node]?.opens -= 1
-      } else {
-        entries[node] = nil
-        try? session.unregisterBacking(entry.backing)
-      }
+    let last: BackingID? = entries.withLock { entries in
+      guard let entry = entries[node] else { return nil }
+      entries[node] = entry.opens > 1 ? Entry(backing: entry.backing, opens: entry.opens - 1) : nil
+      return entry.opens > 1 ? nil : entry.backing
     }
+    if let last { try? session.withLock { $0 }?.unregisterBacking(last) }
   }
 
   private func register(_ session: FuseSession, _ engine: Engine, _ reference: ContentReference) -> BackingID? {
@@ -70,6 +65,12 @@ final class BackingRegistry: Sendable {
       return try session.registerBacking(file)
     } catch {
       failure.store(error.rawValue, ordering: .relaxed)
+      // No privilege, no such ioctl, no passthrough for this kernel or for the cache's file system: it stays so.
+      switch error {
+      case .notPermitted, .inappropriateIOCTLForDevice, .notSupportedOnSocket, .tooManySymbolicLinkLevels:
+        engine.withdrawPassthrough()
+      default: break
+      }
       return nil
     }
   }

@@ -30,13 +30,11 @@ extension FilesystemAdapter {
         backings.release(NodeID(node))
         engine.release(NodeID(node), handle: handle.rawValue)
       }
-    } else if engine.refusePassthrough(NodeID(node)) {
+    } else {
+      engine.refusePassthrough(NodeID(node))
       if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
         engine.release(NodeID(node), handle: 0)
       }
-    } else {
-      engine.release(NodeID(node), handle: handle.rawValue)
-      reply.fail(.ioError)
     }
   }
 

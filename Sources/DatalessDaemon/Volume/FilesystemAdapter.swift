@@ -33,6 +33,7 @@ final class FilesystemAdapter: FuseOperations {
     canOpenDirectly.store(features.directIOMapping, ordering: .releasing)
     cachesAbsence.store(SessionKernelCache.canForgetAbsence(features), ordering: .releasing)
     self.features.withLock { $0 = features }
+    if !features.passthrough { engine.withdrawPassthrough() }
     onInitialized.withLock { $0 }?()
   }
 

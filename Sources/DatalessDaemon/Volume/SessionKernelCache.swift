@@ -22,8 +22,6 @@ final class SessionKernelCache: KernelCache {
     session.withLock { $0 = (notifier, Self.canForgetAbsence(features)) }
   }
 
-  var needsNames: Bool { session.withLock { $0.map { !$0.canDropAllNames } ?? false } }
-
   func invalidateAttributes(of node: NodeID) {
     guard let notifier = session.withLock({ $0?.notifier }) else { return }
     // Takes no lock in the kernel and cannot block (kernel-facts, section 4), so it needs no lane.
@@ -39,13 +37,15 @@ final class SessionKernelCache: KernelCache {
     }
   }
 
-  func invalidateDirectory(_ node: NodeID, names: [[UInt8]], completion: @escaping @Sendable () -> Void) {
+  func invalidateDirectory(
+    _ node: NodeID, names: @escaping @Sendable () -> [[UInt8]], completion: @escaping @Sendable () -> Void
+  ) {
     lane.submit { [self] in
       if let (notifier, canDropAllNames) = session.withLock({ $0 }) {
         if canDropAllNames {
           _ = notifier.expireAllEntries()
         } else {
-          for name in names { _ = notifier.invalidateEntry(name, in: FuseNode(node)) }
+          for name in names() { _ = notifier.invalidateEntry(name, in: FuseNode(node)) }
         }
         _ = notifier.invalidateContent(FuseNode(node))
       }

@@ -17,7 +17,9 @@ extension Volume {
       "profile": .text("macos"),
       "interrupt": .text(EngineConfiguration.InterruptMode.fatal.rawValue),
     ]
-    if let bandwidth = configuration.bandwidthBytesPerSecond { options["bandwidth_bytes_per_s"] = .number(bandwidth) }
+    if let bandwidth = configuration.bandwidthBytesPerSecond {
+      options["bandwidth_bytes_per_second"] = .number(bandwidth)
+    }
     if let concurrency = configuration.concurrency { options["concurrency"] = .number(Int64(concurrency)) }
     if let limit = configuration.run?.maxFiles { options["max_files"] = .number(limit) }
     if let limit = configuration.run?.maxBytes { options["max_bytes"] = .number(limit) }
@@ -38,8 +40,7 @@ extension Volume {
     facts["cached_absence"] = .flag(SessionKernelCache.canForgetAbsence(features))
     facts["max_background"] = .number(Int64(features.maxBackground))
     facts["dataless_reads"] = .text(features.directIOMapping ? "direct" : "page_cache")
-    let passesThrough = features.passthrough && engine.configuresPassthrough && adapter.backings.lastFailure == nil
-    facts["resident_reads"] = .text(passesThrough ? "passthrough" : "page_cache")
+    facts["resident_reads"] = .text(engine.offersPassthrough ? "passthrough" : "page_cache")
     if let failure = adapter.backings.lastFailure { facts["passthrough_failure"] = .text(failure.name) }
     return facts
   }

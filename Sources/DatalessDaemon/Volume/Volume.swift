@@ -53,7 +53,8 @@ final class Volume: VolumeRunning {
     simulation.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
     let engine = Engine(
       configuration: simulation, store: store.store, content: content, timer: timer,
-      blocking: ThreadBlockingLane(timer: timer), kernel: kernel, events: log, signals: ProcSignalProbe())
+      blocking: ThreadBlockingLane(timer: timer), metadata: ThreadBlockingLane(timer: timer, name: "dl-meta"),
+      kernel: kernel, events: log, signals: ProcSignalProbe())
     self.engine = engine
     adapter = FilesystemAdapter(engine: engine, processes: processes, statistics: statistics)
     startedAt = timer.now
@@ -175,49 +176,61 @@ final class Volume: VolumeRunning {
     endSession()
     engine.end(error)
     log.recordUnmounted(reason: reason, counters: counters())
-    _ = log.close(timeoutNanoseconds: 500_000_000)
+    _ = log.close(timeoutNanoseconds: 400_000_000)
     if let serving = serving.withLock({ $0.take() }) {
-      bounded(milliseconds: 300) { await serving.server.stop() }
+      boundedAsync(milliseconds: 200) { await serving.server.stop() }
       serving.directory.remove()
     }
     removeContent()
     return 0
   }
 
-  /// Ends the kernel's side in bounded steps (kernel-facts, R13): every parked reply is answered already; new triggers are
-  /// answered at once.
+  /// Ends the kernel's side in bounded steps (docs/ARCHITECTURE.md, R13). Every parked reply is answered already, and the loop
+  /// serves on until the mount is out of the name space, so that readers that ask once more are answered too. A loop that
+  /// does not end is left behind: the process ends anyway, and with it the device.
   private func endSession() {
-    let isRoot = geteuid() == 0
-    try? session.unmountLazily()
-    session.beginExit()
-    if !session.joinLoop(timeout: .milliseconds(500)), isRoot {
-      _ = session.abort()
-      _ = session.joinLoop(timeout: .milliseconds(200))
+    let session = session
+    if geteuid() == 0 {
+      try? session.unmountLazily()
+    } else {
+      // Runs fusermount3.
+      bounded(milliseconds: 500) { try? session.unmountLazily() }
     }
+    session.beginExit()
+    _ = session.joinLoop(timeout: .milliseconds(300))
     session.closeDevice()
   }
 
   /// Deletes the content, but waits for it only a moment: a large tree is renamed away at once, and what is left of it when
   /// the process ends is removed by the next command.
   private func removeContent() {
-    let done = Monitor<Bool>(false)
     let directory = cacheDirectory
+    bounded(milliseconds: 400) { try? directory.removeAll() }
+  }
+
+  /// Runs work that may block on a thread of its own, waiting for it for a limited time.
+  private func bounded(milliseconds: Int64, _ work: @escaping @Sendable () -> Void) {
+    let done = Monitor<Bool>(false)
     DetachedThread.start {
-      try? directory.removeAll()
+      work()
       done.set(true)
     }
-    _ = done.wait { $0 ? .done(true) : .wait(until: MonotonicTime.current + 800_000_000) }
+    wait(done, milliseconds)
+  }
+
+  private func wait(_ done: Monitor<Bool>, _ milliseconds: Int64) {
+    let deadline = MonotonicTime.current + milliseconds * 1_000_000
+    _ = done.wait { $0 || MonotonicTime.current >= deadline ? .done($0) : .wait(until: deadline) }
   }
 
   /// Runs async work from the main thread, waiting for a limited time.
-  private func bounded(milliseconds: Int64, _ body: @escaping @Sendable () async -> Void) {
+  private func boundedAsync(milliseconds: Int64, _ body: @escaping @Sendable () async -> Void) {
     let done = Monitor<Bool>(false)
     Task.detached {
       await body()
       done.set(true)
     }
-    let deadline = MonotonicTime.current + milliseconds * 1_000_000
-    _ = done.wait { $0 || MonotonicTime.current >= deadline ? .done($0) : .wait(until: deadline) }
+    wait(done, milliseconds)
   }
 
   /// Suspends a task of the control lane; the timer lane wakes it.

@@ -16,7 +16,8 @@ final class EngineFixture: Sendable {
   init(_ store: ScriptedStore, _ configuration: EngineConfiguration = EngineConfiguration()) {
     self.store = store
     engine = Engine(
-      configuration: configuration, store: store, content: content, timer: timer, blocking: lane, kernel: kernel,
+      configuration: configuration, store: store, content: content, timer: timer, blocking: lane, metadata: lane,
+      kernel: kernel,
       events: events, signals: signals)
   }
 
@@ -118,14 +119,16 @@ final class RecordingSink: EventSink {
 
 final class RecordingKernel: KernelCache {
   let calls = Mutex<[String]>([])
-  let needsNames = true
   func invalidateAttributes(of node: NodeID) { calls.withLock { $0.append("attributes \(node.rawValue)") } }
   func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void) {
     calls.withLock { $0.append("content \(node.rawValue)") }
     completion()
   }
-  func invalidateDirectory(_ node: NodeID, names: [[UInt8]], completion: @escaping @Sendable () -> Void) {
-    calls.withLock { $0.append("directory \(node.rawValue) \(names.count)") }
+  func invalidateDirectory(
+    _ node: NodeID, names: @escaping @Sendable () -> [[UInt8]], completion: @escaping @Sendable () -> Void
+  ) {
+    let count = names().count
+    calls.withLock { $0.append("directory \(node.rawValue) \(count)") }
     completion()
   }
 }

@@ -1,0 +1,4 @@
+@testable import FuseKit
+
+/// A file system that implements nothing.
+final class DefaultOperations: FuseOperations {}
