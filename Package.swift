@@ -16,12 +16,12 @@ let system = Target.Dependency.product(name: "SystemPackage", package: "swift-sy
 let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 
 let package = Package(
@@ -38,6 +38,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
     .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
@@ -48,11 +49,11 @@ let package = Package(
       name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
     .target(
       name: "DatalessControl",
-      dependencies: ["DatalessCore", httpClient, nioCore, nioPosix, nioHTTP1], swiftSettings: settings),
+      dependencies: ["DatalessCore", httpClient, nioCore, nioPosix, nioHTTP1, system], swiftSettings: settings),
     .target(
       name: "DatalessDaemon",
       dependencies: [
-        "FuseKit", "DatalessCore", "DatalessStores", "DatalessControl", "CDatalessLinux", hummingbird, hummingbirdCore,
+        "FuseKit", "DatalessCore", "DatalessStores", "DatalessControl", "CDatalessLinux", hummingbirdCore,
         logging, nioCore, nioPosix, nioHTTP1, httpTypes, system, collections,
       ], swiftSettings: settings),
     .target(
@@ -65,7 +66,14 @@ let package = Package(
       name: "DatalessStoresTests", dependencies: ["DatalessStores", "DatalessCore", "CDatalessLinux", system],
       swiftSettings: settings),
     .testTarget(
+      name: "DatalessControlTests",
+      dependencies: ["DatalessControl", "DatalessCommands", "DatalessDaemon", "DatalessCore", arguments, system, yams],
+      swiftSettings: settings),
+    .testTarget(
       name: "DatalessDaemonTests", dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", system],
       swiftSettings: settings),
+    .testTarget(
+      name: "MountTests", dependencies: ["dataless"], exclude: ["Clients"], swiftSettings: settings),
+    .testTarget(name: "TidyTests", swiftSettings: settings),
   ]
 )

@@ -205,8 +205,8 @@ static inline void clinux_clone_mount_tree_in_child(const char *path, int socket
 // A detached, recursive, private, read-only copy of the mount below `path`, for a user without CAP_SYS_ADMIN.
 //
 // A child in a user and mount namespace of its own makes it and passes the descriptor back; the child has ended when
-// this returns. No SIGCHLD is sent for it, and no handler of fork(2) runs. EPERM, ENOSPC or EUSERS where the system does
-// not let users have namespaces.
+// this returns. No SIGCHLD is sent for it, and no handler of fork(2) runs. EPERM, ENOSPC or EUSERS where the system
+// does not let users have namespaces.
 static inline long clinux_clone_mount_tree_as_user(const char *path) {
   int pair[2];
   if (syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) return -(long)errno;

@@ -43,42 +43,58 @@ public struct DatalessCommand: ParsableCommand {
       try command.run()
       return ExitStatus.success.rawValue
     } catch {
-      return report(error)
+      return report(error, arguments)
     }
   }
 
-  private static func report(_ error: any Error) -> Int32 {
+  private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
     switch error {
     case let exit as CommandExit: return exit.code
     case let failure as CommandFailure:
       Console.error(failure.message)
       return failure.status.rawValue
-    case let failure as ControlError: return report(CommandFailure(failure))
+    case let failure as ControlError: return report(CommandFailure(failure), arguments)
     case let failure as LifecycleError:
       Console.error(failure.message)
       return failure.exitCode
-    default: return reportParsing(error)
+    default: return reportParsing(error, arguments)
     }
   }
 
-  /// Help and the version go to standard output, a wrong command line to standard error.
-  private static func reportParsing(_ error: any Error) -> Int32 {
-    let text = fullMessage(for: error)
-    let code = exitCode(for: error)
-    guard code.isSuccess else {
-      let prefix = "Error: "
-      let message = text.hasPrefix(prefix) ? "dataless: " + text.dropFirst(prefix.count) : "dataless: " + text
-      for line in message.split(separator: "\n") { Console.note(readable(line)) }
-      return code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue
+  /// Help and the version go to standard output, a wrong command line to standard error in one line.
+  private static func reportParsing(_ error: any Error, _ arguments: [String]) -> Int32 {
+    guard exitCode(for: error).isSuccess else {
+      let subcommand = commandNames.first { $0 == arguments.first }
+      Console.error(usageMessage(message(for: error), arguments, subcommand))
+      // The status of `run` is its command's, so its own has to be one that commands do not use.
+      return subcommand == "run" ? ExitStatus.runFailed.rawValue : ExitStatus.usage.rawValue
     }
     do {
       let output = StandardOutput()
+      let text = fullMessage(for: error)
       if !text.isEmpty { try output.line(text) }
       try output.flush()
       return ExitStatus.success.rawValue
     } catch {
-      return report(error)
+      return report(error, arguments)
     }
+  }
+
+  private static func usageMessage(_ text: String, _ arguments: [String], _ subcommand: String?) -> String {
+    let help = "See 'dataless \(subcommand.map { $0 + " " } ?? "")--help'."
+    if subcommand == nil, let first = arguments.first, !first.hasPrefix("-") {
+      return "unknown command '\(TerminalText.escaped(ArgumentBytes.decode(first)))'. \(help)"
+    }
+    var message = text.split(separator: "\n").map { readable($0) }.joined(separator: " ")
+    // The parser's sentences begin with a capital letter, ours do not.
+    if let first = message.first, message.dropFirst().first?.isLowercase == true {
+      message = first.lowercased() + message.dropFirst()
+    }
+    return message + (message.hasSuffix(".") ? " " : ". ") + help
+  }
+
+  private static var commandNames: [String] {
+    configuration.groupedSubcommands.flatMap { $0.subcommands }.compactMap { $0.configuration.commandName }
   }
 
   /// A message that quotes an argument must not send the argument's control characters to the terminal.
@@ -96,8 +112,8 @@ public struct DatalessCommand: ParsableCommand {
     }
   }
 
-  /// Fills descriptors 0 to 2 that the caller closed, so that no socket or log file gets their number. They are opened the
-  /// wrong way round: using one is an error, as it would be if it were closed.
+  /// Fills descriptors 0 to 2 that the caller closed, so that no socket or log file gets their number. They are opened
+  /// the wrong way round: using one is an error, as it would be if it were closed.
   private static func openStandardDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
       _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)

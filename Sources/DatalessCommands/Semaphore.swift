@@ -1,7 +1,7 @@
 import Glibc
 
-/// sem_t: what one thread posts, another waits for. `@unchecked Sendable`: the memory is allocated once, freed when nobody
-/// refers to it any more, and only touched through sem_post(3) and sem_wait(3), which are thread-safe.
+/// sem_t: what one thread posts, another waits for. `@unchecked Sendable`: the memory is allocated once, freed when
+/// nobody refers to it any more, and only touched through sem_post(3) and sem_wait(3), which are thread-safe.
 final class Semaphore: @unchecked Sendable {
   private let semaphore: UnsafeMutablePointer<sem_t>
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DatalessCore
 import DatalessDaemon
-import DatalessStores
 
 /// The options of a volume, shared by `mount` and `run`.
 struct VolumeOptions: ParsableArguments {
@@ -56,9 +55,9 @@ struct VolumeOptions: ParsableArguments {
 
   private static func source(_ argument: PathArgument) throws -> VolumeConfiguration.Source {
     let text = String(decoding: argument.bytes, as: UTF8.self)
-    guard SyntheticSpecification.isSpecification(text) else { return .directory(argument.bytes) }
+    guard SyntheticSource.isSpecification(text) else { return .directory(argument.bytes) }
     do {
-      _ = try SyntheticSpecification(parsing: text)
+      try SyntheticSource.check(text)
     } catch {
       throw CommandFailure("cannot use SOURCE: \(error.message) (EINVAL).", status: .usage)
     }

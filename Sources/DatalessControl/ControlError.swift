@@ -46,6 +46,14 @@ public struct ControlError: Error, Sendable, Equatable, CustomStringConvertible 
         + "`dataless status` lists the mounted volumes; `dataless mount SOURCE MOUNTPOINT` mounts one.")
   }
 
+  /// A file that should be a log has nothing of one.
+  public static func noRecord(_ path: [UInt8]) -> ControlError {
+    ControlError(
+      code: .malformed,
+      message: "cannot read \(TerminalText.escaped(path)) as a log: it holds no record (EINVAL). "
+        + "Give the mountpoint of a mounted volume, or a log file.")
+  }
+
   /// The mount is left over from a daemon that has died.
   public static func daemonNotRunning(_ mountPoint: [UInt8]) -> ControlError {
     let name = TerminalText.escaped(mountPoint)

@@ -12,7 +12,6 @@ final class LoopThreads: Sendable {
   private nonisolated(unsafe) let session: OpaquePointer
   private let running = Atomic<Int>(0)
   private let threads = Mutex<[pthread_t]>([])
-  private let joining = Mutex<Bool>(false)
   private let onEnd: @Sendable () -> Void
 
   init(session: OpaquePointer, onEnd: @escaping @Sendable () -> Void) {

@@ -7,10 +7,11 @@ struct LogCommand: ParsableCommand {
     commandName: "log",
     abstract: "Print who materialized what, when, and how long they were blocked.",
     discussion: """
-      TARGET is the mountpoint of a volume, or a log file, also one whose volume is gone. Prints one row per \
-      materialization, in the order of their ends, and rows for everything else that happened. Waits, processes, handles and \
-      counters have rows only if --type asks for them. Columns: UTC time; the process that triggered it, and how many more \
-      waited; the operation; size; the longest wait; outcome; path. Names are escaped for the terminal.
+      TARGET is the mountpoint of a volume, which means its session, or a log file, also one whose volume is gone. \
+      Prints one row per materialization, in the order of their ends, and rows for everything else that happened. \
+      Waits, processes, handles and counters have rows only if --type asks for them. Columns: UTC time; the process \
+      that triggered it, and how many more waited; the operation; size; the longest wait; outcome; path. Names are \
+      escaped for the terminal.
 
       EXAMPLES
         dataless log /mnt/project --follow
@@ -48,20 +49,27 @@ struct LogCommand: ParsableCommand {
       valueName: "name"))
   var process: PathArgument?
 
+  func validate() throws {
+    for type in types where !LogTypes.all.contains(where: { $0 == type || $0.hasPrefix(type + ".") }) {
+      let known = LogTypes.all.joined(separator: ", ")
+      throw ValidationError("unknown type '\(type)' (EINVAL): known are \(known).")
+    }
+  }
+
   func run() throws {
     let log = try LogTarget.resolve(target.bytes)
-    try LogFlush.flush(log)
-    let isLive = follow && log.volume != nil
+    let isMounted = try LogFlush.flush(log).isMounted
+    let isLive = follow && isMounted
     let filter = LogFilter(types: types, path: path.map { Glob($0.bytes) }, process: process?.bytes)
-    let style = LogPrinter.Style(isJSON: json, isLive: isLive, isMounted: log.volume != nil)
+    let style = LogPrinter.Style(isJSON: json, isLive: isLive, isMounted: isMounted)
     guard isLive, let volume = log.volume else {
-      let printer = try LogPrinter(log: log.log, filter: filter, style: style)
+      let printer = try LogPrinter(log, filter: filter, style: style)
       try printer.drain()
       try printer.finish()
       return
     }
     try Blocking.run {
-      let printer = try LogPrinter(log: log.log, filter: filter, style: style)
+      let printer = try LogPrinter(log, filter: filter, style: style)
       try printer.drain()
       try await ControlClient.with(volume: volume) { client in
         // What comes over the socket only says that there is something to read: the file has every record in order.

@@ -1,6 +1,8 @@
 import DatalessControl
 
 /// Reads a log as far as it goes and prints what is wanted of it; again and again for one that grows.
+///
+/// Several sessions may share a file, also at the same time: ids of processes and attempts hold within one.
 final class LogPrinter {
   struct Style: Sendable {
     var isJSON: Bool
@@ -10,23 +12,30 @@ final class LogPrinter {
     var isMounted: Bool
   }
 
+  private struct Session {
+    var processes: LogProcesses
+    var filter: LogFilter
+    var table: LogTable
+  }
+
+  private let log: LogTarget
   private let file: LogFile
   private let style: Style
+  private let filter: LogFilter
   private let output = StandardOutput()
   private let expansion = LogExpansion()
-  private var processes: LogProcesses
-  private var filter: LogFilter
-  private var table: LogTable
+  private var sessions: [String: Session] = [:]
+  private var recordCount = 0
   private var hasHeader = false
-  /// Whether the last session in the log was unmounted.
+  private lazy var isColoured = Colour.isWanted(isTerminal: output.isTerminal)
+  /// Whether the volume that is followed was unmounted.
   private(set) var hasEnded = false
 
-  init(log: [UInt8], filter: LogFilter, style: Style) throws {
-    file = try LogFile(path: log)
-    self.style = style
+  init(_ log: LogTarget, filter: LogFilter, style: Style) throws {
+    self.log = log
     self.filter = filter
-    processes = LogProcesses(keepsRecords: style.isJSON)
-    table = LogTable(showsEveryType: !filter.types.isEmpty, showsStarts: style.isLive)
+    self.style = style
+    file = try LogFile(path: log.log)
   }
 
   /// Prints all whole records that the file has by now.
@@ -36,15 +45,20 @@ final class LogPrinter {
   }
 
   /// Prints what is left at the end: a last line without a newline, attempts without an end.
+  ///
+  /// - Throws: `ControlError.noRecord` when the whole file had none.
   func finish() throws {
     if let record = file.tornLine() { try print(record) }
     if !style.isJSON, filter.isEmpty, !style.isLive {
-      for var row in table.unfinished {
-        if style.isMounted { row.outcome = "in flight" }
-        try print(row)
+      for element in sessions.sorted(by: { $0.key < $1.key }) {
+        for var row in element.value.table.unfinished {
+          if style.isMounted, element.key == log.session { row.outcome = "in flight" }
+          try print(row)
+        }
       }
     }
     try output.flush()
+    guard recordCount > 0 else { throw ControlError.noRecord(log.log) }
     if file.malformedLines > 0 {
       let verb = file.malformedLines == 1 ? "is not a record" : "are not records"
       Console.note("dataless: \(HumanText.count(Int64(file.malformedLines), "line")) of the log \(verb); left out.")
@@ -52,16 +66,30 @@ final class LogPrinter {
   }
 
   private func print(_ record: LogRecord) throws {
-    processes.note(record)
-    if record.type == "volume.mounted" { hasEnded = false }
-    if record.type == "volume.unmounted" { hasEnded = true }
-    let isWanted = filter.accepts(record, processes)
+    recordCount += 1
+    let id = record.session ?? ""
+    guard !log.isVolume || id == log.session else { return }
+    if record.type == "volume.unmounted", id == log.session { hasEnded = true }
+    // In place: taking the state out of the dictionary to change it would copy its tables for every record.
+    let (isWanted, row) = show(record, &sessions[id, default: newSession()])
     if style.isJSON {
-      if isWanted { try output.line(bytes: expansion.line(record, processes)) }
-      return
+      if isWanted { try output.line(bytes: expansion.line(record, sessions[id]!.processes)) }
+    } else if isWanted, let row {
+      try print(row)
     }
-    // The table sees every record: a row about the end of an attempt also says how it began.
-    if let row = table.row(record, processes), isWanted { try print(row) }
+  }
+
+  /// The table sees every record: a row about the end of an attempt also says how it began.
+  private func show(_ record: LogRecord, _ session: inout Session) -> (isWanted: Bool, row: LogRow?) {
+    session.processes.note(record)
+    let isWanted = session.filter.accepts(record, session.processes)
+    return (isWanted, style.isJSON ? nil : session.table.row(record, session.processes))
+  }
+
+  private func newSession() -> Session {
+    Session(
+      processes: LogProcesses(keepsRecords: style.isJSON), filter: filter,
+      table: LogTable(showsEveryType: !filter.types.isEmpty, showsStarts: style.isLive))
   }
 
   private func print(_ row: LogRow) throws {
@@ -69,6 +97,4 @@ final class LogPrinter {
     hasHeader = true
     try output.line(LogTable.line(row, isColoured: isColoured))
   }
-
-  private lazy var isColoured = Colour.isWanted(isTerminal: output.isTerminal)
 }

@@ -34,7 +34,6 @@ struct LogTable {
   /// The row of a record; nil when it has none.
   mutating func row(_ record: LogRecord, _ processes: LogProcesses) -> LogRow? {
     let row = makeRow(record, processes)
-    if record.type == "volume.mounted" { started.removeAll() }
     if record.type == "materialization.started", let attempt = record.attempt {
       started[attempt] = Started(row: row, process: record.process)
       return showsEveryType || showsStarts ? row : nil
@@ -93,6 +92,11 @@ struct LogTable {
 
   private func materializationStarted(_ json: JSONObject, _ row: inout LogRow) {
     row.what = json.string("trigger") ?? "?"
+    if row.what == "command" {
+      // What `dataless materialize` asks for has no process of its own in the log.
+      if row.who.isEmpty { row.who = "command" }
+      row.what = "materialize"
+    }
     row.outcome = "started"
     if json.string("kind") == "directory" {
       row.detail = Self.directory(row.detail)

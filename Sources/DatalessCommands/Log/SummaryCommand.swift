@@ -7,10 +7,10 @@ struct SummaryCommand: ParsableCommand {
     commandName: "summary",
     abstract: "Add up what was materialized, by whom, and whether it was needed.",
     discussion: """
-      TARGET is the mountpoint of a volume, or a log file; both give the same answer. A file that holds several sessions is \
-      about its last one. Requests are those that reached the volume: what the kernel answers from its caches is not seen. \
-      Needless is a file that was fetched for a read and of which at most 5 % was read; header only is a file of which only \
-      the first 64 KiB, and at most half, were read.
+      TARGET is the mountpoint of a volume, or a log file; both give the same answer. Of a file that holds several \
+      sessions, the one that was mounted last is meant. Requests are those that reached the volume: what the kernel \
+      answers from its caches is not seen. Needless is a file that was fetched for a read and of which at most 5 % was \
+      read; header only is a file of which only the first 64 KiB, and at most half, were read.
 
       EXAMPLES
         dataless summary /mnt/project
@@ -28,8 +28,9 @@ struct SummaryCommand: ParsableCommand {
 
   func run() throws {
     let log = try LogTarget.resolve(target.bytes)
-    try LogFlush.flush(log)
-    let report = try SummaryReport.load(log: log.log)
+    let flushed = try LogFlush.flush(log)
+    let report = try SummaryReport.load(
+      log: log.log, session: log.isVolume ? log.session : nil, isMounted: flushed.isMounted, lost: flushed.lost)
     let output = StandardOutput()
     if json {
       try output.json(report)

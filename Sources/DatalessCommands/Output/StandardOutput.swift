@@ -11,7 +11,11 @@ public final class StandardOutput {
   private var buffer: [UInt8] = []
   private let descriptor: CInt
 
-  public init(descriptor: CInt = 1) { self.descriptor = descriptor }
+  /// Has the process ignore SIGPIPE, so that a reader that went away is seen as EPIPE.
+  public init(descriptor: CInt = 1) {
+    self.descriptor = descriptor
+    signal(SIGPIPE, SIG_IGN)
+  }
 
   public var isTerminal: Bool { isatty(descriptor) == 1 }
 

@@ -7,8 +7,8 @@ struct EvictCommand: ParsableCommand {
     commandName: "evict",
     abstract: "Make files dataless again, and directories with all that is below them.",
     discussion: """
-      The next read materializes again. A file that is open (EBUSY) or has several names (EMLINK) is refused; a directory \
-      stops at the first refusal.
+      The next read materializes again. A file that is open (EBUSY) or has several names (EMLINK) is refused; a \
+      directory stops at the first refusal.
 
       EXAMPLES
         dataless evict /mnt/project

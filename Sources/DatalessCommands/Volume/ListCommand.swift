@@ -1,5 +1,6 @@
 import ArgumentParser
 import DatalessControl
+import DatalessCore
 
 /// `dataless ls`: what the volume knows about its items.
 struct ListCommand: ParsableCommand {
@@ -7,8 +8,8 @@ struct ListCommand: ParsableCommand {
     commandName: "ls",
     abstract: "List items with their state, size and local bytes, without touching the volume.",
     discussion: """
-      Asks the daemon, not the file system: nothing is materialized or listed. A dataless directory is one line, because \
-      what is in it is not known yet. Columns: state, size, bytes in the cache, path.
+      Asks the daemon, not the file system: nothing is materialized or listed. A dataless directory is one line, \
+      because what is in it is not known yet. Columns: state, size, bytes in the cache, path.
 
       EXAMPLES
         dataless ls -R /mnt/project
@@ -37,7 +38,8 @@ struct ListCommand: ParsableCommand {
         try list(location, to: output)
       } catch let error as ControlError where error.code == .remote {
         try output.flush()
-        Console.error("cannot list \(path.description): \(error.message).")
+        let errno = error.errno.map { " (\($0.name))" } ?? ""
+        Console.error("cannot list \(path.description): \(TerminalText.escaped(error.message))\(errno).")
         hasFailed = true
       }
     }

@@ -1,4 +1,5 @@
 import DatalessControl
+import DatalessCore
 
 /// A volume's status as text.
 enum StatusText {
@@ -16,7 +17,12 @@ enum StatusText {
     lines.append(line("content", content(status.items)))
     lines.append(line("done", done(status.materialized)))
     lines.append(line("requests", HumanText.counts(status.requestsReachingTheVolume)))
-    lines.append(line("system", "kernel \(TerminalText.escaped(status.kernel)), libfuse \(TerminalText.escaped(status.libfuse)), \(options(status.fastPaths))"))
+    lines.append(
+      line(
+        "system",
+        "kernel \(TerminalText.escaped(status.kernel)), libfuse \(TerminalText.escaped(status.libfuse)), "
+          + options(status.fastPaths)
+      ))
     if let budget = status.budget { lines.append(line("budget", Self.budget(budget))) }
     for warning in status.warnings { lines.append(line("warning", TerminalText.escaped(warning))) }
     if !status.inFlight.isEmpty {
@@ -36,7 +42,7 @@ enum StatusText {
       let name = element.key
       if case .integer(let value) = element.value {
         if name.hasSuffix("_ns") { return "\(name.dropLast(3)) \(HumanText.duration(nanoseconds: value))" }
-        if name.hasSuffix("_bytes_per_second") { return "\(name.dropLast(17)) \(HumanText.size(value))/s" }
+        if name.hasSuffix("_bytes_per_second") { return "\(name.dropLast(17)) \(Rate.format(value))" }
         if name.hasSuffix("_bytes") { return "\(name.dropLast(6)) \(HumanText.size(value))" }
       }
       return "\(name) \(element.value.text)"
@@ -81,10 +87,14 @@ enum StatusText {
     let age = HumanText.duration(nanoseconds: attempt.ageNanoseconds)
     var lines = ["    \(path): \(TerminalText.escaped(attempt.stage)) for \(age)"]
     for waiter in attempt.waiters {
-      let name = waiter.comm ?? waiter.exeBytes.map { String(decoding: PathBytes.lastComponent($0), as: UTF8.self) } ?? "?"
+      let name =
+        waiter.comm ?? waiter.exeBytes.map { String(decoding: PathBytes.lastComponent($0), as: UTF8.self) } ?? "?"
       let thread = waiter.mainThread ? "main thread" : "thread \(waiter.tid)"
       let blocked = HumanText.duration(nanoseconds: waiter.blockedNanoseconds)
-      lines.append("      \(TerminalText.escaped(name))[\(waiter.pid)] \(thread), \(TerminalText.escaped(waiter.trigger)), blocked \(blocked)")
+      lines.append(
+        "      \(TerminalText.escaped(name))[\(waiter.pid)] \(thread), \(TerminalText.escaped(waiter.trigger)), "
+          + "blocked \(blocked)"
+      )
     }
     let more = attempt.waiterCount - Int64(attempt.waiters.count)
     if more > 0 { lines.append("      and \(HumanText.count(more)) more") }

@@ -3,9 +3,10 @@ import Glibc
 
 /// The common part of `materialize` and `evict`: groups paths by volume, shows progress, names what failed.
 struct Transfer: Sendable {
-  typealias Call = @Sendable (
-    ControlClient, [[UInt8]], @escaping (TransferProgress) -> Void
-  ) async throws -> TransferResult
+  typealias Call =
+    @Sendable (
+      ControlClient, [[UInt8]], @escaping (TransferProgress) -> Void
+    ) async throws -> TransferResult
 
   /// `materialized` or `evicted`.
   var verb: String

@@ -8,8 +8,8 @@ struct UnmountCommand: ParsableCommand {
     commandName: "unmount",
     abstract: "End a volume; also one whose daemon has died.",
     discussion: """
-      Whoever is blocked on the volume gets ETIMEDOUT. Returns when the mount, the daemon, its socket and its content are \
-      gone. The log stays.
+      Whoever is blocked on the volume gets ETIMEDOUT. Returns when the mount, the daemon, its socket and its content \
+      are gone. The log stays.
 
       EXAMPLES
         dataless unmount /mnt/project
@@ -63,7 +63,8 @@ struct UnmountCommand: ParsableCommand {
     }
     let (path, base64) = WirePath.split(volume.mountPoint)
     try StandardOutput().json(
-      Report(mountpoint: path, mountpointBase64: base64, log: record?.log, logBase64: record?.logBase64, wasDead: wasDead))
+      Report(
+        mountpoint: path, mountpointBase64: base64, log: record?.log, logBase64: record?.logBase64, wasDead: wasDead))
   }
 
   /// - Returns: Whether the daemon was dead.

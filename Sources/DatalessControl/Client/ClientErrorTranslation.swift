@@ -18,7 +18,9 @@ enum ClientErrorTranslation {
       }
     }
     // The answer broke off.
-    if let error = error as? HTTPParserError, error == .invalidEOFState { return ControlError.daemonNotRunning(mountPoint) }
+    if let error = error as? HTTPParserError, error == .invalidEOFState {
+      return ControlError.daemonNotRunning(mountPoint)
+    }
     if let error = error as? IOError { return translate(Errno(rawValue: error.errnoCode), mountPoint) }
     if let error = error as? ChannelError, case .connectTimeout = error { return timedOut(mountPoint, timeout) }
     return other(mountPoint, "\(error)")
@@ -31,7 +33,8 @@ enum ClientErrorTranslation {
       return .daemonNotRunning(mountPoint)
     case .permissionDenied, .notPermitted:
       return .system(
-        errno, "cannot reach the daemon of \(name)", remedy: "Only its user and root may; run the command as one of them.")
+        errno, "cannot reach the daemon of \(name)",
+        remedy: "Only its user and root may; run the command as one of them.")
     default: return .system(errno, "cannot reach the daemon of \(name)")
     }
   }

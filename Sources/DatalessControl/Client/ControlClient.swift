@@ -78,7 +78,8 @@ public final class ControlClient: Sendable {
   }
 
   /// Evicts files, and directories with all that is below them; stops at the first refusal.
-  public func evict(_ paths: [[UInt8]], progress: (TransferProgress) -> Void = { _ in }) async throws -> TransferResult {
+  public func evict(_ paths: [[UInt8]], progress: (TransferProgress) -> Void = { _ in }) async throws -> TransferResult
+  {
     try await transfer(.evict, paths, progress)
   }
 

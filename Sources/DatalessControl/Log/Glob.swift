@@ -1,9 +1,9 @@
 /// A pattern for paths, compared as bytes.
 ///
-/// `?` is any byte but a slash, `*` any number of them, `**` any number of bytes with slashes too, `[a-z]` and `[!a-z]` one
-/// byte of a set, and a backslash takes the next byte as it is. A pattern without a slash is compared with the last
-/// component of a path, any other with the whole path from the volume's root. `**/` also stands for nothing, so that
-/// `**/*.c` finds a file in the root.
+/// `?` is any byte but a slash, `*` any number of them, `**` any number of bytes with slashes too, `[a-z]` and
+/// `[!a-z]` one byte of a set, and a backslash takes the next byte as it is. A pattern without a slash is compared with
+/// the last component of a path, any other with the whole path from the volume's root. `**/` also stands for nothing,
+/// so that `**/*.c` finds a file in the root.
 public struct Glob: Sendable, Equatable {
   private enum Part: Sendable, Equatable {
     case byte(UInt8)
@@ -90,11 +90,12 @@ public struct Glob: Sendable, Equatable {
     // Element n: the first n parts are matched. Inside: the text of a `**/` has begun and waits for its slash.
     var reached = [Bool](repeating: false, count: parts.count + 1)
     var inside = reached
+    var next = reached
+    var nextInside = reached
     reached[0] = true
     skipOptional(parts, &reached)
     for byte in path {
-      var next = [Bool](repeating: false, count: parts.count + 1)
-      var nextInside = next
+      var isAlive = false
       for (index, part) in parts.enumerated() where reached[index] || inside[index] {
         switch part {
         case .anyBytes: if byte != PathBytes.slash { next[index] = true }
@@ -104,9 +105,15 @@ public struct Glob: Sendable, Equatable {
           if byte == PathBytes.slash { next[index + 1] = true }
         default: if reached[index], accepts(part, byte) { next[index + 1] = true }
         }
+        isAlive = isAlive || next[index] || next[index + 1] || nextInside[index]
       }
-      reached = next
-      inside = nextInside
+      guard isAlive else { return false }
+      swap(&reached, &next)
+      swap(&inside, &nextInside)
+      for index in 0...parts.count {
+        next[index] = false
+        nextInside[index] = false
+      }
       skipOptional(parts, &reached)
     }
     return reached[parts.count]

@@ -14,65 +14,65 @@ struct JSONScanner {
   }
 
   /// Takes `byte`, after white space, if it comes next.
-  private mutating func take(_ byte: Character) -> Bool {
+  private mutating func take(_ byte: UInt8) -> Bool {
     skipSpace()
-    guard index < buffer.count, buffer[index] == byte.asciiValue! else { return false }
+    guard index < buffer.count, buffer[index] == byte else { return false }
     index += 1
     return true
   }
 
   /// Takes an object; calls `body` with the range of each key, quotes excluded, and of its value.
   mutating func object(_ body: (Range<Int>, Range<Int>) -> Void) -> Bool {
-    guard take("{") else { return false }
-    if take("}") { return true }
+    guard take(UInt8(ascii: "{")) else { return false }
+    if take(UInt8(ascii: "}")) { return true }
     repeat {
       skipSpace()
       let keyStart = index + 1
       guard string() else { return false }
       let key = keyStart..<index - 1
-      guard take(":") else { return false }
+      guard take(UInt8(ascii: ":")) else { return false }
       skipSpace()
       let valueStart = index
       guard value(depth: 1) else { return false }
       body(key, valueStart..<index)
-    } while take(",")
-    return take("}")
+    } while take(UInt8(ascii: ","))
+    return take(UInt8(ascii: "}"))
   }
 
   /// Takes an array; calls `body` with the range of each element.
   mutating func array(_ body: (Range<Int>) -> Void) -> Bool {
-    guard take("[") else { return false }
-    if take("]") { return true }
+    guard take(UInt8(ascii: "[")) else { return false }
+    if take(UInt8(ascii: "]")) { return true }
     repeat {
       skipSpace()
       let start = index
       guard value(depth: 1) else { return false }
       body(start..<index)
-    } while take(",")
-    return take("]")
+    } while take(UInt8(ascii: ","))
+    return take(UInt8(ascii: "]"))
   }
 
   private mutating func value(depth: Int) -> Bool {
     guard index < buffer.count, depth < Self.depthMax else { return false }
     switch buffer[index] {
     case UInt8(ascii: "\""): return string()
-    case UInt8(ascii: "{"): return container("}", depth, isObject: true)
-    case UInt8(ascii: "["): return container("]", depth, isObject: false)
+    case UInt8(ascii: "{"): return container(UInt8(ascii: "}"), depth, isObject: true)
+    case UInt8(ascii: "["): return container(UInt8(ascii: "]"), depth, isObject: false)
     default: return word()
     }
   }
 
-  private mutating func container(_ end: Character, _ depth: Int, isObject: Bool) -> Bool {
+  private mutating func container(_ end: UInt8, _ depth: Int, isObject: Bool) -> Bool {
     index += 1
     if take(end) { return true }
     repeat {
       skipSpace()
       if isObject {
-        guard string(), take(":") else { return false }
+        guard string(), take(UInt8(ascii: ":")) else { return false }
         skipSpace()
       }
       guard value(depth: depth + 1) else { return false }
-    } while take(",")
+    } while take(UInt8(ascii: ","))
     return take(end)
   }
 

@@ -12,19 +12,13 @@ public struct LogProcesses: Sendable {
   }
 
   private var byID: [UInt32: Process] = [:]
-  private var session: String?
   private let keepsRecords: Bool
 
   /// - Parameter keepsRecords: Whether arguments and all else are needed later; else only names are kept.
   public init(keepsRecords: Bool) { self.keepsRecords = keepsRecords }
 
-  /// Takes note of a record: of its process, or of a new session, in which ids begin anew.
+  /// Takes note of the process that a record introduces, if it does. All records must be of one session.
   public mutating func note(_ record: LogRecord) {
-    if record.type == "volume.mounted" {
-      let session = record.session
-      if session != self.session { byID.removeAll() }
-      self.session = session
-    }
     guard record.type == "process.seen", let id = record.process else { return }
     byID[id] = Process(
       pid: record.json.integer("pid").flatMap { Int32(exactly: $0) } ?? 0,

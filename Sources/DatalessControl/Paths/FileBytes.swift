@@ -48,10 +48,14 @@ public enum FileBytes {
 extension FileBytes {
   /// Reads at most the last `bytes` bytes of a file; all of it where it cannot be positioned.
   ///
-  /// - Throws: as `read`.
+  /// - Throws: as `read`; EISDIR.
   static func readTail(_ path: [UInt8], bytes limit: Int) throws(ControlError) -> [UInt8] {
     let descriptor = try open(path)
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+      throw ControlError.system(.isDirectory, "cannot read \(TerminalText.escaped(path))")
+    }
     let end = lseek(descriptor, 0, SEEK_END)
     guard end >= 0 else { return [] }
     lseek(descriptor, max(0, end - limit), SEEK_SET)

@@ -11,6 +11,8 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   /// Absent when it could not be read.
   public var comm: String?
   public var exe: String?
+  /// Whether this is what `dataless materialize` asked for, which no process of the log did.
+  public var isCommand = false
   /// How many processes, and the first 16 of them.
   public var pidCount: Int64 = 0
   public var pids: [Int32] = []
@@ -34,6 +36,7 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case comm, exe, pids, ancestors, files, directories, bytes, failures, refusals, blocked, use, verdict
+    case isCommand = "is_command"
     case pidCount = "pid_count"
     case startedBy = "started_by"
   }

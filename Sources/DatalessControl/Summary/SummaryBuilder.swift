@@ -1,10 +1,10 @@
-/// Adds up a log, record by record. A log that begins another session starts it anew: the report is about the last one.
+/// Adds up one session of a log, record by record: the one that is asked for, or the one that was mounted last.
 ///
 /// Memory: some 100 bytes per item and process that the log names, whatever the number of records.
 public struct SummaryBuilder: Sendable {
   private struct Attempt {
     var process: UInt32?
-    var isFile: Bool
+    var isCommand: Bool
     var topLevel: Int
     var waiting = 0
     var isFinished = false
@@ -25,14 +25,23 @@ public struct SummaryBuilder: Sendable {
   private var firstMonotonic: Int64?
   private var lastMonotonic: Int64 = 0
   private var nextSequence: UInt64?
-  private var isEmpty = true
+  private let session: String?
+  /// Records so far, of whatever session.
+  public private(set) var recordCount = 0
 
-  public init() {}
+  /// - Parameter session: nil for the one that was mounted last; every `volume.mounted` record begins anew.
+  public init(session: String? = nil) { self.session = session }
 
-  /// Takes the next record of the log.
+  /// Takes the next record of the log. Records of other sessions count as nothing.
   public mutating func add(_ record: LogRecord) {
-    if record.type == "volume.mounted", !isEmpty, record.session != report.session { beginSession() }
-    isEmpty = false
+    recordCount += 1
+    if let session {
+      guard record.session == session else { return }
+    } else if record.type == "volume.mounted", recordCount > 1, record.session != report.session {
+      beginSession()
+    } else if !report.session.isEmpty, record.session != report.session {
+      return
+    }
     header(record)
     if record.type == "process.seen" {
       processes.note(record)
@@ -75,13 +84,18 @@ public struct SummaryBuilder: Sendable {
   /// - Parameters:
   ///   - log: The log's path, for the report.
   ///   - malformedLines: Lines of the file that are no records.
-  public func finish(log: [UInt8], malformedLines: Int) -> SummaryReport {
+  ///   - isMounted: Whether the volume still writes the log; if not, an end is missing that is not there.
+  ///   - lost: Records that the daemon says are not in the file.
+  public func finish(log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0) -> SummaryReport {
     var result = report
     result.log = String(decoding: log, as: UTF8.self)
     result.durationNanoseconds = lastMonotonic - (firstMonotonic ?? lastMonotonic)
+    result.completeness.lostRecords = max(result.completeness.lostRecords, lost)
     result.completeness.malformedLines = Int64(malformedLines)
     result.completeness.unfinishedAttempts = Int64(attempts.values.count { !$0.isFinished })
-    result.completeness.isComplete = result.completeness.lostRecords == 0 && malformedLines == 0
+    result.completeness.isEndMissing = !isMounted && report.unmountReason == nil
+    result.completeness.isComplete =
+      result.completeness.lostRecords == 0 && malformedLines == 0 && !result.completeness.isEndMissing
     result.materialized.distinctFiles = files.distinctFiles
     result.materialized.distinctBytes = files.distinctBytes
     result.blocked.wallNanoseconds = wall.length
@@ -93,7 +107,7 @@ public struct SummaryBuilder: Sendable {
     result.topLevelDirectories = topLevel.sorted {
       ($1.bytes, $1.files, $1.directories, $0.path) < ($0.bytes, $0.files, $0.directories, $1.path)
     }
-    result.sections = sections.finish(report.requestsReachingTheVolume)
+    result.sections = sections.finish(report.requestsReachingTheVolume ?? [:])
     return result
   }
 
@@ -101,8 +115,10 @@ public struct SummaryBuilder: Sendable {
 
   private mutating func beginSession() {
     let earlier = report.completeness.earlierSessions + 1
+    let count = recordCount
     self = SummaryBuilder()
     report.completeness.earlierSessions = earlier
+    recordCount = count
   }
 
   private mutating func header(_ record: LogRecord) {
@@ -145,7 +161,9 @@ public struct SummaryBuilder: Sendable {
     report.triggers[record.json.string("trigger") ?? "unknown", default: 0] += 1
     files.started(path, size: record.json.integer("size") ?? 0)
     guard let id = record.attempt else { return }
-    attempts[id] = Attempt(process: record.process, isFile: isFile, topLevel: topLevel(of: path, isFile: isFile))
+    attempts[id] = Attempt(
+      process: record.process, isCommand: record.json.string("trigger") == "command",
+      topLevel: topLevel(of: path, isFile: isFile))
   }
 
   private mutating func finished(_ record: LogRecord) {
@@ -155,17 +173,18 @@ public struct SummaryBuilder: Sendable {
     let attempt = record.attempt.flatMap { attempts[$0] }
     let process = attempt?.process ?? json.objects("waiters").first?.unsigned("process").flatMap { UInt32(exactly: $0) }
     let top = attempt?.topLevel ?? topLevel(of: path, isFile: isFile)
+    let isCommand = attempt?.isCommand ?? false
     let bytes = json.integer("bytes") ?? 0
     switch record.outcome ?? "ok" {
     case "ok" where isFile:
-      let isAgain = files.materializedFile(path, bytes: bytes)
+      let isAgain = files.materializedFile(path, bytes: bytes, isRead: !isCommand)
       report.materialized.files += 1
       report.materialized.bytes += bytes
       topLevel[top].files += 1
       topLevel[top].bytes += bytes
       sections.current.files += 1
       sections.current.bytes += bytes
-      groups.with(process, processes) {
+      groups.with(process, processes, isCommand: isCommand) {
         $0.files += 1
         $0.bytes += bytes
         if isAgain { $0.use.readAgainAfterEviction += 1 }
@@ -175,13 +194,13 @@ public struct SummaryBuilder: Sendable {
       report.materialized.directories += 1
       topLevel[top].directories += 1
       sections.current.directories += 1
-      groups.with(process, processes) { $0.directories += 1 }
+      groups.with(process, processes, isCommand: isCommand) { $0.directories += 1 }
     case "cancelled": report.materialized.cancelled += 1
     case let errno:
       report.materialized.failures += 1
       report.failures[errno, default: 0] += 1
       sections.current.failures += 1
-      groups.with(process, processes) { $0.failures += 1 }
+      groups.with(process, processes, isCommand: isCommand) { $0.failures += 1 }
     }
     if let id = record.attempt { settle(id) { $0.isFinished = true } }
   }
@@ -196,7 +215,8 @@ public struct SummaryBuilder: Sendable {
     guard let blocked = record.json.integer("blocked_ns"), let end = record.monotonicNanoseconds else { return }
     report.blocked.add(blocked)
     wall.insert(from: end - blocked, to: end)
-    groups.waited(record.process, processes, from: end - blocked, to: end)
+    let isCommand = record.json.string("trigger") == "command"
+    groups.waited(record.process, processes, isCommand: isCommand, from: end - blocked, to: end)
     sections.current.blockedNanoseconds += blocked
     guard let id = record.attempt, let attempt = attempts[id] else { return }
     topLevel[attempt.topLevel].blockedNanoseconds += blocked

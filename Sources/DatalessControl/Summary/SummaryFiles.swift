@@ -7,6 +7,7 @@ struct SummaryFiles: Sendable {
     var attempts: UInt16 = 0
     var materializations: UInt16 = 0
     var isOpened = false
+    var isReadAgain = false
     var isTriggeredByHandle = false
   }
 
@@ -30,18 +31,20 @@ struct SummaryFiles: Sendable {
     }
   }
 
-  /// - Returns: Whether the file had been materialized before, and so has been evicted since.
-  mutating func materializedFile(_ path: [UInt8], bytes: Int64) -> Bool {
+  /// - Parameter isRead: Whether somebody read it, and not a command of ours asked for it.
+  /// - Returns: Whether it was read and had been materialized before, and so had been evicted since.
+  mutating func materializedFile(_ path: [UInt8], bytes: Int64, isRead: Bool) -> Bool {
     let count = update(path) { item in
       item.size = max(item.size, bytes)
       item.materializations = item.materializations == .max ? .max : item.materializations + 1
+      if isRead, item.materializations > 1 { item.isReadAgain = true }
       return item.materializations
     }
     if count == 1 {
       distinctFiles += 1
       distinctBytes += bytes
     }
-    return count > 1
+    return isRead && count > 1
   }
 
   mutating func materializedDirectory(_ path: [UInt8], durationNanoseconds: Int64) {
@@ -75,7 +78,7 @@ struct SummaryFiles: Sendable {
   var use: SummaryReport.Use {
     var use = SummaryReport.Use()
     for item in items.values {
-      if item.materializations > 1 { use.readAgainAfterEviction += 1 }
+      if item.isReadAgain { use.readAgainAfterEviction += 1 }
       guard item.isOpened else { continue }
       use.count(FileUse(size: item.size, covered: item.covered, highWaterMark: item.highWaterMark))
       if item.materializations > 0, item.isTriggeredByHandle, item.covered <= item.size / 20 {

@@ -4,6 +4,7 @@ struct SummaryProcesses: Sendable {
     var comm: [UInt8]?
     var exe: [UInt8]?
     var starter: [UInt8]?
+    var isCommand: Bool
   }
 
   private struct Group {
@@ -19,12 +20,17 @@ struct SummaryProcesses: Sendable {
   /// The process with an id was seen (again), maybe under another name.
   mutating func forget(_ id: UInt32) { indexByID[id] = nil }
 
-  mutating func with(_ id: UInt32?, _ processes: LogProcesses, _ body: (inout ProcessSummary) -> Void) {
-    body(&groups[index(id, processes)].summary)
+  /// - Parameter isCommand: Whether a command of ours asked for it, which has no id.
+  mutating func with(
+    _ id: UInt32?, _ processes: LogProcesses, isCommand: Bool = false, _ body: (inout ProcessSummary) -> Void
+  ) {
+    body(&groups[index(id, processes, isCommand)].summary)
   }
 
-  mutating func waited(_ id: UInt32?, _ processes: LogProcesses, from start: Int64, to end: Int64) {
-    let index = index(id, processes)
+  mutating func waited(
+    _ id: UInt32?, _ processes: LogProcesses, isCommand: Bool, from start: Int64, to end: Int64
+  ) {
+    let index = index(id, processes, isCommand)
     groups[index].summary.blocked.add(end - start)
     groups[index].wall.insert(from: start, to: end)
   }
@@ -43,11 +49,12 @@ struct SummaryProcesses: Sendable {
     }
   }
 
-  private mutating func index(_ id: UInt32?, _ processes: LogProcesses) -> Int {
+  private mutating func index(_ id: UInt32?, _ processes: LogProcesses, _ isCommand: Bool) -> Int {
     if let id, let index = indexByID[id] { return index }
     let chain = id.map { processes.chain(of: $0) } ?? []
     let starter = chain.dropFirst().first { $0.exe != nil && $0.exe != chain.first?.exe }
-    let key = Key(comm: chain.first?.comm, exe: chain.first?.exe, starter: starter?.exe)
+    let key = Key(
+      comm: chain.first?.comm, exe: chain.first?.exe, starter: starter?.exe, isCommand: isCommand && id == nil)
     let index: Int
     if let known = indexByKey[key] {
       index = known
@@ -55,6 +62,7 @@ struct SummaryProcesses: Sendable {
       index = groups.count
       indexByKey[key] = index
       var group = Group()
+      group.summary.isCommand = key.isCommand
       group.summary.comm = chain.first?.comm.map(Self.text)
       group.summary.exe = chain.first?.exe.map(Self.text)
       group.summary.startedBy = starter.map(Self.ancestor)

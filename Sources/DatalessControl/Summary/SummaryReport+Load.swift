@@ -1,12 +1,19 @@
 extension SummaryReport {
   /// Reads a log file from its beginning to its end.
   ///
-  /// - Throws: `ControlError.system` when it cannot be read.
-  public static func load(log: [UInt8]) throws(ControlError) -> SummaryReport {
+  /// - Parameters:
+  ///   - session: Whose records count. Default: those of the session that was mounted last.
+  ///   - isMounted: Whether the volume still writes the log, so that it may well have no end. Default: no.
+  ///   - lost: Records that the daemon says are not in the file. Default: only what the file itself tells of losses.
+  /// - Throws: `ControlError.system` when the file cannot be read; `.malformed` when it holds no record.
+  public static func load(
+    log: [UInt8], session: String? = nil, isMounted: Bool = false, lost: Int64 = 0
+  ) throws(ControlError) -> SummaryReport {
     let file = try LogFile(path: log)
-    var builder = SummaryBuilder()
+    var builder = SummaryBuilder(session: session)
     while let record = try file.next() { builder.add(record) }
     if let record = file.tornLine() { builder.add(record) }
-    return builder.finish(log: log, malformedLines: file.malformedLines)
+    guard builder.recordCount > 0 else { throw .noRecord(log) }
+    return builder.finish(log: log, malformedLines: file.malformedLines, isMounted: isMounted, lost: lost)
   }
 }

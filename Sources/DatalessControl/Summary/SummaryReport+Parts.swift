@@ -6,6 +6,8 @@ extension SummaryReport {
     public var lostRecords: Int64 = 0
     /// Lines that are no records: torn, or not ours.
     public var malformedLines: Int64 = 0
+    /// Whether the daemon ended without unmounting: it was killed, or the disk was full.
+    public var isEndMissing = false
     /// Attempts without an end in the log.
     public var unfinishedAttempts: Int64 = 0
     /// Sessions before this one in the same file, which are not counted.
@@ -15,6 +17,7 @@ extension SummaryReport {
       case isComplete = "complete"
       case lostRecords = "lost_records"
       case malformedLines = "malformed_lines"
+      case isEndMissing = "end_missing"
       case unfinishedAttempts = "unfinished_attempts"
       case earlierSessions = "earlier_sessions"
     }

@@ -33,7 +33,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   public var processes: [ProcessSummary] = []
   /// By the first component of the path; `.` for files in the root. Most bytes first.
   public var topLevelDirectories: [TopLevel] = []
-  public var requestsReachingTheVolume: [String: Int64] = [:]
+  /// Absent when the log has no counters, as that of a killed daemon.
+  public var requestsReachingTheVolume: [String: Int64]?
   /// What happened before the first mark, and after each one; empty without marks.
   public var sections: [Section] = []
   public var run: Run?

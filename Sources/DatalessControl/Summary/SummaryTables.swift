@@ -27,9 +27,10 @@ enum SummaryTables {
     for process in processes.prefix(rowsMax) {
       let pid = process.pidCount == 1 ? process.pids.first.map { "[\($0)]" } ?? "" : ""
       let starter = process.startedBy.map { "\(name($0.comm, $0.exe))[\($0.pid)]" } ?? "-"
+      let who = process.isCommand ? "dataless materialize" : name(process.comm, process.exe)
       table.rows.append(
         amounts(process.files, process.directories, process.bytes, process.blocked.sumNanoseconds) + [
-          name(process.comm, process.exe) + pid, HumanText.count(process.pidCount), starter,
+          who + pid, HumanText.count(process.pidCount), starter,
           process.blocked.parallelism.map(SummaryText.parallelism) ?? "-", verdict(process),
         ])
     }
@@ -75,6 +76,7 @@ enum SummaryTables {
   }
 
   private static func more(_ count: Int, _ rowsMax: Int, _ noun: String, _ plural: String) -> [String] {
-    count > rowsMax ? ["... and \(HumanText.count(Int64(count - rowsMax), noun, plural: plural)) more (--json has all)"] : []
+    count > rowsMax
+      ? ["... and \(HumanText.count(Int64(count - rowsMax), noun, plural: plural)) more (--json has all)"] : []
   }
 }

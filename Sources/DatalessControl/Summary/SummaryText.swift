@@ -16,18 +16,17 @@ public enum SummaryText {
   /// `120 files (2.3 MiB) and 14 directories materialized`, or for none how little else happened.
   static func headline(_ report: SummaryReport) -> String {
     let done = report.materialized
-    let requests = report.requestsReachingTheVolume
-    if done.files == 0 && done.directories == 0 {
-      let lookups = HumanText.count(requests["lookup"] ?? 0, "lookup")
-      return "0 files materialized, \(lookups), \(HumanText.count(requests["open"] ?? 0, "open"))"
-    }
     let directories = HumanText.count(done.directories, "directory", plural: "directories")
-    if done.files == 0 {
-      let lookups = HumanText.count(requests["lookup"] ?? 0, "lookup")
-      let opens = HumanText.count(requests["open"] ?? 0, "open")
-      return "0 files materialized, \(directories) listed, \(lookups), \(opens)"
+    guard done.files == 0 else {
+      return "\(HumanText.count(done.files, "file")) (\(HumanText.size(done.bytes))) and \(directories) materialized"
     }
-    return "\(HumanText.count(done.files, "file")) (\(HumanText.size(done.bytes))) and \(directories) materialized"
+    var parts = ["0 files materialized"]
+    if done.directories > 0 { parts.append("\(directories) listed") }
+    if let requests = report.requestsReachingTheVolume {
+      parts.append(HumanText.count(requests["lookup"] ?? 0, "lookup"))
+      parts.append(HumanText.count(requests["open"] ?? 0, "open"))
+    }
+    return parts.joined(separator: ", ")
   }
 
   private static func origin(_ report: SummaryReport) -> String? {
@@ -55,19 +54,27 @@ public enum SummaryText {
     if let path = report.repeated.path {
       let items = HumanText.count(report.repeated.items, "item")
       let attempts = HumanText.count(report.repeated.attemptsMax)
-      facts.append(("repeated", "\(items) tried more than once, most often \(TerminalText.escaped(path)): \(attempts) times"))
+      facts.append(
+        ("repeated", "\(items) tried more than once, most often \(TerminalText.escaped(path)): \(attempts) times"))
     }
     if let chain = report.longestDirectoryChain, chain.length > 1 {
       let duration = HumanText.duration(nanoseconds: chain.durationNanoseconds)
       let count = HumanText.count(chain.length)
-      facts.append(("chain", "\(count) directories one after another for \(TerminalText.escaped(chain.path)), \(duration)"))
+      facts.append(
+        ("chain", "\(count) directories one after another for \(TerminalText.escaped(chain.path)), \(duration)"))
     }
     if let text = evictions(report.evictions) { facts.append(("evicted", text)) }
     if !report.triggers.isEmpty { facts.append(("triggers", HumanText.counts(report.triggers))) }
-    facts.append(("requests", report.requestsReachingTheVolume.isEmpty ? "not known" : HumanText.counts(report.requestsReachingTheVolume)))
+    facts.append(("requests", requests(report.requestsReachingTheVolume)))
     if let run = report.run { facts.append(("command", command(run))) }
     facts.append(("log", completeness(report)))
     return facts
+  }
+
+  private static func requests(_ requests: [String: Int64]?) -> String {
+    guard let requests else { return "not known: the log has no counters" }
+    let text = HumanText.counts(requests)
+    return text.isEmpty ? "none" : text
   }
 
   private static func share(_ report: SummaryReport) -> String {
@@ -121,7 +128,8 @@ public enum SummaryText {
     let words = run.command.map { TerminalText.escaped($0) }.joined(separator: " ")
     let end = run.signal ?? run.exitStatus.map { "exit status \($0)" } ?? "no end in the log"
     guard let excess = run.exceeded else { return "\(words): \(end)" }
-    let amount = "\(HumanText.count(excess.used)) of \(HumanText.count(excess.limit)) \(TerminalText.escaped(excess.budget))"
+    let amount =
+      "\(HumanText.count(excess.used)) of \(HumanText.count(excess.limit)) \(TerminalText.escaped(excess.budget))"
     let process = TerminalText.escaped(excess.process)
     return "\(words): \(end); BUDGET EXCEEDED: \(amount) by \(process) at \(TerminalText.escaped(excess.path))"
   }
@@ -134,8 +142,11 @@ public enum SummaryText {
       let verb = state.malformedLines == 1 ? "is not a record" : "are not records"
       parts.append("incomplete: \(HumanText.count(state.malformedLines, "line")) \(verb)")
     }
+    if state.isEndMissing { parts.append("incomplete: it ends without an unmount, so the daemon was killed") }
     if parts.isEmpty { parts.append("complete") }
-    if state.unfinishedAttempts > 0 { parts.append("\(HumanText.count(state.unfinishedAttempts, "attempt")) without an end") }
+    if state.unfinishedAttempts > 0 {
+      parts.append("\(HumanText.count(state.unfinishedAttempts, "attempt")) without an end")
+    }
     if state.earlierSessions > 0 {
       parts.append("\(HumanText.count(state.earlierSessions, "earlier session")) in the file not counted")
     }

@@ -1,7 +1,7 @@
 /// Bytes as text that is safe on a terminal and unambiguous in a message.
 public enum TerminalText {
   /// Control characters, bytes that are not UTF-8, and backslashes are written as escapes: `\n`, `\t`, `\x1b`, `\\`.
-  /// Characters that change the direction or visibility of text (bidirectional controls, zero-width ones) are escaped too.
+  /// Characters that change the direction or visibility of text (bidirectional controls, zero-width ones) are, too.
   public static func escaped(_ bytes: some Collection<UInt8>) -> String {
     if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }) {
       return String(decoding: bytes, as: UTF8.self)

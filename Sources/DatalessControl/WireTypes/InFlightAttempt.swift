@@ -6,7 +6,7 @@ public struct InFlightAttempt: Codable, Sendable, Equatable {
   public var pathBase64: String?
   /// `file` or `directory`.
   public var kind: String
-  /// `gate`, `slot`, `latency`, `fetch` or `commit`: what it is doing.
+  /// `queued` for a slot, `delayed` by the latency model, or `fetching`.
   public var stage: String
   /// Since the trigger.
   public var ageNanoseconds: Int64

@@ -1,11 +1,11 @@
 /// Items of a volume that the kernel or a listing has seen so far, by kind and state.
 public struct ItemCounts: Codable, Sendable, Equatable {
-  /// Regular files known; the sum of the four states below.
+  /// Regular files known; the sum of the four below.
   public var files: Int64
   public var filesDataless: Int64
   public var filesMaterializing: Int64
   public var filesResident: Int64
-  /// Files of size 0, which are never dataless.
+  /// Files of size 0, which are never dataless; not counted as resident.
   public var filesEmpty: Int64
   /// Directories known; the sum of the two below and of those being listed now.
   public var directories: Int64

@@ -49,7 +49,8 @@ public enum JSONValue: Codable, Sendable, Equatable {
     case .number(let value): "\(value)"
     case .string(let value): value
     case .array(let values): values.map(\.text).joined(separator: ",")
-    case .object(let values): values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: " ")
+    case .object(let values):
+      values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.text)" }.joined(separator: " ")
     }
   }
 }

@@ -1,4 +1,4 @@
-/// One line of the answer to a materialize or evict request: progress, or as the last line the result or an error.
+/// One line of a long answer: progress, or as the last line the result or an error.
 public struct TransferLine: Codable, Sendable, Equatable {
   public var progress: TransferProgress?
   public var result: TransferResult?

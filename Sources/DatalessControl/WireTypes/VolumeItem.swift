@@ -5,14 +5,14 @@ public struct VolumeItem: Codable, Sendable, Equatable {
   public var pathBase64: String?
   /// `file`, `directory`, `symlink`, `fifo`, `socket`, `character_device` or `block_device`.
   public var kind: String
-  /// Files: `dataless`, `materializing`, `resident` or `empty`; directories: `dataless`, `materializing` or
-  /// `listed`; `other` for what has no content.
+  /// Files: `dataless`, `materializing` or `resident`, as every empty one is; directories: `dataless`, `materializing`
+  /// or `listed`; `other` for what has no content.
   public var state: String
   /// st_size.
   public var sizeBytes: Int64
   /// Disk space that the content takes in the cache; 0 while dataless.
   public var localBytes: Int64
-  /// st_mode in full.
+  /// Permission bits of st_mode, 0...07777.
   public var mode: UInt32
   /// st_ino on the volume.
   public var inode: UInt64

@@ -87,8 +87,11 @@ extension Engine {
     let now = timer.now
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
+      // A listing must not fail with ENOENT: readdir(3) takes that for the end of the directory, and a lookup for the
+      // absence of the name, so that a vanished directory would look like an empty one.
+      let isGone = attempt.kind == .directory && error.errno == .noSuchFileOrDirectory
       return state.finish(
-        attempt, .failed(error.errno), message: error.message, bytes: 0, entries: nil, store: storeNanoseconds,
+        attempt, .failed(isGone ? .staleNFSFileHandle : error.errno), message: error.message, bytes: 0, entries: nil, store: storeNanoseconds,
         now)
     }
     perform(actions)
@@ -283,7 +286,7 @@ extension EngineState {
     }
     actions.append(.record(finishedEvent(attempt, outcome, message, bytes, entries, store, records, now)))
     count(attempt, outcome, bytes: bytes, now, &actions)
-    // Lookups before directory reads: a lookup's answer never waits for a readdir caller (kernel-facts, R4).
+    // Lookups before directory reads: a lookup's answer never waits for a readdir caller (docs/ARCHITECTURE.md, R4).
     let ordered =
       attempt.waiters.filter { $0.request.trigger != .readdir }
       + attempt.waiters.filter { $0.request.trigger == .readdir }

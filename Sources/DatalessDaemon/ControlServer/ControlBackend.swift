@@ -2,16 +2,16 @@ public import DatalessControl
 
 /// What the control server asks of a volume. Implemented over the engine; a test implements it by hand.
 ///
-/// The methods run on Swift's cooperative pool: they may await, and never block a thread. An `FSError` becomes an answer
-/// with its errno; a `ControlFailure` one with any status. When a client goes away, the task that runs its request is
-/// cancelled.
+/// The methods run on Swift's cooperative pool: they may await, and never block a thread. An `FSError` becomes an
+/// answer with its errno; a `ControlFailure` one with any status. When a client goes away, the task that runs its
+/// request is cancelled.
 public protocol ControlBackend: Sendable {
   func status() async throws -> VolumeStatus
 
   /// One page of a listing, from the catalog alone: nothing is materialized, listed or counted as a request.
   ///
-  /// The first page starts with the item at `query.path` itself. If that is a listed directory, its children follow, and
-  /// with `query.recursive` what is below them. A dataless directory is one item. - Throws: ENOENT, ENOTDIR;
+  /// The first page starts with the item at `query.path` itself. If that is a listed directory, its children follow,
+  /// and with `query.recursive` what is below them. A dataless directory is one item. - Throws: ENOENT, ENOTDIR;
   /// EINVAL for a cursor that is not one of ours.
   func items(_ query: ItemQuery) async throws -> ItemPage
 

@@ -66,7 +66,8 @@ struct ControlRequestHandler: Sendable {
       return try Self.json(try await backend.mark(label))
     case .flushLog: return try Self.json(try await backend.flushLog())
     case .events: return events(try await backend.events())
-    case .runFinished: return try Self.json(try await backend.runFinished(Self.decode(RunFinishedRequest.self, request)))
+    case .runFinished:
+      return try Self.json(try await backend.runFinished(Self.decode(RunFinishedRequest.self, request)))
     case .unmount: return try unmount()
     }
   }
@@ -88,9 +89,10 @@ struct ControlRequestHandler: Sendable {
 
   /// Progress lines, then one line with the result or an error.
   private func stream(
-    _ work: @escaping @Sendable (
-      @escaping @Sendable (TransferProgress) async throws -> Void
-    ) async throws -> TransferResult
+    _ work:
+      @escaping @Sendable (
+        @escaping @Sendable (TransferProgress) async throws -> Void
+      ) async throws -> TransferResult
   ) -> Response {
     let lines = AsyncThrowingStream<ByteBuffer, any Error>.makeStream(bufferingPolicy: .bufferingNewest(16))
     let body = ResponseBody { writer in
@@ -155,7 +157,8 @@ struct ControlRequestHandler: Sendable {
     let recursive = parameters["recursive"] ?? "0"
     guard recursive == "0" || recursive == "1" else { throw invalid("`recursive` must be 0 or 1") }
     return ItemQuery(
-      path: try relative(path), recursive: recursive == "1", after: parameters["after"].map { String($0) }, limit: limit)
+      path: try relative(path), recursive: recursive == "1", after: parameters["after"].map { String($0) }, limit: limit
+    )
   }
 
   /// A path below the root: components of 1 to 255 bytes, none of them `.` or `..`.

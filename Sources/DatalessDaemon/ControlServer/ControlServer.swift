@@ -70,8 +70,8 @@ public final class ControlServer: Sendable {
     running.withLock { $0 = Running(group: group, task: task) }
   }
 
-  /// Stops listening, cuts every open connection and removes the socket. Does not wait for calls of the backend that are
-  /// under way; their tasks are cancelled. Calling it again does nothing.
+  /// Stops listening, cuts every open connection and removes the socket. Does not wait for calls of the backend that
+  /// are under way; their tasks are cancelled. Calling it again does nothing.
   public func stop() async {
     let taken = running.withLock { state in
       defer { state = nil }

@@ -2,7 +2,7 @@
 enum BlockedCall {
   /// Whether the thread waits in a page fault rather than in a system call: the first word of /proc/TID/syscall is then -1.
   ///
-  /// Safe while the caller is blocked (kernel-facts, section 2). False when it cannot be told.
+  /// Safe while the caller is blocked (docs/ARCHITECTURE.md, R7). False when it cannot be told.
   static func isPageFault(threadID: Int32) -> Bool {
     guard threadID > 0 else { return false }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { buffer in

@@ -8,7 +8,7 @@ extension FilesystemAdapter {
       reply.fail(.staleNFSFileHandle)
       return
     }
-    // A listing may be kept by the kernel only once it is complete (kernel-facts, R5).
+    // A listing may be kept by the kernel only once it is complete (docs/ARCHITECTURE.md, R5).
     let options: OpenOptions = isListed ? [.cacheDirectory, .keepCache] : []
     if !reply.opened(FuseHandle(rawValue: 0), options: options) { engine.release(NodeID(node), handle: 0) }
   }

@@ -24,7 +24,7 @@ final class SessionKernelCache: KernelCache {
 
   func invalidateAttributes(of node: NodeID) {
     guard let notifier = session.withLock({ $0?.notifier }) else { return }
-    // Takes no lock in the kernel and cannot block (kernel-facts, section 4), so it needs no lane.
+    // Takes no lock in the kernel and cannot block (docs/ARCHITECTURE.md, R10), so it needs no lane.
     _ = notifier.invalidateAttributes(FuseNode(node))
   }
 

@@ -42,10 +42,13 @@ extension Volume {
   func status() -> VolumeStatus {
     let counts = engine.counts
     let totals = engine.totals
+    let logStatus = log.status
+    // What waits for a disk that refuses it is not in the log either.
+    let missing = logStatus.dropped + (logStatus.failure == nil ? 0 : UInt64(logStatus.waiting))
     return VolumeStatus(
       pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint,
       source: configuration.sourceBytes, readOnly: true, options: options.mapValues(JSONValue.init),
-      log: configuration.log, logDropped: Int64(clamping: log.status.dropped), cache: configuration.sessionCache,
+      log: configuration.log, logDropped: Int64(clamping: missing), cache: configuration.sessionCache,
       uptimeNanoseconds: timer.now - startedAt, started: startedText, kernel: kernelRelease, libfuse: libfuseVersion,
       fastPaths: fastPaths.mapValues(JSONValue.init),
       items: ItemCounts(

@@ -1,0 +1,8 @@
+/// The types of records that docs/EVENTS.md describes.
+public enum LogTypes {
+  public static let all = [
+    "volume.mounted", "volume.unmounted", "volume.counters", "process.seen", "materialization.started",
+    "materialization.finished", "materialization.refused", "wait.started", "wait.finished", "handle.closed",
+    "eviction.finished", "eviction.refused", "budget.exceeded", "mark", "log.dropped", "run.started", "run.finished",
+  ]
+}

@@ -1,0 +1,2 @@
+/// The UTF-8 bytes of a text.
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -1,0 +1,205 @@
+import DatalessCore
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import DatalessControl
+@testable import DatalessDaemon
+
+/// The client against the server over a real socket, with a volume that is only pretended.
+@Suite struct ControlServerTests {
+  private static func with(
+    allowedUserIDs: Set<UInt32>? = nil, timeout: Duration = .seconds(20),
+    _ body: (FakeBackend, ControlServer, ControlClient, String) async throws -> Void
+  ) async throws {
+    var template = Array("/tmp/dataless-test-XXXXXX".utf8CString)
+    let directory = String(cString: try #require(mkdtemp(&template)))
+    defer { rmdir(directory) }
+    let backend = FakeBackend()
+    let path = "\(directory)/control.sock"
+    let server = ControlServer(backend: backend, socketPath: path, allowedUserIDs: allowedUserIDs)
+    try await server.start()
+    let client = ControlClient(socketPath: path, mountPoint: bytes("/mnt"), timeout: timeout)
+    do {
+      try await body(backend, server, client, path)
+    } catch {
+      Issue.record(error)
+    }
+    await client.shutdown()
+    await server.stop()
+    #expect(access(path, F_OK) != 0)
+  }
+
+  private func failure<Value>(_ body: () async throws -> Value) async -> ControlError? {
+    do {
+      _ = try await body()
+      return nil
+    } catch {
+      return error as? ControlError
+    }
+  }
+
+  @Test func answersComeBackAsTheyWereSent() async throws {
+    try await Self.with { backend, _, client, _ in
+      #expect(try await client.status() == WireSamples.status)
+      #expect(try await client.mark("half way").seq == 17)
+      #expect(backend.labels == ["half way"])
+      #expect(try await client.flushLog() == FlushAnswer(log: bytes("/l"), lost: 2))
+      let answer = try await client.runFinished(RunFinishedRequest(signal: "SIGKILL"))
+      #expect(answer.budget.files == 1)
+      #expect(backend.runs == [RunFinishedRequest(signal: "SIGKILL")])
+    }
+  }
+
+  @Test func pathsAndCursorsSurviveTheQuery() async throws {
+    try await Self.with { backend, _, client, _ in
+      let path: [UInt8] = bytes("a b/%+&=?#") + [0xff, 0x0a]
+      let page = try await client.items(ItemQuery(path: path, recursive: true, limit: 7))
+      #expect(page.items.first?.pathBytes == path)
+      _ = try await client.items(ItemQuery(path: [], after: page.next))
+      #expect(
+        backend.queries == [
+          ItemQuery(path: path, recursive: true, after: nil, limit: 7), ItemQuery(path: [], after: "a+b/c ="),
+        ])
+    }
+  }
+
+  @Test func errorsKeepTheirErrno() async throws {
+    try await Self.with { _, _, client, _ in
+      let missing = await failure { try await client.items(ItemQuery(path: bytes("missing"))) }
+      #expect(missing?.code == .remote)
+      #expect(missing?.errno == .noSuchFileOrDirectory)
+      #expect(missing?.message == "there is no such item")
+      for path in ["/absolute", "a//b", "a/../b", ".", "a/"] {
+        #expect(await failure { try await client.items(ItemQuery(path: bytes(path))) }?.errno == .invalidArgument)
+      }
+      #expect(await failure { try await client.items(ItemQuery(path: [], limit: 0)) }?.errno == .invalidArgument)
+      #expect(await failure { try await client.materialize([]) }?.errno == .invalidArgument)
+      #expect(await failure { try await client.mark("") }?.errno == .invalidArgument)
+      #expect(await failure { try await client.mark(String(repeating: "x", count: 1_025)) }?.errno == .invalidArgument)
+    }
+  }
+
+  @Test func materializeTellsHowFarItIs() async throws {
+    try await Self.with { backend, _, client, _ in
+      var progress: [Int64] = []
+      let result = try await client.materialize([bytes("a"), [0xff]]) { progress.append($0.files) }
+      #expect(progress == [1, 2, 3])
+      #expect(result.files == 3)
+      #expect(result.failures.first?.pathBytes == [0xff])
+      #expect(backend.paths == [bytes("a"), [0xff]])
+      let broken = await failure { try await client.materialize([bytes("broken")]) }
+      #expect(broken?.errno == .ioError)
+      #expect(try await client.evict([[]]).refused?.errno == "EBUSY")
+    }
+  }
+
+  @Test func manyPathsInOneRequest() async throws {
+    try await Self.with { backend, _, client, _ in
+      let paths = (0..<20_000).map { bytes("some/directory/with/a/name/\($0)") }
+      _ = try await client.evict(paths)
+      #expect(backend.paths == paths)
+    }
+  }
+
+  @Test func bodiesHaveALimit() async throws {
+    try await Self.with { _, _, client, _ in
+      let name = [UInt8](repeating: UInt8(ascii: "x"), count: 200)
+      let paths = [[UInt8]](repeating: name, count: ControlRoute.requestBodyBytesMax / 200)
+      let error = await failure { try await client.evict(paths) }
+      #expect(error?.errno == .fileTooLarge || error?.code == .daemonNotRunning)
+    }
+  }
+
+  @Test func eventsComeLineByLine() async throws {
+    try await Self.with { backend, _, client, _ in
+      backend.eventStream.continuation.yield(bytes(#"{"seq":1}"#))
+      backend.eventStream.continuation.yield(bytes(#"{"seq":2,"path":"gr\u00fcn"}"#))
+      backend.eventStream.continuation.finish()
+      var lines: [[UInt8]] = []
+      var isOpen = false
+      try await client.events(onOpen: { isOpen = true }) { line in
+        lines.append(line)
+        return true
+      }
+      #expect(isOpen)
+      #expect(lines == [bytes(#"{"seq":1}"#), bytes(#"{"seq":2,"path":"gr\u00fcn"}"#)])
+    }
+  }
+
+  @Test func stoppingCutsStreamsAndHeldRequests() async throws {
+    try await Self.with { backend, server, client, _ in
+      async let events: Void = client.events { _ in true }
+      async let held = failure { try await client.materialize([bytes("hold")]) }
+      for await _ in backend.held.stream { break }
+      await server.stop()
+      _ = try? await events
+      let ended = await held
+      #expect(ended?.code == .daemonNotRunning)
+      let refused = await failure { try await client.status() }
+      #expect(refused?.code == .daemonNotRunning)
+      backend.hold.continuation.finish()
+    }
+  }
+
+  @Test func unmountAnswersBeforeItBegins() async throws {
+    try await Self.with { backend, _, client, _ in
+      let answer = try await client.unmount()
+      #expect(answer.pid == getpid())
+      for await _ in backend.unmounted.stream { break }
+    }
+  }
+
+  @Test func otherUsersAreRefused() async throws {
+    try await Self.with(allowedUserIDs: [geteuid() + 1]) { _, _, client, _ in
+      let error = await failure { try await client.status() }
+      #expect(error?.errno == .notPermitted)
+      #expect(error?.message.contains("only its own user and root") == true)
+    }
+  }
+
+  @Test func theSocketIsForItsUserOnly() async throws {
+    try await Self.with { _, _, _, path in
+      var status = stat()
+      #expect(lstat(path, &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600)
+    }
+  }
+
+  @Test func withoutADaemonThereIsNoVolume() async throws {
+    let client = ControlClient(socketPath: "/tmp/dataless-test-nowhere/control.sock", mountPoint: bytes("/mnt"))
+    let error = await failure { try await client.status() }
+    #expect(error?.code == .daemonNotRunning)
+    #expect(error?.message.contains("dataless unmount /mnt") == true)
+    await client.shutdown()
+  }
+
+  @Test func aDaemonThatDoesNotAnswerTimesOut() async throws {
+    // A socket that listens and never accepts: what a stopped daemon looks like.
+    var template = Array("/tmp/dataless-test-XXXXXX".utf8CString)
+    let directory = String(cString: try #require(mkdtemp(&template)))
+    let listener = try ListeningSocket(path: "\(directory)/s")
+    let client = ControlClient(socketPath: "\(directory)/s", mountPoint: bytes("/mnt"), timeout: .milliseconds(200))
+    #expect(await failure { try await client.status() }?.code == .timedOut)
+    await client.shutdown()
+    listener.close()
+    rmdir(directory)
+  }
+
+  @Test func unknownCallsAreNamed() async throws {
+    try await Self.with { _, _, _, path in
+      let missing = try RawRequest.send("GET /v2/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", to: path)
+      #expect(missing.hasPrefix("HTTP/1.1 404"))
+      #expect(missing.contains(#""code":"not_found""#))
+      let wrong = try RawRequest.send("DELETE /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", to: path)
+      #expect(wrong.hasPrefix("HTTP/1.1 405"))
+      let body = "{\"paths\":7}"
+      let malformed = try RawRequest.send(
+        "POST /v1/evict HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
+        to: path)
+      #expect(malformed.hasPrefix("HTTP/1.1 400"))
+      #expect(malformed.contains("`paths` has the wrong type"))
+      #expect(try RawRequest.send("nonsense\r\n\r\n", to: path).hasPrefix("HTTP/1.1 400"))
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import DatalessControl
+import DatalessCore
+import SystemPackage
+import Synchronization
+
+@testable import DatalessDaemon
+
+/// A volume that answers what a test says and notes what it was asked.
+final class FakeBackend: ControlBackend {
+  private struct State {
+    var queries: [ItemQuery] = []
+    var paths: [[UInt8]] = []
+    var labels: [String] = []
+    var runs: [RunFinishedRequest] = []
+  }
+
+  private let state = Mutex(State())
+  let eventStream = AsyncStream<[UInt8]>.makeStream()
+  /// Ends when the test lets it, to keep a request under way.
+  let hold = AsyncStream<Void>.makeStream()
+  /// Has an element when a held request has begun.
+  let held = AsyncStream<Void>.makeStream()
+  /// Has an element when unmount was called.
+  let unmounted = AsyncStream<Void>.makeStream()
+
+  var queries: [ItemQuery] { state.withLock { $0.queries } }
+  var paths: [[UInt8]] { state.withLock { $0.paths } }
+  var labels: [String] { state.withLock { $0.labels } }
+  var runs: [RunFinishedRequest] { state.withLock { $0.runs } }
+
+  func status() async throws -> VolumeStatus { WireSamples.status }
+
+  func items(_ query: ItemQuery) async throws -> ItemPage {
+    state.withLock { $0.queries.append(query) }
+    if query.path == bytes("missing") { throw FSError(.noSuchFileOrDirectory, "there is no such item") }
+    let item = VolumeItem(
+      path: query.path, kind: "file", state: "dataless", sizeBytes: 1, localBytes: 0, mode: 0o100644, inode: 2,
+      openHandles: 0)
+    return ItemPage(items: [item], next: query.after == nil ? "a+b/c =" : nil)
+  }
+
+  func materialize(
+    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+  ) async throws -> TransferResult {
+    state.withLock { $0.paths = paths }
+    if paths.first == bytes("hold") {
+      held.continuation.yield()
+      for await _ in hold.stream {}
+      try Task.checkCancellation()
+    }
+    if paths.first == bytes("broken") { throw FSError(.ioError, "the store is broken") }
+    for count in 1...3 as ClosedRange<Int64> {
+      try await progress(TransferProgress(files: count, directories: 0, bytes: count * 10))
+    }
+    return TransferResult(
+      files: 3, directories: 1, bytes: 30,
+      failures: [PathFailure(path: [0xff], errno: "ESTALE", message: "changed")], failureCount: 1)
+  }
+
+  func evict(
+    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+  ) async throws -> TransferResult {
+    state.withLock { $0.paths = paths }
+    return TransferResult(
+      files: 0, directories: 0, bytes: 0, refused: PathFailure(path: bytes("a"), errno: "EBUSY", message: "is open"))
+  }
+
+  func mark(_ label: String) async throws -> SequenceAnswer {
+    state.withLock { $0.labels.append(label) }
+    return SequenceAnswer(seq: 17)
+  }
+
+  func flushLog() async throws -> FlushAnswer { FlushAnswer(log: bytes("/l"), lost: 2) }
+  func events() async throws -> AsyncStream<[UInt8]> { eventStream.stream }
+
+  func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer {
+    state.withLock { $0.runs.append(request) }
+    return RunFinishedAnswer(seq: 18, budget: BudgetStatus(files: 1, bytes: 2, exceeded: []))
+  }
+
+  func unmount() async { unmounted.continuation.yield() }
+}

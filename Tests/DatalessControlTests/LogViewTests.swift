@@ -1,0 +1,129 @@
+import DatalessControl
+import Testing
+
+@testable import DatalessCommands
+
+/// Filters, expansion and columns, over one small log.
+@Suite struct LogViewTests {
+  private static let log: LogText = {
+    var log = LogText()
+    log.mounted()
+    log.process(1, pid: 10, "make", exe: "/usr/bin/make")
+    log.process(2, pid: 11, "cc1", exe: "/usr/lib/gcc/cc1", parents: [1])
+    log.started(1, "src", kind: "directory", trigger: "lookup", by: 2, at: 1_000)
+    log.waited(1, by: 2, from: 1_000, to: 2_000)
+    log.finished(1, "src", kind: "directory", by: 2, blocked: 1_000, at: 2_000)
+    log.started(2, "src/a.c", size: 4096, by: 2, at: 3_000)
+    log.waited(2, by: 2, from: 3_000, to: 51_203_000)
+    log.finished(2, "src/a.c", bytes: 4096, by: 2, blocked: 51_200_000, waiters: 3, at: 51_203_000)
+    log.started(3, #"odd\u001b[31m\n"#, size: 10, by: 9, at: 60_000_000)
+    log.add("mark", at: 61_000_000, #""label":"half way""#)
+    return log
+  }()
+
+  private struct Seen {
+    var records: [LogRecord] = []
+    var processes = LogProcesses(keepsRecords: true)
+  }
+
+  private static func accepted(_ filter: LogFilter) throws -> [String] {
+    var filter = filter
+    var seen = Seen()
+    for line in log.lines {
+      let record = try #require(LogRecord(line: bytes(line)))
+      seen.processes.note(record)
+      if filter.accepts(record, seen.processes) { seen.records.append(record) }
+    }
+    return seen.records.map { "\($0.type) \($0.attempt ?? 0)" }
+  }
+
+  @Test func filterByType() throws {
+    #expect(
+      try Self.accepted(LogFilter(types: ["materialization.finished", "mark"])) == [
+        "materialization.finished 1", "materialization.finished 2", "mark 0",
+      ])
+    #expect(try Self.accepted(LogFilter(types: ["wait"])).count == 4)
+  }
+
+  @Test func filterByPathTakesWaitsAlong() throws {
+    #expect(
+      try Self.accepted(LogFilter(path: Glob(bytes("*.c")))) == [
+        "materialization.started 2", "wait.started 2", "wait.finished 2", "materialization.finished 2",
+      ])
+  }
+
+  @Test func filterByProcessOrAncestor() throws {
+    for name in ["cc1", "make"] {
+      #expect(try Self.accepted(LogFilter(types: ["materialization.finished"], process: bytes(name))).count == 2)
+    }
+    #expect(try Self.accepted(LogFilter(process: bytes("gcc"))).isEmpty)
+    #expect(try Self.accepted(LogFilter(process: bytes("mak"))).isEmpty)
+  }
+
+  @Test func expandsProcessesEverywhereAndNothingElse() throws {
+    var processes = LogProcesses(keepsRecords: true)
+    var output: [String] = []
+    for line in Self.log.lines {
+      let record = try #require(LogRecord(line: bytes(line)))
+      processes.note(record)
+      output.append(String(decoding: LogExpansion().line(record, processes), as: UTF8.self))
+    }
+    #expect(output[0] == Self.log.lines[0])
+    let process =
+      #"{"id":2,"pid":11,"tid":7,"comm":"cc1","exe":"/usr/lib/gcc/cc1","argv":["cc1","-x"],"#
+      + #""parents":[{"id":1,"pid":10,"comm":"make","exe":"/usr/bin/make","argv":["make","-x"]}]}"#
+    #expect(output[4] == Self.log.lines[4].replacing(#""process":2"#, with: #""process":"# + process))
+    let finished = try #require(LogRecord(line: bytes(output[10])))
+    #expect(finished.type == "materialization.finished")
+    #expect(finished.json.objects("waiters").first?.object("process")?.integer("pid") == 11)
+    #expect(finished.json.integer("waiter_count") == 3)
+    // A process that was never introduced keeps its id.
+    #expect(output[11].contains(#""process":{"id":9},"tid":7"#))
+    for line in output { #expect(LogRecord(line: bytes(line)) != nil) }
+  }
+
+  private static func rows(showsEveryType: Bool = false, showsStarts: Bool = false) throws -> [String] {
+    var table = LogTable(showsEveryType: showsEveryType, showsStarts: showsStarts)
+    var processes = LogProcesses(keepsRecords: false)
+    var rows: [String] = []
+    for line in log.lines {
+      let record = try #require(LogRecord(line: bytes(line)))
+      processes.note(record)
+      if let row = table.row(record, processes) { rows.append(LogTable.line(row)) }
+    }
+    return rows + table.unfinished.map { LogTable.line($0) }
+  }
+
+  @Test func columns() throws {
+    #expect(
+      try [LogTable.header] + Self.rows() == [
+        "TIME (UTC)    WHO                   WHAT                  SIZE    BLOCKED  OUTCOME     PATH",
+        "03:04:05.000                        mounted                                            /src on /mnt",
+        "03:04:05.000  cc1[11]               lookup                         1.0 us  ok          src/",
+        "03:04:05.051  cc1[11] +2            read               4.0 KiB    51.2 ms  ok          src/a.c",
+        "03:04:05.061                        mark                                               half way",
+        #"03:04:05.060  process 9             read                  10 B             unfinished  odd\x1b[31m\n"#,
+      ])
+  }
+
+  @Test func everyTypeHasARow() throws {
+    #expect(try Self.rows(showsEveryType: true).count == Self.log.lines.count + 1)
+    #expect(try Self.rows(showsStarts: true).count == 5 + 3)
+  }
+
+  @Test func badNewsIsRedOnlyWhenAsked() {
+    var row = LogRow(time: "t", who: "w")
+    row.isBad = true
+    #expect(!LogTable.line(row).contains("\u{1b}"))
+    #expect(LogTable.line(row, isColoured: true).hasPrefix("\u{1b}[31m"))
+  }
+
+  @Test func unknownRecordsAreShownAsTheyAre() throws {
+    let record = try #require(LogRecord(line: bytes(#"{"type":"new.thing","value":"\u001b"}"#)))
+    var table = LogTable(showsEveryType: false, showsStarts: false)
+    let made = table.row(record, LogProcesses(keepsRecords: false))
+    let row = try #require(made)
+    #expect(row.what == "new.thing")
+    #expect(row.detail == #"{"type":"new.thing","value":"\\u001b"}"#)
+  }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import Testing
+
+@testable import DatalessCommands
+
+@Suite struct OutputTests {
+  @Test func writesLinesInOrder() throws {
+    let pipe = try Pipe()
+    let output = StandardOutput(descriptor: pipe.writing)
+    try output.line("one")
+    try output.line(bytes: [0xff])
+    try output.flush()
+    try output.flush()
+    #expect(pipe.read() == bytes("one\n") + [0xff, 10])
+  }
+
+  /// `dataless log | head` is no failure.
+  @Test func aReaderThatWentAwayEndsTheCommandQuietly() throws {
+    let pipe = try Pipe()
+    pipe.closeReading()
+    let output = StandardOutput(descriptor: pipe.writing)
+    try output.line("lost")
+    #expect(throws: CommandExit(.success)) { try output.flush() }
+  }
+
+  @Test func aClosedDescriptorIsAFailure() throws {
+    let output = StandardOutput(descriptor: -1)
+    try output.line("lost")
+    #expect {
+      try output.flush()
+    } throws: {
+      ($0 as? CommandFailure)?.message.contains("(EBADF)") == true
+    }
+  }
+
+  @Test func aFullDiskIsAFailure() throws {
+    let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let output = StandardOutput(descriptor: descriptor)
+    #expect {
+      for _ in 0..<10_000 { try output.line("more than is collected before it is written") }
+      try output.flush()
+    } throws: {
+      ($0 as? CommandFailure)?.message.contains("(ENOSPC)") == true
+    }
+  }
+
+  private final class Pipe {
+    private var reading: CInt
+    let writing: CInt
+
+    init() throws {
+      var ends: [CInt] = [0, 0]
+      guard pipe(&ends) == 0 else { throw TemporaryFile.Failure.errno(errno) }
+      (reading, writing) = (ends[0], ends[1])
+    }
+
+    deinit {
+      closeReading()
+      close(writing)
+    }
+
+    func closeReading() {
+      if reading >= 0 { close(reading) }
+      reading = -1
+    }
+
+    /// What is in the pipe now.
+    func read() -> [UInt8] {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = Glibc.read(reading, &buffer, buffer.count)
+      return Array(buffer[0..<max(0, count)])
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import DatalessControl
+import Synchronization
+import SystemPackage
+import Testing
+
+@Suite struct PathResolverTests {
+  private static let mounts = MountTable(
+    parsing: bytes(
+      """
+      22 1 8:1 / / rw - ext4 /dev/sda1 rw
+      36 22 0:53 / /mnt/v ro - fuse.dataless /src ro,user_id=0
+      37 22 0:54 / /mnt/w ro - fuse.dataless /src ro,user_id=0
+
+      """))
+
+  /// A resolver over symbolic links that also says which paths it asked about.
+  private static func resolver(_ links: [String: String], asked: AskedPaths = AskedPaths()) -> PathResolver {
+    PathResolver(
+      mounts: mounts, workingDirectory: { () throws(ControlError) in bytes("/home/user") },
+      readLink: { path in
+        let text = String(decoding: path, as: UTF8.self)
+        asked.add(text)
+        return links[text].map { bytes($0) }
+      })
+  }
+
+  final class AskedPaths: Sendable {
+    private let paths = Mutex<[String]>([])
+    func add(_ path: String) { paths.withLock { $0.append(path) } }
+    var all: [String] { paths.withLock { $0 } }
+  }
+
+  @Test(arguments: [
+    ("a", "/home/user/a"), ("./a//b/.", "/home/user/a/b"), ("../x", "/home/x"), ("/..//../x/", "/x"), ("/", "/"),
+    ("..", "/home"),
+  ])
+  func makesPathsAbsolute(path: String, expected: String) throws {
+    #expect(try Self.resolver([:]).resolve(bytes(path)) == bytes(expected))
+  }
+
+  @Test func followsLinksOutsideOfVolumes() throws {
+    let links = ["/home/user/link": "../../mnt/v", "/mnt": "/mnt2", "/x": "mnt/v/sub"]
+    #expect(try Self.resolver(links).resolve(bytes("/x/a")) == bytes("/mnt2/v/sub/a"))
+    #expect(try Self.resolver(["/home/user/link": "../../mnt/v"]).resolve(bytes("link/a")) == bytes("/mnt/v/a"))
+  }
+
+  @Test func goesUpFromTheTargetOfALink() throws {
+    #expect(try Self.resolver(["/home/user/link": "/a/b"]).resolve(bytes("link/../c")) == bytes("/a/c"))
+  }
+
+  @Test func neverAsksAtOrBelowAVolume() throws {
+    let asked = AskedPaths()
+    let resolver = Self.resolver(["/mnt/v/inside": "/etc"], asked: asked)
+    let location = try #require(try resolver.locate(bytes("/mnt/v/inside/./x/../y")))
+    #expect(location.relative == bytes("inside/y"))
+    #expect(location.mount.device == "0:53")
+    #expect(asked.all == ["/mnt"])
+  }
+
+  @Test func leavesAVolumeThroughDotDot() throws {
+    let asked = AskedPaths()
+    let resolver = Self.resolver([:], asked: asked)
+    #expect(try resolver.locate(bytes("/mnt/v/../w"))?.mount.device == "0:54")
+    #expect(try resolver.locate(bytes("/mnt/v/../x")) == nil)
+    #expect(!asked.all.contains("/mnt/v") && !asked.all.contains("/mnt/w"))
+  }
+
+  @Test func theRootOfAVolumeHasAnEmptyPath() throws {
+    #expect(try Self.resolver([:]).locate(bytes("/mnt/v/"))?.relative == [])
+  }
+
+  @Test func namesThatAreNotUTF8() throws {
+    let location = try Self.resolver([:]).locate(bytes("/mnt/v/") + [0xff, 0xfe])
+    #expect(location?.relative == [0xff, 0xfe])
+  }
+
+  @Test func circlesOfLinksEnd() {
+    #expect {
+      try Self.resolver(["/a": "/b", "/b": "/a"]).resolve(bytes("/a"))
+    } throws: {
+      ($0 as? ControlError)?.errno == .tooManySymbolicLinkLevels
+    }
+  }
+}

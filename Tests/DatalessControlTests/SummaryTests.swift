@@ -1,0 +1,279 @@
+import Testing
+
+@testable import DatalessControl
+
+@Suite struct SummaryTests {
+  private func report(_ log: LogText, malformed: Int = 0) throws -> SummaryReport {
+    var builder = SummaryBuilder()
+    for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
+    return builder.finish(log: bytes("/x.jsonl"), malformedLines: malformed)
+  }
+
+  /// Two processes, four files, three nested directories; a failure, an eviction with a second read, a mark.
+  private static let log: LogText = {
+    var log = LogText()
+    log.mounted()
+    log.process(1, pid: 10, "sh", exe: "/bin/dash")
+    log.process(2, pid: 11, "tar", exe: "/bin/tar", parents: [1])
+    log.process(3, pid: 12, "tar", exe: "/bin/tar", parents: [2, 1])
+    log.process(4, pid: 13, "file", exe: "/bin/file", parents: [1])
+    for (attempt, path) in [(1, ""), (2, "a"), (3, "a/b")] {
+      let start = Int64(attempt) * 1_000
+      log.started(attempt, path, kind: "directory", trigger: "lookup", by: 2, at: start)
+      log.waited(attempt, by: 2, from: start, to: start + 500)
+      log.finished(attempt, path, kind: "directory", by: 2, blocked: 500, at: start + 500)
+    }
+    // Two files at the same time, by two processes of one name.
+    log.started(4, "a/b/one", size: 1_000, by: 2, at: 10_000)
+    log.started(5, "a/two", size: 2_000, by: 3, at: 10_000)
+    log.waited(4, by: 2, from: 10_000, to: 14_000)
+    log.waited(5, by: 3, from: 11_000, to: 15_000)
+    log.finished(4, "a/b/one", bytes: 1_000, by: 2, blocked: 4_000, at: 14_000)
+    log.finished(5, "a/two", bytes: 2_000, by: 3, blocked: 4_000, at: 15_000)
+    log.closed("a/b/one", by: 2, size: 1_000, covered: 1_000, at: 16_000)
+    log.closed("a/two", by: 3, size: 2_000, covered: 1_500, at: 16_000)
+    log.add("mark", at: 17_000, #""label":"second","counters":{"requests_reaching_the_volume":{"lookup":10,"open":2}}"#)
+    // A needless one, one that fails and is tried again, one that is only opened, one read again after eviction.
+    log.started(6, "big", size: 1_000_000, by: 4, at: 20_000)
+    log.waited(6, by: 4, from: 20_000, to: 30_000)
+    log.finished(6, "big", bytes: 1_000_000, by: 4, blocked: 10_000, at: 30_000)
+    log.closed("big", by: 4, size: 1_000_000, covered: 256, at: 31_000)
+    log.started(7, "bad", size: 5, by: 4, at: 40_000)
+    log.waited(7, by: 4, from: 40_000, to: 41_000, outcome: "EIO")
+    log.finished(7, "bad", outcome: "EIO", by: 4, blocked: 1_000, at: 41_000)
+    log.started(8, "bad", size: 5, by: 4, at: 42_000)
+    log.finished(8, "bad", outcome: "cancelled", by: 4, at: 43_000)
+    log.closed("c/unread", by: 4, size: 50, covered: 0, triggered: false, at: 44_000)
+    log.add("eviction.finished", at: 45_000, #""path":"a/two","kind":"file","bytes":2000,"by":"command""#)
+    log.add("eviction.refused", at: 45_500, #""path":"big","kind":"file","bytes":0,"errno":"EBUSY","by":"command""#)
+    log.started(9, "a/two", size: 2_000, by: 2, at: 50_000)
+    log.waited(9, by: 2, from: 50_000, to: 51_000)
+    log.finished(9, "a/two", bytes: 2_000, by: 2, blocked: 1_000, at: 51_000)
+    log.add(
+      "materialization.refused", at: 52_000, #""path":"x","kind":"file","trigger":"read","errno":"EDEADLK","process":4"#
+    )
+    log.add(
+      "volume.unmounted", at: 60_000,
+      #""reason":"unmount","requests_reaching_the_volume":{"lookup":40,"open":9},"#
+        + #""items":{"files":10,"directories":4,"bytes":2006000},"log_dropped":0"#)
+    return log
+  }()
+
+  @Test func totals() throws {
+    let report = try report(Self.log)
+    #expect(report.session == "0123456789ab")
+    #expect(report.source == "/src")
+    #expect(report.unmountReason == "unmount")
+    #expect(report.durationNanoseconds == 60_000)
+    #expect(report.materialized.files == 4)
+    #expect(report.materialized.distinctFiles == 3)
+    #expect(report.materialized.directories == 3)
+    #expect(report.materialized.bytes == 1_005_000)
+    #expect(report.materialized.distinctBytes == 1_003_000)
+    #expect(report.materialized.failures == 1)
+    #expect(report.materialized.cancelled == 1)
+    #expect(report.materialized.refusals == 1)
+    #expect(report.failures == ["EIO": 1])
+    #expect(report.refusals == ["EDEADLK": 1])
+    #expect(report.triggers == ["lookup": 3, "read": 6])
+    #expect(report.known == SummaryReport.Known(files: 10, directories: 4, bytes: 2_006_000))
+    #expect(report.evictions == SummaryReport.Evictions(files: 1, directories: 0, bytes: 2_000, refused: 1))
+    #expect(report.requestsReachingTheVolume == ["lookup": 40, "open": 9])
+    #expect(report.completeness == SummaryReport.Completeness())
+  }
+
+  @Test func blockedTime() throws {
+    let blocked = try report(Self.log).blocked
+    #expect(blocked.waits == 8)
+    #expect(blocked.sumNanoseconds == 3 * 500 + 4_000 + 4_000 + 10_000 + 1_000 + 1_000)
+    // 10,000...15,000 counts once.
+    #expect(blocked.wallNanoseconds == 3 * 500 + 5_000 + 10_000 + 1_000 + 1_000)
+    #expect(blocked.longestNanoseconds == 10_000)
+    #expect(blocked.parallelism == 1.16)
+  }
+
+  @Test func processesByNameAndStarter() throws {
+    let report = try report(Self.log)
+    #expect(report.processes.map(\.comm) == ["file", "tar"])
+    let file = try #require(report.processes.first)
+    #expect(file.files == 1)
+    #expect(file.bytes == 1_000_000)
+    #expect(file.failures == 1)
+    #expect(file.refusals == 1)
+    #expect(file.use.headerOnly == 1)
+    #expect(file.use.openedNotRead == 1)
+    // Of equally many the more wasteful word.
+    #expect(file.verdict == "opened_not_read")
+    let tar = try #require(report.processes.last)
+    #expect(tar.exe == "/bin/tar")
+    #expect(tar.pidCount == 2)
+    #expect(tar.pids == [11, 12])
+    #expect(tar.startedBy == ProcessSummary.Ancestor(pid: 10, comm: "sh", exe: "/bin/dash"))
+    #expect(tar.ancestors.map(\.comm) == ["sh"])
+    #expect(tar.files == 3)
+    #expect(tar.directories == 3)
+    #expect(tar.bytes == 5_000)
+    #expect(tar.blocked.waits == 6)
+    #expect(tar.blocked.sumNanoseconds == 3 * 500 + 8_000 + 1_000)
+    #expect(tar.blocked.wallNanoseconds == 3 * 500 + 5_000 + 1_000)
+    #expect(tar.use.whole == 1)
+    #expect(tar.use.inPart == 1)
+    #expect(tar.use.readAgainAfterEviction == 1)
+    #expect(tar.verdict == "read_again_after_eviction")
+  }
+
+  @Test func use() throws {
+    let use = try report(Self.log).use
+    #expect(use.whole == 1)
+    #expect(use.inPart == 1)
+    #expect(use.headerOnly == 1)
+    #expect(use.openedNotRead == 1)
+    #expect(use.readAgainAfterEviction == 1)
+    #expect(use.needlessFiles == 1)
+    #expect(use.needlessBytes == 1_000_000)
+  }
+
+  @Test func placesAndChains() throws {
+    let report = try report(Self.log)
+    #expect(report.longestDirectoryChain == SummaryReport.Chain(length: 3, path: "a/b", durationNanoseconds: 1_500))
+    #expect(report.repeated == SummaryReport.Repeated(items: 2, attemptsMax: 2, path: "bad"))
+    #expect(report.topLevelDirectories.map(\.path) == [".", "a"])
+    #expect(report.topLevelDirectories[0].bytes == 1_000_000)
+    #expect(report.topLevelDirectories[0].directories == 1)
+    #expect(report.topLevelDirectories[1].files == 3)
+    #expect(report.topLevelDirectories[1].bytes == 5_000)
+    #expect(report.topLevelDirectories[1].blockedNanoseconds == 2 * 500 + 8_000 + 1_000)
+  }
+
+  @Test func sectionsPerMark() throws {
+    let sections = try report(Self.log).sections
+    #expect(sections.map(\.label) == [nil, "second"])
+    #expect(sections.map(\.files) == [2, 2])
+    #expect(sections.map(\.bytes) == [3_000, 1_002_000])
+    #expect(sections.map(\.failures) == [0, 1])
+    #expect(sections[0].requestsReachingTheVolume == ["lookup": 10, "open": 2])
+    #expect(sections[1].requestsReachingTheVolume == ["lookup": 30, "open": 7])
+  }
+
+  @Test func nothingMaterializedIsAnAnswer() throws {
+    var log = LogText()
+    log.mounted()
+    log.add(
+      "volume.counters", at: 9, #""requests_reaching_the_volume":{"lookup":4812,"getattr":3},"items":{"files":0}"#)
+    let report = try report(log)
+    #expect(SummaryText.lines(report, width: 80).first == "0 files materialized, 4,812 lookups, 0 opens")
+    #expect(report.blocked.parallelism == nil)
+  }
+
+  @Test func lostRecordsAreCounted() throws {
+    var log = LogText()
+    log.mounted()
+    log.sequence = 14  // The next record, number 15, stands for 14 lost ones: 2...15.
+    log.add("log.dropped", at: 1, #""count":14"#)
+    log.add("mark", at: 2, #""label":"x""#)
+    log.sequence += 3
+    log.add("mark", at: 3, #""label":"y""#)
+    let report = try report(log, malformed: 1)
+    #expect(report.completeness.lostRecords == 17)
+    #expect(!report.completeness.isComplete)
+    let text = SummaryText.lines(report, width: 200).joined(separator: "\n")
+    #expect(text.contains("incomplete: 17 records lost, incomplete: 1 line is not a record"))
+  }
+
+  @Test func aSecondSessionInOneFileStartsAnew() throws {
+    var log = Self.log
+    log.session = "ba9876543210"
+    log.sequence = 0
+    log.mounted(at: 1_000_000)
+    log.started(1, "z", size: 5, by: 2, at: 1_000_001)
+    let report = try report(log)
+    #expect(report.session == "ba9876543210")
+    #expect(report.completeness.isEndMissing)
+    #expect(report.materialized.files == 0)
+    #expect(report.completeness.earlierSessions == 1)
+    #expect(report.completeness.unfinishedAttempts == 1)
+    #expect(report.completeness.lostRecords == 0)
+    #expect(report.processes.isEmpty)
+  }
+
+  @Test func oneSessionOfAFileThatTwoVolumesWrite() throws {
+    var mixed = LogText()
+    mixed.mounted()
+    var other = LogText()
+    other.session = "ba9876543210"
+    other.mounted()
+    other.started(1, "z", size: 5, by: 2, at: 10)
+    other.finished(1, "z", bytes: 5, by: 2, at: 20)
+    mixed.started(1, "a", size: 7, by: 2, at: 12)
+    mixed.finished(1, "a", bytes: 7, by: 2, at: 22)
+    let lines = [mixed.lines[0], other.lines[0], mixed.lines[1], other.lines[1], mixed.lines[2], other.lines[2]]
+    func bytesMaterialized(_ session: String?) throws -> Int64 {
+      var builder = SummaryBuilder(session: session)
+      for line in lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
+      let report = builder.finish(log: [], malformedLines: 0, isMounted: true)
+      #expect(report.completeness.isComplete)
+      return report.materialized.bytes
+    }
+    #expect(try bytesMaterialized("0123456789ab") == 7)
+    #expect(try bytesMaterialized("ba9876543210") == 5)
+    #expect(try bytesMaterialized(nil) == 5)
+  }
+
+  @Test func aLogWithoutAnEndIsIncompleteUnlessItsVolumeLives() throws {
+    var log = LogText()
+    log.mounted()
+    var builder = SummaryBuilder()
+    for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
+    let alive = builder.finish(log: [], malformedLines: 0, isMounted: true)
+    #expect(alive.completeness.isComplete)
+    let dead = builder.finish(log: [], malformedLines: 0)
+    #expect(!dead.completeness.isComplete)
+    let text = SummaryText.lines(dead, width: 200)
+    #expect(text.first == "0 files materialized")
+    #expect(text.contains { $0.contains("not known: the log has no counters") })
+    #expect(text.contains { $0.contains("the daemon was killed") })
+  }
+
+  @Test func countersWithoutRequestsAreNone() throws {
+    var log = LogText()
+    log.mounted()
+    log.add("volume.unmounted", at: 9, #""reason":"unmount","requests_reaching_the_volume":{},"items":{"files":0}"#)
+    let text = SummaryText.lines(try report(log), width: 80)
+    #expect(text.first == "0 files materialized, 0 lookups, 0 opens")
+    #expect(text.contains("requests   none"))
+  }
+
+  @Test func aFileWithoutARecordIsNoLog() throws {
+    for content in ["", "no log\n", "{\"a\":"] {
+      let file = try TemporaryFile(bytes(content))
+      #expect { try SummaryReport.load(log: file.path) } throws: { ($0 as? ControlError)?.code == .malformed }
+    }
+  }
+
+  @Test func budgetsOfRun() throws {
+    var log = LogText()
+    log.mounted()
+    log.process(1, pid: 10, "tar", exe: "/bin/tar")
+    log.add("run.started", at: 1, #""command":["tar","c f"],"pid":10"#)
+    log.add(
+      "budget.exceeded", at: 2, #""budget":"files","limit":1,"used":2,"attempt":3,"path":"a","process":1,"tid":10"#)
+    log.add("run.finished", at: 3, #""signal":"SIGKILL","budgets":{}"#)
+    let run = try #require(try report(log).run)
+    #expect(run.command == ["tar", "c f"])
+    #expect(run.signal == "SIGKILL")
+    #expect(run.exceeded == SummaryReport.Excess(budget: "files", limit: 1, used: 2, path: "a", process: "tar[10]"))
+  }
+
+  @Test func missingFieldsAreNoError() throws {
+    var log = LogText()
+    for type in [
+      "materialization.started", "materialization.finished", "materialization.refused", "wait.started", "wait.finished",
+      "handle.closed", "eviction.finished", "eviction.refused", "mark", "process.seen", "volume.counters",
+      "volume.mounted", "volume.unmounted", "log.dropped", "budget.exceeded", "run.started", "run.finished", "",
+    ] {
+      log.add(type, at: 1)
+      log.add(type, at: 1, #""attempt":"x","path":7,"process":null,"bytes":-1,"waiters":{},"size":null,"kind":[]"#)
+    }
+    _ = SummaryText.lines(try report(log), width: 80)
+  }
+}

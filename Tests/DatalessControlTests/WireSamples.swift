@@ -1,0 +1,79 @@
+import DatalessControl
+
+/// One value of every wire type with all fields, and one with as few as there can be.
+enum WireSamples {
+  private static let odd: [UInt8] = [0x61, 0xff]
+  private static let process = WireProcess(pid: 7, comm: "tar", exe: odd, argv: ["tar"])
+  private static let counts = ItemCounts(
+    files: 1, filesDataless: 1, filesMaterializing: 0, filesResident: 0, filesEmpty: 0, directories: 1,
+    directoriesDataless: 0, directoriesListed: 1, others: 0, bytes: 5, bytesResident: 0, localBytes: 0,
+    otherFileSystems: 0)
+  private static let materialized = MaterializedCounts(files: 1, directories: 1, bytes: 5, failures: 0, refusals: 0)
+  private static let waiter = InFlightWaiter(
+    pid: 7, tid: 8, mainThread: false, comm: "tar", exe: odd, trigger: "read", blockedNanoseconds: 9)
+  private static let attempt = InFlightAttempt(
+    attempt: 1, path: odd, kind: "file", stage: "latency", ageNanoseconds: 5, process: process, waiterCount: 1,
+    waiters: [waiter])
+  private static let excess = BudgetExcess(budget: "files", limit: 1, used: 2, path: odd, process: process)
+  private static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, exceeded: [excess])
+  private static let item = VolumeItem(
+    path: odd, kind: "symlink", state: "other", sizeBytes: 1, localBytes: 0, mode: 0o120777, inode: .max,
+    openHandles: 0, linkTarget: odd)
+  private static let failure = PathFailure(path: odd, errno: "EBUSY", message: "is open")
+  private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
+  private static let result = TransferResult(
+    files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure)
+  private static let error = WireError(code: "busy", errno: "EBUSY", message: "is open")
+
+  static let status = VolumeStatus(
+    pid: 42, session: "0123456789ab", mountpoint: odd, source: odd, readOnly: true, options: ["latency_ns": 5],
+    log: odd, logDropped: 0, cache: odd, uptimeNanoseconds: 1, started: "2026-01-02T03:04:05.000000000Z",
+    kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["passthrough": true], items: counts,
+    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, inFlight: [attempt], budget: budget,
+    warnings: ["w"])
+
+  /// By the schema's name in docs/openapi.yaml: with everything, with what is required only.
+  static let all: [String: (full: any Encodable & Sendable, least: any Encodable & Sendable)] = [
+    "VolumeStatus": (
+      status,
+      VolumeStatus(
+        pid: 42, session: "0123456789ab", mountpoint: bytes("/m"), source: bytes("/s"), readOnly: true, options: [:],
+        log: bytes("/l"), logDropped: 0, cache: bytes("/c"), uptimeNanoseconds: 1,
+        started: "2026-01-02T03:04:05.000000000Z", kernel: "6.18.0", libfuse: "3.14.0", fastPaths: [:], items: counts,
+        requestsReachingTheVolume: [:], materialized: materialized, inFlight: [], warnings: [])
+    ),
+    "ItemCounts": (counts, counts), "MaterializedCounts": (materialized, materialized),
+    "InFlightAttempt": (
+      attempt,
+      InFlightAttempt(
+        attempt: 1, path: [], kind: "file", stage: "latency", ageNanoseconds: 5, waiterCount: 0, waiters: [])
+    ),
+    "InFlightWaiter": (
+      waiter, InFlightWaiter(pid: 0, tid: 0, mainThread: false, trigger: "read", blockedNanoseconds: 9)
+    ),
+    "WireProcess": (process, WireProcess(pid: 7)),
+    "BudgetStatus": (budget, BudgetStatus(files: 0, bytes: 0, exceeded: [])),
+    "BudgetExcess": (excess, BudgetExcess(budget: "files", limit: 1, used: 2, path: [])),
+    "VolumeItem": (
+      item,
+      VolumeItem(
+        path: [], kind: "file", state: "dataless", sizeBytes: 1, localBytes: 0, mode: 0o100644, inode: 1,
+        openHandles: 0)
+    ),
+    "ItemPage": (ItemPage(items: [item], next: "x"), ItemPage(items: [])),
+    "WirePath": (WirePath(odd), WirePath([])),
+    "PathsRequest": (PathsRequest(paths: [WirePath(odd)]), PathsRequest(paths: [])),
+    "TransferProgress": (progress, progress),
+    "PathFailure": (failure, PathFailure(path: [], errno: "EIO", message: "m")),
+    "TransferResult": (result, TransferResult(files: 0, directories: 0, bytes: 0)),
+    "TransferLine": (TransferLine(progress: progress, result: result, error: error), TransferLine()),
+    "WireError": (error, WireError(code: "failed", message: "m")),
+    "ErrorAnswer": (ErrorAnswer(error: error), ErrorAnswer(error: error)),
+    "MarkRequest": (MarkRequest(label: "x"), MarkRequest(label: "x")),
+    "SequenceAnswer": (SequenceAnswer(seq: 1), SequenceAnswer(seq: 1)),
+    "FlushAnswer": (FlushAnswer(log: odd, lost: 0), FlushAnswer(log: bytes("/l"), lost: 0)),
+    "RunFinishedRequest": (RunFinishedRequest(exitStatus: 0, signal: "SIGKILL"), RunFinishedRequest()),
+    "RunFinishedAnswer": (RunFinishedAnswer(seq: 1, budget: budget), RunFinishedAnswer(seq: 1, budget: budget)),
+    "AcceptedAnswer": (AcceptedAnswer(pid: 1), AcceptedAnswer(pid: 1)),
+  ]
+}

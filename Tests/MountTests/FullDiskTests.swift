@@ -1,0 +1,56 @@
+import Testing
+
+extension RealMounts {
+  /// A disk that is full: of content, or of log.
+  @Suite(.enabled(if: Machine.isRoot, "a small file system can only be mounted by root")) struct FullDisk {
+    @Test func aFullCacheAnswersENOSPCAndKeepsNoHalfFile() async throws {
+      try await withScratch { scratch in
+        try scratch.file("small", size: 50_000)
+        try scratch.file("large", size: 3_000_000)
+        try scratch.file("small too", size: 50_000)
+        try await scratch.shell(#"mkdir "$CACHE"; mount -t tmpfs -o size=1m none "$CACHE""#)
+        let volume = try await scratch.mount()
+        let small = try await volume.read("small")
+        #expect(small.outcome == "ok")
+        for _ in 0..<3 {
+          let large = try await volume.read("large")
+          #expect(large.outcome == "ENOSPC" && large.bytes == 0, "\(large)")
+        }
+        let items = try await volume.list()
+        #expect(items["large"]?["state"]?.string == "dataless")
+        #expect(items["large"]?["local_bytes"]?.int ?? 0 == 0)
+        // What the failed attempts had written is free again.
+        let other = try await volume.read("small too")
+        let hash = try await volume.sourceHash("small too")
+        #expect(other.hash == hash)
+        let finished = try await volume.records().filter { $0["outcome"]?.string == "ENOSPC" }
+        #expect(finished.contains { $0["type"]?.string == "materialization.finished" })
+        #expect(finished.compactMap { $0["message"]?.string }.contains { !$0.isEmpty })
+      }
+    }
+
+    @Test func aFullLogStallsNoReaderAndTheLossIsCounted() async throws {
+      try await withScratch { scratch in
+        for index in 0..<400 { try scratch.file("file-\(index)", size: 5000) }
+        try await scratch.shell(#"mkdir "$ROOT/logs"; mount -t tmpfs -o size=64k none "$ROOT/logs""#)
+        let log = scratch.root + "/logs/log.jsonl"
+        let mounted = try await scratch.tryMount(log: log)
+        try #require(mounted.succeeded, "\(mounted.errorText)")
+        let volume = Volume(scratch: scratch, mounted: mounted)
+        let read = try await run(["bash", "-c", "cat \"$0\"/* | wc -c", volume.mountpoint], timeLimit: .seconds(30))
+        #expect(read.text == "2000000\n")
+        let status = try await volume.status()
+        #expect(status["materialized"]?["files"]?.int == 400)
+        #expect(try #require(status["log_dropped"]?.int) > 0)
+        for target in [volume.mountpoint, log] {
+          let summary = try await volume.dataless("summary", target)
+          #expect(summary.text.contains("incomplete"), "\(summary.text)")
+        }
+        let unmounted = try await volume.dataless("unmount", volume.mountpoint)
+        #expect(unmounted.succeeded, "\(unmounted.errorText)")
+        let records = try LogFile(path: log).records()
+        #expect(records.first?["type"]?.string == "volume.mounted")
+      }
+    }
+  }
+}

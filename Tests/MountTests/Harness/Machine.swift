@@ -1,0 +1,49 @@
+import FoundationEssentials
+import Glibc
+
+/// What this machine and this run of the tests have.
+enum Machine {
+  static let isRoot = geteuid() == 0
+
+  static let hasFuse = access("/dev/fuse", F_OK) == 0
+
+  /// Whether an ordinary user's tests can be run: from root, by giving up root for the first ordinary id.
+  static let hasSetpriv = isRoot && access("/usr/bin/setpriv", X_OK) == 0 && access("/usr/bin/unshare", X_OK) == 0
+
+  static let hasACLTools = access("/usr/bin/setfacl", X_OK) == 0 && access("/usr/bin/setfattr", X_OK) == 0
+
+  /// The executable under test: the one built beside the tests, or $DATALESS.
+  static let dataless: String = {
+    if let given = ProcessEnvironment.current["DATALESS"] { return given }
+    let bundle = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return bundle.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+      + "/dataless"
+  }()
+
+  /// The user and group id of `nobody`: fusermount3 wants a user that has a name.
+  static let ordinaryID = "65534"
+
+  /// The mounts of this process: mountpoint and device (major:minor), in order.
+  static func mounts() -> [(point: String, device: String)] {
+    let text = FileManager.default.contents(atPath: "/proc/self/mountinfo") ?? Data()
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: " ")
+      return fields.count > 4 ? (String(fields[4]), String(fields[2])) : nil
+    }
+  }
+
+  static func isMounted(_ path: String) -> Bool { mounts().contains { $0.point == path } }
+
+  static func processExists(_ pid: Int) -> Bool {
+    guard let stat = FileManager.default.contents(atPath: "/proc/\(pid)/stat") else { return false }
+    // A zombie that its parent has not reaped yet is no process any more.
+    let afterName = String(decoding: stat, as: UTF8.self).split(separator: ")").last ?? ""
+    return !afterName.hasPrefix(" Z") && !afterName.hasPrefix(" X")
+  }
+
+  static func freeBytes(at path: String) -> UInt64 {
+    var information = statvfs()
+    guard statvfs(path, &information) == 0 else { return 0 }
+    return UInt64(information.f_bavail) * UInt64(information.f_frsize)
+  }
+}

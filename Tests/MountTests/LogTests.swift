@@ -1,0 +1,186 @@
+import Glibc
+import Testing
+
+extension RealMounts {
+  /// What is recorded, and the commands that show it.
+  @Suite struct EventLogs {
+    static func filesReadByTwo(_ volume: Volume) async throws {
+      _ = try await run(["find", volume.mountpoint, "-type", "f"])
+      _ = try await run(["bash", "-c", "cat \"$0\"/one/file-[012] | md5sum", volume.mountpoint])
+      _ = try await run(["head", "-c", "10", volume.path("plain")])
+    }
+
+    @Test func everyMaterializationNamesProcessThreadAndOperation() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        let reader = try Child(["cat", volume.path("one/file-3")])
+        await reader.wait()
+        let shown = try await volume.dataless("log", volume.mountpoint, "--json", "--type", "materialization.started")
+        #expect(shown.succeeded, "\(shown.errorText)")
+        let records = try shown.lines.map { try JSON(parsing: $0.utf8) }
+        let record = try #require(records.last { $0["path"]?.string == "one/file-3" })
+        let process = try #require(record["process"])
+        #expect(process["pid"]?.int == Int(reader.pid))
+        #expect(process["tid"]?.int == Int(reader.pid) || record["tid"]?.int == Int(reader.pid))
+        #expect(record["main_thread"]?.bool ?? process["main_thread"]?.bool == true)
+        #expect(process["comm"]?.string == "cat")
+        #expect(process["exe"]?.string?.hasSuffix("/cat") == true)
+        #expect(process["argv"]?.array.last?.string == volume.path("one/file-3"))
+        #expect(process["uid"]?.int == Int(getuid()))
+        #expect(process["parents"]?[0]?["pid"]?.int == Int(getpid()))
+        #expect(record["trigger"]?.string == "read")
+        #expect(record["io"]?.string == "direct")
+        #expect(record["kind"]?.string == "file")
+        #expect(try #require(record["prior"]?["opens"]?.int) >= 1)
+      }
+    }
+
+    @Test func readersThatJoinAreNamedToo() async throws {
+      try await withVolume(["--latency", "500ms"], source: { try $0.file("file", size: 100) }) { volume in
+        let cat = try Child(["cat", volume.path("file")])
+        try await volume.log.waitForWaiters(1)
+        let head = try Child(["head", volume.path("file")])
+        await cat.wait()
+        await head.wait()
+        let shown = try await volume.dataless("log", volume.mountpoint, "--json", "--type", "wait.finished")
+        let names = try shown.lines.map { try JSON(parsing: $0.utf8) }.filter { $0["trigger"]?.string == "read" }
+          .compactMap { $0["process"]?["comm"]?.string }
+        #expect(names.sorted() == ["cat", "head"])
+      }
+    }
+
+    @Test func logFiltersByTypePathAndProcess() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        try await Self.filesReadByTwo(volume)
+        let target = volume.mountpoint
+        func count(_ arguments: String...) async throws -> Int {
+          let shown = try await run([Machine.dataless, "log", target, "--json"] + arguments)
+          #expect(shown.succeeded, "\(arguments): \(shown.errorText)")
+          return shown.lines.count
+        }
+        let started = ["--type", "materialization.started"]
+        #expect(try await count(started[0], started[1], "--process", "cat") == 3)
+        #expect(try await count(started[0], started[1], "--path", "one/file-*", "--process", "cat") == 3)
+        #expect(try await count(started[0], started[1], "--path", "plain") == 1)
+        #expect(try await count("--process", "no-such-process") == 0)
+        #expect(try await count() > 10)
+      }
+    }
+
+    @Test func logShowsReadableColumns() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        try await Self.filesReadByTwo(volume)
+        let shown = try await volume.dataless("log", volume.mountpoint)
+        let lines = shown.lines.filter { $0.contains("one/file-1") }
+        #expect(!lines.isEmpty)
+        #expect(lines.contains { $0.contains("cat") && $0.contains("read") })
+        #expect(lines.allSatisfy { !$0.contains("{") }, "no JSON")
+      }
+    }
+
+    @Test func followShowsRecordsAsTheyCome() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        let follower = try Child([Machine.dataless, "log", volume.mountpoint, "--follow", "--json", "--type", "mark"])
+        _ = try await volume.dataless("mark", volume.mountpoint, "first")
+        #expect(await follower.line { $0.contains("\"first\"") } != nil)
+        _ = try await volume.dataless("mark", volume.mountpoint, "second")
+        #expect(await follower.line { $0.contains("\"second\"") } != nil)
+        _ = try await volume.dataless("unmount", volume.mountpoint)
+        let finished = await follower.wait()
+        #expect(!finished.timedOut, "the end of the volume ends it")
+      }
+    }
+
+    @Test func summaryIsTheSameFromTheVolumeAndFromTheFile() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        try await Self.filesReadByTwo(volume)
+        let fromVolume = try await volume.json("summary", volume.mountpoint)
+        let fromFile = try await volume.json("summary", volume.log.path)
+        #expect(fromVolume.object.count > 10)
+        #expect(Set(fromVolume.object.keys) == Set(fromFile.object.keys))
+        // A volume that lives is a little older each time it is asked.
+        for (key, value) in fromVolume.object where key != "duration_ns" && key != "ended" {
+          #expect(value == fromFile[key], "\(key)")
+        }
+        let text = try await volume.dataless("summary", volume.mountpoint)
+        #expect(text.text.contains("4 files"), "\(text.text)")
+        #expect(text.text.contains("cat"))
+        #expect(text.text.contains("plain") || text.text.contains("one"))
+        _ = try await volume.dataless("unmount", volume.mountpoint)
+        let after = try await volume.json("summary", volume.log.path)
+        #expect(after["materialized"] == fromVolume["materialized"], "and after the volume is gone")
+      }
+    }
+
+    @Test func summaryAgreesWithStatusAndWithWhatWasRead() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        try await Self.filesReadByTwo(volume)
+        let status = try await volume.status()
+        #expect(status["materialized"]?["files"]?.int == 4)
+        #expect(status["materialized"]?["bytes"]?.int == 1000 + 2000 + 3000 + 20_000)
+        #expect(try #require(status["requests_reaching_the_volume"]?["readdirplus"]?.int) > 0)
+        let summary = try await volume.dataless("summary", volume.mountpoint)
+        #expect(summary.text.contains("4 files"))
+        let closed = try await volume.records().filter { $0["type"]?.string == "handle.closed" }
+        let partly = closed.last { $0["path"]?.string == "plain" }
+        #expect(partly?["size"]?.int == 20_000)
+        #expect(try #require(partly?["high_water_mark"]?.int) < 20_000, "head read only its beginning")
+      }
+    }
+
+    @Test func marksAreInTheLogWithTheirCounts() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        try await Self.filesReadByTwo(volume)
+        let marked = try await volume.dataless("mark", volume.mountpoint, "after reading")
+        #expect(marked.succeeded)
+        let mark = try await volume.records().first { $0["label"]?.string == "after reading" }
+        #expect(mark?["type"]?.string == "mark")
+        #expect(mark?["counters"] != nil || mark?["materialized"] != nil)
+      }
+    }
+
+    @Test func everyLineIsNumberedAndTimedInOrder() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        try await Self.filesReadByTwo(volume)
+        let records = try await volume.records()
+        let numbers = records.compactMap { $0["seq"]?.int }
+        #expect(numbers.count == records.count)
+        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 + 1 == $1 })
+        for record in records {
+          #expect(record["v"]?.int == 1)
+          #expect(record["monotonic_ns"]?.int != nil)
+          #expect(record["session"]?.string == records[0]["session"]?.string)
+          let time = try #require(record["time"]?.string)
+          #expect(time.count == 30 && time.hasSuffix("Z"), "nine digits, UTC: \(time)")
+        }
+        let attributes = try await run(["stat", "-c", "%a", volume.log.path])
+        #expect(attributes.text == "600\n")
+      }
+    }
+
+    @Test func namesWithControlCharactersAreEscapedOnATerminal() async throws {
+      try await withVolume(source: { scratch in
+        try await scratch.shell(
+          #"printf data > "$(printf 'esc\e[31mred')"; printf data > "$(printf 'new\nline')"; printf x > "$(printf 'bad-\xff')""#
+        )
+      }) { volume in
+        _ = try await run(["bash", "-c", "cat \"$0\"/*", volume.mountpoint])
+        for command in ["ls -R", "log", "summary"] {
+          let shown = try await run(
+            ["script", "-qec", "\(Machine.dataless) \(command) \(volume.mountpoint)", "/dev/null"])
+          #expect(shown.succeeded, "\(command): \(shown.text)")
+          #expect(!shown.text.contains("\u{1b}[31mred"), "\(command)")
+          #expect(shown.lines.allSatisfy { !$0.hasPrefix("line") }, "\(command): \(shown.text)")
+        }
+        let records = try await volume.fileAttempts()
+        #expect(records.count == 3)
+        let bad = try #require(records.first { $0["path_b64"]?.string != nil })
+        #expect(bad["path_b64"]?.string == "YmFkLf8=")
+        #expect(bad["path"]?.string == "bad-\u{fffd}")
+        // Such a name can be given back to a command as the bytes that it is.
+        let evicted = try await run(
+          ["bash", "-c", #"exec "$0" evict "$1/$(printf 'bad-\xff')""#, Machine.dataless, volume.mountpoint])
+        #expect(evicted.succeeded, "\(evicted.errorText)")
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Testing
+
+extension RealMounts {
+  /// Everything works without privileges too, through fusermount3.
+  @Suite(.enabled(if: !Machine.isRoot || Machine.hasSetpriv, "needs unshare and setpriv to become one"))
+  struct OrdinaryUsers {
+    @Test func mountReadLogEvictAndUnmount() async throws {
+      try await withOrdinaryUser(
+        """
+        for i in 1 2 3; do echo "content $i" > source/$i; done
+        "$DATALESS" mount --latency 20ms source volume
+        [ "$(find volume -type f -size +0 | wc -l)" = 3 ]
+        [ "$(stat -c %b volume/1)" = 0 ]
+        "$DATALESS" summary volume | grep -q '0 files'
+        cmp source/1 volume/1; cmp source/2 volume/2
+        "$DATALESS" status --json volume | grep -q '"read_only" *: *true'
+        "$DATALESS" log volume | grep -q cmp
+        "$DATALESS" evict volume/1
+        [ "$(stat -c %b volume/1)" = 0 ]
+        cmp source/1 volume/1
+        "$PROBE" map shared volume/3 | grep -q 'outcome=ok'
+        "$DATALESS" unmount volume
+        ! grep -q " $PWD/volume " /proc/self/mountinfo
+        ls "$HOME"/.local/state/dataless/logs/*.jsonl
+        [ -z "$(find "$XDG_RUNTIME_DIR/dataless" -name control.sock)" ]
+        """
+      ) { finished in
+        #expect(finished.succeeded, "\(finished.shellStatus)\n\(finished.text)\n\(finished.errorText)")
+      }
+    }
+
+    @Test func blockedReadersAndADeadDaemonAreEndedWithoutPrivileges() async throws {
+      try await withOrdinaryUser(
+        """
+        echo text > source/file
+        "$DATALESS" mount --latency 1h --log log.jsonl source volume
+        "$PROBE" threads 100 volume/file > answers &
+        until [ "$(grep -c '"wait.started"' log.jsonl)" -ge 100 ]; do :; done
+        "$DATALESS" unmount volume
+        wait
+        [ "$(grep -c 'outcome=ETIMEDOUT' answers)" = 100 ]
+        "$DATALESS" mount --latency 1h --log log2.jsonl source volume
+        "$PROBE" threads 10 volume/file > answers &
+        until [ "$(grep -c '"wait.started"' log2.jsonl)" -ge 10 ]; do :; done
+        kill -9 "$("$DATALESS" status --json volume | sed -n 's/.*"pid" *: *\\([0-9]*\\).*/\\1/p' | head -n 1)"
+        wait
+        [ "$(grep -c 'outcome=ECONNABORTED\\|outcome=ENOTCONN' answers)" = 10 ]
+        "$DATALESS" mount --log log3.jsonl source volume
+        cmp source/file volume/file
+        "$DATALESS" unmount volume
+        """
+      ) { finished in
+        #expect(finished.succeeded, "\(finished.shellStatus)\n\(finished.text)\n\(finished.errorText)")
+      }
+    }
+
+    @Test func runWorksAndItsStatusIsTheCommands() async throws {
+      try await withOrdinaryUser(
+        """
+        echo text > source/file
+        status=0; "$DATALESS" run source -- sh -c 'cat {}/file; exit 4' || status=$?
+        [ "$status" = 4 ]
+        status=0; "$DATALESS" run --max-files 0 source -- cat {}/file || status=$?
+        [ "$status" = 90 ]
+        """
+      ) { finished in
+        #expect(finished.succeeded, "\(finished.shellStatus)\n\(finished.text)\n\(finished.errorText)")
+      }
+    }
+
+    @Test func withoutPermissionForTheDeviceTheErrorSaysSo() async throws {
+      try await withOrdinaryUser(
+        """
+        status=0; "$DATALESS" mount --allow-other source volume 2> errors || status=$?
+        if grep -q '^user_allow_other' /etc/fuse.conf; then "$DATALESS" unmount volume; exit 0; fi
+        [ "$status" = 1 ]
+        [ "$(wc -l < errors)" = 1 ]
+        grep -q user_allow_other errors
+        """
+      ) { finished in
+        #expect(finished.succeeded, "\(finished.shellStatus)\n\(finished.text)\n\(finished.errorText)")
+      }
+    }
+  }
+}

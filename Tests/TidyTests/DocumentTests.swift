@@ -1,0 +1,95 @@
+import Testing
+
+/// What the documents promise is there.
+@Suite struct DocumentTests {
+  static let documents = [
+    "README.md", "CHANGELOG.md", "LICENSE", "docs/ARCHITECTURE.md", "docs/SEMANTICS.md", "docs/EVENTS.md",
+    "docs/CONTROL-API.md", "docs/openapi.yaml", "docs/LOCKING.md", "docs/TROUBLESHOOTING.md", "docs/PERFORMANCE.md",
+  ]
+
+  @Test(arguments: documents) func documentExists(_ path: String) {
+    #expect(Repository.current.exists(path), "\(path) is missing")
+  }
+
+  @Test func changelogHasAnUnreleasedSectionOnTop() {
+    let headings = Repository.current.lines(of: "CHANGELOG.md").filter { $0.hasPrefix("## ") }
+    #expect(headings.first == "## Unreleased" || headings.first == "## [Unreleased]")
+  }
+
+  struct Row {
+    let line: Int
+    let cells: [String]
+    var id: String { cells.first ?? "" }
+  }
+
+  /// The rows of every table of docs/SEMANTICS.md whose last column is `test`.
+  static func semanticsRows() -> [Row] {
+    var rows: [Row] = []
+    var columns = 0
+    for (index, line) in Repository.current.lines(of: "docs/SEMANTICS.md").enumerated() {
+      guard line.hasPrefix("|") else {
+        columns = 0
+        continue
+      }
+      let cells = line.replacing("\\|", with: "\u{1}").split(separator: "|", omittingEmptySubsequences: false)
+        .dropFirst().dropLast().map { trimmed($0.replacing("\u{1}", with: "|")) }
+      if cells.first == "id" {
+        columns = cells.last == "test" ? cells.count : 0
+      } else if columns > 0 && !(cells.first ?? "").hasPrefix("--") {
+        rows.append(Row(line: index + 1, cells: cells))
+        #expect(cells.count == columns, "docs/SEMANTICS.md:\(index + 1): \(cells.count) cells, not \(columns)")
+      }
+    }
+    return rows
+  }
+
+  static func trimmed(_ text: some StringProtocol) -> String {
+    let inner = text.drop { $0 == " " }
+    return String(inner.reversed().drop { $0 == " " }.reversed())
+  }
+
+  /// `Suite/test` for every test function of every suite, by the text and the indentation of the sources.
+  static func testNames() -> Set<String> {
+    let type = #/\b(?:struct|class|enum|actor|extension)\s+([A-Za-z_][A-Za-z0-9_.]*)/#
+    let function = #/\bfunc\s+([A-Za-z_][A-Za-z0-9_]*)/#
+    var names: Set<String> = []
+    for file in SourceTests.swiftFiles where file.hasPrefix("Tests/") {
+      var enclosing: [(indentation: Int, name: Substring)] = []
+      var isTest = false
+      for line in Repository.current.lines(of: file) {
+        let code = line.drop { $0 == " " }
+        if code.isEmpty || code.hasPrefix("//") { continue }
+        let indentation = line.count - code.count
+        enclosing.removeAll { $0.indentation >= indentation && !code.hasPrefix("}") }
+        if code.contains("@Test") { isTest = true }
+        if let match = code.firstMatch(of: function) {
+          if isTest, let suite = enclosing.last?.name { names.insert("\(suite)/\(match.1)") }
+          isTest = false
+        } else if let match = code.firstMatch(of: type) {
+          enclosing.append((indentation, match.1.split(separator: ".").last ?? match.1))
+        }
+      }
+    }
+    return names
+  }
+
+  @Test func everyRowOfTheSemanticsNamesATestThatExists() {
+    let rows = Self.semanticsRows()
+    #expect(!rows.isEmpty, "docs/SEMANTICS.md has no table whose columns run from id to test")
+    let tests = Self.testNames()
+    for row in rows {
+      let named = (row.cells.last ?? "").replacing("`", with: "").split(separator: ",").map { Self.trimmed($0) }
+      #expect(!named.isEmpty, "docs/SEMANTICS.md:\(row.line): row \(row.id) names no test")
+      for name in named {
+        #expect(tests.contains(name), "docs/SEMANTICS.md:\(row.line): row \(row.id): there is no test \(name)")
+      }
+    }
+  }
+
+  @Test func idsOfTheSemanticsAreUnique() {
+    var seen: Set<String> = []
+    for row in Self.semanticsRows() {
+      #expect(seen.insert(row.id).inserted, "docs/SEMANTICS.md:\(row.line): id \(row.id) is there twice")
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Testing
+
+/// The arrows between the parts: what a target may import is written here, and nowhere else is it decided.
+@Suite struct ImportTests {
+  static let standard: Set<String> = ["Swift", "Synchronization", "SystemPackage"]
+  static let collections: Set<String> = [
+    "Collections", "BasicContainers", "BitCollections", "DequeModule", "HashTreeCollections", "HeapModule",
+    "OrderedCollections",
+  ]
+  static let nio: Set<String> = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOFoundationEssentialsCompat"]
+  static let control: Set<String> = nio.union(["AsyncHTTPClient", "DatalessCore", "FoundationEssentials", "Glibc"])
+
+  static let allowed: [String: Set<String>] = [
+    "CFuse3": [],
+    "CDatalessLinux": [],
+    "FuseKit": standard.union(["CFuse3", "Glibc"]),
+    "DatalessCore": standard.union(collections),
+    "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),
+    "DatalessControl": standard.union(control),
+    "DatalessDaemon": standard.union(collections).union(control).union([
+      "CDatalessLinux", "DatalessControl", "DatalessStores", "FuseKit", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+      "Logging",
+    ]),
+    "DatalessCommands": standard.union([
+      "ArgumentParser", "DatalessControl", "DatalessCore", "DatalessDaemon", "FoundationEssentials", "Glibc",
+    ]),
+    // The executable is also the daemon: it asks HiddenEntry first which of the two it is.
+    "dataless": standard.union(["ArgumentParser", "DatalessCommands", "DatalessDaemon", "Glibc"]),
+  ]
+
+  /// Where the small Foundation may be used: nowhere near the request path.
+  static let foundationEssentialsFolders = [
+    "Sources/DatalessControl/", "Sources/DatalessDaemon/ControlServer/", "Sources/DatalessDaemon/Lifecycle/",
+    "Sources/DatalessCommands/",
+  ]
+
+  /// The commands that start a daemon, and those that clean up after a dead one; every other command speaks the control
+  /// API only.
+  static let daemonImporters = [
+    "/DatalessCommand.swift", "/UnmountCommand.swift", "/MountCommand.swift", "/MountReport.swift", "/RunCommand.swift",
+    "/RunReport.swift", "/VolumeOptions.swift",
+  ]
+
+  struct Import: Hashable {
+    let module: String
+    let file: String
+    let line: Int
+  }
+
+  static let imports: [Import] = {
+    let repository = Repository.current
+    var found: [Import] = []
+    for file in repository.files(under: "Sources", extensions: ["swift"]) {
+      for (index, line) in repository.lines(of: file).enumerated() {
+        if let module = importedModule(line) { found.append(Import(module: module, file: file, line: index + 1)) }
+      }
+    }
+    return found
+  }()
+
+  /// The module named by an import declaration, submodules and single declarations included.
+  static func importedModule(_ line: Substring) -> String? {
+    var words = line.split(separator: " ").map(String.init)
+    let before: Set<String> = ["public", "package", "internal", "private", "fileprivate"]
+    while let first = words.first, before.contains(first) || first.hasPrefix("@") { words.removeFirst() }
+    guard words.count >= 2, words[0] == "import" else { return nil }
+    let kinds: Set<String> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+    let name = kinds.contains(words[1]) && words.count >= 3 ? words[2] : words[1]
+    return name.split(separator: ".").first.map(String.init)
+  }
+
+  @Test func everyTargetHasItsTableOfImports() {
+    let folders = Set(Repository.current.folders(in: "Sources"))
+    #expect(folders == Set(Self.allowed.keys), "Sources/ and the table of this test name different targets")
+  }
+
+  @Test func targetsImportOnlyWhatTheirArrowsAllow() {
+    #expect(!Self.imports.isEmpty)
+    for found in Self.imports {
+      let target = String(found.file.split(separator: "/")[1])
+      #expect(
+        Self.allowed[target]?.contains(found.module) == true,
+        "\(found.file):\(found.line): \(target) may not import \(found.module)")
+    }
+  }
+
+  @Test func onlyFuseKitImportsTheCLibrary() {
+    for found in Self.imports where found.module == "CFuse3" {
+      #expect(found.file.hasPrefix("Sources/FuseKit/"), "\(found.file):\(found.line)")
+    }
+  }
+
+  @Test func foundationStaysOutOfTheRequestPath() {
+    for found in Self.imports where found.module.hasPrefix("Foundation") {
+      let place = "\(found.file):\(found.line)"
+      #expect(found.module == "FoundationEssentials", "\(place): FoundationEssentials only")
+      #expect(Self.foundationEssentialsFolders.contains { found.file.hasPrefix($0) }, "\(place)")
+    }
+  }
+
+  @Test func commandsReachTheDaemonThroughItsControlAPI() {
+    for found in Self.imports where found.module == "DatalessDaemon" {
+      guard found.file.hasPrefix("Sources/DatalessCommands/") else { continue }
+      #expect(Self.daemonImporters.contains { found.file.hasSuffix($0) }, "\(found.file):\(found.line)")
+    }
+  }
+}
