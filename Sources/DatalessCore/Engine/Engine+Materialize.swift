@@ -91,7 +91,8 @@ extension Engine {
       // absence of the name, so that a vanished directory would look like an empty one.
       let isGone = attempt.kind == .directory && error.errno == .noSuchFileOrDirectory
       return state.finish(
-        attempt, .failed(isGone ? .staleNFSFileHandle : error.errno), message: error.message, bytes: 0, entries: nil, store: storeNanoseconds,
+        attempt, .failed(isGone ? .staleNFSFileHandle : error.errno), message: error.message, bytes: 0, entries: nil,
+        store: storeNanoseconds,
         now)
     }
     perform(actions)

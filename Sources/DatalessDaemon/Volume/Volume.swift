@@ -233,10 +233,16 @@ final class Volume: VolumeRunning {
     wait(done, milliseconds)
   }
 
-  /// Suspends a task of the control lane; the timer lane wakes it.
+  /// Suspends a task of the control lane; the timer lane wakes it, or its cancellation does.
   func pause(nanoseconds: Int64) async {
-    await withCheckedContinuation { continuation in
-      timer.schedule(at: timer.now + nanoseconds) { continuation.resume() }
+    let pause = Pause()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        pause.begin(continuation)
+        timer.schedule(at: timer.now + nanoseconds) { pause.end() }
+      }
+    } onCancel: {
+      pause.end()
     }
   }
 }

@@ -1,0 +1,31 @@
+import Synchronization
+
+/// A task that waits for whichever comes first of several events; each of them calls `end`.
+final class Pause: Sendable {
+  private enum State {
+    case notBegun
+    case waiting(CheckedContinuation<Void, Never>)
+    case over
+  }
+
+  private let state = Mutex<State>(.notBegun)
+
+  func begin(_ continuation: CheckedContinuation<Void, Never>) {
+    let isOver = state.withLock { state in
+      if case .over = state { return true }
+      state = .waiting(continuation)
+      return false
+    }
+    if isOver { continuation.resume() }
+  }
+
+  func end() {
+    let waiting = state.withLock { state in
+      defer { state = .over }
+      return if case .waiting(let continuation) = state { continuation } else {
+        nil as CheckedContinuation<Void, Never>?
+      }
+    }
+    waiting?.resume()
+  }
+}
