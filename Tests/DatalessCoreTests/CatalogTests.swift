@@ -108,6 +108,6 @@ import Testing
 
   @Test func recordsStaySmall() {
     #expect(MemoryLayout<InodeRecord>.stride <= 104)
-    #expect(MemoryLayout<DentryRecord>.stride <= 28)
+    #expect(MemoryLayout<DentryRecord>.stride <= 32)
   }
 }

@@ -29,7 +29,8 @@ struct Catalog: ~Copyable {
     _ = inodes.append(InodeRecord(unused, deviceIndex: 0))
     _ = dentries.append(
       DentryRecord(
-        parent: 0, node: 0, nameOffset: 0, nextSibling: 0, nextInBucket: 0, nextOfInode: 0, nameLength: 0, epoch: 0,
+        parent: 0, node: 0, nameOffset: 0, nextSibling: 0, nextInBucket: 0, hash: 0, nextOfInode: 0, nameLength: 0,
+        epoch: 0,
         isGone: true))
     let rootIndex = inodes.append(InodeRecord(root, deviceIndex: 0))
     precondition(rootIndex == Int(NodeID.root.rawValue), "the root is node 1")
@@ -55,10 +56,11 @@ struct Catalog: ~Copyable {
 
   private func anyDentry(in parent: Int, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let parent = UInt32(parent)
-    var candidate = index.head(DentryIndex.hash(parent: parent, name: name))
+    let hash = DentryIndex.hash(parent: parent, name: name)
+    var candidate = index.head(hash)
     while candidate != 0 {
       let record = dentries[Int(candidate)]
-      if record.parent == parent, Int(record.nameLength) == name.count,
+      if record.hash == hash, record.parent == parent, Int(record.nameLength) == name.count,
         names.name(at: record.nameOffset, length: record.nameLength).elementsEqual(name)
       {
         return candidate
@@ -110,6 +112,7 @@ struct Catalog: ~Copyable {
   /// Starts a listing: names that it does not report count as gone when it finishes.
   mutating func beginListing(of directory: Int) {
     inodes[directory].listingEpoch &+= 1
+    inodes[directory].isRelisted = inodes[directory].firstChild != 0
   }
 
   /// Adds one listed name, or refreshes it.
@@ -123,7 +126,9 @@ struct Catalog: ~Copyable {
     _ name: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, into directory: Int
   ) -> Bool {
     let epoch = inodes[directory].listingEpoch
-    let existing = anyDentry(in: directory, name: name)
+    // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an entry
+    // twice, the volume does too, as SOURCE did.
+    let existing = inodes[directory].isRelisted ? anyDentry(in: directory, name: name) : 0
     if existing != 0 {
       refresh(Int(existing), attributes)
       dentries[Int(existing)].epoch = epoch
@@ -137,14 +142,14 @@ struct Catalog: ~Copyable {
       dentries.append(
         DentryRecord(
           parent: UInt32(directory), node: UInt32(node), nameOffset: nameOffset, nextSibling: 0, nextInBucket: 0,
-          nextOfInode: inodes[node].firstDentry, nameLength: UInt8(name.count), epoch: epoch, isGone: false)))
+          hash: DentryIndex.hash(parent: UInt32(directory), name: name), nextOfInode: inodes[node].firstDentry,
+          nameLength: UInt8(name.count), epoch: epoch, isGone: false)))
     inodes[node].firstDentry = dentry
     if isBusy(inodes[node]) { inodes[directory].busyChildren += 1 }
     let last = inodes[directory].lastChild
     if last == 0 { inodes[directory].firstChild = dentry } else { dentries[Int(last)].nextSibling = dentry }
     inodes[directory].lastChild = dentry
-    index.insert(
-      dentry, hash: DentryIndex.hash(parent: UInt32(directory), name: name), into: &dentries, names: names)
+    index.insert(dentry, into: &dentries)
     return true
   }
 

@@ -11,7 +11,7 @@ struct DentryIndex: ~Copyable {
   }
 
   /// Mixes parent and name, eight bytes at a time.
-  static func hash(parent: UInt32, name: UnsafeBufferPointer<UInt8>) -> UInt64 {
+  static func hash(parent: UInt32, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
     var hash = (UInt64(parent) &+ 1) &* multiplier ^ UInt64(name.count)
     let raw = UnsafeRawBufferPointer(name)
@@ -25,42 +25,45 @@ struct DentryIndex: ~Copyable {
       hash = (hash ^ UInt64(raw[offset])) &* multiplier
       offset += 1
     }
-    return hash ^ hash >> 32
+    return UInt32(truncatingIfNeeded: hash ^ hash >> 32)
   }
 
-  private func bucket(_ hash: UInt64) -> Int {
-    let low = Int(truncatingIfNeeded: hash) & mask
-    return low < split ? Int(truncatingIfNeeded: hash) & (mask << 1 | 1) : low
+  private func bucket(_ hash: UInt32) -> Int {
+    let low = Int(hash) & mask
+    return low < split ? Int(hash) & (mask << 1 | 1) : low
   }
 
   /// The first dentry of the chain in which a name with this hash would be.
-  func head(_ hash: UInt64) -> UInt32 { buckets[bucket(hash)] }
+  func head(_ hash: UInt32) -> UInt32 { buckets[bucket(hash)] }
 
   /// Puts a new dentry at the head of its chain, then splits one bucket if there are more names than buckets.
-  mutating func insert(
-    _ dentry: UInt32, hash: UInt64, into dentries: inout SegmentedTable<DentryRecord>, names: borrowing NameArena
-  ) {
-    let index = bucket(hash)
+  mutating func insert(_ dentry: UInt32, into dentries: inout SegmentedTable<DentryRecord>) {
+    let index = bucket(dentries[Int(dentry)].hash)
     dentries[Int(dentry)].nextInBucket = buckets[index]
     buckets[index] = dentry
-    if dentries.count > buckets.count { splitOne(&dentries, names: names) }
+    if dentries.count > buckets.count { splitOne(&dentries) }
   }
 
-  private mutating func splitOne(_ dentries: inout SegmentedTable<DentryRecord>, names: borrowing NameArena) {
+  private mutating func splitOne(_ dentries: inout SegmentedTable<DentryRecord>) {
     let old = split
     let new = buckets.append(0)
-    var chain = buckets[old]
-    buckets[old] = 0
-    while chain != 0 {
-      let record = dentries[Int(chain)]
-      let name = names.name(at: record.nameOffset, length: record.nameLength)
-      let hash = Self.hash(parent: record.parent, name: name)
-      let target = Int(truncatingIfNeeded: hash) & (mask << 1 | 1)
-      dentries[Int(chain)].nextInBucket = buckets[target]
-      buckets[target] = chain
-      chain = record.nextInBucket
-    }
     precondition(new == old + mask + 1, "linear hashing grows one bucket at a time")
+    var chain = buckets[old]
+    var stays: UInt32 = 0
+    var moves: UInt32 = 0
+    while chain != 0 {
+      let next = dentries[Int(chain)].nextInBucket
+      if Int(dentries[Int(chain)].hash) & (mask << 1 | 1) == new {
+        dentries[Int(chain)].nextInBucket = moves
+        moves = chain
+      } else {
+        dentries[Int(chain)].nextInBucket = stays
+        stays = chain
+      }
+      chain = next
+    }
+    buckets[old] = stays
+    buckets[new] = moves
     split += 1
     if split > mask {
       mask = mask << 1 | 1

@@ -1,4 +1,4 @@
-/// One name: the edge from a directory to an inode. 28 bytes.
+/// One name: the edge from a directory to an inode. 32 bytes.
 struct DentryRecord: BitwiseCopyable {
   var parent: UInt32
   var node: UInt32
@@ -7,6 +7,8 @@ struct DentryRecord: BitwiseCopyable {
   var nextSibling: UInt32
   /// Next entry of the same hash bucket; 0 ends the chain.
   var nextInBucket: UInt32
+  /// The low half of the hash of (parent, name): splitting a bucket and passing over others in it needs no name.
+  var hash: UInt32
   /// Next name of the same inode (hard links); 0 ends the list.
   var nextOfInode: UInt32
   var nameLength: UInt8

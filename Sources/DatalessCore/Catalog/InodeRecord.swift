@@ -39,6 +39,8 @@ struct InodeRecord: BitwiseCopyable {
   var state: ContentState
   /// A directory: which of two epochs its present listing has, to find names that vanished.
   var listingEpoch: UInt8
+  /// A directory: whether an earlier listing left entries.
+  var isRelisted: Bool
 
   init(_ attributes: ItemAttributes, deviceIndex: UInt16) {
     size = attributes.size
@@ -63,6 +65,7 @@ struct InodeRecord: BitwiseCopyable {
     stats = 0
     xattrCalls = 0
     listingEpoch = 0
+    isRelisted = false
     state = .resident
     switch kind {
     case .file: state = size > 0 ? .dataless : .resident
