@@ -96,6 +96,26 @@ import Testing
     #expect(fixture.engine.attributes(of: second)?.attributes.linkCount == 2)
   }
 
+  @Test func anInodeNumberThatTheSourceReusesIsAnotherFile() {
+    let fixture = EngineFixture(ScriptedStore(["x/a": 10], links: [("x/b", to: "x/a")]))
+    let first = fixture.node("x/a")
+    fixture.store.edit("x/a") { $0.attributes.size = 20 }
+    fixture.store.items.withLock { items in
+      items["y"] = ScriptedStore.Item(attributes: .directory(inode: 900))
+      items["y"]?.children = ["c", "d"]
+      items["y/c"] = items["x/a"]
+      items["y/d"] = items["x/a"]
+      items[""]?.children.append("y")
+    }
+    fixture.engine.evict(fixture.node("x"), by: "command") { _ in }
+    fixture.engine.evict(.root, by: "command") { _ in }
+    let second = fixture.node("y/c")
+    #expect(second != first)
+    #expect(fixture.node("y/d") == second)
+    #expect(fixture.engine.attributes(of: first)?.attributes.size == 10)
+    #expect(fixture.engine.attributes(of: second)?.attributes.size == 20)
+  }
+
   @Test func aFailedListingLeavesTheDirectoryDataless() {
     let fixture = EngineFixture(make(["d/a"]))
     fixture.list("")

@@ -174,7 +174,10 @@ struct Catalog: ~Copyable {
   private mutating func refresh(_ dentry: Int, _ attributes: ItemAttributes) {
     let position = Int(dentries[dentry].node)
     let known = self.attributes(at: position)
-    if known.inode == attributes.inode, known.device == attributes.device, known.kind == attributes.kind {
+    let isOnlyName = inodes[position].firstDentry == UInt32(dentry) && dentries[dentry].nextOfInode == 0
+    if known.inode == attributes.inode, known.device == attributes.device, known.kind == attributes.kind,
+      isOnlyName || known.isSameVersion(as: attributes)
+    {
       if !isBusy(inodes[position]) { update(position, attributes) }
     } else if let node = node(for: attributes) {
       let parent = Int(dentries[dentry].parent)
@@ -208,8 +211,9 @@ struct Catalog: ~Copyable {
   private mutating func node(for attributes: ItemAttributes) -> Int? {
     let isShared = attributes.linkCount > 1 && attributes.kind != .directory
     let key = HardLinkKey(device: attributes.device, inode: attributes.inode)
-    if isShared, let known = hardLinks[key], inodes[Int(known)].kind == attributes.kind {
-      if !isBusy(inodes[Int(known)]) { update(Int(known), attributes) }
+    // Only the same version is the same file for certain: SOURCE gives the inode number of a removed file to the next
+    // one. If it is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
+    if isShared, let known = hardLinks[key], self.attributes(at: Int(known)).isSameVersion(as: attributes) {
       return Int(known)
     }
     guard inodes.count < Int(UInt32.max), let deviceIndex = deviceIndex(attributes.device) else { return nil }
