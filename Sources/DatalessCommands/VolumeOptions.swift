@@ -1,4 +1,4 @@
-import ArgumentParser
+public import ArgumentParser
 import DatalessCore
 import DatalessDaemon
 
@@ -43,6 +43,12 @@ struct VolumeOptions: ParsableArguments {
   @Flag(help: "Follow mounts below SOURCE. [default: they show as empty directories]")
   var crossMounts = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Do without a fast path, to test the fallback: \(FastPath.allCases.map(\.rawValue).joined(separator: ", ")). Repeatable."
+        + " [default: use what the kernel has]", valueName: "fast-path"))
+  var without: [FastPath] = []
+
   /// The plan of a volume of `source`.
   ///
   /// - Throws: `CommandFailure` for a malformed synthetic specification, naming the part that is wrong.
@@ -50,7 +56,7 @@ struct VolumeOptions: ParsableArguments {
     VolumePlan(
       source: try Self.source(source), latencyNanoseconds: latency, directoryLatencyNanoseconds: directoryLatency,
       bandwidthBytesPerSecond: bandwidth, concurrency: concurrency, log: log?.bytes, cacheDirectory: cacheDir?.bytes,
-      allowOther: allowOther, crossMounts: crossMounts)
+      allowOther: allowOther, crossMounts: crossMounts, without: without)
   }
 
   private static func source(_ argument: PathArgument) throws -> VolumeConfiguration.Source {
@@ -89,3 +95,5 @@ struct VolumeOptions: ParsableArguments {
     }
   }
 }
+
+extension FastPath: ExpressibleByArgument {}

@@ -96,6 +96,22 @@ import Testing
     #expect(fixture.engine.attributes(of: second)?.attributes.linkCount == 2)
   }
 
+  @Test func aChangedItemIsToldToTheKernelUnlessItIsOpen() {
+    let fixture = EngineFixture(make(["d/a", "d/b"]))
+    let (open, closed) = (fixture.node("d/a"), fixture.node("d/b"))
+    _ = fixture.engine.open(open, process: .unknown, openFlags: 0)
+    fixture.engine.evict(fixture.node("d"), by: "command") { _ in }
+    for name in ["d/a", "d/b"] { fixture.store.edit(name) { $0.attributes.size = 77 } }
+    fixture.kernel.calls.withLock { $0 = [] }
+    fixture.list("d")
+    #expect(fixture.engine.attributes(of: open)?.attributes.size == 1)
+    #expect(fixture.engine.attributes(of: closed)?.attributes.size == 77)
+    #expect(fixture.kernel.calls.withLock { $0.first } == "attributes \(closed.rawValue)")
+    let answer = fixture.trigger(open)
+    fixture.lane.runAll()
+    #expect(answer.errno == "ESTALE")
+  }
+
   @Test func anInodeNumberThatTheSourceReusesIsAnotherFile() {
     let fixture = EngineFixture(ScriptedStore(["x/a": 10], links: [("x/b", to: "x/a")]))
     let first = fixture.node("x/a")

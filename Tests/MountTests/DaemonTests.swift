@@ -21,6 +21,19 @@ extension RealMounts {
       }
     }
 
+    @Test func mountSaysTheSameAsJSON() async throws {
+      try await withScratch { scratch in
+        try scratch.file("file", size: 10)
+        let mounted = try await scratch.tryMount(["--json"])
+        let answer = try JSON(parsing: mounted.output)
+        #expect(answer["mountpoint"]?.string == scratch.mountpoint)
+        #expect(answer["log"]?.string == scratch.log.path)
+        #expect(answer["read_only"]?.bool == true)
+        let daemon = try #require(answer["pid"]?.int)
+        #expect(Machine.processExists(daemon))
+      }
+    }
+
     @Test func daemonHasNoTiesToWhatStartedIt() async throws {
       try await withVolume(source: { try $0.file("file", size: 10) }) { volume in
         let daemon = try #require(try await volume.status()["pid"]?.int)

@@ -229,5 +229,35 @@ extension RealMounts {
         #expect(try await crossing.status()["items"]?["other_file_systems"]?.int == 0)
       }
     }
+
+    @Test func ourOwnCacheIsNotPartOfTheVolume() async throws {
+      try await withScratch { scratch in
+        try await scratch.shell("mkdir -p d/own-cache; echo 1 > d/file")
+        let mounted = try await scratch.tryMount(cache: scratch.source + "/d/own-cache")
+        try #require(mounted.succeeded, "\(mounted.errorText)")
+        let listed = try await run(["ls", "-A", scratch.mountpoint + "/d"])
+        #expect(listed.text == "file\n")
+        let looked = try await run(["stat", scratch.mountpoint + "/d/own-cache"])
+        #expect(!looked.succeeded)
+      }
+    }
+
+    @Test func holesAreDataUntilTheContentIsThere() async throws {
+      try await withVolume(source: { scratch in
+        try await scratch.shell(
+          "truncate -s 1M sparse; printf end | dd of=sparse bs=1M seek=1 conv=notrunc status=none")
+      }) { volume in
+        func seek() async throws -> (Int?, Int?) {
+          let answers = try await volume.probe("look", volume.path("sparse"))
+          let answer = try #require(answers.first { $0["seek_data"] != nil })
+          return (answer.int("seek_data"), answer.int("seek_hole"))
+        }
+        let dataless = try await seek()
+        #expect(dataless == (0, 1_048_579), "a copying tool must not take what is not local for zeros")
+        try await volume.read("sparse")
+        let resident = try await seek()
+        #expect(resident == (1_048_576, 0) || resident == (0, 1_048_579), "\(resident)")
+      }
+    }
   }
 }

@@ -51,6 +51,28 @@ extension RealMounts {
       }
     }
 
+    @Test func gitStatusOfACleanRepositoryReadsNoFileOfItsWorkTree() async throws {
+      try await withVolume(source: { scratch in
+        try await Self.someFiles(scratch)
+        try await scratch.shell(
+          """
+          rm fifo; export HOME="$ROOT" GIT_CONFIG_NOSYSTEM=1
+          git init -q; git add .; git -c user.name=x -c user.email=x@y commit -qm all
+          # Files older than the index: git trusts their times without looking into them.
+          find . -path ./.git -prune -o -type f -exec touch -d '2020-01-01' {} +
+          git status --short
+          """)
+      }) { volume in
+        let status = try await run(
+          ["git", "--no-optional-locks", "-C", volume.mountpoint, "status", "--short"],
+          environment: ["HOME": volume.scratch.root, "GIT_CONFIG_NOSYSTEM": "1"])
+        #expect(status.succeeded && status.text == "", "\(status.text)\(status.errorText)")
+        let paths = try await volume.fileAttempts().compactMap { $0["path"]?.string }
+        #expect(!paths.isEmpty, "it reads its own index")
+        for path in paths { #expect(path.hasPrefix(".git/"), "\(path)") }
+      }
+    }
+
     @Test func summaryOfAWalkSaysThatNothingWasMaterialized() async throws {
       try await withVolume(source: Self.someFiles) { volume in
         _ = try await run(["find", volume.mountpoint, "-size", "+1k"])

@@ -155,6 +155,8 @@ extension RealMounts {
         #expect(try await volume.materializedFiles() == 31, "plain and hard are one file")
         let matches = try await run(["rg", "-l", "--text", ".", volume.mountpoint])
         #expect(matches.lines.count == 32)
+        let grep = try await run(["git", "-C", volume.mountpoint, "grep", "--no-index", "-la", "."])
+        #expect(grep.lines.count == 32, "\(grep.errorText)")
       }
     }
   }

@@ -13,6 +13,8 @@ struct Catalog: ~Copyable {
   /// Files with several names, by what makes them the same file: whichever name is seen first, it is one node.
   private var hardLinks: [HardLinkKey: UInt32] = [:]
   var counts = CatalogCounts()
+  /// Nodes whose metadata a renewed listing has changed, for the kernel to be told before anybody is answered.
+  private var changed: [UInt32] = []
 
   private struct HardLinkKey: Hashable {
     var device: UInt64
@@ -117,20 +119,22 @@ struct Catalog: ~Copyable {
 
   /// Adds one listed name, or refreshes it.
   ///
+  /// - Parameter isOpen: Whether a node has open handles: it keeps the version that was listed when it was opened, so that
+  ///   reads of another version fail with ESTALE.
   /// - Returns: False when the tables are full (2^32 names, or 4 GiB of names).
-  mutating func insert(_ entry: StoreEntry, into directory: Int) -> Bool {
-    entry.name.withUnsafeBufferPointer { name in insert(name, entry.attributes, into: directory) }
+  mutating func insert(_ entry: StoreEntry, into directory: Int, isOpen: (Int) -> Bool) -> Bool {
+    entry.name.withUnsafeBufferPointer { name in insert(name, entry.attributes, into: directory, isOpen) }
   }
 
   private mutating func insert(
-    _ name: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, into directory: Int
+    _ name: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, into directory: Int, _ isOpen: (Int) -> Bool
   ) -> Bool {
     let epoch = inodes[directory].listingEpoch
     // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an entry
     // twice, the volume does too, as SOURCE did.
     let existing = inodes[directory].isRelisted ? anyDentry(in: directory, name: name) : 0
     if existing != 0 {
-      refresh(Int(existing), attributes)
+      refresh(Int(existing), attributes, isOpen)
       dentries[Int(existing)].epoch = epoch
       dentries[Int(existing)].isGone = false
       return true
@@ -171,14 +175,16 @@ struct Catalog: ~Copyable {
   }
 
   /// An existing name listed again: the same item takes over the new metadata, another item takes over the name.
-  private mutating func refresh(_ dentry: Int, _ attributes: ItemAttributes) {
+  private mutating func refresh(_ dentry: Int, _ attributes: ItemAttributes, _ isOpen: (Int) -> Bool) {
     let position = Int(dentries[dentry].node)
     let known = self.attributes(at: position)
     let isOnlyName = inodes[position].firstDentry == UInt32(dentry) && dentries[dentry].nextOfInode == 0
     if known.inode == attributes.inode, known.device == attributes.device, known.kind == attributes.kind,
       isOnlyName || known.isSameVersion(as: attributes)
     {
-      if !isBusy(inodes[position]) { update(position, attributes) }
+      guard !isBusy(inodes[position]), known != attributes, !isOpen(position) else { return }
+      update(position, attributes)
+      changed.append(UInt32(position))
     } else if let node = node(for: attributes) {
       let parent = Int(dentries[dentry].parent)
       unlink(dentry, from: position)
@@ -234,6 +240,12 @@ struct Catalog: ~Copyable {
     guard devices.count < Int(UInt16.max) else { return nil }
     devices.append(device)
     return UInt16(devices.count - 1)
+  }
+
+  /// The nodes whose metadata changed since this was asked last.
+  mutating func takeChangedNodes() -> [NodeID] {
+    defer { changed.removeAll() }
+    return changed.map { NodeID(rawValue: UInt64($0)) }
   }
 
   // MARK: - States

@@ -65,11 +65,19 @@ extension Engine {
 
   /// Inserts listed entries, unless the attempt was given up.
   func insert(_ entries: ArraySlice<StoreEntry>, attempt: UInt64) -> Bool {
-    state.withLock { state in
-      guard let running = state.attempts[attempt] else { return true }
-      for entry in entries where !state.catalog.insert(entry, into: running.node) { return false }
-      return true
+    let (fits, changed): (Bool, [NodeID]) = state.withLock { state in
+      guard let running = state.attempts[attempt] else { return (true, []) }
+      let handles = state.handles
+      for entry in entries {
+        guard state.catalog.insert(entry, into: running.node, isOpen: { handles.count(of: $0) > 0 }) else {
+          return (false, state.catalog.takeChangedNodes())
+        }
+      }
+      return (true, state.catalog.takeChangedNodes())
     }
+    // The kernel keeps attributes until it is told otherwise.
+    for node in changed { kernel.invalidateAttributes(of: node) }
+    return fits
   }
 
   /// Marks names that a renewed listing no longer has, in bounded steps.

@@ -18,8 +18,9 @@ final class FileFetch: AttemptJob {
     var writer: (any ContentWriter)?
     var position: Int64 = 0
     var storeNanoseconds: Int64 = 0
-    /// A chunk whose bytes are on their way over the simulated line.
-    var arriving: Range<Int64>?
+    /// Bytes that have arrived over the simulated line and are not copied yet.
+    var arrived: Int64 = 0
+    var isUnderWay = false
   }
 
   private enum Next {
@@ -87,6 +88,11 @@ final class FileFetch: AttemptJob {
     if isCancelled.load(ordering: .acquiring) { return .gone }
     let size = item.attributes.size
     let isPaced = engine.configuration.bandwidthBytesPerSecond != nil
+    if isPaced, !state.isUnderWay {
+      // Before anything is opened: thousands of fetches may wait for the line, each of them would hold two descriptors.
+      state.isUnderWay = true
+      return wait(for: min(size, chunkSize), &state)
+    }
     if state.source == nil {
       let source = try engine.store.open(item)
       state.source = source
@@ -97,19 +103,15 @@ final class FileFetch: AttemptJob {
       }
     }
     guard let source = state.source, let writer = state.writer else { return .gone }
-    if let arrived = state.arriving {
-      try copy(arrived, from: source, to: writer)
-      state.position = arrived.upperBound
-      state.arriving = nil
-    }
     var copied: Int64 = 0
     var runs = 0
     while state.position < size, let data = try source.nextData(from: state.position), data.lowerBound < size {
       let limit = isPaced ? chunkSize : Self.stepSize
       let chunk = data.lowerBound..<min(data.upperBound, data.lowerBound + limit, size)
-      if let deadline = engine.reserveBandwidth(Int64(chunk.count)) {
-        state.arriving = chunk
-        return .wait(deadline)
+      if isPaced {
+        let missing = Int64(chunk.count) - state.arrived
+        if missing > 0 { return wait(for: missing, &state) }
+        state.arrived -= Int64(chunk.count)
       }
       try copy(chunk, from: source, to: writer)
       state.position = chunk.upperBound
@@ -121,6 +123,11 @@ final class FileFetch: AttemptJob {
     let reference = try writer.commit()
     state.writer = nil
     return .committed(reference)
+  }
+
+  private func wait(for bytes: Int64, _ state: inout Progress) -> Next {
+    state.arrived += bytes
+    return engine.reserveBandwidth(bytes).map(Next.wait) ?? .again
   }
 
   private static let smallSize: Int64 = 128 << 10

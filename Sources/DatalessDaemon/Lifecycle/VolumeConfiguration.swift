@@ -37,6 +37,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
   public var session: String
   /// Directories of our own that lie in SOURCE and are left out of its listing.
   public var excludedDirectories: [[UInt8]]
+  /// Fast paths that are not to be used.
+  public var without: [FastPath]
   /// What was found at the start and should be said by `status`, one sentence each.
   public var warnings: [String]
   /// Set by `dataless run` only.
@@ -46,7 +48,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     source: Source, mountpoint: [UInt8], latencyNanoseconds: Int64 = 0, directoryLatencyNanoseconds: Int64 = 0,
     bandwidthBytesPerSecond: Int64? = nil, concurrency: Int? = nil, log: [UInt8], logIsDefault: Bool = false,
     cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool = false, crossMounts: Bool = false,
-    session: String, excludedDirectories: [[UInt8]] = [], warnings: [String] = [], run: RunPlan? = nil
+    session: String, excludedDirectories: [[UInt8]] = [], without: [FastPath] = [], warnings: [String] = [],
+    run: RunPlan? = nil
   ) {
     self.source = source
     self.mountpoint = mountpoint
@@ -62,6 +65,7 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     self.crossMounts = crossMounts
     self.session = session
     self.excludedDirectories = excludedDirectories
+    self.without = without
     self.warnings = warnings
     self.run = run
   }

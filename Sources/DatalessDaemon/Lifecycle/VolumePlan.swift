@@ -14,13 +14,14 @@ public struct VolumePlan: Sendable, Equatable {
   public var cacheDirectory: [UInt8]?
   public var allowOther: Bool
   public var crossMounts: Bool
+  public var without: [FastPath]
   public let session: String
 
   public init(
     source: VolumeConfiguration.Source, latencyNanoseconds: Int64 = 0, directoryLatencyNanoseconds: Int64 = 0,
     bandwidthBytesPerSecond: Int64? = nil, concurrency: Int? = nil, log: [UInt8]? = nil,
     cacheDirectory: [UInt8]? = nil, allowOther: Bool = false, crossMounts: Bool = false,
-    session: String = SessionPaths.newSessionID()
+    without: [FastPath] = [], session: String = SessionPaths.newSessionID()
   ) {
     self.source = source
     self.latencyNanoseconds = latencyNanoseconds
@@ -31,6 +32,7 @@ public struct VolumePlan: Sendable, Equatable {
     self.cacheDirectory = cacheDirectory
     self.allowOther = allowOther
     self.crossMounts = crossMounts
+    self.without = without
     self.session = session
   }
 
@@ -77,7 +79,7 @@ public struct VolumePlan: Sendable, Equatable {
       directoryLatencyNanoseconds: directoryLatencyNanoseconds, bandwidthBytesPerSecond: bandwidthBytesPerSecond,
       concurrency: concurrency, log: result.log, logIsDefault: log == nil, cacheDirectory: result.cacheDirectory,
       runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, session: session,
-      excludedDirectories: result.excludedDirectories, warnings: result.warnings, run: run)
+      excludedDirectories: result.excludedDirectories, without: without, warnings: result.warnings, run: run)
   }
 
   private func defaultLog() -> [UInt8] {

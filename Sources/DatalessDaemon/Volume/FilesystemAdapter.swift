@@ -23,15 +23,24 @@ final class FilesystemAdapter: FuseOperations {
   /// Absent names may be remembered by the kernel only if an eviction can make it forget them (see `SessionKernelCache`).
   private let cachesAbsence = Atomic<Bool>(false)
 
-  init(engine: Engine, processes: ProcessTable, statistics: FuseKit.FileSystemStatistics) {
+  private let kernel: SessionKernelCache
+  private let mayReadDirectly: Bool
+
+  /// - Parameter mayReadDirectly: False to open dataless files through the page cache in any case.
+  init(
+    engine: Engine, processes: ProcessTable, statistics: FuseKit.FileSystemStatistics, kernel: SessionKernelCache,
+    mayReadDirectly: Bool
+  ) {
     self.engine = engine
     self.processes = processes
     self.statistics = statistics
+    self.kernel = kernel
+    self.mayReadDirectly = mayReadDirectly
   }
 
   func initialized(_ features: NegotiatedFeatures) {
-    canOpenDirectly.store(features.directIOMapping, ordering: .releasing)
-    cachesAbsence.store(SessionKernelCache.canForgetAbsence(features), ordering: .releasing)
+    canOpenDirectly.store(features.directIOMapping && mayReadDirectly, ordering: .releasing)
+    cachesAbsence.store(kernel.canForgetAbsence(features), ordering: .releasing)
     self.features.withLock { $0 = features }
     if !features.passthrough { engine.withdrawPassthrough() }
     onInitialized.withLock { $0 }?()
@@ -44,6 +53,8 @@ final class FilesystemAdapter: FuseOperations {
 
   /// What was negotiated; nil before INIT.
   var negotiated: NegotiatedFeatures? { features.withLock { $0 } }
+
+  var cachesAbsentNames: Bool { cachesAbsence.load(ordering: .acquiring) }
 
   var opensDirectly: Bool { canOpenDirectly.load(ordering: .acquiring) }
 

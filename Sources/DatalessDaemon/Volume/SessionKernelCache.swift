@@ -7,19 +7,23 @@ final class SessionKernelCache: KernelCache {
   private let lane: NotifierLane
   private let session = Mutex<(notifier: KernelNotifier, canDropAllNames: Bool)?>(nil)
 
-  init(lane: NotifierLane) {
+  private let usesEpoch: Bool
+
+  /// - Parameter usesEpoch: Whether all names may be dropped at once, where the kernel can.
+  init(lane: NotifierLane, usesEpoch: Bool) {
     self.lane = lane
+    self.usesEpoch = usesEpoch
   }
 
   /// Whether the kernel can be made to look every name up again, absent ones included: FUSE_NOTIFY_INC_EPOCH, protocol
   /// 7.44 (Linux 6.16).
-  static func canForgetAbsence(_ features: NegotiatedFeatures) -> Bool {
-    features.kernelMajor > 7 || (features.kernelMajor == 7 && features.kernelMinor >= 44)
+  func canForgetAbsence(_ features: NegotiatedFeatures) -> Bool {
+    usesEpoch && (features.kernelMajor > 7 || (features.kernelMajor == 7 && features.kernelMinor >= 44))
   }
 
   /// Set once, when the session is mounted; before, the kernel has nothing to forget.
   func attach(_ notifier: KernelNotifier, _ features: NegotiatedFeatures) {
-    session.withLock { $0 = (notifier, Self.canForgetAbsence(features)) }
+    session.withLock { $0 = (notifier, canForgetAbsence(features)) }
   }
 
   func invalidateAttributes(of node: NodeID) {

@@ -21,6 +21,9 @@ extension Volume {
       options["bandwidth_bytes_per_second"] = .number(bandwidth)
     }
     if let concurrency = configuration.concurrency { options["concurrency"] = .number(Int64(concurrency)) }
+    if !configuration.without.isEmpty {
+      options["without"] = .text(configuration.without.map(\.rawValue).joined(separator: ","))
+    }
     if let limit = configuration.run?.maxFiles { options["max_files"] = .number(limit) }
     if let limit = configuration.run?.maxBytes { options["max_bytes"] = .number(limit) }
     return options
@@ -37,9 +40,9 @@ extension Volume {
     facts["posix_acl"] = .flag(features.posixACL)
     facts["cache_symlinks"] = .flag(features.cacheSymlinks)
     facts["passthrough"] = .flag(features.passthrough)
-    facts["cached_absence"] = .flag(SessionKernelCache.canForgetAbsence(features))
+    facts["cached_absence"] = .flag(adapter.cachesAbsentNames)
     facts["max_background"] = .number(Int64(features.maxBackground))
-    facts["dataless_reads"] = .text(features.directIOMapping ? "direct" : "page_cache")
+    facts["dataless_reads"] = .text(adapter.opensDirectly ? "direct" : "page_cache")
     facts["resident_reads"] = .text(engine.offersPassthrough ? "passthrough" : "page_cache")
     if let failure = adapter.backings.lastFailure { facts["passthrough_failure"] = .text(failure.name) }
     return facts

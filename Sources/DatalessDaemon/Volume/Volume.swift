@@ -42,27 +42,30 @@ final class Volume: VolumeRunning {
       cache: VolumeStore.filePath(configuration.cacheDirectory), session: configuration.session)
     content = try SessionContentStore(in: cacheDirectory)
     processes = ProcessTable(capture: CaptureLane(), sink: log)
-    kernel = SessionKernelCache(lane: NotifierLane())
+    kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
     var simulation = EngineConfiguration()
     simulation.latencyNanoseconds = configuration.latencyNanoseconds
     simulation.directoryLatencyNanoseconds = configuration.directoryLatencyNanoseconds
     simulation.bandwidthBytesPerSecond = configuration.bandwidthBytesPerSecond
     simulation.concurrency = configuration.concurrency
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
-    simulation.passthrough = geteuid() == 0
+    simulation.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
     simulation.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
     let engine = Engine(
       configuration: simulation, store: store.store, content: content, timer: timer,
       blocking: ThreadBlockingLane(timer: timer), metadata: ThreadBlockingLane(timer: timer, name: "dl-meta"),
       kernel: kernel, events: log, signals: ProcSignalProbe())
     self.engine = engine
-    adapter = FilesystemAdapter(engine: engine, processes: processes, statistics: statistics)
+    adapter = FilesystemAdapter(
+      engine: engine, processes: processes, statistics: statistics, kernel: kernel,
+      mayReadDirectly: !configuration.without.contains(.directMapping))
     startedAt = timer.now
     startedText = Self.wallClock()
     var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: "dataless")
     options.readOnly = true
     options.allowOther = configuration.allowOther
     options.passthrough = simulation.passthrough
+    options.readdirPlus = !configuration.without.contains(.readdirplus)
     let (timer, ending) = (timer, ending)
     session = try FuseSession(
       operations: adapter, options: options,
