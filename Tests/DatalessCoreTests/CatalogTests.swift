@@ -96,20 +96,90 @@ import Testing
     #expect(fixture.engine.attributes(of: second)?.attributes.linkCount == 2)
   }
 
-  @Test func aChangedItemIsToldToTheKernelUnlessItIsOpen() {
+  @Test func aChangedItemIsToldToTheKernelAndAnOpenOneKeepsItsVersion() {
     let fixture = EngineFixture(make(["d/a", "d/b"]))
     let (open, closed) = (fixture.node("d/a"), fixture.node("d/b"))
     _ = fixture.engine.open(open, process: .unknown, openFlags: 0)
     fixture.engine.evict(fixture.node("d"), by: "command") { _ in }
-    for name in ["d/a", "d/b"] { fixture.store.edit(name) { $0.attributes.size = 77 } }
+    for name in ["d/a", "d/b"] {
+      fixture.store.edit(name) {
+        $0.attributes.size = 77
+        $0.content = [UInt8](repeating: 7, count: 77)
+      }
+    }
     fixture.kernel.calls.withLock { $0 = [] }
     fixture.list("d")
-    #expect(fixture.engine.attributes(of: open)?.attributes.size == 1)
-    #expect(fixture.engine.attributes(of: closed)?.attributes.size == 77)
     #expect(fixture.kernel.calls.withLock { $0.first } == "attributes \(closed.rawValue)")
-    let answer = fixture.trigger(open)
+    #expect(fixture.engine.attributes(of: closed)?.attributes.size == 77)
+    #expect(fixture.engine.attributes(of: open)?.attributes.size == 1)
+    let new = fixture.node("d/a")
+    #expect(new != open)
+    let (old, fresh) = (fixture.trigger(open), fixture.trigger(new))
     fixture.lane.runAll()
-    #expect(answer.errno == "ESTALE")
+    #expect(old.errno == "ESTALE")
+    #expect(fresh.isReady)
+  }
+
+  @Test func aHardLinkChangedInTheSourceIsOneNodeAgain() {
+    let fixture = EngineFixture(ScriptedStore(["a/x": 10], links: [("a/y", to: "a/x")]))
+    #expect(fixture.node("a/x") == fixture.node("a/y"))
+    fixture.engine.evict(fixture.node("a"), by: "command") { _ in }
+    for name in ["a/x", "a/y"] { fixture.store.edit(name) { $0.attributes.size = 20 } }
+    fixture.list("a")
+    #expect(fixture.node("a/x") == fixture.node("a/y"))
+  }
+
+  @Test func aNameThatIsGoneDoesNotKeepItsDirectoryBusy() {
+    let fixture = EngineFixture(ScriptedStore(["a/x": 10], links: [("b/x", to: "a/x")]))
+    let node = fixture.node("b/x")
+    _ = fixture.node("a/x")
+    fixture.engine.evict(fixture.node("a"), by: "command") { _ in }
+    fixture.store.edit("a") { $0.children = [] }
+    fixture.list("a")
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    fixture.engine.evict(fixture.node("a"), by: "command") { _ in }
+    #expect(fixture.engine.isDataless(fixture.node("a")))
+  }
+
+  @Test func absurdSizesAndNamesTrapNothing() {
+    let fixture = EngineFixture(ScriptedStore(["huge": 1, "more": 1, "negative": 1, "long": 1]))
+    fixture.store.edit("huge") {
+      $0.attributes.size = .max; $0.attributes.blocks = 0
+    }
+    fixture.store.edit("more") {
+      $0.attributes.size = .max - 1; $0.attributes.blocks = .max
+    }
+    fixture.store.edit("negative") {
+      $0.attributes.size = -1; $0.attributes.blocks = -1
+    }
+    let name = String(repeating: "n", count: 300)
+    let tooLong = String(repeating: "n", count: 2000)
+    fixture.store.items.withLock { items in
+      for added in [name, tooLong] {
+        items[added] = items["long"]
+        items[""]?.children.append(added)
+      }
+    }
+    fixture.list("")
+    #expect(fixture.names("").contains(name))
+    #expect(!fixture.names("").contains(tooLong))
+    for path in ["huge", "more", "negative"] {
+      let node = fixture.node(path)
+      _ = fixture.engine.attributes(of: node)
+      _ = fixture.engine.describe(node)
+      _ = fixture.engine.seek(node, from: .max - 1, hole: true)
+      for offset in [0, Int64.max - 1, .max] {
+        _ = fixture.engine.read(node, handle: 0, offset: offset, length: .max, isDirect: false, threadID: 1)
+      }
+      fixture.store.edit(path) { $0.failure = FSError(.ioError, "scripted") }
+      fixture.trigger(
+        node,
+        TriggerRequest(
+          trigger: .read, caller: EngineFixture.caller(), offset: .max - 1, length: 4096, io: .pageCache))
+      fixture.lane.runAll()
+    }
+    #expect(fixture.engine.counts.files == 5)
   }
 
   @Test func anInodeNumberThatTheSourceReusesIsAnotherFile() {

@@ -92,6 +92,7 @@ import Testing
       if expected == "evicted" { fixture.content.mapped.store(false, ordering: .relaxed) }
       fixture.engine.evict(node, by: "command") { _ in }
       fixture.lane.runAll()
+      fixture.timer.advance(milliseconds: 300) { fixture.lane.runAll() }
       #expect(fixture.events.kinds.last == expected)
     }
     #expect(fixture.content.items == 0)

@@ -5,6 +5,12 @@ import shutil
 import statistics
 import subprocess
 
+import blocked
+import native
+import ordinary
+import recording
+import scale
+import trees
 from measure import Failed, Result, pairs, percentile, run
 from mounts import Dataless, bindfs, protocol_limit, rclone
 
@@ -202,4 +208,5 @@ CASES = {
     "first-read": first_read,
     "mount-million": mount_million,
     "memory-million": memory_million,
+    **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES,
 }

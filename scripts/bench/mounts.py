@@ -65,8 +65,9 @@ class Bench:
 class Dataless:
     """A fresh volume as a context; knows its status."""
 
-    def __init__(self, bench, source, *options):
+    def __init__(self, bench, source, *options, cache=None):
         self.bench, self.source, self.options = bench, source, options
+        self.cache = cache or bench.path("cache")
         self.mount_seconds = None
 
     def __enter__(self):
@@ -75,7 +76,7 @@ class Dataless:
         if os.path.exists(self.log):
             os.unlink(self.log)
         command = [
-            bench.dataless, "mount", *self.options, "--log", self.log, "--cache-dir", bench.path("cache"), self.source,
+            bench.dataless, "mount", *self.options, "--log", self.log, "--cache-dir", self.cache, self.source,
             bench.mountpoint,
         ]
         self.mount_seconds, _ = run(command, MOUNT_LIMIT)

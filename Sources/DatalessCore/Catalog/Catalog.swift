@@ -17,8 +17,13 @@ struct Catalog: ~Copyable {
   private var changed: [UInt32] = []
 
   private struct HardLinkKey: Hashable {
-    var device: UInt64
-    var inode: UInt64
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ attributes: ItemAttributes) {
+      device = attributes.device
+      inode = attributes.inode
+    }
   }
 
   init(root: ItemAttributes) {
@@ -49,6 +54,9 @@ struct Catalog: ~Copyable {
   func attributes(at position: Int) -> ItemAttributes {
     inodes[position].attributes(device: devices[Int(inodes[position].deviceIndex)])
   }
+
+  /// FUSE_NAME_MAX of the kernel. Most file systems stop at 255 bytes, but not all.
+  static let nameLengthMax = 1024
 
   /// Finds a present name in a directory; 0 when it has none.
   func dentry(in parent: Int, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
@@ -119,8 +127,7 @@ struct Catalog: ~Copyable {
 
   /// Adds one listed name, or refreshes it.
   ///
-  /// - Parameter isOpen: Whether a node has open handles: it keeps the version that was listed when it was opened, so that
-  ///   reads of another version fail with ESTALE.
+  /// - Parameter isOpen: Whether a node has open handles.
   /// - Returns: False when the tables are full (2^32 names, or 4 GiB of names).
   mutating func insert(_ entry: StoreEntry, into directory: Int, isOpen: (Int) -> Bool) -> Bool {
     entry.name.withUnsafeBufferPointer { name in insert(name, entry.attributes, into: directory, isOpen) }
@@ -129,6 +136,8 @@ struct Catalog: ~Copyable {
   private mutating func insert(
     _ name: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, into directory: Int, _ isOpen: (Int) -> Bool
   ) -> Bool {
+    // A name that the kernel's protocol cannot carry (FUSE_NAME_MAX) is left out.
+    guard 1...Self.nameLengthMax ~= name.count else { return true }
     let epoch = inodes[directory].listingEpoch
     // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an entry
     // twice, the volume does too, as SOURCE did.
@@ -136,7 +145,7 @@ struct Catalog: ~Copyable {
     if existing != 0 {
       refresh(Int(existing), attributes, isOpen)
       dentries[Int(existing)].epoch = epoch
-      dentries[Int(existing)].isGone = false
+      setGone(false, Int(existing))
       return true
     }
     guard let nameOffset = names.append(name), dentries.count < Int(UInt32.max), let node = node(for: attributes) else {
@@ -147,7 +156,7 @@ struct Catalog: ~Copyable {
         DentryRecord(
           parent: UInt32(directory), node: UInt32(node), nameOffset: nameOffset, nextSibling: 0, nextInBucket: 0,
           hash: DentryIndex.hash(parent: UInt32(directory), name: name), nextOfInode: inodes[node].firstDentry,
-          nameLength: UInt8(name.count), epoch: epoch, isGone: false)))
+          nameLength: UInt16(name.count), epoch: epoch, isGone: false)))
     inodes[node].firstDentry = dentry
     if isBusy(inodes[node]) { inodes[directory].busyChildren += 1 }
     let last = inodes[directory].lastChild
@@ -168,31 +177,51 @@ struct Catalog: ~Copyable {
     while dentry != 0 {
       if left == 0 { return dentry }
       left -= 1
-      if dentries[Int(dentry)].epoch != epoch { dentries[Int(dentry)].isGone = true }
+      if dentries[Int(dentry)].epoch != epoch { setGone(true, Int(dentry)) }
       dentry = dentries[Int(dentry)].nextSibling
     }
     return nil
   }
 
+  /// A name that is gone does not keep its directory busy.
+  private mutating func setGone(_ isGone: Bool, _ dentry: Int) {
+    guard dentries[dentry].isGone != isGone else { return }
+    dentries[dentry].isGone = isGone
+    guard isBusy(inodes[Int(dentries[dentry].node)]) else { return }
+    let parent = Int(dentries[dentry].parent)
+    if isGone { inodes[parent].busyChildren -= 1 } else { inodes[parent].busyChildren += 1 }
+  }
+
   /// An existing name listed again: the same item takes over the new metadata, another item takes over the name.
+  ///
+  /// A node with other names, with open handles or with local content keeps the version it has; if SOURCE has another one by
+  /// now, the name gets a node of its own, and what is open reads the old version or ESTALE.
   private mutating func refresh(_ dentry: Int, _ attributes: ItemAttributes, _ isOpen: (Int) -> Bool) {
     let position = Int(dentries[dentry].node)
     let known = self.attributes(at: position)
+    guard known != attributes else { return }
+    let isSameItem =
+      known.inode == attributes.inode && known.device == attributes.device && known.kind == attributes.kind
     let isOnlyName = inodes[position].firstDentry == UInt32(dentry) && dentries[dentry].nextOfInode == 0
-    if known.inode == attributes.inode, known.device == attributes.device, known.kind == attributes.kind,
-      isOnlyName || known.isSameVersion(as: attributes)
+    let isTaken = isBusy(inodes[position]) || (known.kind == .file && isOpen(position))
+    let twin = sharedNode(for: attributes).flatMap { $0 == position ? nil : $0 }
+    if isSameItem, twin == nil, isOnlyName || known.isSameVersion(as: attributes),
+      !isTaken || known.kind != .file || known.isSameVersion(as: attributes)
     {
-      guard !isBusy(inodes[position]), known != attributes, !isOpen(position) else { return }
-      update(position, attributes)
-      changed.append(UInt32(position))
+      if !isBusy(inodes[position]) {
+        update(position, attributes)
+        changed.append(UInt32(position))
+      }
     } else if let node = node(for: attributes) {
       let parent = Int(dentries[dentry].parent)
       unlink(dentry, from: position)
       dentries[dentry].node = UInt32(node)
       dentries[dentry].nextOfInode = inodes[node].firstDentry
       inodes[node].firstDentry = UInt32(dentry)
-      if isBusy(inodes[position]) { inodes[parent].busyChildren -= 1 }
-      if isBusy(inodes[node]) { inodes[parent].busyChildren += 1 }
+      if !dentries[dentry].isGone {
+        if isBusy(inodes[position]) { inodes[parent].busyChildren -= 1 }
+        if isBusy(inodes[node]) { inodes[parent].busyChildren += 1 }
+      }
     }
   }
 
@@ -215,18 +244,27 @@ struct Catalog: ~Copyable {
 
   /// The node for listed metadata: the one that another name of the same file has, or a new one; nil when full.
   private mutating func node(for attributes: ItemAttributes) -> Int? {
-    let isShared = attributes.linkCount > 1 && attributes.kind != .directory
-    let key = HardLinkKey(device: attributes.device, inode: attributes.inode)
-    // Only the same version is the same file for certain: SOURCE gives the inode number of a removed file to the next
-    // one. If it is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
-    if isShared, let known = hardLinks[key], self.attributes(at: Int(known)).isSameVersion(as: attributes) {
-      return Int(known)
-    }
+    if let known = sharedNode(for: attributes) { return known }
     guard inodes.count < Int(UInt32.max), let deviceIndex = deviceIndex(attributes.device) else { return nil }
     let node = inodes.append(InodeRecord(attributes, deviceIndex: deviceIndex))
     counts.add(inodes[node])
-    if isShared { hardLinks[key] = UInt32(node) }
+    if Self.isShared(attributes) { hardLinks[HardLinkKey(attributes)] = UInt32(node) }
     return node
+  }
+
+  private static func isShared(_ attributes: ItemAttributes) -> Bool {
+    attributes.linkCount > 1 && attributes.kind != .directory
+  }
+
+  /// The node of a file with several names, if one of them is known.
+  ///
+  /// Only the same version is the same file for certain: SOURCE gives the inode number of a removed file to the next one. If
+  /// it is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
+  private func sharedNode(for attributes: ItemAttributes) -> Int? {
+    guard Self.isShared(attributes), let known = hardLinks[HardLinkKey(attributes)],
+      self.attributes(at: Int(known)).isSameVersion(as: attributes)
+    else { return nil }
+    return Int(known)
   }
 
   private mutating func update(_ position: Int, _ attributes: ItemAttributes) {
@@ -263,9 +301,10 @@ struct Catalog: ~Copyable {
     guard wasBusy != isBusy else { return }
     var dentry = inodes[position].firstDentry
     while dentry != 0 {
+      defer { dentry = dentries[Int(dentry)].nextOfInode }
+      guard !dentries[Int(dentry)].isGone else { continue }
       let parent = Int(dentries[Int(dentry)].parent)
       if isBusy { inodes[parent].busyChildren += 1 } else { inodes[parent].busyChildren -= 1 }
-      dentry = dentries[Int(dentry)].nextOfInode
     }
   }
 }

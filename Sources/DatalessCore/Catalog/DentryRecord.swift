@@ -11,7 +11,8 @@ struct DentryRecord: BitwiseCopyable {
   var hash: UInt32
   /// Next name of the same inode (hard links); 0 ends the list.
   var nextOfInode: UInt32
-  var nameLength: UInt8
+  /// 1...1024.
+  var nameLength: UInt16
   /// The epoch of the listing that saw the name last.
   var epoch: UInt8
   /// A name that a later listing no longer had. It stays in the sibling list, so that readdir cookies stay valid.

@@ -14,7 +14,7 @@ struct NameArena: ~Copyable {
     for block in blocks { block.deallocate() }
   }
 
-  /// Stores a name of 1 to 255 bytes. - Returns: Its offset; nil when the arena is full.
+  /// Stores a name of 1 to 1,024 bytes. - Returns: Its offset; nil when the arena is full.
   mutating func append(_ name: UnsafeBufferPointer<UInt8>) -> UInt32? {
     let length = name.count
     if used & (Self.blockSize - 1) + length > Self.blockSize || used >> Self.blockBits == blocks.count {
@@ -30,7 +30,7 @@ struct NameArena: ~Copyable {
   }
 
   /// The bytes of a name; valid as long as the arena.
-  func name(at offset: UInt32, length: UInt8) -> UnsafeBufferPointer<UInt8> {
+  func name(at offset: UInt32, length: UInt16) -> UnsafeBufferPointer<UInt8> {
     let start = blocks[Int(offset) >> Self.blockBits] + (Int(offset) & (Self.blockSize - 1))
     return UnsafeBufferPointer(start: start, count: Int(length))
   }

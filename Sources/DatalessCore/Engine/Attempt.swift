@@ -26,7 +26,7 @@ struct Attempt {
   let startedAt: MonotonicTime
   var stage: Stage
   var stageSince: MonotonicTime
-  var waiters: [Waiter] = []
+  var waiters = WaiterList()
   /// Records of waiters that have left already, at most 64.
   var departed: [Event.WaitRecord] = []
   var waiterCount = 0

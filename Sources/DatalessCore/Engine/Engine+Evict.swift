@@ -11,6 +11,7 @@ public enum EvictionResult: Sendable {
 extension Engine {
   /// How long an eviction waits for a close that is under way: close(2) returns before RELEASE arrives.
   static let closeGraceNanoseconds: Int64 = 250_000_000
+  private static let lookAgainNanoseconds: Int64 = 20_000_000
 
   /// Makes one file or directory dataless. A directory's children must be dataless already.
   ///
@@ -19,28 +20,33 @@ extension Engine {
   ///
   /// - Parameter completion: Called exactly once, possibly before this returns.
   public func evict(_ node: NodeID, by: String, completion: @escaping @Sendable (EvictionResult) -> Void) {
-    evict(node, by: by, deadline: timer.now + Self.closeGraceNanoseconds, completion)
+    evict(node, by: by, deadline: timer.now + Self.closeGraceNanoseconds, cleared: nil, completion)
   }
 
   private func evict(
-    _ node: NodeID, by: String, deadline: MonotonicTime, _ completion: @escaping @Sendable (EvictionResult) -> Void
+    _ node: NodeID, by: String, deadline: MonotonicTime, cleared: UInt64?,
+    _ completion: @escaping @Sendable (EvictionResult) -> Void
   ) {
     let now = timer.now
     let once = OnceFlag()
     let again: @Sendable () -> Void = { [self] in
-      if once.take() { evict(node, by: by, deadline: deadline, completion) }
+      if once.take() { evict(node, by: by, deadline: deadline, cleared: nil, completion) }
     }
-    let decision: Decision = state.withLock { state in state.decideEviction(node, mayWait: now < deadline, again) }
+    let decision: Decision = state.withLock { state in
+      state.decideEviction(node, mayWait: now < deadline, cleared: cleared, again)
+    }
     switch decision {
     case .wait: timer.schedule(at: deadline, again)
-    case .look(let reference):
+    case .look(let reference, let lastOpen):
       blocking.submit { [self] in
-        guard content.isUsedElsewhere(reference) else {
-          evict(node, by: by, deadline: deadline, completion)
-          return
+        if !content.isUsedElsewhere(reference) {
+          evict(node, by: by, deadline: deadline, cleared: lastOpen, completion)
+        } else if timer.now < deadline {
+          // A close may be under way here too.
+          timer.schedule(at: timer.now + Self.lookAgainNanoseconds, again)
+        } else {
+          refuse(node, FSError(.resourceBusy, "still mapped"), .file, by, completion)
         }
-        state.withLock { _ = $0.passedThrough.insert(Int(node.rawValue)) }
-        refuse(node, FSError(.resourceBusy, "still mapped"), .file, by, completion)
       }
     case .nothing: completion(.evicted(bytes: 0, wasResident: false))
     case .refused(let error, let kind): refuse(node, error, kind, by, completion)
@@ -82,8 +88,8 @@ extension Engine {
     case wait
     case nothing
     case refused(FSError, kind: MaterializationKind)
-    /// Find out first whether the content file is mapped past the daemon.
-    case look(ContentReference)
+    /// Find out first whether the content file is mapped past the daemon, as of the last passthrough open.
+    case look(ContentReference, lastOpen: UInt64)
     case file(ContentReference, size: Int64, path: [UInt8])
     case directory(path: [UInt8])
   }
@@ -115,8 +121,10 @@ final class OnceFlag: Sendable {
 
 extension EngineState {
   /// Decides about an eviction and marks the item dataless if it is granted.
+  ///
+  /// - Parameter cleared: The last passthrough open after which the content file was found unused.
   mutating func decideEviction(
-    _ node: NodeID, mayWait: Bool, _ again: @escaping @Sendable () -> Void
+    _ node: NodeID, mayWait: Bool, cleared: UInt64?, _ again: @escaping @Sendable () -> Void
   ) -> Engine.Decision {
     guard let position = catalog.position(of: node) else { return .nothing }
     let record = catalog.inodes[position]
@@ -141,7 +149,8 @@ extension EngineState {
     }
     if kind == .file {
       let reference = ContentReference(rawValue: record.payload)
-      if passedThrough.remove(position) != nil { return .look(reference) }
+      if let lastOpen = passedThrough[position], lastOpen != cleared { return .look(reference, lastOpen: lastOpen) }
+      passedThrough[position] = nil
       catalog.setState(.dataless, of: position)
       catalog.inodes[position].payload = 0
       return .file(reference, size: record.size, path: path)

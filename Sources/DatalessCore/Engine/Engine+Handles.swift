@@ -45,7 +45,8 @@ extension Engine {
           state.handles.canPassThrough(position)
         {
           state.handles.openPassthrough(position)
-          state.passedThrough.insert(position)
+          state.passthroughOpens += 1
+          state.passedThrough[position] = state.passthroughOpens
           return .passthrough(reference)
         }
         state.handles.open(position)

@@ -101,7 +101,7 @@ extension Engine {
           attempt: attempt.id, path: attempt.path, kind: attempt.kind, size: attempt.size,
           stage: attempt.stage.rawValue, ageNanoseconds: now - attempt.startedAt,
           waiterCount: attempt.waiters.count,
-          waiters: attempt.waiters.prefix(limit).map { waiter in
+          waiters: attempt.waiters.all.prefix(limit).map { waiter in
             AttemptSnapshot.WaitingCaller(
               caller: waiter.request.caller, trigger: waiter.request.trigger, blockedNanoseconds: now - waiter.since)
           })
@@ -127,6 +127,6 @@ extension EngineState {
     let isLocal = record.kind == .file && record.size > 0 && record.state == .resident
     return ItemDescription(
       node: NodeID(rawValue: UInt64(position)), path: path, attributes: snapshot.attributes, state: name,
-      localBytes: isLocal ? snapshot.attributes.blocks * 512 : 0, openHandles: handles.count(of: position))
+      localBytes: isLocal ? snapshot.attributes.blocks &* 512 : 0, openHandles: handles.count(of: position))
   }
 }

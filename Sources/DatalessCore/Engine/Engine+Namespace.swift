@@ -57,7 +57,7 @@ extension Catalog {
   /// A resident file's blocks: SOURCE's own, unless SOURCE says 0 for a file with content (data kept in the inode),
   /// which would make a resident file look dataless.
   private func presentedBlocks(_ record: InodeRecord) -> Int64 {
-    record.blocks > 0 ? record.blocks : (record.size + 4095) / 4096 * 8
+    record.blocks > 0 ? record.blocks : (record.size >> 12 + (record.size & 4095 == 0 ? 0 : 1)) * 8
   }
 
   /// The inode number a directory reports for `..`.
@@ -83,7 +83,7 @@ extension Engine {
     state.withLock { state in
       guard let position = state.catalog.position(of: parent) else { return .failed(.staleNFSFileHandle) }
       guard state.catalog.inodes[position].kind == .directory else { return .failed(.notDirectory) }
-      guard name.count <= 255 else { return .failed(.fileNameTooLong) }
+      guard name.count <= Catalog.nameLengthMax else { return .failed(.fileNameTooLong) }
       guard state.catalog.inodes[position].state == .resident else { return .needsListing }
       let dentry = state.catalog.dentry(in: position, name: name)
       guard dentry != 0 else { return .absent }

@@ -19,6 +19,8 @@ public final class Engine: Sendable {
   let signals: any SignalProbe
   /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for good.
   let passthrough: Atomic<Bool>
+  /// Waiters whose pending signals will be looked at again.
+  let looksWaiting = Atomic<Int>(0)
   let state: Guarded<EngineState>
 
   public init(
@@ -79,12 +81,15 @@ struct EngineState: ~Copyable {
   var attempts: [UInt64: Attempt] = [:]
   /// The attempt in flight of a node that is `materializing`.
   var attemptOfNode: [Int: UInt64] = [:]
-  var attemptOfWaiter: [WaiterID: UInt64] = [:]
+  /// Where each parked caller waits.
+  var attemptOfWaiter: [WaiterID: (attempt: UInt64, slot: Int)] = [:]
   /// Callers that wait for the store's metadata (xattrs, link targets), by waiter.
   var storeCalls: [WaiterID: StoreCall] = [:]
   var handles = OpenHandles()
-  /// Files that were opened for passthrough since it was last known that nobody maps them.
-  var passedThrough: Set<Int> = []
+  /// Files that were opened for passthrough since it was last known that nobody maps them, with the number of the last such
+  /// open.
+  var passedThrough: [Int: UInt64] = [:]
+  var passthroughOpens: UInt64 = 0
   var failures = RecentFailures()
   var totals = MaterializationTotals()
   var budget: EngineConfiguration.Budget

@@ -21,6 +21,7 @@ final class FileFetch: AttemptJob {
     /// Bytes that have arrived over the simulated line and are not copied yet.
     var arrived: Int64 = 0
     var isUnderWay = false
+    var retries = 0
   }
 
   private enum Next {
@@ -71,10 +72,28 @@ final class FileFetch: AttemptJob {
         engine.content.remove(reference, size: item.attributes.size)
       }
     case .success(.gone): drop(state)
+    case .failure(let error) where mayTryAgain(error, state):
+      // Other fetches will give their descriptors back.
+      drop(state)
+      state.source = nil
+      state.retries += 1
+      save(state)
+      engine.timer.schedule(at: engine.timer.now + Self.retryNanoseconds) {
+        self.engine.blocking.submit { self.step() }
+      }
     case .failure(let error):
       drop(state)
       engine.failed(attempt, error, storeNanoseconds: state.storeNanoseconds)
     }
+  }
+
+  /// How often and how soon a fetch that found no descriptor free tries again: for 10 s in all.
+  private static let retriesMax = 500
+  private static let retryNanoseconds: Int64 = 20_000_000
+
+  private func mayTryAgain(_ error: FSError, _ state: Progress) -> Bool {
+    (error.errno == .tooManyOpenFiles || error.errno == .tooManyOpenFilesInSystem) && state.writer == nil
+      && state.retries < Self.retriesMax && !isCancelled.load(ordering: .acquiring)
   }
 
   private func save(_ state: Progress) { progress.withLock { $0 = state } }
@@ -107,7 +126,8 @@ final class FileFetch: AttemptJob {
     var runs = 0
     while state.position < size, let data = try source.nextData(from: state.position), data.lowerBound < size {
       let limit = isPaced ? chunkSize : Self.stepSize
-      let chunk = data.lowerBound..<min(data.upperBound, data.lowerBound + limit, size)
+      let available = min(data.upperBound, size) - data.lowerBound
+      let chunk = data.lowerBound..<data.lowerBound + min(available, limit)
       if isPaced {
         let missing = Int64(chunk.count) - state.arrived
         if missing > 0 { return wait(for: missing, &state) }

@@ -14,6 +14,8 @@ struct SignalWaiter {
     signals = [SIGTERM, SIGINT] + (endsOnHangup ? [SIGHUP] : [])
     SignalSet.block(SignalSet.of(signals))
     signal(SIGPIPE, SIG_IGN)
+    // Sent when somebody opens a content file on which a lease is held for a moment (see `isUsedElsewhere`).
+    signal(SIGIO, SIG_IGN)
     guard !endsOnHangup else { return }
     signal(SIGHUP, SIG_IGN)
     var hangup = SignalSet.of([SIGHUP])

@@ -12,7 +12,7 @@ extension ProcessLook {
   init?(_ pid: Int32) {
     self.pid = pid
     let read = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer -> (ProcessStat, [UInt8])? in
-      let count = ProcReader.read(pid, "stat", into: buffer)
+      let count = ProcReader.readStat(pid, into: buffer)
       let text = UnsafeBufferPointer(rebasing: buffer[..<max(count, 0)])
       return ProcessStat(text).map { ($0, Array(text[$0.comm])) }
     }

@@ -75,7 +75,7 @@ final class ProcessTable: Sendable {
   /// executable is. Allocates nothing.
   private func recheck(_ threadID: Int32) -> ProcessRecord? {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
-      let count = ProcReader.read(threadID, "stat", into: buffer)
+      let count = ProcReader.readStat(threadID, into: buffer)
       guard count > 0, let stat = ProcessStat(UnsafeBufferPointer(rebasing: buffer[..<count])) else { return nil }
       // The line has been parsed: its buffer serves again. A longer path takes the other way.
       let length = ProcReader.readExecutable(threadID, into: buffer)

@@ -20,7 +20,7 @@ final class TransferTally: Sendable {
   func add(_ kind: MaterializationKind, bytes: Int64) {
     state.withLock { state in
       if kind == .file { state.files += 1 } else { state.directories += 1 }
-      state.bytes += bytes
+      state.bytes &+= bytes
     }
   }
 

@@ -25,7 +25,7 @@ final class LocalStoreContent: StoreContent {
   func nextData(from offset: Int64) throws(FSError) -> Range<Int64>? {
     guard offset < listed.size else { return nil }
     // As many blocks as bytes: there is no hole to look for, which saves two calls per file.
-    if listed.blocks >= (listed.size + 511) / 512 { return offset..<listed.size }
+    if listed.blocks >= listed.size / 512 + (listed.size % 512 == 0 ? 0 : 1) { return offset..<listed.size }
     do throws(Errno) {
       let start = try SystemCall.seek(raw, offset, hole: false)
       guard start < listed.size else { return nil }

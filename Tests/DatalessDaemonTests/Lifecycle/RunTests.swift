@@ -71,23 +71,4 @@ struct RunTests {
     signals.ended()
     #expect(signals.received(SIGINT, isFromKernel: true, at: 0) == .exit(130))
   }
-
-  @Test func theRunnerReportsHowCommandsEnd() async {
-    // In a process of its own: the runner waits for every child, and would take those of other tests.
-    await #expect(processExitsWith: .exitCode(0)) {
-      func run(_ script: String) -> CommandRunner.Result {
-        let command = ["/bin/sh", "-c", script].map { Array($0.utf8) }
-        return CommandRunner().run(command, setting: [Array("DATALESS_MOUNT=/m".utf8)])
-      }
-      precondition(run("exit 3") == .ended(.exited(3)))
-      precondition(run("kill -KILL $$") == .ended(.signalled(SIGKILL)))
-      precondition(run("test \"$DATALESS_MOUNT\" = /m") == .ended(.exited(0)))
-      // A descendant that goes on, until this process ends and closes the other end of its input.
-      var ends: [CInt] = [-1, -1]
-      precondition(pipe(&ends) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0)
-      precondition(run("cat <&\(ends[0]) & exit 4") == .ended(.exited(4)))
-      precondition(CommandRunner().run([Array("/nonexistent/x".utf8)], setting: []) == .notStarted(ENOENT))
-      precondition(CommandRunner().run([Array("/dev/null".utf8)], setting: []) == .notStarted(EACCES))
-    }
-  }
 }
