@@ -13,7 +13,7 @@ DESTDIR ?=
 # `make demo`, `make test` and `make lint` share one debug build.
 export DATALESS_WARNINGS_AS_ERRORS := 1
 
-RELEASE_FLAGS := -c release --static-swift-stdlib
+RELEASE_FLAGS := -c release --static-swift-stdlib -Xlinker --gc-sections
 RELEASE_DIR := .build/release-static
 RELEASE_BINARY := $(RELEASE_DIR)/dataless
 
@@ -34,8 +34,11 @@ release: bootstrap ## stripped release executable with the Swift library static
 	@$(SWIFT) build $(RELEASE_FLAGS) --product dataless
 	@mkdir -p $(RELEASE_DIR)
 	@strip -o $(RELEASE_BINARY) "$$($(SWIFT) build $(RELEASE_FLAGS) --show-bin-path)/dataless"
-	@size=$$(stat -c %s $(RELEASE_BINARY)); \
-	  echo "$(RELEASE_BINARY): $$((size / 1000000)).$$((size % 1000000 / 100000)) MB"
+	@echo "$(RELEASE_BINARY)"
+
+.PHONY: release-check
+release-check: release ## that the release executable keeps to its size and its start-up time
+	@scripts/release-check $(RELEASE_BINARY)
 
 .PHONY: demo
 demo: bootstrap ## the main job on a real tree (TREE=/usr/share/doc)
