@@ -9,6 +9,7 @@ import NIOCore
 struct ControlRequestHandler: Sendable {
   let backend: any ControlBackend
   let allowedUserIDs: Set<UInt32>
+  let lane: ControlLane
 
   func respond(to request: Request, writer: consuming ResponseWriter, channel: any Channel) async throws {
     var response: Response
@@ -97,7 +98,7 @@ struct ControlRequestHandler: Sendable {
     let lines = AsyncThrowingStream<ByteBuffer, any Error>.makeStream(bufferingPolicy: .bufferingNewest(16))
     let body = ResponseBody { writer in
       // The work runs beside the writing, so that a client that reads slowly only loses progress lines.
-      let task = Task {
+      let task = Task(executorPreference: lane) {
         defer { lines.continuation.finish() }
         let last: TransferLine
         do {

@@ -19,6 +19,7 @@ public final class ControlServer: Sendable {
   private let socketPath: String
   private let allowedUserIDs: Set<UInt32>
   private let logger: Logger
+  private let lane: ControlLane
   private let running = Mutex<Running?>(nil)
 
   /// - Parameters:
@@ -26,11 +27,14 @@ public final class ControlServer: Sendable {
   ///   - socketPath: Where to listen; at most 107 bytes, in a directory that only the daemon's user may enter. A socket
   ///     that is there already is replaced.
   ///   - allowedUserIDs: Who may connect, by SO_PEERCRED. Default: root and the effective user of this process.
+  ///   - lane: Runs the server's tasks and the backend's answers. Default: one of its own.
   ///   - logger: For the server's own trouble. Default: none.
   public init(
     backend: any ControlBackend, socketPath: String, allowedUserIDs: Set<UInt32>? = nil,
+    lane: ControlLane = ControlLane(),
     logger: Logger = Logger(label: "dataless.control", factory: { _ in SwiftLogNoOpLogHandler() })
   ) {
+    self.lane = lane
     self.backend = backend
     self.socketPath = socketPath
     self.allowedUserIDs = allowedUserIDs ?? [0, geteuid()]
@@ -43,7 +47,7 @@ public final class ControlServer: Sendable {
   public func start() async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let (states, state) = AsyncThrowingStream.makeStream(of: Void.self)
-    let handler = ControlRequestHandler(backend: backend, allowedUserIDs: allowedUserIDs)
+    let handler = ControlRequestHandler(backend: backend, allowedUserIDs: allowedUserIDs, lane: lane)
     let server = Server(
       childChannelSetup: HTTP1Channel(
         responder: { request, writer, channel in
@@ -52,7 +56,7 @@ public final class ControlServer: Sendable {
       configuration: ServerConfiguration(address: .unixDomainSocket(path: socketPath)),
       onServerRunning: { _ in state.yield() },
       eventLoopGroup: group, logger: logger)
-    let task = Task {
+    let task = Task(executorPreference: lane) {
       do {
         try await server.run()
         state.finish()

@@ -20,6 +20,7 @@ final class Volume: VolumeRunning {
   let startedAt: MonotonicTime
   let startedText: String
   private let kernel: SessionKernelCache
+  private let control = ControlLane()
   private let cacheDirectory: SessionDirectory
   private let serving = Mutex<Serving?>(nil)
   /// Why the volume ends; nil while it serves.
@@ -137,9 +138,9 @@ final class Volume: VolumeRunning {
       throw LifecycleError("the mount of \(ErrorText.quoted(configuration.mountpoint)) is not in the mount table.")
     }
     let directory = try VolumeDirectory.claim(runtime: configuration.runtimeDirectory, device: mount.device)
-    let server = ControlServer(backend: VolumeBackend(volume: self), socketPath: directory.socketPath)
+    let server = ControlServer(backend: VolumeBackend(volume: self), socketPath: directory.socketPath, lane: control)
     let failure = Monitor<(any Error)??>(nil)
-    Task.detached {
+    Task(executorPreference: control) {
       do {
         try await server.start()
         failure.set(.some(nil))
@@ -229,7 +230,7 @@ final class Volume: VolumeRunning {
   /// Runs async work from the main thread, waiting for a limited time.
   private func boundedAsync(milliseconds: Int64, _ body: @escaping @Sendable () async -> Void) {
     let done = Monitor<Bool>(false)
-    Task.detached {
+    Task(executorPreference: control) {
       await body()
       done.set(true)
     }
