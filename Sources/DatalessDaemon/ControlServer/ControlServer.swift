@@ -82,8 +82,23 @@ public final class ControlServer: Sendable {
       return state
     }
     guard let taken else { return }
-    taken.task.cancel()
-    try? await taken.group.shutdownGracefully()
     unlink(socketPath)
+    taken.task.cancel()
+    await ended(taken)
+    try? await taken.group.shutdownGracefully()
+  }
+
+  /// Waits for the connections to end, which they do at once unless a call of the backend does not: an event loop that is shut
+  /// down under a connection says so on stderr.
+  private func ended(_ taken: Running) async {
+    let pause = Pause()
+    await withCheckedContinuation { continuation in
+      pause.begin(continuation)
+      Task(executorPreference: lane) {
+        await taken.task.value
+        pause.end()
+      }
+      taken.group.next().scheduleTask(in: .milliseconds(100)) { pause.end() }
+    }
   }
 }
