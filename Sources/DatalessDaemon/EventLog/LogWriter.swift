@@ -60,6 +60,11 @@ struct LogWriter: Sendable {
   private func take(_ batch: inout [LogRing.Entry]) -> Bool {
     monitor.wait { state in
       state.writerSleeps = false
+      // Not for every few records by itself: a write costs as much as recording fifty.
+      let soonest = lastWrite.nanoseconds == .min ? lastWrite : lastWrite + Self.lingerInterval
+      if state.ring.count < Self.batch, !state.isClosing, state.flushes.isEmpty, MonotonicTime.current < soonest {
+        return .wait(until: soonest)
+      }
       state.ring.pop(into: &batch, limit: Self.batch)
       state.inHand = batch.count
       if !batch.isEmpty { return .done(true) }
