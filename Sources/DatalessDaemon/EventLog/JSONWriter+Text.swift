@@ -10,7 +10,7 @@ extension JSONWriter {
       // Nearly everything is plain: copied in one go up to the next byte that is not.
       var end = position
       while end < value.count, Self.isPlain(value[end]) { end += 1 }
-      if end > position { raw { $0.append(contentsOf: UnsafeBufferPointer(rebasing: value[position..<end])) } }
+      if end > position { raw(UnsafeBufferPointer(rebasing: value[position..<end])) }
       guard end < value.count else { break }
       let byte = value[end]
       if byte < 0x80 {
@@ -26,7 +26,7 @@ extension JSONWriter {
       } else if byte == 0xC2, value[end + 1] < 0xA0 {
         escape(value[end + 1])
       } else {
-        raw { $0.append(contentsOf: UnsafeBufferPointer(rebasing: value[end..<position])) }
+        raw(UnsafeBufferPointer(rebasing: value[end..<position]))
       }
     }
     endText()
@@ -47,10 +47,8 @@ extension JSONWriter {
     default:
       let digits: StaticString = "0123456789abcdef"
       literal("\\u00")
-      raw {
-        $0.append(digits.utf8Start[Int(byte >> 4)])
-        $0.append(digits.utf8Start[Int(byte & 15)])
-      }
+      raw(UnsafeBufferPointer(start: digits.utf8Start + Int(byte >> 4), count: 1))
+      raw(UnsafeBufferPointer(start: digits.utf8Start + Int(byte & 15), count: 1))
     }
   }
 

@@ -1,22 +1,50 @@
 /// Writes JSON into a byte buffer that is used again and again. The result is valid UTF-8 whatever goes in.
 struct JSONWriter {
-  private(set) var bytes: [UInt8] = []
+  /// Filled up to `count`: an array's own `append` costs more than the few bytes that are appended at a time.
+  private var storage = [UInt8](repeating: 0, count: 4096)
+  private(set) var count = 0
   private var needsComma = false
 
-  var count: Int { bytes.count }
+  /// What was written.
+  var bytes: ArraySlice<UInt8> { storage[..<count] }
 
-  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
-  mutating func removeFirst(_ count: Int) { bytes.removeFirst(count) }
-  mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
+  mutating func removeAll() { count = 0 }
+
+  mutating func removeFirst(_ length: Int) {
+    storage.removeFirst(length)
+    count -= length
+  }
+
+  /// Room for `length` more bytes, filled by `fill` from the pointer on, which returns how many it wrote.
+  @inline(__always)
+  private mutating func write(atMost length: Int, _ fill: (UnsafeMutablePointer<UInt8>) -> Int) {
+    if storage.count - count < length {
+      storage.append(contentsOf: repeatElement(0, count: max(storage.count, length)))
+    }
+    count += storage.withUnsafeMutableBufferPointer { fill($0.baseAddress! + count) }
+  }
+
+  private mutating func byte(_ value: UInt8) {
+    write(atMost: 1) { target in
+      target[0] = value
+      return 1
+    }
+  }
 
   /// The next value starts a text of its own: no comma before it.
   mutating func endLine() { needsComma = false }
 
   /// Writes directly; for text that needs no escaping.
-  mutating func raw(_ append: (inout [UInt8]) -> Void) { append(&bytes) }
+  mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
+    guard let base = text.baseAddress else { return }
+    write(atMost: text.count) { target in
+      target.update(from: base, count: text.count)
+      return text.count
+    }
+  }
 
   mutating func literal(_ text: StaticString) {
-    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    raw(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
   mutating func beginObject() { open(UInt8(ascii: "{")) }
@@ -26,16 +54,27 @@ struct JSONWriter {
 
   /// `"name":`, after a comma where one is due. `name` needs no escaping.
   mutating func key(_ name: StaticString) {
-    comma()
-    bytes.append(UInt8(ascii: "\""))
-    literal(name)
-    literal("\":")
+    let length = name.utf8CodeUnitCount
+    let hasComma = needsComma
+    write(atMost: length + 4) { target in
+      var next = target
+      if hasComma {
+        next[0] = UInt8(ascii: ",")
+        next += 1
+      }
+      next[0] = UInt8(ascii: "\"")
+      (next + 1).update(from: name.utf8Start, count: length)
+      next += length + 1
+      next[0] = UInt8(ascii: "\"")
+      next[1] = UInt8(ascii: ":")
+      return next + 2 - target
+    }
     needsComma = false
   }
 
   mutating func key(_ name: String) {
     string(name)
-    bytes.append(UInt8(ascii: ":"))
+    byte(UInt8(ascii: ":"))
     needsComma = false
   }
 
@@ -51,7 +90,7 @@ struct JSONWriter {
 
   mutating func integer(_ value: some BinaryInteger) {
     comma()
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    if value < 0 { byte(UInt8(ascii: "-")) }
     digits(UInt64(value.magnitude))
   }
 
@@ -78,7 +117,7 @@ struct JSONWriter {
   /// `"name_b64":`.
   mutating func base64Key(_ name: StaticString) {
     comma()
-    bytes.append(UInt8(ascii: "\""))
+    byte(UInt8(ascii: "\""))
     literal(name)
     literal("_b64\":")
     needsComma = false
@@ -110,7 +149,7 @@ struct JSONWriter {
       if left > 2 { group |= UInt32(value[position + 2]) }
       for index in 0..<4 {
         let digit = Int(group >> UInt32(18 - 6 * index)) & 63
-        bytes.append(index <= left ? alphabet.utf8Start[digit] : UInt8(ascii: "="))
+        byte(index <= left ? alphabet.utf8Start[digit] : UInt8(ascii: "="))
       }
       position += 3
     }
@@ -119,42 +158,42 @@ struct JSONWriter {
 
   mutating func beginText() {
     comma()
-    bytes.append(UInt8(ascii: "\""))
+    byte(UInt8(ascii: "\""))
   }
 
-  mutating func endText() { bytes.append(UInt8(ascii: "\"")) }
+  mutating func endText() { byte(UInt8(ascii: "\"")) }
 
   private mutating func comma() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    if needsComma { byte(UInt8(ascii: ",")) }
     needsComma = true
   }
 
   private mutating func open(_ bracket: UInt8) {
     comma()
-    bytes.append(bracket)
+    byte(bracket)
     needsComma = false
   }
 
   private mutating func close(_ bracket: UInt8) {
-    bytes.append(bracket)
+    byte(bracket)
     needsComma = true
   }
 
   private mutating func digits(_ value: UInt64) {
-    if value < 10 {
-      bytes.append(48 + UInt8(value))
-      return
-    }
     // 20 digits hold any UInt64.
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { buffer in
-      var start = 20
+    write(atMost: 20) { target in
+      var length = 1
+      var bound: UInt64 = 10
+      while length < 20, value >= bound {
+        length += 1
+        bound = bound.multipliedReportingOverflow(by: 10).partialValue
+      }
       var rest = value
-      while rest > 0 {
-        start -= 1
-        buffer[start] = 48 + UInt8(rest % 10)
+      for position in stride(from: length - 1, through: 0, by: -1) {
+        target[position] = 48 + UInt8(truncatingIfNeeded: rest % 10)
         rest /= 10
       }
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[start...]))
+      return length
     }
   }
 }

@@ -19,12 +19,12 @@ struct LogEncoder {
     json.field("session", session)
     json.key("time")
     json.beginText()
-    json.raw { clock.append(entry.time, to: &$0) }
+    clock.text(entry.time).withUnsafeBufferPointer { json.raw($0) }
     json.endText()
     json.field("monotonic_ns", entry.time.nanoseconds)
     fields(of: entry.record)
     json.endObject()
-    json.raw { $0.append(UInt8(ascii: "\n")) }
+    json.literal("\n")
     json.endLine()
   }
 

@@ -28,15 +28,15 @@ struct LogOutput {
   ///
   /// - Returns: when the disk failed, `consumed` is a whole number of lines: a torn one has been cut off again. Only on
   ///   something that is not a file, such as a pipe, it may end within a line, which the next call has to go on with.
-  mutating func write(_ bytes: [UInt8]) -> Result {
+  mutating func write(_ bytes: ArraySlice<UInt8>) -> Result {
     if needsNewline {
-      let (count, failure) = append([UInt8(ascii: "\n")], from: 0)
+      let (count, failure) = append([UInt8(ascii: "\n")][...])
       if count == 0 { return Result(consumed: 0, failure: failure) }
       needsNewline = false
     }
-    let (count, failure) = append(bytes, from: 0)
+    let (count, failure) = append(bytes)
     guard let failure else { return Result(consumed: count, failure: nil) }
-    let whole = (bytes[..<count].lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
+    let whole = bytes.prefix(count).lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 - bytes.startIndex } ?? 0
     if whole == count { return Result(consumed: count, failure: failure) }
     // With O_APPEND the position is the end of what we wrote last: if it is the end of the file too, the piece is ours
     // to cut. Somebody else may append to the same file.
@@ -49,9 +49,9 @@ struct LogOutput {
 
   func close() { _ = Glibc.close(descriptor) }
 
-  private func append(_ bytes: [UInt8], from start: Int) -> (count: Int, failure: Errno?) {
+  private func append(_ bytes: ArraySlice<UInt8>) -> (count: Int, failure: Errno?) {
     bytes.withUnsafeBytes { buffer in
-      var count = start
+      var count = 0
       while count < buffer.count {
         let written = Glibc.write(descriptor, buffer.baseAddress! + count, buffer.count - count)
         if written < 0 {

@@ -7,7 +7,9 @@ struct SessionClock: Sendable {
   private let wallOffsetNanoseconds: Int64
   // Formatting a date costs more than all else in a line, and changes once a second.
   private var second = Int64.min
-  private var prefix: [UInt8] = []
+  private var line: [UInt8] = []
+  /// Where the nanoseconds stand in it.
+  private var start = 0
 
   /// - Parameter wallOffsetNanoseconds: UTC minus monotonic time, in nanoseconds.
   init(wallOffsetNanoseconds: Int64) { self.wallOffsetNanoseconds = wallOffsetNanoseconds }
@@ -22,18 +24,23 @@ struct SessionClock: Sendable {
     self.init(wallOffsetNanoseconds: Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec) - monotonic)
   }
 
-  /// Appends RFC 3339 in UTC with nine digits: 2026-01-02T03:04:05.123456789Z.
-  mutating func append(_ time: MonotonicTime, to buffer: inout [UInt8]) {
+  /// RFC 3339 in UTC with nine digits: 2026-01-02T03:04:05.123456789Z.
+  mutating func text(_ time: MonotonicTime) -> [UInt8] {
     let wall = (time + wallOffsetNanoseconds).nanoseconds
     let nanoseconds = Int(((wall % 1_000_000_000) + 1_000_000_000) % 1_000_000_000)
     let second = (wall - Int64(nanoseconds)) / 1_000_000_000
     if second != self.second {
       self.second = second
-      prefix = Self.text(second)
+      line = Self.text(second)
+      start = line.count
+      line += [UInt8](repeating: UInt8(ascii: "0"), count: 9) + [UInt8(ascii: "Z")]
     }
-    buffer.append(contentsOf: prefix)
-    Self.append(nanoseconds, digits: 9, to: &buffer)
-    buffer.append(UInt8(ascii: "Z"))
+    var rest = nanoseconds
+    for position in stride(from: start + 8, through: start, by: -1) {
+      line[position] = 48 + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+    return line
   }
 
   /// `2026-01-02T03:04:05.`; years 0 to 9999.

@@ -36,9 +36,7 @@ import Testing
   @Test func timesAreUTCWithNineDigits() {
     func text(_ nanoseconds: Int64) -> String {
       var clock = SessionClock(wallOffsetNanoseconds: 0)
-      var bytes: [UInt8] = []
-      clock.append(.init(nanoseconds: nanoseconds), to: &bytes)
-      return String(decoding: bytes, as: UTF8.self)
+      return String(decoding: clock.text(.init(nanoseconds: nanoseconds)), as: UTF8.self)
     }
     #expect(text(0) == "1970-01-01T00:00:00.000000000Z")
     #expect(text(951_782_400_000_000_001) == "2000-02-29T00:00:00.000000001Z")

@@ -18,7 +18,7 @@ import Testing
       _ = write(descriptor, before, before.utf8.count)
       close(descriptor)
       var output = LogOutput(descriptor: try LogFiles.open(Array(path.utf8)))
-      #expect(output.write(Array("{}\n".utf8)).failure == nil)
+      #expect(output.write(Array("{}\n".utf8)[...]).failure == nil)
       output.close()
       #expect(String(decoding: LogFixture.bytes(of: path), as: UTF8.self) == after)
     }
