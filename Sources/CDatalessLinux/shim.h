@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // Numbers above 423 are the same on every architecture; kernel headers older than the call lack the name.
@@ -132,6 +133,13 @@ static inline long clinux_openat2(
 
 static inline long clinux_openat(int directory, const char *path, int flags, unsigned mode) {
   return clinux_result(syscall(SYS_openat, directory, path, flags, mode));
+}
+
+// f_type of statfs(2): which file system an open file is on (linux/magic.h).
+static inline long clinux_file_system_type(int descriptor) {
+  struct statfs status;
+  long result = clinux_result(fstatfs(descriptor, &status));
+  return result < 0 ? result : (long)(uint32_t)status.f_type;
 }
 
 static inline long clinux_statx_call(

@@ -31,6 +31,31 @@ import Testing
     }
   }
 
+  /// A listed name is entered into the hash table by the first lookup in its directory, in steps, and then later ones too.
+  @Test func namesAreFoundBeforeAndAfterARenewedListing() {
+    let store = make((0..<1500).map { "d/f\($0)" })
+    let fixture = EngineFixture(store)
+    fixture.list("d")
+    let directory = fixture.node("d")
+    fixture.engine.evict(directory, by: "command") { _ in }
+    store.edit("d") { $0.children.append("late") }
+    store.items.withLock { $0["d/late"] = $0["d/f0"] }
+    store.edit("d/late") { $0.attributes.inode = 90_000 }
+    fixture.list("d")
+    #expect(fixture.names("d").count == 1503)
+    #expect(Set(fixture.names("d")).count == 1503)
+    #expect(fixture.node("d/f1499") != NodeID(rawValue: 0))
+    #expect(fixture.node("d/late") != NodeID(rawValue: 0))
+    #expect(fixture.node("d/never") == NodeID(rawValue: 0))
+    fixture.engine.evict(directory, by: "command") { _ in }
+    store.edit("d") { $0.children.append("later") }
+    store.items.withLock { $0["d/later"] = $0["d/f0"] }
+    store.edit("d/later") { $0.attributes.inode = 90_001 }
+    fixture.list("d")
+    #expect(fixture.node("d/later") != NodeID(rawValue: 0))
+    #expect(fixture.names("d").count == 1504)
+  }
+
   @Test func readdirResumesAtEveryCookie() {
     let fixture = EngineFixture(make((0..<100).map { "f\($0)" }))
     fixture.list("")

@@ -32,6 +32,43 @@ import Testing
     #expect(order.withLock { $0 }.suffix(2) == ["attributes \(node.rawValue)", "answer"])
   }
 
+  @Test func aSmallFileIsFetchedByItsReader() {
+    let fixture = EngineFixture(ScriptedStore(["a": 5000, "large": 200_000]))
+    let (node, large) = (fixture.node("a"), fixture.node("large"))
+    fixture.lane.isShared.store(true, ordering: .relaxed)
+    fixture.events.clear()
+    #expect(fixture.trigger(node, mayFetch: true).isReady)
+    #expect(fixture.events.kinds == ["started", "wait", "waited", "finished"])
+    #expect(fixture.lane.waiting == 0)
+    // A large one goes to the lane, as does a small one whose reader may not fetch.
+    #expect(!fixture.trigger(large, mayFetch: true).isReady)
+    #expect(fixture.lane.runAll() > 0)
+  }
+
+  @Test func whatMayHangIsNotFetchedByItsReader() {
+    let fixture = EngineFixture(ScriptedStore(["a": 5000, "b": 5000], isPrompt: false))
+    let node = fixture.node("a")
+    fixture.lane.isShared.store(true, ordering: .relaxed)
+    let answer = fixture.trigger(node, mayFetch: true)
+    #expect(answer.count == 0)
+    fixture.lane.runAll()
+    #expect(answer.isReady)
+  }
+
+  /// A delay ends on the timer's thread, which fetches nothing.
+  @Test func afterADelayTheLaneFetches() {
+    var configuration = EngineConfiguration()
+    configuration.latencyNanoseconds = 1_000_000
+    let fixture = EngineFixture(ScriptedStore(["a": 5000]), configuration)
+    let node = fixture.node("a")
+    fixture.lane.isShared.store(true, ordering: .relaxed)
+    let answer = fixture.trigger(node, mayFetch: true)
+    fixture.timer.advance(milliseconds: 1)
+    #expect(answer.count == 0)
+    fixture.lane.runAll()
+    #expect(answer.isReady)
+  }
+
   @Test func blocksAreZeroUntilCommit() {
     var configuration = EngineConfiguration()
     configuration.latencyNanoseconds = 1_000_000

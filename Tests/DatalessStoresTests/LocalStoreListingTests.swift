@@ -84,7 +84,7 @@ import Testing
     var names: Set<[UInt8]> = []
     try store.list(store.rootItem) { (batch) throws(FSError) in
       batches.append(batch.count)
-      names.formUnion(batch.map(\.name))
+      names.formUnion((0..<batch.count).map { batch[$0].name })
     }
     #expect(names.count == 100_000)
     #expect(batches.allSatisfy { $0 >= 1 && $0 <= 4096 })

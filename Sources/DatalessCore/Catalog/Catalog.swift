@@ -9,6 +9,8 @@ struct Catalog: ~Copyable {
   var dentries = SegmentedTable<DentryRecord>()
   private var names = NameArena()
   private var index = DentryIndex()
+  /// Directories whose names are being indexed, with the next dentry.
+  private var indexing: [Int: UInt32] = [:]
   private var devices: [UInt64] = []
   /// Files with several names, by what makes them the same file: whichever name is seen first, it is one node.
   private var hardLinks: [HardLinkKey: UInt32] = [:]
@@ -58,7 +60,40 @@ struct Catalog: ~Copyable {
   /// FUSE_NAME_MAX of the kernel. Most file systems stop at 255 bytes, but not all.
   static let nameLengthMax = 1024
 
-  /// Finds a present name in a directory; 0 when it has none.
+  /// Names put into the hash table under one lock: about 50 us.
+  private static let indexStep = 512
+
+  /// Puts names of a directory into the hash table, a bounded number at a time. Most directories are walked and never
+  /// searched: the kernel gets their names by READDIRPLUS, and a name that is not searched needs no place in the table.
+  ///
+  /// - Returns: Whether all are there; otherwise call again.
+  mutating func indexNames(of directory: Int) -> Bool {
+    // Nothing to enter yet: what a first listing brings stays out.
+    if inodes[directory].isIndexed || inodes[directory].firstChild == 0 { return true }
+    var dentry = indexing[directory] ?? inodes[directory].firstChild
+    var left = Self.indexStep
+    while dentry != 0 {
+      if left == 0 {
+        indexing[directory] = dentry
+        return false
+      }
+      left -= 1
+      let next = dentries[Int(dentry)].nextSibling
+      enter(dentry)
+      dentry = next
+    }
+    indexing[directory] = nil
+    inodes[directory].isIndexed = true
+    return true
+  }
+
+  private mutating func enter(_ dentry: UInt32) {
+    dentries[Int(dentry)].hash = DentryIndex.hash(
+      parent: dentries[Int(dentry)].parent, name: name(of: Int(dentry)))
+    index.insert(dentry, into: &dentries)
+  }
+
+  /// Finds a present name in an indexed directory; 0 when it has none.
   func dentry(in parent: Int, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let found = anyDentry(in: parent, name: name)
     return found != 0 && !dentries[Int(found)].isGone ? found : 0
@@ -119,8 +154,9 @@ struct Catalog: ~Copyable {
 
   // MARK: - Listings
 
-  /// Starts a listing: names that it does not report count as gone when it finishes.
+  /// Starts a listing: names that it does not report count as gone when it finishes. Names of an earlier one are indexed.
   mutating func beginListing(of directory: Int) {
+    precondition(inodes[directory].isIndexed || inodes[directory].firstChild == 0, "a renewed listing looks for names")
     inodes[directory].listingEpoch &+= 1
     inodes[directory].isRelisted = inodes[directory].firstChild != 0
   }
@@ -129,12 +165,8 @@ struct Catalog: ~Copyable {
   ///
   /// - Parameter isOpen: Whether a node has open handles.
   /// - Returns: False when the tables are full (2^32 names, or 4 GiB of names).
-  mutating func insert(_ entry: StoreEntry, into directory: Int, isOpen: (Int) -> Bool) -> Bool {
-    entry.name.withUnsafeBufferPointer { name in insert(name, entry.attributes, into: directory, isOpen) }
-  }
-
-  private mutating func insert(
-    _ name: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, into directory: Int, _ isOpen: (Int) -> Bool
+  mutating func insert(
+    _ name: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, into directory: Int, isOpen: (Int) -> Bool
   ) -> Bool {
     // A name that the kernel's protocol cannot carry (FUSE_NAME_MAX) is left out.
     guard 1...Self.nameLengthMax ~= name.count else { return true }
@@ -155,14 +187,14 @@ struct Catalog: ~Copyable {
       dentries.append(
         DentryRecord(
           parent: UInt32(directory), node: UInt32(node), nameOffset: nameOffset, nextSibling: 0, nextInBucket: 0,
-          hash: DentryIndex.hash(parent: UInt32(directory), name: name), nextOfInode: inodes[node].firstDentry,
+          hash: 0, nextOfInode: inodes[node].firstDentry,
           nameLength: UInt16(name.count), epoch: epoch, isGone: false)))
     inodes[node].firstDentry = dentry
     if isBusy(inodes[node]) { inodes[directory].busyChildren += 1 }
     let last = inodes[directory].lastChild
     if last == 0 { inodes[directory].firstChild = dentry } else { dentries[Int(last)].nextSibling = dentry }
     inodes[directory].lastChild = dentry
-    index.insert(dentry, into: &dentries)
+    if inodes[directory].isIndexed { enter(dentry) }
     return true
   }
 

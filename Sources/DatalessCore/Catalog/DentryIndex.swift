@@ -5,6 +5,7 @@ struct DentryIndex: ~Copyable {
   /// Buckets at the start of the present doubling, minus 1; and how many of them were split.
   private var mask = 63
   private var split = 0
+  private var count = 0
 
   init() {
     for _ in 0...63 { _ = buckets.append(0) }
@@ -41,7 +42,8 @@ struct DentryIndex: ~Copyable {
     let index = bucket(dentries[Int(dentry)].hash)
     dentries[Int(dentry)].nextInBucket = buckets[index]
     buckets[index] = dentry
-    if dentries.count > buckets.count { splitOne(&dentries) }
+    count += 1
+    if count > buckets.count { splitOne(&dentries) }
   }
 
   private mutating func splitOne(_ dentries: inout SegmentedTable<DentryRecord>) {

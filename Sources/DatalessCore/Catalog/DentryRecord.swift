@@ -7,7 +7,7 @@ struct DentryRecord: BitwiseCopyable {
   var nextSibling: UInt32
   /// Next entry of the same hash bucket; 0 ends the chain.
   var nextInBucket: UInt32
-  /// The low half of the hash of (parent, name): splitting a bucket and passing over others in it needs no name.
+  /// The low half of the hash of (parent, name), once it is indexed: splitting a bucket and passing over others in it needs no name.
   var hash: UInt32
   /// Next name of the same inode (hard links); 0 ends the list.
   var nextOfInode: UInt32

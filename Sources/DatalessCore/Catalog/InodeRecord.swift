@@ -41,6 +41,8 @@ struct InodeRecord: BitwiseCopyable {
   var listingEpoch: UInt8
   /// A directory: whether an earlier listing left entries.
   var isRelisted: Bool
+  /// A directory: whether all its names are in the hash table. They are put there by the first lookup in it.
+  var isIndexed: Bool
 
   init(_ attributes: ItemAttributes, deviceIndex: UInt16) {
     size = attributes.size
@@ -66,6 +68,7 @@ struct InodeRecord: BitwiseCopyable {
     xattrCalls = 0
     listingEpoch = 0
     isRelisted = false
+    isIndexed = false
     state = .resident
     switch kind {
     case .file: state = size > 0 ? .dataless : .resident

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A growing table of plain records in fixed segments: growth never moves a record and never copies the table.
 ///
 /// Memory of a segment that is not touched is not resident, so a small volume stays small. Not thread-safe; owned by the
@@ -12,13 +14,25 @@ struct SegmentedTable<Record: BitwiseCopyable>: ~Copyable {
   init() {}
 
   deinit {
-    for segment in segments { segment.deallocate() }
+    for segment in segments { free(segment) }
+  }
+
+  /// From the second segment on the table is large, and large pages cost an eighth of the time to be put in place (8 % of a
+  /// walk). The first stays in small ones, so that a small volume stays small.
+  private static func allocate(inLargePages: Bool) -> UnsafeMutablePointer<Record> {
+    let pageSize = 2 << 20
+    let length = segmentSize * MemoryLayout<Record>.stride
+    var memory: UnsafeMutableRawPointer?
+    let failure = posix_memalign(&memory, pageSize, length)
+    guard failure == 0, let memory else { preconditionFailure("no memory for \(length) bytes of the catalog") }
+    if inLargePages { madvise(memory, length, MADV_HUGEPAGE) }
+    return memory.bindMemory(to: Record.self, capacity: segmentSize)
   }
 
   /// Adds a record and returns its index.
   mutating func append(_ record: Record) -> Int {
     if count >> Self.segmentBits == segments.count {
-      segments.append(.allocate(capacity: Self.segmentSize))
+      segments.append(Self.allocate(inLargePages: !segments.isEmpty))
     }
     let index = count
     count += 1

@@ -26,15 +26,16 @@ final class DirectoryFetch: AttemptJob {
   /// Runs on the blocking lane.
   func run() {
     let started = engine.timer.now
+    engine.indexForListing(attempt)
     guard engine.beginListing(attempt) else { return }
     var entries = 0
     do throws(FSError) {
-      try engine.store.list(item) { (batch: [StoreEntry]) throws(FSError) in
+      try engine.store.list(item) { (batch: ListingBatch) throws(FSError) in
         entries += batch.count
         var start = 0
         while start < batch.count {
           let end = min(start + Self.batchSize, batch.count)
-          try insert(batch[start..<end])
+          try insert(batch, start..<end)
           start = end
         }
       }
@@ -45,9 +46,9 @@ final class DirectoryFetch: AttemptJob {
     }
   }
 
-  private func insert(_ entries: ArraySlice<StoreEntry>) throws(FSError) {
+  private func insert(_ batch: ListingBatch, _ range: Range<Int>) throws(FSError) {
     guard !isCancelled.load(ordering: .acquiring) else { throw FSError(.interrupted, "the listing was given up") }
-    guard engine.insert(entries, attempt: attempt) else {
+    guard engine.insert(batch, range, attempt: attempt) else {
       throw FSError(.noSpace, "the catalog holds as many names as it can")
     }
   }
@@ -64,20 +65,29 @@ extension Engine {
   }
 
   /// Inserts listed entries, unless the attempt was given up.
-  func insert(_ entries: ArraySlice<StoreEntry>, attempt: UInt64) -> Bool {
+  func insert(_ batch: ListingBatch, _ range: Range<Int>, attempt: UInt64) -> Bool {
     let (fits, changed): (Bool, [NodeID]) = state.withLock { state in
       guard let running = state.attempts[attempt] else { return (true, []) }
       let handles = state.handles
-      for entry in entries {
-        guard state.catalog.insert(entry, into: running.node, isOpen: { handles.count(of: $0) > 0 }) else {
-          return (false, state.catalog.takeChangedNodes())
-        }
+      let fits = batch.visit(range) { name, attributes in
+        state.catalog.insert(name, attributes, into: running.node, isOpen: { handles.count(of: $0) > 0 })
       }
-      return (true, state.catalog.takeChangedNodes())
+      return (fits, state.catalog.takeChangedNodes())
     }
     // The kernel keeps attributes until it is told otherwise.
     for node in changed { kernel.invalidateAttributes(of: node) }
     return fits
+  }
+
+  /// Makes the names that an earlier listing left findable, in bounded steps: a renewed one looks for each.
+  func indexForListing(_ attempt: UInt64) {
+    var isIndexed = false
+    while !isIndexed {
+      isIndexed = state.withLock { state in
+        guard let running = state.attempts[attempt] else { return true }
+        return state.catalog.indexNames(of: running.node)
+      }
+    }
   }
 
   /// Marks names that a renewed listing no longer has, in bounded steps.

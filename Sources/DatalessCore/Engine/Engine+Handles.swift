@@ -81,25 +81,21 @@ extension Engine {
 
   /// The last close of a handle of a file (`handle` as given at open, 0 for resident) or directory.
   public func release(_ node: NodeID, handle: UInt64) {
-    let now = timer.now
-    let actions: [Action] = state.withLock { state in
+    let waiters: [@Sendable () -> Void] = state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return [] }
       let (closed, waiters) = state.handles.close(position, handle: handle)
-      var actions: [Action] = []
       if let closed {
-        actions.append(
-          .record(
-            .handleClosed(
-              Event.HandleClosed(
-                path: state.catalog.path(of: position), inode: state.catalog.inodes[position].inode, handle: handle,
-                process: closed.process, size: state.catalog.inodes[position].size, bytesRead: closed.bytesRead,
-                coveredBytes: closed.covered.count, highWaterMark: closed.highWaterMark, reads: closed.reads,
-                triggered: closed.triggered, time: now))))
+        state.events.record(
+          .handleClosed(
+            Event.HandleClosed(
+              path: state.catalog.path(of: position), inode: state.catalog.inodes[position].inode, handle: handle,
+              process: closed.process, size: state.catalog.inodes[position].size, bytesRead: closed.bytesRead,
+              coveredBytes: closed.covered.count, highWaterMark: closed.highWaterMark, reads: closed.reads,
+              triggered: closed.triggered, time: timer.now)))
       }
-      actions += waiters.map(Action.call)
-      return actions
+      return waiters
     }
-    perform(actions)
+    for waiter in waiters { waiter() }
   }
 
   /// Decides about one READ. `isDirect`: it is one read(2) on a direct_io handle, not the page cache's.

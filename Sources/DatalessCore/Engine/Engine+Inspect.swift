@@ -25,7 +25,14 @@ extension Engine {
   /// Walks a path (relative to the root, bytes) through listed directories.
   public func resolve(_ path: [UInt8]) -> PathResolution {
     let components = path.split(separator: UInt8(ascii: "/")).filter { Array($0) != [UInt8(ascii: ".")] }
-    return state.withLock { state in
+    while true {
+      if let answer = tryResolve(components) { return answer }
+    }
+  }
+
+  /// - Returns: nil when more names of a directory on the way have to be indexed first.
+  private func tryResolve(_ components: [ArraySlice<UInt8>]) -> PathResolution? {
+    state.withLock { state in
       var position = Int(NodeID.root.rawValue)
       for (index, component) in components.enumerated() {
         let record = state.catalog.inodes[position]
@@ -35,6 +42,7 @@ extension Engine {
           return .insideDataless(
             directory: NodeID(rawValue: UInt64(position)), path: state.catalog.path(of: position), rest: rest)
         }
+        guard state.catalog.indexNames(of: position) else { return nil }
         let dentry = component.withUnsafeBufferPointer { state.catalog.dentry(in: position, name: $0) }
         guard dentry != 0 else { return .absent(component: Array(component)) }
         position = Int(state.catalog.dentries[Int(dentry)].node)

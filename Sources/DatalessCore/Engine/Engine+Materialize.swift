@@ -9,24 +9,27 @@ extension Engine {
   ///
   /// - Parameters:
   ///   - waiter: A number never used before while mounted; interrupts name the caller by it.
-  ///   - completion: Called exactly once, on another lane, if and only if the answer is `.parked`.
+  ///   - mayFetch: Whether the calling thread may do a short fetch itself where store and cache are prompt: small files
+  ///     and listings. A hand-over to a lane costs as much as such a fetch.
+  ///   - completion: Called exactly once if and only if the answer is `.parked`: on another lane, or, with `mayFetch`, on
+  ///     this thread before the answer is returned.
   public func materialize(
-    _ node: NodeID, _ request: TriggerRequest, waiter: WaiterID,
+    _ node: NodeID, _ request: TriggerRequest, waiter: WaiterID, mayFetch: Bool = false,
     completion: @escaping @Sendable (WaitResult) -> Void
   ) -> Admission {
-    let now = timer.now
     let (admission, actions): (Admission, [Action]) = state.withLock { state in
-      state.admit(
+      let now = timer.now
+      return state.admit(
         node, Waiter(id: waiter, request: request, since: now, completion: completion), configuration, now)
     }
-    perform(actions)
+    perform(actions, mayFetch: mayFetch)
     return admission
   }
 
   /// The latency model's delay is over.
   func delayElapsed(_ id: UInt64) {
-    let now = timer.now
     let actions: [Action] = state.withLock { state in
+      let now = timer.now
       guard var attempt = state.attempts[id], attempt.stage == .delayed else { return [] }
       attempt.delay = now - attempt.stageSince
       attempt.stage = .fetching
@@ -37,31 +40,36 @@ extension Engine {
     perform(actions)
   }
 
-  /// Puts the attempt's job on the blocking lane.
-  func startFetch(_ id: UInt64) {
-    let job: (lane: any BlockingLane, work: @Sendable () -> Void)? = state.withLock { state in
+  /// A file up to this size may be fetched on a request thread: as much as lies in a slab, some tens of microseconds.
+  private static let shortFetchSize: Int64 = 128 << 10
+
+  /// Puts the attempt's job on its lane, or does it here.
+  func startFetch(_ id: UInt64, onCaller: Bool) {
+    let job: (lane: any BlockingLane, isShort: Bool, work: @Sendable () -> Void)? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       let item = StoreItem(path: attempt.path, attributes: state.catalog.attributes(at: attempt.node))
       switch attempt.kind {
       case .file:
         let job = FileFetch(engine: self, attempt: id, item: item)
         state.attempts[id]?.job = job
-        return (blocking, { job.step() })
+        return (blocking, attempt.size <= Self.shortFetchSize, { job.step() })
       case .directory:
         let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: item)
         state.attempts[id]?.job = job
-        return (metadata, { job.run() })
+        return (metadata, true, { job.run() })
       }
     }
-    if let job { job.lane.submit(job.work) }
+    guard let job else { return }
+    if onCaller, job.isShort, isPrompt, job.lane.runOnCaller(job.work) { return }
+    job.lane.submit(job.work)
   }
 
   /// The content of a file is complete in the content store.
   ///
   /// - Returns: False when the attempt was given up meanwhile; the caller then drops the content.
   func fetched(_ id: UInt64, reference: ContentReference, storeNanoseconds: Int64) -> Bool {
-    let now = timer.now
     let actions: [Action]? = state.withLock { state in
+      let now = timer.now
       guard let attempt = state.attempts[id] else { return nil }
       state.catalog.inodes[attempt.node].payload = reference.rawValue
       return state.finish(
@@ -74,8 +82,8 @@ extension Engine {
 
   /// A directory's listing is complete in the catalog.
   func listed(_ id: UInt64, entries: Int, storeNanoseconds: Int64) {
-    let now = timer.now
     let actions: [Action] = state.withLock { state in
+      let now = timer.now
       guard let attempt = state.attempts[id] else { return [] }
       return state.finish(
         attempt, .ok, message: nil, bytes: 0, entries: entries, store: storeNanoseconds, now)
@@ -85,8 +93,8 @@ extension Engine {
 
   /// The attempt failed; its errno goes to every waiter.
   func failed(_ id: UInt64, _ error: FSError, storeNanoseconds: Int64) {
-    let now = timer.now
     let actions: [Action] = state.withLock { state in
+      let now = timer.now
       guard let attempt = state.attempts[id] else { return [] }
       // A listing must not fail with ENOENT: readdir(3) takes that for the end of the directory, and a lookup for the
       // absence of the name, so that a vanished directory would look like an empty one.
@@ -145,8 +153,8 @@ extension Engine {
 
   /// Ends one wait with an error. The attempt goes on while another waiter remains, else it is cancelled.
   public func leave(_ waiter: WaiterID, _ error: FSError) {
-    let now = timer.now
     let actions: [Action] = state.withLock { state in
+      let now = timer.now
       if let call = state.storeCalls.removeValue(forKey: waiter) { return [.call({ call.fail(error) })] }
       return state.leave(waiter, error, now)
     }
@@ -155,8 +163,8 @@ extension Engine {
 
   /// Refuses everything from now on with `error`, and ends every wait with it. Calling it again ends what came between.
   public func end(_ error: FSError) {
-    let now = timer.now
     let actions: [Action] = state.withLock { state in
+      let now = timer.now
       state.ending = error
       var actions: [Action] = []
       let calls = state.storeCalls.values.map { $0 }
@@ -195,12 +203,11 @@ extension EngineState {
     if let slot = attempts[id]?.waiters.append(waiter) { attemptOfWaiter[waiter.id] = (id, slot) }
     attempts[id]?.waiterCount += 1
     if waiter.request.caller.isBudgeted { attempts[id]?.isBudgeted = true }
-    actions.insert(
-      .record(.waitStarted(waitRecord(id, waiter, nil, now))), at: actions.isEmpty ? 0 : 1)
+    events.record(.waitStarted(waitRecord(id, waiter, nil, now)))
     return (.parked, actions)
   }
 
-  /// Makes the attempt and takes it as far as it goes without waiting. The first action is its `started` record.
+  /// Makes the attempt and takes it as far as it goes without waiting.
   private mutating func startAttempt(
     _ position: Int, _ waiter: Waiter, _ configuration: EngineConfiguration, _ now: MonotonicTime,
     _ actions: inout [Action]
@@ -220,16 +227,15 @@ extension EngineState {
     attempts[id] = attempt
     attemptOfNode[position] = id
     let request = waiter.request
-    actions.append(
-      .record(
-        .materializationStarted(
-          Event.MaterializationStarted(
-            attempt: id, path: path, inode: record.inode, kind: kind, size: record.size, trigger: request.trigger,
-            caller: request.caller, offset: request.offset, length: request.length, handle: request.handle,
-            openFlags: request.openFlags ?? request.handle.flatMap { handles[$0]?.openFlags }, io: request.io,
-            name: request.name, itemAttempt: Int(record.attempts) + 1, inFlight: attempts.count,
-            priorOpens: Int(record.opens), priorStats: Int(record.stats), priorXattrCalls: Int(record.xattrCalls),
-            time: now))))
+    events.record(
+      .materializationStarted(
+        Event.MaterializationStarted(
+          attempt: id, path: path, inode: record.inode, kind: kind, size: record.size, trigger: request.trigger,
+          caller: request.caller, offset: request.offset, length: request.length, handle: request.handle,
+          openFlags: request.openFlags ?? request.handle.flatMap { handles[$0]?.openFlags }, io: request.io,
+          name: request.name, itemAttempt: Int(record.attempts) + 1, inFlight: attempts.count,
+          priorOpens: Int(record.opens), priorStats: Int(record.stats), priorXattrCalls: Int(record.xattrCalls),
+          time: now)))
     if kind == .file, let free = freeSlots {
       guard free > 0 else {
         queue.append(id)
@@ -287,17 +293,15 @@ extension EngineState {
     for waiter in waiters {
       attemptOfWaiter[waiter.id] = nil
       let record = waitRecord(attempt.id, waiter, outcome, now)
-      actions.append(.record(.waitFinished(record)))
+      events.record(.waitFinished(record))
       if records.count < 64 { records.append(record) }
       if case .failed(let error) = result { noteFailure(attempt.node, waiter, error, now) }
     }
-    actions.append(.record(finishedEvent(attempt, outcome, message, bytes, entries, store, records, now)))
-    count(attempt, outcome, bytes: bytes, now, &actions)
+    events.record(finishedEvent(attempt, outcome, message, bytes, entries, store, records, now))
+    count(attempt, outcome, bytes: bytes, now)
     // Lookups before directory reads: a lookup's answer never waits for a readdir caller (docs/ARCHITECTURE.md, R4).
-    let ordered =
-      waiters.filter { $0.request.trigger != .readdir }
-      + waiters.filter { $0.request.trigger == .readdir }
-    actions += ordered.map { Action.complete($0, result) }
+    for waiter in waiters where waiter.request.trigger != .readdir { actions.append(.complete(waiter, result)) }
+    for waiter in waiters where waiter.request.trigger == .readdir { actions.append(.complete(waiter, result)) }
     actions += passSlot(of: attempt, now)
     return actions
   }
@@ -311,7 +315,8 @@ extension EngineState {
     else { return [] }
     let record = waitRecord(attemptID, waiter, .failed(error.errno), now)
     if attempts[attemptID]?.departed.count ?? 0 < 64 { attempts[attemptID]?.departed.append(record) }
-    var actions: [Action] = [.record(.waitFinished(record)), .complete(waiter, .failed(error))]
+    events.record(.waitFinished(record))
+    var actions: [Action] = [.complete(waiter, .failed(error))]
     if let attempt = attempts[attemptID], attempt.waiters.isEmpty {
       if let job = attempt.job { actions.append(.cancel(job)) }
       actions += finish(
@@ -357,7 +362,7 @@ extension EngineState {
 
   /// Totals, and the budget of `dataless run`: exceeded once for each budget, by the attempt that crossed it.
   private mutating func count(
-    _ attempt: Attempt, _ outcome: Outcome, bytes: Int64, _ now: MonotonicTime, _ actions: inout [Action]
+    _ attempt: Attempt, _ outcome: Outcome, bytes: Int64, _ now: MonotonicTime
   ) {
     switch outcome {
     case .failed: totals.failures += 1
@@ -385,7 +390,7 @@ extension EngineState {
           budget: name, limit: limit, used: used, attempt: attempt.id, path: attempt.path, caller: culprit,
           time: now)
         totals.exceeded.append(exceeded)
-        actions.append(.record(.budgetExceeded(exceeded)))
+        events.record(.budgetExceeded(exceeded))
       }
     }
   }

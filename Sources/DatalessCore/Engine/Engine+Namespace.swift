@@ -80,11 +80,19 @@ extension Engine {
 
   /// Looks up one name in a directory.
   public func lookup(_ name: UnsafeBufferPointer<UInt8>, in parent: NodeID) -> NameLookup {
+    while true {
+      if let answer = tryLookup(name, in: parent) { return answer }
+    }
+  }
+
+  /// - Returns: nil when more of the directory's names have to be indexed first: a bounded number under one lock.
+  private func tryLookup(_ name: UnsafeBufferPointer<UInt8>, in parent: NodeID) -> NameLookup? {
     state.withLock { state in
       guard let position = state.catalog.position(of: parent) else { return .failed(.staleNFSFileHandle) }
       guard state.catalog.inodes[position].kind == .directory else { return .failed(.notDirectory) }
       guard name.count <= Catalog.nameLengthMax else { return .failed(.fileNameTooLong) }
       guard state.catalog.inodes[position].state == .resident else { return .needsListing }
+      guard state.catalog.indexNames(of: position) else { return nil }
       let dentry = state.catalog.dentry(in: position, name: name)
       guard dentry != 0 else { return .absent }
       let child = Int(state.catalog.dentries[Int(dentry)].node)

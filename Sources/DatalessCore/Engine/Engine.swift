@@ -4,8 +4,9 @@ internal import SystemPackage
 /// The file system without a kernel: names, content states, attempts and their waiters.
 ///
 /// Calls return at once on any lane. State changes happen under one lock, in a few statements each; what follows from them
-/// (answers, events, invalidations, I/O) is returned as actions and performed after unlocking. Nothing is ever called
-/// under the lock: no store, reply, notification, event or await.
+/// (answers, invalidations, I/O) is returned as actions and performed after unlocking. Nothing is ever called under the
+/// lock, no store, reply, notification or await, with one exception: records go to the event sink under it, which never
+/// waits, so that the order of the log is the order in which things happened.
 public final class Engine: Sendable {
   let configuration: EngineConfiguration
   let store: any BackingStore
@@ -17,6 +18,8 @@ public final class Engine: Sendable {
   let kernel: any KernelCache
   let events: any EventSink
   let signals: any SignalProbe
+  /// Whether a short fetch may be done on a request thread.
+  let isPrompt: Bool
   /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for good.
   let passthrough: Atomic<Bool>
   /// Waiters whose pending signals will be looked at again.
@@ -34,24 +37,26 @@ public final class Engine: Sendable {
     self.timer = timer
     self.blocking = blocking
     self.metadata = metadata
+    isPrompt = store.isPrompt && content.isPrompt
     passthrough = Atomic(configuration.passthrough)
     self.kernel = kernel
     self.events = events
     self.signals = signals
-    state = Guarded(EngineState(configuration: configuration, root: store.root))
+    state = Guarded(EngineState(configuration: configuration, root: store.root, events: events))
   }
 
   /// Performs what a state change asked for, in order. Called without the lock.
-  func perform(_ actions: [Action]) {
+  ///
+  /// - Parameter mayFetch: Whether this thread may do a short fetch itself; see `Engine.materialize`.
+  func perform(_ actions: [Action], mayFetch: Bool = false) {
     for action in actions {
       switch action {
-      case .record(let event): events.record(event)
       case .invalidateAttributes(let node): kernel.invalidateAttributes(of: node)
       case .complete(let waiter, let result): waiter.completion(result)
       case .call(let closure): closure()
       case .delay(let attempt, let deadline):
         timer.schedule(at: deadline) { [self] in delayElapsed(attempt) }
-      case .fetch(let attempt): startFetch(attempt)
+      case .fetch(let attempt): startFetch(attempt, onCaller: mayFetch)
       case .cancel(let job): job.cancel()
       }
     }
@@ -60,7 +65,6 @@ public final class Engine: Sendable {
 
 /// What is to be done after the lock is released.
 enum Action {
-  case record(Event)
   case invalidateAttributes(NodeID)
   case complete(Waiter, WaitResult)
   case call(@Sendable () -> Void)
@@ -77,6 +81,7 @@ public protocol SignalProbe: Sendable {
 
 /// Everything the engine's lock guards.
 struct EngineState: ~Copyable {
+  let events: any EventSink
   var catalog: Catalog
   var attempts: [UInt64: Attempt] = [:]
   /// The attempt in flight of a node that is `materializing`.
@@ -105,7 +110,8 @@ struct EngineState: ~Copyable {
     let fail: @Sendable (FSError) -> Void
   }
 
-  init(configuration: EngineConfiguration, root: ItemAttributes) {
+  init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink) {
+    self.events = events
     catalog = Catalog(root: root)
     link = configuration.bandwidthBytesPerSecond.map(BandwidthLink.init(bytesPerSecond:))
     freeSlots = configuration.concurrency

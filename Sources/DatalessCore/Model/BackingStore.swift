@@ -24,7 +24,8 @@ public struct StoreItem: Sendable, Equatable {
 
 /// Where bytes come from: names, metadata and content of a tree that the volume presents as dataless.
 ///
-/// Every call may block (disk, network) and is made only on the blocking I/O lane. A store adds neither latency nor
+/// Every call may block (disk, network) and is made only on the blocking I/O lane, or, if the store is prompt, on a few
+/// request threads at a time. A store adds neither latency nor
 /// faults: the engine applies those around the calls, so that a measured store time is the store's own. A store never
 /// changes what it reads from.
 public protocol BackingStore: Sendable {
@@ -34,14 +35,18 @@ public protocol BackingStore: Sendable {
   /// Human-readable name of the source: an absolute path, or the synthetic specification.
   var sourceName: String { get }
 
+  /// Whether a small file or a listing takes no longer than a local disk does, so that it may be fetched on a request
+  /// thread. False for whatever may wait for another machine or another process.
+  var isPrompt: Bool { get }
+
   /// Lists one directory, one level, in the store's own order.
   ///
   /// - Parameters:
   ///   - directory: The directory as last listed. Size, mtime and ctime may have moved since; identity may not.
-  ///   - sink: Receives entries in batches of at most 4,096, on the calling thread. Never `.` or `..`.
+  ///   - sink: Receives entries in batches of at most `ListingBatch.entriesMax`, on the calling thread. Never `.` or `..`.
   /// - Throws: `FSError` with ENOENT (gone), ESTALE (replaced by another item), ENOTDIR, EACCES, EIO, or what `sink` throws
   ///   (EINTR when the attempt was abandoned).
-  func list(_ directory: StoreItem, into sink: ([StoreEntry]) throws(FSError) -> Void) throws(FSError)
+  func list(_ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void) throws(FSError)
 
   /// Opens the content of one regular file, checking that it is still the listed version.
   ///

@@ -9,6 +9,9 @@ public struct ContentReference: Sendable, Hashable {
 /// Content becomes visible only by `ContentWriter.commit()`: what a reference names is complete by construction, also
 /// after SIGKILL.
 public protocol ContentStore: Sendable {
+  /// As `BackingStore.isPrompt`.
+  var isPrompt: Bool { get }
+
   /// Starts writing the content of one file of `size` bytes (at least 1). Blocking I/O lane.
   ///
   /// - Throws: ENOSPC or EDQUOT (no room), EIO.

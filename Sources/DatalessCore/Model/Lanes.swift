@@ -23,6 +23,16 @@ public protocol TimerLane: Sendable {
 public protocol BlockingLane: Sendable {
   /// Runs `work` on one of the lane's threads, in order of submission as threads become free.
   func submit(_ work: @escaping @Sendable () -> Void)
+
+  /// Runs short `work` on the calling thread, which is no lane's, unless so many threads do so already that too few would
+  /// be left for their own work.
+  ///
+  /// - Returns: False when it was not run; `submit` it then.
+  func runOnCaller(_ work: () -> Void) -> Bool
+}
+
+extension BlockingLane {
+  public func runOnCaller(_ work: () -> Void) -> Bool { false }
 }
 
 /// Tells the kernel that what it cached is no longer true. Calls return at once; failures are the kernel's business.

@@ -25,7 +25,12 @@ final class Monitor<State>: @unchecked Sendable {
     condition = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     condition.initialize(to: pthread_cond_t())
-    pthread_mutex_init(mutex, nil)
+    var kind = pthread_mutexattr_t()
+    pthread_mutexattr_init(&kind)
+    // PTHREAD_MUTEX_ADAPTIVE_NP, see `Guarded` in the core.
+    pthread_mutexattr_settype(&kind, 3)
+    pthread_mutex_init(mutex, &kind)
+    pthread_mutexattr_destroy(&kind)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)

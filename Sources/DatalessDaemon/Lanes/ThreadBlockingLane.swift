@@ -24,21 +24,24 @@ final class ThreadBlockingLane: BlockingLane {
   private let baseThreads: Int
   private let limit: Int
   private let patienceNanoseconds: Int64
+  private let share: RequestThreadShare?
 
   /// - Parameters:
   ///   - timer: looks after a queue that does not move; asked only while work waits and no thread is idle.
   ///   - threads: threads kept, 1 or more, 4 by default.
   ///   - limit: threads at most, stuck ones included, 16 by default.
   ///   - patienceNanoseconds: how long no thread may become free before the lane grows, 1 s by default.
+  ///   - share: request threads that may run work of this lane themselves; none by default.
   init(
     timer: any TimerLane, name: String = "dl-io", threads: Int = 4, limit: Int = 16,
-    patienceNanoseconds: Int64 = 1_000_000_000
+    patienceNanoseconds: Int64 = 1_000_000_000, share: RequestThreadShare? = nil
   ) {
     self.timer = timer
     self.name = name
     baseThreads = max(1, threads)
     self.limit = max(limit, baseThreads)
     self.patienceNanoseconds = patienceNanoseconds
+    self.share = share
     monitor = Monitor(State(threads: baseThreads))
     for _ in 0..<baseThreads { LaneThread.startOrTrap(name: name) { self.run() } }
   }
@@ -55,6 +58,8 @@ final class ThreadBlockingLane: BlockingLane {
     monitor.signal()
     if let watchesAt { timer.schedule(at: watchesAt) { self.look() } }
   }
+
+  func runOnCaller(_ work: () -> Void) -> Bool { share?.run(work) ?? false }
 
   /// Ends the threads after the work they are at; queued work is thrown away. A stuck thread ends with the process.
   func stop() {

@@ -1,3 +1,4 @@
+import CDatalessLinux
 import Glibc
 
 /// Reads small files of /proc with raw system calls into the caller's buffer.
@@ -37,6 +38,13 @@ enum ProcReader {
       let count = readlinkat(root, path, buffer.baseAddress!, buffer.count)
       return count >= 0 ? count : -Int(errno)
     }
+  }
+
+  /// A descriptor of the link /proc/`id`/exe itself, which stays with this thread and opens nothing; the caller closes it.
+  ///
+  /// - Returns: -1 on any failure.
+  static func pinExecutable(_ id: Int32) -> Int32 {
+    withPath(id, "exe") { openat(root, $0, CLINUX_O_PATH | CLINUX_O_NOFOLLOW | O_CLOEXEC) }
   }
 
   /// The bytes of /proc/`id`/`name`, up to `limit`; nil on any failure, with the errno in `failure`.

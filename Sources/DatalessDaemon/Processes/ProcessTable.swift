@@ -59,7 +59,13 @@ final class ProcessTable: Sendable {
 
   private func identify(_ threadID: Int32, uid: UInt32, gid: UInt32) -> (ProcessRecord, isMainThread: Bool) {
     guard threadID > 0 else { return (placeholder(.pidNamespace, uid: uid, gid: gid), false) }
-    if let record = recheck(threadID) { return (record, record.pid == threadID) }
+    if let witness = state.withLock({ $0.witness(threadID) }), witness.isSame() {
+      return (witness.record, witness.record.pid == threadID)
+    }
+    if let record = recheck(threadID) {
+      keepWitness(threadID, record)
+      return (record, record.pid == threadID)
+    }
     var failure: Int32 = 0
     guard let status = ProcessStatus.read(threadID, failure: &failure) else {
       return (placeholder(Self.reason(threadID, failure), uid: uid, gid: gid), false)
@@ -71,7 +77,16 @@ final class ProcessTable: Sendable {
     return (record, status.threadGroup == threadID)
   }
 
-  /// The cheap way for a thread seen before: it is the same one if its start time is, and the same program if its
+  /// From the third call on. Looked at once more after the descriptor was taken: it is this thread's, not a later owner's.
+  private func keepWitness(_ threadID: Int32, _ record: ProcessRecord) {
+    guard record.executable.bytes != nil, state.withLock({ $0.countCall(threadID) }),
+      let witness = ThreadWitness(threadID: threadID, record: record), recheck(threadID) === record
+    else { return }
+    // The old one closes its descriptor after the lock is released.
+    _ = state.withLock { $0.keep(witness) }
+  }
+
+  /// The way for a thread seen before that calls rarely: it is the same one if its start time is, and the same program if its
   /// executable is. Allocates nothing.
   private func recheck(_ threadID: Int32) -> ProcessRecord? {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in

@@ -15,6 +15,8 @@ struct ProcessTableState {
   private struct Thread {
     var startTicks: UInt64
     var record: ProcessRecord
+    /// Calls seen from it, up to 2.
+    var calls = 1
   }
 
   private struct PlaceholderKey: Hashable {
@@ -29,6 +31,8 @@ struct ProcessTableState {
   private var firstID: UInt32 = 1
   private var byPid: [Int32: ProcessRecord]
   private var threads: [Int32: Thread]
+  // LIMIT: a descriptor each. A thread has its place by its number, so two may drive each other out.
+  private var witnesses: [ThreadWitness?] = Array(repeating: nil, count: 64)
   private var placeholders: [PlaceholderKey: ProcessRecord] = [:]
   private var budgetRoot: (pid: Int32, startTicks: UInt64)?
 
@@ -59,6 +63,27 @@ struct ProcessTableState {
       return nil
     }
     return thread.record
+  }
+
+  /// The witness of a thread that calls often.
+  func witness(_ threadID: Int32) -> ThreadWitness? {
+    guard let witness = witnesses[Int(threadID) & 63], witness.threadID == threadID,
+      witness.record.id.rawValue >= firstID
+    else { return nil }
+    return witness
+  }
+
+  mutating func keep(_ witness: ThreadWitness) -> ThreadWitness? {
+    let place = Int(witness.threadID) & 63
+    defer { witnesses[place] = witness }
+    return witnesses[place]
+  }
+
+  /// Counts a call of a remembered thread. - Returns: Whether it calls often enough for a witness.
+  mutating func countCall(_ threadID: Int32) -> Bool {
+    guard let calls = threads[threadID]?.calls else { return false }
+    if calls < 2 { threads[threadID]?.calls = calls + 1 }
+    return calls >= 2
   }
 
   mutating func remember(_ threadID: Int32, startTicks: UInt64, record: ProcessRecord) {

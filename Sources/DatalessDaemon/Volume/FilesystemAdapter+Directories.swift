@@ -39,7 +39,7 @@ extension FilesystemAdapter {
     case .failed(let errno): reply.fail(errno)
     case .needsListing:
       let request = TriggerRequest(trigger: .readdir, caller: identify(context))
-      park(node, request, reply) { [self] box in resumeList(node, cookie, request, box) }
+      park(node, request, reply, mayFetch: true) { [self] box in resumeList(node, cookie, request, box) }
     }
   }
 

@@ -54,7 +54,7 @@ extension FilesystemAdapter {
       handle: request.handle.rawValue, openFlags: request.openFlags,
       io: request.isDirect ? .direct : .pageCache,
       isPageFault: !request.isDirect && BlockedCall.isPageFault(threadID: context.threadID))
-    park(node, trigger, reply) { [self] box in resumeRead(node, request, trigger, box) }
+    park(node, trigger, reply, mayFetch: true) { [self] box in resumeRead(node, request, trigger, box) }
   }
 
   private func decide(_ node: FuseNode, _ request: ReadRequest, _ threadID: Int32) -> ReadAnswer {

@@ -66,15 +66,17 @@ final class FilesystemAdapter: FuseOperations {
 
   /// Parks a reply until a node is materialized; then, or at once if it is already, `resume` answers it.
   ///
-  /// - Parameter resume: Takes the reply out of the box and answers it. Called on the completing lane, or here.
+  /// - Parameters:
+  ///   - mayFetch: Whether this is a request thread, which may do a short fetch itself.
+  ///   - resume: Takes the reply out of the box and answers it. Called on the completing lane, or here.
   func park<Reply: FuseReply & ~Copyable>(
-    _ node: FuseNode, _ request: TriggerRequest, _ reply: consuming Reply,
+    _ node: FuseNode, _ request: TriggerRequest, _ reply: consuming Reply, mayFetch: Bool = false,
     resume: @escaping @Sendable (ParkedReply<Reply>) -> Void
   ) {
     let box = ParkedReply(reply)
     let waiter = makeWaiter()
     box.setInterruptToken(waiter.rawValue)
-    let admission = engine.materialize(NodeID(node), request, waiter: waiter) { result in
+    let admission = engine.materialize(NodeID(node), request, waiter: waiter, mayFetch: mayFetch) { result in
       switch result {
       case .ready: resume(box)
       case .failed(let error): box.fail(error.errno)
@@ -94,7 +96,7 @@ final class FilesystemAdapter: FuseOperations {
     guard case .needsListing = found else { return answer(reply, found) }
     let bytes = name.copy()
     let request = TriggerRequest(trigger: .lookup, caller: identify(context), name: bytes)
-    park(parent, request, reply) { [self] box in resumeLookup(bytes, in: parent, request, box) }
+    park(parent, request, reply, mayFetch: true) { [self] box in resumeLookup(bytes, in: parent, request, box) }
   }
 
   private func resumeLookup(

@@ -52,9 +52,11 @@ final class Volume: VolumeRunning {
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
     simulation.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
     simulation.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
+    let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
     let engine = Engine(
       configuration: simulation, store: store.store, content: content, timer: timer,
-      blocking: ThreadBlockingLane(timer: timer), metadata: ThreadBlockingLane(timer: timer, name: "dl-meta"),
+      blocking: ThreadBlockingLane(timer: timer, share: share),
+      metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       kernel: kernel, events: log, signals: ProcSignalProbe())
     self.engine = engine
     adapter = FilesystemAdapter(

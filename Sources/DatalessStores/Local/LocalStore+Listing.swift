@@ -4,7 +4,7 @@ internal import SystemPackage
 
 extension LocalStore {
   public func list(
-    _ directory: StoreItem, into sink: ([StoreEntry]) throws(FSError) -> Void
+    _ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void
   ) throws(FSError) {
     guard directory.attributes.kind == .directory else {
       throw FSError(.notDirectory, "'\(directory.displayPath)' is not a directory")
@@ -22,17 +22,17 @@ extension LocalStore {
 
   private func read(
     _ descriptor: CInt, _ status: FileStatus, _ directory: StoreItem,
-    into sink: ([StoreEntry]) throws(FSError) -> Void
+    into sink: (ListingBatch) throws(FSError) -> Void
   ) throws(FSError) {
-    var batch: [StoreEntry] = []
+    var batch = ListingBatch()
     do throws(DirectoryReader.Failure<FSError>) {
       try DirectoryReader.forEach(descriptor) { (entry) throws(FSError) in
         guard let attributes = try attributes(of: entry, in: descriptor, status, directory) else { return }
-        if batch.count == Self.batchSize {
+        if batch.isFull {
           try sink(batch)
-          batch.removeAll(keepingCapacity: true)
+          batch.removeAll()
         }
-        batch.append(StoreEntry(name: entry.nameBytes, attributes: attributes))
+        batch.append(entry.nameBuffer, attributes)
       }
     } catch {
       switch error {

@@ -18,9 +18,6 @@ public import SystemPackage
 /// A change of SOURCE is seen by size, mtime and ctime. LIMIT: before Linux 6.13 times move in steps of a clock tick (1 to
 /// 10 ms), so that a file rewritten at the same size within the very tick in which it was listed looks unchanged.
 public final class LocalStore: BackingStore {
-  /// The most entries in one batch of a listing.
-  static let batchSize = 4096
-
   public let root: ItemAttributes
 
   /// The absolute path of SOURCE; bytes that are not UTF-8 as U+FFFD.
@@ -28,6 +25,9 @@ public final class LocalStore: BackingStore {
 
   /// What keeps SOURCE from being changed.
   public let protection: SourceProtection
+
+  /// Whether SOURCE lies on a local file system and is all there is: with crossed mounts there may be others below it.
+  public let isPrompt: Bool
 
   let source: SourceRoot
   let rootStatus: FileStatus
@@ -57,6 +57,7 @@ public final class LocalStore: BackingStore {
     root = rootStatus.attributes(home: rootStatus.device)
     sourceName = opened.name
     protection = opened.protection
+    isPrompt = !crossMounts && PromptFileSystems.contains(opened.descriptor.raw)
     source = opened
     self.crossMounts = crossMounts
     self.excluded = Set(excluded)

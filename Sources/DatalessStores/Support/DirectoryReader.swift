@@ -20,6 +20,8 @@ enum DirectoryReader {
     let inode: UInt64
     let type: UInt8
 
+    var nameBuffer: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: name, count: nameLength) }
+
     var nameBytes: [UInt8] {
       [UInt8](UnsafeRawBufferPointer(start: name, count: nameLength))
     }

@@ -17,36 +17,41 @@ enum SyntheticNames {
     "zip", "csv", "json", "html", "psd", "c", "swift", "py",
   ]
 
-  static func directory(_ hash: SyntheticHash, inode: UInt64, ordinal: Int) -> [UInt8] {
-    var name: [UInt8] = []
-    append(directoryWords[hash.index(.name, inode, below: directoryWords.count)], to: &name)
-    append(ordinal: ordinal, to: &name)
-    return name
+  static func appendDirectory(_ hash: SyntheticHash, inode: UInt64, ordinal: Int, to name: inout [UInt8]) {
+    let word = directoryWords[hash.index(.name, inode, below: directoryWords.count)]
+    append(word, ordinal, nil, to: &name)
   }
 
-  static func file(_ hash: SyntheticHash, inode: UInt64, ordinal: Int) -> [UInt8] {
-    var name: [UInt8] = []
-    name.reserveCapacity(24)
+  static func appendFile(_ hash: SyntheticHash, inode: UInt64, ordinal: Int, to name: inout [UInt8]) {
     let choice = hash.index(.name, inode, below: fileWords.count * extensions.count)
-    append(fileWords[choice % fileWords.count], to: &name)
-    append(ordinal: ordinal, to: &name)
-    name.append(UInt8(ascii: "."))
-    append(extensions[choice / fileWords.count], to: &name)
-    return name
+    append(fileWords[choice % fileWords.count], ordinal, extensions[choice / fileWords.count], to: &name)
   }
 
-  private static func append(_ word: StaticString, to name: inout [UInt8]) {
-    word.withUTF8Buffer { name.append(contentsOf: $0) }
-  }
-
-  /// `-0042`: at least four digits, so that names sort as they count.
-  private static func append(ordinal: Int, to name: inout [UInt8]) {
-    name.append(UInt8(ascii: "-"))
-    var divisor = 1000
-    while ordinal / divisor >= 10 { divisor *= 10 }
-    while divisor > 0 {
-      name.append(UInt8(ascii: "0") + UInt8(ordinal / divisor % 10))
-      divisor /= 10
+  /// `word-0042` or `word-0042.extension`: at least four digits, so that names sort as they count.
+  private static func append(_ word: StaticString, _ ordinal: Int, _ suffix: StaticString?, to name: inout [UInt8]) {
+    // The longest word has 9 letters, a number has at most 19 digits, an extension 5.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { buffer in
+      var length = word.utf8CodeUnitCount
+      for index in 0..<length { buffer[index] = word.utf8Start[index] }
+      buffer[length] = UInt8(ascii: "-")
+      var digits = 4
+      var bound = 10_000
+      while ordinal >= bound, digits < 18 {
+        digits += 1
+        bound *= 10
+      }
+      var rest = ordinal
+      for position in stride(from: length + digits, to: length, by: -1) {
+        buffer[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      }
+      length += digits + 1
+      if let suffix {
+        buffer[length] = UInt8(ascii: ".")
+        for index in 0..<suffix.utf8CodeUnitCount { buffer[length + 1 + index] = suffix.utf8Start[index] }
+        length += suffix.utf8CodeUnitCount + 1
+      }
+      name.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<length]))
     }
   }
 }

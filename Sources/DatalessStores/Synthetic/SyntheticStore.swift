@@ -10,6 +10,9 @@ internal import SystemPackage
 public final class SyntheticStore: BackingStore {
   public let specification: SyntheticSpecification
   public var sourceName: String { specification.description }
+
+  /// Nothing is waited for: names and bytes are computed.
+  public var isPrompt: Bool { true }
   public var root: ItemAttributes { attributes(of: .directory(level: 0, position: 0)) }
 
   private let tree: SyntheticTree
@@ -37,22 +40,26 @@ public final class SyntheticStore: BackingStore {
   }
 
   public func list(
-    _ directory: StoreItem, into sink: ([StoreEntry]) throws(FSError) -> Void
+    _ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void
   ) throws(FSError) {
     guard case .directory(let level, let position) = try node(of: directory) else {
       throw FSError(.notDirectory, "'\(directory.displayPath)' is not a directory")
     }
-    var batch: [StoreEntry] = []
+    var batch = ListingBatch()
     for (ordinal, child) in tree.subdirectories(level: level, position: position).enumerated() {
       let node = SyntheticTree.Node.directory(level: level + 1, position: child)
-      let name = SyntheticNames.directory(hash, inode: tree.inode(of: node), ordinal: ordinal)
-      try Self.append(StoreEntry(name: name, attributes: attributes(of: node)), to: &batch, sink)
+      batch.append(attributes(of: node)) { name in
+        SyntheticNames.appendDirectory(hash, inode: tree.inode(of: node), ordinal: ordinal, to: &name)
+      }
+      try Self.handOver(&batch, sink)
     }
     if level == tree.depth {
       for (ordinal, index) in tree.files(ofLeaf: position).enumerated() {
         let node = SyntheticTree.Node.file(index)
-        let name = SyntheticNames.file(hash, inode: tree.inode(of: node), ordinal: ordinal)
-        try Self.append(StoreEntry(name: name, attributes: attributes(of: node)), to: &batch, sink)
+        batch.append(attributes(of: node)) { name in
+          SyntheticNames.appendFile(hash, inode: tree.inode(of: node), ordinal: ordinal, to: &name)
+        }
+        try Self.handOver(&batch, sink)
       }
     }
     if !batch.isEmpty { try sink(batch) }
@@ -76,14 +83,12 @@ public final class SyntheticStore: BackingStore {
 
   public func extendedAttributeNames(of item: StoreItem) throws(FSError) -> [[UInt8]] { [] }
 
-  private static func append(
-    _ entry: StoreEntry, to batch: inout [StoreEntry], _ sink: ([StoreEntry]) throws(FSError) -> Void
+  private static func handOver(
+    _ batch: inout ListingBatch, _ sink: (ListingBatch) throws(FSError) -> Void
   ) throws(FSError) {
-    if batch.count == LocalStore.batchSize {
-      try sink(batch)
-      batch.removeAll(keepingCapacity: true)
-    }
-    batch.append(entry)
+    guard batch.isFull else { return }
+    try sink(batch)
+    batch.removeAll()
   }
 
   /// The item a number belongs to. Names need not be parsed: number, name and place follow from each other.

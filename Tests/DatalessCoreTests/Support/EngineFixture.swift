@@ -33,10 +33,11 @@ final class EngineFixture: Sendable {
   @discardableResult
   func trigger(
     _ node: NodeID, _ request: TriggerRequest = TriggerRequest(trigger: .read, caller: EngineFixture.caller()),
-    waiter: WaiterID? = nil
+    waiter: WaiterID? = nil, mayFetch: Bool = false
   ) -> Answer {
     let answer = Answer()
-    switch engine.materialize(node, request, waiter: waiter ?? makeWaiter(), completion: { answer.set($0) }) {
+    let waiter = waiter ?? makeWaiter()
+    switch engine.materialize(node, request, waiter: waiter, mayFetch: mayFetch, completion: { answer.set($0) }) {
     case .parked: break
     case .ready: answer.set(.ready)
     case .failed(let error): answer.set(.failed(error))

@@ -45,6 +45,14 @@ final class ManualTimer: TimerLane {
 /// Work for the blocking lane, run when the test says so.
 final class ManualLane: BlockingLane {
   private let work = Mutex<[@Sendable () -> Void]>([])
+  /// Whether callers may run work themselves.
+  let isShared = Atomic<Bool>(false)
+
+  func runOnCaller(_ work: () -> Void) -> Bool {
+    guard isShared.load(ordering: .relaxed) else { return false }
+    work()
+    return true
+  }
 
   func submit(_ item: @escaping @Sendable () -> Void) { work.withLock { $0.append(item) } }
 

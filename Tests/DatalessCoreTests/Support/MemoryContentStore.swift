@@ -9,6 +9,7 @@ final class MemoryContentStore: ContentStore {
     var next: UInt64 = 1
     var writers = 0
   }
+  let isPrompt = true
   let state = Mutex(State())
   let limit = Atomic<Int>(.max)
 

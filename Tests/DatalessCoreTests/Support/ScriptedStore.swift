@@ -21,10 +21,12 @@ final class ScriptedStore: BackingStore {
   let items: Mutex<[String: Item]>
   let root: ItemAttributes
   let sourceName = "scripted"
+  let isPrompt: Bool
   let opens = Atomic<Int>(0)
   let lists = Atomic<Int>(0)
 
-  init(_ files: [String: Int], links: [(String, to: String)] = []) {
+  init(_ files: [String: Int], links: [(String, to: String)] = [], isPrompt: Bool = true) {
+    self.isPrompt = isPrompt
     var items: [String: Item] = [:]
     var inode: UInt64 = 100
     func directory(_ path: String) {
@@ -77,15 +79,15 @@ final class ScriptedStore: BackingStore {
     return found
   }
 
-  func list(_ directory: StoreItem, into sink: ([StoreEntry]) throws(FSError) -> Void) throws(FSError) {
+  func list(_ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void) throws(FSError) {
     lists.add(1, ordering: .relaxed)
     let found = try item(directory)
     let prefix = String(decoding: directory.path, as: UTF8.self)
-    var entries: [StoreEntry] = []
+    var entries = ListingBatch()
     for name in found.children {
       let path = prefix.isEmpty ? name : prefix + "/" + name
       if let child = items.withLock({ $0[path] }) {
-        entries.append(StoreEntry(name: Array(name.utf8), attributes: child.attributes))
+        entries.append(name.utf8, child.attributes)
       }
     }
     if !entries.isEmpty { try sink(entries) }

@@ -70,6 +70,33 @@ import Testing
     #expect(fixture.arguments(new.id) == .known([Array("cat".utf8)], isTruncated: false))
   }
 
+  /// From its third call on a thread is known by a descriptor, which must not outlive exec or death.
+  @Test func aFrequentCallerThatExecutesIsAnother() throws {
+    let fixture = ProcessFixture()
+    let child = try ChildProcess(script: "echo ready; read line; exec cat")
+    #expect(child.readLine() == "ready")
+    let before = (0..<6).map { _ in fixture.caller(child.pid).process }
+    #expect(Set(before).count == 1)
+    child.send("go\nhello\n")
+    #expect(child.readLine() == "hello")
+    let after = (0..<6).map { _ in fixture.caller(child.pid).process }
+    #expect(Set(after).count == 1)
+    #expect(after[0] != before[0])
+  }
+
+  @Test func aWitnessEndsWithItsThread() throws {
+    let fixture = ProcessFixture()
+    let child = try ChildProcess(script: "echo ready; read line")
+    #expect(child.readLine() == "ready")
+    let record = try #require(fixture.record(fixture.caller(child.pid)))
+    let witness = try #require(ThreadWitness(threadID: child.pid, record: record))
+    #expect(witness.isSame())
+    child.closeInput()
+    child.waitForExit()
+    #expect(!witness.isSame())
+    #expect(ThreadWitness(threadID: child.pid, record: record) == nil)
+  }
+
   @Test func anOrphanDescendsFromWhoAdoptedIt() throws {
     let fixture = ProcessFixture()
     fixture.table.setBudgetRoot(pid: getpid(), startTicks: try #require(ProcessTable.startTicks(of: getpid())))

@@ -7,7 +7,7 @@ extension BackingStore {
 
   func entries(_ directory: StoreItem) throws(FSError) -> [StoreEntry] {
     var all: [StoreEntry] = []
-    try list(directory) { (batch) throws(FSError) in all += batch }
+    try list(directory) { (batch) throws(FSError) in all += (0..<batch.count).map { batch[$0] } }
     return all
   }
 

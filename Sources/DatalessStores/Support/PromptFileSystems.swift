@@ -1,0 +1,27 @@
+internal import CDatalessLinux
+
+/// Which file systems answer in the time of a disk of this machine.
+///
+/// By the type that statfs(2) tells: a list of those known to be local, because a network or FUSE file system that is not in
+/// a list of slow ones would stop the volume's request threads. Unknown ones count as slow, which costs some speed only.
+enum PromptFileSystems {
+  // linux/magic.h; ZFS and bcachefs define their own.
+  private static let types: Set<UInt32> = [
+    0xEF53,  // ext2, ext3, ext4
+    0x5846_5342,  // XFS
+    0x9123_683E,  // Btrfs
+    0x0102_1994,  // tmpfs
+    0x8584_58F6,  // ramfs
+    0xF2F5_2010,  // F2FS
+    0x794C_7630,  // overlayfs
+    0x2FC1_2FC1,  // ZFS
+    0xCA45_1A4E,  // bcachefs
+    0x7371_7368,  // SquashFS
+    0xE0F5_E1E2,  // EROFS
+  ]
+
+  /// Whether the file system of an open file is one of them. Never blocks on a local one.
+  static func contains(_ descriptor: CInt) -> Bool {
+    types.contains(UInt32(truncatingIfNeeded: clinux_file_system_type(descriptor)))
+  }
+}
