@@ -2,7 +2,8 @@
 public enum LogTypes {
   public static let all = [
     "volume.mounted", "volume.unmounted", "volume.counters", "process.seen", "materialization.started",
-    "materialization.finished", "materialization.refused", "wait.started", "wait.finished", "handle.closed",
+    "materialization.finished", "materialization.refused", "materialization.held", "materialization.released",
+    "wait.started", "wait.finished", "handle.closed",
     "eviction.finished", "eviction.refused", "budget.exceeded", "mark", "log.dropped", "run.started", "run.finished",
   ]
 }

@@ -10,12 +10,18 @@ struct Waiter {
 struct Attempt {
   /// The stages in their order; each stage's own time goes into the record.
   enum Stage: String {
+    /// Not yet decided how it goes on; seen by nobody.
+    case starting
+    /// At a gate.
+    case held
     /// Waiting for a slot (`concurrency`).
     case queued
     /// In the latency model's delay.
     case delayed
     /// Reading from the backing store, up to commit.
     case fetching
+    /// A fault that never ends: nothing will happen by itself.
+    case stuck
   }
 
   let id: UInt64
@@ -24,6 +30,7 @@ struct Attempt {
   let path: [UInt8]
   let size: Int64
   let startedAt: MonotonicTime
+  let plan: AttemptPlan
   var stage: Stage
   var stageSince: MonotonicTime
   var waiters = WaiterList()
@@ -32,33 +39,36 @@ struct Attempt {
   var waiterCount = 0
   var isBudgeted = false
   var holdsSlot = false
-  var requestedDelay: Int64 = 0
+  var held: Int64 = 0
   var delay: Int64 = 0
   var queued: Int64 = 0
   var job: (any AttemptJob)?
+}
+
+/// What was decided about an attempt when it started; a later change of the scenario does not reach it.
+struct AttemptPlan {
+  var requestedDelay: Int64 = 0
+  /// Bytes per second of this transfer; nil = as fast as the shared line and the disk.
+  var transferBandwidth: Int64?
+  var fault: Decision.Part<Fault>?
+  var gate: Decision.Part<String>?
+  /// The rules that decided something.
+  var rules: [String] = []
+}
+
+/// How an attempt ended, for its records and its waiters.
+struct AttemptEnd {
+  var outcome: Outcome
+  var message: String?
+  /// The rule, or the setting, that staged this end; nil for a real one.
+  var rule: String?
+  var bytes: Int64 = 0
+  var entries: Int?
+  var storeNanoseconds: Int64 = 0
 }
 
 /// The part of an attempt that runs on the blocking lane and can be told to give up.
 protocol AttemptJob: AnyObject, Sendable {
   /// Asks the job to stop at its next step; its result is dropped.
   func cancel()
-}
-
-/// One attempt as `status` shows it.
-public struct AttemptSnapshot: Sendable {
-  public struct WaitingCaller: Sendable {
-    public var caller: Caller
-    public var trigger: Trigger
-    public var blockedNanoseconds: Int64
-  }
-  public var attempt: UInt64
-  public var path: [UInt8]
-  public var kind: MaterializationKind
-  public var size: Int64
-  /// `queued`, `delayed` or `fetching`.
-  public var stage: String
-  public var ageNanoseconds: Int64
-  /// Waiters of the attempt now; `waiters` names the first of them.
-  public var waiterCount: Int
-  public var waiters: [WaitingCaller]
 }

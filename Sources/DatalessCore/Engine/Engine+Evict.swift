@@ -32,7 +32,7 @@ extension Engine {
     let again: @Sendable () -> Void = { [self] in
       if once.take() { evict(node, by: by, deadline: deadline, cleared: nil, completion) }
     }
-    let decision: Decision = state.withLock { state in
+    let decision: EvictionDecision = state.withLock { state in
       state.decideEviction(node, mayWait: now < deadline, cleared: cleared, again)
     }
     switch decision {
@@ -84,7 +84,7 @@ extension Engine {
     completion(.evicted(bytes: bytes, wasResident: true))
   }
 
-  enum Decision {
+  enum EvictionDecision {
     case wait
     case nothing
     case refused(FSError, kind: MaterializationKind)
@@ -125,7 +125,7 @@ extension EngineState {
   /// - Parameter cleared: The last passthrough open after which the content file was found unused.
   mutating func decideEviction(
     _ node: NodeID, mayWait: Bool, cleared: UInt64?, _ again: @escaping @Sendable () -> Void
-  ) -> Engine.Decision {
+  ) -> Engine.EvictionDecision {
     guard let position = catalog.position(of: node) else { return .nothing }
     let record = catalog.inodes[position]
     guard record.canBeDataless, record.state != .dataless else { return .nothing }

@@ -104,21 +104,22 @@ extension Engine {
   public func attemptsInFlight(waitersEach limit: Int = 64) -> [AttemptSnapshot] {
     let now = timer.now
     return state.withLock { state in
-      state.attempts.values.sorted { $0.id < $1.id }.map { attempt in
-        AttemptSnapshot(
-          attempt: attempt.id, path: attempt.path, kind: attempt.kind, size: attempt.size,
-          stage: attempt.stage.rawValue, ageNanoseconds: now - attempt.startedAt,
-          waiterCount: attempt.waiters.count,
-          waiters: attempt.waiters.all.prefix(limit).map { waiter in
-            AttemptSnapshot.WaitingCaller(
-              caller: waiter.request.caller, trigger: waiter.request.trigger, blockedNanoseconds: now - waiter.since)
-          })
-      }
+      state.attempts.values.sorted { $0.id < $1.id }.map { state.snapshot($0, limit, now) }
     }
   }
 }
 
 extension EngineState {
+  func snapshot(_ attempt: Attempt, _ limit: Int, _ now: MonotonicTime) -> AttemptSnapshot {
+    AttemptSnapshot(
+      attempt: attempt.id, path: attempt.path, kind: attempt.kind, size: attempt.size, stage: attempt.stage.rawValue,
+      ageNanoseconds: now - attempt.startedAt, waiterCount: attempt.waiters.count,
+      waiters: attempt.waiters.all.prefix(limit).map { waiter in
+        AttemptSnapshot.WaitingCaller(
+          caller: waiter.request.caller, trigger: waiter.request.trigger, blockedNanoseconds: now - waiter.since)
+      })
+  }
+
   func describe(_ position: Int, path: [UInt8]) -> ItemDescription {
     let record = catalog.inodes[position]
     let snapshot = catalog.snapshot(at: position)

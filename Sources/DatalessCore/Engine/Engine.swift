@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Synchronization
 internal import SystemPackage
 
@@ -18,6 +19,7 @@ public final class Engine: Sendable {
   let kernel: any KernelCache
   let events: any EventSink
   let signals: any SignalProbe
+  let processes: any ProcessDirectory
   /// Whether a short fetch may be done on a request thread.
   let isPrompt: Bool
   /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for good.
@@ -29,7 +31,7 @@ public final class Engine: Sendable {
   public init(
     configuration: EngineConfiguration, store: any BackingStore, content: any ContentStore, timer: any TimerLane,
     blocking: any BlockingLane, metadata: any BlockingLane, kernel: any KernelCache, events: any EventSink,
-    signals: any SignalProbe
+    signals: any SignalProbe, processes: any ProcessDirectory
   ) {
     self.configuration = configuration
     self.store = store
@@ -42,7 +44,8 @@ public final class Engine: Sendable {
     self.kernel = kernel
     self.events = events
     self.signals = signals
-    state = Guarded(EngineState(configuration: configuration, root: store.root, events: events))
+    self.processes = processes
+    state = Guarded(EngineState(configuration: configuration, root: store.root, events: events, now: timer.now))
   }
 
   /// Performs what a state change asked for, in order. Called without the lock.
@@ -56,6 +59,8 @@ public final class Engine: Sendable {
       case .call(let closure): closure()
       case .delay(let attempt, let deadline):
         timer.schedule(at: deadline) { [self] in delayElapsed(attempt) }
+      case .giveUp(let attempt, let deadline):
+        timer.schedule(at: deadline) { [self] in giveUp(attempt) }
       case .fetch(let attempt): startFetch(attempt, onCaller: mayFetch)
       case .cancel(let job): job.cancel()
       }
@@ -69,6 +74,7 @@ enum Action {
   case complete(Waiter, WaitResult)
   case call(@Sendable () -> Void)
   case delay(attempt: UInt64, until: MonotonicTime)
+  case giveUp(attempt: UInt64, at: MonotonicTime)
   case fetch(UInt64)
   case cancel(any AttemptJob)
 }
@@ -98,10 +104,16 @@ struct EngineState: ~Copyable {
   var failures = RecentFailures()
   var totals = MaterializationTotals()
   var budget: EngineConfiguration.Budget
+  var simulation: Simulation
+  /// When the scenario was loaded: windows count from here.
+  var loadedAt: MonotonicTime
+  var gates: [String: Gate] = [:]
+  var nextWatcher: UInt64 = 1
   var link: BandwidthLink?
   var nextAttempt: UInt64 = 1
-  var freeSlots: Int?
-  var queue: [UInt64] = []
+  /// Attempts that hold a slot (`concurrency`), and those that wait for one.
+  var slotsInUse = 0
+  var queue: Deque<UInt64> = []
   /// Set at shutdown: every new trigger and every waiter gets this.
   var ending: FSError?
 
@@ -110,11 +122,13 @@ struct EngineState: ~Copyable {
     let fail: @Sendable (FSError) -> Void
   }
 
-  init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink) {
+  init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime) {
     self.events = events
     catalog = Catalog(root: root)
-    link = configuration.bandwidthBytesPerSecond.map(BandwidthLink.init(bytesPerSecond:))
-    freeSlots = configuration.concurrency
+    simulation = configuration.simulation
+    loadedAt = now
+    link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
     budget = configuration.budget
+    _ = renewGates(now)
   }
 }

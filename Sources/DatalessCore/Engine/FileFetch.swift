@@ -9,9 +9,20 @@ final class FileFetch: AttemptJob {
   private let engine: Engine
   private let attempt: UInt64
   private let item: StoreItem
+  private let pace: Pace
+  private let fault: Decision.Part<Fault>?
   private let isCancelled = Atomic<Bool>(false)
   /// Used by one lane thread at a time; the lock only carries the state from one to the next.
   private let progress = Mutex(Progress())
+
+  /// How fast bytes arrive. Decided at the start: a transfer under way keeps its pace.
+  struct Pace {
+    /// Whether there is a line that all fetches share.
+    let sharesLine: Bool
+    /// Bytes per second of this transfer alone.
+    let ownRate: Int64?
+    var isLimited: Bool { sharesLine || ownRate != nil }
+  }
 
   private struct Progress {
     var source: (any StoreContent)?
@@ -22,6 +33,8 @@ final class FileFetch: AttemptJob {
     var arrived: Int64 = 0
     var isUnderWay = false
     var retries = 0
+    /// This transfer's own line.
+    var ownLine: BandwidthLink?
   }
 
   private enum Next {
@@ -29,6 +42,8 @@ final class FileFetch: AttemptJob {
     case wait(MonotonicTime)
     case committed(ContentReference)
     case gone
+    case stuck
+    case planned(FSError)
   }
 
   /// Without a bandwidth limit, how much one step copies: long enough to be cheap, short enough to share the lane.
@@ -36,7 +51,9 @@ final class FileFetch: AttemptJob {
   /// How many runs of data one step copies: a sparse file may have millions of small ones.
   private static let stepRuns = 256
 
-  init(engine: Engine, attempt: UInt64, item: StoreItem) {
+  init(engine: Engine, attempt: UInt64, item: StoreItem, pace: Pace, fault: Decision.Part<Fault>?) {
+    self.pace = pace
+    self.fault = fault
     self.engine = engine
     self.attempt = attempt
     self.item = item
@@ -72,6 +89,12 @@ final class FileFetch: AttemptJob {
         engine.content.remove(reference, size: item.attributes.size)
       }
     case .success(.gone): drop(state)
+    case .success(.stuck):
+      drop(state)
+      engine.stuck(attempt)
+    case .success(.planned(let error)):
+      drop(state)
+      engine.failed(attempt, error, rule: fault?.rule, storeNanoseconds: state.storeNanoseconds)
     case .failure(let error) where mayTryAgain(error, state):
       // Other fetches will give their descriptors back.
       drop(state)
@@ -106,10 +129,13 @@ final class FileFetch: AttemptJob {
   private func advance(_ state: inout Progress) throws(FSError) -> Next {
     if isCancelled.load(ordering: .acquiring) { return .gone }
     let size = item.attributes.size
-    let isPaced = engine.configuration.bandwidthBytesPerSecond != nil
+    let isPaced = pace.isLimited
+    // A planned failure comes after so many bytes; they are read, and dropped.
+    let end = fault?.value.failingOffset(size: size) ?? size
     if isPaced, !state.isUnderWay {
       // Before anything is opened: thousands of fetches may wait for the line, each of them would hold two descriptors.
       state.isUnderWay = true
+      state.ownLine = pace.ownRate.map(BandwidthLink.init(bytesPerSecond:))
       return wait(for: min(size, chunkSize), &state)
     }
     if state.source == nil {
@@ -117,16 +143,18 @@ final class FileFetch: AttemptJob {
       state.source = source
       let writer = try engine.content.makeWriter(size: size)
       state.writer = writer
-      if !isPaced, let descriptor = source.descriptor, size > Self.smallSize, writer.clone(from: descriptor) {
+      if !isPaced, fault == nil, let descriptor = source.descriptor, size > Self.smallSize,
+        writer.clone(from: descriptor)
+      {
         state.position = size
       }
     }
     guard let source = state.source, let writer = state.writer else { return .gone }
     var copied: Int64 = 0
     var runs = 0
-    while state.position < size, let data = try source.nextData(from: state.position), data.lowerBound < size {
+    while state.position < end, let data = try source.nextData(from: state.position), data.lowerBound < end {
       let limit = isPaced ? chunkSize : Self.stepSize
-      let available = min(data.upperBound, size) - data.lowerBound
+      let available = min(data.upperBound, end) - data.lowerBound
       let chunk = data.lowerBound..<data.lowerBound + min(available, limit)
       if isPaced {
         let missing = Int64(chunk.count) - state.arrived
@@ -139,6 +167,7 @@ final class FileFetch: AttemptJob {
       runs += 1
       if copied >= Self.stepSize || runs >= Self.stepRuns { return .again }
     }
+    if let fault, fault.value.failingOffset(size: size) != nil { return planned(fault.value, at: end) }
     try source.verify()
     let reference = try writer.commit()
     state.writer = nil
@@ -147,12 +176,22 @@ final class FileFetch: AttemptJob {
 
   private func wait(for bytes: Int64, _ state: inout Progress) -> Next {
     state.arrived += bytes
-    return engine.reserveBandwidth(bytes).map(Next.wait) ?? .again
+    let shared = engine.reserveBandwidth(bytes)
+    let own = state.ownLine?.reserve(bytes, now: engine.timer.now)
+    guard let deadline = [shared, own].compactMap({ $0 }).max() else { return .again }
+    return .wait(deadline)
+  }
+
+  private func planned(_ fault: Fault, at offset: Int64) -> Next {
+    guard let errno = fault.errno else { return .stuck }
+    return .planned(FSError(errno, "a planned fault at byte \(offset) of \(item.attributes.size)"))
   }
 
   private static let smallSize: Int64 = 128 << 10
+  /// By the slower of the two lines.
   private var chunkSize: Int64 {
-    BandwidthLink(bytesPerSecond: engine.configuration.bandwidthBytesPerSecond ?? 1).chunkSize
+    [engine.sharedRate, pace.ownRate].compactMap { $0 }.map { BandwidthLink(bytesPerSecond: $0).chunkSize }.min() ?? 1
+      << 20
   }
 
   /// Copies one run of bytes; a source that ends before is no longer the listed version.

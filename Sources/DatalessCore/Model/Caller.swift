@@ -18,10 +18,12 @@ public struct Caller: Sendable, Hashable {
   public var gid: UInt32
   /// Whether the process descends from the process whose materializations are budgeted (`dataless run`).
   public var isBudgeted: Bool
+  /// What the caller has set for itself about materializing.
+  public var policy: CallerPolicy
 
   public init(
     process: ProcessID, threadID: Int32, pid: Int32, isMainThread: Bool, uid: UInt32, gid: UInt32,
-    isBudgeted: Bool = false
+    isBudgeted: Bool = false, policy: CallerPolicy = .unset
   ) {
     self.process = process
     self.threadID = threadID
@@ -30,6 +32,7 @@ public struct Caller: Sendable, Hashable {
     self.uid = uid
     self.gid = gid
     self.isBudgeted = isBudgeted
+    self.policy = policy
   }
 }
 

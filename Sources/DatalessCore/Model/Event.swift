@@ -39,6 +39,9 @@ public enum Event: Sendable {
   case handleClosed(HandleClosed)
   case evictionFinished(EvictionRecord)
   case evictionRefused(EvictionRecord)
+  case materializationRefused(Refusal)
+  case materializationHeld(Hold)
+  case materializationReleased(Release)
   /// A budget of `dataless run` was exceeded for the first time; by the caller named.
   case budgetExceeded(BudgetExceeded)
 
@@ -66,15 +69,17 @@ public enum Event: Sendable {
     public var priorOpens: Int
     public var priorStats: Int
     public var priorXattrCalls: Int
-    /// Name of the rule that decided something about this attempt; nil without one.
-    public var rule: String?
+    /// Names of the rules that decided something about this attempt, in their order.
+    public var rules: [String] = []
+    /// A refused trigger: the delay it would have had.
+    public var requestedDelayNanoseconds: Int64 = 0
     public var time: MonotonicTime
 
     public init(
       attempt: UInt64, path: [UInt8], inode: UInt64, kind: MaterializationKind, size: Int64, trigger: Trigger,
       caller: Caller, offset: Int64? = nil, length: Int64? = nil, handle: UInt64? = nil, openFlags: Int32? = nil,
       io: ReadMode? = nil, name: [UInt8]? = nil, itemAttempt: Int, inFlight: Int, priorOpens: Int, priorStats: Int,
-      priorXattrCalls: Int, rule: String? = nil, time: MonotonicTime
+      priorXattrCalls: Int, time: MonotonicTime
     ) {
       self.attempt = attempt
       self.path = path
@@ -94,7 +99,6 @@ public enum Event: Sendable {
       self.priorOpens = priorOpens
       self.priorStats = priorStats
       self.priorXattrCalls = priorXattrCalls
-      self.rule = rule
       self.time = time
     }
   }
@@ -136,6 +140,7 @@ public enum Event: Sendable {
     public var outcome: Outcome
     /// What went wrong, in words; nil when ok.
     public var message: String?
+    /// The rule that staged the outcome, or the setting (`offline`, `give_up_after`); nil for a real outcome.
     public var rule: String?
     /// Delay asked for by the latency model, and the delay that really passed in that stage.
     public var requestedDelayNanoseconds: Int64
@@ -209,6 +214,63 @@ public enum Event: Sendable {
       self.highWaterMark = highWaterMark
       self.reads = reads
       self.triggered = triggered
+      self.time = time
+    }
+  }
+
+  /// A trigger that policy answered at once: what it would have started, had it been let.
+  public struct Refusal: Sendable {
+    /// `attempt` is 0: there was none.
+    public var trigger: MaterializationStarted
+    public var errno: Errno
+    /// `thread`, `process`, `rule:NAME` or `volume`: who said no.
+    public var policy: String
+
+    public init(trigger: MaterializationStarted, errno: Errno, policy: String) {
+      self.trigger = trigger
+      self.errno = errno
+      self.policy = policy
+    }
+  }
+
+  /// An attempt has come to a gate.
+  public struct Hold: Sendable {
+    public var attempt: UInt64
+    public var path: [UInt8]
+    public var gate: String
+    public var rule: String
+    public var time: MonotonicTime
+
+    public init(attempt: UInt64, path: [UInt8], gate: String, rule: String, time: MonotonicTime) {
+      self.attempt = attempt
+      self.path = path
+      self.gate = gate
+      self.rule = rule
+      self.time = time
+    }
+  }
+
+  /// An attempt was let go by a gate; `errno`: to fail with it.
+  public struct Release: Sendable {
+    public var attempt: UInt64
+    public var path: [UInt8]
+    public var gate: String
+    /// `command`, `api`, or `configuration` when no rule names the gate any more.
+    public var by: String
+    public var errno: Errno?
+    public var heldNanoseconds: Int64
+    public var time: MonotonicTime
+
+    public init(
+      attempt: UInt64, path: [UInt8], gate: String, by: String, errno: Errno?, heldNanoseconds: Int64,
+      time: MonotonicTime
+    ) {
+      self.attempt = attempt
+      self.path = path
+      self.gate = gate
+      self.by = by
+      self.errno = errno
+      self.heldNanoseconds = heldNanoseconds
       self.time = time
     }
   }

@@ -9,6 +9,9 @@ extension Event {
     case .materializationFinished(let event): event.time
     case .handleClosed(let event): event.time
     case .evictionFinished(let event), .evictionRefused(let event): event.time
+    case .materializationRefused(let event): event.trigger.time
+    case .materializationHeld(let event): event.time
+    case .materializationReleased(let event): event.time
     case .budgetExceeded(let event): event.time
     }
   }

@@ -26,14 +26,51 @@ extension LogEncoder {
     case .evictionRefused(let event):
       json.field("type", "eviction.refused")
       eviction(event)
+    case .materializationRefused(let event):
+      json.field("type", "materialization.refused")
+      refused(event)
+    case .materializationHeld(let event):
+      json.field("type", "materialization.held")
+      json.field("attempt", event.attempt)
+      json.field("path", event.path)
+      json.field("gate", event.gate)
+      json.field("rule", event.rule)
+    case .materializationReleased(let event):
+      json.field("type", "materialization.released")
+      released(event)
     case .budgetExceeded(let event):
       json.field("type", "budget.exceeded")
       exceeded(event)
     }
   }
 
+  private mutating func refused(_ event: Event.Refusal) {
+    trigger(event.trigger)
+    json.field("errno", event.errno.name)
+    json.field("policy", event.policy)
+    json.field("requested_delay_ns", event.trigger.requestedDelayNanoseconds)
+  }
+
+  private mutating func released(_ event: Event.Release) {
+    json.field("attempt", event.attempt)
+    json.field("path", event.path)
+    json.field("gate", event.gate)
+    json.field("by", event.by)
+    if let errno = event.errno { json.field("errno", errno.name) }
+    json.field("held_ns", event.heldNanoseconds)
+  }
+
   private mutating func started(_ event: Event.MaterializationStarted) {
     json.field("attempt", event.attempt)
+    trigger(event)
+    guard !event.rules.isEmpty else { return }
+    json.key("rules")
+    json.beginArray()
+    for rule in event.rules { json.string(rule) }
+    json.endArray()
+  }
+
+  private mutating func trigger(_ event: Event.MaterializationStarted) {
     json.field("path", event.path)
     json.field("inode", event.inode)
     json.field("kind", event.kind.rawValue)
@@ -54,7 +91,6 @@ extension LogEncoder {
     json.field("stats", event.priorStats)
     json.field("xattr_calls", event.priorXattrCalls)
     json.endObject()
-    if let rule = event.rule { json.field("rule", rule) }
   }
 
   private mutating func waiter(_ wait: Event.WaitRecord) {

@@ -15,7 +15,7 @@ extension Volume {
       "allow_other": .flag(configuration.allowOther),
       "cross_mounts": .flag(configuration.crossMounts),
       "profile": .text("macos"),
-      "interrupt": .text(EngineConfiguration.InterruptMode.fatal.rawValue),
+      "interrupt": .text(engine.simulation.interrupt.rawValue),
     ]
     if let bandwidth = configuration.bandwidthBytesPerSecond {
       options["bandwidth_bytes_per_second"] = .number(bandwidth)

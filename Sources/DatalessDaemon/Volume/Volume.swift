@@ -44,20 +44,17 @@ final class Volume: VolumeRunning {
     content = try SessionContentStore(in: cacheDirectory)
     processes = ProcessTable(capture: CaptureLane(), sink: log)
     kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
-    var simulation = EngineConfiguration()
-    simulation.latencyNanoseconds = configuration.latencyNanoseconds
-    simulation.directoryLatencyNanoseconds = configuration.directoryLatencyNanoseconds
-    simulation.bandwidthBytesPerSecond = configuration.bandwidthBytesPerSecond
-    simulation.concurrency = configuration.concurrency
+    var start = EngineConfiguration()
+    start.simulation = Self.simulation(configuration)
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
-    simulation.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
-    simulation.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
+    start.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
+    start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
     let engine = Engine(
-      configuration: simulation, store: store.store, content: content, timer: timer,
+      configuration: start, store: store.store, content: content, timer: timer,
       blocking: ThreadBlockingLane(timer: timer, share: share),
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
-      kernel: kernel, events: log, signals: ProcSignalProbe())
+      kernel: kernel, events: log, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
@@ -67,7 +64,7 @@ final class Volume: VolumeRunning {
     var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: "dataless")
     options.readOnly = true
     options.allowOther = configuration.allowOther
-    options.passthrough = simulation.passthrough
+    options.passthrough = start.passthrough
     options.readdirPlus = !configuration.without.contains(.readdirplus)
     let (timer, ending) = (timer, ending)
     session = try FuseSession(
@@ -79,6 +76,15 @@ final class Volume: VolumeRunning {
     if let run = configuration.run, let ticks = ProcessTable.startTicks(of: run.rootPid) {
       processes.setBudgetRoot(pid: run.rootPid, startTicks: ticks)
     }
+  }
+
+  private static func simulation(_ configuration: VolumeConfiguration) -> Simulation {
+    var simulation = Simulation()
+    simulation.latency = LatencyModel(.fixed(configuration.latencyNanoseconds))
+    simulation.directoryLatency = LatencyModel(.fixed(configuration.directoryLatencyNanoseconds))
+    simulation.bandwidth = configuration.bandwidthBytesPerSecond
+    simulation.concurrency = configuration.concurrency
+    return simulation
   }
 
   private static func openLog(_ configuration: VolumeConfiguration) throws -> EventLog {

@@ -9,6 +9,7 @@ final class EngineFixture: Sendable {
   let kernel = RecordingKernel()
   let events = RecordingSink()
   let signals = ScriptedSignals()
+  let processes = ScriptedProcesses()
   let store: ScriptedStore
   let engine: Engine
   private let nextWaiter = Atomic<UInt64>(1)
@@ -18,7 +19,7 @@ final class EngineFixture: Sendable {
     engine = Engine(
       configuration: configuration, store: store, content: content, timer: timer, blocking: lane, metadata: lane,
       kernel: kernel,
-      events: events, signals: signals)
+      events: events, signals: signals, processes: processes)
   }
 
   func makeWaiter() -> WaiterID { WaiterID(rawValue: nextWaiter.wrappingAdd(1, ordering: .relaxed).oldValue) }
@@ -106,6 +107,9 @@ final class RecordingSink: EventSink {
       case .evictionFinished: "evicted"
       case .evictionRefused: "refused"
       case .budgetExceeded: "exceeded"
+      case .materializationRefused: "refused trigger"
+      case .materializationHeld: "held"
+      case .materializationReleased: "released"
       }
     }
   }
@@ -131,6 +135,35 @@ final class RecordingKernel: KernelCache {
     let count = names().count
     calls.withLock { $0.append("directory \(node.rawValue) \(count)") }
     completion()
+  }
+}
+
+final class ScriptedProcesses: ProcessDirectory {
+  let known = Mutex<[ProcessID: [ProcessFacts]]>([:])
+  let questions = Atomic<Int>(0)
+  func lineage(of process: ProcessID) -> [ProcessFacts] {
+    questions.add(1, ordering: .relaxed)
+    return known.withLock { $0[process] ?? [] }
+  }
+}
+
+/// Settings as one number each.
+extension EngineConfiguration {
+  var latencyNanoseconds: Int64 {
+    get { 0 }
+    set { simulation.latency = LatencyModel(.fixed(newValue)) }
+  }
+  var bandwidthBytesPerSecond: Int64? {
+    get { simulation.bandwidth }
+    set { simulation.bandwidth = newValue }
+  }
+  var concurrency: Int? {
+    get { simulation.concurrency }
+    set { simulation.concurrency = newValue }
+  }
+  var interruptMode: Simulation.InterruptMode {
+    get { simulation.interrupt }
+    set { simulation.interrupt = newValue }
   }
 }
 

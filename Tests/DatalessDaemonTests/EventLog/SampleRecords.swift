@@ -38,10 +38,16 @@ enum SampleRecords {
     items: ["files": 10_000, "files_dataless": 9999, "files_resident": 1],
     materialized: ["files": 1, "directories": 14, "bytes": 48_000, "failures": 0, "refusals": 0])
 
-  static let started = Event.MaterializationStarted(
+  static let started: Event.MaterializationStarted = {
+    var started = trigger
+    started.rules = ["slow-photos"]
+    return started
+  }()
+
+  private static let trigger = Event.MaterializationStarted(
     attempt: 15, path: Array("photos/2024/a.jpg".utf8), inode: 790_123, kind: .file, size: 48_000, trigger: .read,
     caller: caller, offset: 0, length: 65_536, handle: 7, openFlags: 32_768, io: .direct, name: Array("a.jpg".utf8),
-    itemAttempt: 1, inFlight: 1, priorOpens: 1, priorStats: 2, priorXattrCalls: 0, rule: "slow-photos",
+    itemAttempt: 1, inFlight: 1, priorOpens: 1, priorStats: 2, priorXattrCalls: 0,
     time: time(21))
 
   static func wait(blocked: Int64?, outcome: Outcome?) -> Event.WaitRecord {
@@ -65,6 +71,13 @@ enum SampleRecords {
     Event.EvictionRecord(
       path: Array("photos/2024/a.jpg".utf8), kind: .file, bytes: 48_000, errno: errno, by: "command", time: time(300))
   }
+
+  static let refused: Event.Refusal = {
+    var refused = trigger
+    refused.attempt = 0
+    refused.requestedDelayNanoseconds = 200_000_000
+    return Event.Refusal(trigger: refused, errno: .deadlock, policy: "process")
+  }()
 
   static let exceeded = Event.BudgetExceeded(
     budget: "files", limit: 10, used: 11, attempt: 15, path: Array("photos/2024/a.jpg".utf8), caller: caller,
@@ -102,6 +115,21 @@ enum SampleRecords {
         budgets: ["max_files": 10, "max_bytes": nil, "files": 11, "bytes": 528_000]), time(4900)
     ),
     (.dropped(312), time(500)),
+    (.event(.materializationRefused(refused)), time(21)),
+    (
+      .event(
+        .materializationHeld(
+          Event.Hold(
+            attempt: 15, path: Array("photos/2024/a.jpg".utf8), gate: "photos", rule: "hold-photos", time: time(21)))),
+      time(21)
+    ),
+    (
+      .event(
+        .materializationReleased(
+          Event.Release(
+            attempt: 15, path: Array("photos/2024/a.jpg".utf8), gate: "photos", by: "command", errno: .timedOut,
+            heldNanoseconds: 201_000_000, time: time(222)))), time(222)
+    ),
   ]
 
   static func lines(_ records: [(record: LogRecord, time: MonotonicTime)]) -> [String] {

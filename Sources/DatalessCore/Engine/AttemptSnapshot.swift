@@ -1,0 +1,18 @@
+/// One attempt as `status` shows it.
+public struct AttemptSnapshot: Sendable {
+  public struct WaitingCaller: Sendable {
+    public var caller: Caller
+    public var trigger: Trigger
+    public var blockedNanoseconds: Int64
+  }
+  public var attempt: UInt64
+  public var path: [UInt8]
+  public var kind: MaterializationKind
+  public var size: Int64
+  /// `held`, `queued`, `delayed`, `fetching` or `stuck`.
+  public var stage: String
+  public var ageNanoseconds: Int64
+  /// Waiters of the attempt now; `waiters` names the first of them.
+  public var waiterCount: Int
+  public var waiters: [WaitingCaller]
+}

@@ -1,0 +1,180 @@
+internal import Synchronization
+internal import SystemPackage
+
+extension Engine {
+  /// The gates that rules name, by name, each with its held attempts and at most 64 callers of each.
+  public func gates() -> [GateSnapshot] {
+    state.withLock { state in
+      let now = timer.now
+      return state.gates.keys.sorted().map { name in
+        let gate = state.gates[name] ?? Gate()
+        return GateSnapshot(
+          name: name, isOpen: gate.isOpen, callers: gate.callers,
+          held: gate.held.sorted().compactMap { id in state.attempts[id].map { state.snapshot($0, 64, now) } })
+      }
+    }
+  }
+
+  /// Lets held attempts go on, or fail.
+  ///
+  /// - Parameters:
+  ///   - by: Who releases, for the log: `command`, `api`.
+  /// - Returns: How many were released. ENOENT: there is no such gate. ESRCH: it holds nothing of the kind.
+  public func release(
+    gate name: String, _ selection: GateSelection, _ release: GateRelease, by: String
+  ) -> Result<Int, FSError> {
+    let (result, actions): (Result<Int, FSError>, [Action]) = state.withLock { state in
+      guard state.gates[name] != nil else {
+        return (.failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'")), [])
+      }
+      let chosen = state.select(selection, at: name)
+      guard !chosen.isEmpty else {
+        return (.failure(FSError(.noSuchProcess, "the gate '\(name)' holds nothing of the kind")), [])
+      }
+      return (.success(chosen.count), state.release(chosen, from: name, release, by, timer.now))
+    }
+    perform(actions)
+    return result
+  }
+
+  /// Opens a gate, which releases what it holds and lets everything pass from now on; or closes it again.
+  ///
+  /// - Returns: How many attempts were released. ENOENT: there is no such gate.
+  public func setGate(_ name: String, isOpen: Bool, by: String) -> Result<Int, FSError> {
+    let (result, actions): (Result<Int, FSError>, [Action]) = state.withLock { state in
+      guard state.gates[name] != nil else {
+        return (.failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'")), [])
+      }
+      state.gates[name]?.isOpen = isOpen
+      let chosen = isOpen ? state.select(.all, at: name) : []
+      return (.success(chosen.count), state.release(chosen, from: name, .proceed, by, timer.now))
+    }
+    perform(actions)
+    return result
+  }
+
+  /// Waits until so many callers are blocked at a gate, or the time is over.
+  ///
+  /// - Parameters:
+  ///   - callers: 1 or more; 0 is reached at once.
+  ///   - deadline: nil = no limit.
+  ///   - completion: Called exactly once with the callers blocked then, on any lane, perhaps before this returns; nil: there
+  ///     is no such gate, or it went away.
+  public func waitForCallers(
+    _ callers: Int, at name: String, until deadline: MonotonicTime?,
+    completion: @escaping @Sendable (Int?) -> Void
+  ) {
+    enum Step {
+      case done(Int?)
+      case waiting(UInt64)
+    }
+    let step: Step = state.withLock { state in
+      guard let gate = state.gates[name] else { return .done(nil) }
+      if gate.callers >= callers { return .done(gate.callers) }
+      let id = state.nextWatcher
+      state.nextWatcher += 1
+      state.gates[name]?.watchers[id] = Gate.Watcher(callers: callers, completion: { completion($0 < 0 ? nil : $0) })
+      return .waiting(id)
+    }
+    switch step {
+    case .done(let count): completion(count)
+    case .waiting(let id):
+      guard let deadline else { return }
+      timer.schedule(at: deadline) { [self] in
+        let late: (Gate.Watcher, Int)? = state.withLock { state in
+          guard let watcher = state.gates[name]?.watchers.removeValue(forKey: id) else { return nil }
+          return (watcher, state.gates[name]?.callers ?? 0)
+        }
+        if let (watcher, count) = late { watcher.completion(count) }
+      }
+    }
+  }
+}
+
+extension EngineState {
+  /// Whether a gate holds new attempts.
+  func holds(_ name: String) -> Bool { gates[name].map { !$0.isOpen } ?? false }
+
+  mutating func hold(_ id: UInt64, _ part: Decision.Part<String>, _ now: MonotonicTime) -> [Action] {
+    guard let attempt = attempts[id] else { return [] }
+    attempts[id]?.stage = .held
+    attempts[id]?.stageSince = now
+    gates[part.value]?.held.insert(id)
+    events.record(
+      .materializationHeld(
+        Event.Hold(attempt: id, path: attempt.path, gate: part.value, rule: part.rule, time: now)))
+    return noteCallers(of: id, attempt.waiters.count)
+  }
+
+  /// Books callers who came to or left a held attempt. - Returns: The watchers who have seen enough.
+  mutating func noteCallers(of id: UInt64, _ change: Int) -> [Action] {
+    guard let attempt = attempts[id], attempt.stage == .held, let name = attempt.plan.gate?.value else { return [] }
+    gates[name]?.callers += change
+    guard let gate = gates[name], !gate.watchers.isEmpty else { return [] }
+    var actions: [Action] = []
+    for (watcherID, watcher) in gate.watchers where watcher.callers <= gate.callers {
+      gates[name]?.watchers[watcherID] = nil
+      actions.append(.call({ watcher.completion(gate.callers) }))
+    }
+    return actions
+  }
+
+  /// Takes an attempt that ends, or goes on, out of its gate.
+  mutating func leaveGate(_ attempt: Attempt) {
+    guard attempt.stage == .held, let name = attempt.plan.gate?.value, gates[name]?.held.remove(attempt.id) != nil
+    else { return }
+    gates[name]?.callers -= attempt.waiters.count
+  }
+
+  func select(_ selection: GateSelection, at name: String) -> [UInt64] {
+    let held = (gates[name]?.held ?? []).sorted()
+    switch selection {
+    case .all: return held
+    case .first(let count): return Array(held.prefix(max(count, 0)))
+    case .attempt(let id): return held.filter { $0 == id }
+    case .path(let pattern): return held.filter { attempts[$0].map { pattern.matches($0.path) } ?? false }
+    }
+  }
+
+  mutating func release(
+    _ chosen: [UInt64], from name: String, _ release: GateRelease, _ by: String, _ now: MonotonicTime
+  ) -> [Action] {
+    var actions: [Action] = []
+    for id in chosen {
+      guard var attempt = attempts[id], attempt.stage == .held else { continue }
+      var errno: Errno?
+      if case .fail(let error) = release { errno = error.errno }
+      events.record(
+        .materializationReleased(
+          Event.Release(
+            attempt: id, path: attempt.path, gate: name, by: by, errno: errno,
+            heldNanoseconds: now - attempt.stageSince, time: now)))
+      switch release {
+      case .proceed:
+        leaveGate(attempt)
+        attempt.held += now - attempt.stageSince
+        attempt.stage = .starting
+        attempts[id] = attempt
+        actions += enterQueue(id, now)
+      case .fail(let error):
+        let end = AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: attempt.plan.gate?.rule)
+        actions += finish(attempt, end, now)
+      }
+    }
+    return actions
+  }
+
+  /// Takes all watchers of all gates: the volume ends.
+  mutating func takeGateWatchers() -> [Action] {
+    var actions: [Action] = []
+    for name in gates.keys { actions += takeWatchers(of: name) }
+    return actions
+  }
+
+  /// - Returns: Calls that tell the watchers of a gate that it is gone.
+  mutating func takeWatchers(of name: String) -> [Action] {
+    let watchers = gates[name]?.watchers ?? [:]
+    gates[name]?.watchers = [:]
+    return watchers.values.map { watcher in .call({ watcher.completion(-1) }) }
+  }
+}

@@ -1,0 +1,60 @@
+internal import Synchronization
+internal import SystemPackage
+
+extension Engine {
+  /// What is simulated now.
+  public var simulation: Simulation { state.withLock { $0.simulation } }
+
+  /// Bytes per second of the line that fetches share now.
+  var sharedRate: Int64? { state.withLock { $0.link?.bytesPerSecond } }
+
+  /// Replaces what is simulated, for triggers from now on. Attempts under way keep what was decided when they started, but for
+  /// three things: slots, the shared bandwidth, and gates that no rule names any more, which let go what they held.
+  ///
+  /// - Parameter restartsClock: Whether `during` windows begin anew.
+  public func apply(_ simulation: Simulation, restartsClock: Bool) {
+    let actions: [Action] = state.withLock { state in
+      let now = timer.now
+      state.simulation = simulation
+      if restartsClock { state.loadedAt = now }
+      if state.link?.bytesPerSecond != simulation.bandwidth {
+        state.link = simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
+      }
+      return state.renewGates(now) + state.fillSlots(now)
+    }
+    perform(actions)
+  }
+
+  /// What the rules would decide if this caller triggered this item now, without triggering it.
+  ///
+  /// - Returns: nil for an unknown node.
+  public func explain(_ node: NodeID, trigger: Trigger, process: ProcessID) -> (facts: TriggerFacts, Decision)? {
+    let question: (TriggerFacts, RuleSet)? = state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return nil }
+      let record = state.catalog.inodes[position]
+      let kind: MaterializationKind = record.kind == .directory ? .directory : .file
+      let facts = TriggerFacts(
+        path: state.catalog.path(of: position), kind: kind, size: kind == .file ? record.size : 0, trigger: trigger,
+        attempt: Int(record.attempts) + 1, sinceLoaded: timer.now - state.loadedAt, seed: state.simulation.seed)
+      return (facts, state.simulation.rules)
+    }
+    guard let (facts, rules) = question else { return nil }
+    return (facts, rules.decide(facts, lineage: { processes.lineage(of: process) }))
+  }
+}
+
+extension EngineState {
+  /// Makes the gates that rules name, keeps those there are, and lets go what is held at others.
+  mutating func renewGates(_ now: MonotonicTime) -> [Action] {
+    var names: Set<String> = []
+    for rule in simulation.rules.rules { if let name = rule.effects.gate { names.insert(name) } }
+    var actions: [Action] = []
+    for name in gates.keys where !names.contains(name) {
+      actions += release(select(.all, at: name), from: name, .proceed, "configuration", now)
+      actions += takeWatchers(of: name)
+      gates[name] = nil
+    }
+    for name in names where gates[name] == nil { gates[name] = Gate() }
+    return actions
+  }
+}

@@ -1,0 +1,137 @@
+internal import SystemPackage
+
+/// What one look at a trigger under the lock led to.
+enum AdmissionStep {
+  case settled(Admission, [Action])
+  /// The rules have to be asked first, without the lock; then look again.
+  case undecided(TriggerFacts, RuleSet)
+}
+
+/// What the rules said about a trigger, and which attempt of the item they were asked about.
+struct Verdict {
+  let attempt: Int
+  let decision: Decision
+}
+
+extension EngineState {
+  /// Admits one trigger: answers it, refuses it, joins it to the attempt in flight, or starts an attempt.
+  mutating func admit(
+    _ node: NodeID, _ waiter: Waiter, _ verdict: Verdict?, _ now: MonotonicTime
+  ) -> AdmissionStep {
+    guard let position = catalog.position(of: node) else {
+      return .settled(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")), [])
+    }
+    let record = catalog.inodes[position]
+    guard record.canBeDataless, record.state != .resident else { return .settled(.ready, []) }
+    if let ending { return .settled(.failed(ending), []) }
+    let running = attemptOfNode[position]
+    let request = waiter.request
+    let own = request.caller.policy.thread ?? request.caller.policy.process
+    // Whoever joins is asked about policy alone, whatever attempt the rules were asked about.
+    let needsRules = running == nil ? !simulation.rules.isEmpty : simulation.rules.decidesPolicy && own == nil
+    let attempt = Int(record.attempts) + 1
+    if needsRules, verdict == nil || (running == nil && verdict?.attempt != attempt) {
+      return .undecided(facts(position, request, attempt: attempt, now), simulation.rules)
+    }
+    let decision = verdict?.decision ?? Decision()
+    if request.trigger != .command, let policy = refusal(own, decision, request.caller) {
+      return .settled(refuse(position, waiter, decision, policy, now), [])
+    }
+    var actions: [Action] = []
+    let id = running ?? startAttempt(position, waiter, decision, now)
+    if let handle = request.handle { handles.noteTrigger(handle) }
+    if let slot = attempts[id]?.waiters.append(waiter) { attemptOfWaiter[waiter.id] = (id, slot) }
+    attempts[id]?.waiterCount += 1
+    if request.caller.isBudgeted { attempts[id]?.isBudgeted = true }
+    events.record(.waitStarted(waitRecord(id, waiter, nil, now)))
+    if running == nil {
+      actions += begin(id, now)
+    } else {
+      actions += noteCallers(of: id, 1)
+    }
+    return .settled(.parked, actions)
+  }
+
+  private func facts(
+    _ position: Int, _ request: TriggerRequest, attempt: Int, _ now: MonotonicTime
+  ) -> TriggerFacts {
+    let record = catalog.inodes[position]
+    let kind: MaterializationKind = record.kind == .directory ? .directory : .file
+    return TriggerFacts(
+      path: catalog.path(of: position), kind: kind, size: kind == .file ? record.size : 0, trigger: request.trigger,
+      attempt: attempt, sinceLoaded: now - loadedAt, seed: simulation.seed)
+  }
+
+  /// Who refuses: `thread`, `process`, the name of a rule, or `volume`; nil if the caller may materialize.
+  ///
+  /// The order is that of macOS: thread OFF, thread ON, process; only who has set nothing is judged by the volume.
+  private func refusal(_ own: Bool?, _ decision: Decision, _ caller: Caller) -> String? {
+    if let own { return own ? nil : (caller.policy.thread != nil ? "thread" : "process") }
+    if let part = decision.materialize { return part.value ? nil : "rule:" + part.rule }
+    return simulation.materialize ? nil : "volume"
+  }
+
+  private mutating func refuse(
+    _ position: Int, _ waiter: Waiter, _ decision: Decision, _ policy: String, _ now: MonotonicTime
+  ) -> Admission {
+    totals.refusals += 1
+    let error = FSError(.deadlock, "the caller may not materialize (policy: \(policy))")
+    var record = started(position, waiter, attempt: nil, now)
+    record.requestedDelayNanoseconds = plan(position, record.path, decision, attempt: record.itemAttempt).requestedDelay
+    events.record(.materializationRefused(Event.Refusal(trigger: record, errno: error.errno, policy: policy)))
+    noteFailure(position, waiter, error, now)
+    return .failed(error)
+  }
+
+  /// What is decided about an attempt.
+  private func plan(_ position: Int, _ path: [UInt8], _ decision: Decision, attempt: Int) -> AttemptPlan {
+    let record = catalog.inodes[position]
+    let isFile = record.kind == .file
+    let model = decision.latency?.value ?? (isFile ? simulation.latency : simulation.directoryLatency)
+    var random = SeededRandom(
+      seed: simulation.seed, .latency, rule: decision.latency?.place ?? -1, path: path, attempt: attempt)
+    return AttemptPlan(
+      requestedDelay: model.isZero
+        ? 0 : model.sample(&random, size: isFile ? record.size : 0, ordinal: nextAttempt - 1),
+      transferBandwidth: decision.transferBandwidth?.value ?? simulation.transferBandwidth, fault: decision.fault,
+      gate: decision.gate, rules: decision.rules)
+  }
+
+  /// Makes the attempt; its stages begin when its first waiter is in.
+  private mutating func startAttempt(
+    _ position: Int, _ waiter: Waiter, _ decision: Decision, _ now: MonotonicTime
+  ) -> UInt64 {
+    let id = nextAttempt
+    let record = catalog.inodes[position]
+    let kind: MaterializationKind = record.kind == .directory ? .directory : .file
+    let path = catalog.path(of: position)
+    let plan = plan(position, path, decision, attempt: Int(record.attempts) + 1)
+    nextAttempt += 1
+    catalog.setState(.materializing, of: position)
+    attempts[id] = Attempt(
+      id: id, node: position, kind: kind, path: path, size: kind == .file ? record.size : 0, startedAt: now, plan: plan,
+      stage: .starting, stageSince: now)
+    attemptOfNode[position] = id
+    var event = started(position, waiter, attempt: id, now)
+    event.rules = plan.rules
+    events.record(.materializationStarted(event))
+    if record.attempts < .max { catalog.inodes[position].attempts += 1 }
+    return id
+  }
+
+  /// A trigger as the log shows it, before it has changed anything. - Parameter attempt: nil for a refused one.
+  private func started(
+    _ position: Int, _ waiter: Waiter, attempt: UInt64?, _ now: MonotonicTime
+  ) -> Event.MaterializationStarted {
+    let record = catalog.inodes[position]
+    let request = waiter.request
+    return Event.MaterializationStarted(
+      attempt: attempt ?? 0, path: catalog.path(of: position), inode: record.inode,
+      kind: record.kind == .directory ? .directory : .file, size: record.size, trigger: request.trigger,
+      caller: request.caller, offset: request.offset, length: request.length, handle: request.handle,
+      openFlags: request.openFlags ?? request.handle.flatMap { handles[$0]?.openFlags }, io: request.io,
+      name: request.name, itemAttempt: Int(record.attempts) + 1, inFlight: attempts.count,
+      priorOpens: Int(record.opens), priorStats: Int(record.stats), priorXattrCalls: Int(record.xattrCalls),
+      time: now)
+  }
+}

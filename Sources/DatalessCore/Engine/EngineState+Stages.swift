@@ -1,0 +1,141 @@
+internal import SystemPackage
+
+/// The stages of an attempt, from its first waiter to its end.
+extension EngineState {
+  /// A store that is offline, a fault that comes at once, a gate; else on to the slot.
+  mutating func begin(_ id: UInt64, _ now: MonotonicTime) -> [Action] {
+    guard let attempt = attempts[id] else { return [] }
+    var actions: [Action] = []
+    if let limit = simulation.giveUpAfter { actions.append(.giveUp(attempt: id, at: now + limit)) }
+    if simulation.isOffline {
+      let end = AttemptEnd(outcome: .failed(.timedOut), message: "the store is offline", rule: "offline")
+      return actions + finish(attempt, end, now)
+    }
+    if let fault = attempt.plan.fault, fault.value.isImmediate { return actions + fail(attempt, fault, now) }
+    if let gate = attempt.plan.gate, holds(gate.value) { return actions + hold(id, gate, now) }
+    return actions + enterQueue(id, now)
+  }
+
+  /// Waits for a slot if there is a limit on files; directories need none.
+  mutating func enterQueue(_ id: UInt64, _ now: MonotonicTime) -> [Action] {
+    guard let attempt = attempts[id] else { return [] }
+    attempts[id]?.stage = .queued
+    attempts[id]?.stageSince = now
+    if attempt.kind == .file, let limit = simulation.concurrency {
+      guard slotsInUse < limit else {
+        queue.append(id)
+        return []
+      }
+      takeSlot(id)
+    }
+    return enterDelay(id, now)
+  }
+
+  private mutating func takeSlot(_ id: UInt64) {
+    slotsInUse += 1
+    attempts[id]?.holdsSlot = true
+  }
+
+  private mutating func enterDelay(_ id: UInt64, _ now: MonotonicTime) -> [Action] {
+    guard var attempt = attempts[id] else { return [] }
+    attempt.queued = now - attempt.stageSince
+    attempt.stageSince = now
+    attempt.stage = .delayed
+    attempts[id] = attempt
+    if attempt.plan.requestedDelay > 0 { return [.delay(attempt: id, until: now + attempt.plan.requestedDelay)] }
+    return leaveDelay(id, now)
+  }
+
+  /// A fault before the first byte, or the fetch.
+  mutating func leaveDelay(_ id: UInt64, _ now: MonotonicTime) -> [Action] {
+    // Before anything else: the delay is over, however the attempt goes on.
+    attempts[id]?.stage = .fetching
+    attempts[id]?.stageSince = now
+    guard let attempt = attempts[id] else { return [] }
+    if let fault = attempt.plan.fault,
+      attempt.kind == .directory || fault.value.failingOffset(size: attempt.size) == nil
+    {
+      return fail(attempt, fault, now)
+    }
+    return [.fetch(id)]
+  }
+
+  /// A planned failure without data.
+  private mutating func fail(_ attempt: Attempt, _ fault: Decision.Part<Fault>, _ now: MonotonicTime) -> [Action] {
+    guard let errno = fault.value.errno else {
+      attempts[attempt.id]?.stage = .stuck
+      attempts[attempt.id]?.stageSince = now
+      return []
+    }
+    let end = AttemptEnd(outcome: .failed(errno), message: "a planned fault", rule: fault.rule)
+    return finish(attempt, end, now)
+  }
+
+  /// Gives the slot of a finished attempt to the next in the queue.
+  private mutating func passSlot(of attempt: Attempt, _ now: MonotonicTime) -> [Action] {
+    guard attempt.holdsSlot else { return [] }
+    slotsInUse -= 1
+    return fillSlots(now)
+  }
+
+  /// Starts queued attempts while there are slots.
+  mutating func fillSlots(_ now: MonotonicTime) -> [Action] {
+    var actions: [Action] = []
+    while !queue.isEmpty, simulation.concurrency.map({ slotsInUse < $0 }) ?? true {
+      let next = queue.removeFirst()
+      guard attempts[next]?.stage == .queued else { continue }
+      takeSlot(next)
+      actions += enterDelay(next, now)
+    }
+    return actions
+  }
+
+  /// Ends an attempt: state, totals, budget, records, slot, answers. Its waiters get the outcome.
+  mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
+    leaveGate(attempt)
+    attempts[attempt.id] = nil
+    attemptOfNode[attempt.node] = nil
+    catalog.setState(end.outcome == .ok ? .resident : .dataless, of: attempt.node)
+    var actions: [Action] = []
+    if end.outcome == .ok { actions.append(.invalidateAttributes(NodeID(rawValue: UInt64(attempt.node)))) }
+    let result: WaitResult
+    switch end.outcome {
+    case .ok: result = .ready
+    case .cancelled: result = .failed(FSError(.interrupted, "the attempt was cancelled"))
+    case .failed(let errno): result = .failed(FSError(errno, end.message ?? "materialization failed"))
+    }
+    var records = attempt.departed
+    let waiters = attempt.waiters.all
+    for waiter in waiters {
+      attemptOfWaiter[waiter.id] = nil
+      let record = waitRecord(attempt.id, waiter, end.outcome, now)
+      events.record(.waitFinished(record))
+      if records.count < 64 { records.append(record) }
+      if case .failed(let error) = result { noteFailure(attempt.node, waiter, error, now) }
+    }
+    events.record(finishedEvent(attempt, end, records, now))
+    count(attempt, end, now)
+    // Lookups before directory reads: a lookup's answer never waits for a readdir caller (docs/ARCHITECTURE.md, R4).
+    for waiter in waiters where waiter.request.trigger != .readdir { actions.append(.complete(waiter, result)) }
+    for waiter in waiters where waiter.request.trigger == .readdir { actions.append(.complete(waiter, result)) }
+    actions += passSlot(of: attempt, now)
+    return actions
+  }
+
+  /// Takes one waiter out of its attempt, answering it with `error`; cancels the attempt when it was the last.
+  mutating func leave(_ id: WaiterID, _ error: FSError, _ now: MonotonicTime) -> [Action] {
+    guard let (attemptID, slot) = attemptOfWaiter.removeValue(forKey: id),
+      let waiter = attempts[attemptID]?.waiters.remove(at: slot)
+    else { return [] }
+    let record = waitRecord(attemptID, waiter, .failed(error.errno), now)
+    if attempts[attemptID]?.departed.count ?? 0 < 64 { attempts[attemptID]?.departed.append(record) }
+    events.record(.waitFinished(record))
+    var actions: [Action] = [.complete(waiter, .failed(error))]
+    _ = noteCallers(of: attemptID, -1)
+    if let attempt = attempts[attemptID], attempt.waiters.isEmpty {
+      if let job = attempt.job { actions.append(.cancel(job)) }
+      actions += finish(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now)
+    }
+    return actions
+  }
+}

@@ -1,0 +1,42 @@
+/// A hold on attempts that only the tester releases. It exists because a rule names it.
+struct Gate {
+  /// An open gate lets every attempt pass.
+  var isOpen = false
+  /// The attempts held, by their ids, which rise.
+  var held: Set<UInt64> = []
+  /// Waiters of those attempts: the callers blocked here.
+  var callers = 0
+  /// Who waits until so many callers are blocked.
+  var watchers: [UInt64: Watcher] = [:]
+
+  struct Watcher {
+    let callers: Int
+    let completion: @Sendable (Int) -> Void
+  }
+}
+
+/// One gate as `gate list` shows it.
+public struct GateSnapshot: Sendable {
+  public var name: String
+  public var isOpen: Bool
+  /// Callers blocked here now.
+  public var callers: Int
+  /// Attempts held, oldest first, each with its first callers.
+  public var held: [AttemptSnapshot]
+}
+
+/// Which of the held attempts a release means.
+public enum GateSelection: Sendable {
+  case all
+  /// The oldest so many.
+  case first(Int)
+  case attempt(UInt64)
+  case path(PathPattern)
+}
+
+/// How released attempts go on.
+public enum GateRelease: Sendable {
+  /// On to slot, latency and fetch.
+  case proceed
+  case fail(FSError)
+}

@@ -1,0 +1,49 @@
+/// What the rules say about one trigger; each part with the rule that said it.
+public struct Decision: Sendable {
+  public struct Part<Value: Sendable>: Sendable {
+    public var value: Value
+    public var rule: String
+    /// The rule's place in the scenario, from 0.
+    public var place: Int
+  }
+
+  public var latency: Part<LatencyModel>?
+  public var transferBandwidth: Part<Int64>?
+  public var fault: Part<Fault>?
+  public var gate: Part<String>?
+  public var materialize: Part<Bool>?
+
+  public init() {}
+
+  /// Whether a rule with these effects could still say something new.
+  func lacks(_ effects: RuleEffects) -> Bool {
+    (effects.latency != nil && latency == nil) || (effects.transferBandwidth != nil && transferBandwidth == nil)
+      || (effects.fault != nil && fault == nil) || (effects.gate != nil && gate == nil)
+      || (effects.materialize != nil && materialize == nil)
+  }
+
+  mutating func take(_ rule: Rule, at place: Int) {
+    func part<Value>(_ old: Part<Value>?, _ value: Value?) -> Part<Value>? {
+      old ?? value.map { Part(value: $0, rule: rule.name, place: place) }
+    }
+    latency = part(latency, rule.effects.latency)
+    transferBandwidth = part(transferBandwidth, rule.effects.transferBandwidth)
+    fault = part(fault, rule.effects.fault)
+    gate = part(gate, rule.effects.gate)
+    materialize = part(materialize, rule.effects.materialize)
+  }
+
+  /// The names of the rules that decided something, each once, in their order.
+  public var rules: [String] {
+    var named: [(place: Int, name: String)] = []
+    func add(_ place: Int?, _ name: String?) {
+      guard let place, let name, !named.contains(where: { $0.place == place }) else { return }
+      named.append((place, name))
+    }
+    add(latency?.place, latency?.rule)
+    add(transferBandwidth?.place, transferBandwidth?.rule)
+    add(fault?.place, fault?.rule)
+    add(gate?.place, gate?.rule)
+    return named.sorted { $0.place < $1.place }.map(\.name)
+  }
+}

@@ -1,0 +1,87 @@
+internal import Glibc
+
+/// How long an attempt is delayed before its fetch, in nanoseconds.
+public struct LatencyModel: Sendable, Equatable {
+  public enum Distribution: Sendable, Equatable {
+    case fixed(Int64)
+    /// Every delay from the first to the second is as likely as any other.
+    case uniform(Int64, Int64)
+    case normal(mean: Int64, deviation: Int64)
+    /// By its median and its 99th percentile, the two numbers that are usually published.
+    case logNormal(median: Int64, p99: Int64)
+    /// Percentiles from 0 to 100, rising, with the delay at each; straight lines between them.
+    case table([Percentile])
+    /// The delays of a recorded log, one after the other by the attempts of the volume, then from the start again.
+    case replay([Int64])
+  }
+
+  public struct Percentile: Sendable, Equatable {
+    public var percent: Double
+    public var nanoseconds: Int64
+
+    public init(percent: Double, nanoseconds: Int64) {
+      self.percent = percent
+      self.nanoseconds = nanoseconds
+    }
+  }
+
+  public var distribution: Distribution
+  /// Added for each MiB of the file, in nanoseconds, at least 0. Default 0.
+  public var perMebibyte: Int64 = 0
+  /// What a delay is at least and at most; nil = no bound. Applied last.
+  public var floor: Int64?
+  public var ceiling: Int64?
+
+  public init(_ distribution: Distribution) { self.distribution = distribution }
+
+  public static let none = LatencyModel(.fixed(0))
+
+  /// Whether every delay is 0.
+  public var isZero: Bool { self == .none }
+
+  /// The delay of one attempt, 0 or more.
+  ///
+  /// - Parameters:
+  ///   - size: The file's size in bytes; 0 for a directory.
+  ///   - ordinal: The attempt's number on the volume, from 0; only `replay` looks at it.
+  public func sample(_ random: inout SeededRandom, size: Int64, ordinal: UInt64) -> Int64 {
+    var delay: Double
+    switch distribution {
+    case .fixed(let value): delay = Double(value)
+    case .uniform(let low, let high): delay = Double(low) + random.unit() * Double(high - low)
+    case .normal(let mean, let deviation): delay = Double(mean) + Self.normal(&random) * Double(deviation)
+    case .logNormal(let median, let p99):
+      // 2.326 standard deviations above the mean lies the 99th percentile of a normal distribution.
+      let sigma = median > 0 ? log(Double(p99) / Double(median)) / 2.326_347_874 : 0
+      delay = Double(median) * exp(Self.normal(&random) * sigma)
+    case .table(let percentiles): delay = Self.interpolate(percentiles, random.unit() * 100)
+    case .replay(let delays): delay = delays.isEmpty ? 0 : Double(delays[Int(ordinal % UInt64(delays.count))])
+    }
+    delay += Double(perMebibyte) * (Double(size) / Double(1 << 20))
+    if let ceiling { delay = min(delay, Double(ceiling)) }
+    if let floor { delay = max(delay, Double(floor)) }
+    // A century: longer than any test, and far from where sums with a clock overflow.
+    return Int64(min(max(delay, 0), 3.15e18))
+  }
+
+  /// Box and Muller's way to a standard normal number.
+  private static func normal(_ random: inout SeededRandom) -> Double {
+    let first = 1 - random.unit()
+    let second = random.unit()
+    return sqrt(-2 * log(first)) * cos(2 * .pi * second)
+  }
+
+  private static func interpolate(_ table: [Percentile], _ percent: Double) -> Double {
+    guard var last = table.first else { return 0 }
+    if percent <= last.percent { return Double(last.nanoseconds) }
+    for next in table.dropFirst() {
+      if percent <= next.percent {
+        let width = next.percent - last.percent
+        let share = width > 0 ? (percent - last.percent) / width : 1
+        return Double(last.nanoseconds) + share * Double(next.nanoseconds - last.nanoseconds)
+      }
+      last = next
+    }
+    return Double(last.nanoseconds)
+  }
+}

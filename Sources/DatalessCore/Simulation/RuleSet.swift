@@ -1,0 +1,121 @@
+/// The rules of a scenario in their order, with an index: thousands of rules that each name a path cost one look into a table.
+///
+/// Immutable, so that it is asked without a lock.
+public struct RuleSet: Sendable {
+  public let rules: [Rule]
+  /// Whether a rule asks for the calling process.
+  public let needsProcess: Bool
+  /// Whether a rule decides who may materialize.
+  public let decidesPolicy: Bool
+  /// Places of the rules by a whole path, by the end of a name, and all others.
+  private let byPath: [[UInt8]: [Int]]
+  private let bySuffix: [[UInt8]: [Int]]
+  private let suffixLengths: [Int]
+  private let others: [Int]
+
+  public init(_ rules: [Rule]) {
+    var byPath: [[UInt8]: [Int]] = [:]
+    var bySuffix: [[UInt8]: [Int]] = [:]
+    var others: [Int] = []
+    for (index, rule) in rules.enumerated() {
+      var (paths, suffixes): ([[UInt8]], [[UInt8]]) = ([], [])
+      for pattern in rule.match.paths {
+        if let path = pattern.exactPath {
+          paths.append(path)
+        } else if let suffix = pattern.baseNameSuffix {
+          suffixes.append(suffix)
+        }
+      }
+      // One pattern of another kind, and the whole rule has to be looked at each time.
+      guard !rule.match.paths.isEmpty, paths.count + suffixes.count == rule.match.paths.count else {
+        others.append(index)
+        continue
+      }
+      for path in Set(paths) { byPath[path, default: []].append(index) }
+      for suffix in Set(suffixes) { bySuffix[suffix, default: []].append(index) }
+    }
+    self.rules = rules
+    self.byPath = byPath
+    self.bySuffix = bySuffix
+    self.others = others
+    suffixLengths = Set(bySuffix.keys.map(\.count)).sorted()
+    needsProcess = rules.contains { $0.match.process != nil || $0.match.ancestor != nil }
+    decidesPolicy = rules.contains { $0.effects.materialize != nil }
+  }
+
+  public var isEmpty: Bool { rules.isEmpty }
+
+  /// The places of the rules that may match a path, rising.
+  private func candidates(_ path: [UInt8]) -> [Int] {
+    if byPath.isEmpty, bySuffix.isEmpty { return others }
+    var found = byPath[path] ?? []
+    let nameStart = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+    for length in suffixLengths where path.count - nameStart >= length {
+      if let rules = bySuffix[Array(path[(path.count - length)...])] { found += rules }
+    }
+    if found.isEmpty { return others }
+    return (found + others).sorted()
+  }
+
+  /// What is decided about one trigger. - Parameter lineage: Asked at most once, and only if a rule needs it.
+  public func decide(_ facts: TriggerFacts, lineage: () -> [ProcessFacts]) -> Decision {
+    var decision = Decision()
+    var known: [ProcessFacts]?
+    for index in candidates(facts.path) {
+      let rule = rules[index]
+      guard decision.lacks(rule.effects), Self.holds(rule.match, at: index, facts, &known, lineage) else { continue }
+      decision.take(rule, at: index)
+    }
+    return decision
+  }
+
+  private static func holds(
+    _ match: RuleMatch, at index: Int, _ facts: TriggerFacts, _ known: inout [ProcessFacts]?,
+    _ lineage: () -> [ProcessFacts]
+  ) -> Bool {
+    if !match.paths.isEmpty, !match.paths.contains(where: { $0.matches(facts.path) }) { return false }
+    if let size = match.size, facts.kind == .directory || !size.contains(facts.size) { return false }
+    if let kind = match.kind, kind != facts.kind { return false }
+    if !match.triggers.isEmpty, !match.triggers.contains(facts.trigger) { return false }
+    if let attempts = match.attempts, !attempts.contains(facts.attempt) { return false }
+    if let every = match.everyAttempt, facts.attempt % every != 0 { return false }
+    if let window = match.window, !window.contains(facts.sinceLoaded) { return false }
+    if match.process != nil || match.ancestor != nil {
+      let processes = known ?? lineage()
+      known = processes
+      if let process = match.process, processes.first.map(process.matches) != true { return false }
+      if let ancestor = match.ancestor, !processes.dropFirst().contains(where: ancestor.matches) { return false }
+    }
+    if let probability = match.probability {
+      var random = SeededRandom(seed: facts.seed, .fault, rule: index, path: facts.path, attempt: facts.attempt)
+      if random.unit() >= probability { return false }
+    }
+    return true
+  }
+}
+
+/// What rules are asked about.
+public struct TriggerFacts: Sendable {
+  public var path: [UInt8]
+  public var kind: MaterializationKind
+  public var size: Int64
+  public var trigger: Trigger
+  /// The attempt that would start, from 1.
+  public var attempt: Int
+  /// Nanoseconds since the scenario was loaded.
+  public var sinceLoaded: Int64
+  public var seed: UInt64
+
+  public init(
+    path: [UInt8], kind: MaterializationKind, size: Int64, trigger: Trigger, attempt: Int, sinceLoaded: Int64,
+    seed: UInt64
+  ) {
+    self.path = path
+    self.kind = kind
+    self.size = size
+    self.trigger = trigger
+    self.attempt = attempt
+    self.sinceLoaded = sinceLoaded
+    self.seed = seed
+  }
+}

@@ -1,0 +1,44 @@
+/// A small generator whose numbers follow from its key alone (splitmix64): the same seed gives the same run.
+///
+/// Every choice has a generator of its own, keyed by the scenario's seed, what is chosen, the item and the attempt. So a choice
+/// does not depend on which of two callers came first, or on how many other choices were made before.
+public struct SeededRandom: RandomNumberGenerator, Sendable {
+  /// What is chosen; part of the key, so that a delay says nothing about a fault.
+  public enum Purpose: UInt64, Sendable {
+    case latency = 1, fault, eviction
+  }
+
+  private static let step: UInt64 = 0x9e37_79b9_7f4a_7c15
+  private var state: UInt64
+
+  public init(key: UInt64) { state = key }
+
+  /// - Parameters:
+  ///   - rule: The place of the rule that chooses; -1 for the volume's own settings.
+  ///   - path: The item's path from the volume's root.
+  ///   - attempt: The item's attempt, from 1.
+  public init(seed: UInt64, _ purpose: Purpose, rule: Int, path: [UInt8], attempt: Int) {
+    var key = Self.mix(seed &+ Self.step) ^ purpose.rawValue &* 0xd6e8_feb8_6659_fd93
+    key = Self.mix(key &+ UInt64(bitPattern: Int64(rule)) &* Self.step)
+    // FNV-1a.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in path { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    key = Self.mix(key ^ hash)
+    state = Self.mix(key &+ UInt64(bitPattern: Int64(attempt)) &* Self.step)
+  }
+
+  public mutating func next() -> UInt64 {
+    state &+= Self.step
+    return Self.mix(state)
+  }
+
+  /// A number in 0..<1, of 53 bits.
+  public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  private static func mix(_ input: UInt64) -> UInt64 {
+    var value = input
+    value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+    return value ^ (value >> 31)
+  }
+}

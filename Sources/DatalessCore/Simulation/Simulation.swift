@@ -1,0 +1,32 @@
+/// What a volume simulates, checked and compiled: data, not code. A change replaces the whole value.
+public struct Simulation: Sendable {
+  /// For everything that is chosen by chance. Default 0.
+  public var seed: UInt64 = 0
+  /// Delay before the fetch of a file's content, and before the listing of a directory. Default none.
+  public var latency: LatencyModel = .none
+  public var directoryLatency: LatencyModel = .none
+  /// Bytes per second that all fetches share; nil = as fast as the disk. Default nil.
+  public var bandwidth: Int64?
+  /// Bytes per second of one transfer. Default nil.
+  public var transferBandwidth: Int64?
+  /// How many file attempts may be in latency and transfer at once; nil = no limit. Default nil.
+  public var concurrency: Int?
+  /// Which signals end a wait.
+  public var interrupt: InterruptMode = .fatal
+  /// An attempt older than this fails with ETIMEDOUT, in nanoseconds; nil = never. Default nil.
+  public var giveUpAfter: Int64?
+  /// Whether the store is unreachable: attempts fail at once with ETIMEDOUT.
+  public var isOffline = false
+  /// Whether callers that have set nothing for themselves may materialize. Default true.
+  public var materialize = true
+  public var rules = RuleSet([])
+
+  public init() {}
+
+  public enum InterruptMode: String, Sendable, CaseIterable {
+    /// Only a pending SIGKILL (the kernel turns every fatal signal into it) ends the wait, with EINTR.
+    case fatal
+    /// Every signal ends the wait with EINTR.
+    case any
+  }
+}
