@@ -243,10 +243,6 @@ static inline long clinux_clone_mount_tree_as_user(const char *path) {
   return result;
 }
 
-static inline long clinux_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count) {
-  return clinux_result(syscall(SYS_copy_file_range, from, from_offset, to, to_offset, count, 0));
-}
-
 static inline long clinux_fallocate(int descriptor, int mode, int64_t offset, int64_t length) {
   return clinux_result(syscall(SYS_fallocate, descriptor, mode, offset, length));
 }

@@ -65,7 +65,7 @@ public protocol BackingStore: Sendable {
 
 /// The open content of one version of one file. Used by one thread at a time, on the blocking I/O lane.
 public protocol StoreContent: AnyObject, Sendable {
-  /// A descriptor that `copy_file_range` or FICLONE may read from at the same offsets; nil for computed content.
+  /// A descriptor that pread(2) or FICLONE may read from at the same offsets; nil for computed content.
   var descriptor: CInt? { get }
 
   /// The next run of data at or after `offset`, or nil when only a hole is left up to the listed size.

@@ -55,7 +55,7 @@ public protocol ContentWriter: AnyObject, Sendable {
   /// - Throws: ENOSPC, EDQUOT, EIO.
   func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(FSError)
 
-  /// Copies `range` from another file, inside the kernel where it can (copy_file_range, else read and write).
+  /// Copies `range` from another file.
   ///
   /// - Returns: Bytes copied; fewer than `range.count` only if the source ended before.
   func copy(from descriptor: CInt, range: Range<Int64>) throws(FSError) -> Int64
