@@ -40,6 +40,42 @@ release: bootstrap ## stripped release executable with the Swift library static
 release-check: release ## that the release executable keeps to its size and its start-up time
 	@scripts/release-check $(RELEASE_BINARY)
 
+# What programs link with to set their policy (docs/POLICY.md): C11, nothing but the C library.
+LIBRARY_DIR := .build/libcdataless
+LIBRARY_VERSION := 1.0.0
+LIBRARY_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -fPIC -fvisibility=hidden -ISources/CDataless/include
+VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DatalessCommands/Version.swift)
+CC ?= cc
+AR ?= ar
+
+.PHONY: libcdataless
+libcdataless: ## the C library for programs under test, static and shared
+	@mkdir -p $(LIBRARY_DIR)
+	@$(CC) $(CFLAGS) $(LIBRARY_FLAGS) -pthread -c -o $(LIBRARY_DIR)/cdataless.o Sources/CDataless/cdataless.c
+	@rm -f $(LIBRARY_DIR)/libcdataless.a
+	@$(AR) rcs $(LIBRARY_DIR)/libcdataless.a $(LIBRARY_DIR)/cdataless.o
+	@# nodelete: threads that used it run its code when they end.
+	@$(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -o $(LIBRARY_DIR)/libcdataless.so.$(LIBRARY_VERSION) \
+	  -Wl,-soname,libcdataless.so.1 -Wl,--version-script,Sources/CDataless/libcdataless.map -Wl,-z,nodelete \
+	  -Wl,-z,defs $(LIBRARY_DIR)/cdataless.o
+	@ln -sf libcdataless.so.$(LIBRARY_VERSION) $(LIBRARY_DIR)/libcdataless.so.1
+	@ln -sf libcdataless.so.1 $(LIBRARY_DIR)/libcdataless.so
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' Sources/CDataless/cdataless.pc.in \
+	  > $(LIBRARY_DIR)/cdataless.pc
+	@echo "$(LIBRARY_DIR)"
+
+# Needs neither Swift nor libfuse: for a container that only builds the program under test.
+.PHONY: install-libcdataless
+install-libcdataless: libcdataless ## install the C library, its header and man pages under PREFIX
+	@install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/share/man/man3"
+	@install -m 0644 $(LIBRARY_DIR)/libcdataless.a "$(DESTDIR)$(PREFIX)/lib/"
+	@install -m 0755 $(LIBRARY_DIR)/libcdataless.so.$(LIBRARY_VERSION) "$(DESTDIR)$(PREFIX)/lib/"
+	@cp -P $(LIBRARY_DIR)/libcdataless.so.1 $(LIBRARY_DIR)/libcdataless.so "$(DESTDIR)$(PREFIX)/lib/"
+	@install -m 0644 $(LIBRARY_DIR)/cdataless.pc "$(DESTDIR)$(PREFIX)/lib/pkgconfig/"
+	@install -m 0644 Sources/CDataless/include/cdataless.h "$(DESTDIR)$(PREFIX)/include/"
+	@install -m 0644 Sources/CDataless/man/*.3 "$(DESTDIR)$(PREFIX)/share/man/man3/"
+	@echo "$(DESTDIR)$(PREFIX)/lib/libcdataless.so.$(LIBRARY_VERSION)"
+
 .PHONY: demo
 demo: bootstrap ## the main job on a real tree (TREE=/usr/share/doc)
 	@$(SWIFT) build --product dataless
@@ -64,7 +100,7 @@ bench-quick: release ## the same with fewer pairs and smaller trees (about a min
 	@scripts/bench/bench --quick --dataless $(RELEASE_BINARY) $(BENCH_FLAGS)
 
 .PHONY: install
-install: release ## install the release executable under PREFIX (/usr/local)
+install: release install-libcdataless ## install the release executable and the C library under PREFIX (/usr/local)
 	@install -D -m 0755 $(RELEASE_BINARY) "$(DESTDIR)$(PREFIX)/bin/dataless"
 	@echo "$(DESTDIR)$(PREFIX)/bin/dataless"
 

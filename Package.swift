@@ -27,7 +27,8 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let package = Package(
   name: "dataless",
   products: [
-    .executable(name: "dataless", targets: ["dataless"])
+    .executable(name: "dataless", targets: ["dataless"]),
+    .library(name: "CDataless", targets: ["CDataless"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -45,6 +46,8 @@ let package = Package(
     .target(name: "FuseKit", dependencies: ["CFuse3", system], swiftSettings: settings),
     .target(name: "DatalessCore", dependencies: [system, collections], swiftSettings: settings),
     .systemLibrary(name: "CDatalessLinux"),
+    // Programs under test use it; `make libcdataless` builds it without Swift.
+    .target(name: "CDataless", exclude: ["libcdataless.map", "cdataless.pc.in", "man"]),
     .target(
       name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
     .target(
@@ -53,12 +56,13 @@ let package = Package(
     .target(
       name: "DatalessDaemon",
       dependencies: [
-        "FuseKit", "DatalessCore", "DatalessStores", "DatalessControl", "CDatalessLinux", hummingbirdCore,
+        "FuseKit", "DatalessCore", "DatalessStores", "DatalessControl", "CDataless", "CDatalessLinux", hummingbirdCore,
         logging, nioCore, nioPosix, nioHTTP1, httpTypes, system, collections,
       ], swiftSettings: settings),
     .target(
       name: "DatalessCommands",
-      dependencies: ["DatalessCore", "DatalessControl", "DatalessDaemon", arguments], swiftSettings: settings),
+      dependencies: ["DatalessCore", "DatalessControl", "DatalessDaemon", "CDataless", arguments, system],
+      swiftSettings: settings),
     .executableTarget(name: "dataless", dependencies: ["DatalessCommands", "DatalessDaemon"], swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
     .testTarget(name: "DatalessCoreTests", dependencies: ["DatalessCore", system], swiftSettings: settings),
@@ -71,9 +75,10 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DatalessDaemonTests", dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", system],
-      swiftSettings: settings),
+      exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
       name: "MountTests", dependencies: ["dataless"], exclude: ["Clients"], swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
-  ]
+  ],
+  cLanguageStandard: .c11
 )

@@ -13,17 +13,20 @@ import Testing
   static let allowed: [String: Set<String>] = [
     "CFuse3": [],
     "CDatalessLinux": [],
+    "CDataless": [],
     "FuseKit": standard.union(["CFuse3", "Glibc"]),
     // Glibc for one pthread mutex, see Guarded.swift.
     "DatalessCore": standard.union(collections).union(["Glibc"]),
     "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),
     "DatalessControl": standard.union(control),
     "DatalessDaemon": standard.union(collections).union(control).union([
-      "CDatalessLinux", "DatalessControl", "DatalessStores", "FuseKit", "HTTPTypes", "Hummingbird", "HummingbirdCore",
+      "CDataless", "CDatalessLinux", "DatalessControl", "DatalessStores", "FuseKit", "HTTPTypes", "Hummingbird",
+      "HummingbirdCore",
       "Logging",
     ]),
     "DatalessCommands": standard.union([
-      "ArgumentParser", "DatalessControl", "DatalessCore", "DatalessDaemon", "FoundationEssentials", "Glibc",
+      "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "FoundationEssentials",
+      "Glibc",
     ]),
     // The executable is also the daemon: it asks HiddenEntry first which of the two it is.
     "dataless": standard.union(["ArgumentParser", "DatalessCommands", "DatalessDaemon", "Glibc"]),

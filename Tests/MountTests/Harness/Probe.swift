@@ -1,37 +1,7 @@
-import FoundationEssentials
-import Glibc
-
-/// The test clients of Clients/, compiled once for each change of their sources.
-actor Probe {
-  static let shared = Probe()
-
-  private var built: Task<String, any Error>?
-
-  /// The path of the executable.
-  func path() async throws -> String {
-    if let built { return try await built.value }
-    let task = Task { try await Self.build() }
-    built = task
-    return try await task.value
-  }
-
-  private static func build() async throws -> String {
-    let clients =
-      #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
-      + "/Clients"
-    let sources = try FileManager.default.contentsOfDirectory(atPath: clients).filter { $0.hasSuffix(".c") }.sorted()
-    let folder = Machine.dataless.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      .joined(separator: "/")
-    // Renamed into place: another run of the tests may be using the old one.
-    let target = folder + "/dataless-probe"
-    let fresh = "\(target).\(getpid())"
-    let compiled = try await run(
-      ["cc", "-O1", "-Wall", "-Wextra", "-o", fresh] + sources.map { "\(clients)/\($0)" } + ["-lpthread"],
-      timeLimit: .seconds(120))
-    guard compiled.succeeded else { throw HarnessError("cannot compile the test clients:\n\(compiled.errorText)") }
-    guard rename(fresh, target) == 0 else { throw HarnessError("cannot rename \(fresh): errno \(errno)") }
-    return target
-  }
+/// The test clients of Clients/, one program.
+enum Probe {
+  static let shared = ClientProgram(
+    name: "dataless-probe", sources: ["calls", "move", "probe", "tree"].map { "Tests/MountTests/Clients/\($0).c" })
 }
 
 /// One line of the probe's answer.
