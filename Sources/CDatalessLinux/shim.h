@@ -83,6 +83,15 @@ struct clinux_mount_attr {
   uint64_t userns_descriptor;
 };
 
+// struct flock of fcntl(2): its header would make this module, not Glibc, the owner of struct stat.
+struct clinux_record_lock {
+  int16_t type;
+  int16_t whence;
+  int64_t start;
+  int64_t length;
+  int32_t process;
+};
+
 struct clinux_statx_time {
   int64_t seconds;
   uint32_t nanoseconds;
@@ -117,6 +126,7 @@ struct clinux_statx {
 
 _Static_assert(sizeof(struct clinux_open_how) == 24, "struct open_how");
 _Static_assert(sizeof(struct clinux_mount_attr) == 32, "struct mount_attr");
+_Static_assert(sizeof(struct clinux_record_lock) == 32, "struct flock");
 _Static_assert(sizeof(struct clinux_statx) == 256, "struct statx");
 _Static_assert(offsetof(struct clinux_statx, access_time) == 64, "struct statx");
 _Static_assert(offsetof(struct clinux_statx, device_major) == 136, "struct statx");
@@ -272,6 +282,35 @@ static inline long clinux_listxattr(const char *path, char *names, size_t size) 
 
 // CLONE_NEWNS for the calling thread: what it mounts afterwards nobody else sees, and it goes with the thread.
 static inline long clinux_unshare_mounts(void) { return clinux_result(syscall(SYS_unshare, 0x00020000)); }
+
+// The soft limit of a process, given by the id of any of its threads. EPERM for a process of another user.
+static inline long clinux_soft_limit(int32_t thread, int32_t resource, uint64_t *soft) {
+  uint64_t limits[2];
+  long result = clinux_result(syscall(SYS_prlimit64, thread, resource, NULL, limits));
+  if (result == 0) *soft = limits[0];
+  return result;
+}
+
+// The first record lock in a range of an open file, whoever holds it (F_OFD_GETLK for a write lock). Waits for nothing.
+//
+// Returns 1 with its first byte and the process that holds it (-1 if none does, 0 if it is in another pid namespace), or 0.
+static inline long clinux_find_record_lock(
+    int descriptor, int64_t start, int64_t length, int64_t *found, int32_t *process) {
+  const int16_t write_lock = 1, no_lock = 2;
+  const int get_lock = 36;
+  struct clinux_record_lock lock = {write_lock, SEEK_SET, start, length, 0};
+  long result = clinux_result(syscall(SYS_fcntl, descriptor, get_lock, &lock));
+  if (result < 0 || lock.type == no_lock) return result;
+  *found = lock.start;
+  *process = lock.process;
+  return 1;
+}
+
+// Whether a thread belongs to a process: a signal 0 is not sent. EPERM says that it does, too.
+static inline int clinux_is_thread_of(int32_t thread, int32_t process) {
+  long result = clinux_result(syscall(SYS_tgkill, process, thread, 0));
+  return result == 0 || result == -EPERM;
+}
 
 static inline long clinux_readlinkat(int directory, const char *path, char *target, size_t size) {
   return clinux_result(syscall(SYS_readlinkat, directory, path, target, size));

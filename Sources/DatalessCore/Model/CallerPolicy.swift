@@ -1,8 +1,9 @@
-/// What a caller has set for itself, as `setiopolicy_np` does on macOS: true may materialize, false may not, nil says nothing.
+/// What a caller has asked for beforehand: whether its reads may materialize (docs/POLICY.md). true is ON, false is OFF, nil
+/// is not set.
 public struct CallerPolicy: Sendable, Hashable {
-  /// For the calling thread alone.
+  /// Of the calling thread; it goes before its process' policy.
   public var thread: Bool?
-  /// For its process, inherited through fork and exec.
+  /// Of its process, inherited from whoever started it.
   public var process: Bool?
 
   public init(thread: Bool?, process: Bool?) {
@@ -10,5 +11,6 @@ public struct CallerPolicy: Sendable, Hashable {
     self.process = process
   }
 
+  /// Nobody asked for anything: the volume decides.
   public static let unset = CallerPolicy(thread: nil, process: nil)
 }
