@@ -15,11 +15,11 @@ public struct DatalessCommand: ParsableCommand {
 
       EXIT STATUS
         0 done; 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out; 130 interrupted. \
-      `run` has its own.
+      `run` and `exec` have their own.
       """,
     version: Version.current,
     groupedSubcommands: [
-      CommandGroup(name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self]),
+      CommandGroup(name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self]),
       CommandGroup(name: "What happened", subcommands: [LogCommand.self, SummaryCommand.self, MarkCommand.self]),
       CommandGroup(
         name: "What is there",
@@ -66,8 +66,8 @@ public struct DatalessCommand: ParsableCommand {
     guard exitCode(for: error).isSuccess else {
       let subcommand = commandNames.first { $0 == arguments.first }
       Console.error(usageMessage(message(for: error), arguments, subcommand))
-      // The status of `run` is its command's, so its own has to be one that commands do not use.
-      return subcommand == "run" ? ExitStatus.runFailed.rawValue : ExitStatus.usage.rawValue
+      // The status of `run` and `exec` is their command's, so their own has to be one that commands do not use.
+      return subcommand == "run" || subcommand == "exec" ? ExitStatus.runFailed.rawValue : ExitStatus.usage.rawValue
     }
     do {
       let output = StandardOutput()

@@ -9,8 +9,11 @@ import Testing
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
   /// 2 would be taken for the command's own status.
-  @Test(arguments: ["run", "run /tmp --bogus -- true"])
-  func wrongUseOfRun(line: String) { #expect(Self.execute(line) == 125) }
+  @Test(arguments: [
+    "run", "run /tmp --bogus -- true", "exec", "exec -- true", "exec --materialize maybe -- true",
+    "exec --materialize off",
+  ])
+  func wrongUseOfWhatPassesAStatusOn(line: String) { #expect(Self.execute(line) == 125) }
 
   @Test(arguments: ["log /nonexistent", "summary /dev/null", "log /dev/null"])
   func failures(line: String) { #expect(Self.execute(line) == 1) }
@@ -28,7 +31,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 10)
+    #expect(commands.count == 11)
     for command in commands {
       let text = command.configuration.discussion
       let name = command.configuration.commandName ?? ""
