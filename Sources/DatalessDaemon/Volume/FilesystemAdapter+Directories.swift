@@ -38,7 +38,7 @@ extension FilesystemAdapter {
     case .filled: _ = reply.listing(buffer)
     case .failed(let errno): reply.fail(errno)
     case .needsListing:
-      let request = TriggerRequest(trigger: .readdir, caller: identify(context))
+      let request = TriggerRequest(trigger: .readdir, caller: identifyTrigger(context))
       park(node, request, reply, mayFetch: true) { [self] box in resumeList(node, cookie, request, box) }
     }
   }

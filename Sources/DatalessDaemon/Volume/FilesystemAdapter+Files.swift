@@ -50,7 +50,7 @@ extension FilesystemAdapter {
     let answer = decide(node, request, context.threadID)
     guard case .needsMaterialization = answer else { return send(reply, request, answer) }
     let trigger = TriggerRequest(
-      trigger: .read, caller: identify(context), offset: request.offset, length: Int64(request.size),
+      trigger: .read, caller: identifyTrigger(context), offset: request.offset, length: Int64(request.size),
       handle: request.handle.rawValue, openFlags: request.openFlags,
       io: request.isDirect ? .direct : .pageCache,
       isPageFault: !request.isDirect && BlockedCall.isPageFault(threadID: context.threadID))

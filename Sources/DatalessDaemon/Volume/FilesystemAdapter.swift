@@ -64,6 +64,13 @@ final class FilesystemAdapter: FuseOperations {
     processes.caller(threadID: context.threadID, uid: context.uid, gid: context.gid)
   }
 
+  /// As `identify`, with what the caller has set about materializing: asked only where that matters.
+  func identifyTrigger(_ context: RequestContext) -> Caller {
+    var caller = identify(context)
+    caller.policy = PolicyProbe.policy(threadID: context.threadID)
+    return caller
+  }
+
   /// Parks a reply until a node is materialized; then, or at once if it is already, `resume` answers it.
   ///
   /// - Parameters:
@@ -95,7 +102,7 @@ final class FilesystemAdapter: FuseOperations {
     let found = engine.lookup(name.bytes, in: NodeID(parent))
     guard case .needsListing = found else { return answer(reply, found) }
     let bytes = name.copy()
-    let request = TriggerRequest(trigger: .lookup, caller: identify(context), name: bytes)
+    let request = TriggerRequest(trigger: .lookup, caller: identifyTrigger(context), name: bytes)
     park(parent, request, reply, mayFetch: true) { [self] box in resumeLookup(bytes, in: parent, request, box) }
   }
 
