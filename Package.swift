@@ -21,7 +21,6 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 
 let package = Package(
@@ -39,7 +38,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
     .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
@@ -48,20 +46,26 @@ let package = Package(
     .systemLibrary(name: "CDatalessLinux"),
     // Programs under test use it; `make libcdataless` builds it without Swift.
     .target(name: "CDataless", exclude: ["libcdataless.map", "cdataless.pc.in", "man"]),
+    // No pkg-config file: it would link the shared library beside the archive that the module map names.
+    .systemLibrary(name: "CYaml", providers: [.apt(["libyaml-dev"])]),
+    .target(name: "DatalessScenario", dependencies: ["DatalessCore", "CYaml", system], swiftSettings: settings),
     .target(
       name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
     .target(
       name: "DatalessControl",
-      dependencies: ["DatalessCore", httpClient, nioCore, nioPosix, nioHTTP1, system], swiftSettings: settings),
+      dependencies: ["DatalessCore", "DatalessScenario", httpClient, nioCore, nioPosix, nioHTTP1, system],
+      swiftSettings: settings),
     .target(
       name: "DatalessDaemon",
       dependencies: [
-        "FuseKit", "DatalessCore", "DatalessStores", "DatalessControl", "CDataless", "CDatalessLinux", hummingbirdCore,
-        logging, nioCore, nioPosix, nioHTTP1, httpTypes, system, collections,
+        "FuseKit", "DatalessCore", "DatalessStores", "DatalessScenario", "DatalessControl", "CDataless", "CDatalessLinux",
+        hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, httpTypes, system, collections,
       ], swiftSettings: settings),
     .target(
       name: "DatalessCommands",
-      dependencies: ["DatalessCore", "DatalessControl", "DatalessDaemon", "CDataless", arguments, system],
+      dependencies: [
+        "DatalessCore", "DatalessScenario", "DatalessControl", "DatalessDaemon", "CDataless", arguments, system,
+      ],
       swiftSettings: settings),
     .executableTarget(name: "dataless", dependencies: ["DatalessCommands", "DatalessDaemon"], swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
@@ -71,13 +75,18 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "DatalessControlTests",
-      dependencies: ["DatalessControl", "DatalessCommands", "DatalessDaemon", "DatalessCore", arguments, system, yams],
+      dependencies: [
+        "DatalessControl", "DatalessCommands", "DatalessDaemon", "DatalessCore", arguments, system, "DatalessScenario",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "DatalessDaemonTests", dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", system],
       exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
       name: "MountTests", dependencies: ["dataless"], exclude: ["Clients"], swiftSettings: settings),
+    .testTarget(
+      name: "DatalessScenarioTests", dependencies: ["DatalessScenario", "DatalessCore", system],
+      swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
   ],
   cLanguageStandard: .c11

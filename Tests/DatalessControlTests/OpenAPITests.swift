@@ -1,6 +1,6 @@
 import DatalessControl
+import DatalessScenario
 import Testing
-import Yams
 
 @testable import DatalessDaemon
 
@@ -10,8 +10,16 @@ import Yams
 
   private static func document() throws -> Object {
     let file = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let text = String(decoding: try FileBytes.read("/\(file)/docs/openapi.yaml"), as: UTF8.self)
-    return try #require(try Yams.load(yaml: text) as? Object)
+    let node = try ScenarioNode(parsing: try FileBytes.read("/\(file)/docs/openapi.yaml"), name: "openapi.yaml")
+    return try #require(value(node) as? Object)
+  }
+
+  private static func value(_ node: ScenarioNode) -> Any {
+    switch node.value {
+    case .scalar: node.text ?? ""
+    case .sequence(let nodes): nodes.map(value)
+    case .mapping(let entries): Object(uniqueKeysWithValues: entries.map { ($0.key, value($0.value)) })
+    }
   }
 
   private static func object(_ value: Any?, _ keys: String...) throws -> Object {

@@ -8,15 +8,19 @@ import Testing
     "OrderedCollections",
   ]
   static let nio: Set<String> = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOFoundationEssentialsCompat"]
-  static let control: Set<String> = nio.union(["AsyncHTTPClient", "DatalessCore", "FoundationEssentials", "Glibc"])
+  static let control: Set<String> = nio.union([
+    "AsyncHTTPClient", "DatalessCore", "DatalessScenario", "FoundationEssentials", "Glibc",
+  ])
 
   static let allowed: [String: Set<String>] = [
     "CFuse3": [],
     "CDatalessLinux": [],
     "CDataless": [],
+    "CYaml": [],
     "FuseKit": standard.union(["CFuse3", "Glibc"]),
     // Glibc for one pthread mutex, see Guarded.swift.
     "DatalessCore": standard.union(collections).union(["Glibc"]),
+    "DatalessScenario": standard.union(["CYaml", "DatalessCore", "Glibc"]),
     "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),
     "DatalessControl": standard.union(control),
     "DatalessDaemon": standard.union(collections).union(control).union([
@@ -25,7 +29,8 @@ import Testing
       "Logging",
     ]),
     "DatalessCommands": standard.union([
-      "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "FoundationEssentials",
+      "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessScenario",
+      "FoundationEssentials",
       "Glibc",
     ]),
     // The executable is also the daemon: it asks HiddenEntry first which of the two it is.

@@ -89,7 +89,7 @@ extension EngineState {
     let isFile = record.kind == .file
     let model = decision.latency?.value ?? (isFile ? simulation.latency : simulation.directoryLatency)
     var random = SeededRandom(
-      seed: simulation.seed, .latency, rule: decision.latency?.place ?? -1, path: path, attempt: attempt)
+      seed: simulation.seed, .latency, rule: decision.latency?.rule ?? "", path: path, attempt: attempt)
     return AttemptPlan(
       requestedDelay: model.isZero
         ? 0 : model.sample(&random, size: isFile ? record.size : 0, ordinal: nextAttempt - 1),

@@ -44,6 +44,7 @@ public struct Decision: Sendable {
     add(transferBandwidth?.place, transferBandwidth?.rule)
     add(fault?.place, fault?.rule)
     add(gate?.place, gate?.rule)
+    add(materialize?.place, materialize?.rule)
     return named.sorted { $0.place < $1.place }.map(\.name)
   }
 }

@@ -50,7 +50,7 @@ public struct Fault: Sendable, Equatable {
     switch after {
     case nil: return nil
     case .bytes(let count): return min(max(count, 0), size)
-    case .fraction(let share): return min(Int64(Double(size) * min(max(share, 0), 1)), size)
+    case .fraction(let share): return share >= 1 ? size : Int64(Double(size) * max(share, 0))
     }
   }
 }

@@ -63,14 +63,14 @@ public struct RuleSet: Sendable {
     var known: [ProcessFacts]?
     for index in candidates(facts.path) {
       let rule = rules[index]
-      guard decision.lacks(rule.effects), Self.holds(rule.match, at: index, facts, &known, lineage) else { continue }
+      guard decision.lacks(rule.effects), Self.holds(rule.match, of: rule.name, facts, &known, lineage) else { continue }
       decision.take(rule, at: index)
     }
     return decision
   }
 
   private static func holds(
-    _ match: RuleMatch, at index: Int, _ facts: TriggerFacts, _ known: inout [ProcessFacts]?,
+    _ match: RuleMatch, of name: String, _ facts: TriggerFacts, _ known: inout [ProcessFacts]?,
     _ lineage: () -> [ProcessFacts]
   ) -> Bool {
     if !match.paths.isEmpty, !match.paths.contains(where: { $0.matches(facts.path) }) { return false }
@@ -87,7 +87,7 @@ public struct RuleSet: Sendable {
       if let ancestor = match.ancestor, !processes.dropFirst().contains(where: ancestor.matches) { return false }
     }
     if let probability = match.probability {
-      var random = SeededRandom(seed: facts.seed, .fault, rule: index, path: facts.path, attempt: facts.attempt)
+      var random = SeededRandom(seed: facts.seed, .fault, rule: name, path: facts.path, attempt: facts.attempt)
       if random.unit() >= probability { return false }
     }
     return true

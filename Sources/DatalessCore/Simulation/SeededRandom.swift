@@ -14,16 +14,14 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   public init(key: UInt64) { state = key }
 
   /// - Parameters:
-  ///   - rule: The place of the rule that chooses; -1 for the volume's own settings.
+  ///   - rule: The name of the rule that chooses, so that a rule put before it changes nothing; empty for the volume's own
+  ///     settings.
   ///   - path: The item's path from the volume's root.
   ///   - attempt: The item's attempt, from 1.
-  public init(seed: UInt64, _ purpose: Purpose, rule: Int, path: [UInt8], attempt: Int) {
+  public init(seed: UInt64, _ purpose: Purpose, rule: String, path: [UInt8], attempt: Int) {
     var key = Self.mix(seed &+ Self.step) ^ purpose.rawValue &* 0xd6e8_feb8_6659_fd93
-    key = Self.mix(key &+ UInt64(bitPattern: Int64(rule)) &* Self.step)
-    // FNV-1a.
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in path { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    key = Self.mix(key ^ hash)
+    key = Self.mix(key ^ Self.hash(rule.utf8))
+    key = Self.mix(key ^ Self.hash(path))
     state = Self.mix(key &+ UInt64(bitPattern: Int64(attempt)) &* Self.step)
   }
 
@@ -34,6 +32,11 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
 
   /// A number in 0..<1, of 53 bits.
   public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  /// FNV-1a.
+  private static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
 
   private static func mix(_ input: UInt64) -> UInt64 {
     var value = input

@@ -1,0 +1,115 @@
+public import DatalessCore
+internal import SystemPackage
+
+/// A scenario: what was written, and the simulation it was compiled to. A value: an edit gives a new one, or throws.
+public struct ScenarioDocument: Sendable {
+  /// Where a rule was written.
+  public struct Place: Sendable, Equatable {
+    public var file: String
+    public var line: Int
+    public var column: Int
+  }
+
+  /// What was written, with the names that unnamed rules were given, and with the delays of logs that it named.
+  public internal(set) var root: ScenarioNode
+  /// Compiled and checked.
+  public internal(set) var simulation: Simulation
+  public internal(set) var warnings: [ScenarioWarning]
+  /// The place of each rule, in their order.
+  public internal(set) var places: [Place]
+  /// What cannot be seen of single rules any more once they are compiled: warnings of their own.
+  var ruleWarnings: [String: [ScenarioWarning]] = [:]
+
+  /// A scenario that simulates nothing.
+  public static let empty = ScenarioDocument(
+    root: .object(["version": .plain("1")]), simulation: Simulation(), warnings: [], places: [])
+
+  private init(root: ScenarioNode, simulation: Simulation, warnings: [ScenarioWarning], places: [Place]) {
+    self.root = root
+    self.simulation = simulation
+    self.warnings = warnings
+    self.places = places
+  }
+
+  /// Reads and checks a scenario, YAML or JSON.
+  ///
+  /// - Parameters:
+  ///   - name: What messages call the document: a path, or `-`.
+  ///   - readFile: Reads a log that the scenario replays. Default: refuses, as is right for scenarios from elsewhere.
+  /// - Throws: everything that is wrong, with places and remedies.
+  public init(
+    parsing bytes: [UInt8], name: String,
+    readFile: @escaping ScenarioFileReader = ScenarioDocument.refuseFiles
+  ) throws(ScenarioError) {
+    let node = try YAMLReader.read(bytes, file: name)
+    var decoder = ScenarioDecoder(file: name, readFile: readFile)
+    var draft = ScenarioDraft()
+    ScenarioFieldTables.document.read(node, into: &draft, &decoder)
+    let names = RuleNames.assign(draft.rules, taken: [], &decoder)
+    try decoder.check()
+    self = .empty
+    root = Self.normalized(decoder.replacing(node), names: names)
+    simulation = draft.simulation
+    places = draft.rules.map { Place(file: name, line: Int($0.node.line), column: Int($0.node.column)) }
+    ruleWarnings = Self.byRule(decoder.warnings, draft.rules, names)
+    setRules(zip(names, draft.rules).map { Rule(name: $0, match: $1.match, effects: $1.effects) })
+  }
+
+  /// The scenario as JSON, ASCII but for characters beyond U+FFFF. Reading it again gives an equal scenario.
+  public func json(pretty: Bool) -> [UInt8] { root.json(pretty: pretty) }
+
+  /// Refuses to read a file.
+  public static let refuseFiles: ScenarioFileReader = { (_) throws(FSError) in
+    throw FSError(.notSupported, "a scenario that comes from here can name no files")
+  }
+
+  // MARK: - Parts of edits
+
+  /// Compiles the rules anew, and looks at how they stand to each other.
+  mutating func setRules(_ rules: [Rule]) {
+    simulation.rules = RuleSet(rules)
+    var found = rules.flatMap { ruleWarnings[$0.name] ?? [] }
+    found += RuleOverlaps.warnings(rules, places)
+    found.sort { ($0.line, $0.column) < ($1.line, $1.column) }
+    warnings = Array(found.prefix(ScenarioLimits.problems))
+  }
+
+  static func byRule(
+    _ warnings: [ScenarioWarning], _ drafts: [RuleDraft], _ names: [String]
+  ) -> [String: [ScenarioWarning]] {
+    if warnings.isEmpty { return [:] }
+    var result: [String: [ScenarioWarning]] = [:]
+    let byPlace = Dictionary(
+      grouping: warnings, by: { ScenarioDecoder.Place(line: Int32($0.line), column: Int32($0.column)) })
+    for (name, draft) in zip(names, drafts) {
+      result[name] = byPlace[ScenarioDecoder.Place(line: draft.node.line, column: draft.node.column)]
+    }
+    return result
+  }
+
+  /// The root with a version, and with a name in each rule: a rule keeps its name when another is put before it.
+  private static func normalized(_ node: ScenarioNode, names: [String]) -> ScenarioNode {
+    guard case .mapping(var entries) = node.value else { return node }
+    if node["version"] == nil { entries.insert(ScenarioNode.Entry(key: "version", value: .plain("1")), at: 0) }
+    if let index = entries.firstIndex(where: { $0.key == "rules" }),
+      case .sequence(let rules) = entries[index].value.value
+    {
+      entries[index].value.value = .sequence(zip(rules, names).map(named))
+    }
+    return ScenarioNode(.mapping(entries), line: node.line, column: node.column)
+  }
+
+  static func named(_ rule: ScenarioNode, _ name: String) -> ScenarioNode {
+    guard case .mapping(var entries) = rule.value, rule["name"] == nil else { return rule }
+    entries.insert(
+      ScenarioNode.Entry(key: "name", line: rule.line, column: rule.column, value: .text(name)), at: 0)
+    return ScenarioNode(.mapping(entries), line: rule.line, column: rule.column)
+  }
+}
+
+/// Equal when their JSON is: places and ways of quoting do not count.
+extension ScenarioDocument: Equatable {
+  public static func == (left: ScenarioDocument, right: ScenarioDocument) -> Bool {
+    left.json(pretty: false) == right.json(pretty: false)
+  }
+}

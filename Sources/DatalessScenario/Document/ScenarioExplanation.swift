@@ -1,0 +1,49 @@
+public import DatalessCore
+
+/// What a scenario says about one part of an attempt, and where: `dataless explain`.
+public struct ScenarioExplanation: Sendable, Equatable, CustomStringConvertible {
+  /// `latency`, `bandwidth`, `fault`, `gate` or `materialize`.
+  public var part: String
+  /// As it was written, as JSON; nil when nothing is said, so that the default holds.
+  public var value: String?
+  /// The rule that decides; nil for the volume's own setting.
+  public var rule: String?
+  public var place: ScenarioDocument.Place?
+
+  public var description: String {
+    guard let value else { return "\(part): nothing is said" }
+    guard let rule, let place else { return "\(part): \(value), the volume's setting" }
+    return "\(part): \(value), by rule '\(rule)' (\(place.file):\(place.line))"
+  }
+}
+
+extension ScenarioDocument {
+  /// Which rule, or setting, decides each part of an attempt. By chance (`probability`) as for that very attempt.
+  ///
+  /// - Parameter lineage: The calling process and its ancestors, nearest first; empty if none is meant: then rules that ask
+  ///   for one do not hold.
+  public func explain(_ facts: TriggerFacts, lineage: [ProcessFacts] = []) -> [ScenarioExplanation] {
+    let decision = simulation.rules.decide(facts, lineage: { lineage })
+    let isFile = facts.kind == .file
+    var parts = [
+      explanation("latency", decision.latency?.place, setting: isFile ? "latency" : "directory_latency")
+    ]
+    // Directories have no transfer.
+    if isFile {
+      parts.append(explanation("bandwidth", decision.transferBandwidth?.place, setting: "transfer_bandwidth"))
+    }
+    parts.append(explanation("fault", decision.fault?.place, setting: nil))
+    parts.append(explanation("gate", decision.gate?.place, setting: nil))
+    parts.append(explanation("materialize", decision.materialize?.place, setting: "materialize"))
+    return parts
+  }
+
+  private func explanation(_ part: String, _ index: Int?, setting: String?) -> ScenarioExplanation {
+    func text(_ node: ScenarioNode?) -> String? { node.map { String(decoding: $0.json(pretty: false), as: UTF8.self) } }
+    guard let index, case .sequence(let nodes) = root["rules"]?.value else {
+      return ScenarioExplanation(part: part, value: setting.flatMap { text(root[$0]) })
+    }
+    let rule = simulation.rules.rules[index]
+    return ScenarioExplanation(part: part, value: text(nodes[index][part]), rule: rule.name, place: places[index])
+  }
+}

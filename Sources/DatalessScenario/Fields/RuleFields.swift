@@ -1,0 +1,164 @@
+internal import DatalessCore
+
+/// The fields of a rule and of its `match`.
+enum RuleFields {
+  static let rule = ScenarioValue<RuleDraft>(schema: table.schema) { node, decoder in
+    var draft = RuleDraft(node: node)
+    let kind = decoder.replayedKind
+    if node["match"]?["kind"]?.text == "directory" { decoder.replayedKind = .directory }
+    defer { decoder.replayedKind = kind }
+    guard table.read(node, into: &draft, &decoder) else { return nil }
+    if draft.effects.isEmpty {
+      decoder.fail(
+        node, "a rule that does nothing. Give it at least one of \(effectNames.joined(separator: ", ")).")
+      return nil
+    }
+    if draft.match.kind == .directory, draft.effects.transferBandwidth != nil {
+      decoder.warn(node, "directories have no transfer, so 'bandwidth' has no effect here. Use 'latency'.")
+    }
+    if draft.match.probability == 0 {
+      decoder.warn(node, "with probability 0 this rule never matches. Remove it, or raise the probability.")
+    }
+    return draft
+  }.named("rule")
+
+  static let effectNames = ["latency", "bandwidth", "fault", "gate", "materialize"]
+
+  static let table = ScenarioFields<RuleDraft>(
+    what: "a rule",
+    fields: [
+      ScenarioField(
+        "name",
+        "What the log and the commands call the rule; unique. 1 to 64 letters, digits, '.', '-', '_'. Default: "
+          + "rule-<n>, counted from 1.",
+        BasicValues.name("a rule")
+      ) { $0.name = $1 },
+      ScenarioField(
+        "match", "For which attempts the rule holds: every given condition must. Default: for all.", match
+      ) { $0.match = $1 },
+      ScenarioField(
+        "latency", "The delay before the fetch or the listing, instead of the volume's.", LatencyValues.latency
+      ) { $0.effects.latency = $1 },
+      ScenarioField(
+        "bandwidth",
+        "Bytes per second of each single transfer, at least 1, instead of transfer_bandwidth. Files only.",
+        BasicValues.rate
+      ) { $0.effects.transferBandwidth = $1 },
+      ScenarioField(
+        "fault", "The attempt fails: an errno by name, never, wrong_size, superseded, or a mapping.",
+        FaultValues.fault.named("fault")
+      ) { $0.effects.fault = $1 },
+      ScenarioField(
+        "gate", "The attempt is held until the gate of this name lets it go. 1 to 64 characters, as 'name'.",
+        BasicValues.name("a gate")
+      ) { $0.effects.gate = $1 },
+      ScenarioField(
+        "materialize", "Whether callers may materialize; off: they get EDEADLK at once.", BasicValues.flag
+      ) { $0.effects.materialize = $1 },
+    ],
+    constraints: [
+      ScenarioNode.Entry(
+        key: "anyOf", value: .list(effectNames.map { .object(["required": .list([.text($0)])]) }))
+    ],
+    elsewhere: [
+      (matchNames, "It is a condition: put it under 'match'."),
+      (
+        ["errno", "after", "at_once", "outcome"],
+        "It is part of a fault: write 'fault: {errno: EIO, after: 1MB}'."
+      ),
+      (["transfer_bandwidth"], "In a rule it is called 'bandwidth'."),
+    ])
+
+  // MARK: - Conditions
+
+  static let matchNames = [
+    "path", "size", "kind", "trigger", "process", "ancestor", "attempt", "during", "probability",
+  ]
+
+  static let match = ScenarioValue<RuleMatch>(schema: matchTable.schema) { node, decoder in
+    var match = RuleMatch()
+    guard matchTable.read(node, into: &match, &decoder) else { return nil }
+    if let contradiction = contradiction(of: match) {
+      decoder.fail(node, "\(contradiction)")
+      return nil
+    }
+    return match
+  }.named("match")
+
+  static let fileTriggers: Set<Trigger> = [.read, .write, .truncate, .openTruncate, .link, .copy]
+  static let directoryTriggers: Set<Trigger> = [.readdir, .lookup]
+
+  /// Why no attempt can meet all conditions; nil if one can.
+  private static func contradiction(of match: RuleMatch) -> String? {
+    let never = "so the rule never matches."
+    if match.size != nil, match.kind == .directory { return "directories have no size, \(never) Remove 'size'." }
+    if match.triggers.isEmpty { return nil }
+    let words = Trigger.allCases.filter { match.triggers.contains($0) }.map(\.rawValue).joined(separator: ", ")
+    if match.kind == .file, match.triggers.isSubset(of: directoryTriggers) {
+      return "only directories are materialized by \(words), \(never) Remove 'kind', or use a trigger such as read."
+    }
+    if match.kind == .directory, match.triggers.isSubset(of: fileTriggers) {
+      return "only files are materialized by \(words), \(never) Remove 'kind', or use readdir or lookup."
+    }
+    if match.size != nil, match.triggers.isSubset(of: directoryTriggers) {
+      return "only directories are materialized by \(words), and they have no size, \(never) Remove 'size'."
+    }
+    return nil
+  }
+
+  static let matchTable = ScenarioFields<RuleMatch>(
+    what: "'match'",
+    fields: [
+      ScenarioField(
+        "path",
+        "A glob, or a list of which one must match. * and ? stop at slashes, ** does not; without a slash the last "
+          + "component is meant, with one the whole path from the volume's root. Default: every path.",
+        PathValues.globs
+      ) { $0.paths = $1 },
+      ScenarioField(
+        "size",
+        "Size of the file: 4096, 4k, \">1MB\", \"<=4k\", \"1k..1M\" (both ends included). Directories have none.",
+        RangeValues.size
+      ) { $0.size = $1 },
+      ScenarioField(
+        "kind", "file or directory. Default: both.",
+        BasicValues.word("kind", [("file", MaterializationKind.file), ("directory", .directory)])
+      ) { $0.kind = $1 },
+      ScenarioField(
+        "trigger", "The operation, or a list of them. Default: any.",
+        BasicValues.oneOrMore(BasicValues.word("trigger", Trigger.allCases.map { ($0.rawValue, $0) }))
+      ) { $0.triggers = Set($1) },
+      ScenarioField("process", "The calling process.", PathValues.process) { $0.process = $1 },
+      ScenarioField("ancestor", "Any ancestor of the calling process, not itself.", PathValues.process) {
+        $0.ancestor = $1
+      },
+      ScenarioField(
+        "attempt", "Which attempts of the item, counted from 1: 3, \"1..3\", \"3..\", {first: 2}, {every: 3}.",
+        RangeValues.attempts
+      ) {
+        $0.attempts = $1.range
+        $0.everyAttempt = $1.every
+      },
+      ScenarioField(
+        "during", "When, since the scenario was loaded: \"0s..10s\" (the end excluded), \"1m..\".", RangeValues.window
+      ) { $0.window = $1 },
+      ScenarioField(
+        "probability",
+        "How likely the rule holds, 0 to 1 or percent; decided by the seed, the rule, the path and the attempt.",
+        BasicValues.share
+      ) { $0.probability = $1 },
+    ],
+    constraints: [
+      ScenarioNode.Entry(
+        key: "not",
+        value: .object([
+          "required": .list([.text("size"), .text("kind")]),
+          "properties": .object(["kind": .object(["const": .text("directory")])]),
+        ]))
+    ],
+    elsewhere: [
+      (["name"] + effectNames, "It is no condition: put it beside 'match'."),
+      (["exe", "comm", "cgroup", "uid"], "Write 'process: {exe: ...}' or 'ancestor: {exe: ...}'."),
+      (["first", "every"], "Write 'attempt: {first: 2}'."),
+    ])
+}

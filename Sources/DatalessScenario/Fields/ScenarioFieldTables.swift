@@ -1,0 +1,114 @@
+internal import DatalessCore
+
+/// The fields at the top of a scenario.
+enum ScenarioFieldTables {
+  /// What can be changed one by one on a live volume: everything but `version` and `rules`.
+  static let settings: [ScenarioField<ScenarioDraft>] = [
+    ScenarioField(
+      "seed",
+      "For everything that is chosen by chance, 0 to 18446744073709551615: the same seed gives the same "
+        + "delays and faults. Default 0.",
+      BasicValues.integer(0...UInt64.max, "a whole number from 0 to 18446744073709551615")
+    ) { $0.simulation.seed = $1 },
+    ScenarioField("latency", "The delay before the fetch of a file's content. Default 0.", LatencyValues.latency) {
+      $0.simulation.latency = $1
+    },
+    ScenarioField(
+      "directory_latency", "The delay before the listing of a directory. Default 0.", LatencyValues.directoryLatency
+    ) { $0.simulation.directoryLatency = $1 },
+    ScenarioField(
+      "bandwidth",
+      "Bytes per second that all transfers share, at least 1, such as 20MB/s. Default none: as fast as "
+        + "the disk.",
+      BasicValues.orNone(BasicValues.rate)
+    ) { $0.simulation.bandwidth = $1 },
+    ScenarioField(
+      "transfer_bandwidth", "Bytes per second of each single transfer, at least 1. Default none.",
+      BasicValues.orNone(BasicValues.rate)
+    ) { $0.simulation.transferBandwidth = $1 },
+    ScenarioField(
+      "concurrency",
+      "How many files may be in latency and transfer at once, 1 to 1000000; others wait in a queue. "
+        + "Default none: no limit.",
+      BasicValues.orNone(BasicValues.integer(1...1_000_000, "a whole number from 1 to 1000000"))
+    ) { $0.simulation.concurrency = $1.map { Int($0) } },
+    ScenarioField(
+      "interrupt", "Which signals end a wait, with EINTR: fatal (those that end the process) or any. Default fatal.",
+      BasicValues.word("mode", Simulation.InterruptMode.allCases.map { ($0.rawValue, $0) })
+    ) { $0.simulation.interrupt = $1 },
+    ScenarioField(
+      "give_up_after", "An attempt older than this fails with ETIMEDOUT; more than 0. Default none: never.",
+      BasicValues.orNone(positiveDuration)
+    ) { $0.simulation.giveUpAfter = $1 },
+    ScenarioField(
+      "offline", "Whether the store is unreachable: attempts fail at once with ETIMEDOUT. Default off.",
+      BasicValues.flag
+    ) { $0.simulation.isOffline = $1 },
+    ScenarioField(
+      "materialize",
+      "Whether callers that have set nothing for themselves may materialize; off: they get EDEADLK. "
+        + "Default on.",
+      BasicValues.flag
+    ) { $0.simulation.materialize = $1 },
+  ]
+
+  static let document = ScenarioFields<ScenarioDraft>(
+    what: "a scenario",
+    fields: [version] + settings + [
+      ScenarioField(
+        "rules",
+        "Exceptions, the most important first: each part is decided by the first rule that matches and says "
+          + "something about it. At most 100000.",
+        rules
+      ) { $0.rules = $1 }
+    ],
+    elsewhere: [
+      (["fault", "gate", "name", "match"], "It belongs in a rule: 'rules: [{match: {path: \"*\"}, fault: EIO}]'."),
+      (["gates"], "A gate exists by the rules that name it: write 'gate: NAME' in a rule."),
+      (RuleFields.matchNames, "It is a condition: put it under 'match' of a rule."),
+    ])
+
+  private static let version = ScenarioField<ScenarioDraft>(
+    "version", "The version of this format: 1. Default 1.",
+    ScenarioValue<Void>(schema: .object(["const": .plain("1")])) { node, decoder in
+      guard let text = decoder.text(node, expected: "1") else { return nil }
+      if text == "1" { return () }
+      decoder.fail(
+        node, "version '\(Suggestion.quotable(text))' of the format is unknown. This program reads version 1.")
+      return nil
+    }
+  ) { _, _ in }
+
+  private static let positiveDuration = ScenarioValue<Int64>(schema: BasicValues.duration.schema) { node, decoder in
+    guard let value = BasicValues.duration.read(node, &decoder) else { return nil }
+    if value > 0 { return value }
+    decoder.fail(node, "after 0 every attempt would fail. Write 'offline: on' for that, or 'none' for no limit.")
+    return nil
+  }
+
+  private static let rules = ScenarioValue<[RuleDraft]>(
+    schema: .object([
+      "type": .text("array"), "maxItems": .plain("\(ScenarioLimits.rules)"), "items": RuleFields.rule.schema,
+    ])
+  ) { node, decoder in
+    guard case .sequence(let nodes) = node.value else {
+      decoder.fail(node, "\(node.kindName) instead of a list. Start each rule with '- ', or write [] for none.")
+      return nil
+    }
+    guard nodes.count <= ScenarioLimits.rules else {
+      decoder.fail(node, tooManyRules(nodes.count))
+      return nil
+    }
+    var drafts: [RuleDraft] = []
+    drafts.reserveCapacity(nodes.count)
+    for node in nodes {
+      if decoder.problemCount >= ScenarioLimits.countedProblems { break }
+      if let draft = RuleFields.rule.read(node, &decoder) { drafts.append(draft) }
+    }
+    return drafts
+  }
+
+  static func tooManyRules(_ count: Int) -> String {
+    "\(count) rules; at most \(ScenarioLimits.rules) are possible. Use globs, or one rule with a list of paths."
+  }
+}

@@ -1,0 +1,54 @@
+/// The fields of one kind of mapping: what the decoder reads by, and what the schema is made of.
+struct ScenarioFields<Target>: Sendable {
+  /// With article, for messages: "a rule".
+  let what: String
+  let fields: [ScenarioField<Target>]
+  /// What else the schema says of the whole mapping.
+  var constraints: [ScenarioNode.Entry] = []
+  /// Where fields that people put here by mistake belong.
+  var elsewhere: [(names: [String], remedy: String)] = []
+
+  /// - Returns: false, and a problem, if the node is no mapping or has fields that do not exist.
+  @discardableResult
+  func read(_ node: ScenarioNode, into target: inout Target, _ decoder: inout ScenarioDecoder) -> Bool {
+    guard case .mapping(let entries) = node.value else {
+      decoder.fail(node, "\(node.kindName) instead of \(what). Write 'field: value' pairs: \(names).")
+      return false
+    }
+    var isComplete = true
+    for entry in entries {
+      guard let field = fields.first(where: { $0.name == entry.key }) else {
+        decoder.fail(entry.line, entry.column, unknown(entry.key))
+        isComplete = false
+        continue
+      }
+      let before = decoder.problemCount
+      field.read(&target, entry.value, &decoder)
+      if decoder.problemCount > before { isComplete = false }
+    }
+    return isComplete
+  }
+
+  private var names: String { fields.map(\.name).joined(separator: ", ") }
+
+  private func unknown(_ name: String) -> String {
+    let start = "unknown field '\(Suggestion.quotable(name))' in \(what)."
+    if let place = elsewhere.first(where: { $0.names.contains(name) }) { return "\(start) \(place.remedy)" }
+    return "\(start)\(Suggestion.text(for: name, among: fields.map(\.name))) There are: \(names)."
+  }
+
+  var schema: ScenarioNode {
+    var properties: [ScenarioNode.Entry] = []
+    for field in fields {
+      guard case .mapping(var entries) = field.schema.value else { continue }
+      entries.insert(ScenarioNode.Entry(key: "description", value: .text(field.summary)), at: 0)
+      properties.append(ScenarioNode.Entry(key: field.name, value: ScenarioNode(.mapping(entries))))
+    }
+    let object: ScenarioNode = .object([
+      "type": .text("object"), "additionalProperties": .plain("false"),
+      "properties": ScenarioNode(.mapping(properties)),
+    ])
+    guard case .mapping(let entries) = object.value else { return object }
+    return ScenarioNode(.mapping(entries + constraints))
+  }
+}

@@ -1,0 +1,84 @@
+internal import DatalessCore
+
+/// Globs of paths, executables, command names and cgroups.
+enum PathValues {
+  static let glob = ScenarioValue<PathPattern>(
+    schema: .object(["type": .list([.text("string"), .text("number")]), "minLength": .plain("1")])
+  ) { node, decoder in
+    guard let text = decoder.text(node, expected: "a glob such as \"*.jpg\" or \"photos/**\"") else { return nil }
+    let bytes = Array(text.utf8)
+    if !bytes.contains(0), let pattern = PathPattern(bytes) { return pattern }
+    decoder.fail(node, "malformed glob '\(Suggestion.quotable(text))': \(problem(bytes))")
+    return nil
+  }
+
+  /// What Core does not say about a pattern that it refused.
+  private static func problem(_ bytes: [UInt8]) -> String {
+    let slash = UInt8(ascii: "/")
+    if bytes.isEmpty { return "it is empty. Use \"**\" for every path." }
+    if bytes.contains(0) { return "it contains a NUL, which no path can. Remove it." }
+    if bytes == [slash] { return "nothing follows the slash. Use \"**\" for every path." }
+    if bytes.last == slash {
+      return "it ends in a slash. Remove it for the directory itself, or append ** for what is in it."
+    }
+    if zip(bytes, bytes.dropFirst()).contains(where: { $0 == slash && $1 == slash }) {
+      return "two slashes in a row. Remove one."
+    }
+    if bytes.last == UInt8(ascii: "\\") { return "nothing follows the backslash. Write \\\\ for a backslash itself." }
+    return "a '[' is not closed in its component, or a range of it runs backwards. Write \\[ for a bracket itself."
+  }
+
+  static let globs = BasicValues.oneOrMore(glob)
+
+  /// Whether a glob has no wildcard, so that it means one text.
+  static func isLiteral(_ pattern: PathPattern) -> Bool { !pattern.text.contains(where: isMeta) }
+
+  static func isMeta(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "\\")
+  }
+
+  // MARK: - Processes
+
+  static let process = ScenarioValue<ProcessMatch>(schema: table.schema) { node, decoder in
+    var match = ProcessMatch()
+    guard table.read(node, into: &match, &decoder) else { return nil }
+    if match.isEmpty {
+      decoder.fail(node, "no condition for the process. Give exe, comm, cgroup or uid, or remove the field.")
+      return nil
+    }
+    return match
+  }.named("process")
+
+  /// The kernel keeps 15 bytes of a command name: a longer one is never seen.
+  private static let commandNames = ScenarioValue<[PathPattern]>(schema: globs.schema) { node, decoder in
+    guard let patterns = globs.read(node, &decoder) else { return nil }
+    for pattern in patterns where isLiteral(pattern) && pattern.text.count > 15 {
+      let text = String(decoding: pattern.text, as: UTF8.self)
+      let short = String(decoding: pattern.text.prefix(15), as: UTF8.self)
+      decoder.fail(
+        node,
+        "no command is ever named '\(Suggestion.quotable(text))': the kernel keeps 15 bytes. Write '\(short)', or "
+          + "use exe.")
+      return nil
+    }
+    return patterns
+  }
+
+  static let table = ScenarioFields<ProcessMatch>(
+    what: "a process",
+    fields: [
+      ScenarioField(
+        "exe", "Globs for the path of the executable; without a slash, for its last component.", globs
+      ) { $0.executables = $1 },
+      ScenarioField(
+        "comm", "Globs for the command name, at most 15 bytes, of the process' first thread.", commandNames
+      ) { $0.commandNames = $1 },
+      ScenarioField(
+        "cgroup", "Globs for the path in the cgroup hierarchy, such as /user.slice/**.", globs
+      ) { $0.cgroups = $1 },
+      ScenarioField(
+        "uid", "User ids, 0 to 4294967294.",
+        BasicValues.oneOrMore(BasicValues.integer(0...4_294_967_294, "a user id from 0 to 4294967294"))
+      ) { $0.uids = $1.map { UInt32($0) } },
+    ], constraints: [ScenarioNode.Entry(key: "minProperties", value: .plain("1"))])
+}

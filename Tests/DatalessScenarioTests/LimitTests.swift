@@ -1,0 +1,50 @@
+import DatalessCore
+import DatalessScenario
+import Testing
+
+/// Large scenarios: read in seconds up to the limit, refused beyond it.
+@Suite struct LimitTests {
+  private static func scenario(_ count: Int) -> [UInt8] {
+    var text: [UInt8] = Array("rules:\n".utf8)
+    for index in 0..<count {
+      text += "  - {match: {path: /photos/\(index % 1000)/image-\(index).jpg}, latency: 20ms}\n".utf8
+    }
+    return text
+  }
+
+  @Test func aHundredThousandRulesAreReadInSeconds() throws {
+    let bytes = Self.scenario(100_000)
+    let clock = ContinuousClock()
+    var document = ScenarioDocument.empty
+    let parsing = try clock.measure { document = try ScenarioDocument(parsing: bytes, name: "s.yaml") }
+    var edited = document
+    let editing = try clock.measure {
+      edited = try document.replacingRule(named: "rule-500", with: Array("{fault: EIO}".utf8), name: "new")
+    }
+    print("100,000 rules, \(bytes.count) bytes: read in \(parsing), one replaced in \(editing)")
+    #expect(document.simulation.rules.rules.count == 100_000)
+    #expect(edited.simulation.rules.rules[499].name == "rule-500")
+    #expect(parsing < .seconds(30))
+    let error = #expect(throws: ScenarioError.self) {
+      try document.addingRule(Array("{fault: EIO}".utf8), name: "new", first: true)
+    }
+    #expect(
+      error?.description
+        == "new:1:1: 100001 rules; at most 100000 are possible. Use globs, or one rule with a list of paths.")
+  }
+
+  @Test func oneRuleMoreIsRefused() {
+    let error = #expect(throws: ScenarioError.self) {
+      try ScenarioDocument(parsing: Self.scenario(100_001), name: "s.yaml")
+    }
+    #expect(
+      error?.description
+        == "s.yaml:2:3: 100001 rules; at most 100000 are possible. Use globs, or one rule with a list of paths.")
+  }
+
+  @Test func threeMillionValuesAreTheEnd() {
+    let bytes: [UInt8] = Array("[".utf8) + (0..<3_000_000).flatMap { _ in [0x31, 0x2c] } + Array("1]".utf8)
+    let error = #expect(throws: ScenarioError.self) { try ScenarioDocument(parsing: bytes, name: "s.yaml") }
+    #expect(error?.message == "more than 3000000 values. Use globs instead of many rules or paths.")
+  }
+}
