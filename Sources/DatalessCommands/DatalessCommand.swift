@@ -19,7 +19,8 @@ public struct DatalessCommand: ParsableCommand {
       """,
     version: Version.current,
     groupedSubcommands: [
-      CommandGroup(name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self]),
+      CommandGroup(
+        name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self]),
       CommandGroup(name: "What happened", subcommands: [LogCommand.self, SummaryCommand.self, MarkCommand.self]),
       CommandGroup(
         name: "What is there",

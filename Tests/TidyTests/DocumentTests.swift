@@ -6,6 +6,7 @@ import Testing
     "README.md", "CHANGELOG.md", "LICENSE", "docs/ARCHITECTURE.md", "docs/SEMANTICS.md", "docs/EVENTS.md",
     "docs/CONTROL-API.md", "docs/openapi.yaml", "docs/LOCKING.md", "docs/TROUBLESHOOTING.md", "docs/PERFORMANCE.md",
     "docs/SCENARIOS.md", "docs/scenario.schema.json",
+    "docs/POLICY.md",
   ]
 
   @Test(arguments: documents) func documentExists(_ path: String) {
