@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,13 +21,11 @@
 #include "cdataless_carrier.h"
 
 #define EXPORTED __attribute__((visibility("default")))
-
 #ifndef F_OFD_GETLK
 #define F_OFD_GETLK 36
 #endif
 
 _Static_assert(sizeof(off_t) == 8, "a thread's place takes 62 bits");
-
 // Functions without a comment on what they return answer 0, or an errno.
 
 // ---- The process' policy -----------------------------------------------------------------------------------------
@@ -157,10 +154,9 @@ static int set_thread_policy(int *policy) {
   // Any value but NULL makes the destructor run.
   if (error == 0) error = pthread_setspecific(thread_end, &thread_end);
   if (error != 0) return error;
-  const int32_t thread = thread_id();
-  const int64_t start = cdataless_thread_start(thread);
+  const int64_t start = cdataless_thread_start(thread_id());
   const int64_t end = start + CDATALESS_THREAD_LENGTH;
-  const int64_t place = cdataless_thread_place(thread, ticks) + *policy;
+  const int64_t place = cdataless_thread_place(thread_id(), ticks) + *policy;
   error = set_record_lock(F_RDLCK, place, 1);
   if (error != 0) return error;
   // The policy before, and what a dead thread with our id has left. Splitting a lock needs memory; these split none.

@@ -84,19 +84,18 @@ final class PolicyClient {
   private static func numbers(_ line: String) -> [Int32] { line.split(separator: " ").compactMap { Int32($0) } }
 
   /// Compiled once for each run of the tests.
-  private static let program = Result<String, any Error> {
+  private static let program: Result<String, any Error> = Result {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
-    let target = "/tmp/dataless-policy-client.\(getpid())"
+    // Where every user may run it.
     let script = """
-      cd '\(root)' && cc -std=gnu11 -O1 -Wall -Wextra -Werror -ISources/CDataless/include -o '\(target)' \
-      Tests/DatalessDaemonTests/Clients/policy.c Sources/CDataless/cdataless.c -lpthread >&2 && chmod 755 '\(target)' \
-      && echo built
+      cd '\(root)' && target=$(mktemp /tmp/dataless-policy-client.XXXXXX) && cc -std=gnu11 -O1 -Wall -Wextra -Werror \
+      -ISources/CDataless/include -o "$target" Tests/DatalessDaemonTests/Clients/policy.c \
+      Sources/CDataless/cdataless.c -lpthread >&2 && chmod 755 "$target" && echo "$target"
       """
-    guard try ChildProcess(script: script).readLine() == "built" else {
+    guard let target = try ChildProcess(script: script).readLine() else {
       throw Failure(description: "cannot compile the client: see standard error")
     }
-    // Nobody needs its name once it runs, but it is run again and again.
-    atexit { unlink("/tmp/dataless-policy-client.\(getpid())") }
+    atexit { if case .success(let target) = PolicyClient.program { unlink(target) } }
     return target
   }
 }
