@@ -58,7 +58,8 @@ let package = Package(
     .target(
       name: "DatalessDaemon",
       dependencies: [
-        "FuseKit", "DatalessCore", "DatalessStores", "DatalessScenario", "DatalessControl", "CDataless", "CDatalessLinux",
+        "FuseKit", "DatalessCore", "DatalessStores", "DatalessScenario", "DatalessControl", "CDataless",
+        "CDatalessLinux",
         hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, httpTypes, system, collections,
       ], swiftSettings: settings),
     .target(

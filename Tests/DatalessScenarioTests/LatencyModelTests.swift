@@ -8,7 +8,7 @@ import Testing
 
   private static func samples(_ model: LatencyModel, seed: UInt64 = 7, size: Int64 = 0) -> [Int64] {
     (0..<100_000).map { index in
-      var random = SeededRandom(seed: seed, .latency, rule: -1, path: Array("f\(index)".utf8), attempt: 1)
+      var random = SeededRandom(seed: seed, .latency, rule: "", path: Array("f\(index)".utf8), attempt: 1)
       return model.sample(&random, size: size, ordinal: UInt64(index))
     }.sorted()
   }

@@ -68,7 +68,7 @@ import Testing
     if let process = match.process, !(lineage.prefix(1).contains { process.matches($0) }) { return false }
     if let ancestor = match.ancestor, !(lineage.dropFirst().contains { ancestor.matches($0) }) { return false }
     guard let probability = match.probability else { return true }
-    var random = SeededRandom(seed: facts.seed, .fault, rule: index, path: facts.path, attempt: facts.attempt)
+    var random = SeededRandom(seed: facts.seed, .fault, rule: "r\(index)", path: facts.path, attempt: facts.attempt)
     return random.unit() < probability
   }
 

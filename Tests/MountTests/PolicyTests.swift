@@ -7,6 +7,7 @@ extension RealMounts {
       try await withVolume(
         ["--latency", "150ms"],
         source: { scratch in
+          scratch.directory("directory")
           for name in ["a", "b", "c", "directory/d"] { try scratch.file(name, size: 5000) }
         }, test: body)
     }
@@ -31,7 +32,10 @@ extension RealMounts {
       try await withSlowVolume { volume in
         let script = "cat c; (sh -c 'cat a' &) ; wait; ls directory; sh -c 'exec cat b'"
         let finished = try await run(
-          [Machine.dataless, "exec", "--materialize", "off", "--", "sh", "-c", "cd '\(volume.mountpoint)' && \(script) 2>&1"])
+          [
+            Machine.dataless, "exec", "--materialize", "off", "--", "sh", "-c",
+            "cd '\(volume.mountpoint)' && \(script) 2>&1",
+          ])
         // Names: the root itself is dataless at first, so that even `cat c` is a lookup in it.
         #expect(!finished.text.isEmpty)
         #expect(!finished.text.contains("\u{0}"))

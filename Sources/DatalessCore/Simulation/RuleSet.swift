@@ -63,7 +63,9 @@ public struct RuleSet: Sendable {
     var known: [ProcessFacts]?
     for index in candidates(facts.path) {
       let rule = rules[index]
-      guard decision.lacks(rule.effects), Self.holds(rule.match, of: rule.name, facts, &known, lineage) else { continue }
+      guard decision.lacks(rule.effects), Self.holds(rule.match, of: rule.name, facts, &known, lineage) else {
+        continue
+      }
       decision.take(rule, at: index)
     }
     return decision
