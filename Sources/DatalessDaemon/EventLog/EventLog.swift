@@ -46,9 +46,11 @@ final class EventLog: EventSink, ProcessSink {
 
   func recordMounted(_ volume: VolumeMounted) { push(.mounted(volume), time: .current) }
 
+  /// The last record: what comes after it, from a lane that has not noticed the end yet, is lost.
+  ///
   /// - Parameter reason: why the volume ended, in a word or a short sentence.
   func recordUnmounted(reason: String, counters: VolumeCounters) {
-    push(.unmounted(reason: reason, counters: counters, dropped: status.dropped), time: .current)
+    push(.unmounted(reason: reason, counters: counters, dropped: status.dropped), time: .current, isLast: true)
   }
 
   func recordCounters(_ counters: VolumeCounters) {
@@ -125,12 +127,13 @@ final class EventLog: EventSink, ProcessSink {
   }
 
   @discardableResult
-  private func push(_ record: LogRecord, time: MonotonicTime) -> UInt64? {
+  private func push(_ record: LogRecord, time: MonotonicTime, isLast: Bool = false) -> UInt64? {
     let (number, wakes) = monitor.withLock { state -> (UInt64?, Bool) in
-      if state.isClosing {
+      if state.isClosing || state.hasLast {
         state.late += 1
         return (nil, false)
       }
+      state.hasLast = isLast
       let number = state.ring.push(record, time: time)
       let wakes = state.writerSleeps
       state.writerSleeps = false

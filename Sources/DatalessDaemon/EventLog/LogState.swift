@@ -18,6 +18,8 @@ struct LogState {
   var flushes: [PendingFlush] = []
   var failure: Errno?
   var isClosing = false
+  /// Whether `volume.unmounted` is in the ring: nothing may come after it.
+  var hasLast = false
   /// Records that came after the end.
   var late: UInt64 = 0
   /// Whether the writer waits for a signal to look at the ring.

@@ -80,6 +80,16 @@ import Testing
     #expect(log.mark(label: "late", counters: VolumeCounters()) == nil)
   }
 
+  @Test func nothingFollowsTheEndOfTheVolume() throws {
+    let fixture = try LogFixture()
+    fixture.log.recordUnmounted(reason: "test", counters: VolumeCounters())
+    fixture.log.record(.evictionFinished(SampleRecords.eviction(nil)))
+    #expect(fixture.log.mark(label: "late", counters: VolumeCounters()) == nil)
+    #expect(fixture.log.close(timeoutNanoseconds: 10_000_000_000))
+    #expect(try fixture.lines().last?["type"]?.string == "volume.unmounted")
+    #expect(fixture.log.status.dropped == 2)
+  }
+
   @Test func followersGetEachLineAsItIsWritten() async throws {
     let fixture = try LogFixture()
     fixture.log.record(.handleClosed(SampleRecords.closed))

@@ -184,6 +184,7 @@ int main(int count, char **arguments) {
       {"change", 1, command_change},       {"dump", 1, command_dump},       {"look", 1, command_look},
       {"map", 2, command_map},             {"maphold", 1, command_maphold}, {"sendfile", 1, command_sendfile},
       {"splice", 1, command_splice},       {"copyrange", 2, command_copyrange},
+      {"race", 6, command_race},           {"same", 1, command_same},
   };
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (count >= 2 + commands[i].minimum && !strcmp(arguments[1], commands[i].name))

@@ -52,5 +52,7 @@ int command_maphold(int count, char **arguments);
 int command_sendfile(int count, char **arguments);
 int command_splice(int count, char **arguments);
 int command_copyrange(int count, char **arguments);
+int command_race(int count, char **arguments);
+int command_same(int count, char **arguments);
 
 #endif

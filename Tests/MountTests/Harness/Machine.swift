@@ -20,6 +20,15 @@ enum Machine {
       + "/dataless"
   }()
 
+  /// Seconds that each race of the suite `Races` takes: $DATALESS_RACE_SECONDS, or few enough for every run of the tests.
+  static let raceSeconds = ProcessEnvironment.current["DATALESS_RACE_SECONDS"].flatMap { Int($0) } ?? 4
+
+  /// Where volumes of this user have their sockets.
+  static let runtimeDirectory: String =
+    isRoot
+    ? "/run/dataless"
+    : ProcessEnvironment.current["XDG_RUNTIME_DIR"].map { "\($0)/dataless" } ?? "/tmp/dataless-\(geteuid())"
+
   /// The user and group id of `nobody`: fusermount3 wants a user that has a name.
   static let ordinaryID = "65534"
 

@@ -128,5 +128,7 @@ extension Scratch {
 }
 
 /// All suites that mount something, one test after the other: what they look at is shared by the whole machine.
-@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: Machine.hasFuse, "there is no /dev/fuse"))
+@Suite(
+  .serialized, .timeLimit(.minutes(3 + Machine.raceSeconds / 60)),
+  .enabled(if: Machine.hasFuse, "there is no /dev/fuse"))
 enum RealMounts {}
