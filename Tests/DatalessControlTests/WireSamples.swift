@@ -9,6 +9,8 @@ enum WireSamples {
     directoriesDataless: 0, directoriesListed: 1, others: 0, bytes: 5, bytesResident: 0, localBytes: 0,
     otherFileSystems: 0)
   private static let materialized = MaterializedCounts(files: 1, directories: 1, bytes: 5, failures: 0, refusals: 0)
+  private static let modes = OpenModeCounts(direct: 1, pageCache: 2, passthrough: 3)
+  private static let opens = OpenCounts(now: modes, sinceMount: modes)
   private static let waiter = InFlightWaiter(
     pid: 7, tid: 8, mainThread: false, comm: "tar", exe: odd, trigger: "read", blockedNanoseconds: 9)
   private static let attempt = InFlightAttempt(
@@ -29,8 +31,8 @@ enum WireSamples {
     pid: 42, session: "0123456789ab", mountpoint: odd, source: odd, readOnly: true, options: ["latency_ns": 5],
     log: odd, logDropped: 0, cache: odd, uptimeNanoseconds: 1, started: "2026-01-02T03:04:05.000000000Z",
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["passthrough": true], items: counts,
-    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, inFlight: [attempt], budget: budget,
-    warnings: ["w"])
+    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens, inFlight: [attempt],
+    budget: budget, warnings: ["w"])
 
   /// By the schema's name in docs/openapi.yaml: with everything, with what is required only.
   static let all: [String: (full: any Encodable & Sendable, least: any Encodable & Sendable)] = [
@@ -40,9 +42,10 @@ enum WireSamples {
         pid: 42, session: "0123456789ab", mountpoint: bytes("/m"), source: bytes("/s"), readOnly: true, options: [:],
         log: bytes("/l"), logDropped: 0, cache: bytes("/c"), uptimeNanoseconds: 1,
         started: "2026-01-02T03:04:05.000000000Z", kernel: "6.18.0", libfuse: "3.14.0", fastPaths: [:], items: counts,
-        requestsReachingTheVolume: [:], materialized: materialized, inFlight: [], warnings: [])
+        requestsReachingTheVolume: [:], materialized: materialized, opens: opens, inFlight: [], warnings: [])
     ),
     "ItemCounts": (counts, counts), "MaterializedCounts": (materialized, materialized),
+    "OpenCounts": (opens, opens), "OpenModeCounts": (modes, modes),
     "InFlightAttempt": (
       attempt,
       InFlightAttempt(

@@ -16,6 +16,7 @@ enum StatusText {
     lines.append(line("dirs", directories(status.items)))
     lines.append(line("content", content(status.items)))
     lines.append(line("done", done(status.materialized)))
+    lines.append(line("opens", opens(status.opens)))
     lines.append(line("requests", HumanText.counts(status.requestsReachingTheVolume)))
     lines.append(
       line(
@@ -73,6 +74,15 @@ enum StatusText {
     "\(HumanText.count(counts.files, "file")) (\(HumanText.size(counts.bytes))) and "
       + "\(HumanText.count(counts.directories, "directory", plural: "directories")) materialized, "
       + "\(HumanText.count(counts.failures, "failure")), \(HumanText.count(counts.refusals, "refusal"))"
+  }
+
+  private static func opens(_ counts: OpenCounts) -> String {
+    func modes(_ counts: OpenModeCounts) -> String {
+      let modes = ["direct": counts.direct, "page cache": counts.pageCache, "passthrough": counts.passthrough]
+      return counts.sum == 0 ? "" : " (\(HumanText.counts(modes)))"
+    }
+    return "\(HumanText.count(counts.now.sum)) now\(modes(counts.now)), "
+      + "\(HumanText.count(counts.sinceMount.sum)) since the mount\(modes(counts.sinceMount))"
   }
 
   private static func budget(_ budget: BudgetStatus) -> String {

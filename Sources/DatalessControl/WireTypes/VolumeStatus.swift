@@ -35,6 +35,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   /// By operation. What the kernel answers from its caches is not seen.
   public var requestsReachingTheVolume: [String: Int64]
   public var materialized: MaterializedCounts
+  public var opens: OpenCounts
   /// Attempts that are running now, oldest first; at most 1,000.
   public var inFlight: [InFlightAttempt]
   /// Only while `dataless run` measures a command.
@@ -44,7 +45,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case pid, session, mountpoint, source, options, log, cache, started, kernel, libfuse, items, materialized,
-      budget, warnings
+      opens, budget, warnings
     case mountpointBase64 = "mountpoint_b64"
     case sourceBase64 = "source_b64"
     case readOnly = "read_only"
@@ -61,7 +62,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], readOnly: Bool, options: [String: JSONValue],
     log: [UInt8], logDropped: Int64, cache: [UInt8], uptimeNanoseconds: Int64, started: String, kernel: String,
     libfuse: String, fastPaths: [String: JSONValue], items: ItemCounts, requestsReachingTheVolume: [String: Int64],
-    materialized: MaterializedCounts, inFlight: [InFlightAttempt], budget: BudgetStatus? = nil, warnings: [String]
+    materialized: MaterializedCounts, opens: OpenCounts, inFlight: [InFlightAttempt], budget: BudgetStatus? = nil,
+    warnings: [String]
   ) {
     self.pid = pid
     self.session = session
@@ -80,6 +82,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.items = items
     self.requestsReachingTheVolume = requestsReachingTheVolume
     self.materialized = materialized
+    self.opens = opens
     self.inFlight = inFlight
     self.budget = budget
     self.warnings = warnings

@@ -3,7 +3,7 @@ public import SystemPackage
 
 /// How an open is to be answered.
 public enum OpenAnswer: Sendable {
-  /// The file was dataless: reads come one by one with their exact ranges (direct_io), under this handle.
+  /// The file was dataless: reads are watched under this handle, and come as the caller of `open` said.
   case dataless(handle: UInt64)
   /// The content is local: the page cache serves reads. The handle is 0.
   case resident
@@ -34,7 +34,11 @@ extension Engine {
   }
 
   /// open(2) of a file. Never materializes.
-  public func open(_ node: NodeID, process: ProcessID, openFlags: Int32) -> OpenAnswer {
+  ///
+  /// - Parameter io: How the kernel will be told to read the file if it is dataless.
+  public func open(
+    _ node: NodeID, process: ProcessID, openFlags: Int32, io: ReadMode = .direct
+  ) -> OpenAnswer {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
       let record = state.catalog.inodes[position]
@@ -52,7 +56,7 @@ extension Engine {
         state.handles.open(position)
         return .resident
       }
-      return .dataless(handle: state.handles.openDataless(position, process: process, openFlags: openFlags))
+      return .dataless(handle: state.handles.openDataless(position, process: process, openFlags: openFlags, io: io))
     }
   }
 
@@ -74,7 +78,7 @@ extension Engine {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return nil }
       if state.catalog.inodes[position].opens < .max { state.catalog.inodes[position].opens += 1 }
-      state.handles.open(position)
+      state.handles.openDirectory(position)
       return state.catalog.inodes[position].state == .resident
     }
   }
@@ -83,7 +87,8 @@ extension Engine {
   public func release(_ node: NodeID, handle: UInt64) {
     let waiters: [@Sendable () -> Void] = state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return [] }
-      let (closed, waiters) = state.handles.close(position, handle: handle)
+      let isDirectory = state.catalog.inodes[position].kind == .directory
+      let (closed, waiters) = state.handles.close(position, handle: handle, isDirectory: isDirectory)
       if let closed {
         state.events.record(
           .handleClosed(
@@ -91,7 +96,7 @@ extension Engine {
               path: state.catalog.path(of: position), inode: state.catalog.inodes[position].inode, handle: handle,
               process: closed.process, size: state.catalog.inodes[position].size, bytesRead: closed.bytesRead,
               coveredBytes: closed.covered.count, highWaterMark: closed.highWaterMark, reads: closed.reads,
-              triggered: closed.triggered, time: timer.now)))
+              triggered: closed.triggered, io: closed.io, time: timer.now)))
       }
       return waiters
     }

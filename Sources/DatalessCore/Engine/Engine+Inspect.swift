@@ -87,6 +87,11 @@ extension Engine {
   /// Whether resident files of their own content file are opened for passthrough.
   public var offersPassthrough: Bool { passthrough.load(ordering: .relaxed) }
 
+  /// Opens of files by mode: those not closed yet, and all since the start.
+  public var opens: (now: OpenModes, sinceMount: OpenModes) {
+    state.withLock { ($0.handles.openNow, $0.handles.sinceMount) }
+  }
+
   public var counts: CatalogCounts { state.withLock { $0.catalog.counts } }
   public var totals: MaterializationTotals { state.withLock { $0.totals } }
 

@@ -11,6 +11,7 @@ struct OpenHandles {
     let node: Int
     let process: ProcessID
     let openFlags: Int32
+    let io: ReadMode
     var bytesRead: Int64 = 0
     var covered = ByteRangeSet()
     var highWaterMark: Int64 = 0
@@ -27,6 +28,9 @@ struct OpenHandles {
   }
 
   private var counts: [Int: Counts] = [:]
+  /// Opens of files that are not closed yet, and all since the volume was mounted.
+  private(set) var openNow = OpenModes()
+  private(set) var sinceMount = OpenModes()
   private var handles: [UInt64: Handle] = [:]
   private var nextHandle: UInt64 = 1
   private var closeWaiters: [Int: [@Sendable () -> Void]] = [:]
@@ -42,20 +46,38 @@ struct OpenHandles {
     return open.direct == 0 && open.cached == 0
   }
 
-  mutating func open(_ node: Int) { counts[node, default: Counts()].cached += 1 }
-  mutating func openPassthrough(_ node: Int) { counts[node, default: Counts()].passthrough += 1 }
+  mutating func openDirectory(_ node: Int) { counts[node, default: Counts()].cached += 1 }
+
+  mutating func open(_ node: Int) {
+    counts[node, default: Counts()].cached += 1
+    openNow.pageCache += 1
+    sinceMount.pageCache += 1
+  }
+
+  mutating func openPassthrough(_ node: Int) {
+    counts[node, default: Counts()].passthrough += 1
+    openNow.passthrough += 1
+    sinceMount.passthrough += 1
+  }
 
   /// Turns one open of a node from passthrough into a cached one.
   mutating func demote(_ node: Int) {
     guard let open = counts[node], open.passthrough > 0 else { return }
     counts[node] = Counts(direct: open.direct, cached: open.cached + 1, passthrough: open.passthrough - 1)
+    openNow.passthrough -= 1
+    openNow.pageCache += 1
+    sinceMount.passthrough -= 1
+    sinceMount.pageCache += 1
   }
 
-  mutating func openDataless(_ node: Int, process: ProcessID, openFlags: Int32) -> UInt64 {
+  /// - Parameter io: How the kernel will read: directly, or through the page cache where it cannot.
+  mutating func openDataless(_ node: Int, process: ProcessID, openFlags: Int32, io: ReadMode) -> UInt64 {
     counts[node, default: Counts()].direct += 1
+    openNow.add(1, to: io)
+    sinceMount.add(1, to: io)
     let number = nextHandle
     nextHandle += 1
-    handles[number] = Handle(node: node, process: process, openFlags: openFlags)
+    handles[number] = Handle(node: node, process: process, openFlags: openFlags, io: io)
     return number
   }
 
@@ -76,13 +98,21 @@ struct OpenHandles {
   }
 
   /// Closes one handle. - Returns: Its record, if it had one, and whom to tell that the node is no longer open.
-  mutating func close(_ node: Int, handle number: UInt64) -> (handle: Handle?, waiters: [@Sendable () -> Void]) {
+  mutating func close(
+    _ node: Int, handle number: UInt64, isDirectory: Bool
+  ) -> (handle: Handle?, waiters: [@Sendable () -> Void]) {
     let handle = number == 0 || number == Self.passthroughHandle ? nil : handles.removeValue(forKey: number)
     var open = counts[node] ?? Counts()
     switch number {
-    case 0: open.cached -= 1
-    case Self.passthroughHandle: open.passthrough -= 1
-    default: open.direct -= 1
+    case 0:
+      open.cached -= 1
+      if !isDirectory { openNow.pageCache -= 1 }
+    case Self.passthroughHandle:
+      open.passthrough -= 1
+      openNow.passthrough -= 1
+    default:
+      open.direct -= 1
+      if let handle { openNow.add(-1, to: handle.io) }
     }
     if open.all > 0 {
       counts[node] = open

@@ -198,11 +198,14 @@ public enum Event: Sendable {
     public var reads: Int
     /// Whether a read through this handle started or joined a materialization.
     public var triggered: Bool
+    /// How the kernel read through it.
+    public var io: ReadMode
     public var time: MonotonicTime
 
     public init(
       path: [UInt8], inode: UInt64, handle: UInt64, process: ProcessID, size: Int64, bytesRead: Int64,
-      coveredBytes: Int64, highWaterMark: Int64, reads: Int, triggered: Bool, time: MonotonicTime
+      coveredBytes: Int64, highWaterMark: Int64, reads: Int, triggered: Bool, io: ReadMode,
+      time: MonotonicTime
     ) {
       self.path = path
       self.inode = inode
@@ -214,6 +217,7 @@ public enum Event: Sendable {
       self.highWaterMark = highWaterMark
       self.reads = reads
       self.triggered = triggered
+      self.io = io
       self.time = time
     }
   }

@@ -139,6 +139,7 @@ extension LogEncoder {
     json.field("high_water_mark", event.highWaterMark)
     json.field("reads", event.reads)
     json.field("triggered", event.triggered)
+    json.field("io", event.io.rawValue)
   }
 
   private mutating func eviction(_ event: Event.EvictionRecord) {

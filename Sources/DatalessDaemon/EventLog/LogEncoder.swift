@@ -87,6 +87,8 @@ struct LogEncoder {
     json.value(counters.items)
     json.key("materialized")
     json.value(counters.materialized)
+    json.key("opens")
+    json.value(counters.opens)
     if let dropped { json.field("log_dropped", dropped) }
   }
 

@@ -6,10 +6,15 @@ struct VolumeCounters: Sendable {
   var items: LogValue
   /// What was materialized: files, directories, bytes, failures, refusals.
   var materialized: LogValue
+  /// Opens of files by read mode: `now` and `since_mount`.
+  var opens: LogValue
 
-  init(requests: LogValue = [:], items: LogValue = [:], materialized: LogValue = [:]) {
+  init(
+    requests: LogValue = [:], items: LogValue = [:], materialized: LogValue = [:], opens: LogValue = [:]
+  ) {
     self.requests = requests
     self.items = items
     self.materialized = materialized
+    self.opens = opens
   }
 }

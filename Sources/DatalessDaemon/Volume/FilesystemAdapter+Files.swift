@@ -7,7 +7,8 @@ extension FilesystemAdapter {
   func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
     // Identifying the caller costs more than the open, so it is done for dataless files only.
     let process = engine.isDataless(NodeID(node)) ? identify(context).process : .unknown
-    switch engine.open(NodeID(node), process: process, openFlags: flags) {
+    let directly = opensDirectly
+    switch engine.open(NodeID(node), process: process, openFlags: flags, io: directly ? .direct : .pageCache) {
     case .failed(let errno): reply.fail(errno)
     case .resident:
       if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
@@ -15,7 +16,7 @@ extension FilesystemAdapter {
       }
     case .passthrough(let reference): openPassthrough(node, reference, reply)
     case .dataless(let handle):
-      let options: OpenOptions = opensDirectly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
+      let options: OpenOptions = directly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
       if !reply.opened(FuseHandle(rawValue: handle), options: options) {
         engine.release(NodeID(node), handle: handle)
       }

@@ -27,6 +27,7 @@ extension Volume {
   /// The counters of `volume.counters`, `volume.unmounted` and `mark` records.
   func counters() -> VolumeCounters {
     let totals = engine.totals
+    let opens = engine.opens
     return VolumeCounters(
       requests: .object(requests.map { LogField(key: $0.name, value: .unsigned($0.count)) }),
       items: .object(items.map { LogField(key: $0.name, value: .integer($0.count)) }),
@@ -36,12 +37,17 @@ extension Volume {
         LogField(key: "bytes", value: .integer(totals.bytes)),
         LogField(key: "failures", value: .integer(totals.failures)),
         LogField(key: "refusals", value: .integer(totals.refusals)),
+      ]),
+      opens: .object([
+        LogField(key: "now", value: LogValue(opens.now)),
+        LogField(key: "since_mount", value: LogValue(opens.sinceMount)),
       ]))
   }
 
   func status() -> VolumeStatus {
     let counts = engine.counts
     let totals = engine.totals
+    let opens = engine.opens
     let logStatus = log.status
     // What waits for a disk that refuses it is not in the log either.
     let missing = logStatus.dropped + (logStatus.failure == nil ? 0 : UInt64(logStatus.waiting))
@@ -63,6 +69,7 @@ extension Volume {
       materialized: MaterializedCounts(
         files: totals.files, directories: totals.directories, bytes: totals.bytes, failures: totals.failures,
         refusals: totals.refusals),
+      opens: OpenCounts(now: OpenModeCounts(opens.now), sinceMount: OpenModeCounts(opens.sinceMount)),
       inFlight: engine.attemptsInFlight().map(describe), budget: configuration.run == nil ? nil : budgetStatus(),
       warnings: configuration.warnings + store.warnings)
   }
@@ -150,6 +157,22 @@ extension JSONValue {
     case .number(let value): self = .integer(value)
     case .text(let value): self = .string(value)
     }
+  }
+}
+
+extension LogValue {
+  fileprivate init(_ modes: OpenModes) {
+    self = .object([
+      LogField(key: "direct", value: .integer(modes.direct)),
+      LogField(key: "page_cache", value: .integer(modes.pageCache)),
+      LogField(key: "passthrough", value: .integer(modes.passthrough)),
+    ])
+  }
+}
+
+extension OpenModeCounts {
+  fileprivate init(_ modes: OpenModes) {
+    self.init(direct: modes.direct, pageCache: modes.pageCache, passthrough: modes.passthrough)
   }
 }
 

@@ -29,7 +29,7 @@ import Testing
   /// Every key in a value, at any depth, except below those whose keys the volume chooses.
   private static func keys(_ value: ParsedJSON) -> Set<String> {
     let open: Set<String> = [
-      "options", "fast_paths", "requests_reaching_the_volume", "items", "materialized", "budgets",
+      "options", "fast_paths", "requests_reaching_the_volume", "items", "materialized", "budgets", "opens",
     ]
     switch value {
     case .object(let fields):

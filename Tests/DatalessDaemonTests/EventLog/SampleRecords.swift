@@ -36,7 +36,11 @@ enum SampleRecords {
   static let counters = VolumeCounters(
     requests: ["lookup": 4812, "getattr": 97, "read": 1],
     items: ["files": 10_000, "files_dataless": 9999, "files_resident": 1],
-    materialized: ["files": 1, "directories": 14, "bytes": 48_000, "failures": 0, "refusals": 0])
+    materialized: ["files": 1, "directories": 14, "bytes": 48_000, "failures": 0, "refusals": 0],
+    opens: [
+      "now": ["direct": 1, "page_cache": 0, "passthrough": 2],
+      "since_mount": ["direct": 3, "page_cache": 40, "passthrough": 5],
+    ])
 
   static let started: Event.MaterializationStarted = {
     var started = trigger
@@ -65,7 +69,8 @@ enum SampleRecords {
 
   static let closed = Event.HandleClosed(
     path: Array("photos/2024/a.jpg".utf8), inode: 790_123, handle: 7, process: ProcessID(rawValue: 3), size: 48_000,
-    bytesRead: 65_536, coveredBytes: 48_000, highWaterMark: 48_000, reads: 2, triggered: true, time: time(230))
+    bytesRead: 65_536, coveredBytes: 48_000, highWaterMark: 48_000, reads: 2, triggered: true, io: .direct,
+    time: time(230))
 
   static func eviction(_ errno: Errno?) -> Event.EvictionRecord {
     Event.EvictionRecord(
