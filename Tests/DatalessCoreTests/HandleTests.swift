@@ -67,14 +67,49 @@ import Testing
     for _ in 0..<2 { fixture.engine.release(node, handle: 0) }
     #expect(open() == "passthrough")
     #expect(open() == "passthrough")
-    fixture.engine.refusePassthrough(node)
-    fixture.engine.refusePassthrough(node)
+    for _ in 0..<2 { #expect(fixture.engine.refusePassthrough(node)) }
     #expect(open() == "cached")
     for _ in 0..<3 { fixture.engine.release(node, handle: 0) }
     #expect(open() == "passthrough")
-    fixture.engine.release(node, handle: Engine.passthroughHandle)
+    #expect(fixture.engine.confirmPassthrough(node))
+    // Withdrawn, but not from a file that is open so: beside it the kernel would refuse any other kind.
     fixture.engine.withdrawPassthrough()
+    #expect(open() == "passthrough")
+    #expect(fixture.engine.confirmPassthrough(node))
+    for _ in 0..<2 { fixture.engine.release(node, handle: Engine.passthroughHandle) }
     #expect(open() == "cached")
+    fixture.engine.release(node, handle: 0)
+    #expect(fixture.engine.opens.now == OpenModes())
+    #expect(fixture.engine.opens.sinceMount.direct == 1)
+    #expect(fixture.engine.opens.sinceMount.pageCache == 6)
+    #expect(fixture.engine.opens.sinceMount.passthrough == 2)
+  }
+
+  /// Two opens decided at once, of which one gets a backing and the other does not.
+  @Test(arguments: [true, false]) func opensDecidedAtOnceAreServedAlike(firstSucceeds: Bool) {
+    var configuration = EngineConfiguration()
+    configuration.passthrough = true
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), configuration)
+    fixture.content.ownFiles.store(true, ordering: .relaxed)
+    let node = fixture.node("a")
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    for _ in 0..<2 { _ = fixture.engine.open(node, process: .unknown, openFlags: 0) }
+    if firstSucceeds {
+      #expect(fixture.engine.confirmPassthrough(node))
+      #expect(!fixture.engine.refusePassthrough(node), "it has to share the backing")
+      #expect(fixture.engine.confirmPassthrough(node))
+      #expect(fixture.engine.opens.now.passthrough == 2)
+    } else {
+      #expect(fixture.engine.refusePassthrough(node))
+      #expect(!fixture.engine.confirmPassthrough(node), "the other is cached by now")
+      #expect(fixture.engine.opens.now.pageCache == 2)
+    }
+    for _ in 0..<2 { fixture.engine.release(node, handle: firstSucceeds ? Engine.passthroughHandle : 0) }
+    #expect(fixture.engine.opens.now == OpenModes())
+    fixture.engine.evict(node, by: "command") { _ in }
+    fixture.lane.runAll()
+    #expect(fixture.content.items == 0)
   }
 
   @Test func aMappingPastTheDaemonRefusesEviction() {
@@ -86,6 +121,7 @@ import Testing
     fixture.trigger(node)
     fixture.lane.runAll()
     _ = fixture.engine.open(node, process: .unknown, openFlags: 0)
+    #expect(fixture.engine.confirmPassthrough(node))
     fixture.engine.release(node, handle: Engine.passthroughHandle)
     fixture.content.mapped.store(true, ordering: .relaxed)
     for expected in ["refused", "refused", "evicted"] {

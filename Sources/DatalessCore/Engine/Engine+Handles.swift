@@ -7,8 +7,8 @@ public enum OpenAnswer: Sendable {
   case dataless(handle: UInt64)
   /// The content is local: the page cache serves reads. The handle is 0.
   case resident
-  /// The content is local in a file of its own: the kernel reads that file itself, if the backing can be registered;
-  /// otherwise `refusePassthrough`. The handle is `Engine.passthroughHandle`.
+  /// The content is local in a file of its own: the kernel reads that file itself, if the backing can be registered. To be
+  /// settled by `confirmPassthrough` or `refusePassthrough`. The handle is `Engine.passthroughHandle`.
   case passthrough(ContentReference)
   case failed(Errno)
 }
@@ -45,8 +45,9 @@ extension Engine {
       if record.opens < .max { state.catalog.inodes[position].opens += 1 }
       guard record.kind == .file, record.state != .resident else {
         let reference = ContentReference(rawValue: record.payload)
-        if passthrough.load(ordering: .relaxed), record.kind == .file, record.size > 0, content.hasOwnFile(reference),
-          state.handles.canPassThrough(position)
+        // Once withdrawn it is offered to no file but those that are open so: their backing is there to be shared.
+        if passthrough.load(ordering: .relaxed) || state.handles.mustPassThrough(position), record.kind == .file,
+          record.size > 0, content.hasOwnFile(reference), state.handles.canPassThrough(position)
         {
           state.handles.openPassthrough(position)
           state.passthroughOpens += 1
@@ -63,10 +64,19 @@ extension Engine {
   /// The handle number of a passthrough open.
   public static var passthroughHandle: UInt64 { OpenHandles.passthroughHandle }
 
-  /// The backing of a passthrough open could not be registered: it becomes a cached open, with handle 0.
+  /// The backing of a passthrough open is there.
   ///
-  /// Other passthrough opens of the file that were decided at the same time have no backing either, and come here too.
-  public func refusePassthrough(_ node: NodeID) {
+  /// - Returns: Whether to answer it as such. False: meanwhile another open of the file had to become a cached one, beside
+  ///   which the kernel refuses passthrough with EIO; so this one is cached too, with handle 0.
+  public func confirmPassthrough(_ node: NodeID) -> Bool {
+    state.withLock { $0.handles.confirm(Int(node.rawValue)) }
+  }
+
+  /// The backing of a passthrough open could not be registered.
+  ///
+  /// - Returns: Whether it is a cached open now, with handle 0. False: another open of the file has a backing by now, beside
+  ///   which the kernel refuses cached opens with EIO; try again to share it.
+  public func refusePassthrough(_ node: NodeID) -> Bool {
     state.withLock { $0.handles.demote(Int(node.rawValue)) }
   }
 

@@ -24,7 +24,9 @@ struct OpenHandles {
     var direct = 0
     var cached = 0
     var passthrough = 0
-    var all: Int { direct + cached + passthrough }
+    /// Decided for passthrough, but without a backing yet: they can still become cached ones.
+    var undecided = 0
+    var all: Int { direct + cached + passthrough + undecided }
   }
 
   private var counts: [Int: Counts] = [:]
@@ -39,6 +41,9 @@ struct OpenHandles {
   static let passthroughHandle = UInt64.max
 
   func count(of node: Int) -> Int { counts[node]?.all ?? 0 }
+
+  /// Whether an open must be passthrough: others of the node are, so that the kernel would refuse any other kind.
+  func mustPassThrough(_ node: Int) -> Bool { counts[node].map { $0.passthrough > 0 } ?? false }
 
   /// Whether an open may be passthrough: only beside others of its kind.
   func canPassThrough(_ node: Int) -> Bool {
@@ -55,15 +60,39 @@ struct OpenHandles {
   }
 
   mutating func openPassthrough(_ node: Int) {
-    counts[node, default: Counts()].passthrough += 1
+    counts[node, default: Counts()].undecided += 1
     openNow.passthrough += 1
     sinceMount.passthrough += 1
   }
 
-  /// Turns one open of a node from passthrough into a cached one.
-  mutating func demote(_ node: Int) {
-    guard let open = counts[node], open.passthrough > 0 else { return }
-    counts[node] = Counts(direct: open.direct, cached: open.cached + 1, passthrough: open.passthrough - 1)
+  /// Settles an undecided open that has a backing.
+  ///
+  /// - Returns: Whether it is passthrough; false if another open of the node had none and is cached, so that this one is.
+  mutating func confirm(_ node: Int) -> Bool {
+    guard var open = counts[node], open.undecided > 0 else { return false }
+    let passes = open.cached == 0 && open.direct == 0
+    open.undecided -= 1
+    if passes { open.passthrough += 1 } else { open.cached += 1 }
+    counts[node] = open
+    if !passes { countAsCached() }
+    return passes
+  }
+
+  /// Settles an undecided open that has no backing.
+  ///
+  /// - Returns: Whether it is a cached one now; false if it is still undecided, because others are passthrough: there is a
+  ///   backing that it can share.
+  mutating func demote(_ node: Int) -> Bool {
+    guard var open = counts[node], open.undecided > 0 else { return true }
+    guard open.passthrough == 0 else { return false }
+    open.undecided -= 1
+    open.cached += 1
+    counts[node] = open
+    countAsCached()
+    return true
+  }
+
+  private mutating func countAsCached() {
     openNow.passthrough -= 1
     openNow.pageCache += 1
     sinceMount.passthrough -= 1

@@ -25,17 +25,31 @@ extension FilesystemAdapter {
 
   /// Hands reads of a resident file over to the kernel, or falls back to the page cache where it does not take them.
   private func openPassthrough(_ node: FuseNode, _ reference: ContentReference, _ reply: consuming OpenReply) {
-    let handle = FuseHandle(rawValue: Engine.passthroughHandle)
-    if let backing = backings.acquire(NodeID(node), engine, reference) {
-      if !reply.opened(handle, options: [.keepCache, .noFlush], backing: backing) {
-        backings.release(NodeID(node))
-        engine.release(NodeID(node), handle: handle.rawValue)
-      }
-    } else {
-      engine.refusePassthrough(NodeID(node))
+    guard let backing = backing(node, reference) else {
       if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
         engine.release(NodeID(node), handle: 0)
       }
+      return
+    }
+    let handle = FuseHandle(rawValue: Engine.passthroughHandle)
+    if !reply.opened(handle, options: [.keepCache, .noFlush], backing: backing) {
+      backings.release(NodeID(node))
+      engine.release(NodeID(node), handle: handle.rawValue)
+    }
+  }
+
+  /// The backing for an open that the engine has decided for passthrough; nil when it is a cached one after all.
+  ///
+  /// All opens of a file that are answered at the same time must agree: of two registrations one may fail.
+  private func backing(_ node: FuseNode, _ reference: ContentReference) -> BackingID? {
+    while true {
+      if let backing = backings.acquire(NodeID(node), engine, reference) {
+        if engine.confirmPassthrough(NodeID(node)) { return backing }
+        backings.release(NodeID(node))
+        return nil
+      }
+      // Otherwise somebody else's registration has worked, and there is one to share unless it is closed again.
+      if engine.refusePassthrough(NodeID(node)) { return nil }
     }
   }
 
