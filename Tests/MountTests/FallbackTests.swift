@@ -92,6 +92,51 @@ extension RealMounts {
       }
     }
 
+    /// Root of a user namespace may mount, but has no CAP_SYS_ADMIN where it counts: no backing file can be registered.
+    @Test(.enabled(if: Machine.hasUserNamespaces, "needs user namespaces"))
+    func withoutCapSysAdminThePageCacheServesWhatIsResident() async throws {
+      try await withScratch { scratch in
+        try await prepare(scratch)
+        let script = """
+          cd "$0"; "$1" mount --log log.jsonl --cache-dir cache source volume
+          for i in 1 2; do
+            cmp source/small volume/small; cmp source/below/large volume/below/large; ./volume/below/program
+            diff -r --no-dereference source volume
+            "$1" evict volume/small volume/below/slab
+          done
+          # Opened for passthrough by the engine's word, and refused by the kernel.
+          cat volume/below/large volume/below/again | wc -c
+          "$1" status --json volume; "$1" unmount volume
+          """
+        let finished = try await run(
+          [
+            "unshare", "--user", "--map-root-user", "--mount", "bash", "-euo", "pipefail", "-c", script, scratch.root,
+            Machine.dataless,
+          ], environment: ["XDG_RUNTIME_DIR": scratch.root])
+        #expect(finished.succeeded, "\(finished.text) \(finished.errorText)")
+        let status = try JSON(parsing: try #require(finished.lines.last { $0.hasPrefix("{") }).utf8)
+        #expect(finished.lines.contains("600000"))
+        #expect(status["fast_paths"]?["resident_reads"]?.string == "page_cache")
+        #expect(status["fast_paths"]?["passthrough_failure"]?.string == "EPERM")
+        #expect(status["opens"]?["since_mount"]?["passthrough"]?.int == 0)
+        #expect(status["opens"]?["now"]?["page_cache"]?.int == 0)
+        #expect(status["materialized"]?["failures"]?.int == 0)
+      }
+    }
+
+    @Test(.enabled(if: Machine.hasSetpriv, "gives up a capability"))
+    func aRootThatMayNotMountIsToldWhatIsMissing() async throws {
+      try await withScratch { scratch in
+        let finished = try await run([
+          "setpriv", "--inh-caps=-sys_admin", "--bounding-set=-sys_admin", Machine.dataless, "mount", "--log",
+          scratch.log.path, "--cache-dir", scratch.cache, scratch.source, scratch.mountpoint,
+        ])
+        #expect(finished.status == 1)
+        #expect(finished.errorLines.count == 1 && finished.errorText.contains("CAP_SYS_ADMIN"), "\(finished.errorText)")
+        #expect(!Machine.isMounted(scratch.mountpoint))
+      }
+    }
+
     @Test func fewDescriptorsAreEnough() async throws {
       try await withScratch { scratch in
         for index in 0..<300 { try scratch.file("large-\(index)", size: 140_000) }

@@ -112,7 +112,7 @@ static void map(struct race_worker *worker, const struct race_file *file, int fd
   }
   compare(worker, file, shared ? "shared mapping" : "private mapping", start);
   race_add(worker, shared ? SHARED_MAPS : PRIVATE_MAPS, 1);
-  if (!place->start && race_random(worker) % 2) {
+  if (!place->file && race_random(worker) % 3 == 0) {
     *place = (struct kept){.file = file, .fd = -1, .start = start};
   } else {
     munmap((void *)start, (size_t)file->size);
@@ -193,7 +193,7 @@ static void use(struct race_worker *worker, const struct race_file *file, struct
     case 3: splice_through(worker, file, fd); break;
     default: map(worker, file, fd, place); break;
   }
-  if (!place->file && race_random(worker) % 3 == 0)
+  if (!place->file && race_random(worker) % 4 == 0)
     *place = (struct kept){.file = file, .fd = fd};
   else
     close(fd);
@@ -208,7 +208,7 @@ static void use_again(struct race_worker *worker, struct kept *place) {
     anywhere(worker, place->file, place->fd);
     race_add(worker, KEPT_HANDLES, 1);
   }
-  if (race_random(worker) % 3 == 0) return;
+  if (race_random(worker) % 4 == 0) return;
   if (place->start)
     munmap((void *)place->start, (size_t)place->file->size);
   else
@@ -225,7 +225,7 @@ void race_read(struct race_worker *worker) {
     // All readers meet at a few files, which change, so that the others can be evicted.
     use(worker, &race->files[(race_meeting() + race_random(worker) % 5) % (uint64_t)race->file_count], places);
     for (int i = 0; i < KEPT; i++)
-      if (places[i].file && race_random(worker) % 2) use_again(worker, &places[i]);
+      if (places[i].file) use_again(worker, &places[i]);
     // Closes reach the volume later than close(2) returns; without a pause files would hardly ever be free to go.
     usleep((useconds_t)(race_random(worker) % 8000));
   }

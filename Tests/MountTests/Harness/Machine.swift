@@ -10,6 +10,14 @@ enum Machine {
   /// Whether an ordinary user's tests can be run: from root, by giving up root for the first ordinary id.
   static let hasSetpriv = isRoot && access("/usr/bin/setpriv", X_OK) == 0 && access("/usr/bin/unshare", X_OK) == 0
 
+  /// Whether root of a user namespace of its own may be had: some systems forbid it, containers above all.
+  static let hasUserNamespaces: Bool = {
+    guard access("/usr/bin/unshare", X_OK) == 0 else { return false }
+    let command = "unshare --user --map-root-user --mount true 2>/dev/null"
+    guard let stream = popen(command, "r") else { return false }
+    return pclose(stream) == 0
+  }()
+
   static let hasACLTools = access("/usr/bin/setfacl", X_OK) == 0 && access("/usr/bin/setfattr", X_OK) == 0
 
   /// The executable under test: the one built beside the tests, or $DATALESS.
@@ -21,7 +29,7 @@ enum Machine {
   }()
 
   /// Seconds that each race of the suite `Races` takes: $DATALESS_RACE_SECONDS, or few enough for every run of the tests.
-  static let raceSeconds = ProcessEnvironment.current["DATALESS_RACE_SECONDS"].flatMap { Int($0) } ?? 4
+  static let raceSeconds = ProcessEnvironment.current["DATALESS_RACE_SECONDS"].flatMap { Int($0) } ?? 3
 
   /// Where volumes of this user have their sockets.
   static let runtimeDirectory: String =
