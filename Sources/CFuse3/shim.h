@@ -13,6 +13,7 @@
 #include <fuse_lowlevel.h>
 #include <linux/fuse.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -161,6 +162,12 @@ static inline void cfuse_name_thread(const char *name) { prctl(PR_SET_NAME, name
 static inline void cfuse_counter_add(uint64_t *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
 static inline uint64_t cfuse_counter_load(const uint64_t *counter) {
   return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+// Declared with _GNU_SOURCE only. Has the program begin without descriptors from `first` on.
+static inline int cfuse_spawn_without_descriptors(posix_spawn_file_actions_t *actions, int first) {
+  extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+  return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
 // ioctl is variadic. Returns the backing id (> 0) or -errno.

@@ -96,7 +96,8 @@ enum MountProgram {
     return Run(device: device >= 0 ? device : nil, words: words, succeeded: status == 0)
   }
 
-  /// Starts the program with the socket as its descriptor 3, stderr in the pipe, and no signal blocked or ignored.
+  /// Starts the program with the socket as its descriptor 3, stderr in the pipe, no further descriptors, and no signal
+  /// blocked or ignored.
   private static func spawn(_ arguments: [[UInt8]], socket: Int32, errors: Int32) -> Result<pid_t, Errno> {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -109,6 +110,8 @@ enum MountProgram {
     // The pipe first: it may be descriptor 3 itself.
     posix_spawn_file_actions_adddup2(&actions, errors, 2)
     posix_spawn_file_actions_adddup2(&actions, socket, 3)
+    // Whoever uses this package may have descriptors that are not close-on-exec, such as those of NIO.
+    _ = cfuse_spawn_without_descriptors(&actions, 4)
     var none = sigset_t()
     var all = sigset_t()
     sigemptyset(&none)

@@ -20,7 +20,7 @@ enum WireSamples {
   private static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, exceeded: [excess])
   private static let item = VolumeItem(
     path: odd, kind: "symlink", state: "other", sizeBytes: 1, localBytes: 0, mode: 0o120777, inode: .max,
-    openHandles: 0, linkTarget: odd)
+    openHandles: 0)
   private static let failure = PathFailure(path: odd, errno: "EBUSY", message: "is open")
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
   private static let result = TransferResult(

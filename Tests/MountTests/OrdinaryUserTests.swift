@@ -68,6 +68,45 @@ extension RealMounts {
       }
     }
 
+    @Test(.enabled(if: Machine.hasSetpriv, "puts a program in the place of fusermount3"))
+    func fusermountInheritsNothingButWhatItNeeds() async throws {
+      // A wrapper notes what the program is given, also when the daemon, which has sockets and an event loop, unmounts.
+      try await withOrdinaryUser(
+        """
+        echo text > source/file
+        "$DATALESS" mount source volume
+        cat volume/file
+        "$DATALESS" unmount volume
+        cat inherited
+        """,
+        asRoot: """
+          cp -p /usr/bin/fusermount3 bin/; touch inherited; chmod 666 inherited
+          cat > wrapper <<'END'
+          #!/bin/bash
+          echo "args $*" >> HERE/inherited
+          ls -l /proc/self/fd | sed -n 's/.* \\([0-9]* -> .*\\)/fd \\1/p' >> HERE/inherited
+          grep -E 'Sig(Ign|Blk)' /proc/self/status >> HERE/inherited
+          exec HERE/bin/fusermount3 "$@"
+          END
+          sed -i "s|HERE|$PWD|" wrapper
+          chmod 4755 wrapper; mount --bind wrapper /usr/bin/fusermount3
+          """
+      ) { finished in
+        #expect(finished.succeeded, "\(finished.shellStatus)\n\(finished.text)\n\(finished.errorText)")
+        let calls = finished.lines.filter { $0.hasPrefix("args ") }
+        #expect(calls.count == 2 && calls[1].contains("-u"), "\(finished.text)")
+        for line in finished.lines where line.hasPrefix("fd ") {
+          let words = line.split(separator: " ")
+          // But for the directory that ls reads.
+          #expect((Int(words[1]) ?? 99) <= 3 || words[3].hasPrefix("/proc/"), "\(line)")
+        }
+        for line in finished.lines where line.hasPrefix("Sig") {
+          // The C library's spawn leaves its two internal signals, 32 and 33, ignored.
+          #expect(line.hasSuffix("0000000000000000") || line == "SigIgn:\t0000000180000000", "\(line)")
+        }
+      }
+    }
+
     @Test func withoutPermissionForTheDeviceTheErrorSaysSo() async throws {
       try await withOrdinaryUser(
         """

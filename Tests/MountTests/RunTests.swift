@@ -74,6 +74,30 @@ extension RealMounts {
       }
     }
 
+    @Test func theCommandInheritsWhatTheUserGaveAndNothingOfOurs() async throws {
+      try await withScratch { scratch in
+        try Self.tree(scratch)
+        let script = "ls -l /proc/self/fd; grep -E 'Sig(Ign|Blk)' /proc/self/status"
+        // What the tests' own process has open goes first.
+        let start = """
+          for fd in /proc/$$/fd/*; do fd=${fd##*/}; if [ $fd -gt 2 ]; then eval "exec $fd>&-"; fi; done
+          exec 7< /dev/null; exec "$@"
+          """
+        let finished = try await MountTests.run([
+          "bash", "-c", start, "bash", Machine.dataless, "run", "--log", scratch.log.path,
+          "--cache-dir", scratch.cache, scratch.source, "--", "sh", "-c", script,
+        ])
+        #expect(finished.succeeded, "\(finished.errorText)")
+        // But for the directory that ls reads.
+        let links = finished.lines.filter { $0.contains(" -> ") && !$0.contains(" -> /proc/") }
+        #expect(links.map { $0.split(separator: " ").dropLast(2).last } == ["0", "1", "2", "7"], "\(finished.text)")
+        for line in finished.lines where line.hasPrefix("Sig") {
+          // The C library's spawn leaves its two internal signals, 32 and 33, ignored.
+          #expect(line.hasSuffix("0000000000000000") || line == "SigIgn:\t0000000180000000", "\(line)")
+        }
+      }
+    }
+
     @Test func summaryAndLogGoToStandardErrorOnly() async throws {
       try await withScratch { scratch in
         try Self.tree(scratch)

@@ -112,6 +112,28 @@ extension RealMounts {
       }
     }
 
+    @Test(.enabled(if: Machine.isRoot, "only root may end a connection with umount -f"))
+    func readersOfAnAbortedConnectionAreInTheLogAsTheyWereAnswered() async throws {
+      try await withVolume(["--latency", "1h"], source: { try $0.file("file", size: 5000) }) { volume in
+        let daemon = try #require(try await volume.status()["pid"]?.int)
+        let readers = try await volume.scratch.startProbe("threads", "10", volume.path("file"))
+        try await volume.log.waitForWaiters(10)
+        // Aborts the connection; the mount itself is busy and stays, or goes.
+        _ = try await run(["umount", "-f", volume.mountpoint], timeLimit: .seconds(10))
+        let answers = await readers.wait().lines.map { Answer($0) }
+        #expect(answers.count == 10)
+        for answer in answers { #expect(answer.outcome == "ECONNABORTED", "\(answer)") }
+        _ = try await Self.waitForEnd(of: daemon)
+        let records = try volume.log.records()
+        let outcomes = records.filter { $0["type"]?.string == "wait.finished" && $0["trigger"]?.string == "read" }
+        #expect(outcomes.count == 10)
+        #expect(outcomes.allSatisfy { $0["outcome"]?.string == "ECONNABORTED" })
+        #expect(records.last?["type"]?.string == "volume.unmounted")
+        #expect(records.last?["reason"]?.string == "unmounted")
+        #expect(!Machine.isMounted(volume.mountpoint))
+      }
+    }
+
     @Test func aBusyVolumeIsUnmountedAllTheSame() async throws {
       try await withVolume(source: { try $0.file("file", size: 5000) }) { volume in
         let holder = try await volume.scratch.startProbe("hold", "read", volume.path("file"))

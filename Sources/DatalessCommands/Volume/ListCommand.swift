@@ -70,7 +70,6 @@ struct ListCommand: ParsableCommand {
     if json { return try output.line(bytes: try WireCoding.encode(item)) }
     var path = TerminalText.escaped(item.pathBytes.isEmpty ? mountPoint : PathBytes.join(mountPoint, item.pathBytes))
     if item.kind == "directory" { path += "/" }
-    if let target = item.linkTargetBytes { path += " -> \(TerminalText.escaped(target))" }
     let isSized = item.kind == "file"
     try output.line(
       Self.table.line([

@@ -17,9 +17,6 @@ public struct VolumeItem: Codable, Sendable, Equatable {
   /// st_ino on the volume.
   public var inode: UInt64
   public var openHandles: Int64
-  /// Of a symbolic link; absent when it was never read.
-  public var linkTarget: String?
-  public var linkTargetBase64: String?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case path, kind, state, mode, inode
@@ -27,13 +24,11 @@ public struct VolumeItem: Codable, Sendable, Equatable {
     case sizeBytes = "size_bytes"
     case localBytes = "local_bytes"
     case openHandles = "open_handles"
-    case linkTarget = "link_target"
-    case linkTargetBase64 = "link_target_b64"
   }
 
   public init(
     path: [UInt8], kind: String, state: String, sizeBytes: Int64, localBytes: Int64, mode: UInt32, inode: UInt64,
-    openHandles: Int64, linkTarget: [UInt8]? = nil
+    openHandles: Int64
   ) {
     (self.path, pathBase64) = WirePath.split(path)
     self.kind = kind
@@ -43,9 +38,7 @@ public struct VolumeItem: Codable, Sendable, Equatable {
     self.mode = mode
     self.inode = inode
     self.openHandles = openHandles
-    if let linkTarget { (self.linkTarget, linkTargetBase64) = WirePath.split(linkTarget) }
   }
 
   public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
-  public var linkTargetBytes: [UInt8]? { linkTarget.map { WirePath.bytes($0, linkTargetBase64) } }
 }

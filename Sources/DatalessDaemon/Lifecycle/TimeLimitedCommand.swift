@@ -1,3 +1,4 @@
+import CDatalessLinux
 import DatalessControl
 import Glibc
 
@@ -22,12 +23,18 @@ enum TimeLimitedCommand {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, words.writeEnd, 2)
+    // Not all descriptors of this process are close-on-exec: those of its event loops are not.
+    _ = clinux_spawn_without_descriptors(&actions, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     var none = SignalSet.of([])
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    // What we ignore (SIGPIPE, SIGHUP, SIGIO) is nothing to the program.
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     var pid: pid_t = 0
     let result = CStringArray.with(command) { argv in
       posix_spawnp(&pid, argv[0]!, &actions, &attributes, argv, environ)

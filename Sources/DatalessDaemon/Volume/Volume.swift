@@ -72,7 +72,7 @@ final class Volume: VolumeRunning {
       onInterrupt: { token in
         timer.schedule(at: timer.now) { engine.interrupt(WaiterID(rawValue: token)) }
       },
-      onLoopEnd: { Self.end(ending, "unmounted") })
+      onLoopEnd: { Self.end(ending, Self.endedOutside) })
     if let run = configuration.run, let ticks = ProcessTable.startTicks(of: run.rootPid) {
       processes.setBudgetRoot(pid: run.rootPid, startTicks: ticks)
     }
@@ -175,6 +175,9 @@ final class Volume: VolumeRunning {
 
   // MARK: - End
 
+  /// The loop ended by itself: an unmount from outside, or the connection was aborted.
+  private static let endedOutside = "unmounted"
+
   func requestEnd(reason: String) { Self.end(ending, reason) }
 
   private static func end(_ ending: Monitor<String?>, _ reason: String) {
@@ -183,7 +186,11 @@ final class Volume: VolumeRunning {
 
   func runUntilEnded() -> Int32 {
     let reason = ending.wait { reason in reason.map { .done($0) } ?? .wait(until: nil) }
-    let error = FSError(.timedOut, "the volume is being unmounted")
+    // Whoever still waited when the connection ended has had ECONNABORTED from the kernel; the log says the same.
+    let error =
+      reason == Self.endedOutside
+      ? FSError(.connectionAbort, "the volume was unmounted, or its connection aborted, from outside")
+      : FSError(.timedOut, "the volume is being unmounted")
     engine.end(error)
     endSession()
     engine.end(error)

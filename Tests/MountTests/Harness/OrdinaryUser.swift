@@ -4,8 +4,10 @@ import Glibc
 /// a mount namespace of its own: whatever it mounts is gone with it, and /dev/fuse is open to it as udev has it.
 ///
 /// From root that is an id that nobody has; an ordinary user runs it as himself.
+///
+/// - Parameter asRoot: A script run before, by root in that mount namespace, in the same directory. Only from root.
 func withOrdinaryUser(
-  _ script: String, timeLimit: Duration = .seconds(60), test: (Finished) async throws -> Void
+  _ script: String, asRoot: String = ":", timeLimit: Duration = .seconds(60), test: (Finished) async throws -> Void
 ) async throws {
   try await withScratch { scratch in
     let probe = try await Probe.shared.path()
@@ -27,6 +29,7 @@ func withOrdinaryUser(
         export DATALESS=$PWD/bin/dataless PROBE=$PWD/bin/probe
         mknod -m 0666 fuse c 10 229; mount --bind fuse /dev/fuse
         chown -R \(id):\(id) home runtime source volume .; chown root fuse
+        \(asRoot)
         exec setpriv --reuid \(id) --regid \(id) --clear-groups bash -c '\(start)'
         """,
       ]
