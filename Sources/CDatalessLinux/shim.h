@@ -5,7 +5,6 @@
 #define CDATALESS_LINUX_SHIM_H
 
 #include <errno.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -315,12 +314,6 @@ static inline int clinux_is_thread_of(int32_t thread, int32_t process) {
 
 static inline long clinux_readlinkat(int directory, const char *path, char *target, size_t size) {
   return clinux_result(syscall(SYS_readlinkat, directory, path, target, size));
-}
-
-// Has the program begin without descriptors from `first` on. The C library declares it with _GNU_SOURCE only.
-static inline int clinux_spawn_without_descriptors(posix_spawn_file_actions_t *actions, int first) {
-  extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
-  return -posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
 #endif

@@ -13,7 +13,6 @@
 #include <fuse_lowlevel.h>
 #include <linux/fuse.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -164,11 +163,9 @@ static inline uint64_t cfuse_counter_load(const uint64_t *counter) {
   return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-// Declared with _GNU_SOURCE only. Has the program begin without descriptors from `first` on.
-static inline int cfuse_spawn_without_descriptors(posix_spawn_file_actions_t *actions, int first) {
-  extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
-  return posix_spawn_file_actions_addclosefrom_np(actions, first);
-}
+// Declared with _GNU_SOURCE only. Has the program begin without descriptors from `first` on; `actions` is a
+// posix_spawn_file_actions_t. Answers 0 or an errno.
+int cfuse_spawn_without_descriptors(void *actions, int first) __asm__("posix_spawn_file_actions_addclosefrom_np");
 
 // ioctl is variadic. Returns the backing id (> 0) or -errno.
 static inline int cfuse_backing_open(int device, int fd) {

@@ -1,4 +1,3 @@
-import CDatalessLinux
 import DatalessControl
 import Glibc
 
@@ -23,8 +22,6 @@ enum TimeLimitedCommand {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, words.writeEnd, 2)
-    // Not all descriptors of this process are close-on-exec: those of its event loops are not.
-    _ = clinux_spawn_without_descriptors(&actions, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
