@@ -1,7 +1,10 @@
 /// The test clients of Clients/, one program.
 enum Probe {
   static let shared = ClientProgram(
-    name: "dataless-probe", sources: ["calls", "move", "probe", "tree"].map { "Tests/MountTests/Clients/\($0).c" })
+    name: "dataless-probe",
+    sources: ["calls", "move", "probe", "race", "race_command", "race_read", "tree"].map {
+      "Tests/MountTests/Clients/\($0).c"
+    })
 }
 
 /// One line of the probe's answer.
