@@ -39,6 +39,8 @@ extension RealMounts {
         let volume = Volume(scratch: scratch, mounted: mounted)
         let read = try await run(["bash", "-c", "cat \"$0\"/* | wc -c", volume.mountpoint], timeLimit: .seconds(30))
         #expect(read.text == "2000000\n")
+        // Has the writer meet the full disk before it is asked what is lost.
+        _ = try await volume.dataless("summary", volume.mountpoint)
         let status = try await volume.status()
         #expect(status["materialized"]?["files"]?.int == 400)
         #expect(try #require(status["log_dropped"]?.int) > 0)
