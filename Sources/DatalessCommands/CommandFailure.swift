@@ -1,8 +1,9 @@
 import DatalessControl
+import DatalessScenario
 
-/// Ends a command with one line on standard error and a status.
+/// Ends a command with one line on standard error, or one for each problem of a scenario, and a status.
 public struct CommandFailure: Error, Sendable, Equatable {
-  /// Without `dataless: ` and without a newline.
+  /// Without `dataless: ` and without a newline at the end.
   public var message: String
   public var status: ExitStatus
 
@@ -16,9 +17,15 @@ public struct CommandFailure: Error, Sendable, Equatable {
       switch error.code {
       case .notAVolume, .daemonNotRunning: .noVolume
       case .timedOut: .timedOut
+      case .invalidScenario: .usage
       case .remote, .system, .malformed: .failure
       }
     self.init(error.message, status: status)
+  }
+
+  /// A scenario that is refused: a line for each problem.
+  init(_ error: ScenarioError) {
+    self.init(error.description, status: .usage)
   }
 }
 

@@ -25,6 +25,12 @@ public struct DatalessCommand: ParsableCommand {
       CommandGroup(
         name: "What is there",
         subcommands: [StatusCommand.self, ListCommand.self, MaterializeCommand.self, EvictCommand.self]),
+      CommandGroup(
+        name: "What is simulated",
+        subcommands: [
+          SetCommand.self, ScenarioCommand.self, GateCommand.self, FaultCommand.self, PolicyCommand.self,
+          OfflineCommand.self, OnlineCommand.self, ExplainCommand.self,
+        ]),
     ])
 
   public init() {}

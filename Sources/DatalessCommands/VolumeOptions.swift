@@ -1,30 +1,50 @@
 public import ArgumentParser
 import DatalessCore
 import DatalessDaemon
+import DatalessScenario
 
 /// The options of a volume, shared by `mount` and `run`.
 struct VolumeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
+      "What is simulated: a file of settings and rules, or - for standard input. Other options override its settings."
+        + " [default: nothing]", valueName: "file"))
+  var scenario: PathArgument?
+
+  @Option(
+    help: ArgumentHelp(
       "Delay before the content of a file, such as 200ms or 1.5s. [default: 0]", valueName: "duration"),
-    transform: Self.nanoseconds)
-  var latency: Int64 = 0
+    transform: { try Self.setting($0, DurationText.parse) })
+  var latency: String?
 
   @Option(
     help: ArgumentHelp("Delay before the listing of a directory, such as 50ms. [default: 0]", valueName: "duration"),
-    transform: Self.nanoseconds)
-  var directoryLatency: Int64 = 0
+    transform: { try Self.setting($0, DurationText.parse) })
+  var directoryLatency: String?
 
   @Option(
     help: ArgumentHelp(
       "Bytes per second that all fetches share, such as 20MB/s. [default: unlimited]", valueName: "rate"),
-    transform: Self.rate)
-  var bandwidth: Int64?
+    transform: { try Self.setting($0, Rate.parse) })
+  var bandwidth: String?
 
   @Option(
     help: ArgumentHelp("Fetches at the same time, 1 or more. [default: unlimited]", valueName: "n"),
     transform: Self.count)
-  var concurrency: Int?
+  var concurrency: String?
+
+  @Option(help: ArgumentHelp("Which signals end a wait, with EINTR: fatal or any. [default: fatal]", valueName: "mode"))
+  var interrupt: Simulation.InterruptMode?
+
+  @Option(
+    help: ArgumentHelp(
+      "Attempts that take longer fail with ETIMEDOUT, such as 30s. [default: never]", valueName: "duration"),
+    transform: { try Self.setting($0, DurationText.parse) })
+  var giveUpAfter: String?
+
+  @Option(
+    help: ArgumentHelp("For all that chance decides: the same seed, the same run. [default: 0]", valueName: "n"))
+  var seed: UInt64?
 
   @Option(
     help: ArgumentHelp("The event log's file. [default: a new file in ~/.local/state/dataless/logs]", valueName: "file")
@@ -54,9 +74,21 @@ struct VolumeOptions: ParsableArguments {
   /// - Throws: `CommandFailure` for a malformed synthetic specification, naming the part that is wrong.
   func plan(source: PathArgument) throws -> VolumePlan {
     VolumePlan(
-      source: try Self.source(source), latencyNanoseconds: latency, directoryLatencyNanoseconds: directoryLatency,
-      bandwidthBytesPerSecond: bandwidth, concurrency: concurrency, log: log?.bytes, cacheDirectory: cacheDir?.bytes,
+      source: try Self.source(source), scenario: try document(), log: log?.bytes, cacheDirectory: cacheDir?.bytes,
       allowOther: allowOther, crossMounts: crossMounts, without: without)
+  }
+
+  /// The scenario of the file with the options in it.
+  private func document() throws -> ScenarioDocument {
+    let document = try scenario.map { try ScenarioFile.read($0) } ?? .empty
+    ScenarioFile.say(document.warnings)
+    let settings = [
+      ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
+      ("concurrency", concurrency), ("interrupt", interrupt?.rawValue), ("give_up_after", giveUpAfter),
+      ("seed", seed.map(String.init)),
+    ].compactMap { key, value in value.map { (key: key, value: $0) } }
+    guard !settings.isEmpty else { return document }
+    return try ScenarioFile.checked { () throws(ScenarioError) in try document.setting(settings) }
   }
 
   private static func source(_ argument: PathArgument) throws -> VolumeConfiguration.Source {
@@ -70,21 +102,19 @@ struct VolumeOptions: ParsableArguments {
     return .synthetic(text)
   }
 
-  private static func nanoseconds(_ text: String) throws -> Int64 {
-    let (seconds, attoseconds) = try checked { () throws(FSError) in try DurationText.parse(text) }.components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? .max : product + attoseconds / 1_000_000_000
+  /// The text of a setting that is one.
+  private static func setting<Value>(
+    _ text: String, _ parse: (String) throws(FSError) -> Value
+  ) throws -> String {
+    _ = try checked { () throws(FSError) in try parse(text) }
+    return text
   }
 
-  private static func rate(_ text: String) throws -> Int64 {
-    try checked { () throws(FSError) in try Rate.parse(text) }
-  }
-
-  private static func count(_ text: String) throws -> Int {
-    guard let value = Int(text), value >= 1 else {
-      throw ValidationError("malformed concurrency '\(text)': expected a whole number, 1 or more (EINVAL).")
+  private static func count(_ text: String) throws -> String {
+    guard let value = Int(text), (1...1_000_000).contains(value) else {
+      throw ValidationError("malformed concurrency '\(text)': expected a whole number, 1 to 1000000 (EINVAL).")
     }
-    return value
+    return String(value)
   }
 
   static func checked<Value>(_ parse: () throws(FSError) -> Value) throws -> Value {
@@ -97,3 +127,4 @@ struct VolumeOptions: ParsableArguments {
 }
 
 extension FastPath: ExpressibleByArgument {}
+extension Simulation.InterruptMode: ExpressibleByArgument {}

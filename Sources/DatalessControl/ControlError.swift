@@ -13,6 +13,8 @@ public struct ControlError: Error, Sendable, Equatable, CustomStringConvertible 
     case timedOut = "timed_out"
     /// The daemon answered with an error.
     case remote
+    /// The daemon refused a scenario, or a change of it; the message has a line for each problem.
+    case invalidScenario = "invalid_scenario"
     /// A system call failed.
     case system
     /// What was read is not what it should be.

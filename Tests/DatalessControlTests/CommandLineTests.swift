@@ -5,7 +5,16 @@ import Testing
 
 /// The command line as a function: arguments in, exit status out. Nothing here mounts.
 @Suite struct CommandLineTests {
-  @Test(arguments: ["mnt a", "log", "log x --type bogus", "--bogus", "mark /tmp", "ls", "status a b"])
+  @Test(arguments: [
+    "mnt a", "log", "log x --type bogus", "--bogus", "mark /tmp", "ls", "status a b",
+    "set /proc", "set /proc latency", "set /proc a=1 a=2", "set /proc =1", "offline", "gate wait /proc",
+    "gate release /proc g --fail EIOO",
+    "gate release /proc g --all --count 1", "gate release /proc g --count 0", "gate release /proc g --path [",
+    "gate wait /proc g --callers -1", "gate wait /proc g --timeout 5", "gate wait /proc g --timeout 48h",
+    "policy /proc maybe",
+    "policy /proc off --exe cat", "policy /proc rule", "explain", "scenario apply /proc", "mount a b --interrupt some",
+    "mount a b --seed x", "mount a b --give-up-after 5",
+  ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
   /// 2 would be taken for the command's own status.
@@ -20,7 +29,11 @@ import Testing
 
   @Test(arguments: [
     "status /proc", "ls /proc", "materialize /proc", "evict /proc/self /", "mark / x", "unmount /proc",
-    "summary /proc", "log /",
+    "summary /proc", "log /", "set /proc latency=1s", "offline /proc", "online /proc", "gate list /proc",
+    "gate wait /proc g", "gate release /proc g", "gate open /proc g", "gate close /proc g", "scenario show /proc",
+    "fault add /proc EIO", "fault list /proc", "fault remove /proc x", "policy /proc", "policy /proc off",
+    "policy /proc rule off",
+    "explain /proc",
   ])
   func noVolume(line: String) { #expect(Self.execute(line) == 3) }
 
@@ -31,13 +44,17 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 11)
-    for command in commands {
+    #expect(commands.count == 19)
+    let named = commands.map { ($0.configuration.commandName ?? "", $0) }
+    let below = named.flatMap { parent, command in
+      command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }
+    }
+    #expect(below.count == 11)
+    for (name, command) in named + below {
       let text = command.configuration.discussion
-      let name = command.configuration.commandName ?? ""
-      let lines = text.split(separator: "\n")
       #expect(text.contains("EXIT STATUS"), "\(name)")
-      #expect(lines.count { $0.hasPrefix("  dataless \(name)") } == 2, "\(name)")
+      let examples = text.split(separator: "\n").count { $0.hasPrefix("  ") && $0.contains("dataless \(name)") }
+      #expect(examples == 2, "\(name)")
     }
   }
 

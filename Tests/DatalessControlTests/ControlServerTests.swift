@@ -8,7 +8,7 @@ import Testing
 
 /// The client against the server over a real socket, with a volume that is only pretended.
 @Suite struct ControlServerTests {
-  private static func with(
+  static func with(
     allowedUserIDs: Set<UInt32>? = nil, timeout: Duration = .seconds(20),
     _ body: (FakeBackend, ControlServer, ControlClient, String) async throws -> Void
   ) async throws {

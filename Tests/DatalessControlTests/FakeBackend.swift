@@ -1,5 +1,6 @@
 import DatalessControl
 import DatalessCore
+import DatalessScenario
 import SystemPackage
 import Synchronization
 
@@ -12,6 +13,7 @@ final class FakeBackend: ControlBackend {
     var paths: [[UInt8]] = []
     var labels: [String] = []
     var runs: [RunFinishedRequest] = []
+    var orders: [String] = []
   }
 
   private let state = Mutex(State())
@@ -27,6 +29,10 @@ final class FakeBackend: ControlBackend {
   var paths: [[UInt8]] { state.withLock { $0.paths } }
   var labels: [String] { state.withLock { $0.labels } }
   var runs: [RunFinishedRequest] { state.withLock { $0.runs } }
+
+  /// What was asked of gates and scenario, in words.
+  var orders: [String] { state.withLock { $0.orders } }
+  private func note(_ order: String) { state.withLock { $0.orders.append(order) } }
 
   func status() async throws -> VolumeStatus { WireSamples.status }
 
@@ -76,6 +82,51 @@ final class FakeBackend: ControlBackend {
   func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer {
     state.withLock { $0.runs.append(request) }
     return RunFinishedAnswer(seq: 18, budget: BudgetStatus(files: 1, bytes: 2, exceeded: []))
+  }
+
+  func gates() async throws -> GateList { GateList(gates: [WireSamples.gate]) }
+
+  func releaseGate(_ release: GateReleaseOrder, by: ChangeOrigin) async throws -> GateAnswer {
+    var order = "release \(release.gate) "
+    switch release.selection {
+    case .all: order += "all"
+    case .first(let count): order += "first \(count)"
+    case .attempt(let id): order += "attempt \(id)"
+    case .path(let pattern): order += "path \(pattern.text)"
+    }
+    if case .fail(let error) = release.release { order += " " + error.errno.name }
+    note("\(order) by \(by.rawValue)")
+    if release.gate == "empty" { throw FSError(.noSuchProcess, "it holds nothing") }
+    return GateAnswer(gate: release.gate, released: 3)
+  }
+
+  func setGate(_ name: String, isOpen: Bool, by: ChangeOrigin) async throws -> GateAnswer {
+    note("\(isOpen ? "open" : "close") \(name) by \(by.rawValue)")
+    return GateAnswer(gate: name, released: 0)
+  }
+
+  func waitForGate(_ name: String, callers: Int, timeoutNanoseconds: Int64) async throws -> GateWaitAnswer {
+    note("wait \(name) \(callers) \(timeoutNanoseconds)")
+    return GateWaitAnswer(gate: name, isReached: false, callers: 1)
+  }
+
+  func scenario() async throws -> [UInt8] { bytes(#"{"version":1,"seed":18446744073709551615}"#) }
+
+  func changeScenario(_ edit: ScenarioEdit, by: ChangeOrigin) async throws -> ScenarioChange {
+    switch edit {
+    case .replace(let text, let name):
+      note("replace \(name) \(text.count) by \(by.rawValue)")
+      _ = try ScenarioDocument(parsing: text, name: name)
+    case .settings(let settings): note(settings.map { "\($0.key)=\($0.value)" }.joined(separator: " "))
+    case .addRule(let text, let first): note("\(first ? "first" : "last") \(String(decoding: text, as: UTF8.self))")
+    case .removeRule(let name): note("remove \(name)")
+    }
+    return WireSamples.change
+  }
+
+  func explain(_ query: ExplainQuery) async throws -> ExplainAnswer {
+    note("explain \(query.path) \(query.trigger?.rawValue ?? "-") \(query.pid ?? 0)")
+    return WireSamples.explanation
   }
 
   func unmount() async { unmounted.continuation.yield() }

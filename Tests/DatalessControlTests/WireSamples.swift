@@ -25,14 +25,28 @@ enum WireSamples {
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
   private static let result = TransferResult(
     files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure)
-  private static let error = WireError(code: "busy", errno: "EBUSY", message: "is open")
+  private static let problem = WireProblem(file: "s.yaml", line: 1, column: 2, message: "unknown field")
+  private static let error = WireError(code: "busy", errno: "EBUSY", message: "is open", problems: [problem])
+  private static let summary = GateSummary(name: "g", isOpen: false, callers: 1, attemptCount: 1)
+  private static let held = HeldAttempt(
+    attempt: 1, path: odd, kind: "directory", heldNanoseconds: 5, waiterCount: 1, waiters: [waiter], blocks: ["b"],
+    warning: "w")
+  static let gate = GateStatus(
+    name: "g", isOpen: false, callers: 1, attemptCount: 1, rules: ["r"], held: [held])
+  static let change = ScenarioChange(rules: 1, rule: "r", warnings: [problem])
+  private static let part = ExplainedPart(part: "latency", value: "1s", rule: "r")
+  private static let rule = ExplainedRule(name: "r", verdict: "decides", reason: "latency")
+  static let explanation = ExplainAnswer(
+    path: odd, kind: "file", state: "dataless", sizeBytes: 1, trigger: "read", attempt: 1, isOffline: false,
+    process: process, parts: [part], rules: [rule], ruleCount: 1)
 
   static let status = VolumeStatus(
     pid: 42, session: "0123456789ab", mountpoint: odd, source: odd, readOnly: true, options: ["latency_ns": 5],
     log: odd, logDropped: 0, cache: odd, uptimeNanoseconds: 1, started: "2026-01-02T03:04:05.000000000Z",
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["passthrough": true], items: counts,
-    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens, inFlight: [attempt],
-    budget: budget, warnings: ["w"])
+    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens, isOffline: true, seed: 7, ruleCount: 1,
+    gates: [summary], inFlight: [attempt], budget: budget,
+    warnings: ["w"])
 
   /// By the schema's name in docs/openapi.yaml: with everything, with what is required only.
   static let all: [String: (full: any Encodable & Sendable, least: any Encodable & Sendable)] = [
@@ -77,6 +91,34 @@ enum WireSamples {
     "FlushAnswer": (FlushAnswer(log: odd, lost: 0), FlushAnswer(log: bytes("/l"), lost: 0)),
     "RunFinishedRequest": (RunFinishedRequest(exitStatus: 0, signal: "SIGKILL"), RunFinishedRequest()),
     "RunFinishedAnswer": (RunFinishedAnswer(seq: 1, budget: budget), RunFinishedAnswer(seq: 1, budget: budget)),
+    "WireProblem": (problem, problem), "GateSummary": (summary, summary),
+    "GateList": (GateList(gates: [gate]), GateList(gates: [])), "GateStatus": (gate, gate),
+    "HeldAttempt": (
+      held,
+      HeldAttempt(
+        attempt: 1, path: [], kind: "file", heldNanoseconds: 5, waiterCount: 0, waiters: [], blocks: [])
+    ),
+    "GateRequest": (GateRequest(gate: "g"), GateRequest(gate: "g")),
+    "GateReleaseRequest": (
+      GateReleaseRequest(gate: "g", count: 1, attempt: 2, path: odd, errno: "EIO"), GateReleaseRequest(gate: "g")
+    ),
+    "GateAnswer": (GateAnswer(gate: "g", released: 1), GateAnswer(gate: "g", released: 1)),
+    "GateWaitRequest": (
+      GateWaitRequest(gate: "g", callers: 2, timeoutMilliseconds: 10), GateWaitRequest(gate: "g")
+    ),
+    "GateWaitAnswer": (
+      GateWaitAnswer(gate: "g", isReached: true, callers: 1), GateWaitAnswer(gate: "g", isReached: true, callers: 1)
+    ),
+    "ScenarioChange": (change, ScenarioChange(rules: 0)),
+    "SettingsRequest": (SettingsRequest(settings: ["seed": 1]), SettingsRequest(settings: [:])),
+    "RuleRequest": (RuleRequest(rule: "{}", position: "last"), RuleRequest(rule: "{}")),
+    "ExplainAnswer": (
+      explanation,
+      ExplainAnswer(
+        path: [], kind: "file", state: "dataless", sizeBytes: 1, trigger: "read", attempt: 1, parts: [], rules: [],
+        ruleCount: 0)
+    ),
+    "ExplainedPart": (part, ExplainedPart(part: "gate", value: "none")), "ExplainedRule": (rule, rule),
     "AcceptedAnswer": (AcceptedAnswer(pid: 1), AcceptedAnswer(pid: 1)),
   ]
 }

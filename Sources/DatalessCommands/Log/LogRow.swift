@@ -39,6 +39,21 @@ struct LogRow {
       row.what = "counters"
       row.detail = (json.object("requests_reaching_the_volume")?.counts ?? [])
         .map { "\(TerminalText.escaped($0.name)) \(HumanText.count($0.value))" }.joined(separator: ", ")
+    case "materialization.held":
+      row.what = "gate"
+      row.outcome = "held"
+      row.detail += " [\(text("gate", "gate_b64"))]"
+    case "materialization.released":
+      row.what = "gate"
+      row.who = json.string("by") ?? ""
+      row.blocked = json.integer("held_ns").map { HumanText.duration(nanoseconds: $0) } ?? ""
+      row.outcome = json.string("errno") ?? "released"
+      row.detail += " [\(text("gate", "gate_b64"))]"
+    case "configuration.changed":
+      row.what = text("what", "what_b64")
+      row.who = json.string("by") ?? ""
+      row.outcome = "changed"
+      row.detail = TerminalText.escaped(json.raw("after") ?? [])
     case "log.dropped":
       row.what = "log"
       row.outcome = "LOST"

@@ -3,8 +3,10 @@ import Glibc
 
 /// Messages for a person, on standard error. Failures to write are ignored: there is nowhere left to report them.
 public enum Console {
-  /// `dataless: <message>` as one line. Names in the message are escaped by whoever puts them there.
-  public static func error(_ message: String) { note("dataless: \(message)") }
+  /// `dataless: <message>`, a line for each line of the message. Names in it are escaped by whoever puts them there.
+  public static func error(_ message: String) {
+    for line in message.split(separator: "\n") { note("dataless: \(line)") }
+  }
 
   /// One line as it is.
   public static func note(_ line: String) {

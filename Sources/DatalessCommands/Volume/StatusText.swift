@@ -12,6 +12,7 @@ enum StatusText {
     lines.append(line("daemon", "pid \(status.pid), session \(TerminalText.escaped(status.session)), up \(uptime)"))
     let lost = status.logDropped > 0 ? " (incomplete: \(HumanText.count(status.logDropped, "record")) lost)" : ""
     lines.append(line("log", TerminalText.escaped(status.logBytes) + lost))
+    if status.isOffline { lines.append(line("store", "OFFLINE: what needs it fails with ETIMEDOUT")) }
     lines.append(line("files", files(status.items)))
     lines.append(line("dirs", directories(status.items)))
     lines.append(line("content", content(status.items)))
@@ -24,6 +25,8 @@ enum StatusText {
         "kernel \(TerminalText.escaped(status.kernel)), libfuse \(TerminalText.escaped(status.libfuse)), "
           + options(status.fastPaths)
       ))
+    if let rules = rules(status) { lines.append(line("rules", rules)) }
+    for gate in status.gates { lines.append(line("gate", Self.gate(gate))) }
     if let budget = status.budget { lines.append(line("budget", Self.budget(budget))) }
     for warning in status.warnings { lines.append(line("warning", TerminalText.escaped(warning))) }
     if !status.inFlight.isEmpty {
@@ -85,6 +88,17 @@ enum StatusText {
       + "\(HumanText.count(counts.sinceMount.sum)) since the mount\(modes(counts.sinceMount))"
   }
 
+  /// nil when nothing is decided by rules or by chance.
+  private static func rules(_ status: VolumeStatus) -> String? {
+    if status.ruleCount == 0, status.seed == 0 { return nil }
+    return "\(HumanText.count(status.ruleCount)), seed \(status.seed)"
+  }
+
+  private static func gate(_ gate: GateSummary) -> String {
+    "\(TerminalText.escaped(gate.name)) \(gate.isOpen ? "open" : "closed"), \(HumanText.count(gate.callers, "caller")) "
+      + "blocked by \(HumanText.count(gate.attemptCount, "attempt"))"
+  }
+
   private static func budget(_ budget: BudgetStatus) -> String {
     let files = budget.maxFiles.map { " of \(HumanText.count($0))" } ?? ""
     let bytes = budget.maxBytes.map { " of \(HumanText.size($0))" } ?? ""
@@ -96,18 +110,7 @@ enum StatusText {
     let path = attempt.pathBytes.isEmpty ? "." : TerminalText.escaped(attempt.pathBytes)
     let age = HumanText.duration(nanoseconds: attempt.ageNanoseconds)
     var lines = ["    \(path): \(TerminalText.escaped(attempt.stage)) for \(age)"]
-    for waiter in attempt.waiters {
-      let name =
-        waiter.comm ?? waiter.exeBytes.map { String(decoding: PathBytes.lastComponent($0), as: UTF8.self) } ?? "?"
-      let thread = waiter.mainThread ? "main thread" : "thread \(waiter.tid)"
-      let blocked = HumanText.duration(nanoseconds: waiter.blockedNanoseconds)
-      lines.append(
-        "      \(TerminalText.escaped(name))[\(waiter.pid)] \(thread), \(TerminalText.escaped(waiter.trigger)), "
-          + "blocked \(blocked)"
-      )
-    }
-    let more = attempt.waiterCount - Int64(attempt.waiters.count)
-    if more > 0 { lines.append("      and \(HumanText.count(more)) more") }
+    lines += WaiterText.lines(attempt.waiters, count: attempt.waiterCount, indent: "      ")
     return lines
   }
 }

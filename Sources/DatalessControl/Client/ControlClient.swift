@@ -124,12 +124,20 @@ public final class ControlClient: Sendable {
 
   // MARK: - Requests
 
-  private func call<Answer: Decodable>(
-    _ route: ControlRoute, query: String = "", body: [UInt8]? = nil
+  /// - Parameter patience: How long the daemon may take by order of the caller, beside the time limit.
+  func call<Answer: Decodable>(
+    _ route: ControlRoute, query: String = "", body: [UInt8]? = nil, patience: Duration = .zero
   ) async throws -> Answer {
-    let response = try await send(route, query: query, body: body, deadline: timeout)
-    let bytes = try await collect(response, limit: 256 << 20)
+    let bytes = try await bytes(route, query: query, body: body, patience: patience)
     return try WireCoding.decode(Answer.self, from: bytes, named: "the daemon's answer to \(route.rawValue)")
+  }
+
+  /// The body of the answer as it is.
+  func bytes(
+    _ route: ControlRoute, query: String = "", body: [UInt8]? = nil, patience: Duration = .zero
+  ) async throws -> [UInt8] {
+    let response = try await send(route, query: query, body: body, deadline: timeout + patience)
+    return try await collect(response, limit: 256 << 20)
   }
 
   private func transfer(
@@ -161,6 +169,7 @@ public final class ControlClient: Sendable {
     var request = HTTPClientRequest(url: baseURL + route.path + query)
     request.method = HTTPMethod(rawValue: route.method)
     request.headers.add(name: "host", value: "dataless")
+    request.headers.add(name: ControlRoute.originHeader, value: "command")
     if let body {
       request.headers.add(name: "content-type", value: "application/json")
       request.body = .bytes(ByteBuffer(bytes: body))
@@ -190,7 +199,8 @@ public final class ControlClient: Sendable {
   }
 
   private static func remote(_ error: WireError) -> ControlError {
-    ControlError(code: .remote, errno: error.errno.flatMap { Errno(name: $0) }, message: error.message)
+    let code: ControlError.Code = error.problems == nil ? .remote : .invalidScenario
+    return ControlError(code: code, errno: error.errno.flatMap { Errno(name: $0) }, message: error.message)
   }
 
   private func translated(_ error: any Error) -> any Error {

@@ -6,6 +6,17 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   case evict = "POST /v1/evict"
   case mark = "POST /v1/mark"
   case flushLog = "POST /v1/log/flush"
+  case gates = "GET /v1/gates"
+  case releaseGate = "POST /v1/gates/release"
+  case openGate = "POST /v1/gates/open"
+  case closeGate = "POST /v1/gates/close"
+  case waitForGate = "POST /v1/gates/wait"
+  case scenario = "GET /v1/scenario"
+  case replaceScenario = "PUT /v1/scenario"
+  case changeSettings = "POST /v1/scenario/settings"
+  case addRule = "POST /v1/scenario/rules"
+  case removeRule = "DELETE /v1/scenario/rules"
+  case explain = "GET /v1/explain"
   case events = "GET /v1/events"
   case runFinished = "POST /v1/run/finished"
   case unmount = "POST /v1/unmount"
@@ -13,6 +24,10 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   public var method: String { String(rawValue.prefix { $0 != " " }) }
   public var path: String { String(rawValue.drop { $0 != " " }.dropFirst()) }
 
-  /// Bodies of requests are refused beyond so many bytes: more than the longest command line, in base64.
+  /// The header by which a command of ours says that it is one: `command`. Records of what others ask for say `api`.
+  public static let originHeader = "dataless-by"
+
+  /// Bodies of requests are refused beyond so many bytes: more than the longest command line, in base64, and as
+  /// much as a scenario may have.
   public static let requestBodyBytesMax = 16 << 20
 }

@@ -4,6 +4,7 @@ public enum LogTypes {
     "volume.mounted", "volume.unmounted", "volume.counters", "process.seen", "materialization.started",
     "materialization.finished", "materialization.refused", "materialization.held", "materialization.released",
     "wait.started", "wait.finished", "handle.closed",
-    "eviction.finished", "eviction.refused", "budget.exceeded", "mark", "log.dropped", "run.started", "run.finished",
+    "eviction.finished", "eviction.refused", "budget.exceeded",
+    "configuration.changed", "mark", "log.dropped", "run.started", "run.finished",
   ]
 }

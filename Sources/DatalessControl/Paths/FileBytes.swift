@@ -12,18 +12,26 @@ public enum FileBytes {
   public static func read(_ path: [UInt8], limit: Int = 64 << 20) throws(ControlError) -> [UInt8] {
     let descriptor = try open(path)
     defer { close(descriptor) }
+    return try read(descriptor: descriptor, named: TerminalText.escaped(path), limit: limit)
+  }
+
+  /// Reads an open file, a pipe or a socket to its end.
+  ///
+  /// - Parameter name: For messages, escaped.
+  /// - Throws: as `read(_:limit:)`.
+  public static func read(descriptor: CInt, named name: String, limit: Int) throws(ControlError) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       let count = Glibc.read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else {
-        throw ControlError.system(Errno(rawValue: errno), "cannot read \(TerminalText.escaped(path))")
+        throw ControlError.system(Errno(rawValue: errno), "cannot read \(name)")
       }
       if count == 0 { return bytes }
       bytes += buffer[0..<count]
       guard bytes.count <= limit else {
-        throw ControlError.system(.fileTooLarge, "cannot read \(TerminalText.escaped(path))")
+        throw ControlError.system(.fileTooLarge, "cannot read \(name)")
       }
     }
   }

@@ -12,7 +12,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var sourceBase64: String?
   /// Whether every change is refused with EROFS.
   public var readOnly: Bool
-  /// What the volume was mounted with, by the names of the options; durations in `_ns`, sizes in `_bytes`.
+  /// What is in force, by the names of the options; durations in `_ns`, sizes in `_bytes`.
   public var options: [String: JSONValue]
   /// Absolute.
   public var log: String
@@ -36,6 +36,14 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var requestsReachingTheVolume: [String: Int64]
   public var materialized: MaterializedCounts
   public var opens: OpenCounts
+  /// Whether the store is made unreachable (`dataless offline`).
+  public var isOffline: Bool
+  /// What all chance follows from.
+  public var seed: UInt64
+  /// How many rules there are.
+  public var ruleCount: Int64
+  /// The gates that rules name, by name.
+  public var gates: [GateSummary]
   /// Attempts that are running now, oldest first; at most 1,000.
   public var inFlight: [InFlightAttempt]
   /// Only while `dataless run` measures a command.
@@ -45,7 +53,9 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case pid, session, mountpoint, source, options, log, cache, started, kernel, libfuse, items, materialized,
-      opens, budget, warnings
+      opens, budget, warnings, seed, gates
+    case isOffline = "offline"
+    case ruleCount = "rule_count"
     case mountpointBase64 = "mountpoint_b64"
     case sourceBase64 = "source_b64"
     case readOnly = "read_only"
@@ -62,8 +72,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], readOnly: Bool, options: [String: JSONValue],
     log: [UInt8], logDropped: Int64, cache: [UInt8], uptimeNanoseconds: Int64, started: String, kernel: String,
     libfuse: String, fastPaths: [String: JSONValue], items: ItemCounts, requestsReachingTheVolume: [String: Int64],
-    materialized: MaterializedCounts, opens: OpenCounts, inFlight: [InFlightAttempt], budget: BudgetStatus? = nil,
-    warnings: [String]
+    materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, seed: UInt64 = 0, ruleCount: Int64 = 0,
+    gates: [GateSummary] = [], inFlight: [InFlightAttempt], budget: BudgetStatus? = nil, warnings: [String]
   ) {
     self.pid = pid
     self.session = session
@@ -83,6 +93,10 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.requestsReachingTheVolume = requestsReachingTheVolume
     self.materialized = materialized
     self.opens = opens
+    self.isOffline = isOffline
+    self.seed = seed
+    self.ruleCount = ruleCount
+    self.gates = gates
     self.inFlight = inFlight
     self.budget = budget
     self.warnings = warnings

@@ -3,6 +3,8 @@ public struct AttemptSnapshot: Sendable {
   public struct WaitingCaller: Sendable {
     public var caller: Caller
     public var trigger: Trigger
+    /// How the kernel asked, for a read.
+    public var io: ReadMode?
     public var blockedNanoseconds: Int64
   }
   public var attempt: UInt64
@@ -12,6 +14,8 @@ public struct AttemptSnapshot: Sendable {
   /// `held`, `queued`, `delayed`, `fetching` or `stuck`.
   public var stage: String
   public var ageNanoseconds: Int64
+  /// In this stage.
+  public var stageNanoseconds: Int64
   /// Waiters of the attempt now; `waiters` names the first of them.
   public var waiterCount: Int
   public var waiters: [WaitingCaller]

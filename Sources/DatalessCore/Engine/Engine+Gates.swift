@@ -2,15 +2,19 @@ internal import Synchronization
 internal import SystemPackage
 
 extension Engine {
-  /// The gates that rules name, by name, each with its held attempts and at most 64 callers of each.
-  public func gates() -> [GateSnapshot] {
+  /// The gates that rules name, by name, each with the first of its held attempts and at most 64 callers of each.
+  ///
+  /// - Parameter heldEach: How many attempts of each gate are described.
+  public func gates(heldEach limit: Int = 1000) -> [GateSnapshot] {
     state.withLock { state in
       let now = timer.now
       return state.gates.keys.sorted().map { name in
         let gate = state.gates[name] ?? Gate()
         return GateSnapshot(
-          name: name, isOpen: gate.isOpen, callers: gate.callers,
-          held: gate.held.sorted().compactMap { id in state.attempts[id].map { state.snapshot($0, 64, now) } })
+          name: name, isOpen: gate.isOpen, callers: gate.callers, attemptCount: gate.held.count,
+          held: (limit > 0 ? gate.held.sorted() : []).prefix(limit).compactMap { id in
+            state.attempts[id].map { state.snapshot($0, 64, now) }
+          })
       }
     }
   }

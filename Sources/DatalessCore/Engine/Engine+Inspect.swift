@@ -118,10 +118,12 @@ extension EngineState {
   func snapshot(_ attempt: Attempt, _ limit: Int, _ now: MonotonicTime) -> AttemptSnapshot {
     AttemptSnapshot(
       attempt: attempt.id, path: attempt.path, kind: attempt.kind, size: attempt.size, stage: attempt.stage.rawValue,
-      ageNanoseconds: now - attempt.startedAt, waiterCount: attempt.waiters.count,
+      ageNanoseconds: now - attempt.startedAt, stageNanoseconds: now - attempt.stageSince,
+      waiterCount: attempt.waiters.count,
       waiters: attempt.waiters.all.prefix(limit).map { waiter in
         AttemptSnapshot.WaitingCaller(
-          caller: waiter.request.caller, trigger: waiter.request.trigger, blockedNanoseconds: now - waiter.since)
+          caller: waiter.request.caller, trigger: waiter.request.trigger, io: waiter.request.io,
+          blockedNanoseconds: now - waiter.since)
       })
   }
 

@@ -25,21 +25,20 @@ extension Engine {
     perform(actions)
   }
 
-  /// What the rules would decide if this caller triggered this item now, without triggering it.
+  /// What the rules would be asked if an item were triggered now; nothing is triggered.
   ///
+  /// - Parameter trigger: nil: `read` for a file, `readdir` for a directory.
   /// - Returns: nil for an unknown node.
-  public func explain(_ node: NodeID, trigger: Trigger, process: ProcessID) -> (facts: TriggerFacts, Decision)? {
-    let question: (TriggerFacts, RuleSet)? = state.withLock { state in
+  public func facts(of node: NodeID, trigger: Trigger?) -> TriggerFacts? {
+    state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return nil }
       let record = state.catalog.inodes[position]
       let kind: MaterializationKind = record.kind == .directory ? .directory : .file
-      let facts = TriggerFacts(
-        path: state.catalog.path(of: position), kind: kind, size: kind == .file ? record.size : 0, trigger: trigger,
-        attempt: Int(record.attempts) + 1, sinceLoaded: timer.now - state.loadedAt, seed: state.simulation.seed)
-      return (facts, state.simulation.rules)
+      return TriggerFacts(
+        path: state.catalog.path(of: position), kind: kind, size: kind == .file ? record.size : 0,
+        trigger: trigger ?? (kind == .file ? .read : .readdir), attempt: Int(record.attempts) + 1,
+        sinceLoaded: timer.now - state.loadedAt, seed: state.simulation.seed)
     }
-    guard let (facts, rules) = question else { return nil }
-    return (facts, rules.decide(facts, lineage: { processes.lineage(of: process) }))
   }
 }
 

@@ -21,7 +21,9 @@ public struct GateSnapshot: Sendable {
   public var isOpen: Bool
   /// Callers blocked here now.
   public var callers: Int
-  /// Attempts held, oldest first, each with its first callers.
+  /// Attempts held here now.
+  public var attemptCount: Int
+  /// The first of them, oldest first, each with its first callers.
   public var held: [AttemptSnapshot]
 }
 

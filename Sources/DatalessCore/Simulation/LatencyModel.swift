@@ -85,3 +85,47 @@ public struct LatencyModel: Sendable, Equatable {
     return Double(last.nanoseconds)
   }
 }
+
+extension LatencyModel {
+  /// The delay of every attempt, if it is the same for all; nil if it depends on anything.
+  public var fixedDelay: Int64? {
+    guard case .fixed(let delay) = distribution, perMebibyte == 0 else { return nil }
+    return max(min(delay, ceiling ?? .max), floor ?? 0)
+  }
+
+  /// The longest delay that is likely: for warnings. A size is not known here.
+  public var longestDelay: Int64 {
+    let longest: Int64 =
+      switch distribution {
+      case .fixed(let value): value
+      case .uniform(_, let high): high
+      case .normal(let mean, let deviation):
+        mean.saturatingSum(deviation.saturatingSum(deviation.saturatingSum(deviation)))
+      case .logNormal(_, let p99): p99
+      case .table(let percentiles): percentiles.map(\.nanoseconds).max() ?? 0
+      case .replay(let delays): delays.max() ?? 0
+      }
+    return max(min(longest, ceiling ?? .max), floor ?? 0)
+  }
+}
+
+extension LatencyModel.Distribution {
+  /// As a scenario names it.
+  public var name: String {
+    switch self {
+    case .fixed: "fixed"
+    case .uniform: "uniform"
+    case .normal: "normal"
+    case .logNormal: "log_normal"
+    case .table: "percentiles"
+    case .replay: "replay"
+    }
+  }
+}
+
+extension Int64 {
+  fileprivate func saturatingSum(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}

@@ -71,28 +71,44 @@ public struct RuleSet: Sendable {
     return decision
   }
 
+  /// The conditions of each rule that stand in the way of a trigger, in order: nil for a rule that matches.
+  ///
+  /// - Parameter limit: How many rules are looked at.
+  public func mismatches(_ facts: TriggerFacts, lineage: [ProcessFacts], limit: Int) -> [RuleCondition?] {
+    var known: [ProcessFacts]? = lineage
+    return rules.prefix(limit).map { rule in
+      Self.mismatch(rule.match, of: rule.name, facts, &known, { lineage })
+    }
+  }
+
   private static func holds(
     _ match: RuleMatch, of name: String, _ facts: TriggerFacts, _ known: inout [ProcessFacts]?,
     _ lineage: () -> [ProcessFacts]
-  ) -> Bool {
-    if !match.paths.isEmpty, !match.paths.contains(where: { $0.matches(facts.path) }) { return false }
-    if let size = match.size, facts.kind == .directory || !size.contains(facts.size) { return false }
-    if let kind = match.kind, kind != facts.kind { return false }
-    if !match.triggers.isEmpty, !match.triggers.contains(facts.trigger) { return false }
-    if let attempts = match.attempts, !attempts.contains(facts.attempt) { return false }
-    if let every = match.everyAttempt, facts.attempt % every != 0 { return false }
-    if let window = match.window, !window.contains(facts.sinceLoaded) { return false }
+  ) -> Bool { mismatch(match, of: name, facts, &known, lineage) == nil }
+
+  /// The first condition that does not hold.
+  private static func mismatch(
+    _ match: RuleMatch, of name: String, _ facts: TriggerFacts, _ known: inout [ProcessFacts]?,
+    _ lineage: () -> [ProcessFacts]
+  ) -> RuleCondition? {
+    if !match.paths.isEmpty, !match.paths.contains(where: { $0.matches(facts.path) }) { return .path }
+    if let size = match.size, facts.kind == .directory || !size.contains(facts.size) { return .size }
+    if let kind = match.kind, kind != facts.kind { return .kind }
+    if !match.triggers.isEmpty, !match.triggers.contains(facts.trigger) { return .trigger }
+    if let attempts = match.attempts, !attempts.contains(facts.attempt) { return .attempt }
+    if let every = match.everyAttempt, facts.attempt % every != 0 { return .attempt }
+    if let window = match.window, !window.contains(facts.sinceLoaded) { return .during }
     if match.process != nil || match.ancestor != nil {
       let processes = known ?? lineage()
       known = processes
-      if let process = match.process, processes.first.map(process.matches) != true { return false }
-      if let ancestor = match.ancestor, !processes.dropFirst().contains(where: ancestor.matches) { return false }
+      if let process = match.process, processes.first.map(process.matches) != true { return .process }
+      if let ancestor = match.ancestor, !processes.dropFirst().contains(where: ancestor.matches) { return .ancestor }
     }
     if let probability = match.probability {
       var random = SeededRandom(seed: facts.seed, .fault, rule: name, path: facts.path, attempt: facts.attempt)
-      if random.unit() >= probability { return false }
+      if random.unit() >= probability { return .probability }
     }
-    return true
+    return nil
   }
 }
 

@@ -30,3 +30,11 @@ public struct Simulation: Sendable {
     case any
   }
 }
+
+extension Simulation {
+  /// The longest delay that any setting or rule is likely to ask for, in nanoseconds.
+  public var longestDelay: Int64 {
+    let models = [latency, directoryLatency] + rules.rules.compactMap(\.effects.latency)
+    return models.map(\.longestDelay).max() ?? 0
+  }
+}

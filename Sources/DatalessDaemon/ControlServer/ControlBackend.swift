@@ -36,6 +36,26 @@ public protocol ControlBackend: Sendable {
   /// `volume.unmounted`, or when a reader is too slow to keep up.
   func events() async throws -> AsyncStream<[UInt8]>
 
+  func gates() async throws -> GateList
+
+  /// Lets held attempts go on, or fail. - Throws: ENOENT: no such gate; ESRCH: it holds nothing of the kind.
+  func releaseGate(_ release: GateReleaseOrder, by: ChangeOrigin) async throws -> GateAnswer
+
+  /// Opens a gate, or closes it again. - Throws: ENOENT.
+  func setGate(_ name: String, isOpen: Bool, by: ChangeOrigin) async throws -> GateAnswer
+
+  /// Answers when so many callers are blocked at a gate, or the time is over. - Throws: ENOENT, also when the gate goes away.
+  func waitForGate(_ name: String, callers: Int, timeoutNanoseconds: Int64) async throws -> GateWaitAnswer
+
+  /// The scenario in force as JSON.
+  func scenario() async throws -> [UInt8]
+
+  /// Changes the scenario, or throws a `ScenarioError` and leaves it as it is.
+  func changeScenario(_ edit: ScenarioEdit, by: ChangeOrigin) async throws -> ScenarioChange
+
+  /// What the rules would decide, from the catalog alone. - Throws: ENOENT, ESRCH for the process.
+  func explain(_ query: ExplainQuery) async throws -> ExplainAnswer
+
   /// Writes `run.finished`. - Throws: EINVAL when no run was started.
   func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer
 

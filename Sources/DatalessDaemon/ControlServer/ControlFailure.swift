@@ -1,5 +1,6 @@
-import DatalessControl
+public import DatalessControl
 public import DatalessCore
+public import DatalessScenario
 import SystemPackage
 
 /// An error answer of the control API.
@@ -11,19 +12,29 @@ public struct ControlFailure: Error, Sendable, Equatable {
   /// Name of an errno, where there is one.
   public var errno: String?
   public var message: String
+  /// Everything that is wrong with a scenario; nil for other failures.
+  public var problems: [WireProblem]?
 
-  public init(status: Int, code: String, errno: String? = nil, message: String) {
+  public init(status: Int, code: String, errno: String? = nil, message: String, problems: [WireProblem]? = nil) {
     self.status = status
     self.code = code
     self.errno = errno
     self.message = message
+    self.problems = problems
+  }
+
+  /// The answer for a scenario that is refused: a line for each problem.
+  public init(_ error: ScenarioError) {
+    self.init(
+      status: 400, code: "invalid_scenario", errno: "EINVAL", message: error.description,
+      problems: error.problems.map(WireProblem.init))
   }
 
   /// The answer for an error of the engine or a system call.
   public init(_ error: FSError) {
     let (status, code): (Int, String) =
       switch error.errno {
-      case .noSuchFileOrDirectory: (404, "not_found")
+      case .noSuchFileOrDirectory, .noSuchProcess: (404, "not_found")
       case .invalidArgument, .notDirectory, .isDirectory, .fileNameTooLong: (400, "invalid_request")
       case .resourceBusy, .staleNFSFileHandle: (409, "busy")
       case .permissionDenied, .notPermitted: (403, "forbidden")
@@ -43,6 +54,8 @@ public struct ControlFailure: Error, Sendable, Equatable {
       self.init(failure)
     } else if let failure = error as? ControlError {
       self.init(status: 400, code: "invalid_request", errno: failure.errno?.name, message: failure.message)
+    } else if let failure = error as? ScenarioError {
+      self.init(failure)
     } else if error is CancellationError {
       self.init(status: 503, code: "cancelled", errno: "ECANCELED", message: "the volume is being unmounted")
     } else {
@@ -50,5 +63,12 @@ public struct ControlFailure: Error, Sendable, Equatable {
     }
   }
 
-  var wire: WireError { WireError(code: code, errno: errno, message: message) }
+  var wire: WireError { WireError(code: code, errno: errno, message: message, problems: problems) }
+}
+
+extension WireProblem {
+  init(_ problem: ScenarioProblem) {
+    self.init(
+      file: problem.file, line: Int64(problem.line), column: Int64(problem.column), message: problem.message)
+  }
 }

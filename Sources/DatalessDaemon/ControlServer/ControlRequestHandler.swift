@@ -66,6 +66,9 @@ struct ControlRequestHandler: Sendable {
       }
       return try Self.json(try await backend.mark(label))
     case .flushLog: return try Self.json(try await backend.flushLog())
+    case .gates, .releaseGate, .openGate, .closeGate, .waitForGate: return try await gate(route, request)
+    case .scenario, .replaceScenario, .changeSettings, .addRule, .removeRule, .explain:
+      return try await scenario(route, request)
     case .events: return events(try await backend.events())
     case .runFinished:
       return try Self.json(try await backend.runFinished(Self.decode(RunFinishedRequest.self, request)))
@@ -163,7 +166,7 @@ struct ControlRequestHandler: Sendable {
   }
 
   /// A path below the root: components of 1 to 255 bytes, none of them `.` or `..`.
-  private static func relative(_ path: [UInt8]) throws -> [UInt8] {
+  static func relative(_ path: [UInt8]) throws -> [UInt8] {
     if path.isEmpty { return path }
     for component in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       guard (1...255).contains(component.count), !component.elementsEqual(".".utf8),
@@ -173,29 +176,31 @@ struct ControlRequestHandler: Sendable {
     return path
   }
 
-  private static func decode<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
+  static func decode<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
+    try WireCoding.decode(type, from: try await body(request), named: "the request")
+  }
+
+  static func body(_ request: Request) async throws -> [UInt8] {
     let limit = ControlRoute.requestBodyBytesMax
-    let body: ByteBuffer
     do {
-      body = try await request.body.collect(upTo: limit)
+      return Array(try await request.body.collect(upTo: limit).readableBytesView)
     } catch is NIOTooManyBytesError {
       throw ControlFailure(
         status: 413, code: "too_large", errno: "EFBIG", message: "the request's body is larger than \(limit) bytes")
     }
-    return try WireCoding.decode(type, from: Array(body.readableBytesView), named: "the request")
   }
 
-  private static func invalid(_ message: String) -> ControlFailure {
+  static func invalid(_ message: String) -> ControlFailure {
     ControlFailure(status: 400, code: "invalid_request", errno: "EINVAL", message: message)
   }
 
-  private static func buffer(_ value: some Encodable) throws -> ByteBuffer {
+  static func buffer(_ value: some Encodable) throws -> ByteBuffer {
     ByteBuffer(bytes: try WireCoding.encode(value) + [UInt8(ascii: "\n")])
   }
 
   private static func line(_ line: TransferLine) throws -> ByteBuffer { try buffer(line) }
 
-  private static func json(_ value: some Encodable, status: Int = 200) throws -> Response {
+  static func json(_ value: some Encodable, status: Int = 200) throws -> Response {
     Response(
       status: .init(code: status), headers: [.contentType: "application/json"],
       body: ResponseBody(byteBuffer: try buffer(value)))

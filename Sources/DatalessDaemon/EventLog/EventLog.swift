@@ -65,6 +65,10 @@ final class EventLog: EventSink, ProcessSink {
     push(.mark(label: label, counters: counters), time: .current)
   }
 
+  func recordConfigurationChanged(_ change: ConfigurationChange) {
+    push(.configurationChanged(change), time: .current)
+  }
+
   func recordRunStarted(command: [[UInt8]], pid: Int32) {
     push(.runStarted(command: command, pid: pid), time: .current)
   }

@@ -26,6 +26,7 @@ extension JSONWriter {
     case .unsigned(let value): integer(value)
     case .string(let value): string(value)
     case .bytes(let value): string(value)
+    case .json(let value): json(value)
     case .array(let values):
       beginArray()
       for element in values { self.value(element) }

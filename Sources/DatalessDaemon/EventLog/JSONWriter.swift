@@ -94,6 +94,12 @@ struct JSONWriter {
     digits(UInt64(value.magnitude))
   }
 
+  /// A value that is JSON already.
+  mutating func json(_ value: [UInt8]) {
+    comma()
+    value.withUnsafeBufferPointer { raw($0) }
+  }
+
   mutating func string(_ value: String) {
     var value = value
     value.withUTF8 { _ = text($0) }

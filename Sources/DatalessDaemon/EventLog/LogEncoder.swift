@@ -61,6 +61,14 @@ struct LogEncoder {
       if let signal { json.field("signal", SignalName.of(signal)) }
       json.key("budgets")
       json.value(budgets)
+    case .configurationChanged(let change):
+      json.field("type", "configuration.changed")
+      json.field("what", change.what.rawValue)
+      json.key("before")
+      json.value(change.before)
+      json.key("after")
+      json.value(change.after)
+      json.field("by", change.by.rawValue)
     case .dropped(let count):
       json.field("type", "log.dropped")
       json.field("count", count)

@@ -11,6 +11,8 @@ enum LogValue: Sendable, Equatable {
   case bytes([UInt8])
   case array([LogValue])
   case object([LogField])
+  /// A value that is JSON already, in UTF-8 and on one line.
+  case json([UInt8])
 }
 
 extension LogValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, ExpressibleByIntegerLiteral,

@@ -13,14 +13,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
 
   public var source: Source
   public var mountpoint: [UInt8]
-  /// Delay before the content of a file, in nanoseconds; at least 0. Default 0.
-  public var latencyNanoseconds: Int64
-  /// Delay before the listing of a directory, in nanoseconds; at least 0. Default 0.
-  public var directoryLatencyNanoseconds: Int64
-  /// Bytes per second that all fetches share; nil means unlimited.
-  public var bandwidthBytesPerSecond: Int64?
-  /// Attempts that may be in latency or transfer at once, at least 1; nil means unlimited.
-  public var concurrency: Int?
+  /// What is simulated, as the canonical JSON of a scenario: checked, without files that it would have to read.
+  public var scenario: String
   /// The event log's file.
   public var log: [UInt8]
   /// Whether `log` is in the default directory, where only the newest 20 are kept.
@@ -45,18 +39,14 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
   public var run: RunPlan?
 
   public init(
-    source: Source, mountpoint: [UInt8], latencyNanoseconds: Int64 = 0, directoryLatencyNanoseconds: Int64 = 0,
-    bandwidthBytesPerSecond: Int64? = nil, concurrency: Int? = nil, log: [UInt8], logIsDefault: Bool = false,
+    source: Source, mountpoint: [UInt8], scenario: String = "{}", log: [UInt8], logIsDefault: Bool = false,
     cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool = false, crossMounts: Bool = false,
     session: String, excludedDirectories: [[UInt8]] = [], without: [FastPath] = [], warnings: [String] = [],
     run: RunPlan? = nil
   ) {
     self.source = source
     self.mountpoint = mountpoint
-    self.latencyNanoseconds = latencyNanoseconds
-    self.directoryLatencyNanoseconds = directoryLatencyNanoseconds
-    self.bandwidthBytesPerSecond = bandwidthBytesPerSecond
-    self.concurrency = concurrency
+    self.scenario = scenario
     self.log = log
     self.logIsDefault = logIsDefault
     self.cacheDirectory = cacheDirectory

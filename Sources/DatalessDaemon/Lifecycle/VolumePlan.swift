@@ -1,13 +1,12 @@
 public import DatalessControl
+import DatalessCore
+public import DatalessScenario
 import Glibc
 
 /// A volume as the user asked for it: parsed, not yet checked against the machine.
 public struct VolumePlan: Sendable, Equatable {
   public var source: VolumeConfiguration.Source
-  public var latencyNanoseconds: Int64
-  public var directoryLatencyNanoseconds: Int64
-  public var bandwidthBytesPerSecond: Int64?
-  public var concurrency: Int?
+  public var scenario: ScenarioDocument
   /// nil for a new file in the default directory.
   public var log: [UInt8]?
   /// nil for the user's default.
@@ -18,16 +17,12 @@ public struct VolumePlan: Sendable, Equatable {
   public let session: String
 
   public init(
-    source: VolumeConfiguration.Source, latencyNanoseconds: Int64 = 0, directoryLatencyNanoseconds: Int64 = 0,
-    bandwidthBytesPerSecond: Int64? = nil, concurrency: Int? = nil, log: [UInt8]? = nil,
+    source: VolumeConfiguration.Source, scenario: ScenarioDocument = .empty, log: [UInt8]? = nil,
     cacheDirectory: [UInt8]? = nil, allowOther: Bool = false, crossMounts: Bool = false,
     without: [FastPath] = [], session: String = SessionPaths.newSessionID()
   ) {
     self.source = source
-    self.latencyNanoseconds = latencyNanoseconds
-    self.directoryLatencyNanoseconds = directoryLatencyNanoseconds
-    self.bandwidthBytesPerSecond = bandwidthBytesPerSecond
-    self.concurrency = concurrency
+    self.scenario = scenario
     self.log = log
     self.cacheDirectory = cacheDirectory
     self.allowOther = allowOther
@@ -53,7 +48,7 @@ public struct VolumePlan: Sendable, Equatable {
       source: source, mountpoint: mountpoint, isTemporary: run != nil, log: log ?? defaultLog(),
       logIsDefault: log == nil,
       cacheDirectory: cacheDirectory ?? Array(SessionPaths.cacheDirectory().utf8), runtimeDirectory: runtime,
-      allowOther: allowOther, latencyNanoseconds: max(latencyNanoseconds, directoryLatencyNanoseconds))
+      allowOther: allowOther, latencyNanoseconds: scenario.simulation.longestDelay)
     var answer = try preflight.inspect(request)
     if case .deadMount(let dead) = answer {
       try Unmounter.detachDead(dead)
@@ -75,9 +70,9 @@ public struct VolumePlan: Sendable, Equatable {
 
   private func configuration(_ result: PreflightResult, runtime: String, run: RunPlan?) -> VolumeConfiguration {
     VolumeConfiguration(
-      source: result.source, mountpoint: result.mountpoint, latencyNanoseconds: latencyNanoseconds,
-      directoryLatencyNanoseconds: directoryLatencyNanoseconds, bandwidthBytesPerSecond: bandwidthBytesPerSecond,
-      concurrency: concurrency, log: result.log, logIsDefault: log == nil, cacheDirectory: result.cacheDirectory,
+      source: result.source, mountpoint: result.mountpoint,
+      scenario: String(decoding: scenario.json(pretty: false), as: UTF8.self), log: result.log,
+      logIsDefault: log == nil, cacheDirectory: result.cacheDirectory,
       runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, session: session,
       excludedDirectories: result.excludedDirectories, without: without, warnings: result.warnings, run: run)
   }

@@ -48,6 +48,7 @@ extension Volume {
     let counts = engine.counts
     let totals = engine.totals
     let opens = engine.opens
+    let simulation = engine.simulation
     let logStatus = log.status
     // What waits for a disk that refuses it is not in the log either.
     let missing = logStatus.dropped + (logStatus.failure == nil ? 0 : UInt64(logStatus.waiting))
@@ -70,25 +71,31 @@ extension Volume {
         files: totals.files, directories: totals.directories, bytes: totals.bytes, failures: totals.failures,
         refusals: totals.refusals),
       opens: OpenCounts(now: OpenModeCounts(opens.now), sinceMount: OpenModeCounts(opens.sinceMount)),
+      isOffline: simulation.isOffline, seed: simulation.seed, ruleCount: Int64(simulation.rules.rules.count),
+      gates: engine.gates(heldEach: 0).map { gate in
+        GateSummary(
+          name: gate.name, isOpen: gate.isOpen, callers: Int64(gate.callers), attemptCount: Int64(gate.attemptCount))
+      },
       inFlight: engine.attemptsInFlight().map(describe), budget: configuration.run == nil ? nil : budgetStatus(),
       warnings: configuration.warnings + store.warnings)
   }
 
   private func describe(_ attempt: AttemptSnapshot) -> InFlightAttempt {
-    let waiters = attempt.waiters.map { waiter in
-      let process = processes.info(waiter.caller.process)
-      return InFlightWaiter(
-        pid: waiter.caller.pid, tid: waiter.caller.threadID, mainThread: waiter.caller.isMainThread,
-        comm: process?.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process?.exe,
-        trigger: waiter.trigger.rawValue, blockedNanoseconds: waiter.blockedNanoseconds)
-    }
-    return InFlightAttempt(
+    InFlightAttempt(
       attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue, stage: attempt.stage,
       ageNanoseconds: attempt.ageNanoseconds, process: attempt.waiters.first.flatMap { wire($0.caller) },
-      waiterCount: Int64(attempt.waiterCount), waiters: waiters)
+      waiterCount: Int64(attempt.waiterCount), waiters: attempt.waiters.map(wire))
   }
 
-  private func wire(_ caller: Caller) -> WireProcess? {
+  func wire(_ waiter: AttemptSnapshot.WaitingCaller) -> InFlightWaiter {
+    let process = processes.info(waiter.caller.process)
+    return InFlightWaiter(
+      pid: waiter.caller.pid, tid: waiter.caller.threadID, mainThread: waiter.caller.isMainThread,
+      comm: process?.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process?.exe,
+      trigger: waiter.trigger.rawValue, blockedNanoseconds: waiter.blockedNanoseconds)
+  }
+
+  func wire(_ caller: Caller) -> WireProcess? {
     guard let process = processes.info(caller.process) else { return nil }
     return WireProcess(
       pid: caller.pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process.exe)

@@ -10,23 +10,33 @@ extension Volume {
   /// The options in force, with units in their names; absent ones are unlimited.
   var options: [String: Fact] {
     var options: [String: Fact] = [
-      "latency_ns": .number(configuration.latencyNanoseconds),
-      "directory_latency_ns": .number(configuration.directoryLatencyNanoseconds),
-      "allow_other": .flag(configuration.allowOther),
-      "cross_mounts": .flag(configuration.crossMounts),
+      "allow_other": .flag(configuration.allowOther), "cross_mounts": .flag(configuration.crossMounts),
       "profile": .text("macos"),
-      "interrupt": .text(engine.simulation.interrupt.rawValue),
     ]
-    if let bandwidth = configuration.bandwidthBytesPerSecond {
-      options["bandwidth_bytes_per_second"] = .number(bandwidth)
-    }
-    if let concurrency = configuration.concurrency { options["concurrency"] = .number(Int64(concurrency)) }
+    let simulation = engine.simulation
+    Self.note(simulation.latency, as: "latency", in: &options)
+    Self.note(simulation.directoryLatency, as: "directory_latency", in: &options)
+    options["interrupt"] = .text(simulation.interrupt.rawValue)
+    options["materialize"] = .flag(simulation.materialize)
+    if let rate = simulation.bandwidth { options["bandwidth_bytes_per_second"] = .number(rate) }
+    if let rate = simulation.transferBandwidth { options["transfer_bandwidth_bytes_per_second"] = .number(rate) }
+    if let limit = simulation.giveUpAfter { options["give_up_after_ns"] = .number(limit) }
+    if let limit = simulation.concurrency { options["concurrency"] = .number(Int64(limit)) }
     if !configuration.without.isEmpty {
       options["without"] = .text(configuration.without.map(\.rawValue).joined(separator: ","))
     }
     if let limit = configuration.run?.maxFiles { options["max_files"] = .number(limit) }
     if let limit = configuration.run?.maxBytes { options["max_bytes"] = .number(limit) }
     return options
+  }
+
+  /// A fixed delay by its length, any other by the name of its distribution: the scenario has it all.
+  private static func note(_ model: LatencyModel, as name: String, in options: inout [String: Fact]) {
+    if let delay = model.fixedDelay {
+      options[name + "_ns"] = .number(delay)
+    } else {
+      options[name] = .text(model.distribution.name)
+    }
   }
 
   /// What the kernel granted, and how SOURCE is opened.

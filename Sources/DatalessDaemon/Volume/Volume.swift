@@ -1,5 +1,6 @@
 import DatalessControl
 import DatalessCore
+import DatalessScenario
 import DatalessStores
 import FuseKit
 import Glibc
@@ -15,6 +16,7 @@ final class Volume: VolumeRunning {
   let store: VolumeStore
   let content: SessionContentStore
   let engine: Engine
+  let scenario: LiveScenario
   let adapter: FilesystemAdapter
   let session: FuseSession
   let startedAt: MonotonicTime
@@ -36,6 +38,7 @@ final class Volume: VolumeRunning {
   /// - Throws: `FSError` or `LifecycleError`, ready to be shown.
   init(configuration: VolumeConfiguration) throws {
     self.configuration = configuration
+    let document = try Self.document(configuration)
     store = try VolumeStore(configuration)
     let statistics = try store.statistics()
     log = try Self.openLog(configuration)
@@ -45,7 +48,7 @@ final class Volume: VolumeRunning {
     processes = ProcessTable(capture: CaptureLane(), sink: log)
     kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
     var start = EngineConfiguration()
-    start.simulation = Self.simulation(configuration)
+    start.simulation = document.simulation
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
     start.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
     start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
@@ -56,6 +59,7 @@ final class Volume: VolumeRunning {
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       kernel: kernel, events: log, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
+    scenario = LiveScenario(document, engine: engine, log: log)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
       mayReadDirectly: !configuration.without.contains(.directMapping))
@@ -78,13 +82,13 @@ final class Volume: VolumeRunning {
     }
   }
 
-  private static func simulation(_ configuration: VolumeConfiguration) -> Simulation {
-    var simulation = Simulation()
-    simulation.latency = LatencyModel(.fixed(configuration.latencyNanoseconds))
-    simulation.directoryLatency = LatencyModel(.fixed(configuration.directoryLatencyNanoseconds))
-    simulation.bandwidth = configuration.bandwidthBytesPerSecond
-    simulation.concurrency = configuration.concurrency
-    return simulation
+  /// The command has checked it: what is wrong here, another version of the program wrote.
+  private static func document(_ configuration: VolumeConfiguration) throws -> ScenarioDocument {
+    do throws(ScenarioError) {
+      return try ScenarioDocument(parsing: Array(configuration.scenario.utf8), name: "scenario")
+    } catch {
+      throw LifecycleError("cannot use the scenario (EINVAL). \(error)", exitCode: 2)
+    }
   }
 
   private static func openLog(_ configuration: VolumeConfiguration) throws -> EventLog {

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// The control API over the engine: reads snapshots and sends commands; materializes nothing but in `materialize`.
 final class VolumeBackend: ControlBackend {
-  private let volume: Volume
-  private var engine: Engine { volume.engine }
+  let volume: Volume
+  var engine: Engine { volume.engine }
 
   init(volume: Volume) {
     self.volume = volume
@@ -27,7 +27,7 @@ final class VolumeBackend: ControlBackend {
   }
 
   /// The node of a path, if the catalog knows it without listing anything.
-  private func known(_ path: [UInt8]) throws(FSError) -> NodeID {
+  func known(_ path: [UInt8]) throws(FSError) -> NodeID {
     switch engine.resolve(path) {
     case .found(let node): return node
     case .absent:

@@ -135,7 +135,13 @@ enum SampleRecords {
             attempt: 15, path: Array("photos/2024/a.jpg".utf8), gate: "photos", by: "command", errno: .timedOut,
             heldNanoseconds: 201_000_000, time: time(222)))), time(222)
     ),
+    (.configurationChanged(changed), time(410)),
   ]
+
+  private static let changed = ConfigurationChange(
+    what: .settings, before: ["latency": .json(Array(#""200ms""#.utf8))],
+    after: ["latency": .json(Array(#""2s""#.utf8))],
+    by: .command)
 
   static func lines(_ records: [(record: LogRecord, time: MonotonicTime)]) -> [String] {
     var encoder = LogEncoder(session: session, clock: clock)

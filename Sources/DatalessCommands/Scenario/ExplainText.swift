@@ -1,0 +1,42 @@
+import DatalessControl
+
+/// An explanation as text: what would happen first, then every rule.
+enum ExplainText {
+  static func lines(_ answer: ExplainAnswer) -> [String] {
+    let path = answer.pathBytes.isEmpty ? "." : TerminalText.escaped(answer.pathBytes)
+    let process = answer.process.map { " by \(TerminalText.escaped($0.comm ?? "?"))[\($0.pid)]" } ?? ""
+    let size = answer.kind == "file" ? ", \(HumanText.size(answer.sizeBytes))" : ""
+    var lines = [
+      "\(path) (\(answer.kind), \(answer.state)\(size)): \(answer.trigger)\(process), attempt \(answer.attempt)"
+    ]
+    if answer.state == "resident" || answer.state == "listed" {
+      lines.append("  it is local: nothing is triggered until it is evicted")
+    }
+    if answer.isOffline {
+      lines.append("  the volume is offline: the attempt fails with ETIMEDOUT before anything else")
+    }
+    for part in answer.parts {
+      let title = part.part + String(repeating: " ", count: max(1, 13 - part.part.count))
+      lines.append(TerminalText.escaped("  \(title)\(part.value)\(origin(part))"))
+    }
+    if answer.ruleCount == 0 { return lines }
+    lines.append("rules:")
+    for rule in answer.rules {
+      let verdict =
+        switch rule.verdict {
+        case "decides": "decides \(rule.reason)"
+        case "overruled": "matches, but \(rule.reason)"
+        default: "does not match: \(rule.reason)"
+        }
+      lines.append(TerminalText.escaped("  \(rule.name): \(verdict)"))
+    }
+    let more = answer.ruleCount - Int64(answer.rules.count)
+    if more > 0 { lines.append("  and \(HumanText.count(more)) more") }
+    return lines
+  }
+
+  private static func origin(_ part: ExplainedPart) -> String {
+    if let rule = part.rule { return " (rule \(rule))" }
+    return part.part == "fault" || part.part == "gate" || part.value == "none" ? "" : " (the volume's setting)"
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import DatalessControl
+
+/// `dataless offline`: makes the store unreachable.
+struct OfflineCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "offline",
+    abstract: "Make a volume's backing store unreachable: what needs it fails with ETIMEDOUT.",
+    discussion: """
+      Fails at once, without latency; what is resident or listed is served as before. Fetches under way go on.
+
+      EXAMPLES
+        dataless offline /mnt/project
+        dataless offline /mnt/project --json
+
+      EXIT STATUS
+        0 the store is unreachable; 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
+      """)
+
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  var mountpoint: PathArgument
+
+  @Flag(help: "Print the number of rules and the warnings as a JSON object. [default: print nothing]")
+  var json = false
+
+  func run() throws { try Self.set(true, mountpoint, json: json) }
+
+  static func set(_ isOffline: Bool, _ mountpoint: PathArgument, json: Bool) throws {
+    let what = "cannot take \(mountpoint.description) \(isOffline ? "offline" : "online")"
+    let change = try RemoteCall.run(mountpoint, what) { client in
+      try await client.changeSettings(["offline": .bool(isOffline)])
+    }
+    try ScenarioChangeReport.print(change, json: json)
+  }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import DatalessControl
+import DatalessCore
+import DatalessScenario
+
+/// `dataless policy`: who may materialize.
+struct PolicyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "policy",
+    abstract: "Say who may materialize on a volume; others get EDEADLK at once.",
+    usage: """
+      dataless policy <mountpoint> [--json]
+      dataless policy <mountpoint> (on | off)
+      dataless policy <mountpoint> rule (on | off) [<conditions>]
+      dataless policy <mountpoint> remove <rule>
+      """,
+    discussion: """
+      What a thread or process has set for itself (setiopolicy_np, `dataless exec`) comes first, then rules, then the \
+      volume's own answer, which 'on' and 'off' change. Without a word, shows both. A simulation, not access control.
+
+      EXAMPLES
+        dataless policy /mnt/project off
+        dataless policy /mnt/project rule off --exe tracker-miner-fs-3
+
+      EXIT STATUS
+        0 done; 1 failure; 2 wrong use, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
+      """)
+
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  var mountpoint: PathArgument
+
+  @Argument(help: ArgumentHelp("on, off, rule on, rule off, or remove and a rule's name.", valueName: "word"))
+  var words: [String] = []
+
+  @OptionGroup var options: RuleOptions
+
+  @Flag(help: "Print JSON. [default: text]")
+  var json = false
+
+  private enum Action {
+    case show
+    case setDefault(Bool)
+    case addRule(Bool)
+    case remove(String)
+  }
+
+  private func action() throws -> Action {
+    func flag(_ word: String) -> Bool? { word == "on" ? true : word == "off" ? false : nil }
+    switch words.count {
+    case 0: return .show
+    case 1: if let value = flag(words[0]) { return .setDefault(value) }
+    case 2:
+      if words[0] == "remove" { return .remove(words[1]) }
+      if words[0] == "rule", let value = flag(words[1]) { return .addRule(value) }
+    default: break
+    }
+    throw ValidationError(
+      "malformed policy '\(words.joined(separator: " "))': expected on, off, rule on, rule off, or remove NAME (EINVAL)."
+    )
+  }
+
+  func validate() throws {
+    if case .addRule = try action() { return }
+    guard !options.hasConditions, options.name == nil, !options.last else {
+      throw ValidationError("conditions belong to a rule: write 'rule on' or 'rule off' before them (EINVAL).")
+    }
+  }
+
+  func run() throws {
+    switch try action() {
+    case .show: try show()
+    case .setDefault(let isOn):
+      let change = try RemoteCall.run(mountpoint, "cannot set the policy of \(mountpoint.description)") { client in
+        try await client.changeSettings(["materialize": .bool(isOn)])
+      }
+      try ScenarioChangeReport.print(change, json: json)
+    case .addRule(let isOn):
+      try options.add(
+        [ScenarioNode.Entry(key: "materialize", value: .plain(isOn ? "true" : "false"))], to: mountpoint, json: json)
+    case .remove(let name): try RuleOptions.remove(name, "materialize", from: mountpoint, json: json)
+    }
+  }
+
+  private struct Report: Encodable {
+    struct Rule: Encodable {
+      var name: String
+      var materialize: Bool
+    }
+
+    var materialize: Bool
+    var rules: [Rule]
+  }
+
+  private func show() throws {
+    let document = try RuleList.document(try VolumeLocator.volume(mountpoint.bytes))
+    let output = StandardOutput()
+    if json {
+      let rules = document.simulation.rules.rules.compactMap { rule in
+        rule.effects.materialize.map { Report.Rule(name: rule.name, materialize: $0) }
+      }
+      return try output.json(Report(materialize: document.simulation.materialize, rules: rules))
+    }
+    try RuleList.print(RuleList.entries(document), effect: "materialize", json: false, to: output)
+    try output.line("everybody else: \(document.simulation.materialize ? "on" : "off")")
+    try output.flush()
+  }
+}

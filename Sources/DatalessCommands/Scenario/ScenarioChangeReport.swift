@@ -1,0 +1,11 @@
+import DatalessControl
+
+/// What commands print that change the scenario of a volume: nothing, but warnings.
+enum ScenarioChangeReport {
+  static func print(_ change: ScenarioChange, json: Bool) throws {
+    if json { return try StandardOutput().json(change) }
+    for warning in change.warnings {
+      Console.note("dataless: warning: \(TerminalText.escaped(warning.message))")
+    }
+  }
+}

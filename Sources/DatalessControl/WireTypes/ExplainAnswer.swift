@@ -1,0 +1,51 @@
+/// Answer of `GET /v1/explain`: what the rules would decide about a trigger, which has not happened.
+public struct ExplainAnswer: Codable, Sendable, Equatable {
+  /// Relative to the volume's root.
+  public var path: String
+  public var pathBase64: String?
+  /// `file` or `directory`.
+  public var kind: String
+  /// As `GET /v1/items` has it: `resident` and `listed` items trigger nothing until they are evicted.
+  public var state: String
+  public var sizeBytes: Int64
+  public var trigger: String
+  /// Which attempt of the item it would be, from 1.
+  public var attempt: Int64
+  /// Whether the store is made unreachable: then the attempt fails before anything else.
+  public var isOffline: Bool
+  /// The process that was asked about; absent when none was named.
+  public var process: WireProcess?
+  /// `latency`, `bandwidth`, `fault`, `gate` and `materialize`, in this order.
+  public var parts: [ExplainedPart]
+  /// The first 1,000 rules in their order.
+  public var rules: [ExplainedRule]
+  public var ruleCount: Int64
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case path, kind, state, trigger, attempt, process, parts, rules
+    case pathBase64 = "path_b64"
+    case sizeBytes = "size_bytes"
+    case isOffline = "offline"
+    case ruleCount = "rule_count"
+  }
+
+  public init(
+    path: [UInt8], kind: String, state: String, sizeBytes: Int64, trigger: String, attempt: Int64,
+    isOffline: Bool = false, process: WireProcess? = nil, parts: [ExplainedPart], rules: [ExplainedRule],
+    ruleCount: Int64
+  ) {
+    (self.path, pathBase64) = WirePath.split(path)
+    self.kind = kind
+    self.state = state
+    self.sizeBytes = sizeBytes
+    self.trigger = trigger
+    self.attempt = attempt
+    self.isOffline = isOffline
+    self.process = process
+    self.parts = parts
+    self.rules = rules
+    self.ruleCount = ruleCount
+  }
+
+  public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
+}

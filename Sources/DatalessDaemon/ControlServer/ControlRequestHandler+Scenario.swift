@@ -1,0 +1,122 @@
+import DatalessControl
+import DatalessCore
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import SystemPackage
+
+/// Gates and the scenario: what is asked for is checked here, so that the backend gets sense.
+extension ControlRequestHandler {
+  func gate(_ route: ControlRoute, _ request: Request) async throws -> Response {
+    let by = Self.origin(request)
+    switch route {
+    case .releaseGate:
+      let order = try Self.release(try await Self.decode(GateReleaseRequest.self, request))
+      return try Self.json(try await backend.releaseGate(order, by: by))
+    case .openGate, .closeGate:
+      let name = try await Self.decode(GateRequest.self, request).gate
+      return try Self.json(try await backend.setGate(name, isOpen: route == .openGate, by: by))
+    case .waitForGate:
+      let wait = try await Self.decode(GateWaitRequest.self, request)
+      let timeout = wait.timeoutMilliseconds ?? GateWaitRequest.defaultTimeoutMilliseconds
+      guard (0...GateWaitRequest.timeoutMillisecondsMax).contains(timeout) else {
+        throw Self.invalid("`timeout_ms` must be a number from 0 to \(GateWaitRequest.timeoutMillisecondsMax)")
+      }
+      let callers = wait.callers ?? 1
+      guard callers >= 0 else { throw Self.invalid("`callers` must be 0 or more") }
+      return try Self.json(
+        try await backend.waitForGate(
+          wait.gate, callers: Int(clamping: callers), timeoutNanoseconds: timeout * 1_000_000))
+    default: return try Self.json(try await backend.gates())
+    }
+  }
+
+  func scenario(_ route: ControlRoute, _ request: Request) async throws -> Response {
+    let by = Self.origin(request)
+    let parameters = request.uri.queryParameters
+    switch route {
+    case .replaceScenario:
+      let name = parameters["name"].map { String($0) } ?? "scenario"
+      return try Self.json(
+        try await backend.changeScenario(.replace(try await Self.body(request), name: name), by: by))
+    case .changeSettings:
+      let settings = try await Self.decode(SettingsRequest.self, request).settings
+      guard !settings.isEmpty else { throw Self.invalid("`settings` is empty") }
+      let texts = try settings.sorted { $0.key < $1.key }.map { (key: $0.key, value: try Self.yaml($0.value)) }
+      return try Self.json(try await backend.changeScenario(.settings(texts), by: by))
+    case .addRule:
+      let body = try await Self.decode(RuleRequest.self, request)
+      let position = body.position ?? "first"
+      guard position == "first" || position == "last" else { throw Self.invalid("`position` must be first or last") }
+      let edit = ScenarioEdit.addRule(Array(try Self.yaml(body.rule).utf8), first: position == "first")
+      return try Self.json(try await backend.changeScenario(edit, by: by))
+    case .removeRule:
+      guard let name = parameters["name"], !name.isEmpty else { throw Self.invalid("`name` is missing: which rule?") }
+      return try Self.json(try await backend.changeScenario(.removeRule(name: String(name)), by: by))
+    case .explain: return try Self.json(try await backend.explain(try Self.explainQuery(request.uri)))
+    default:
+      let body = ByteBuffer(bytes: try await backend.scenario() + [UInt8(ascii: "\n")])
+      return Response(
+        status: .ok, headers: [.contentType: "application/json"], body: ResponseBody(byteBuffer: body))
+    }
+  }
+
+  // MARK: - Decoding
+
+  private static func origin(_ request: Request) -> ChangeOrigin {
+    guard let name = HTTPField.Name(ControlRoute.originHeader), request.headers[name] == "command" else { return .api }
+    return .command
+  }
+
+  /// JSON is YAML; a string is taken for YAML itself, so that the API reads what the command line reads.
+  private static func yaml(_ value: JSONValue) throws -> String {
+    if case .string(let text) = value { return text }
+    return String(decoding: try WireCoding.encode(value), as: UTF8.self)
+  }
+
+  private static func release(_ request: GateReleaseRequest) throws -> GateReleaseOrder {
+    let given = [request.count != nil, request.attempt != nil, request.path != nil].count { $0 }
+    guard given <= 1 else { throw invalid("only one of `count`, `attempt` and `path` says what is released") }
+    var selection = GateSelection.all
+    if let count = request.count {
+      guard count >= 1 else { throw invalid("`count` must be 1 or more") }
+      selection = .first(Int(clamping: count))
+    } else if let attempt = request.attempt {
+      selection = .attempt(attempt)
+    } else if let path = request.pathBytes {
+      guard let pattern = PathPattern(path) else {
+        throw invalid("`path` is not a glob: '\(TerminalText.escaped(path))'")
+      }
+      selection = .path(pattern)
+    }
+    guard let name = request.errno else {
+      return GateReleaseOrder(gate: request.gate, selection: selection, release: .proceed)
+    }
+    guard let errno = Errno(name: name) else {
+      throw invalid("`errno` must be the name of an errno, such as EIO; '\(TerminalText.escaped(name))' is none")
+    }
+    return GateReleaseOrder(
+      gate: request.gate, selection: selection,
+      release: .fail(FSError(errno, "released by the gate '\(request.gate)' to fail")))
+  }
+
+  private static func explainQuery(_ uri: URI) throws -> ExplainQuery {
+    let parameters = uri.queryParameters
+    guard let path = Base64.decode(String(parameters["path_b64"] ?? "")) else {
+      throw invalid("`path_b64` is not base64")
+    }
+    var query = ExplainQuery(path: try relative(path))
+    if let name = parameters["trigger"] {
+      guard let trigger = Trigger(rawValue: String(name)) else {
+        let known = Trigger.allCases.map(\.rawValue).joined(separator: ", ")
+        throw invalid("`trigger` must be one of \(known)")
+      }
+      query.trigger = trigger
+    }
+    if let text = parameters["pid"] {
+      guard let pid = Int32(text), pid > 0 else { throw invalid("`pid` must be a process id") }
+      query.pid = pid
+    }
+    return query
+  }
+}

@@ -1,0 +1,32 @@
+import DatalessControl
+import DatalessCore
+
+/// The gates of a volume as the control API shows them.
+extension Volume {
+  func gateList() -> GateList {
+    var rules: [String: [String]] = [:]
+    for rule in engine.simulation.rules.rules {
+      if let gate = rule.effects.gate { rules[gate, default: []].append(rule.name) }
+    }
+    let limit = KernelLocks.hungTaskTimeoutSeconds()
+    return GateList(
+      gates: engine.gates().map { gate in
+        GateStatus(
+          name: gate.name, isOpen: gate.isOpen, callers: Int64(gate.callers), attemptCount: Int64(gate.attemptCount),
+          rules: rules[gate.name] ?? [], held: gate.held.map { held($0, hungTaskTimeoutSeconds: limit) })
+      })
+  }
+
+  private func held(_ attempt: AttemptSnapshot, hungTaskTimeoutSeconds limit: Int64?) -> HeldAttempt {
+    var warning: String?
+    if let limit, attempt.stageNanoseconds / 1_000_000_000 >= limit, KernelLocks.mayHang(attempt) {
+      warning =
+        "held for longer than kernel.hung_task_timeout_secs (\(limit) s): the kernel may report tasks that wait behind it,"
+        + " and panics if kernel.hung_task_panic is set. Release it."
+    }
+    return HeldAttempt(
+      attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue,
+      heldNanoseconds: attempt.stageNanoseconds, waiterCount: Int64(attempt.waiterCount),
+      waiters: attempt.waiters.map(wire), blocks: KernelLocks.sentences(attempt), warning: warning)
+  }
+}
