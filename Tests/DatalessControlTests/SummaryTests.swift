@@ -75,6 +75,7 @@ import Testing
     #expect(report.materialized.refusals == 1)
     #expect(report.failures == ["EIO": 1])
     #expect(report.refusals == ["EDEADLK": 1])
+    #expect(report.refused.files == 1)
     #expect(report.triggers == ["lookup": 3, "read": 6])
     #expect(report.known == SummaryReport.Known(files: 10, directories: 4, bytes: 2_006_000))
     #expect(report.evictions == SummaryReport.Evictions(files: 1, directories: 0, bytes: 2_000, refused: 1))
@@ -264,10 +265,36 @@ import Testing
     #expect(run.exceeded == SummaryReport.Excess(budget: "files", limit: 1, used: 2, path: "a", process: "tar[10]"))
   }
 
+  @Test func refusedItemsCountOnceAndHeldTimeOfAllEnds() throws {
+    var log = LogText()
+    log.mounted()
+    log.process(1, pid: 10, "tar", exe: "/bin/tar")
+    log.process(2, pid: 11, "find", exe: "/bin/find")
+    for (process, path, kind) in [(1, "a", "file"), (1, "a", "file"), (2, "a", "file"), (2, "d", "directory")] {
+      log.add(
+        "materialization.refused", at: 5,
+        #""path":"\#(path)","kind":"\#(kind)","size":1000,"trigger":"read","errno":"EDEADLK","process":\#(process),"#
+          + #""requested_delay_ns":200"#)
+    }
+    log.add("materialization.held", at: 6, #""attempt":1,"path":"b","gate":"g","rule":"r""#)
+    log.add(
+      "materialization.finished", at: 9, #""attempt":1,"path":"b","kind":"file","outcome":"cancelled","held_ns":3"#)
+    let report = try report(log)
+    #expect(report.materialized.refusals == 4)
+    #expect(report.refused == .init(files: 1, directories: 1, bytes: 1000, delayNanoseconds: 400))
+    #expect(report.held == .init(attempts: 1, heldNanoseconds: 3))
+    let tar = try #require(report.processes.first { $0.comm == "tar" })
+    #expect(tar.refusals == 2 && tar.refused == .init(files: 1, directories: 0, bytes: 1000, delayNanoseconds: 200))
+    let text = SummaryText.lines(report, width: 200).joined(separator: "\n")
+    #expect(text.contains("EDEADLK 4; would have materialized 1 file (1000 B) and 1 directory"))
+    #expect(text.contains("held       1 attempt by gates, 3 ns altogether"))
+  }
+
   @Test func missingFieldsAreNoError() throws {
     var log = LogText()
     for type in [
-      "materialization.started", "materialization.finished", "materialization.refused", "wait.started", "wait.finished",
+      "materialization.started", "materialization.finished", "materialization.refused", "materialization.held",
+      "wait.started", "wait.finished",
       "handle.closed", "eviction.finished", "eviction.refused", "mark", "process.seen", "volume.counters",
       "volume.mounted", "volume.unmounted", "log.dropped", "budget.exceeded", "run.started", "run.finished", "",
     ] {

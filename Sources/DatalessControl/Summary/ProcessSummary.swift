@@ -25,7 +25,9 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   public var directories: Int64 = 0
   public var bytes: Int64 = 0
   public var failures: Int64 = 0
+  /// Triggers that policy refused, and what they would have materialized.
   public var refusals: Int64 = 0
+  public var refused = SummaryReport.Refused()
   public var blocked = SummaryReport.Blocked()
   /// By handle: how much they read of files that were dataless at open.
   public var use = SummaryReport.Use()
@@ -35,7 +37,7 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   public init() {}
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case comm, exe, pids, ancestors, files, directories, bytes, failures, refusals, blocked, use, verdict
+    case comm, exe, pids, ancestors, files, directories, bytes, failures, refusals, refused, blocked, use, verdict
     case isCommand = "is_command"
     case pidCount = "pid_count"
     case startedBy = "started_by"

@@ -22,6 +22,7 @@ public struct SummaryBuilder: Sendable {
   private var topLevel: [SummaryReport.TopLevel] = []
   private var topLevelIndex: [[UInt8]: Int] = [:]
   private var sections = SummarySections()
+  private var refusedItems = RefusedItems()
   private var firstMonotonic: Int64?
   private var lastMonotonic: Int64 = 0
   private var nextSequence: UInt64?
@@ -53,6 +54,7 @@ public struct SummaryBuilder: Sendable {
     case "materialization.started": started(record)
     case "materialization.finished": finished(record)
     case "materialization.refused": refused(record)
+    case "materialization.held": report.held.attempts += 1
     case "wait.started": record.attempt.map { attempts[$0]?.waiting += 1 }
     case "wait.finished": waitFinished(record)
     case "handle.closed": handleClosed(record)
@@ -104,6 +106,7 @@ public struct SummaryBuilder: Sendable {
     result.repeated = files.repeated
     result.longestDirectoryChain = files.longestChain
     result.processes = groups.summaries
+    result.refused = refusedItems.sum
     result.topLevelDirectories = topLevel.sorted {
       ($1.bytes, $1.files, $1.directories, $0.path) < ($0.bytes, $0.files, $0.directories, $1.path)
     }
@@ -175,6 +178,8 @@ public struct SummaryBuilder: Sendable {
     let top = attempt?.topLevel ?? topLevel(of: path, isFile: isFile)
     let isCommand = attempt?.isCommand ?? false
     let bytes = json.integer("bytes") ?? 0
+    // Also of what was never released: it was cancelled, or the volume ended.
+    report.held.heldNanoseconds &+= json.integer("held_ns") ?? 0
     switch record.outcome ?? "ok" {
     case "ok" where isFile:
       let isAgain = files.materializedFile(path, bytes: bytes, isRead: !isCommand)
@@ -208,7 +213,8 @@ public struct SummaryBuilder: Sendable {
   private mutating func refused(_ record: LogRecord) {
     report.materialized.refusals += 1
     report.refusals[record.json.string("errno") ?? "unknown", default: 0] += 1
-    groups.with(record.process, processes) { $0.refusals += 1 }
+    refusedItems.add(record)
+    groups.refused(record, processes)
   }
 
   private mutating func waitFinished(_ record: LogRecord) {

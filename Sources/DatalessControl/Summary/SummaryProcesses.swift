@@ -11,6 +11,7 @@ struct SummaryProcesses: Sendable {
     var summary = ProcessSummary()
     var pids: Set<Int32> = []
     var wall = IntervalUnion(limit: 1_024)
+    var refused = RefusedItems()
   }
 
   private var groups: [Group] = []
@@ -27,6 +28,13 @@ struct SummaryProcesses: Sendable {
     body(&groups[index(id, processes, isCommand)].summary)
   }
 
+  /// Policy refused a trigger.
+  mutating func refused(_ record: LogRecord, _ processes: LogProcesses) {
+    let index = index(record.process, processes, false)
+    groups[index].summary.refusals += 1
+    groups[index].refused.add(record)
+  }
+
   mutating func waited(
     _ id: UInt32?, _ processes: LogProcesses, isCommand: Bool, from start: Int64, to end: Int64
   ) {
@@ -41,6 +49,7 @@ struct SummaryProcesses: Sendable {
       var summary = group.summary
       summary.blocked.wallNanoseconds = group.wall.length
       summary.blocked.setParallelism()
+      summary.refused = group.refused.sum
       summary.judge()
       return summary
     }.sorted {

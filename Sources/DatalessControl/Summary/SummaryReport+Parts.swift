@@ -101,6 +101,32 @@ extension SummaryReport {
     }
   }
 
+  /// What refused triggers would have materialized, each item counted once.
+  public struct Refused: Codable, Sendable, Equatable {
+    public var files: Int64 = 0
+    public var directories: Int64 = 0
+    public var bytes: Int64 = 0
+    /// The delays that the latency model would have asked for, one after another.
+    public var delayNanoseconds: Int64 = 0
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case files, directories, bytes
+      case delayNanoseconds = "delay_ns"
+    }
+  }
+
+  /// What gates held.
+  public struct Held: Codable, Sendable, Equatable {
+    public var attempts: Int64 = 0
+    /// Over all attempts.
+    public var heldNanoseconds: Int64 = 0
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case attempts
+      case heldNanoseconds = "held_ns"
+    }
+  }
+
   public struct Evictions: Codable, Sendable, Equatable {
     public var files: Int64 = 0
     public var directories: Int64 = 0

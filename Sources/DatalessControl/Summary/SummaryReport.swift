@@ -23,6 +23,10 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   /// Attempts that ended with an errno, by its name, and triggers that policy refused.
   public var failures: [String: Int64] = [:]
   public var refusals: [String: Int64] = [:]
+  /// What the refused triggers would have materialized.
+  public var refused = Refused()
+  /// What gates held.
+  public var held = Held()
   /// Materializations that were started, by trigger.
   public var triggers: [String: Int64] = [:]
   public var evictions = Evictions()
@@ -45,7 +49,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case session, source, mountpoint, log, started, ended
     case unmountReason = "unmount_reason"
     case durationNanoseconds = "duration_ns"
-    case completeness, materialized, known, blocked, use, failures, refusals, triggers, evictions, repeated
+    case completeness, materialized, known, blocked, use, failures, refusals, refused, held, triggers, evictions,
+      repeated
     case longestDirectoryChain = "longest_directory_chain"
     case processes
     case topLevelDirectories = "top_level_directories"

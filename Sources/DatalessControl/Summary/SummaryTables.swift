@@ -39,6 +39,7 @@ enum SummaryTables {
 
   private static func verdict(_ process: ProcessSummary) -> String {
     switch process.verdict {
+    case "nothing" where process.refusals > 0: HumanText.count(process.refusals, "refusal")
     case "nothing": process.failures > 0 ? "failed" : "-"
     case "read_again_after_eviction": "read again after eviction"
     default: FileUse(rawValue: process.verdict)?.words ?? process.verdict

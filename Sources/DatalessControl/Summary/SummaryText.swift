@@ -47,7 +47,13 @@ public enum SummaryText {
     let failed = HumanText.counts(report.failures)
     if !failed.isEmpty { facts.append(("failures", failed)) }
     let refused = HumanText.counts(report.refusals)
-    if !refused.isEmpty { facts.append(("refusals", refused)) }
+    if !refused.isEmpty {
+      facts.append(("refusals", "\(refused); would have materialized \(Self.refused(report.refused))"))
+    }
+    if report.held.attempts > 0 {
+      let sum = HumanText.duration(nanoseconds: report.held.heldNanoseconds)
+      facts.append(("held", "\(HumanText.count(report.held.attempts, "attempt")) by gates, \(sum) altogether"))
+    }
     if report.materialized.cancelled > 0 {
       facts.append(("cancelled", HumanText.count(report.materialized.cancelled, "attempt")))
     }
@@ -114,6 +120,12 @@ public enum SummaryText {
       text += "; needless: \(HumanText.count(use.needlessFiles, "file")), \(bytes) (at most 5 % was read)"
     }
     return text
+  }
+
+  private static func refused(_ refused: SummaryReport.Refused) -> String {
+    let files = HumanText.count(refused.files, "file")
+    let directories = HumanText.count(refused.directories, "directory", plural: "directories")
+    return "\(files) (\(HumanText.size(refused.bytes))) and \(directories)"
   }
 
   private static func evictions(_ evictions: SummaryReport.Evictions) -> String? {
