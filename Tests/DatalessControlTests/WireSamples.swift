@@ -44,7 +44,8 @@ enum WireSamples {
     pid: 42, session: "0123456789ab", mountpoint: odd, source: odd, readOnly: true, options: ["latency_ns": 5],
     log: odd, logDropped: 0, cache: odd, uptimeNanoseconds: 1, started: "2026-01-02T03:04:05.000000000Z",
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["passthrough": true], items: counts,
-    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens, isOffline: true, seed: 7, ruleCount: 1,
+    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens, isOffline: true, seed: 7,
+    ruleCount: 1,
     gates: [summary], inFlight: [attempt], budget: budget,
     warnings: ["w"])
 

@@ -72,7 +72,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], readOnly: Bool, options: [String: JSONValue],
     log: [UInt8], logDropped: Int64, cache: [UInt8], uptimeNanoseconds: Int64, started: String, kernel: String,
     libfuse: String, fastPaths: [String: JSONValue], items: ItemCounts, requestsReachingTheVolume: [String: Int64],
-    materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, seed: UInt64 = 0, ruleCount: Int64 = 0,
+    materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, seed: UInt64 = 0,
+    ruleCount: Int64 = 0,
     gates: [GateSummary] = [], inFlight: [InFlightAttempt], budget: BudgetStatus? = nil, warnings: [String]
   ) {
     self.pid = pid
