@@ -46,6 +46,8 @@ void wait_for_harness(void);
 
 int command_change(int count, char **arguments);
 int command_dump(int count, char **arguments);
+int command_gui(int count, char **arguments);
+int command_interrupted(int count, char **arguments);
 int command_look(int count, char **arguments);
 int command_map(int count, char **arguments);
 int command_maphold(int count, char **arguments);
