@@ -32,8 +32,12 @@ public struct Simulation: Sendable {
 }
 
 extension Simulation {
-  /// The longest delay that any setting or rule is likely to ask for, in nanoseconds.
-  public var longestDelay: Int64 {
+  /// The longest wait that any setting or rule is likely to ask for, in nanoseconds: a gate and a fault that never ends
+  /// have no end of their own.
+  public var longestWait: Int64 {
+    if rules.rules.contains(where: { $0.effects.gate != nil || $0.effects.fault?.kind == .never }) {
+      return giveUpAfter ?? .max
+    }
     let models = [latency, directoryLatency] + rules.rules.compactMap(\.effects.latency)
     return models.map(\.longestDelay).max() ?? 0
   }

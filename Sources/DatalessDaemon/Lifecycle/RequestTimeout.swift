@@ -18,8 +18,9 @@ enum RequestTimeout {
       latencyNanoseconds / 1_000_000_000 >= limit
     else { return [] }
     return [
-      "fs.fuse.\(name) is \(limit) s: the kernel ends the whole mount when a reply is later than that, and the latency "
-        + "asked for is not shorter. Raise it (sysctl fs.fuse.\(name)=0) or ask for a shorter latency."
+      "fs.fuse.\(name) is \(limit) s: the kernel ends the whole mount when a reply is later than that, and the longest "
+        + "wait asked for (latency, gates, faults without an end) is not shorter. Raise it (sysctl fs.fuse.\(name)=0), or "
+        + "ask for less."
     ]
   }
 

@@ -27,9 +27,16 @@ enum KernelLocks {
     return sentences
   }
 
-  /// Whether somebody may wait unkillably behind it: the kernel reports those after its limit.
-  static func mayHang(_ attempt: AttemptSnapshot) -> Bool {
-    attempt.kind == .directory || attempt.waiters.contains { $0.io == .pageCache }
+  /// What to say of an attempt that is held for longer than the kernel's limit; nil for one that nobody can wait unkillably
+  /// behind.
+  ///
+  /// - Parameter limit: nil when the kernel does not look.
+  static func warning(_ attempt: AttemptSnapshot, hungTaskTimeoutSeconds limit: Int64?) -> String? {
+    let mayHang = attempt.kind == .directory || attempt.waiters.contains { $0.io == .pageCache }
+    guard mayHang, let limit, attempt.stageNanoseconds / 1_000_000_000 >= limit else { return nil }
+    return
+      "held for longer than kernel.hung_task_timeout_secs (\(limit) s): the kernel may report tasks that wait behind it,"
+      + " and panics if kernel.hung_task_panic is set. Release it."
   }
 
   /// The kernel's limit for tasks that wait unkillably; nil when it does not look at them.

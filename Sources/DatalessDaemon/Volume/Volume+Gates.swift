@@ -18,15 +18,10 @@ extension Volume {
   }
 
   private func held(_ attempt: AttemptSnapshot, hungTaskTimeoutSeconds limit: Int64?) -> HeldAttempt {
-    var warning: String?
-    if let limit, attempt.stageNanoseconds / 1_000_000_000 >= limit, KernelLocks.mayHang(attempt) {
-      warning =
-        "held for longer than kernel.hung_task_timeout_secs (\(limit) s): the kernel may report tasks that wait behind it,"
-        + " and panics if kernel.hung_task_panic is set. Release it."
-    }
-    return HeldAttempt(
+    HeldAttempt(
       attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue,
       heldNanoseconds: attempt.stageNanoseconds, waiterCount: Int64(attempt.waiterCount),
-      waiters: attempt.waiters.map(wire), blocks: KernelLocks.sentences(attempt), warning: warning)
+      waiters: attempt.waiters.map(wire), blocks: KernelLocks.sentences(attempt),
+      warning: KernelLocks.warning(attempt, hungTaskTimeoutSeconds: limit))
   }
 }
