@@ -176,10 +176,14 @@ struct ControlRequestHandler: Sendable {
     return path
   }
 
+  // Neither of the two is inlined: in several handlers at once they crash the optimizer of Swift 6.3 ("While splitting
+  // coroutine", signal 11).
+  @inline(never)
   static func decode<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
     try WireCoding.decode(type, from: try await body(request), named: "the request")
   }
 
+  @inline(never)
   static func body(_ request: Request) async throws -> [UInt8] {
     let limit = ControlRoute.requestBodyBytesMax
     do {
