@@ -18,28 +18,41 @@ import Testing
     #expect(headings.first == "## Unreleased" || headings.first == "## [Unreleased]")
   }
 
+  /// The columns of every table of docs/SEMANTICS.md that begins with `id`.
+  static let semanticsColumns = [
+    "id", "situation", "what the caller sees", "errno", "materializes?", "test", "elsewhere",
+  ]
+
+  /// What stands for a test where a volume has to be writable to show the row.
+  static let needsWriting = "needs writing"
+
   struct Row {
     let line: Int
     let cells: [String]
     var id: String { cells.first ?? "" }
+    var test: String { cells.count == semanticsColumns.count ? cells[cells.count - 2] : "" }
+    var elsewhere: String { cells.count == semanticsColumns.count ? cells[cells.count - 1] : "" }
   }
 
-  /// The rows of every table of docs/SEMANTICS.md whose last column is `test`.
+  /// The rows of every table of docs/SEMANTICS.md whose first column is `id`.
   static func semanticsRows() -> [Row] {
     var rows: [Row] = []
-    var columns = 0
+    var isTableOfRows = false
     for (index, line) in Repository.current.lines(of: "docs/SEMANTICS.md").enumerated() {
       guard line.hasPrefix("|") else {
-        columns = 0
+        isTableOfRows = false
         continue
       }
       let cells = line.replacing("\\|", with: "\u{1}").split(separator: "|", omittingEmptySubsequences: false)
         .dropFirst().dropLast().map { trimmed($0.replacing("\u{1}", with: "|")) }
       if cells.first == "id" {
-        columns = cells.last == "test" ? cells.count : 0
-      } else if columns > 0 && !(cells.first ?? "").hasPrefix("--") {
+        isTableOfRows = true
+        #expect(cells == semanticsColumns, "docs/SEMANTICS.md:\(index + 1): columns other than \(semanticsColumns)")
+      } else if isTableOfRows && !(cells.first ?? "").hasPrefix("--") {
         rows.append(Row(line: index + 1, cells: cells))
-        #expect(cells.count == columns, "docs/SEMANTICS.md:\(index + 1): \(cells.count) cells, not \(columns)")
+        #expect(
+          cells.count == semanticsColumns.count,
+          "docs/SEMANTICS.md:\(index + 1): \(cells.count) cells, not \(semanticsColumns.count)")
       }
     }
     return rows
@@ -77,15 +90,39 @@ import Testing
 
   @Test func everyRowOfTheSemanticsNamesATestThatExists() {
     let rows = Self.semanticsRows()
-    #expect(!rows.isEmpty, "docs/SEMANTICS.md has no table whose columns run from id to test")
+    #expect(!rows.isEmpty, "docs/SEMANTICS.md has no table whose first column is id")
     let tests = Self.testNames()
-    for row in rows {
-      let named = (row.cells.last ?? "").replacing("`", with: "").split(separator: ",").map { Self.trimmed($0) }
+    for row in rows where row.test != Self.needsWriting {
+      let named = row.test.replacing("`", with: "").split(separator: ",").map { Self.trimmed($0) }
       #expect(!named.isEmpty, "docs/SEMANTICS.md:\(row.line): row \(row.id) names no test")
       for name in named {
         #expect(tests.contains(name), "docs/SEMANTICS.md:\(row.line): row \(row.id): there is no test \(name)")
       }
     }
+  }
+
+  @Test func everyRowOfTheSemanticsSaysWhatIsElsewhere() {
+    for row in Self.semanticsRows() {
+      #expect(!row.elsewhere.isEmpty, "docs/SEMANTICS.md:\(row.line): row \(row.id): elsewhere is empty; - if nothing")
+    }
+  }
+
+  /// What the summary of limits points at is there.
+  @Test func limitsOfLinuxNameRowsThatExist() {
+    let ids = Set(Self.semanticsRows().map(\.id))
+    let lines = Repository.current.lines(of: "docs/SEMANTICS.md")
+    let section = lines.drop { $0 != "## Where Linux cannot follow" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+    #expect(!section.isEmpty)
+    let list = #/\(([A-Z]+[0-9]+(?:, [A-Z]+[0-9]+)*)\)$/#
+    var named = 0
+    for line in section {
+      guard let match = line.firstMatch(of: list) else { continue }
+      named += 1
+      for id in match.1.split(separator: ", ") {
+        #expect(ids.contains(String(id)), "docs/SEMANTICS.md: there is no row \(id): \(line)")
+      }
+    }
+    #expect(named == section.count { $0.hasPrefix("* ") }, "each limit ends with the rows that it concerns")
   }
 
   @Test func idsOfTheSemanticsAreUnique() {
