@@ -203,6 +203,7 @@ struct Catalog: ~Copyable {
   /// - Parameter cursor: 0 to start; the return value to go on.
   /// - Returns: Where to go on; nil at the end.
   mutating func dropVanishedNames(of directory: Int, from cursor: UInt32, limit: Int) -> UInt32? {
+    guard inodes[directory].isRelisted else { return nil }
     var dentry = cursor == 0 ? inodes[directory].firstChild : cursor
     var left = limit
     let epoch = inodes[directory].listingEpoch

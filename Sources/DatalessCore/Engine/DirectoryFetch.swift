@@ -68,9 +68,12 @@ extension Engine {
   func insert(_ batch: ListingBatch, _ range: Range<Int>, attempt: UInt64) -> Bool {
     let (fits, changed): (Bool, [NodeID]) = state.withLock { state in
       guard let running = state.attempts[attempt] else { return (true, []) }
-      let handles = state.handles
+      let open = state.handles.openNodes
+      // Made once: a closure for each entry keeps the count of references busy.
+      let isOpen = { open.contains($0) }
+      let directory = running.node
       let fits = batch.visit(range) { name, attributes in
-        state.catalog.insert(name, attributes, into: running.node, isOpen: { handles.count(of: $0) > 0 })
+        state.catalog.insert(name, attributes, into: directory, isOpen: isOpen)
       }
       return (fits, state.catalog.takeChangedNodes())
     }

@@ -20,7 +20,7 @@ struct OpenHandles {
   }
 
   /// How a node is open, by the mode of each open: the kernel refuses some mixtures with EIO.
-  private struct Counts {
+  fileprivate struct Counts {
     var direct = 0
     var cached = 0
     var passthrough = 0
@@ -41,6 +41,14 @@ struct OpenHandles {
   static let passthroughHandle = UInt64.max
 
   func count(of node: Int) -> Int { counts[node]?.all ?? 0 }
+
+  /// Which nodes are open now: one reference, where a copy of the whole is a dozen.
+  var openNodes: OpenNodes { OpenNodes(counts: counts) }
+
+  struct OpenNodes {
+    fileprivate let counts: [Int: Counts]
+    func contains(_ node: Int) -> Bool { (counts[node]?.all ?? 0) > 0 }
+  }
 
   /// Whether an open must be passthrough: others of the node are, so that the kernel would refuse any other kind.
   func mustPassThrough(_ node: Int) -> Bool { counts[node].map { $0.passthrough > 0 } ?? false }

@@ -195,11 +195,28 @@ struct JSONWriter {
         bound = bound.multipliedReportingOverflow(by: 10).partialValue
       }
       var rest = value
-      for position in stride(from: length - 1, through: 0, by: -1) {
-        target[position] = 48 + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
+      var end = length
+      // Two at a time: half the divisions.
+      while rest >= 100 {
+        let pair = Int(truncatingIfNeeded: rest % 100) * 2
+        rest /= 100
+        end -= 2
+        target[end] = Self.pairs.utf8Start[pair]
+        target[end + 1] = Self.pairs.utf8Start[pair + 1]
+      }
+      if rest >= 10 {
+        target[0] = 48 + UInt8(truncatingIfNeeded: rest / 10)
+        target[1] = 48 + UInt8(truncatingIfNeeded: rest % 10)
+      } else {
+        target[0] = 48 + UInt8(truncatingIfNeeded: rest)
       }
       return length
     }
   }
+
+  /// 00 to 99.
+  private static let pairs: StaticString = """
+    0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+    5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
+    """
 }

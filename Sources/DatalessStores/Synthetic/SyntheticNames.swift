@@ -31,8 +31,9 @@ enum SyntheticNames {
   private static func append(_ word: StaticString, _ ordinal: Int, _ suffix: StaticString?, to name: inout [UInt8]) {
     // The longest word has 9 letters, a number has at most 19 digits, an extension 5.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { buffer in
+      guard let base = buffer.baseAddress else { return }
       var length = word.utf8CodeUnitCount
-      for index in 0..<length { buffer[index] = word.utf8Start[index] }
+      base.update(from: word.utf8Start, count: length)
       buffer[length] = UInt8(ascii: "-")
       var digits = 4
       var bound = 10_000
@@ -48,7 +49,7 @@ enum SyntheticNames {
       length += digits + 1
       if let suffix {
         buffer[length] = UInt8(ascii: ".")
-        for index in 0..<suffix.utf8CodeUnitCount { buffer[length + 1 + index] = suffix.utf8Start[index] }
+        (base + length + 1).update(from: suffix.utf8Start, count: suffix.utf8CodeUnitCount)
         length += suffix.utf8CodeUnitCount + 1
       }
       name.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<length]))
