@@ -33,6 +33,11 @@ struct VolumeOptions: ParsableArguments {
     transform: Self.count)
   var concurrency: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "How much of a file one attempt brings in: full, progressive or partial. [default: full]", valueName: "mode"))
+  var hydration: Hydration?
+
   @Option(help: ArgumentHelp("Which signals end a wait, with EINTR: fatal or any. [default: fatal]", valueName: "mode"))
   var interrupt: Simulation.InterruptMode?
 
@@ -84,7 +89,8 @@ struct VolumeOptions: ParsableArguments {
     ScenarioFile.say(document.warnings)
     let settings = [
       ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
-      ("concurrency", concurrency), ("interrupt", interrupt?.rawValue), ("give_up_after", giveUpAfter),
+      ("concurrency", concurrency), ("hydration", hydration?.rawValue), ("interrupt", interrupt?.rawValue),
+      ("give_up_after", giveUpAfter),
       ("seed", seed.map(String.init)),
     ].compactMap { key, value in value.map { (key: key, value: $0) } }
     guard !settings.isEmpty else { return document }
@@ -127,4 +133,5 @@ struct VolumeOptions: ParsableArguments {
 }
 
 extension FastPath: ExpressibleByArgument {}
+extension Hydration: ExpressibleByArgument {}
 extension Simulation.InterruptMode: ExpressibleByArgument {}

@@ -5,7 +5,8 @@ enum WireSamples {
   private static let odd: [UInt8] = [0x61, 0xff]
   private static let process = WireProcess(pid: 7, comm: "tar", exe: odd, argv: ["tar"])
   private static let counts = ItemCounts(
-    files: 1, filesDataless: 1, filesMaterializing: 0, filesResident: 0, filesEmpty: 0, directories: 1,
+    files: 1, filesDataless: 1, filesMaterializing: 0, filesPartial: 0, filesResident: 0,
+    filesEmpty: 0, directories: 1,
     directoriesDataless: 0, directoriesListed: 1, others: 0, bytes: 5, bytesResident: 0, localBytes: 0,
     otherFileSystems: 0)
   private static let materialized = MaterializedCounts(files: 1, directories: 1, bytes: 5, failures: 0, refusals: 0)

@@ -86,7 +86,8 @@ import Testing
   private func check(_ fixture: EngineFixture, _ nodes: [NodeID], _ seed: UInt64) {
     let counts = fixture.engine.counts
     #expect(
-      counts.filesDataless + counts.filesMaterializing + counts.filesResident + counts.filesEmpty == counts.files,
+      counts.filesDataless + counts.filesMaterializing + counts.filesPartial + counts.filesResident + counts.filesEmpty
+        == counts.files,
       "seed \(seed)")
     let attempts = fixture.engine.attemptsInFlight()
     #expect(attempts.filter { $0.kind == .file }.count == counts.filesMaterializing, "seed \(seed)")

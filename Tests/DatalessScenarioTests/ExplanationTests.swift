@@ -26,6 +26,7 @@ import Testing
     #expect(
       Self.explain(document, "a.jpg", .file, attempt: 1) == [
         "latency: \"2s\", by rule 'slow' (s.yaml:4)", "bandwidth: \"5MB/s\", the volume's setting",
+        "hydration: nothing is said",
         "fault: {\"errno\":\"EIO\"}, by rule 'rule-2' (s.yaml:5)", "gate: \"g\", by rule 'rule-2' (s.yaml:5)",
         "materialize: nothing is said",
       ])

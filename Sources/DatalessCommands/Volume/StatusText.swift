@@ -54,8 +54,9 @@ enum StatusText {
   }
 
   private static func files(_ items: ItemCounts) -> String {
-    "\(HumanText.count(items.files)) known: \(HumanText.count(items.filesDataless)) dataless, "
-      + "\(HumanText.count(items.filesMaterializing)) materializing, \(HumanText.count(items.filesResident)) resident, "
+    let partial = items.filesPartial > 0 ? "\(HumanText.count(items.filesPartial)) partial, " : ""
+    return "\(HumanText.count(items.files)) known: \(HumanText.count(items.filesDataless)) dataless, "
+      + "\(HumanText.count(items.filesMaterializing)) materializing, \(partial)\(HumanText.count(items.filesResident)) resident, "
       + "\(HumanText.count(items.filesEmpty)) empty"
   }
 

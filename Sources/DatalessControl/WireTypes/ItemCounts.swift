@@ -1,9 +1,11 @@
 /// Items of a volume that the kernel or a listing has seen so far, by kind and state.
 public struct ItemCounts: Codable, Sendable, Equatable {
-  /// Regular files known; the sum of the four below.
+  /// Regular files known; the sum of the five below.
   public var files: Int64
   public var filesDataless: Int64
   public var filesMaterializing: Int64
+  /// Files of which some ranges are local.
+  public var filesPartial: Int64
   public var filesResident: Int64
   /// Files of size 0, which are never dataless; not counted as resident.
   public var filesEmpty: Int64
@@ -26,6 +28,7 @@ public struct ItemCounts: Codable, Sendable, Equatable {
     case files, directories, others, bytes
     case filesDataless = "files_dataless"
     case filesMaterializing = "files_materializing"
+    case filesPartial = "files_partial"
     case filesResident = "files_resident"
     case filesEmpty = "files_empty"
     case directoriesDataless = "directories_dataless"
@@ -36,13 +39,15 @@ public struct ItemCounts: Codable, Sendable, Equatable {
   }
 
   public init(
-    files: Int64, filesDataless: Int64, filesMaterializing: Int64, filesResident: Int64, filesEmpty: Int64,
-    directories: Int64, directoriesDataless: Int64, directoriesListed: Int64, others: Int64, bytes: Int64,
+    files: Int64, filesDataless: Int64, filesMaterializing: Int64, filesPartial: Int64, filesResident: Int64,
+    filesEmpty: Int64, directories: Int64, directoriesDataless: Int64, directoriesListed: Int64, others: Int64,
+    bytes: Int64,
     bytesResident: Int64, localBytes: Int64, otherFileSystems: Int64
   ) {
     self.files = files
     self.filesDataless = filesDataless
     self.filesMaterializing = filesMaterializing
+    self.filesPartial = filesPartial
     self.filesResident = filesResident
     self.filesEmpty = filesEmpty
     self.directories = directories

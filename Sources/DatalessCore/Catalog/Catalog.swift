@@ -17,6 +17,8 @@ struct Catalog: ~Copyable {
   var counts = CatalogCounts()
   /// Nodes whose metadata a renewed listing has changed, for the kernel to be told before anybody is answered.
   private var changed: [UInt32] = []
+  /// What st_blocks shows of files that are partly there.
+  private(set) var partialBlocks: [Int: Int64] = [:]
 
   private struct HardLinkKey: Hashable {
     let device: UInt64
@@ -320,6 +322,9 @@ struct Catalog: ~Copyable {
   }
 
   // MARK: - States
+
+  /// What st_blocks shows of a file that is partly there; nil: nothing of it.
+  mutating func setPartialBlocks(_ blocks: Int64?, of position: Int) { partialBlocks[position] = blocks }
 
   /// Whether a node keeps its directory from becoming dataless: it holds, or is about to hold, something local.
   private func isBusy(_ record: InodeRecord) -> Bool { record.canBeDataless && record.state != .dataless }

@@ -3,6 +3,7 @@ public struct CatalogCounts: Sendable, Equatable {
   public internal(set) var files = 0
   public internal(set) var filesDataless = 0
   public internal(set) var filesMaterializing = 0
+  public internal(set) var filesPartial = 0
   public internal(set) var filesResident = 0
   /// Empty files: never dataless, no content to fetch.
   public internal(set) var filesEmpty = 0
@@ -30,6 +31,7 @@ public struct CatalogCounts: Sendable, Equatable {
       switch record.state {
       case .dataless: filesDataless += sign
       case .materializing: filesMaterializing += sign
+      case .partial: filesPartial += sign
       case .resident:
         filesResident += sign
         bytesResident &+= Int64(sign) &* record.size

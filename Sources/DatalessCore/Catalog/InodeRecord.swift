@@ -4,6 +4,8 @@ enum ContentState: UInt8 {
   case dataless
   /// An attempt is under way. The caller still sees a dataless item.
   case materializing
+  /// Some ranges of a file's content are local; the engine knows which. Never a directory.
+  case partial
   /// Local and complete. Empty files, symlinks, devices, FIFOs and sockets are always resident.
   case resident
 }

@@ -37,6 +37,16 @@ struct Attempt {
   /// Records of waiters that have left already, at most 64.
   var departed: [Event.WaitRecord] = []
   var waiterCount = 0
+  /// The part of the file that it brings in (`Hydration.partial`); nil: all of it.
+  var range: Range<Int64>?
+  /// Whether it goes by ranges, because of its hydration or because part of the file is there already.
+  var isRanged = false
+  /// Whether nothing of the file was there when it started.
+  var isFirst = true
+  /// Where the first caller wanted to read.
+  var firstOffset: Int64 = 0
+  /// Whether a waiter has been answered already: then it goes on though nobody may wait any more.
+  var hasServed = false
   var isBudgeted = false
   var holdsSlot = false
   var held: Int64 = 0
@@ -50,6 +60,7 @@ struct AttemptPlan {
   var requestedDelay: Int64 = 0
   /// Bytes per second of this transfer; nil = as fast as the shared line and the disk.
   var transferBandwidth: Int64?
+  var hydration = Hydration.full
   var fault: Decision.Part<Fault>?
   var gate: Decision.Part<String>?
   /// The rules that decided something.

@@ -5,6 +5,28 @@ struct ByteRangeSet: Equatable {
   /// Number of offsets in the set.
   var count: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
 
+  var isEmpty: Bool { ranges.isEmpty }
+
+  /// Whether all of a range is in the set.
+  func contains(_ range: Range<Int64>) -> Bool {
+    guard !range.isEmpty else { return true }
+    let index = ranges.partitioningIndex { $0.upperBound > range.lowerBound }
+    return index < ranges.count && ranges[index].contains(range)
+  }
+
+  /// The parts of a range that are not in the set, in order.
+  func missing(in range: Range<Int64>) -> [Range<Int64>] {
+    var missing: [Range<Int64>] = []
+    var start = range.lowerBound
+    for index in ranges.partitioningIndex(where: { $0.upperBound > range.lowerBound })..<ranges.count {
+      guard ranges[index].lowerBound < range.upperBound else { break }
+      if start < ranges[index].lowerBound { missing.append(start..<ranges[index].lowerBound) }
+      start = ranges[index].upperBound
+    }
+    if start < range.upperBound { missing.append(start..<range.upperBound) }
+    return missing
+  }
+
   /// Adds a range; ranges that it touches or overlaps become one.
   mutating func insert(_ range: Range<Int64>) {
     guard !range.isEmpty else { return }

@@ -50,10 +50,10 @@ extension Engine {
       }
     case .nothing: completion(.evicted(bytes: 0, wasResident: false))
     case .refused(let error, let kind): refuse(node, error, kind, by, completion)
-    case .file(let reference, let size, let path):
+    case .file(let reference, let size, let bytes, let path):
       kernel.invalidateContent(of: node) { [self] in
         blocking.submit { [self] in content.remove(reference, size: size) }
-        finishEviction(path, .file, size, by, completion)
+        finishEviction(path, .file, bytes, by, completion)
       }
     case .directory(let path):
       kernel.invalidateDirectory(node, names: { [self] in names(in: node) }) { [self] in
@@ -90,7 +90,7 @@ extension Engine {
     case refused(FSError, kind: MaterializationKind)
     /// Find out first whether the content file is mapped past the daemon, as of the last passthrough open.
     case look(ContentReference, lastOpen: UInt64)
-    case file(ContentReference, size: Int64, path: [UInt8])
+    case file(ContentReference, size: Int64, bytes: Int64, path: [UInt8])
     case directory(path: [UInt8])
   }
 
@@ -131,7 +131,8 @@ extension EngineState {
     guard record.canBeDataless, record.state != .dataless else { return .nothing }
     let path = catalog.path(of: position)
     let kind: MaterializationKind = record.kind == .directory ? .directory : .file
-    if record.state == .materializing {
+    let hasTransfer = (ranged[position]?.transfers ?? 0) > 0 || rangeAttempts[position] != nil
+    if record.state == .materializing || hasTransfer {
       return .refused(FSError(.resourceBusy, "an attempt is in flight"), kind: kind)
     }
     if kind == .file, record.linkCount > 1 {
@@ -153,7 +154,9 @@ extension EngineState {
       passedThrough[position] = nil
       catalog.setState(.dataless, of: position)
       catalog.inodes[position].payload = 0
-      return .file(reference, size: record.size, path: path)
+      catalog.setPartialBlocks(nil, of: position)
+      let bytes = ranged.removeValue(forKey: position)?.ranges.count ?? record.size
+      return .file(reference, size: record.size, bytes: bytes, path: path)
     }
     if record.busyChildren > 0 {
       let message = "\(record.busyChildren) of its children are not dataless"

@@ -127,6 +127,10 @@ extension Engine {
         if handle != 0, offset < end { state.handles.noteRead(handle, range: offset..<end) }
         return .resident(ContentReference(rawValue: record.payload), size: record.size)
       }
+      if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {
+        if handle != 0, offset < end { state.handles.noteRead(handle, range: offset..<end) }
+        return .resident(reference, size: record.size)
+      }
       if !isDirect {
         let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
         if let error = state.failures.repeated(node: position, threadID: threadID, range: range, now: timer.now) {

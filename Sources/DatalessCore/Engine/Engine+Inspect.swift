@@ -6,7 +6,7 @@ public struct ItemDescription: Sendable {
   public var node: NodeID
   public var path: [UInt8]
   public var attributes: ItemAttributes
-  /// `dataless`, `materializing`, `resident` (a file), `listed` (a directory), or `other` for what has no content.
+  /// `dataless`, `materializing`, `partial`, `resident` (a file), `listed` (a directory), or `other` for what has no content.
   public var state: String
   public var localBytes: Int64
   public var openHandles: Int
@@ -134,13 +134,14 @@ extension EngineState {
     switch (record.kind, record.state) {
     case (.file, .dataless): name = "dataless"
     case (.file, .materializing): name = "materializing"
+    case (.file, .partial): name = "partial"
     case (.file, .resident): name = "resident"
     case (.directory, .dataless): name = "dataless"
     case (.directory, .materializing): name = "materializing"
     case (.directory, .resident): name = "listed"
     default: name = "other"
     }
-    let isLocal = record.kind == .file && record.size > 0 && record.state == .resident
+    let isLocal = record.kind == .file && record.size > 0
     return ItemDescription(
       node: NodeID(rawValue: UInt64(position)), path: path, attributes: snapshot.attributes, state: name,
       localBytes: isLocal ? snapshot.attributes.blocks &* 512 : 0, openHandles: handles.count(of: position))

@@ -69,6 +69,12 @@ extension Engine {
       switch attempt.kind {
       case .file:
         let pace = FileFetch.Pace(sharesLine: state.link != nil, ownRate: attempt.plan.transferBandwidth)
+        if attempt.isRanged {
+          let job = RangeFetch(engine: self, attempt: id, item: item, pace: pace, fault: attempt.plan.fault)
+          state.attempts[id]?.job = job
+          let size = attempt.range.map { Int64($0.count) } ?? attempt.size
+          return (blocking, size <= Self.shortFetchSize, { job.step() })
+        }
         let job = FileFetch(engine: self, attempt: id, item: item, pace: pace, fault: attempt.plan.fault)
         state.attempts[id]?.job = job
         return (blocking, attempt.size <= Self.shortFetchSize, { job.step() })
@@ -111,7 +117,7 @@ extension Engine {
   /// The attempt failed; its errno goes to every waiter.
   ///
   /// - Parameter rule: The rule that staged the failure; nil for a real one.
-  func failed(_ id: UInt64, _ error: FSError, rule: String? = nil, storeNanoseconds: Int64) {
+  func failed(_ id: UInt64, _ error: FSError, rule: String? = nil, bytes: Int64 = 0, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       // A listing must not fail with ENOENT: readdir(3) takes that for the end of the directory, and a lookup for the
@@ -119,7 +125,7 @@ extension Engine {
       let isGone = attempt.kind == .directory && error.errno == .noSuchFileOrDirectory && rule == nil
       let end = AttemptEnd(
         outcome: .failed(isGone ? .staleNFSFileHandle : error.errno), message: error.message, rule: rule,
-        storeNanoseconds: storeNanoseconds)
+        bytes: bytes, storeNanoseconds: storeNanoseconds)
       return state.finish(attempt, end, timer.now)
     }
     perform(actions)

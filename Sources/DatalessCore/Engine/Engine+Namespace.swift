@@ -48,11 +48,14 @@ extension Catalog {
     let record = inodes[position]
     let isDataless = record.canBeDataless && record.state != .resident
     if record.kind == .file, record.size > 0 {
-      attributes.blocks = isDataless ? 0 : presentedBlocks(record)
+      attributes.blocks = isDataless ? partBlocks(position) : presentedBlocks(record)
     }
     return ItemSnapshot(
       node: NodeID(rawValue: UInt64(position)), attributes: attributes, isDataless: isDataless)
   }
+
+  /// The blocks of what is there of a file that is not resident: nearly always none.
+  private func partBlocks(_ position: Int) -> Int64 { partialBlocks.isEmpty ? 0 : partialBlocks[position] ?? 0 }
 
   /// A resident file's blocks: SOURCE's own, unless SOURCE says 0 for a file with content (data kept in the inode),
   /// which would make a resident file look dataless.

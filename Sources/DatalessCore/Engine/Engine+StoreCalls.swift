@@ -38,13 +38,19 @@ extension Engine {
     }
   }
 
-  /// `user.dataless.state` of a file or directory, from the catalog; nil for other kinds and unknown nodes.
+  /// `user.dataless.state` of a file or directory, from the catalog (`dataless`, `partial`, `resident`); nil for other kinds and unknown nodes.
   public func contentStateName(of node: NodeID) -> String? {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return nil }
       let record = state.catalog.inodes[position]
       guard record.kind == .file || record.kind == .directory else { return nil }
-      return record.state == .resident ? "resident" : "dataless"
+      switch record.state {
+      case .resident: return "resident"
+      case .partial: return "partial"
+      // A file of which something was there before the attempt in flight stays partial.
+      case .materializing: return state.ranged[position].map { !$0.ranges.isEmpty } ?? false ? "partial" : "dataless"
+      case .dataless: return "dataless"
+      }
     }
   }
 

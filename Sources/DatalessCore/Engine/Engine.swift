@@ -63,6 +63,7 @@ public final class Engine: Sendable {
         timer.schedule(at: deadline) { [self] in giveUp(attempt) }
       case .fetch(let attempt): startFetch(attempt, onCaller: mayFetch)
       case .cancel(let job): job.cancel()
+      case .remove(let reference, let size): blocking.submit { [content] in content.remove(reference, size: size) }
       }
     }
   }
@@ -77,6 +78,7 @@ enum Action {
   case giveUp(attempt: UInt64, at: MonotonicTime)
   case fetch(UInt64)
   case cancel(any AttemptJob)
+  case remove(ContentReference, size: Int64)
 }
 
 /// Looks at the signals that wait for a blocked caller.
@@ -90,8 +92,14 @@ struct EngineState: ~Copyable {
   let events: any EventSink
   var catalog: Catalog
   var attempts: [UInt64: Attempt] = [:]
-  /// The attempt in flight of a node that is `materializing`.
+  /// The attempt in flight for the whole of a node that is `materializing`.
   var attemptOfNode: [Int: UInt64] = [:]
+  /// The attempts in flight for parts of a file, by its node.
+  var rangeAttempts: [Int: [UInt64]] = [:]
+  /// Content that came in ranges, of files that are not resident or have a transfer; and content without a file.
+  var ranged: [Int: RangedContent] = [:]
+  var retired: [UInt64: RangedContent] = [:]
+  var nextRanged: UInt64 = 1
   /// Where each parked caller waits.
   var attemptOfWaiter: [WaiterID: (attempt: UInt64, slot: Int)] = [:]
   /// Callers that wait for the store's metadata (xattrs, link targets), by waiter.

@@ -24,14 +24,17 @@ extension EngineState {
     let record = catalog.inodes[position]
     guard record.canBeDataless, record.state != .resident else { return .settled(.ready, []) }
     if let ending { return .settled(.failed(ending), []) }
-    let running = attemptOfNode[position]
     let request = waiter.request
+    if record.kind == .file, rangedContent(position, has: Self.wanted(request, size: record.size)) != nil {
+      return .settled(.ready, [])
+    }
+    let running = attempt(for: position, request)
     let own = request.caller.policy.thread ?? request.caller.policy.process
     // Whoever joins is asked about policy alone, whatever attempt the rules were asked about.
     let needsRules = running == nil ? !simulation.rules.isEmpty : simulation.rules.decidesPolicy && own == nil
-    let attempt = Int(record.attempts) + 1
-    if needsRules, verdict == nil || (running == nil && verdict?.attempt != attempt) {
-      return .undecided(facts(position, request, attempt: attempt, now), simulation.rules)
+    let ordinal = Int(record.attempts) + 1
+    if needsRules, verdict == nil || (running == nil && verdict?.attempt != ordinal) {
+      return .undecided(facts(position, request, attempt: ordinal, now), simulation.rules)
     }
     let decision = verdict?.decision ?? Decision()
     if request.trigger != .command, let policy = refusal(own, decision, request.caller) {
@@ -93,7 +96,8 @@ extension EngineState {
     return AttemptPlan(
       requestedDelay: model.isZero
         ? 0 : model.sample(&random, size: isFile ? record.size : 0, ordinal: nextAttempt - 1),
-      transferBandwidth: decision.transferBandwidth?.value ?? simulation.transferBandwidth, fault: decision.fault,
+      transferBandwidth: decision.transferBandwidth?.value ?? simulation.transferBandwidth,
+      hydration: isFile ? decision.hydration?.value ?? simulation.hydration : .full, fault: decision.fault,
       gate: decision.gate, rules: decision.rules)
   }
 
@@ -108,12 +112,26 @@ extension EngineState {
     let plan = plan(position, path, decision, attempt: Int(record.attempts) + 1)
     nextAttempt += 1
     catalog.setState(.materializing, of: position)
-    attempts[id] = Attempt(
+    var attempt = Attempt(
       id: id, node: position, kind: kind, path: path, size: kind == .file ? record.size : 0, startedAt: now, plan: plan,
       stage: .starting, stageSince: now)
-    attemptOfNode[position] = id
+    if kind == .file {
+      let wanted = Self.wanted(waiter.request, size: record.size)
+      attempt.firstOffset = Self.aligned(wanted, size: record.size).lowerBound
+      if plan.hydration == .partial, wanted != 0..<record.size {
+        attempt.range = Self.aligned(wanted, size: record.size)
+      }
+      attempt.isFirst = ranged[position] == nil
+      attempt.isRanged = plan.hydration != .full || !attempt.isFirst || rangeAttempts[position] != nil
+    }
+    attempts[id] = attempt
+    enter(id, position, isPart: attempt.range != nil)
     var event = started(position, waiter, attempt: id, now)
     event.rules = plan.rules
+    if kind == .file, plan.hydration != .full {
+      event.hydration = plan.hydration
+      event.range = attempt.range
+    }
     events.record(.materializationStarted(event))
     if record.attempts < .max { catalog.inodes[position].attempts += 1 }
     return id

@@ -51,10 +51,11 @@ extension EngineState {
         totals.directories += 1
         return
       }
-      totals.files += 1
+      // A file that comes in parts is one file, and each part's bytes count.
+      if attempt.isFirst { totals.files += 1 }
       totals.bytes = totals.bytes.saturatingAdd(end.bytes)
       guard attempt.isBudgeted else { return }
-      totals.budgetedFiles += 1
+      if attempt.isFirst { totals.budgetedFiles += 1 }
       totals.budgetedBytes = totals.budgetedBytes.saturatingAdd(end.bytes)
       let culprit =
         attempt.waiters.all.first { $0.request.caller.isBudgeted }?.request.caller

@@ -94,10 +94,10 @@ extension EngineState {
   mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
     leaveGate(attempt)
     attempts[attempt.id] = nil
-    attemptOfNode[attempt.node] = nil
-    catalog.setState(end.outcome == .ok ? .resident : .dataless, of: attempt.node)
-    var actions: [Action] = []
-    if end.outcome == .ok { actions.append(.invalidateAttributes(NodeID(rawValue: UInt64(attempt.node)))) }
+    var actions = settle(attempt, end.outcome == .ok)
+    if end.outcome == .ok || attempt.isRanged {
+      actions.append(.invalidateAttributes(NodeID(rawValue: UInt64(attempt.node))))
+    }
     let result: WaitResult
     switch end.outcome {
     case .ok: result = .ready
@@ -132,7 +132,7 @@ extension EngineState {
     events.record(.waitFinished(record))
     var actions: [Action] = [.complete(waiter, .failed(error))]
     _ = noteCallers(of: attemptID, -1)
-    if let attempt = attempts[attemptID], attempt.waiters.isEmpty {
+    if let attempt = attempts[attemptID], attempt.waiters.isEmpty, !attempt.hasServed {
       if let job = attempt.job { actions.append(.cancel(job)) }
       actions += finish(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now)
     }

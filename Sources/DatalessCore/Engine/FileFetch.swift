@@ -112,11 +112,15 @@ final class FileFetch: AttemptJob {
 
   /// How often and how soon a fetch that found no descriptor free tries again: for 10 s in all.
   private static let retriesMax = 500
-  private static let retryNanoseconds: Int64 = 20_000_000
+  static let retryNanoseconds: Int64 = 20_000_000
+
+  /// Whether a fetch that has written nothing yet tries again.
+  static func mayTryAgain(_ error: FSError, retries: Int) -> Bool {
+    (error.errno == .tooManyOpenFiles || error.errno == .tooManyOpenFilesInSystem) && retries < retriesMax
+  }
 
   private func mayTryAgain(_ error: FSError, _ state: Progress) -> Bool {
-    (error.errno == .tooManyOpenFiles || error.errno == .tooManyOpenFilesInSystem) && state.writer == nil
-      && state.retries < Self.retriesMax && !isCancelled.load(ordering: .acquiring)
+    Self.mayTryAgain(error, retries: state.retries) && state.writer == nil && !isCancelled.load(ordering: .acquiring)
   }
 
   private func save(_ state: Progress) { progress.withLock { $0 = state } }

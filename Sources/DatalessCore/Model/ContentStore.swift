@@ -44,6 +44,17 @@ public protocol ContentStore: Sendable {
   /// what cannot be freed now is freed with the store.
   func remove(_ reference: ContentReference, size: Int64)
 
+  /// Makes room for content of `size` bytes (at least 1) that comes in ranges; it reads as zeros until they are written. Blocking
+  /// I/O lane. What of it may be read is for the caller to know.
+  ///
+  /// - Throws: ENOSPC or EDQUOT (no room), EMFILE, EIO.
+  func makeRanged(size: Int64) throws(FSError) -> ContentReference
+
+  /// Writes ranges of what `makeRanged` made. Several may at once, as long as they write the same bytes. Blocking I/O lane.
+  ///
+  /// - Throws: EMFILE, EIO.
+  func rangeWriter(_ reference: ContentReference, size: Int64) throws(FSError) -> any RangeWriter
+
   /// Bytes allocated on disk for committed content.
   var allocatedBytes: Int64 { get }
 }
@@ -70,4 +81,13 @@ public protocol ContentWriter: AnyObject, Sendable {
 
   /// Drops what was written. Never fails.
   func discard()
+}
+
+/// Writes ranges of content. Used by one thread at a time, on the blocking I/O lane.
+public protocol RangeWriter: AnyObject, Sendable {
+  /// Writes bytes at an offset. - Throws: ENOSPC, EDQUOT, EIO; what was there before stays.
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(FSError)
+
+  /// Nothing more will be written. Called once; never fails.
+  func finish()
 }

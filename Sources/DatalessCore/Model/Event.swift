@@ -71,6 +71,9 @@ public enum Event: Sendable {
     public var priorXattrCalls: Int
     /// Names of the rules that decided something about this attempt, in their order.
     public var rules: [String] = []
+    /// How much of the file the attempt brings in, unless all of it at once; and which part, for `partial`.
+    public var hydration: Hydration?
+    public var range: Range<Int64>?
     /// A refused trigger: the delay it would have had.
     public var requestedDelayNanoseconds: Int64 = 0
     public var time: MonotonicTime

@@ -9,6 +9,7 @@ public struct Decision: Sendable {
 
   public var latency: Part<LatencyModel>?
   public var transferBandwidth: Part<Int64>?
+  public var hydration: Part<Hydration>?
   public var fault: Part<Fault>?
   public var gate: Part<String>?
   public var materialize: Part<Bool>?
@@ -19,7 +20,7 @@ public struct Decision: Sendable {
   func lacks(_ effects: RuleEffects) -> Bool {
     (effects.latency != nil && latency == nil) || (effects.transferBandwidth != nil && transferBandwidth == nil)
       || (effects.fault != nil && fault == nil) || (effects.gate != nil && gate == nil)
-      || (effects.materialize != nil && materialize == nil)
+      || (effects.materialize != nil && materialize == nil) || (effects.hydration != nil && hydration == nil)
   }
 
   mutating func take(_ rule: Rule, at place: Int) {
@@ -28,6 +29,7 @@ public struct Decision: Sendable {
     }
     latency = part(latency, rule.effects.latency)
     transferBandwidth = part(transferBandwidth, rule.effects.transferBandwidth)
+    hydration = part(hydration, rule.effects.hydration)
     fault = part(fault, rule.effects.fault)
     gate = part(gate, rule.effects.gate)
     materialize = part(materialize, rule.effects.materialize)
@@ -42,6 +44,7 @@ public struct Decision: Sendable {
     }
     add(latency?.place, latency?.rule)
     add(transferBandwidth?.place, transferBandwidth?.rule)
+    add(hydration?.place, hydration?.rule)
     add(fault?.place, fault?.rule)
     add(gate?.place, gate?.rule)
     add(materialize?.place, materialize?.rule)

@@ -42,6 +42,8 @@ public struct RuleEffects: Sendable, Equatable {
   public var latency: LatencyModel?
   /// Bytes per second of one transfer, at least 1.
   public var transferBandwidth: Int64?
+  /// Files only.
+  public var hydration: Hydration?
   public var fault: Fault?
   /// The name of a gate that holds the attempt.
   public var gate: String?

@@ -11,6 +11,8 @@ public struct Simulation: Sendable {
   public var transferBandwidth: Int64?
   /// How many file attempts may be in latency and transfer at once; nil = no limit. Default nil.
   public var concurrency: Int?
+  /// How much of a file an attempt brings in. Default full.
+  public var hydration: Hydration = .full
   /// Which signals end a wait.
   public var interrupt: InterruptMode = .fatal
   /// An attempt older than this fails with ETIMEDOUT, in nanoseconds; nil = never. Default nil.

@@ -63,6 +63,11 @@ extension LogEncoder {
   private mutating func started(_ event: Event.MaterializationStarted) {
     json.field("attempt", event.attempt)
     trigger(event)
+    if let hydration = event.hydration { json.field("hydration", hydration.rawValue) }
+    if let range = event.range {
+      json.field("range_offset", range.lowerBound)
+      json.field("range_length", range.upperBound - range.lowerBound)
+    }
     guard !event.rules.isEmpty else { return }
     json.key("rules")
     json.beginArray()

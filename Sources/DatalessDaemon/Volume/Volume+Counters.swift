@@ -15,8 +15,9 @@ extension Volume {
     let counts = engine.counts
     return [
       ("files", Int64(counts.files)), ("files_dataless", Int64(counts.filesDataless)),
-      ("files_materializing", Int64(counts.filesMaterializing)), ("files_resident", Int64(counts.filesResident)),
-      ("files_empty", Int64(counts.filesEmpty)), ("directories", Int64(counts.directories)),
+      ("files_materializing", Int64(counts.filesMaterializing)), ("files_partial", Int64(counts.filesPartial)),
+      ("files_resident", Int64(counts.filesResident)), ("files_empty", Int64(counts.filesEmpty)),
+      ("directories", Int64(counts.directories)),
       ("directories_dataless", Int64(counts.directoriesDataless)),
       ("directories_listed", Int64(counts.directoriesListed)), ("others", Int64(counts.others)),
       ("bytes", counts.bytes), ("bytes_resident", counts.bytesResident), ("local_bytes", content.allocatedBytes),
@@ -60,8 +61,9 @@ extension Volume {
       fastPaths: fastPaths.mapValues(JSONValue.init),
       items: ItemCounts(
         files: Int64(counts.files), filesDataless: Int64(counts.filesDataless),
-        filesMaterializing: Int64(counts.filesMaterializing), filesResident: Int64(counts.filesResident),
-        filesEmpty: Int64(counts.filesEmpty), directories: Int64(counts.directories),
+        filesMaterializing: Int64(counts.filesMaterializing), filesPartial: Int64(counts.filesPartial),
+        filesResident: Int64(counts.filesResident), filesEmpty: Int64(counts.filesEmpty),
+        directories: Int64(counts.directories),
         directoriesDataless: Int64(counts.directoriesDataless), directoriesListed: Int64(counts.directoriesListed),
         others: Int64(counts.others), bytes: counts.bytes, bytesResident: counts.bytesResident,
         localBytes: content.allocatedBytes, otherFileSystems: Int64(store.otherFileSystems)),

@@ -16,6 +16,7 @@ extension Volume {
     let simulation = engine.simulation
     Self.note(simulation.latency, as: "latency", in: &options)
     Self.note(simulation.directoryLatency, as: "directory_latency", in: &options)
+    options["hydration"] = .text(simulation.hydration.rawValue)
     options["interrupt"] = .text(simulation.interrupt.rawValue)
     options["materialize"] = .flag(simulation.materialize)
     if let rate = simulation.bandwidth { options["bandwidth_bytes_per_second"] = .number(rate) }

@@ -18,11 +18,11 @@ enum RuleOverlaps {
 
   // MARK: - Rules behind others
 
-  private static let partNames = ["latency", "bandwidth", "fault", "gate", "materialize"]
+  private static let partNames = ["latency", "bandwidth", "fault", "gate", "materialize", "hydration"]
 
   private static func parts(_ effects: RuleEffects) -> UInt8 {
     (effects.latency != nil ? 1 : 0) | (effects.transferBandwidth != nil ? 2 : 0) | (effects.fault != nil ? 4 : 0)
-      | (effects.gate != nil ? 8 : 0) | (effects.materialize != nil ? 16 : 0)
+      | (effects.gate != nil ? 8 : 0) | (effects.materialize != nil ? 16 : 0) | (effects.hydration != nil ? 32 : 0)
   }
 
   /// A part of a rule is never used if an earlier rule says it under the same conditions, or under some of them.

@@ -31,6 +31,7 @@ extension ScenarioDocument {
     // Directories have no transfer.
     if isFile {
       parts.append(explanation("bandwidth", decision.transferBandwidth?.place, setting: "transfer_bandwidth"))
+      parts.append(explanation("hydration", decision.hydration?.place, setting: "hydration"))
     }
     parts.append(explanation("fault", decision.fault?.place, setting: nil))
     parts.append(explanation("gate", decision.gate?.place, setting: nil))

@@ -16,13 +16,16 @@ enum RuleFields {
     if draft.match.kind == .directory, draft.effects.transferBandwidth != nil {
       decoder.warn(node, "directories have no transfer, so 'bandwidth' has no effect here. Use 'latency'.")
     }
+    if draft.match.kind == .directory, draft.effects.hydration != nil {
+      decoder.warn(node, "directories are listed whole, so 'hydration' has no effect here.")
+    }
     if draft.match.probability == 0 {
       decoder.warn(node, "with probability 0 this rule never matches. Remove it, or raise the probability.")
     }
     return draft
   }.named("rule")
 
-  static let effectNames = ["latency", "bandwidth", "fault", "gate", "materialize"]
+  static let effectNames = ["latency", "bandwidth", "hydration", "fault", "gate", "materialize"]
 
   static let table = ScenarioFields<RuleDraft>(
     what: "a rule",
@@ -44,6 +47,10 @@ enum RuleFields {
         "Bytes per second of each single transfer, at least 1, instead of transfer_bandwidth. Files only.",
         BasicValues.rate
       ) { $0.effects.transferBandwidth = $1 },
+      ScenarioField(
+        "hydration", "How much of a file an attempt brings in: full, progressive or partial. Files only.",
+        ScenarioFieldTables.hydration
+      ) { $0.effects.hydration = $1 },
       ScenarioField(
         "fault", "The attempt fails: an errno by name, never, wrong_size, superseded, or a mapping.",
         FaultValues.fault.named("fault")

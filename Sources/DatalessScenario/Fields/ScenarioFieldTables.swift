@@ -33,6 +33,12 @@ enum ScenarioFieldTables {
       BasicValues.orNone(BasicValues.integer(1...1_000_000, "a whole number from 1 to 1000000"))
     ) { $0.simulation.concurrency = $1.map { Int($0) } },
     ScenarioField(
+      "hydration",
+      "How much of a file an attempt brings in: full (all, then answers), progressive (all, answers as it arrives) or "
+        + "partial (what was asked for). Default full.",
+      hydration
+    ) { $0.simulation.hydration = $1 },
+    ScenarioField(
       "interrupt", "Which signals end a wait, with EINTR: fatal (those that end the process) or any. Default fatal.",
       BasicValues.word("mode", Simulation.InterruptMode.allCases.map { ($0.rawValue, $0) })
     ) { $0.simulation.interrupt = $1 },
@@ -51,6 +57,8 @@ enum ScenarioFieldTables {
       BasicValues.flag
     ) { $0.simulation.materialize = $1 },
   ]
+
+  static let hydration = BasicValues.word("hydration", Hydration.allCases.map { ($0.rawValue, $0) })
 
   static let document = ScenarioFields<ScenarioDraft>(
     what: "a scenario",

@@ -81,6 +81,11 @@ final class ContentFiles: Sendable {
     return handle
   }
 
+  /// A descriptor for a transfer into a file that has its name already.
+  func openForWriting(_ number: UInt32) throws(Errno) -> OwnedDescriptor {
+    try open(Self.name(number), O_WRONLY | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
+  }
+
   /// A descriptor of its own for the caller.
   func openForReading(_ number: UInt32) throws(Errno) -> OwnedDescriptor {
     do throws(Errno) {

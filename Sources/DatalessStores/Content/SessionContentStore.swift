@@ -19,6 +19,8 @@ public final class SessionContentStore: ContentStore {
   private let contentDirectory: OwnedDescriptor
   private let nextNumber = Atomic<UInt64>(0)
   private let allocated = Atomic<Int64>(0)
+  /// Pages counted of files whose content comes in ranges: their references do not know.
+  let rangedPages = Mutex<[UInt32: Int64]>([:])
 
   /// Starts an empty store in `session`, which is kept as long as the store. RLIMIT_NOFILE decides, once, how many
   /// descriptors of large content stay open: a quarter of it, at most 1,024.
@@ -144,8 +146,9 @@ public final class SessionContentStore: ContentStore {
       slabs[slab].give(page, pages)
       countAllocated(pages: -pages)
     case .file(let number, let pages):
+      let counted = rangedPages.withLock { $0.removeValue(forKey: number) }
       files.remove(number)
-      countAllocated(pages: -Int(pages))
+      countAllocated(pages: -Int(counted ?? Int64(pages)))
     }
   }
 

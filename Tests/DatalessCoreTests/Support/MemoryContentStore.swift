@@ -44,6 +44,20 @@ final class MemoryContentStore: ContentStore {
     state.withLock { _ = $0.content.removeValue(forKey: reference.rawValue) }
   }
 
+  func makeRanged(size: Int64) throws(FSError) -> ContentReference {
+    state.withLock { state in
+      // What nobody may see before it is written.
+      state.content[state.next] = [UInt8](repeating: 0xee, count: Int(size))
+      state.next += 1
+      return ContentReference(rawValue: state.next - 1)
+    }
+  }
+
+  func rangeWriter(_ reference: ContentReference, size: Int64) throws(FSError) -> any RangeWriter {
+    state.withLock { $0.writers += 1 }
+    return MemoryRangeWriter(store: self, reference: reference)
+  }
+
   var allocatedBytes: Int64 { state.withLock { $0.content.values.reduce(0) { $0 + Int64($1.count) } } }
   var items: Int { state.withLock { $0.content.count } }
   /// Writers neither committed nor discarded.
@@ -81,4 +95,30 @@ final class MemoryWriter: ContentWriter {
   }
 
   func discard() { store.state.withLock { $0.writers -= 1 } }
+}
+
+final class MemoryRangeWriter: RangeWriter {
+  private let store: MemoryContentStore
+  private let reference: ContentReference
+
+  init(store: MemoryContentStore, reference: ContentReference) {
+    self.store = store
+    self.reference = reference
+  }
+
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(FSError) {
+    guard Int(offset) + buffer.count <= store.limit.load(ordering: .relaxed) else {
+      throw FSError(.noSpace, "the test's disk is full")
+    }
+    let copy = Array(buffer)
+    let isThere = store.state.withLock { state in
+      guard state.content[reference.rawValue] != nil else { return false }
+      state.content[reference.rawValue]?.replaceSubrange(Int(offset)..<Int(offset) + copy.count, with: copy)
+      return true
+    }
+    // Written to content that was removed: on a disk, another file's by now.
+    precondition(isThere, "a transfer wrote to content that is gone")
+  }
+
+  func finish() { store.state.withLock { $0.writers -= 1 } }
 }

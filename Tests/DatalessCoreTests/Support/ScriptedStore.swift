@@ -16,6 +16,8 @@ final class ScriptedStore: BackingStore {
     var changed: FSError?
     /// Where reads run dry.
     var shortAt: Int64?
+    /// Whether content that is open already is found changed from now on, and reads as zeros.
+    var isChangedWhileOpen = false
   }
 
   let items: Mutex<[String: Item]>
@@ -99,7 +101,8 @@ final class ScriptedStore: BackingStore {
     guard found.attributes.isSameVersion(as: file.attributes) else {
       throw FSError(.staleNFSFileHandle, "another version")
     }
-    return ScriptedContent(found)
+    let path = String(decoding: file.path, as: UTF8.self)
+    return ScriptedContent(found) { [self] in items.withLock { $0[path]?.isChangedWhileOpen ?? false } }
   }
 
   func readLink(_ link: StoreItem) throws(FSError) -> [UInt8] { try item(link).target }
@@ -120,7 +123,12 @@ final class ScriptedContent: StoreContent {
   private let item: ScriptedStore.Item
   let descriptor: CInt? = nil
 
-  init(_ item: ScriptedStore.Item) { self.item = item }
+  private let isChanged: @Sendable () -> Bool
+
+  init(_ item: ScriptedStore.Item, isChanged: @escaping @Sendable () -> Bool) {
+    self.item = item
+    self.isChanged = isChanged
+  }
 
   func nextData(from offset: Int64) throws(FSError) -> Range<Int64>? {
     offset < item.attributes.size ? offset..<item.attributes.size : nil
@@ -130,11 +138,18 @@ final class ScriptedContent: StoreContent {
     let end = min(Int64(item.content.count), item.shortAt ?? .max)
     guard offset < end else { return 0 }
     let count = min(buffer.count, Int(end - offset))
+    if isChanged() {
+      _ = buffer[..<count].initializeMemory(as: UInt8.self, repeating: 0)
+      return count
+    }
     item.content.withUnsafeBytes { buffer.copyMemory(from: .init(rebasing: $0[Int(offset)..<Int(offset) + count])) }
     return count
   }
 
-  func verify() throws(FSError) { if let changed = item.changed { throw changed } }
+  func verify() throws(FSError) {
+    if let changed = item.changed { throw changed }
+    if isChanged() { throw FSError(.staleNFSFileHandle, "changed while it was read") }
+  }
   func close() {}
 }
 

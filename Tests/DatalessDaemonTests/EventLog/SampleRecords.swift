@@ -45,6 +45,8 @@ enum SampleRecords {
   static let started: Event.MaterializationStarted = {
     var started = trigger
     started.rules = ["slow-photos"]
+    started.hydration = .partial
+    started.range = 0..<48000
     return started
   }()
 

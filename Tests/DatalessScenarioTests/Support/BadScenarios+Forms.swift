@@ -44,12 +44,12 @@ extension BadScenarios {
     Case(
       text: "- latency: 1s\n",
       message: "s.yaml:1:1: a list instead of a scenario. Write 'field: value' pairs: version, seed, latency, "
-        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, interrupt, give_up_after, offline, "
+        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, interrupt, give_up_after, offline, "
         + "materialize, rules."),
     Case(
       text: "200ms",
       message: "s.yaml:1:1: a single value instead of a scenario. Write 'field: value' pairs: version, seed, "
-        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, interrupt, give_up_after, "
+        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, interrupt, give_up_after, "
         + "offline, materialize, rules."),
     Case(
       text: "{\"latency\": }",

@@ -8,14 +8,14 @@ extension BadScenarios {
     rule(
       "5",
       "s.yaml:2:5: a single value instead of a rule. Write 'field: value' pairs: name, match, latency, "
-        + "bandwidth, fault, gate, materialize."),
+        + "bandwidth, hydration, fault, gate, materialize."),
     rule(
       "{}",
-      "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, fault, gate, "
+      "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, hydration, fault, gate, "
         + "materialize."),
     rule(
       "match: {path: a}",
-      "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, fault, gate, "
+      "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, hydration, fault, gate, "
         + "materialize."),
     rule(
       "{path: a, fault: EIO}",
@@ -26,7 +26,7 @@ extension BadScenarios {
     rule(
       "{match: {}, latencey: 1s}",
       "s.yaml:2:17: unknown field 'latencey' in a rule. Did you mean 'latency'? There are: name, match, "
-        + "latency, bandwidth, fault, gate, materialize."),
+        + "latency, bandwidth, hydration, fault, gate, materialize."),
     rule(
       "{name: \"a b\", fault: EIO}",
       "s.yaml:2:12: 'a b' cannot name a rule. Use 1 to 64 letters, digits, dots, hyphens and underscores."),

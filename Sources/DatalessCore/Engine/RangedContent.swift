@@ -1,0 +1,209 @@
+internal import SystemPackage
+
+/// Local content of a file that came, or comes, in ranges.
+///
+/// What is in `ranges` was read from the listed version, and is never written with other bytes: a transfer checks the version
+/// after it has read and before it writes. So transfers of one content may overlap, and may outlive their attempt; only the
+/// space may not be given to another file before the last of them has ended.
+struct RangedContent {
+  let id: UInt64
+  let reference: ContentReference
+  let size: Int64
+  var ranges = ByteRangeSet()
+  /// Transfers that may write.
+  var transfers = 0
+}
+
+/// A transfer's share of a ranged content.
+struct RangedShare {
+  let id: UInt64
+  let node: Int
+  let reference: ContentReference
+}
+
+extension EngineState {
+  /// The unit of partial content: a page, and what the Cloud Files API rounds to.
+  static let rangeUnit: Int64 = 4096
+
+  /// What a caller asked for, within the file: all of it for whatever names no range, its last byte for a range beyond the end.
+  static func wanted(_ request: TriggerRequest, size: Int64) -> Range<Int64> {
+    guard let offset = request.offset, let length = request.length, offset >= 0, length > 0 else { return 0..<size }
+    let end = min(offset.addingReportingOverflow(length).partialValue, size)
+    return end > offset ? offset..<end : size - 1..<size
+  }
+
+  /// A range in whole units, within the file.
+  static func aligned(_ range: Range<Int64>, size: Int64) -> Range<Int64> {
+    range.lowerBound / rangeUnit * rangeUnit..<min((range.upperBound + rangeUnit - 1) / rangeUnit * rangeUnit, size)
+  }
+
+  /// The content that has a range of a file that is not resident; nil unless all of the range is there.
+  func rangedContent(_ position: Int, has range: Range<Int64>) -> ContentReference? {
+    // Nearly every volume has none.
+    guard !ranged.isEmpty, let content = ranged[position], content.ranges.contains(range) else { return nil }
+    return content.reference
+  }
+
+  /// The attempt in flight that a trigger joins.
+  func attempt(for position: Int, _ request: TriggerRequest) -> UInt64? {
+    if let whole = attemptOfNode[position] { return whole }
+    guard !rangeAttempts.isEmpty, let parts = rangeAttempts[position] else { return nil }
+    let wanted = Self.wanted(request, size: catalog.inodes[position].size)
+    return parts.first { attempts[$0]?.range.map { $0.contains(wanted) } ?? false }
+  }
+
+  /// Files an attempt under its node.
+  mutating func enter(_ id: UInt64, _ position: Int, isPart: Bool) {
+    if isPart { rangeAttempts[position, default: []].append(id) } else { attemptOfNode[position] = id }
+  }
+
+  /// The attempt has ended: what its node is now, and what is to be removed.
+  mutating func settle(_ attempt: Attempt, _ isOk: Bool) -> [Action] {
+    let node = attempt.node
+    if attemptOfNode[node] == attempt.id { attemptOfNode[node] = nil }
+    if let parts = rangeAttempts[node] {
+      let left = parts.filter { $0 != attempt.id }
+      rangeAttempts[node] = left.isEmpty ? nil : left
+    }
+    guard attempt.isRanged else {
+      catalog.setState(isOk ? .resident : .dataless, of: node)
+      return []
+    }
+    let isBusy = attemptOfNode[node] != nil || rangeAttempts[node] != nil
+    guard let content = ranged[node] else {
+      // Nothing has come yet, or an attempt beside this one has completed the file.
+      if catalog.inodes[node].state != .resident { catalog.setState(isBusy ? .materializing : .dataless, of: node) }
+      return []
+    }
+    if content.ranges.contains(0..<content.size) {
+      catalog.setState(.resident, of: node)
+      catalog.setPartialBlocks(nil, of: node)
+      if content.transfers == 0, !isBusy { ranged[node] = nil }
+      return []
+    }
+    if isBusy {
+      catalog.setState(.materializing, of: node)
+    } else if content.ranges.isEmpty {
+      catalog.setState(.dataless, of: node)
+      return retire(node)
+    } else {
+      catalog.setState(.partial, of: node)
+    }
+    return []
+  }
+
+  /// Takes the content from its file. It is removed when no transfer can write to it any more.
+  mutating func retire(_ node: Int) -> [Action] {
+    guard let content = ranged.removeValue(forKey: node) else { return [] }
+    catalog.inodes[node].payload = 0
+    catalog.setPartialBlocks(nil, of: node)
+    guard content.transfers > 0 else { return [.remove(content.reference, size: content.size)] }
+    retired[content.id] = content
+    return []
+  }
+
+  /// Answers the waiters of an attempt whose ranges are there.
+  mutating func serveWaiters(of id: UInt64, _ now: MonotonicTime) -> [Action] {
+    guard let attempt = attempts[id], attempt.plan.hydration != .full, let content = ranged[attempt.node] else {
+      return []
+    }
+    var actions: [Action] = []
+    for waiter in attempt.waiters.all where content.ranges.contains(Self.wanted(waiter.request, size: content.size)) {
+      guard let place = attemptOfWaiter.removeValue(forKey: waiter.id) else { continue }
+      _ = attempts[id]?.waiters.remove(at: place.slot)
+      attempts[id]?.hasServed = true
+      let record = waitRecord(id, waiter, .ok, now)
+      events.record(.waitFinished(record))
+      if attempts[id]?.departed.count ?? 0 < 64 { attempts[id]?.departed.append(record) }
+      actions.append(.complete(waiter, .ready))
+    }
+    return actions
+  }
+}
+
+extension Engine {
+  /// What is missing of an attempt's range, in the order in which it is to come; nil when the attempt has ended.
+  func missingRanges(_ id: UInt64) -> [Range<Int64>]? {
+    state.withLock { state in
+      guard let attempt = state.attempts[id] else { return nil }
+      let range = attempt.range ?? 0..<attempt.size
+      let missing = state.ranged[attempt.node]?.ranges.missing(in: range) ?? [range]
+      guard attempt.range == nil, attempt.plan.hydration == .progressive else { return missing }
+      // From the first caller's offset on, then from the start.
+      let start = attempt.firstOffset
+      let after = missing.compactMap { $0.upperBound > start ? max($0.lowerBound, start)..<$0.upperBound : nil }
+      return after + missing.compactMap { $0.lowerBound < start ? $0.lowerBound..<min($0.upperBound, start) : nil }
+    }
+  }
+
+  /// Lets a transfer write to its file's ranged content.
+  ///
+  /// - Parameter made: Room for the content, if the file had none; it becomes the file's, unless another transfer came first.
+  /// - Returns: nil when the attempt has ended, or when there is no content yet and `made` is nil.
+  func shareContent(_ id: UInt64, made: ContentReference?) -> RangedShare? {
+    state.withLock { state in
+      guard let attempt = state.attempts[id] else { return nil }
+      let node = attempt.node
+      if state.ranged[node] == nil {
+        guard let made else { return nil }
+        state.ranged[node] = RangedContent(id: state.nextRanged, reference: made, size: attempt.size)
+        state.nextRanged += 1
+        state.catalog.inodes[node].payload = made.rawValue
+      }
+      state.ranged[node]?.transfers += 1
+      return state.ranged[node].map { RangedShare(id: $0.id, node: node, reference: $0.reference) }
+    }
+  }
+
+  /// A range has arrived and is written.
+  ///
+  /// - Returns: False when the attempt has ended meanwhile: the transfer stops.
+  func arrived(_ id: UInt64, _ share: RangedShare, _ range: Range<Int64>) -> Bool {
+    let actions: [Action]? = state.withLock { state in
+      guard state.attempts[id] != nil, state.ranged[share.node]?.id == share.id else { return nil }
+      state.ranged[share.node]?.ranges.insert(range)
+      let count = state.ranged[share.node]?.ranges.count ?? 0
+      state.catalog.setPartialBlocks((count + 4095) / 4096 * 8, of: share.node)
+      return state.serveWaiters(of: id, timer.now)
+    }
+    guard let actions else { return false }
+    perform(actions)
+    return true
+  }
+
+  /// Everything the attempt asked for is there.
+  func rangesArrived(_ id: UInt64, bytes: Int64, storeNanoseconds: Int64) {
+    let actions: [Action] = state.withLock { state in
+      guard let attempt = state.attempts[id] else { return [] }
+      let end = AttemptEnd(outcome: .ok, bytes: bytes, storeNanoseconds: storeNanoseconds)
+      return state.finish(attempt, end, timer.now)
+    }
+    perform(actions)
+  }
+
+  /// A transfer will not write any more.
+  func endTransfer(_ share: RangedShare) {
+    let actions: [Action] = state.withLock { state in
+      if state.ranged[share.node]?.id == share.id {
+        state.ranged[share.node]?.transfers -= 1
+        let isIdle = state.attemptOfNode[share.node] == nil && state.rangeAttempts[share.node] == nil
+        if state.ranged[share.node]?.transfers == 0, isIdle, state.catalog.inodes[share.node].state == .resident {
+          state.ranged[share.node] = nil
+        }
+        return []
+      }
+      state.retired[share.id]?.transfers -= 1
+      guard let content = state.retired[share.id], content.transfers == 0 else { return [] }
+      state.retired[share.id] = nil
+      return [.remove(content.reference, size: content.size)]
+    }
+    perform(actions)
+  }
+}
+
+extension Range<Int64> {
+  /// Whether another range lies in this one.
+  func contains(_ other: Range<Int64>) -> Bool {
+    lowerBound <= other.lowerBound && other.upperBound <= upperBound
+  }
+}
