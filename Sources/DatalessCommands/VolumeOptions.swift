@@ -43,9 +43,24 @@ struct VolumeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Attempts that take longer fail with ETIMEDOUT, such as 30s. [default: never]", valueName: "duration"),
+      "Attempts that take longer fail with ETIMEDOUT (or as the profile says), such as 30s. [default: never]",
+      valueName: "duration"),
     transform: { try Self.setting($0, DurationText.parse) })
   var giveUpAfter: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What materializes, and with which errnos it fails: macos, open, windows or openvfs. [default: macos]",
+      valueName: "name"))
+  var profile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How metadata looks: blocks=zero|one|real, ctime=stable|bump, seek=data|hole, state=dataless|openvfs|none, subtype=NAME."
+        + " Repeatable. [default: blocks=zero, ctime=stable, seek=data, state=dataless, subtype=dataless]",
+      valueName: "key=value"),
+    transform: Self.assignment)
+  var present: [Assignment] = []
 
   @Option(
     help: ArgumentHelp("For all that chance decides: the same seed, the same run. [default: 0]", valueName: "n"))
@@ -87,12 +102,14 @@ struct VolumeOptions: ParsableArguments {
   private func document() throws -> ScenarioDocument {
     let document = try scenario.map { try ScenarioFile.read($0) } ?? .empty
     ScenarioFile.say(document.warnings)
-    let settings = [
-      ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
-      ("concurrency", concurrency), ("hydration", hydration?.rawValue), ("interrupt", interrupt?.rawValue),
-      ("give_up_after", giveUpAfter),
-      ("seed", seed.map(String.init)),
-    ].compactMap { key, value in value.map { (key: key, value: $0) } }
+    let settings =
+      [
+        ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
+        ("concurrency", concurrency), ("hydration", hydration?.rawValue), ("interrupt", interrupt?.rawValue),
+        ("give_up_after", giveUpAfter), ("seed", seed.map(String.init)),
+        ("profile", profile),
+      ].compactMap { key, value in value.map { (key: key, value: $0) } }
+      + present.map { (key: "present.\($0.key)", value: $0.value) }
     guard !settings.isEmpty else { return document }
     return try ScenarioFile.checked { () throws(ScenarioError) in try document.setting(settings) }
   }
@@ -114,6 +131,19 @@ struct VolumeOptions: ParsableArguments {
   ) throws -> String {
     _ = try checked { () throws(FSError) in try parse(text) }
     return text
+  }
+
+  /// KEY=VALUE.
+  struct Assignment: Sendable {
+    var key: String
+    var value: String
+  }
+
+  private static func assignment(_ text: String) throws -> Assignment {
+    guard let mark = text.firstIndex(of: "="), mark != text.startIndex else {
+      throw ValidationError("malformed setting '\(text)': expected KEY=VALUE, such as blocks=one (EINVAL).")
+    }
+    return Assignment(key: String(text[..<mark]), value: String(text[text.index(after: mark)...]))
   }
 
   private static func count(_ text: String) throws -> String {

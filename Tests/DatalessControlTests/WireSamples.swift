@@ -35,6 +35,12 @@ enum WireSamples {
   static let gate = GateStatus(
     name: "g", isOpen: false, callers: 1, attemptCount: 1, rules: ["r"], held: [held])
   static let change = ScenarioChange(rules: 1, rule: "r", warnings: [problem])
+  private static let profile = ProfileStatus(
+    name: "macos", files: ["read"], directories: ["readdir", "lookup"], errnos: ["refused": "EDEADLK"],
+    directoryErrnos: ["refused": "EDEADLK"], residentChanges: "stale")
+  private static let present = PresentationStatus(
+    blocks: "zero", ctime: "stable", seek: "data", state: "user.dataless.state", stateListed: false, subtype: "dataless"
+  )
   private static let part = ExplainedPart(part: "latency", value: "1s", rule: "r")
   private static let rule = ExplainedRule(name: "r", verdict: "decides", reason: "latency")
   static let explanation = ExplainAnswer(
@@ -45,7 +51,9 @@ enum WireSamples {
     pid: 42, session: "0123456789ab", mountpoint: odd, source: odd, readOnly: true, options: ["latency_ns": 5],
     log: odd, logDropped: 0, cache: odd, uptimeNanoseconds: 1, started: "2026-01-02T03:04:05.000000000Z",
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["passthrough": true], items: counts,
-    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens, isOffline: true, seed: 7,
+    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens, isOffline: true,
+    profile: profile,
+    present: present, seed: 7,
     ruleCount: 1,
     gates: [summary], inFlight: [attempt], budget: budget,
     warnings: ["w"])
@@ -58,7 +66,13 @@ enum WireSamples {
         pid: 42, session: "0123456789ab", mountpoint: bytes("/m"), source: bytes("/s"), readOnly: true, options: [:],
         log: bytes("/l"), logDropped: 0, cache: bytes("/c"), uptimeNanoseconds: 1,
         started: "2026-01-02T03:04:05.000000000Z", kernel: "6.18.0", libfuse: "3.14.0", fastPaths: [:], items: counts,
-        requestsReachingTheVolume: [:], materialized: materialized, opens: opens, inFlight: [], warnings: [])
+        requestsReachingTheVolume: [:], materialized: materialized, opens: opens, profile: profile, present: present,
+        inFlight: [], warnings: [])
+    ),
+    "ProfileStatus": (profile, profile),
+    "PresentationStatus": (
+      present,
+      PresentationStatus(blocks: "one", ctime: "bump", seek: "hole", state: nil, stateListed: false, subtype: "x")
     ),
     "ItemCounts": (counts, counts), "MaterializedCounts": (materialized, materialized),
     "OpenCounts": (opens, opens), "OpenModeCounts": (modes, modes),

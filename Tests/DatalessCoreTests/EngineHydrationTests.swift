@@ -29,7 +29,6 @@ import Testing
     fixture.lane.runAll()
     #expect(answer.isReady)
     #expect(state(fixture) == "partial")
-    #expect(fixture.engine.contentStateName(of: fixture.node("file")) == "partial")
     #expect(fixture.engine.attributes(of: fixture.node("file"))?.attributes.blocks == 8)
     #expect(fixture.engine.counts.filesPartial == 1)
     #expect(fixture.events.started.last?.range == 4096..<8192)

@@ -55,6 +55,7 @@ import Testing
       case .dataless: "direct"
       case .resident: "cached"
       case .passthrough: "passthrough"
+      case .needsMaterialization: "materialize"
       case .failed(let errno): errno.name
       }
     }
@@ -137,9 +138,9 @@ import Testing
   @Test func seekFindsAllDataWhileDataless() {
     let fixture = EngineFixture(ScriptedStore(["a": 10_000]))
     let node = fixture.node("a")
-    #expect(fixture.engine.seek(node, from: 17, hole: false) == .success(17))
-    #expect(fixture.engine.seek(node, from: 17, hole: true) == .success(10_000))
-    guard case .failure(let error) = fixture.engine.seek(node, from: 10_000, hole: false) else {
+    #expect(fixture.engine.seek(node, from: 17, hole: false) == .offset(17))
+    #expect(fixture.engine.seek(node, from: 17, hole: true) == .offset(10_000))
+    guard case .failed(let error) = fixture.engine.seek(node, from: 10_000, hole: false) else {
       Issue.record("beyond the end there is no data")
       return
     }

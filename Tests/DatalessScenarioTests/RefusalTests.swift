@@ -3,7 +3,7 @@ import Testing
 
 /// Every kind of mistake, with the exact place and text of what is said about it.
 @Suite struct RefusalTests {
-  @Test(arguments: BadScenarios.forms + BadScenarios.values + BadScenarios.rules)
+  @Test(arguments: BadScenarios.forms + BadScenarios.values + BadScenarios.rules + BadScenarios.profiles)
   func saysWhatIsWrongWhereAndWhatToDo(_ bad: BadScenarios.Case) {
     #expect(ScenarioText.verdict(bad.text) == bad.message)
   }

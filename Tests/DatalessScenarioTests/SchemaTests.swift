@@ -44,9 +44,17 @@ import Testing
       lines += node.json(pretty: false)
       lines += "}\n".utf8
     }
-    for bad in BadScenarios.forms + BadScenarios.values + BadScenarios.rules { add(bad.text, isValid: !bad.isInSchema) }
+    for bad in BadScenarios.forms + BadScenarios.values + BadScenarios.rules + BadScenarios.profiles {
+      add(bad.text, isValid: !bad.isInSchema)
+    }
     for example in ScenarioText.examples(in: "docs/SCENARIOS.md") { add(example.text, isValid: true) }
     for preset in LatencyPreset.all { add("latency: {preset: \(preset.name)}", isValid: true) }
+    for profile in [
+      "macos", "{base: open, files: [read, seek], errnos: {failed: none}}", "{directories: [lookup, readdir]}",
+    ] {
+      add("profile: \(profile)", isValid: true)
+    }
+    for state in ["none", "openvfs", "{name: user.x, listed: on}"] { add("present: {state: \(state)}", isValid: true) }
     for size in ["4k", "'>1MB'", "'<= 4KiB'", "1k..1M", "1k..", "..1M", "0"] {
       add("rules: [{match: {size: \(size), attempt: 1..3, during: 0s..10s}, fault: EIO}]", isValid: true)
     }

@@ -10,6 +10,7 @@ import native
 import ordinary
 import recording
 import scale
+import staged
 import trees
 from measure import Failed, Result, pairs, percentile, run
 from mounts import Dataless, bindfs, protocol_limit, rclone
@@ -209,4 +210,5 @@ CASES = {
     "mount-million": mount_million,
     "memory-million": memory_million,
     **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES,
+    **staged.CASES,
 }

@@ -9,16 +9,24 @@ enum ExplainText {
     var lines = [
       "\(path) (\(answer.kind), \(answer.state)\(size)): \(answer.trigger)\(process), attempt \(answer.attempt)"
     ]
+    if !answer.isTrigger {
+      lines.append(
+        "  the profile '\(answer.profile)' does not materialize a \(answer.kind) on \(answer.trigger): nothing happens")
+    }
     if answer.state == "resident" || answer.state == "listed" {
       lines.append("  it is local: nothing is triggered until it is evicted")
     }
     if answer.isOffline {
-      lines.append("  the volume is offline: the attempt fails with ETIMEDOUT before anything else")
+      lines.append(
+        "  the volume is offline: the attempt fails with \(answer.errnos["offline"] ?? "ETIMEDOUT") before anything else"
+      )
     }
     for part in answer.parts {
       let title = part.part + String(repeating: " ", count: max(1, 13 - part.part.count))
       lines.append(TerminalText.escaped("  \(title)\(part.value)\(origin(part))"))
     }
+    let profile = "profile" + String(repeating: " ", count: 6)
+    lines.append(TerminalText.escaped("  \(profile)\(answer.profile): \(ProfileText.errnos(answer.errnos))"))
     if answer.ruleCount == 0 { return lines }
     lines.append("rules:")
     for rule in answer.rules {

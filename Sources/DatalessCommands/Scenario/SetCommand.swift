@@ -9,11 +9,12 @@ struct SetCommand: ParsableCommand {
     discussion: """
       Holds for what is triggered from now on; attempts under way go on as they started. Settings are those of a scenario \
       file: seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, interrupt, give_up_after, \
-      offline, materialize. Values are written as in such a file; 'none' removes a limit. All are changed, or none.
+      offline, materialize, profile, present; and present.blocks, present.ctime, present.seek and present.state alone. \
+      Values are written as in such a file; 'none' removes a limit. All are changed, or none.
 
       EXAMPLES
         dataless set /mnt/project latency=200ms bandwidth=20MB/s
-        dataless set /mnt/project 'latency={preset: s3}' concurrency=none
+        dataless set /mnt/project 'latency={preset: s3}' profile=windows present.blocks=one
 
       EXIT STATUS
         0 changed; 1 failure; 2 wrong use, also an invalid value; 3 no such volume, or its daemon is not running; \

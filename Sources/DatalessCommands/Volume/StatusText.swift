@@ -7,12 +7,19 @@ enum StatusText {
     let mode = status.readOnly ? "read-only" : "writable"
     var lines = ["\(TerminalText.escaped(status.mountpointBytes)) (\(mode))"]
     lines.append(line("source", TerminalText.escaped(status.sourceBytes)))
-    if !status.options.isEmpty { lines.append(line("options", options(status.options))) }
+    // Told in lines of their own.
+    let told = status.options.filter { $0.key != "profile" && !$0.key.hasPrefix("present_") }
+    if !told.isEmpty { lines.append(line("options", options(told))) }
+    lines.append(line("profile", TerminalText.escaped(ProfileText.profile(status.profile))))
+    lines.append(line("metadata", TerminalText.escaped(ProfileText.presentation(status.present))))
     let uptime = HumanText.duration(nanoseconds: status.uptimeNanoseconds)
     lines.append(line("daemon", "pid \(status.pid), session \(TerminalText.escaped(status.session)), up \(uptime)"))
     let lost = status.logDropped > 0 ? " (incomplete: \(HumanText.count(status.logDropped, "record")) lost)" : ""
     lines.append(line("log", TerminalText.escaped(status.logBytes) + lost))
-    if status.isOffline { lines.append(line("store", "OFFLINE: what needs it fails with ETIMEDOUT")) }
+    if status.isOffline {
+      lines.append(
+        line("store", "OFFLINE: what needs it fails with \(status.profile.errnos["offline"] ?? "ETIMEDOUT")"))
+    }
     lines.append(line("files", files(status.items)))
     lines.append(line("dirs", directories(status.items)))
     lines.append(line("content", content(status.items)))

@@ -20,6 +20,16 @@ public enum VolumeLocator {
     try SessionRecord.read(volumeDirectory: volumeDirectory(of: volume))
   }
 
+  /// Whether a FUSE mount of another type is a volume of ours: its daemon's record names its type and SOURCE. A record that was
+  /// left behind does not match the next mount that gets its device number.
+  static func isRecorded(_ mount: MountEntry) -> Bool {
+    guard mount.fileSystemType.hasPrefix("fuse."),
+      mount.fileSystemType != MountEntry.datalessType,
+      let record = try? record(of: mount), let subtype = record.subtype
+    else { return false }
+    return MountEntry.type(subtype: subtype) == mount.fileSystemType && record.sourceBytes == mount.source
+  }
+
   /// The volume a TARGET or MOUNTPOINT argument means: any path on it will do.
   ///
   /// - Throws: `ControlError.notAVolume`, or as `PathResolver.resolve`.

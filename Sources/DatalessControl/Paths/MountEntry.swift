@@ -10,14 +10,22 @@ public struct MountEntry: Sendable, Equatable {
   public var mountPoint: [UInt8]
   /// Per-mount options, such as `ro,nosuid`.
   public var options: String
-  /// `fuse.dataless` for our volumes.
+  /// `fuse.dataless` for our volumes, unless their scenario has another subtype.
   public var fileSystemType: String
   public var source: [UInt8]
   /// Per-file-system options, such as `rw,user_id=0,group_id=0`.
   public var superOptions: String
 
-  /// The file system type of every volume of this program.
-  public static let datalessType = "fuse.dataless"
+  /// Whether it is a volume of ours by its daemon's record, whatever its type is: `MountTable.current` looks.
+  public var isRecorded = false
+
+  /// The subtype of volumes whose scenario has no other.
+  public static let datalessSubtype = "dataless"
+
+  public static let datalessType = type(subtype: datalessSubtype)
+
+  /// The file system type of a volume.
+  public static func type(subtype: String) -> String { "fuse.\(subtype)" }
 
   public init(
     mountID: Int, parentID: Int, device: String, root: [UInt8], mountPoint: [UInt8], options: String,
@@ -34,7 +42,8 @@ public struct MountEntry: Sendable, Equatable {
     self.superOptions = superOptions
   }
 
-  public var isDataless: Bool { fileSystemType == Self.datalessType }
+  /// Whether it is a volume of this program.
+  public var isDataless: Bool { isRecorded || fileSystemType == Self.datalessType }
 
   /// The user that mounted a FUSE file system, from its `user_id=` option; nil for other file systems.
   public var userID: UInt32? {

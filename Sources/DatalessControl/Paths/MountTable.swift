@@ -14,7 +14,11 @@ public struct MountTable: Sendable, Equatable {
   ///
   /// - Throws: `ControlError.system` when /proc is not mounted (ENOENT) or not readable (EACCES).
   public static func current() throws(ControlError) -> MountTable {
-    MountTable(parsing: try FileBytes.read("/proc/self/mountinfo"))
+    var table = MountTable(parsing: try FileBytes.read("/proc/self/mountinfo"))
+    for index in table.entries.indices {
+      table.entries[index].isRecorded = VolumeLocator.isRecorded(table.entries[index])
+    }
+    return table
   }
 
   /// All mounts of volumes of this program, hidden ones included.

@@ -18,9 +18,11 @@ public struct SessionRecord: Codable, Sendable, Equatable {
   public var cacheBase64: String?
   /// RFC 3339, UTC, nine digits.
   public var started: String
+  /// The volume's file system type is `fuse.<subtype>`; absent for `dataless`.
+  public var subtype: String?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case pid, session, mountpoint, source, log, cache, started
+    case pid, session, mountpoint, source, log, cache, started, subtype
     case mountpointBase64 = "mountpoint_b64"
     case sourceBase64 = "source_b64"
     case logBase64 = "log_b64"
@@ -28,7 +30,8 @@ public struct SessionRecord: Codable, Sendable, Equatable {
   }
 
   public init(
-    pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], log: [UInt8], cache: [UInt8], started: String
+    pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], log: [UInt8], cache: [UInt8], started: String,
+    subtype: String = MountEntry.datalessSubtype
   ) {
     self.pid = pid
     self.session = session
@@ -37,6 +40,7 @@ public struct SessionRecord: Codable, Sendable, Equatable {
     (self.log, logBase64) = WirePath.split(log)
     (self.cache, cacheBase64) = WirePath.split(cache)
     self.started = started
+    self.subtype = subtype == MountEntry.datalessSubtype ? nil : subtype
   }
 
   public var mountpointBytes: [UInt8] { WirePath.bytes(mountpoint, mountpointBase64) }

@@ -9,6 +9,12 @@ public struct ExplainAnswer: Codable, Sendable, Equatable {
   public var state: String
   public var sizeBytes: Int64
   public var trigger: String
+  /// Whether the volume's profile materializes an item of this kind on this trigger; if not, nothing else of this happens.
+  public var isTrigger: Bool
+  /// The profile's name.
+  public var profile: String
+  /// What the caller gets when content does not come, by `refused`, `offline`, `timeout`, `superseded`, `gone` and `failed`.
+  public var errnos: [String: String]
   /// Which attempt of the item it would be, from 1.
   public var attempt: Int64
   /// Whether the store is made unreachable: then the attempt fails before anything else.
@@ -22,7 +28,8 @@ public struct ExplainAnswer: Codable, Sendable, Equatable {
   public var ruleCount: Int64
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case path, kind, state, trigger, attempt, process, parts, rules
+    case path, kind, state, trigger, attempt, process, parts, rules, profile, errnos
+    case isTrigger = "materializes"
     case pathBase64 = "path_b64"
     case sizeBytes = "size_bytes"
     case isOffline = "offline"
@@ -30,7 +37,8 @@ public struct ExplainAnswer: Codable, Sendable, Equatable {
   }
 
   public init(
-    path: [UInt8], kind: String, state: String, sizeBytes: Int64, trigger: String, attempt: Int64,
+    path: [UInt8], kind: String, state: String, sizeBytes: Int64, trigger: String, isTrigger: Bool = true,
+    profile: String = "macos", errnos: [String: String] = [:], attempt: Int64,
     isOffline: Bool = false, process: WireProcess? = nil, parts: [ExplainedPart], rules: [ExplainedRule],
     ruleCount: Int64
   ) {
@@ -39,6 +47,9 @@ public struct ExplainAnswer: Codable, Sendable, Equatable {
     self.state = state
     self.sizeBytes = sizeBytes
     self.trigger = trigger
+    self.isTrigger = isTrigger
+    self.profile = profile
+    self.errnos = errnos
     self.attempt = attempt
     self.isOffline = isOffline
     self.process = process

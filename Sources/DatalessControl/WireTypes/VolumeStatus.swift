@@ -38,6 +38,10 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var opens: OpenCounts
   /// Whether the store is made unreachable (`dataless offline`).
   public var isOffline: Bool
+  /// What materializes, and with which errnos it fails.
+  public var profile: ProfileStatus
+  /// How metadata looks.
+  public var present: PresentationStatus
   /// What all chance follows from.
   public var seed: UInt64
   /// How many rules there are.
@@ -53,7 +57,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case pid, session, mountpoint, source, options, log, cache, started, kernel, libfuse, items, materialized,
-      opens, budget, warnings, seed, gates
+      opens, budget, warnings, seed, gates, profile, present
     case isOffline = "offline"
     case ruleCount = "rule_count"
     case mountpointBase64 = "mountpoint_b64"
@@ -72,7 +76,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], readOnly: Bool, options: [String: JSONValue],
     log: [UInt8], logDropped: Int64, cache: [UInt8], uptimeNanoseconds: Int64, started: String, kernel: String,
     libfuse: String, fastPaths: [String: JSONValue], items: ItemCounts, requestsReachingTheVolume: [String: Int64],
-    materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, seed: UInt64 = 0,
+    materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, profile: ProfileStatus,
+    present: PresentationStatus, seed: UInt64 = 0,
     ruleCount: Int64 = 0,
     gates: [GateSummary] = [], inFlight: [InFlightAttempt], budget: BudgetStatus? = nil, warnings: [String]
   ) {
@@ -95,6 +100,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.materialized = materialized
     self.opens = opens
     self.isOffline = isOffline
+    self.profile = profile
+    self.present = present
     self.seed = seed
     self.ruleCount = ruleCount
     self.gates = gates

@@ -15,6 +15,14 @@ struct Catalog: ~Copyable {
   /// Files with several names, by what makes them the same file: whichever name is seen first, it is one node.
   private var hardLinks: [HardLinkKey: UInt32] = [:]
   var counts = CatalogCounts()
+  /// st_blocks of files without their content.
+  var datalessBlocks = Presentation.Blocks.zero
+  /// Whether st_ctime moves when content comes.
+  var bumpsChangeTime = false
+  /// The moved times, by node; empty unless they move.
+  var movedChangeTimes: [Int: Timestamp] = [:]
+  /// The time of day, for moved times alone.
+  private let timeOfDay: @Sendable () -> Timestamp
   /// Nodes whose metadata a renewed listing has changed, for the kernel to be told before anybody is answered.
   private var changed: [UInt32] = []
   /// What st_blocks shows of files that are partly there.
@@ -30,7 +38,12 @@ struct Catalog: ~Copyable {
     }
   }
 
-  init(root: ItemAttributes) {
+  /// - Parameter timeOfDay: CLOCK_REALTIME, or a test's own time; called under the engine's lock.
+  init(
+    root: ItemAttributes,
+    timeOfDay: @escaping @Sendable () -> Timestamp = { Timestamp(seconds: 0, nanoseconds: 0) }
+  ) {
+    self.timeOfDay = timeOfDay
     // Index 0 of either table means "none".
     let unused = ItemAttributes(
       device: 0, inode: 0, mode: 0, linkCount: 0, uid: 0, gid: 0, specialDevice: 0, size: 0, blocks: 0,
@@ -305,6 +318,7 @@ struct Catalog: ~Copyable {
   private mutating func update(_ position: Int, _ attributes: ItemAttributes) {
     counts.remove(inodes[position])
     inodes[position].update(attributes)
+    movedChangeTimes[position] = nil
     counts.add(inodes[position])
   }
 
@@ -335,6 +349,7 @@ struct Catalog: ~Copyable {
     counts.remove(inodes[position])
     inodes[position].state = state
     counts.add(inodes[position])
+    if bumpsChangeTime, state == .resident, inodes[position].kind == .file { movedChangeTimes[position] = timeOfDay() }
     let isBusy = isBusy(inodes[position])
     guard wasBusy != isBusy else { return }
     var dentry = inodes[position].firstDentry

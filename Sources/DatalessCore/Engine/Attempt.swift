@@ -63,6 +63,8 @@ struct AttemptPlan {
   var hydration = Hydration.full
   var fault: Decision.Part<Fault>?
   var gate: Decision.Part<String>?
+  /// The profile's.
+  var errnos = Profile.macos.fileErrnos
   /// The rules that decided something.
   var rules: [String] = []
 }

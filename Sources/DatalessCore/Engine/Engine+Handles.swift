@@ -10,7 +10,26 @@ public enum OpenAnswer: Sendable {
   /// The content is local in a file of its own: the kernel reads that file itself, if the backing can be registered. To be
   /// settled by `confirmPassthrough` or `refusePassthrough`. The handle is `Engine.passthroughHandle`.
   case passthrough(ContentReference)
+  /// The profile materializes at open(2): materialize the file, then open it again.
+  case needsMaterialization
   case failed(Errno)
+}
+
+/// How an opendir is to be answered.
+public enum DirectoryOpenAnswer: Sendable {
+  case listed
+  case dataless
+  /// The profile lists at opendir(3): materialize the directory, then open it again.
+  case needsListing
+  case failed(Errno)
+}
+
+/// How lseek(2) with SEEK_DATA or SEEK_HOLE is to be answered.
+public enum SeekAnswer: Sendable, Equatable {
+  case offset(Int64)
+  /// The profile materializes at such a seek.
+  case needsMaterialization
+  case failed(FSError)
 }
 
 /// How a READ is to be answered.
@@ -33,7 +52,7 @@ extension Engine {
     }
   }
 
-  /// open(2) of a file. Never materializes.
+  /// open(2) of a file. Never materializes by itself.
   ///
   /// - Parameter io: How the kernel will be told to read the file if it is dataless.
   public func open(
@@ -42,8 +61,10 @@ extension Engine {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
       let record = state.catalog.inodes[position]
+      let isResident = record.kind != .file || record.state == .resident
+      if !isResident, state.simulation.profile.files.contains(.open) { return .needsMaterialization }
       if record.opens < .max { state.catalog.inodes[position].opens += 1 }
-      guard record.kind == .file, record.state != .resident else {
+      guard !isResident else {
         let reference = ContentReference(rawValue: record.payload)
         // Once withdrawn it is offered to no file but those that are open so: their backing is there to be shared.
         if passthrough.load(ordering: .relaxed) || state.handles.mustPassThrough(position), record.kind == .file,
@@ -83,13 +104,15 @@ extension Engine {
   /// The kernel does not grant passthrough, or will never take a backing file: no open is offered it from now on.
   public func withdrawPassthrough() { passthrough.store(false, ordering: .relaxed) }
 
-  /// opendir(3). Never materializes. - Returns: Whether the directory is listed; nil for an unknown node.
-  public func openDirectory(_ node: NodeID) -> Bool? {
+  /// opendir(3). Never materializes by itself.
+  public func openDirectory(_ node: NodeID) -> DirectoryOpenAnswer {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return nil }
+      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
+      let isListed = state.catalog.inodes[position].state == .resident
+      if !isListed, state.simulation.profile.directories.contains(.open) { return .needsListing }
       if state.catalog.inodes[position].opens < .max { state.catalog.inodes[position].opens += 1 }
       state.handles.openDirectory(position)
-      return state.catalog.inodes[position].state == .resident
+      return isListed ? .listed : .dataless
     }
   }
 
@@ -141,39 +164,35 @@ extension Engine {
     }
   }
 
-  /// lseek(2) with SEEK_DATA or SEEK_HOLE. Dataless content is all data; resident content has the holes it has.
-  public func seek(_ node: NodeID, from offset: Int64, hole: Bool) -> Result<Int64, FSError> {
-    let answer: ReadAnswer = state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
+  /// lseek(2) with SEEK_DATA or SEEK_HOLE. Dataless content is all data, or all a hole if it is presented so; resident content
+  /// has the holes it has.
+  public func seek(_ node: NodeID, from offset: Int64, hole: Bool) -> SeekAnswer {
+    enum Step {
+      case answer(SeekAnswer)
+      case look(ContentReference, size: Int64)
+    }
+    let step: Step = state.withLock { state in
+      guard let position = state.catalog.position(of: node) else {
+        return .answer(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")))
+      }
       let record = state.catalog.inodes[position]
-      guard offset >= 0, offset < record.size else { return .failed(.noSuchAddressOrDevice) }
-      guard record.state == .resident else { return .needsMaterialization }
-      return .resident(ContentReference(rawValue: record.payload), size: record.size)
+      let beyond = SeekAnswer.failed(FSError(.noSuchAddressOrDevice, "cannot seek to \(offset)"))
+      guard offset >= 0, offset < record.size else { return .answer(beyond) }
+      if record.state == .resident { return .look(ContentReference(rawValue: record.payload), size: record.size) }
+      if state.simulation.profile.files.contains(.seek) { return .answer(.needsMaterialization) }
+      switch state.simulation.presentation.seek {
+      case .data: return .answer(.offset(hole ? record.size : offset))
+      case .hole: return .answer(hole ? .offset(offset) : beyond)
+      }
     }
-    switch answer {
-    case .failed(let errno): return .failure(FSError(errno, "cannot seek to \(offset)"))
-    case .repeatedFailure(let error): return .failure(error)
-    case .needsMaterialization: return hole ? datalessEnd(node) : .success(offset)
-    case .resident(let reference, let size):
+    switch step {
+    case .answer(let answer): return answer
+    case .look(let reference, let size):
       do throws(FSError) {
-        return .success(try content.seek(reference, size: size, from: offset, hole: hole))
+        return .offset(try content.seek(reference, size: size, from: offset, hole: hole))
       } catch {
-        return .failure(error)
+        return .failed(error)
       }
-    }
-  }
-
-  private func datalessEnd(_ node: NodeID) -> Result<Int64, FSError> {
-    state.withLock { state in .success(state.catalog.inodes[Int(node.rawValue)].size) }
-  }
-
-  /// Notes an xattr call that reached the volume, for `prior` in the log.
-  public func noteExtendedAttributeCall(_ node: NodeID) {
-    state.withLock { state in
-      guard let position = state.catalog.position(of: node), state.catalog.inodes[position].xattrCalls < .max else {
-        return
-      }
-      state.catalog.inodes[position].xattrCalls += 1
     }
   }
 }

@@ -141,9 +141,11 @@ extension EngineState {
     case (.directory, .resident): name = "listed"
     default: name = "other"
     }
-    let isLocal = record.kind == .file && record.size > 0
+    // What is presented of a dataless file need not be there (`present.blocks`).
+    let isResident = record.kind == .file && record.size > 0 && record.state == .resident
+    let localBlocks = isResident ? snapshot.attributes.blocks : catalog.partialBlocks[position] ?? 0
     return ItemDescription(
       node: NodeID(rawValue: UInt64(position)), path: path, attributes: snapshot.attributes, state: name,
-      localBytes: isLocal ? snapshot.attributes.blocks &* 512 : 0, openHandles: handles.count(of: position))
+      localBytes: localBlocks &* 512, openHandles: handles.count(of: position))
   }
 }

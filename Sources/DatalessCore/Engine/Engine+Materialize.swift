@@ -6,7 +6,7 @@ extension Engine {
   /// flight.
   ///
   /// Stages of an attempt: policy, gate, slot, latency, fault before data, fetch at bandwidth, fault after n bytes, commit,
-  /// attributes invalidated, waiters answered. A refusal by policy is EDEADLK at once, before any of them.
+  /// attributes invalidated, waiters answered. A refusal by policy comes at once, before any of them, with the profile's errno.
   ///
   /// - Parameters:
   ///   - waiter: A number never used before while mounted; interrupts name the caller by it.
@@ -52,7 +52,8 @@ extension Engine {
   func giveUp(_ id: UInt64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
-      let end = AttemptEnd(outcome: .failed(.timedOut), message: "given up after its time", rule: "give_up_after")
+      let end = AttemptEnd(
+        outcome: .failed(attempt.plan.errnos.timeout), message: "given up after its time", rule: "give_up_after")
       return (attempt.job.map { [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)
     }
     perform(actions)
@@ -120,11 +121,11 @@ extension Engine {
   func failed(_ id: UInt64, _ error: FSError, rule: String? = nil, bytes: Int64 = 0, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
-      // A listing must not fail with ENOENT: readdir(3) takes that for the end of the directory, and a lookup for the
-      // absence of the name, so that a vanished directory would look like an empty one.
-      let isGone = attempt.kind == .directory && error.errno == .noSuchFileOrDirectory && rule == nil
+      // What a rule names stays as named, but for another version, for which the profile has an errno.
+      let errnos = attempt.plan.errnos
+      let planned = attempt.plan.fault?.value.kind == .superseded ? errnos.superseded : error.errno
       let end = AttemptEnd(
-        outcome: .failed(isGone ? .staleNFSFileHandle : error.errno), message: error.message, rule: rule,
+        outcome: .failed(rule == nil ? errnos.answer(to: error.errno) : planned), message: error.message, rule: rule,
         bytes: bytes, storeNanoseconds: storeNanoseconds)
       return state.finish(attempt, end, timer.now)
     }

@@ -3,7 +3,7 @@ public import SystemPackage
 /// One item as a caller sees it.
 public struct ItemSnapshot: Sendable {
   public var node: NodeID
-  /// SOURCE's metadata; `blocks` is what the volume presents: 0 while dataless.
+  /// SOURCE's metadata; `blocks` and `changeTime` are what the volume presents.
   public var attributes: ItemAttributes
   /// Whether content (or a listing) is absent, a fetch under way included.
   public var isDataless: Bool
@@ -48,14 +48,22 @@ extension Catalog {
     let record = inodes[position]
     let isDataless = record.canBeDataless && record.state != .resident
     if record.kind == .file, record.size > 0 {
-      attributes.blocks = isDataless ? partBlocks(position) : presentedBlocks(record)
+      attributes.blocks = isDataless ? blocksWithoutContent(position, record) : presentedBlocks(record)
+      if !movedChangeTimes.isEmpty, let moved = movedChangeTimes[position] { attributes.changeTime = moved }
     }
     return ItemSnapshot(
       node: NodeID(rawValue: UInt64(position)), attributes: attributes, isDataless: isDataless)
   }
 
-  /// The blocks of what is there of a file that is not resident: nearly always none.
-  private func partBlocks(_ position: Int) -> Int64 { partialBlocks.isEmpty ? 0 : partialBlocks[position] ?? 0 }
+  /// The blocks of a file that is not resident: of what is there, or as is presented for a dataless one.
+  private func blocksWithoutContent(_ position: Int, _ record: InodeRecord) -> Int64 {
+    if !partialBlocks.isEmpty, let blocks = partialBlocks[position] { return blocks }
+    switch datalessBlocks {
+    case .zero: return 0
+    case .one: return 1
+    case .real: return presentedBlocks(record)
+    }
+  }
 
   /// A resident file's blocks: SOURCE's own, unless SOURCE says 0 for a file with content (data kept in the inode),
   /// which would make a resident file look dataless.

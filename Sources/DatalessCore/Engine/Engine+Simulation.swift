@@ -16,6 +16,7 @@ extension Engine {
     let actions: [Action] = state.withLock { state in
       let now = timer.now
       state.simulation = simulation
+      state.catalog.present(simulation.presentation)
       if restartsClock { state.loadedAt = now }
       if state.link?.bytesPerSecond != simulation.bandwidth {
         state.link = simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))

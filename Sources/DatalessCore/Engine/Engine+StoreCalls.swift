@@ -24,33 +24,19 @@ extension Engine {
   }
 
   /// The names of extended attributes, each ended by a zero byte as listxattr(2) wants them, without latency.
+  ///
+  /// - Parameter first: A name that is in the list once, whether SOURCE has it or not.
   public func extendedAttributeNames(
-    of node: NodeID, threadID: Int32, waiter: WaiterID,
+    of node: NodeID, first: [UInt8]? = nil, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
     callStore(node, threadID: threadID, waiter: waiter, completion) { store, item throws(FSError) in
-      var list: [UInt8] = []
-      for name in try store.extendedAttributeNames(of: item) {
+      var list = first.map { $0 + [0] } ?? []
+      for name in try store.extendedAttributeNames(of: item) where name != first {
         list += name
         list.append(0)
       }
       return list
-    }
-  }
-
-  /// `user.dataless.state` of a file or directory, from the catalog (`dataless`, `partial`, `resident`); nil for other kinds and unknown nodes.
-  public func contentStateName(of node: NodeID) -> String? {
-    state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return nil }
-      let record = state.catalog.inodes[position]
-      guard record.kind == .file || record.kind == .directory else { return nil }
-      switch record.state {
-      case .resident: return "resident"
-      case .partial: return "partial"
-      // A file of which something was there before the attempt in flight stays partial.
-      case .materializing: return state.ranged[position].map { !$0.ranges.isEmpty } ?? false ? "partial" : "dataless"
-      case .dataless: return "dataless"
-      }
     }
   }
 

@@ -132,8 +132,9 @@ struct EngineState: ~Copyable {
 
   init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime) {
     self.events = events
-    catalog = Catalog(root: root)
+    catalog = Catalog(root: root, timeOfDay: configuration.timeOfDay)
     simulation = configuration.simulation
+    catalog.present(configuration.simulation.presentation)
     loadedAt = now
     link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
     budget = configuration.budget

@@ -7,6 +7,9 @@ public struct EngineConfiguration: Sendable {
   /// Limits on what the budgeted process and its descendants may materialize.
   public var budget = Budget()
 
+  /// The time of day (CLOCK_REALTIME), for `present.ctime`; called under the engine's lock, so it must not wait.
+  public var timeOfDay: @Sendable () -> Timestamp = { Timestamp(seconds: 0, nanoseconds: 0) }
+
   public init() {}
 
   /// What may be materialized before the budget counts as exceeded; nil = any number.

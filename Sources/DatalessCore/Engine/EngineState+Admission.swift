@@ -78,7 +78,9 @@ extension EngineState {
     _ position: Int, _ waiter: Waiter, _ decision: Decision, _ policy: String, _ now: MonotonicTime
   ) -> Admission {
     totals.refusals += 1
-    let error = FSError(.deadlock, "the caller may not materialize (policy: \(policy))")
+    let kind: MaterializationKind = catalog.inodes[position].kind == .directory ? .directory : .file
+    let errno = simulation.profile.errnos(of: kind).refused
+    let error = FSError(errno, "the caller may not materialize (policy: \(policy))")
     var record = started(position, waiter, attempt: nil, now)
     record.requestedDelayNanoseconds = plan(position, record.path, decision, attempt: record.itemAttempt).requestedDelay
     events.record(.materializationRefused(Event.Refusal(trigger: record, errno: error.errno, policy: policy)))
@@ -98,7 +100,7 @@ extension EngineState {
         ? 0 : model.sample(&random, size: isFile ? record.size : 0, ordinal: nextAttempt - 1),
       transferBandwidth: decision.transferBandwidth?.value ?? simulation.transferBandwidth,
       hydration: isFile ? decision.hydration?.value ?? simulation.hydration : .full, fault: decision.fault,
-      gate: decision.gate, rules: decision.rules)
+      gate: decision.gate, errnos: simulation.profile.errnos(of: isFile ? .file : .directory), rules: decision.rules)
   }
 
   /// Makes the attempt; its stages begin when its first waiter is in.

@@ -31,9 +31,14 @@ extension EngineState {
         durationNanoseconds: now - attempt.startedAt, waiterCount: attempt.waiterCount, waiters: records, time: now))
   }
 
-  /// A page-cache READ that failed is asked for again by the kernel itself (see `RecentFailures`).
+  /// A page-cache READ, or a call by path, that failed is asked for again by the kernel itself (see `RecentFailures`).
   mutating func noteFailure(_ node: Int, _ waiter: Waiter, _ error: FSError, _ now: MonotonicTime) {
     let request = waiter.request
+    if request.trigger == .open || request.trigger == .xattr, error.errno == .staleNFSFileHandle {
+      return failures.note(
+        node: node, threadID: request.caller.threadID, range: RecentFailures.wholePath, error: error, now: now,
+        repeats: RecentFailures.repeatsOfCall)
+    }
     guard request.io == .pageCache, let offset = request.offset, let length = request.length else { return }
     failures.note(
       node: node, threadID: request.caller.threadID,

@@ -8,7 +8,8 @@ extension EngineState {
     var actions: [Action] = []
     if let limit = simulation.giveUpAfter { actions.append(.giveUp(attempt: id, at: now + limit)) }
     if simulation.isOffline {
-      let end = AttemptEnd(outcome: .failed(.timedOut), message: "the store is offline", rule: "offline")
+      let end = AttemptEnd(
+        outcome: .failed(attempt.plan.errnos.offline), message: "the store is offline", rule: "offline")
       return actions + finish(attempt, end, now)
     }
     if let fault = attempt.plan.fault, fault.value.isImmediate { return actions + fail(attempt, fault, now) }
@@ -62,7 +63,7 @@ extension EngineState {
 
   /// A planned failure without data.
   private mutating func fail(_ attempt: Attempt, _ fault: Decision.Part<Fault>, _ now: MonotonicTime) -> [Action] {
-    guard let errno = fault.value.errno else {
+    guard let errno = fault.value.errno(attempt.plan.errnos) else {
       attempts[attempt.id]?.stage = .stuck
       attempts[attempt.id]?.stageSince = now
       return []

@@ -34,7 +34,11 @@ extension EngineState {
 
   /// A range in whole units, within the file.
   static func aligned(_ range: Range<Int64>, size: Int64) -> Range<Int64> {
-    range.lowerBound / rangeUnit * rangeUnit..<min((range.upperBound + rangeUnit - 1) / rangeUnit * rangeUnit, size)
+    let rest = range.upperBound % rangeUnit
+    // Sizes may be absurd, up to the largest number: no sum that could be larger.
+    let isLast = rest > 0 && size - range.upperBound <= rangeUnit - rest
+    let end = isLast ? size : rest == 0 ? range.upperBound : range.upperBound - rest + rangeUnit
+    return range.lowerBound / rangeUnit * rangeUnit..<end
   }
 
   /// The content that has a range of a file that is not resident; nil unless all of the range is there.
@@ -76,7 +80,8 @@ extension EngineState {
       return []
     }
     if content.ranges.contains(0..<content.size) {
-      catalog.setState(.resident, of: node)
+      // Not once more when an attempt beside this one has completed it: `present.ctime` would move again.
+      if catalog.inodes[node].state != .resident { catalog.setState(.resident, of: node) }
       catalog.setPartialBlocks(nil, of: node)
       if content.transfers == 0, !isBusy { ranged[node] = nil }
       return []
@@ -163,7 +168,7 @@ extension Engine {
       guard state.attempts[id] != nil, state.ranged[share.node]?.id == share.id else { return nil }
       state.ranged[share.node]?.ranges.insert(range)
       let count = state.ranged[share.node]?.ranges.count ?? 0
-      state.catalog.setPartialBlocks((count + 4095) / 4096 * 8, of: share.node)
+      state.catalog.setPartialBlocks((count / 4096 + (count % 4096 == 0 ? 0 : 1)) * 8, of: share.node)
       return state.serveWaiters(of: id, timer.now)
     }
     guard let actions else { return false }

@@ -1,7 +1,8 @@
 /// Remembers failed page-cache reads for a moment, because the kernel itself asks again.
 ///
 /// A failing readahead is followed by a READ of the single page by the same thread. That repeat
-/// gets the outcome of the failed attempt and no record, so that "fail once" is seen exactly once.
+/// gets the outcome of the failed attempt and no record, so that "fail once" is seen exactly once. So does the repeat of a
+/// call that a path led to and that failed with ESTALE.
 struct RecentFailures {
   private struct Failure {
     let node: Int
@@ -18,6 +19,8 @@ struct RecentFailures {
   /// twice. A caller's own next try within the window is then a trigger of its own.
   static let repeatsOfCall = 1
   static let repeatsOfFault = 2
+  /// Stands for an open or an xattr call: after ESTALE the kernel walks the whole path once more and repeats it.
+  static let wholePath: Range<Int64> = -1..<(-1)
   private var failures: [Failure] = []
 
   /// Notes that a page-cache read failed. `repeats` is how often the kernel asks again.

@@ -40,5 +40,5 @@ public struct Caller: Sendable, Hashable {
 public enum Trigger: String, Sendable, Hashable, CaseIterable {
   case read, write, truncate
   case openTruncate = "open_truncate"
-  case link, copy, open, readdir, lookup, command
+  case link, copy, open, xattr, seek, readdir, lookup, command
 }

@@ -39,6 +39,9 @@ extension BlockingLane {
 public protocol KernelCache: Sendable {
   /// The next stat of the node asks again (`inval_inode(node, -1, 0)`: takes no lock, cannot block, runs on the caller).
   func invalidateAttributes(of node: NodeID)
+  /// Every name is asked for again at its next use, where the kernel can be told so; elsewhere nothing happens. Takes no lock
+  /// and cannot block, runs on the caller.
+  func expireNames()
   /// Pages and attributes are dropped, on the notifier lane; `completion` is called there when the kernel has done it.
   func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void)
   /// The names below a directory, absent ones included, are asked for again and its cached listing is dropped, on the

@@ -32,6 +32,11 @@ public struct Fault: Sendable, Equatable {
   }
 
   /// The errno that the waiters get; nil for `never`.
+  ///
+  /// - Parameter errnos: The profile's, for a superseded version.
+  func errno(_ errnos: Profile.Errnos) -> Errno? { kind == .superseded ? errnos.superseded : errno }
+
+  /// The errno that the waiters get with macOS's profile; nil for `never`.
   public var errno: Errno? {
     switch kind {
     case .errno(let errno): errno

@@ -71,6 +71,20 @@ public struct PathPattern: Sendable, Hashable {
     return path
   }
 
+  /// The components before the first wildcard, as a path: every matching path is this one or lies below it. nil for none.
+  var literalPrefix: [UInt8]? {
+    guard !isBaseName else { return nil }
+    var prefix: [UInt8] = []
+    for component in components {
+      guard case .tokens(let tokens) = component else { break }
+      let bytes = tokens.compactMap { if case .byte(let byte) = $0 { byte } else { nil as UInt8? } }
+      guard bytes.count == tokens.count else { break }
+      if !prefix.isEmpty { prefix.append(UInt8(ascii: "/")) }
+      prefix += bytes
+    }
+    return prefix.isEmpty ? nil : prefix
+  }
+
   /// Bytes that every matching last component ends with, for a pattern such as `*.jpg`.
   var baseNameSuffix: [UInt8]? {
     guard isBaseName, case .tokens(let tokens) = components[0], tokens.first == .anyRun else { return nil }

@@ -47,7 +47,7 @@ public struct RuleEffects: Sendable, Equatable {
   public var fault: Fault?
   /// The name of a gate that holds the attempt.
   public var gate: String?
-  /// Whether the caller may materialize; false = EDEADLK. Weaker than what the caller has set for itself.
+  /// Whether the caller may materialize; false = refused at once. Weaker than what the caller has set for itself.
   public var materialize: Bool?
 
   public init() {}

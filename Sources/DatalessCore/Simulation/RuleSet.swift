@@ -1,4 +1,5 @@
-/// The rules of a scenario in their order, with an index: thousands of rules that each name a path cost one look into a table.
+/// The rules of a scenario in their order, with an index: thousands of rules that each name a path, a folder or the end of a name
+/// cost a few looks into a table.
 ///
 /// Immutable, so that it is asked without a lock.
 public struct RuleSet: Sendable {
@@ -10,33 +11,40 @@ public struct RuleSet: Sendable {
   /// Places of the rules by a whole path, by the end of a name, and all others.
   private let byPath: [[UInt8]: [Int]]
   private let bySuffix: [[UInt8]: [Int]]
+  /// By the folder that a glob begins with.
+  private let byFolder: [[UInt8]: [Int]]
   private let suffixLengths: [Int]
   private let others: [Int]
 
   public init(_ rules: [Rule]) {
     var byPath: [[UInt8]: [Int]] = [:]
     var bySuffix: [[UInt8]: [Int]] = [:]
+    var byFolder: [[UInt8]: [Int]] = [:]
     var others: [Int] = []
     for (index, rule) in rules.enumerated() {
-      var (paths, suffixes): ([[UInt8]], [[UInt8]]) = ([], [])
+      var (paths, suffixes, folders): ([[UInt8]], [[UInt8]], [[UInt8]]) = ([], [], [])
       for pattern in rule.match.paths {
         if let path = pattern.exactPath {
           paths.append(path)
         } else if let suffix = pattern.baseNameSuffix {
           suffixes.append(suffix)
+        } else if let folder = pattern.literalPrefix {
+          folders.append(folder)
         }
       }
       // One pattern of another kind, and the whole rule has to be looked at each time.
-      guard !rule.match.paths.isEmpty, paths.count + suffixes.count == rule.match.paths.count else {
+      guard !rule.match.paths.isEmpty, paths.count + suffixes.count + folders.count == rule.match.paths.count else {
         others.append(index)
         continue
       }
       for path in Set(paths) { byPath[path, default: []].append(index) }
       for suffix in Set(suffixes) { bySuffix[suffix, default: []].append(index) }
+      for folder in Set(folders) { byFolder[folder, default: []].append(index) }
     }
     self.rules = rules
     self.byPath = byPath
     self.bySuffix = bySuffix
+    self.byFolder = byFolder
     self.others = others
     suffixLengths = Set(bySuffix.keys.map(\.count)).sorted()
     needsProcess = rules.contains { $0.match.process != nil || $0.match.ancestor != nil }
@@ -47,14 +55,23 @@ public struct RuleSet: Sendable {
 
   /// The places of the rules that may match a path, rising.
   private func candidates(_ path: [UInt8]) -> [Int] {
-    if byPath.isEmpty, bySuffix.isEmpty { return others }
+    if byPath.isEmpty, bySuffix.isEmpty, byFolder.isEmpty { return others }
     var found = byPath[path] ?? []
+    if !byFolder.isEmpty {
+      var folder = path[...]
+      while !folder.isEmpty {
+        if let rules = byFolder[Array(folder)] { found += rules }
+        folder = folder.lastIndex(of: UInt8(ascii: "/")).map { folder[..<$0] } ?? []
+      }
+    }
     let nameStart = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
     for length in suffixLengths where path.count - nameStart >= length {
       if let rules = bySuffix[Array(path[(path.count - length)...])] { found += rules }
     }
     if found.isEmpty { return others }
-    return (found + others).sorted()
+    // A rule with several globs may have been found by more than one of them.
+    let sorted = (found + others).sorted()
+    return sorted.enumerated().filter { $0.offset == 0 || sorted[$0.offset - 1] != $0.element }.map(\.element)
   }
 
   /// What is decided about one trigger. - Parameter lineage: Asked at most once, and only if a rule needs it.

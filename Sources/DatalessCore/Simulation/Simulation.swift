@@ -15,12 +15,16 @@ public struct Simulation: Sendable {
   public var hydration: Hydration = .full
   /// Which signals end a wait.
   public var interrupt: InterruptMode = .fatal
-  /// An attempt older than this fails with ETIMEDOUT, in nanoseconds; nil = never. Default nil.
+  /// An attempt older than this fails with the profile's errno (`timeout`), in nanoseconds; nil = never. Default nil.
   public var giveUpAfter: Int64?
-  /// Whether the store is unreachable: attempts fail at once with ETIMEDOUT.
+  /// Whether the store is unreachable: attempts fail at once with the profile's errno (`offline`).
   public var isOffline = false
   /// Whether callers that have set nothing for themselves may materialize. Default true.
   public var materialize = true
+  /// What materializes, and with which errnos it fails. Default macOS's.
+  public var profile = Profile.macos
+  /// How metadata looks.
+  public var presentation = Presentation()
   public var rules = RuleSet([])
 
   public init() {}

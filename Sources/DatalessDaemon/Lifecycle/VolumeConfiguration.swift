@@ -1,3 +1,5 @@
+public import DatalessControl
+
 /// Everything one volume needs, parsed and checked: what `mount` and `run` hand to the daemon.
 ///
 /// Paths are absolute and are bytes, because names need not be UTF-8. The mountpoint has no symbolic links left in it,
@@ -15,6 +17,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
   public var mountpoint: [UInt8]
   /// What is simulated, as the canonical JSON of a scenario: checked, without files that it would have to read.
   public var scenario: String
+  /// The file system type is `fuse.<subtype>`; from the scenario.
+  public var subtype: String
   /// The event log's file.
   public var log: [UInt8]
   /// Whether `log` is in the default directory, where only the newest 20 are kept.
@@ -39,7 +43,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
   public var run: RunPlan?
 
   public init(
-    source: Source, mountpoint: [UInt8], scenario: String = "{}", log: [UInt8], logIsDefault: Bool = false,
+    source: Source, mountpoint: [UInt8], scenario: String = "{}", subtype: String = MountEntry.datalessSubtype,
+    log: [UInt8], logIsDefault: Bool = false,
     cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool = false, crossMounts: Bool = false,
     session: String, excludedDirectories: [[UInt8]] = [], without: [FastPath] = [], warnings: [String] = [],
     run: RunPlan? = nil
@@ -47,6 +52,7 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     self.source = source
     self.mountpoint = mountpoint
     self.scenario = scenario
+    self.subtype = subtype
     self.log = log
     self.logIsDefault = logIsDefault
     self.cacheDirectory = cacheDirectory

@@ -71,7 +71,8 @@ public struct VolumePlan: Sendable, Equatable {
   private func configuration(_ result: PreflightResult, runtime: String, run: RunPlan?) -> VolumeConfiguration {
     VolumeConfiguration(
       source: result.source, mountpoint: result.mountpoint,
-      scenario: String(decoding: scenario.json(pretty: false), as: UTF8.self), log: result.log,
+      scenario: String(decoding: scenario.json(pretty: false), as: UTF8.self),
+      subtype: scenario.simulation.presentation.subtype ?? MountEntry.datalessSubtype, log: result.log,
       logIsDefault: log == nil, cacheDirectory: result.cacheDirectory,
       runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, session: session,
       excludedDirectories: result.excludedDirectories, without: without, warnings: result.warnings, run: run)

@@ -4,8 +4,30 @@ import SystemPackage
 
 extension FilesystemAdapter {
   func opendir(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
-    guard let isListed = engine.openDirectory(NodeID(node)) else {
-      reply.fail(.staleNFSFileHandle)
+    let answer = engine.openDirectory(NodeID(node))
+    guard case .needsListing = answer else { return opened(node, answer, reply) }
+    if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
+    let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
+    park(node, request, reply, mayFetch: true) { [self] box in resumeOpendir(node, request, box) }
+  }
+
+  private func resumeOpendir(_ node: FuseNode, _ request: TriggerRequest, _ box: ParkedReply<OpenReply>) {
+    guard let reply = box.take() else { return }
+    let answer = engine.openDirectory(NodeID(node))
+    guard case .needsListing = answer else { return opened(node, answer, reply) }
+    park(node, request, reply) { [self] box in resumeOpendir(node, request, box) }
+  }
+
+  private func opened(_ node: FuseNode, _ answer: DirectoryOpenAnswer, _ reply: consuming OpenReply) {
+    let isListed: Bool
+    switch answer {
+    case .listed: isListed = true
+    case .dataless: isListed = false
+    case .needsListing:
+      reply.fail(.ioError)
+      return
+    case .failed(let errno):
+      reply.fail(errno)
       return
     }
     // A listing may be kept by the kernel only once it is complete (docs/ARCHITECTURE.md, R5).

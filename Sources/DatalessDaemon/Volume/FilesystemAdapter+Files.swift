@@ -7,8 +7,30 @@ extension FilesystemAdapter {
   func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
     // Identifying the caller costs more than the open, so it is done for dataless files only.
     let process = engine.isDataless(NodeID(node)) ? identify(context).process : .unknown
-    let directly = opensDirectly
-    switch engine.open(NodeID(node), process: process, openFlags: flags, io: directly ? .direct : .pageCache) {
+    let answer = openAnswer(node, process, flags)
+    guard case .needsMaterialization = answer else { return opened(node, answer, reply) }
+    if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
+    let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
+    park(node, request, reply, mayFetch: true) { [self] box in resumeOpen(node, flags, request, box) }
+  }
+
+  private func resumeOpen(
+    _ node: FuseNode, _ flags: Int32, _ request: TriggerRequest, _ box: ParkedReply<OpenReply>
+  ) {
+    guard let reply = box.take() else { return }
+    let answer = openAnswer(node, request.caller.process, flags)
+    guard case .needsMaterialization = answer else { return opened(node, answer, reply) }
+    // Evicted between the end of the attempt and this answer: the caller waits once more.
+    park(node, request, reply) { [self] box in resumeOpen(node, flags, request, box) }
+  }
+
+  private func openAnswer(_ node: FuseNode, _ process: ProcessID, _ flags: Int32) -> OpenAnswer {
+    engine.open(NodeID(node), process: process, openFlags: flags, io: opensDirectly ? .direct : .pageCache)
+  }
+
+  private func opened(_ node: FuseNode, _ answer: OpenAnswer, _ reply: consuming OpenReply) {
+    switch answer {
+    case .needsMaterialization: reply.fail(.ioError)
     case .failed(let errno): reply.fail(errno)
     case .resident:
       if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
@@ -16,7 +38,7 @@ extension FilesystemAdapter {
       }
     case .passthrough(let reference): openPassthrough(node, reference, reply)
     case .dataless(let handle):
-      let options: OpenOptions = directly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
+      let options: OpenOptions = opensDirectly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
       if !reply.opened(FuseHandle(rawValue: handle), options: options) {
         engine.release(NodeID(node), handle: handle)
       }
@@ -116,9 +138,27 @@ extension FilesystemAdapter {
     _ node: FuseNode, handle: FuseHandle, offset: Int64, target: SeekTarget, context: RequestContext,
     reply: consuming SeekReply
   ) {
-    switch engine.seek(NodeID(node), from: offset, hole: target == .hole) {
-    case .success(let found): reply.offset(found)
-    case .failure(let error): reply.fail(error.errno)
+    let answer = engine.seek(NodeID(node), from: offset, hole: target == .hole)
+    guard case .needsMaterialization = answer else { return send(reply, answer) }
+    let request = TriggerRequest(
+      trigger: .seek, caller: identifyTrigger(context), offset: offset, handle: handle.rawValue)
+    park(node, request, reply, mayFetch: true) { [self] box in resumeSeek(node, offset, target, request, box) }
+  }
+
+  private func resumeSeek(
+    _ node: FuseNode, _ offset: Int64, _ target: SeekTarget, _ request: TriggerRequest, _ box: ParkedReply<SeekReply>
+  ) {
+    guard let reply = box.take() else { return }
+    let answer = engine.seek(NodeID(node), from: offset, hole: target == .hole)
+    guard case .needsMaterialization = answer else { return send(reply, answer) }
+    park(node, request, reply) { [self] box in resumeSeek(node, offset, target, request, box) }
+  }
+
+  private func send(_ reply: consuming SeekReply, _ answer: SeekAnswer) {
+    switch answer {
+    case .offset(let found): reply.offset(found)
+    case .needsMaterialization: reply.fail(.ioError)
+    case .failed(let error): reply.fail(error.errno)
     }
   }
 }

@@ -156,42 +156,4 @@ final class FilesystemAdapter: FuseOperations {
       }
     }
   }
-
-  private static let stateName: StaticString = "user.dataless.state"
-
-  func getxattr(_ node: FuseNode, name: FuseName, context: RequestContext, reply: consuming XattrReply) {
-    engine.noteExtendedAttributeCall(NodeID(node))
-    if name.equals(Self.stateName) {
-      guard let state = engine.contentStateName(of: NodeID(node)) else {
-        reply.fail(.noData)
-        return
-      }
-      reply.value(Array(state.utf8))
-      return
-    }
-    let box = ParkedReply(reply)
-    let waiter = makeWaiter()
-    box.setInterruptToken(waiter.rawValue)
-    engine.extendedAttribute(name.copy(), of: NodeID(node), threadID: context.threadID, waiter: waiter) {
-      Self.answer(box, $0)
-    }
-  }
-
-  func listxattr(_ node: FuseNode, context: RequestContext, reply: consuming XattrReply) {
-    engine.noteExtendedAttributeCall(NodeID(node))
-    let box = ParkedReply(reply)
-    let waiter = makeWaiter()
-    box.setInterruptToken(waiter.rawValue)
-    engine.extendedAttributeNames(of: NodeID(node), threadID: context.threadID, waiter: waiter) {
-      Self.answer(box, $0)
-    }
-  }
-
-  private static func answer(_ box: ParkedReply<XattrReply>, _ result: Result<[UInt8], FSError>) {
-    guard let reply = box.take() else { return }
-    switch result {
-    case .success(let value): reply.value(value)
-    case .failure(let error): reply.fail(error.errno)
-    }
-  }
 }

@@ -19,6 +19,11 @@ enum KernelLocks {
         "a listing is parked: callers that create, remove or rename names in this directory wait unkillably, and lookups behind"
           + " them; other lookups and listings go through")
     }
+    if triggers.contains(.seek) {
+      sentences.append(
+        "a seek for data or a hole is parked: other seeks of this kind in the same file, and seeks from its end, wait unkillably"
+      )
+    }
     if attempt.waiters.contains(where: { $0.io == .pageCache }) {
       sentences.append(
         "a page of the file is locked (mmap, sendfile or exec): readers of the same page through the page cache wait, and so"
@@ -32,7 +37,7 @@ enum KernelLocks {
   ///
   /// - Parameter limit: nil when the kernel does not look.
   static func warning(_ attempt: AttemptSnapshot, hungTaskTimeoutSeconds limit: Int64?) -> String? {
-    let mayHang = attempt.kind == .directory || attempt.waiters.contains { $0.io == .pageCache }
+    let mayHang = attempt.kind == .directory || attempt.waiters.contains { $0.io == .pageCache || $0.trigger == .seek }
     guard mayHang, let limit, attempt.stageNanoseconds / 1_000_000_000 >= limit else { return nil }
     return
       "held for longer than kernel.hung_task_timeout_secs (\(limit) s): the kernel may report tasks that wait behind it,"

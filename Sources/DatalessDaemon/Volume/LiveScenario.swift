@@ -7,19 +7,25 @@ import DatalessScenario
 /// An actor, so that two changes are made one after the other, and each of them of what the other left.
 actor LiveScenario {
   private(set) var document: ScenarioDocument
+  /// What the volume was mounted with.
+  private let subtype: String
   private let engine: Engine
   private let log: EventLog
 
-  init(_ document: ScenarioDocument, engine: Engine, log: EventLog) {
+  init(_ document: ScenarioDocument, subtype: String, engine: Engine, log: EventLog) {
     self.document = document
+    self.subtype = subtype
     self.engine = engine
     self.log = log
   }
 
   /// - Throws: `ScenarioError`; then nothing has changed.
-  func change(_ edit: ScenarioEdit, by origin: ChangeOrigin) throws(ScenarioError) -> ScenarioChange {
+  func change(_ edit: ScenarioEdit, by origin: ChangeOrigin) async throws(ScenarioError) -> ScenarioChange {
     let old = document
     let new = try Self.apply(edit, to: old)
+    var name = "present.subtype"
+    if case .replace(_, let given) = edit { name = given }
+    try new.checkSubtype(mounted: subtype, name: name)
     let oldNames = Set(old.simulation.rules.rules.map(\.name))
     document = new
     // Recorded first: what the change lets go follows it in the log.
@@ -27,10 +33,20 @@ actor LiveScenario {
     var restarts = false
     if case .replace = edit { restarts = true }
     engine.apply(new.simulation, restartsClock: restarts)
+    if new.simulation.presentation.changesAttributes(from: old.simulation.presentation) { await refreshAttributes() }
     var change = ScenarioChange(
       rules: Int64(new.simulation.rules.rules.count), warnings: new.warnings.map(WireProblem.init))
     if case .addRule = edit { change.rule = new.simulation.rules.rules.map(\.name).first { !oldNames.contains($0) } }
     return change
+  }
+
+  /// What the kernel has kept of attributes is what they looked like before. Whoever changed it may look as soon as this is done.
+  private func refreshAttributes() async {
+    var cursor: NodeID?
+    repeat {
+      cursor = engine.refreshAttributes(from: cursor)
+      await Task.yield()
+    } while cursor != nil
   }
 
   private static func apply(_ edit: ScenarioEdit, to old: ScenarioDocument) throws(ScenarioError) -> ScenarioDocument {
@@ -72,7 +88,8 @@ actor LiveScenario {
 
   /// null for a setting that is not there.
   private static func settings(_ keys: [String], of document: ScenarioDocument) -> LogValue {
-    .object(keys.map { key in LogField(key: key, value: document.root[key].map { value($0, document) } ?? .null) })
+    .object(
+      keys.map { key in LogField(key: key, value: document.root.value(at: key).map { value($0, document) } ?? .null) })
   }
 
   private static func rules(of document: ScenarioDocument, notIn other: ScenarioDocument) -> LogValue {

@@ -32,6 +32,11 @@ final class SessionKernelCache: KernelCache {
     _ = notifier.invalidateAttributes(FuseNode(node))
   }
 
+  func expireNames() {
+    guard let session = session.withLock({ $0 }), session.canDropAllNames else { return }
+    _ = session.notifier.expireAllEntries()
+  }
+
   func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void) {
     lane.submit { [self] in
       if let notifier = session.withLock({ $0?.notifier }) {

@@ -73,7 +73,9 @@ extension Volume {
         files: totals.files, directories: totals.directories, bytes: totals.bytes, failures: totals.failures,
         refusals: totals.refusals),
       opens: OpenCounts(now: OpenModeCounts(opens.now), sinceMount: OpenModeCounts(opens.sinceMount)),
-      isOffline: simulation.isOffline, seed: simulation.seed, ruleCount: Int64(simulation.rules.rules.count),
+      isOffline: simulation.isOffline, profile: ProfileStatus(simulation.profile),
+      present: PresentationStatus(simulation.presentation, subtype: configuration.subtype), seed: simulation.seed,
+      ruleCount: Int64(simulation.rules.rules.count),
       gates: engine.gates(heldEach: 0).map { gate in
         GateSummary(
           name: gate.name, isOpen: gate.isOpen, callers: Int64(gate.callers), attemptCount: Int64(gate.attemptCount))

@@ -11,9 +11,10 @@ extension Volume {
   var options: [String: Fact] {
     var options: [String: Fact] = [
       "allow_other": .flag(configuration.allowOther), "cross_mounts": .flag(configuration.crossMounts),
-      "profile": .text("macos"),
     ]
     let simulation = engine.simulation
+    options["profile"] = .text(simulation.profile.name)
+    Self.note(simulation.presentation, subtype: configuration.subtype, in: &options)
     Self.note(simulation.latency, as: "latency", in: &options)
     Self.note(simulation.directoryLatency, as: "directory_latency", in: &options)
     options["hydration"] = .text(simulation.hydration.rawValue)
@@ -29,6 +30,14 @@ extension Volume {
     if let limit = configuration.run?.maxFiles { options["max_files"] = .number(limit) }
     if let limit = configuration.run?.maxBytes { options["max_bytes"] = .number(limit) }
     return options
+  }
+
+  private static func note(_ presentation: Presentation, subtype: String, in options: inout [String: Fact]) {
+    options["present_blocks"] = .text(presentation.blocks.rawValue)
+    options["present_ctime"] = .text(presentation.changeTime.rawValue)
+    options["present_seek"] = .text(presentation.seek.rawValue)
+    options["present_state"] = .text(presentation.state.map { String(decoding: $0.name, as: UTF8.self) } ?? "none")
+    options["present_subtype"] = .text(subtype)
   }
 
   /// A fixed delay by its length, any other by the name of its distribution: the scenario has it all.

@@ -51,6 +51,7 @@ final class Volume: VolumeRunning {
     start.simulation = document.simulation
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
     start.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
+    start.timeOfDay = { Timestamp.timeOfDay }
     start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
     let engine = Engine(
@@ -59,13 +60,13 @@ final class Volume: VolumeRunning {
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       kernel: kernel, events: log, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
-    scenario = LiveScenario(document, engine: engine, log: log)
+    scenario = LiveScenario(document, subtype: configuration.subtype, engine: engine, log: log)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
       mayReadDirectly: !configuration.without.contains(.directMapping))
     startedAt = timer.now
     startedText = Self.wallClock()
-    var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: "dataless")
+    var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: configuration.subtype)
     options.readOnly = true
     options.allowOther = configuration.allowOther
     options.passthrough = start.passthrough
@@ -104,9 +105,8 @@ final class Volume: VolumeRunning {
   }
 
   private static func wallClock() -> String {
-    var now = timeval()
-    gettimeofday(&now, nil)
-    return UTCTime.rfc3339(seconds: Int64(now.tv_sec), nanoseconds: UInt32(now.tv_usec) * 1000)
+    let now = Timestamp.timeOfDay
+    return UTCTime.rfc3339(seconds: now.seconds, nanoseconds: now.nanoseconds)
   }
 
   // MARK: - Beginning
@@ -146,7 +146,10 @@ final class Volume: VolumeRunning {
 
   /// Opens the control socket in the directory that is named for the mount's device.
   private func serve() throws {
-    guard let mount = try MountTable.current().datalessMount(at: configuration.mountpoint) else {
+    // Its record, by which others know a volume of another subtype, is not there yet.
+    let type = MountEntry.type(subtype: configuration.subtype)
+    let covering = try MountTable.current().mount(containing: configuration.mountpoint)
+    guard let mount = covering, mount.mountPoint == configuration.mountpoint, mount.fileSystemType == type else {
       throw LifecycleError("the mount of \(ErrorText.quoted(configuration.mountpoint)) is not in the mount table.")
     }
     let directory = try VolumeDirectory.claim(runtime: configuration.runtimeDirectory, device: mount.device)
@@ -168,7 +171,7 @@ final class Volume: VolumeRunning {
       SessionRecord(
         pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint,
         source: configuration.sourceBytes, log: configuration.log, cache: configuration.sessionCache,
-        started: startedText))
+        started: startedText, subtype: configuration.subtype))
   }
 
   /// Gives back what was opened before a failed start.

@@ -24,9 +24,13 @@ extension VolumeBackend {
     let parts = document.explain(facts, lineage: lineage).map { part in
       ExplainedPart(part: part.part, value: Self.text(part), rule: part.rule)
     }
+    let profile = document.simulation.profile
     return ExplainAnswer(
       path: item.path, kind: facts.kind.rawValue, state: item.state, sizeBytes: facts.size,
-      trigger: facts.trigger.rawValue, attempt: Int64(facts.attempt), isOffline: document.simulation.isOffline,
+      trigger: facts.trigger.rawValue, isTrigger: profile.triggers(facts.trigger, on: facts.kind),
+      profile: profile.name,
+      errnos: ProfileStatus.names(profile.errnos(of: facts.kind)), attempt: Int64(facts.attempt),
+      isOffline: document.simulation.isOffline,
       process: process, parts: parts,
       rules: rules(document, facts, lineage, parts, hasProcess: query.pid != nil),
       ruleCount: Int64(document.simulation.rules.rules.count))

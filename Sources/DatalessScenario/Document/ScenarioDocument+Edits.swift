@@ -29,32 +29,38 @@ extension ScenarioDocument {
     var result = self
     result.simulation = draft.simulation
     guard case .mapping(var all) = root.value else { return result }
-    for entry in entries {
-      if let index = all.firstIndex(where: { $0.key == entry.key }) {
-        all[index].value = entry.value
-      } else {
-        // Before the rules, where people look for settings.
-        all.insert(entry, at: all.firstIndex { $0.key == "rules" } ?? all.count)
-      }
-    }
+    for entry in entries { Self.put(entry.value, at: entry.key, into: &all) }
     result.root.value = .mapping(all)
+    // What rules ask for may be in the profile now, or no more.
+    if entries.contains(where: { $0.key == "profile" }) { result.setRules(result.simulation.rules.rules) }
     return result
+  }
+
+  /// Sets a field of the scenario, or one of a mapping in it.
+  private static func put(_ value: ScenarioNode, at key: String, into all: inout [ScenarioNode.Entry]) {
+    var (key, value) = (key, value)
+    if let dot = key.firstIndex(of: ".") {
+      let inner = String(key[key.index(after: dot)...])
+      key = String(key[..<dot])
+      var parts: [ScenarioNode.Entry] = []
+      if case .mapping(let entries) = all.first(where: { $0.key == key })?.value.value { parts = entries }
+      parts.removeAll { $0.key == inner }
+      parts.append(ScenarioNode.Entry(key: inner, value: value))
+      value = ScenarioNode(.mapping(parts))
+    }
+    if let index = all.firstIndex(where: { $0.key == key }) {
+      all[index].value = value
+    } else {
+      // Before the rules, where people look for settings.
+      all.insert(ScenarioNode.Entry(key: key, value: value), at: all.firstIndex { $0.key == "rules" } ?? all.count)
+    }
   }
 
   private static func setting(
     _ key: String, _ value: String, name: String, into draft: inout ScenarioDraft,
     readFile: @escaping ScenarioFileReader
   ) throws(ScenarioError) -> ScenarioNode {
-    let settings = ScenarioFieldTables.settings
-    guard let field = settings.first(where: { $0.name == key }) else {
-      let names = settings.map(\.name)
-      let hint =
-        key == "rules"
-        ? " Rules are added and removed one by one." : Suggestion.text(for: key, among: names)
-      throw ScenarioError(
-        file: name, "unknown setting '\(Suggestion.quotable(key))'.\(hint) There are: \(names.joined(separator: ", "))."
-      )
-    }
+    let read = try reader(of: key, name: name)
     if value.utf8.allSatisfy({ $0 == 32 }) {
       throw ScenarioError(
         file: name, column: key.unicodeScalars.count + 2,
@@ -68,13 +74,31 @@ extension ScenarioDocument {
       throw shifted(error, by: shift)
     }
     var decoder = ScenarioDecoder(file: name, readFile: readFile)
-    field.read(&draft, node, &decoder)
+    read(&draft, node, &decoder)
     do throws(ScenarioError) {
       try decoder.check()
     } catch {
       throw shifted(error, by: shift)
     }
     return decoder.replacing(node)
+  }
+
+  private typealias Reader = (inout ScenarioDraft, ScenarioNode, inout ScenarioDecoder) -> Void
+
+  /// What reads a setting: a field of the scenario, or one of `present`.
+  private static func reader(of key: String, name: String) throws(ScenarioError) -> Reader {
+    let settings = ScenarioFieldTables.settings
+    if let field = settings.first(where: { $0.name == key }) { return field.read }
+    let parts = PresentationValues.table.fields
+    if let field = parts.first(where: { "present.\($0.name)" == key }) {
+      return { draft, node, decoder in field.read(&draft.simulation.presentation, node, &decoder) }
+    }
+    let names = key.hasPrefix("present.") ? parts.map { "present.\($0.name)" } : settings.map(\.name)
+    let hint =
+      key == "rules" ? " Rules are added and removed one by one." : Suggestion.text(for: key, among: names)
+    throw ScenarioError(
+      file: name, "unknown setting '\(Suggestion.quotable(key))'.\(hint) There are: \(names.joined(separator: ", "))."
+    )
   }
 
   /// The value of an assignment starts behind its key.

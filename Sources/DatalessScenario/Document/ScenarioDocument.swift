@@ -63,6 +63,24 @@ public struct ScenarioDocument: Sendable {
     throw FSError(.notSupported, "a scenario that comes from here can name no files")
   }
 
+  /// The file system type of a mount cannot be changed.
+  ///
+  /// - Parameters:
+  ///   - mounted: The subtype that the volume has.
+  ///   - name: What messages call the document.
+  /// - Throws: when this scenario asks for another.
+  public func checkSubtype(mounted: String, name: String) throws(ScenarioError) {
+    guard let wanted = simulation.presentation.subtype, wanted != mounted else { return }
+    let node = root.value(at: "present.subtype")
+    throw ScenarioError([
+      ScenarioProblem(
+        file: name, line: Int(node?.line ?? 1), column: Int(node?.column ?? 1),
+        message:
+          "the subtype of a mounted volume cannot be changed from '\(mounted)' to '\(wanted)'. Unmount it, and mount it "
+          + "with --present subtype=\(wanted).")
+    ])
+  }
+
   // MARK: - Parts of edits
 
   /// Compiles the rules anew, and looks at how they stand to each other.
@@ -70,6 +88,7 @@ public struct ScenarioDocument: Sendable {
     simulation.rules = RuleSet(rules)
     var found = rules.flatMap { ruleWarnings[$0.name] ?? [] }
     found += RuleOverlaps.warnings(rules, places)
+    found += RuleTriggers.warnings(rules, places, simulation.profile)
     found.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     warnings = Array(found.prefix(ScenarioLimits.problems))
   }

@@ -52,6 +52,11 @@ public struct ScenarioNode: Sendable {
     return entries.first { $0.key == key }?.value
   }
 
+  /// The value of a key, or below it with a dot: `present.blocks`.
+  public func value(at path: String) -> ScenarioNode? {
+    path.split(separator: ".").reduce(Optional(self)) { node, key in node?[String(key)] }
+  }
+
   /// The text of a scalar; nil for another kind of value.
   public var text: String? {
     guard case .scalar(let bytes, _) = value else { return nil }

@@ -60,7 +60,7 @@ enum RuleFields {
         BasicValues.name("a gate")
       ) { $0.effects.gate = $1 },
       ScenarioField(
-        "materialize", "Whether callers may materialize; off: they get EDEADLK at once.", BasicValues.flag
+        "materialize", "Whether callers may materialize; off: they are refused at once.", BasicValues.flag
       ) { $0.effects.materialize = $1 },
     ],
     constraints: [
@@ -92,7 +92,7 @@ enum RuleFields {
     return match
   }.named("match")
 
-  static let fileTriggers: Set<Trigger> = [.read, .write, .truncate, .openTruncate, .link, .copy]
+  static let fileTriggers: Set<Trigger> = [.read, .write, .truncate, .openTruncate, .link, .copy, .seek]
   static let directoryTriggers: Set<Trigger> = [.readdir, .lookup]
 
   /// Why no attempt can meet all conditions; nil if one can.

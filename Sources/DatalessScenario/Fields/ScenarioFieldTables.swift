@@ -43,19 +43,31 @@ enum ScenarioFieldTables {
       BasicValues.word("mode", Simulation.InterruptMode.allCases.map { ($0.rawValue, $0) })
     ) { $0.simulation.interrupt = $1 },
     ScenarioField(
-      "give_up_after", "An attempt older than this fails with ETIMEDOUT; more than 0. Default none: never.",
+      "give_up_after",
+      "An attempt older than this fails with ETIMEDOUT, or as the profile says; more than 0. Default none: never.",
       BasicValues.orNone(positiveDuration)
     ) { $0.simulation.giveUpAfter = $1 },
     ScenarioField(
-      "offline", "Whether the store is unreachable: attempts fail at once with ETIMEDOUT. Default off.",
+      "offline",
+      "Whether the store is unreachable: attempts fail at once with ETIMEDOUT, or as the profile "
+        + "says. Default off.",
       BasicValues.flag
     ) { $0.simulation.isOffline = $1 },
     ScenarioField(
       "materialize",
-      "Whether callers that have set nothing for themselves may materialize; off: they get EDEADLK. "
+      "Whether callers that have set nothing for themselves may materialize; off: they are refused at once "
+        + "(EDEADLK, or as the profile says). "
         + "Default on.",
       BasicValues.flag
     ) { $0.simulation.materialize = $1 },
+    ScenarioField(
+      "profile",
+      "What materializes, and with which errnos it fails: macos, open, windows, openvfs, or a mapping. Default macos.",
+      ProfileValues.profile
+    ) { $0.simulation.profile = $1 },
+    ScenarioField(
+      "present", "How metadata looks. Changed in parts, too: present.blocks and so on.", PresentationValues.presentation
+    ) { $0.simulation.presentation = $1 },
   ]
 
   static let hydration = BasicValues.word("hydration", Hydration.allCases.map { ($0.rawValue, $0) })
@@ -74,6 +86,8 @@ enum ScenarioFieldTables {
       (["fault", "gate", "name", "match"], "It belongs in a rule: 'rules: [{match: {path: \"*\"}, fault: EIO}]'."),
       (["gates"], "A gate exists by the rules that name it: write 'gate: NAME' in a rule."),
       (RuleFields.matchNames, "It is a condition: put it under 'match' of a rule."),
+      (["blocks", "ctime", "seek", "state", "subtype"], "It is about metadata: put it under 'present'."),
+      (["files", "directories", "errnos", "base"], "It is about what materializes: put it under 'profile'."),
     ])
 
   private static let version = ScenarioField<ScenarioDraft>(

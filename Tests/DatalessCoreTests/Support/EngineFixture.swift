@@ -60,6 +60,21 @@ final class EngineFixture: Sendable {
     }
   }
 
+  /// What an xattr call is answered with: the value, or `absent`, `ask`, `materialize`; nil for the list of names.
+  func attribute(_ name: String?, of node: NodeID) -> String {
+    func describe(_ answer: ExtendedAttributeAnswer) -> String {
+      func text(_ bytes: [UInt8]?) -> String { bytes.map { " " + String(decoding: $0, as: UTF8.self) } ?? "" }
+      return switch answer {
+      case .value(let value): String(decoding: value, as: UTF8.self)
+      case .absent: "absent"
+      case .ask(let listed): "ask" + text(listed)
+      case .needsMaterialization(let listed): "materialize" + text(listed)
+      }
+    }
+    guard let name else { return describe(engine.extendedAttributeCall(node, name: nil)) }
+    return Array(name.utf8).withUnsafeBufferPointer { describe(engine.extendedAttributeCall(node, name: $0)) }
+  }
+
   func list(_ path: String) {
     trigger(node(path), TriggerRequest(trigger: .readdir, caller: Self.caller()))
     lane.runAll()
@@ -125,6 +140,7 @@ final class RecordingSink: EventSink {
 final class RecordingKernel: KernelCache {
   let calls = Mutex<[String]>([])
   func invalidateAttributes(of node: NodeID) { calls.withLock { $0.append("attributes \(node.rawValue)") } }
+  func expireNames() { calls.withLock { $0.append("names") } }
   func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void) {
     calls.withLock { $0.append("content \(node.rawValue)") }
     completion()

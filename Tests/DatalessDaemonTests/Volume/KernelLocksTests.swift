@@ -25,6 +25,9 @@ import Testing
       KernelLocks.sentences(attempt(.directory, [(.lookup, nil), (.lookup, nil), (.readdir, nil)], seconds: 1)).count
         == 2)
     #expect(KernelLocks.sentences(attempt(.directory, [(.command, nil)], seconds: 1)).isEmpty)
+    // With a profile that materializes on them.
+    #expect(KernelLocks.sentences(attempt(.file, [(.seek, nil)], seconds: 1)).count == 1)
+    #expect(KernelLocks.sentences(attempt(.file, [(.open, nil), (.xattr, nil)], seconds: 1)).isEmpty)
   }
 
   @Test func onlyWhatTasksMayHangBehindIsWarnedOf() {
@@ -36,5 +39,6 @@ import Testing
       KernelLocks.warning(attempt(.file, [(.read, .direct)], seconds: 999), hungTaskTimeoutSeconds: 120) == nil)
     #expect(
       KernelLocks.warning(attempt(.file, [(.read, .pageCache)], seconds: 999), hungTaskTimeoutSeconds: 120) != nil)
+    #expect(KernelLocks.warning(attempt(.file, [(.seek, nil)], seconds: 999), hungTaskTimeoutSeconds: 120) != nil)
   }
 }

@@ -69,6 +69,36 @@ int command_look(int count, char **arguments) {
   return 0;
 }
 
+// act OPERATION PATH [NAME]: one operation, its outcome, what it says, and how long it took.
+int command_act(int count, char **arguments) {
+  const char *operation = arguments[0], *path = arguments[1], *name = count > 2 ? arguments[2] : "";
+  char buffer[65536];
+  struct stat s = {0};
+  long result = -1;
+  int fd = -1, with_file = !strcmp(operation, "data") || !strcmp(operation, "hole");
+  if (with_file) fd = open(path, O_RDONLY | O_CLOEXEC);
+  int64_t start = now_ns();
+  errno = 0;
+  if (!strcmp(operation, "stat")) result = stat(path, &s);
+  if (!strcmp(operation, "path")) result = open(path, O_PATH | O_CLOEXEC);
+  if (!strcmp(operation, "open")) result = open(path, O_RDONLY | O_CLOEXEC);
+  if (!strcmp(operation, "opendir")) result = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (!strcmp(operation, "getxattr")) result = getxattr(path, name, buffer, sizeof buffer);
+  if (!strcmp(operation, "listxattr")) result = listxattr(path, buffer, sizeof buffer);
+  if (!strcmp(operation, "data")) result = lseek(fd, atoll(name), SEEK_DATA);
+  if (!strcmp(operation, "hole")) result = lseek(fd, atoll(name), SEEK_HOLE);
+  int error = errno;
+  printf("outcome=%s ns=%lld result=%ld", outcome(result, error), (long long)(now_ns() - start), with_file ? result : 0);
+  if (!strcmp(operation, "stat"))
+    printf(" blocks=%lld ctime=%lld.%09ld", (long long)s.st_blocks, (long long)s.st_ctim.tv_sec, s.st_ctim.tv_nsec);
+  if (result > 0 && strstr(operation, "xattr")) {
+    printf(" value=");
+    print_word(buffer, (size_t)result);
+  }
+  putchar('\n');
+  return 0;
+}
+
 static char below[4096];
 static const char *in(const char *directory, const char *name) {
   static char others[4][4096];

@@ -185,7 +185,7 @@ int main(int count, char **arguments) {
       {"map", 2, command_map},             {"maphold", 1, command_maphold}, {"sendfile", 1, command_sendfile},
       {"splice", 1, command_splice},       {"copyrange", 2, command_copyrange},
       {"race", 6, command_race},           {"same", 1, command_same},
-      {"gui", 2, command_gui},             {"interrupted", 1, command_interrupted},
+      {"act", 2, command_act},           {"gui", 2, command_gui},             {"interrupted", 1, command_interrupted},
   };
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (count >= 2 + commands[i].minimum && !strcmp(arguments[1], commands[i].name))

@@ -44,6 +44,7 @@ void announce(const char *line);
 // Returns when the harness closes our standard input.
 void wait_for_harness(void);
 
+int command_act(int count, char **arguments);
 int command_change(int count, char **arguments);
 int command_dump(int count, char **arguments);
 int command_gui(int count, char **arguments);

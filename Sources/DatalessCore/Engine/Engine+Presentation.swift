@@ -1,0 +1,118 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// How a getxattr or listxattr is to be answered.
+public enum ExtendedAttributeAnswer: Sendable {
+  /// The state of the item: this is the whole value.
+  case value([UInt8])
+  /// The item has no such attribute.
+  case absent
+  /// SOURCE's, whatever it says; `listed` belongs into the list of names, too.
+  case ask(listed: [UInt8]?)
+  /// The profile materializes on this call. Then `ask`, with the name that belongs into the list.
+  case needsMaterialization(listed: [UInt8]?)
+}
+
+extension Engine {
+  /// Decides about one xattr call that reached the volume, and counts it for `prior` in the log.
+  ///
+  /// - Parameter name: nil: the names are to be listed.
+  public func extendedAttributeCall(
+    _ node: NodeID, name: UnsafeBufferPointer<UInt8>?
+  ) -> ExtendedAttributeAnswer {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return .ask(listed: nil) }
+      let record = state.catalog.inodes[position]
+      if record.xattrCalls < .max { state.catalog.inodes[position].xattrCalls += 1 }
+      let attribute = state.simulation.presentation.state
+      let hasState = record.kind == .file || record.kind == .directory
+      if let name, let attribute {
+        if name.elementsEqual(attribute.name) {
+          return hasState ? .value(state.value(of: attribute, position)) : .absent
+        }
+        // Whatever is presented, `CDataless` finds the words that it knows.
+        let known = StateAttribute.dataless
+        if name.elementsEqual(known.name) { return hasState ? .value(state.value(of: known, position)) : .absent }
+      }
+      let listed = name == nil && hasState && attribute?.isListed == true ? attribute?.name : nil
+      guard record.canBeDataless, record.state != .resident else { return .ask(listed: listed) }
+      let triggers =
+        record.kind == .directory ? state.simulation.profile.directories : state.simulation.profile.files
+      guard triggers.contains(.xattr), !Self.isAskedByTheKernel(name) else { return .ask(listed: listed) }
+      return .needsMaterialization(listed: listed)
+    }
+  }
+
+  /// Attributes that the kernel reads by itself, at every look at permissions or at each write: no call of the program's.
+  private static func isAskedByTheKernel(_ name: UnsafeBufferPointer<UInt8>?) -> Bool {
+    guard let name else { return false }
+    return name.starts(with: StaticString("system.posix_acl_").bytes)
+      || name.starts(with: StaticString("security.").bytes)
+  }
+
+  /// The outcome that the kernel's own repeat of a failed open or xattr call gets: after ESTALE it walks the path once more and
+  /// asks again.
+  public func repeatedFailure(_ node: NodeID, threadID: Int32) -> FSError? {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return nil }
+      return state.failures.repeated(
+        node: position, threadID: threadID, range: RecentFailures.wholePath, now: timer.now)
+    }
+  }
+
+  /// How many nodes are looked at under one lock, and told to the kernel in one go: about 10 ms.
+  private static let refreshStep = 4096
+
+  /// Makes the kernel forget attributes that look different now, a bounded number at a time. It takes no lock in the kernel
+  /// and cannot block (docs/ARCHITECTURE.md, R10).
+  ///
+  /// - Parameter cursor: nil to start; then the last answer.
+  /// - Returns: nil when all is done: names are looked up anew from then on, too, where the kernel can be told so.
+  public func refreshAttributes(from cursor: NodeID?) -> NodeID? {
+    let (nodes, next): ([NodeID], NodeID?) = state.withLock { state in
+      let start = Int(cursor?.rawValue ?? NodeID.root.rawValue)
+      let end = min(start + Self.refreshStep, state.catalog.inodes.count)
+      var nodes: [NodeID] = []
+      for position in start..<max(start, end) {
+        let record = state.catalog.inodes[position]
+        if record.kind == .file, record.size > 0 { nodes.append(NodeID(rawValue: UInt64(position))) }
+      }
+      return (nodes, end < state.catalog.inodes.count ? NodeID(rawValue: UInt64(end)) : nil)
+    }
+    for node in nodes { kernel.invalidateAttributes(of: node) }
+    // An answer that was on its way with the old attributes brings a name that is looked up anew.
+    if next == nil { kernel.expireNames() }
+    return next
+  }
+}
+
+extension EngineState {
+  fileprivate func value(of attribute: StateAttribute, _ position: Int) -> [UInt8] {
+    let record = catalog.inodes[position]
+    return attribute.value(stateToTell(position, record), size: record.size, inode: record.inode)
+  }
+
+  /// What callers are told of an item.
+  private func stateToTell(_ position: Int, _ record: InodeRecord) -> StateAttribute.State {
+    switch record.state {
+    case .dataless: .dataless
+    case .partial: .partial
+    // A file of which something was there before the attempt in flight stays partial.
+    case .materializing: ranged[position].map { !$0.ranges.isEmpty } ?? false ? .partial : .materializing
+    case .resident: .resident
+    }
+  }
+}
+
+extension StaticString {
+  fileprivate var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+}
+
+extension Catalog {
+  /// Takes over how attributes look. Moved times are forgotten when they do not move any more.
+  mutating func present(_ presentation: Presentation) {
+    datalessBlocks = presentation.blocks
+    bumpsChangeTime = presentation.changeTime == .bump
+    if !bumpsChangeTime { movedChangeTimes = [:] }
+  }
+}
