@@ -24,7 +24,9 @@ public struct DatalessCommand: ParsableCommand {
       CommandGroup(name: "What happened", subcommands: [LogCommand.self, SummaryCommand.self, MarkCommand.self]),
       CommandGroup(
         name: "What is there",
-        subcommands: [StatusCommand.self, ListCommand.self, MaterializeCommand.self, EvictCommand.self]),
+        subcommands: [
+          StatusCommand.self, ListCommand.self, MaterializeCommand.self, EvictCommand.self, RefreshCommand.self,
+        ]),
       CommandGroup(
         name: "What is simulated",
         subcommands: [

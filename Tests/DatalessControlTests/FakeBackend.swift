@@ -71,6 +71,16 @@ final class FakeBackend: ControlBackend {
       files: 0, directories: 0, bytes: 0, refused: PathFailure(path: bytes("a"), errno: "EBUSY", message: "is open"))
   }
 
+  func refresh(
+    _ paths: [[UInt8]], by: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
+  ) async throws -> RefreshResult {
+    state.withLock { $0.paths = paths }
+    note("refresh by \(by.rawValue)")
+    if paths.first == bytes("broken") { throw FSError(.timedOut, "the store is offline") }
+    try await progress(RefreshProgress(directories: 1, entries: 10))
+    return WireSamples.refreshed
+  }
+
   func mark(_ label: String) async throws -> SequenceAnswer {
     state.withLock { $0.labels.append(label) }
     return SequenceAnswer(seq: 17)

@@ -21,11 +21,15 @@ enum WireSamples {
   private static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, exceeded: [excess])
   private static let item = VolumeItem(
     path: odd, kind: "symlink", state: "other", sizeBytes: 1, localBytes: 0, mode: 0o120777, inode: .max,
-    openHandles: 0)
+    openHandles: 0, isKept: true)
   private static let failure = PathFailure(path: odd, errno: "EBUSY", message: "is open")
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
   private static let result = TransferResult(
     files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure)
+  static let refreshed = RefreshResult(
+    added: 1, changed: 2, gone: 3, renamed: 4, kept: 5, unchanged: 6, directories: 7, failures: [failure],
+    failureCount: 1)
+  private static let refreshing = RefreshProgress(directories: 1, entries: 2)
   private static let problem = WireProblem(file: "s.yaml", line: 1, column: 2, message: "unknown field")
   private static let error = WireError(code: "busy", errno: "EBUSY", message: "is open", problems: [problem])
   private static let summary = GateSummary(name: "g", isOpen: false, callers: 1, attemptCount: 1)
@@ -100,6 +104,8 @@ enum WireSamples {
     "PathFailure": (failure, PathFailure(path: [], errno: "EIO", message: "m")),
     "TransferResult": (result, TransferResult(files: 0, directories: 0, bytes: 0)),
     "TransferLine": (TransferLine(progress: progress, result: result, error: error), TransferLine()),
+    "RefreshProgress": (refreshing, refreshing), "RefreshResult": (refreshed, RefreshResult()),
+    "RefreshLine": (RefreshLine(progress: refreshing, result: refreshed, error: error), RefreshLine()),
     "WireError": (error, WireError(code: "failed", message: "m")),
     "ErrorAnswer": (ErrorAnswer(error: error), ErrorAnswer(error: error)),
     "MarkRequest": (MarkRequest(label: "x"), MarkRequest(label: "x")),

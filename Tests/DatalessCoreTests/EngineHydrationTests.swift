@@ -148,7 +148,10 @@ import Testing
     let (first, last) = (read(fixture, 0, 4096), read(fixture, 190_000, 100))
     fixture.lane.runAll()
     fixture.timer.advance(milliseconds: 60) { fixture.lane.runAll() }
-    fixture.store.edit("file") { item in item.isChangedWhileOpen = true }
+    fixture.store.edit("file") { item in
+      item.attributes.modificationTime = Timestamp(seconds: 1_800_000_000, nanoseconds: 1)
+      item.content = [UInt8](repeating: 0, count: 200_000)
+    }
     fixture.timer.advance(milliseconds: 200) { fixture.lane.runAll() }
     #expect(first.isReady)
     #expect(last.errno == "ESTALE")

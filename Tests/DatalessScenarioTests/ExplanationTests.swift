@@ -22,13 +22,14 @@ import Testing
         - {name: slow, match: {path: "*.jpg"}, latency: 2s}
         - {match: {attempt: 1}, latency: 1s, fault: {errno: EIO}, gate: g}
         - {match: {process: {exe: tar}}, materialize: off}
+        - {match: {path: '*.jpg'}, evict: {idle: 1s}}
       """)
     #expect(
       Self.explain(document, "a.jpg", .file, attempt: 1) == [
         "latency: \"2s\", by rule 'slow' (s.yaml:4)", "bandwidth: \"5MB/s\", the volume's setting",
         "hydration: nothing is said",
         "fault: {\"errno\":\"EIO\"}, by rule 'rule-2' (s.yaml:5)", "gate: \"g\", by rule 'rule-2' (s.yaml:5)",
-        "materialize: nothing is said",
+        "materialize: nothing is said", "evict: {\"idle\":\"1s\"}, by rule 'rule-4' (s.yaml:7)",
       ])
     #expect(Self.explain(document, "b", .file, attempt: 2)[0] == "latency: {\"preset\":\"s3\"}, the volume's setting")
     #expect(

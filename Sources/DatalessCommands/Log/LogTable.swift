@@ -85,6 +85,7 @@ struct LogTable {
       row.size = json.integer("bytes").map { HumanText.size($0) } ?? ""
       row.outcome = json.string("errno") ?? "ok"
       row.isBad = record.type == "eviction.refused"
+    case "source.changed", "refresh.finished": LogRow.refresh(record, &row)
     default: LogRow.other(record, &row)
     }
     return row

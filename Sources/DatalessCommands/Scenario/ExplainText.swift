@@ -45,6 +45,7 @@ enum ExplainText {
 
   private static func origin(_ part: ExplainedPart) -> String {
     if let rule = part.rule { return " (rule \(rule))" }
-    return part.part == "fault" || part.part == "gate" || part.value == "none" ? "" : " (the volume's setting)"
+    return part.part == "fault" || part.part == "gate" || part.part == "evict" || part.value == "none"
+      ? "" : " (the volume's setting)"
   }
 }

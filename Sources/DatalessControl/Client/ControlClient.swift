@@ -74,13 +74,19 @@ public final class ControlClient: Sendable {
   public func materialize(
     _ paths: [[UInt8]], progress: (TransferProgress) -> Void = { _ in }
   ) async throws -> TransferResult {
-    try await transfer(.materialize, paths, progress)
+    try await follow(TransferLine.self, .materialize, paths, progress)
   }
 
   /// Evicts files, and directories with all that is below them; stops at the first refusal.
   public func evict(_ paths: [[UInt8]], progress: (TransferProgress) -> Void = { _ in }) async throws -> TransferResult
   {
-    try await transfer(.evict, paths, progress)
+    try await follow(TransferLine.self, .evict, paths, progress)
+  }
+
+  /// Lists known directories of the store again: those that hold the paths, and what is listed below them.
+  public func refresh(_ paths: [[UInt8]], progress: (RefreshProgress) -> Void = { _ in }) async throws -> RefreshResult
+  {
+    try await follow(RefreshLine.self, .refresh, paths, progress)
   }
 
   public func mark(_ label: String) async throws -> SequenceAnswer {
@@ -140,9 +146,10 @@ public final class ControlClient: Sendable {
     return try await collect(response, limit: 256 << 20)
   }
 
-  private func transfer(
-    _ route: ControlRoute, _ paths: [[UInt8]], _ progress: (TransferProgress) -> Void
-  ) async throws -> TransferResult {
+  /// Sends paths, and follows the lines of the answer to its result.
+  private func follow<Line: AnswerLine>(
+    _ type: Line.Type, _ route: ControlRoute, _ paths: [[UInt8]], _ progress: (Line.Progress) -> Void
+  ) async throws -> Line.Result {
     let request = try WireCoding.encode(PathsRequest(paths: paths.map { WirePath($0) }))
     let response = try await send(route, body: request, deadline: nil)
     var lines = LineSplitter()
@@ -150,7 +157,7 @@ public final class ControlClient: Sendable {
       for try await chunk in response.body {
         lines.append(chunk.readableBytesView)
         while let bytes = lines.next() {
-          let line = try WireCoding.decode(TransferLine.self, from: bytes, named: "the daemon's answer")
+          let line = try WireCoding.decode(Line.self, from: bytes, named: "the daemon's answer")
           if let error = line.error { throw Self.remote(error) }
           if let result = line.result { return result }
           if let current = line.progress { progress(current) }

@@ -4,6 +4,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   case items = "GET /v1/items"
   case materialize = "POST /v1/materialize"
   case evict = "POST /v1/evict"
+  case refresh = "POST /v1/refresh"
   case mark = "POST /v1/mark"
   case flushLog = "POST /v1/log/flush"
   case gates = "GET /v1/gates"

@@ -4,7 +4,7 @@ public enum LogTypes {
     "volume.mounted", "volume.unmounted", "volume.counters", "process.seen", "materialization.started",
     "materialization.finished", "materialization.refused", "materialization.held", "materialization.released",
     "wait.started", "wait.finished", "handle.closed",
-    "eviction.finished", "eviction.refused", "budget.exceeded",
+    "eviction.finished", "eviction.refused", "source.changed", "refresh.finished", "budget.exceeded",
     "configuration.changed", "mark", "log.dropped", "run.started", "run.finished",
   ]
 }

@@ -21,7 +21,7 @@ public struct ExplainAnswer: Codable, Sendable, Equatable {
   public var isOffline: Bool
   /// The process that was asked about; absent when none was named.
   public var process: WireProcess?
-  /// `latency`, `bandwidth`, `fault`, `gate` and `materialize`, in this order.
+  /// `latency`, `bandwidth`, `fault`, `gate`, `materialize` and `evict`, in this order; those that apply.
   public var parts: [ExplainedPart]
   /// The first 1,000 rules in their order.
   public var rules: [ExplainedRule]

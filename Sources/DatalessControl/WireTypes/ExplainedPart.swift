@@ -1,6 +1,6 @@
 /// One part of what would happen, and who decides it.
 public struct ExplainedPart: Codable, Sendable, Equatable {
-  /// `latency`, `bandwidth`, `fault`, `gate` or `materialize`.
+  /// `latency`, `bandwidth`, `fault`, `gate`, `materialize` or `evict`.
   public var part: String
   /// As the scenario has it; `none` where nothing happens.
   public var value: String

@@ -1,4 +1,4 @@
-/// An item that could not be materialized, or must not be evicted.
+/// An item that could not be materialized or listed, or must not be evicted.
 public struct PathFailure: Codable, Sendable, Equatable {
   /// Relative to the volume's root.
   public var path: String

@@ -1,5 +1,5 @@
 /// One line of a long answer: progress, or as the last line the result or an error.
-public struct TransferLine: Codable, Sendable, Equatable {
+public struct TransferLine: AnswerLine, Equatable {
   public var progress: TransferProgress?
   public var result: TransferResult?
   public var error: WireError?

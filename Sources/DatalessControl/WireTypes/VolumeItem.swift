@@ -17,6 +17,8 @@ public struct VolumeItem: Codable, Sendable, Equatable {
   /// st_ino on the volume.
   public var inode: UInt64
   public var openHandles: Int64
+  /// True for a resident file of which the store has another version; absent otherwise.
+  public var isKept: Bool?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case path, kind, state, mode, inode
@@ -24,11 +26,12 @@ public struct VolumeItem: Codable, Sendable, Equatable {
     case sizeBytes = "size_bytes"
     case localBytes = "local_bytes"
     case openHandles = "open_handles"
+    case isKept = "kept"
   }
 
   public init(
     path: [UInt8], kind: String, state: String, sizeBytes: Int64, localBytes: Int64, mode: UInt32, inode: UInt64,
-    openHandles: Int64
+    openHandles: Int64, isKept: Bool = false
   ) {
     (self.path, pathBase64) = WirePath.split(path)
     self.kind = kind
@@ -38,6 +41,7 @@ public struct VolumeItem: Codable, Sendable, Equatable {
     self.mode = mode
     self.inode = inode
     self.openHandles = openHandles
+    self.isKept = isKept ? true : nil
   }
 
   public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }

@@ -41,10 +41,7 @@ struct InodeRecord: BitwiseCopyable {
   var state: ContentState
   /// A directory: which of two epochs its present listing has, to find names that vanished.
   var listingEpoch: UInt8
-  /// A directory: whether an earlier listing left entries.
-  var isRelisted: Bool
-  /// A directory: whether all its names are in the hash table. They are put there by the first lookup in it.
-  var isIndexed: Bool
+  private var flags: UInt8
 
   init(_ attributes: ItemAttributes, deviceIndex: UInt16) {
     size = attributes.size
@@ -69,8 +66,7 @@ struct InodeRecord: BitwiseCopyable {
     stats = 0
     xattrCalls = 0
     listingEpoch = 0
-    isRelisted = false
-    isIndexed = false
+    flags = 0
     state = .resident
     switch kind {
     case .file: state = size > 0 ? .dataless : .resident
@@ -105,8 +101,31 @@ struct InodeRecord: BitwiseCopyable {
       changeTime: Timestamp(seconds: changeSeconds, nanoseconds: changeNanoseconds))
   }
 
-  /// Takes over newly listed metadata; state, payload, names and counters stay.
-  mutating func update(_ attributes: ItemAttributes) {
+  /// A directory: whether an earlier listing left entries.
+  var isRelisted: Bool {
+    get { flags & 1 != 0 }
+    set { set(1, newValue) }
+  }
+
+  /// A directory: whether all its names are in the hash table. They are put there by the first lookup in it.
+  var isIndexed: Bool {
+    get { flags & 2 != 0 }
+    set { set(2, newValue) }
+  }
+
+  /// No name leads to it any more: it is gone from the store, or another version has its name. It lives for whoever has it
+  /// open, and is not counted.
+  var isOrphan: Bool {
+    get { flags & 4 != 0 }
+    set { set(4, newValue) }
+  }
+
+  private mutating func set(_ bit: UInt8, _ isOn: Bool) { flags = isOn ? flags | bit : flags & ~bit }
+
+  /// Takes over newly listed metadata; payload, names and counters stay.
+  ///
+  /// - Parameter keepsContent: Whether a file's bytes are the same, so that its state stays, too.
+  mutating func update(_ attributes: ItemAttributes, keepsContent: Bool) {
     size = attributes.size
     modificationSeconds = attributes.modificationTime.seconds
     modificationNanoseconds = attributes.modificationTime.nanoseconds
@@ -119,6 +138,6 @@ struct InodeRecord: BitwiseCopyable {
     uid = attributes.uid
     gid = attributes.gid
     mode = UInt16(truncatingIfNeeded: attributes.mode)
-    if kind == .file { state = size > 0 ? .dataless : .resident }
+    if kind == .file, !keepsContent { state = size > 0 ? .dataless : .resident }
   }
 }

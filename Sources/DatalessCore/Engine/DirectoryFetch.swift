@@ -40,6 +40,7 @@ final class DirectoryFetch: AttemptJob {
         }
       }
       engine.dropVanishedNames(attempt)
+      engine.disposeOfOrphans()
       engine.listed(attempt, entries: entries, storeNanoseconds: engine.timer.now - started)
     } catch {
       engine.failed(attempt, error, storeNanoseconds: engine.timer.now - started)
@@ -66,8 +67,8 @@ extension Engine {
 
   /// Inserts listed entries, unless the attempt was given up.
   func insert(_ batch: ListingBatch, _ range: Range<Int>, attempt: UInt64) -> Bool {
-    let (fits, changed): (Bool, [NodeID]) = state.withLock { state in
-      guard let running = state.attempts[attempt] else { return (true, []) }
+    let (fits, hasChanged): (Bool, Bool) = state.withLock { state in
+      guard let running = state.attempts[attempt] else { return (true, false) }
       let open = state.handles.openNodes
       // Made once: a closure for each entry keeps the count of references busy.
       let isOpen = { open.contains($0) }
@@ -75,10 +76,9 @@ extension Engine {
       let fits = batch.visit(range) { name, attributes in
         state.catalog.insert(name, attributes, into: directory, isOpen: isOpen)
       }
-      return (fits, state.catalog.takeChangedNodes())
+      return (fits, !state.catalog.changed.isEmpty)
     }
-    // The kernel keeps attributes until it is told otherwise.
-    for node in changed { kernel.invalidateAttributes(of: node) }
+    if hasChanged { tellChangedNodes() }
     return fits
   }
 

@@ -23,7 +23,7 @@ extension Engine {
     evict(node, by: by, deadline: timer.now + Self.closeGraceNanoseconds, cleared: nil, completion)
   }
 
-  private func evict(
+  func evict(
     _ node: NodeID, by: String, deadline: MonotonicTime, cleared: UInt64?,
     _ completion: @escaping @Sendable (EvictionResult) -> Void
   ) {
@@ -50,10 +50,13 @@ extension Engine {
       }
     case .nothing: completion(.evicted(bytes: 0, wasResident: false))
     case .refused(let error, let kind): refuse(node, error, kind, by, completion)
-    case .file(let reference, let size, let bytes, let path):
+    case .file(let reference, let size, let bytes, let path, let newVersion):
       kernel.invalidateContent(of: node) { [self] in
         blocking.submit { [self] in content.remove(reference, size: size) }
-        finishEviction(path, .file, bytes, by, completion)
+        guard let newVersion else { return finishEviction(path, .file, bytes, by, completion) }
+        kernel.invalidateDirectory(newVersion.directory, names: { [newVersion.name] }) { [self] in
+          finishEviction(path, .file, bytes, by, completion)
+        }
       }
     case .directory(let path):
       kernel.invalidateDirectory(node, names: { [self] in names(in: node) }) { [self] in
@@ -90,7 +93,9 @@ extension Engine {
     case refused(FSError, kind: MaterializationKind)
     /// Find out first whether the content file is mapped past the daemon, as of the last passthrough open.
     case look(ContentReference, lastOpen: UInt64)
-    case file(ContentReference, size: Int64, bytes: Int64, path: [UInt8])
+    /// `newVersion`: the name that leads to another version now.
+    case file(
+      ContentReference, size: Int64, bytes: Int64, path: [UInt8], newVersion: (directory: NodeID, name: [UInt8])?)
     case directory(path: [UInt8])
   }
 
@@ -156,7 +161,9 @@ extension EngineState {
       catalog.inodes[position].payload = 0
       catalog.setPartialBlocks(nil, of: position)
       let bytes = ranged.removeValue(forKey: position)?.ranges.count ?? record.size
-      return .file(reference, size: record.size, bytes: bytes, path: path)
+      planned.drop(position)
+      return .file(
+        reference, size: record.size, bytes: bytes, path: path, newVersion: catalog.giveUpKept(position))
     }
     if record.busyChildren > 0 {
       let message = "\(record.busyChildren) of its children are not dataless"

@@ -61,6 +61,8 @@ extension Engine {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
       let record = state.catalog.inodes[position]
+      // The kernel still knew a name of it. It looks the name up again then, and opens what has it now.
+      if record.isOrphan { return .failed(.staleNFSFileHandle) }
       let isResident = record.kind != .file || record.state == .resident
       if !isResident, state.simulation.profile.files.contains(.open) { return .needsMaterialization }
       if record.opens < .max { state.catalog.inodes[position].opens += 1 }
@@ -118,8 +120,8 @@ extension Engine {
 
   /// The last close of a handle of a file (`handle` as given at open, 0 for resident) or directory.
   public func release(_ node: NodeID, handle: UInt64) {
-    let waiters: [@Sendable () -> Void] = state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return [] }
+    let (waiters, isOrphan, due): ([@Sendable () -> Void], Bool, MonotonicTime?) = state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return ([], false, nil) }
       let isDirectory = state.catalog.inodes[position].kind == .directory
       let (closed, waiters) = state.handles.close(position, handle: handle, isDirectory: isDirectory)
       if let closed {
@@ -131,9 +133,16 @@ extension Engine {
               coveredBytes: closed.covered.count, highWaterMark: closed.highWaterMark, reads: closed.reads,
               triggered: closed.triggered, io: closed.io, time: timer.now)))
       }
-      return waiters
+      var due: MonotonicTime?
+      if state.simulation.rules.decidesEviction, state.handles.count(of: position) == 0 {
+        state.planned.closed(position, now: timer.now)
+        due = state.planned.takeTimer()
+      }
+      return (waiters, !isDirectory && state.catalog.inodes[position].isOrphan, due)
     }
+    callForEvictions(at: due)
     for waiter in waiters { waiter() }
+    if isOrphan { dispose([Int(node.rawValue)]) }
   }
 
   /// Decides about one READ. `isDirect`: it is one read(2) on a direct_io handle, not the page cache's.

@@ -10,6 +10,8 @@ public struct ItemDescription: Sendable {
   public var state: String
   public var localBytes: Int64
   public var openHandles: Int
+  /// A resident file of which the store has another version.
+  public var isKept: Bool
 }
 
 /// Where a path leads in the catalog, without materializing anything.
@@ -146,6 +148,6 @@ extension EngineState {
     let localBlocks = isResident ? snapshot.attributes.blocks : catalog.partialBlocks[position] ?? 0
     return ItemDescription(
       node: NodeID(rawValue: UInt64(position)), path: path, attributes: snapshot.attributes, state: name,
-      localBytes: localBlocks &* 512, openHandles: handles.count(of: position))
+      localBytes: localBlocks &* 512, openHandles: handles.count(of: position), isKept: catalog.kept[position] != nil)
   }
 }

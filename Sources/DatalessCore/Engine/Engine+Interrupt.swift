@@ -62,6 +62,7 @@ extension Engine {
         actions += state.finish(attempt, AttemptEnd(outcome: .failed(error.errno), message: error.message), now)
       }
       actions += state.takeGateWatchers()
+      actions += state.refreshes.map { refresh in .call({ refresh.abort(error) }) }
       return actions
     }
     perform(actions)

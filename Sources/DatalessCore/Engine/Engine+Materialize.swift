@@ -124,8 +124,12 @@ extension Engine {
       // What a rule names stays as named, but for another version, for which the profile has an errno.
       let errnos = attempt.plan.errnos
       let planned = attempt.plan.fault?.value.kind == .superseded ? errnos.superseded : error.errno
+      // A handle of a file that has no name any more has an old version, whatever became of the name.
+      let isOld = attempt.kind == .file && state.catalog.inodes[attempt.node].isOrphan
+      let isGone = isOld && error.errno == .noSuchFileOrDirectory && rule == nil
       let end = AttemptEnd(
-        outcome: .failed(rule == nil ? errnos.answer(to: error.errno) : planned), message: error.message, rule: rule,
+        outcome: .failed(rule == nil ? errnos.answer(to: isGone ? .staleNFSFileHandle : error.errno) : planned),
+        message: error.message, rule: rule,
         bytes: bytes, storeNanoseconds: storeNanoseconds)
       return state.finish(attempt, end, timer.now)
     }

@@ -13,17 +13,21 @@ extension Engine {
   ///
   /// - Parameter restartsClock: Whether `during` windows begin anew.
   public func apply(_ simulation: Simulation, restartsClock: Bool) {
-    let actions: [Action] = state.withLock { state in
+    let (actions, renewsEvictions): ([Action], Bool) = state.withLock { state in
       let now = timer.now
+      let renewsEvictions = state.renewPlans(state.simulation, simulation, restartsClock: restartsClock)
       state.simulation = simulation
       state.catalog.present(simulation.presentation)
       if restartsClock { state.loadedAt = now }
       if state.link?.bytesPerSecond != simulation.bandwidth {
         state.link = simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
       }
-      return state.renewGates(now) + state.fillSlots(now)
+      return (state.renewGates(now) + state.fillSlots(now), renewsEvictions)
     }
+    plansEvictions.store(simulation.rules.decidesEviction, ordering: .relaxed)
     perform(actions)
+    if renewsEvictions { renewEvictions() }
+    schedulePoll()
   }
 
   /// What the rules would be asked if an item were triggered now; nothing is triggered.

@@ -26,6 +26,8 @@ public final class Engine: Sendable {
   let passthrough: Atomic<Bool>
   /// Waiters whose pending signals will be looked at again.
   let looksWaiting = Atomic<Int>(0)
+  /// Whether a rule evicts: looked at by every open.
+  let plansEvictions: Atomic<Bool>
   let state: Guarded<EngineState>
 
   public init(
@@ -41,6 +43,7 @@ public final class Engine: Sendable {
     self.metadata = metadata
     isPrompt = store.isPrompt && content.isPrompt
     passthrough = Atomic(configuration.passthrough)
+    plansEvictions = Atomic(configuration.simulation.rules.decidesEviction)
     self.kernel = kernel
     self.events = events
     self.signals = signals
@@ -64,6 +67,8 @@ public final class Engine: Sendable {
       case .fetch(let attempt): startFetch(attempt, onCaller: mayFetch)
       case .cancel(let job): job.cancel()
       case .remove(let reference, let size): blocking.submit { [content] in content.remove(reference, size: size) }
+      case .dispose(let node): dispose([node])
+      case .planEviction(let node): planEviction(node)
       }
     }
   }
@@ -79,6 +84,10 @@ enum Action {
   case fetch(UInt64)
   case cancel(any AttemptJob)
   case remove(ContentReference, size: Int64)
+  /// A file without a name, which may hold content.
+  case dispose(Int)
+  /// A file that has become resident, and a rule that evicts.
+  case planEviction(Int)
 }
 
 /// Looks at the signals that wait for a blocked caller.
@@ -122,6 +131,13 @@ struct EngineState: ~Copyable {
   /// Attempts that hold a slot (`concurrency`), and those that wait for one.
   var slotsInUse = 0
   var queue: Deque<UInt64> = []
+  /// Files that rules want evicted.
+  var planned = PlannedEvictions()
+  /// Refreshes: the first runs, the others wait.
+  var refreshes: Deque<Refresh> = []
+  /// What `poll` was when it was looked at last, and how often it has changed.
+  var pollInterval: Int64?
+  var pollGeneration: UInt64 = 0
   /// Set at shutdown: every new trigger and every waiter gets this.
   var ending: FSError?
 

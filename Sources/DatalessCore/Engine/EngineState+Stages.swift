@@ -99,6 +99,9 @@ extension EngineState {
     if end.outcome == .ok || attempt.isRanged {
       actions.append(.invalidateAttributes(NodeID(rawValue: UInt64(attempt.node))))
     }
+    if end.outcome == .ok, attempt.kind == .file, simulation.rules.decidesEviction {
+      actions.append(.planEviction(attempt.node))
+    }
     let result: WaitResult
     switch end.outcome {
     case .ok: result = .ready
@@ -120,6 +123,7 @@ extension EngineState {
     for waiter in waiters where waiter.request.trigger != .readdir { actions.append(.complete(waiter, result)) }
     for waiter in waiters where waiter.request.trigger == .readdir { actions.append(.complete(waiter, result)) }
     actions += passSlot(of: attempt, now)
+    if catalog.inodes[attempt.node].isOrphan { actions.append(.dispose(attempt.node)) }
     return actions
   }
 

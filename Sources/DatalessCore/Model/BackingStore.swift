@@ -32,6 +32,9 @@ public protocol BackingStore: Sendable {
   /// The metadata of the root directory, read when the store was opened.
   var root: ItemAttributes { get }
 
+  /// The metadata of the root directory as it is now. - Throws: as `list`.
+  func currentRoot() throws(FSError) -> ItemAttributes
+
   /// Human-readable name of the source: an absolute path, or the synthetic specification.
   var sourceName: String { get }
 
@@ -81,4 +84,9 @@ public protocol StoreContent: AnyObject, Sendable {
 
   /// Releases the descriptor. Called exactly once; nothing else is called afterwards.
   func close()
+}
+
+extension BackingStore {
+  /// Of a store whose root never changes.
+  public func currentRoot() throws(FSError) -> ItemAttributes { root }
 }

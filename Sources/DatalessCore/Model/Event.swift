@@ -44,6 +44,9 @@ public enum Event: Sendable {
   case materializationReleased(Release)
   /// A budget of `dataless run` was exceeded for the first time; by the caller named.
   case budgetExceeded(BudgetExceeded)
+  /// A refresh found that an item of the store is not what the volume knew.
+  case sourceChanged(SourceChange)
+  case refreshFinished(RefreshFinished)
 
   public struct MaterializationStarted: Sendable {
     public var attempt: UInt64
@@ -288,7 +291,7 @@ public enum Event: Sendable {
     public var bytes: Int64
     /// nil in `evictionFinished`.
     public var errno: Errno?
-    /// `command`, or later the name of a rule.
+    /// `command`; `rule:NAME`; `source`: the store has another version, or none, and the last handle was closed.
     public var by: String
     public var time: MonotonicTime
 

@@ -49,6 +49,8 @@ public struct RuleEffects: Sendable, Equatable {
   public var gate: String?
   /// Whether the caller may materialize; false = refused at once. Weaker than what the caller has set for itself.
   public var materialize: Bool?
+  /// When the system evicts the file by itself.
+  public var evict: SystemEviction?
 
   public init() {}
 

@@ -8,6 +8,8 @@ public struct RuleSet: Sendable {
   public let needsProcess: Bool
   /// Whether a rule decides who may materialize.
   public let decidesPolicy: Bool
+  /// Whether a rule evicts.
+  public let decidesEviction: Bool
   /// Places of the rules by a whole path, by the end of a name, and all others.
   private let byPath: [[UInt8]: [Int]]
   private let bySuffix: [[UInt8]: [Int]]
@@ -49,6 +51,7 @@ public struct RuleSet: Sendable {
     suffixLengths = Set(bySuffix.keys.map(\.count)).sorted()
     needsProcess = rules.contains { $0.match.process != nil || $0.match.ancestor != nil }
     decidesPolicy = rules.contains { $0.effects.materialize != nil }
+    decidesEviction = rules.contains { $0.effects.evict != nil }
   }
 
   public var isEmpty: Bool { rules.isEmpty }
@@ -86,6 +89,20 @@ public struct RuleSet: Sendable {
       decision.take(rule, at: index)
     }
     return decision
+  }
+
+  /// When the system evicts a resident file: the first rule that matches and says something about it. There is no caller.
+  public func decideEviction(_ facts: TriggerFacts) -> Decision.Part<SystemEviction>? {
+    guard decidesEviction else { return nil }
+    var known: [ProcessFacts]? = []
+    for index in candidates(facts.path) {
+      let rule = rules[index]
+      guard let eviction = rule.effects.evict, Self.holds(rule.match, of: rule.name, facts, &known, { [] }) else {
+        continue
+      }
+      return Decision.Part(value: eviction, rule: rule.name, place: index)
+    }
+    return nil
   }
 
   /// The conditions of each rule that stand in the way of a trigger, in order: nil for a rule that matches.

@@ -25,6 +25,8 @@ public struct Simulation: Sendable {
   public var profile = Profile.macos
   /// How metadata looks.
   public var presentation = Presentation()
+  /// How long after one refresh of all that is listed the next one begins, in nanoseconds; nil = never. Default nil.
+  public var poll: Int64?
   public var rules = RuleSet([])
 
   public init() {}

@@ -26,6 +26,12 @@ public protocol ControlBackend: Sendable {
     _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult
 
+  /// Lists known directories again: those that hold the paths, and what is listed below them. What cannot be listed goes into
+  /// the result and does not stop the others. - Throws: ETIMEDOUT when the store is offline, EINTR.
+  func refresh(
+    _ paths: [[UInt8]], by: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
+  ) async throws -> RefreshResult
+
   /// Writes a `mark` record.
   func mark(_ label: String) async throws -> SequenceAnswer
 

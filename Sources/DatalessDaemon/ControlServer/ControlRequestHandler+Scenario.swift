@@ -63,7 +63,7 @@ extension ControlRequestHandler {
 
   // MARK: - Decoding
 
-  private static func origin(_ request: Request) -> ChangeOrigin {
+  static func origin(_ request: Request) -> ChangeOrigin {
     guard let name = HTTPField.Name(ControlRoute.originHeader), request.headers[name] == "command" else { return .api }
     return .command
   }

@@ -55,10 +55,14 @@ struct ControlRequestHandler: Sendable {
     case .items: return try Self.json(try await backend.items(Self.itemQuery(request.uri)))
     case .materialize:
       let paths = try await Self.paths(request)
-      return stream { try await backend.materialize(paths, progress: $0) }
+      return stream(TransferLine.self) { try await backend.materialize(paths, progress: $0) }
     case .evict:
       let paths = try await Self.paths(request)
-      return stream { try await backend.evict(paths, progress: $0) }
+      return stream(TransferLine.self) { try await backend.evict(paths, progress: $0) }
+    case .refresh:
+      let paths = try await Self.paths(request)
+      let origin = Self.origin(request)
+      return stream(RefreshLine.self) { try await backend.refresh(paths, by: origin, progress: $0) }
     case .mark:
       let label = try await Self.decode(MarkRequest.self, request).label
       guard (1...1_024).contains(label.utf8.count) else {
@@ -92,25 +96,28 @@ struct ControlRequestHandler: Sendable {
   // MARK: - Streams
 
   /// Progress lines, then one line with the result or an error.
-  private func stream(
+  private func stream<Line: AnswerLine>(
+    _ type: Line.Type,
     _ work:
       @escaping @Sendable (
-        @escaping @Sendable (TransferProgress) async throws -> Void
-      ) async throws -> TransferResult
+        @escaping @Sendable (Line.Progress) async throws -> Void
+      ) async throws -> Line.Result
   ) -> Response {
     let lines = AsyncThrowingStream<ByteBuffer, any Error>.makeStream(bufferingPolicy: .bufferingNewest(16))
     let body = ResponseBody { writer in
       // The work runs beside the writing, so that a client that reads slowly only loses progress lines.
       let task = Task(executorPreference: lane) {
         defer { lines.continuation.finish() }
-        let last: TransferLine
+        let last: Line
         do {
-          let result = try await work { lines.continuation.yield(try Self.line(TransferLine(progress: $0))) }
-          last = TransferLine(result: result)
+          let result = try await work {
+            lines.continuation.yield(try Self.buffer(Line(progress: $0, result: nil, error: nil)))
+          }
+          last = Line(progress: nil, result: result, error: nil)
         } catch {
-          last = TransferLine(error: ControlFailure(error).wire)
+          last = Line(progress: nil, result: nil, error: ControlFailure(error).wire)
         }
-        lines.continuation.yield((try? Self.line(last)) ?? ByteBuffer())
+        lines.continuation.yield((try? Self.buffer(last)) ?? ByteBuffer())
       }
       try await withTaskCancellationHandler {
         for try await line in lines.stream { try await writer.write(line) }
@@ -201,8 +208,6 @@ struct ControlRequestHandler: Sendable {
   static func buffer(_ value: some Encodable) throws -> ByteBuffer {
     ByteBuffer(bytes: try WireCoding.encode(value) + [UInt8(ascii: "\n")])
   }
-
-  private static func line(_ line: TransferLine) throws -> ByteBuffer { try buffer(line) }
 
   static func json(_ value: some Encodable, status: Int = 200) throws -> Response {
     Response(

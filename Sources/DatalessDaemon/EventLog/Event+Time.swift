@@ -13,6 +13,8 @@ extension Event {
     case .materializationHeld(let event): event.time
     case .materializationReleased(let event): event.time
     case .budgetExceeded(let event): event.time
+    case .sourceChanged(let event): event.time
+    case .refreshFinished(let event): event.time
     }
   }
 }

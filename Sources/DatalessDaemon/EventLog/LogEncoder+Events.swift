@@ -41,6 +41,12 @@ extension LogEncoder {
     case .budgetExceeded(let event):
       json.field("type", "budget.exceeded")
       exceeded(event)
+    case .sourceChanged(let event):
+      json.field("type", "source.changed")
+      sourceChanged(event)
+    case .refreshFinished(let event):
+      json.field("type", "refresh.finished")
+      refreshFinished(event)
     }
   }
 

@@ -5,6 +5,15 @@ import SystemPackage
 
 extension FilesystemAdapter {
   func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
+    guard engine.evictsBeforeRead(NodeID(node)) else { return openNow(node, flags, context, reply) }
+    let box = ParkedReply(reply)
+    engine.evictBeforeRead(NodeID(node)) { [self] in
+      guard let reply = box.take() else { return }
+      openNow(node, flags, context, reply)
+    }
+  }
+
+  private func openNow(_ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ reply: consuming OpenReply) {
     // Identifying the caller costs more than the open, so it is done for dataless files only.
     let process = engine.isDataless(NodeID(node)) ? identify(context).process : .unknown
     let answer = openAnswer(node, process, flags)

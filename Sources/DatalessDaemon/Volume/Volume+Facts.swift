@@ -23,6 +23,7 @@ extension Volume {
     if let rate = simulation.bandwidth { options["bandwidth_bytes_per_second"] = .number(rate) }
     if let rate = simulation.transferBandwidth { options["transfer_bandwidth_bytes_per_second"] = .number(rate) }
     if let limit = simulation.giveUpAfter { options["give_up_after_ns"] = .number(limit) }
+    if let interval = simulation.poll { options["poll_ns"] = .number(interval) }
     if let limit = simulation.concurrency { options["concurrency"] = .number(Int64(limit)) }
     if !configuration.without.isEmpty {
       options["without"] = .text(configuration.without.map(\.rawValue).joined(separator: ","))

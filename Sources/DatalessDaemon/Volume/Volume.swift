@@ -134,6 +134,7 @@ final class Volume: VolumeRunning {
       abandon()
       throw error
     }
+    engine.schedulePoll()
     if let run = configuration.run { log.recordRunStarted(command: run.command, pid: run.rootPid) }
   }
 

@@ -44,27 +44,27 @@ final class VolumeBackend: ControlBackend {
     _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult {
     let transfer = MaterializeTransfer(engine: engine, makeWaiter: { [volume] in volume.adapter.makeWaiter() })
-    return try await withProgress(transfer.tally, progress) { await transfer.run(paths) }
+    return try await withProgress({ transfer.tally.progress }, progress) { await transfer.run(paths) }
   }
 
   func evict(
     _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult {
     let transfer = EvictTransfer(engine: engine)
-    return try await withProgress(transfer.tally, progress) { await transfer.run(paths) }
+    return try await withProgress({ transfer.tally.progress }, progress) { await transfer.run(paths) }
   }
 
-  /// Runs a transfer and tells its progress twice a second.
-  private func withProgress(
-    _ tally: TransferTally, _ progress: @escaping @Sendable (TransferProgress) async throws -> Void,
-    _ body: @escaping @Sendable () async -> TransferResult
-  ) async throws -> TransferResult {
-    try await withThrowingTaskGroup(of: TransferResult?.self) { group in
-      group.addTask { await body() }
+  /// Runs long work and tells its progress twice a second.
+  func withProgress<Progress: Sendable, Result: Sendable>(
+    _ state: @escaping @Sendable () -> Progress, _ progress: @escaping @Sendable (Progress) async throws -> Void,
+    _ body: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask { try await body() }
       group.addTask { [volume] in
         while !Task.isCancelled {
           await volume.pause(nanoseconds: 500_000_000)
-          if !Task.isCancelled { try await progress(tally.progress) }
+          if !Task.isCancelled { try await progress(state()) }
         }
         return nil
       }

@@ -18,11 +18,12 @@ enum RuleOverlaps {
 
   // MARK: - Rules behind others
 
-  private static let partNames = ["latency", "bandwidth", "fault", "gate", "materialize", "hydration"]
+  private static let partNames = ["latency", "bandwidth", "fault", "gate", "materialize", "hydration", "evict"]
 
   private static func parts(_ effects: RuleEffects) -> UInt8 {
     (effects.latency != nil ? 1 : 0) | (effects.transferBandwidth != nil ? 2 : 0) | (effects.fault != nil ? 4 : 0)
       | (effects.gate != nil ? 8 : 0) | (effects.materialize != nil ? 16 : 0) | (effects.hydration != nil ? 32 : 0)
+      | (effects.evict != nil ? 64 : 0)
   }
 
   /// A part of a rule is never used if an earlier rule says it under the same conditions, or under some of them.
@@ -41,7 +42,7 @@ enum RuleOverlaps {
       var by = index
       for mask in masks where mask & ~key.mask == 0 {
         guard let earlier = first[mask == key.mask ? key : MatchKey(rule.match, keeping: mask)] else { continue }
-        for part in 0..<5 where said & (1 << part) != 0 {
+        for part in partNames.indices where said & (1 << part) != 0 {
           guard let place = earlier[part] else { continue }
           hidden |= 1 << part
           by = min(by, place)
@@ -56,8 +57,8 @@ enum RuleOverlaps {
       // A rule that holds by chance leaves something to those behind it.
       guard rule.match.probability == nil, masks.contains(key.mask) || masks.count < 16 else { continue }
       masks.insert(key.mask)
-      var places = first[key] ?? Array(repeating: nil, count: 5)
-      for part in 0..<5 where said & (1 << part) != 0 && places[part] == nil { places[part] = index }
+      var places = first[key] ?? Array(repeating: nil, count: partNames.count)
+      for part in partNames.indices where said & (1 << part) != 0 && places[part] == nil { places[part] = index }
       first[key] = places
     }
     return (warnings, shadowed)

@@ -2,7 +2,7 @@ public import DatalessCore
 
 /// What a scenario says about one part of an attempt, and where: `dataless explain`.
 public struct ScenarioExplanation: Sendable, Equatable, CustomStringConvertible {
-  /// `latency`, `bandwidth`, `fault`, `gate` or `materialize`.
+  /// `latency`, `bandwidth`, `fault`, `gate`, `materialize` or `evict`.
   public var part: String
   /// As it was written, as JSON; nil when nothing is said, so that the default holds.
   public var value: String?
@@ -36,6 +36,8 @@ extension ScenarioDocument {
     parts.append(explanation("fault", decision.fault?.place, setting: nil))
     parts.append(explanation("gate", decision.gate?.place, setting: nil))
     parts.append(explanation("materialize", decision.materialize?.place, setting: "materialize"))
+    // Of what the attempt makes resident; directories are evicted by nobody but a command.
+    if isFile { parts.append(explanation("evict", simulation.rules.decideEviction(facts)?.place, setting: nil)) }
     return parts
   }
 

@@ -13,6 +13,10 @@ enum RuleFields {
         node, "a rule that does nothing. Give it at least one of \(effectNames.joined(separator: ", ")).")
       return nil
     }
+    if draft.effects.evict != nil, let reason = EvictionValues.contradiction(of: draft.match) {
+      decoder.fail(node, reason)
+      return nil
+    }
     if draft.match.kind == .directory, draft.effects.transferBandwidth != nil {
       decoder.warn(node, "directories have no transfer, so 'bandwidth' has no effect here. Use 'latency'.")
     }
@@ -25,7 +29,7 @@ enum RuleFields {
     return draft
   }.named("rule")
 
-  static let effectNames = ["latency", "bandwidth", "hydration", "fault", "gate", "materialize"]
+  static let effectNames = ["latency", "bandwidth", "hydration", "fault", "gate", "materialize", "evict"]
 
   static let table = ScenarioFields<RuleDraft>(
     what: "a rule",
@@ -62,6 +66,12 @@ enum RuleFields {
       ScenarioField(
         "materialize", "Whether callers may materialize; off: they are refused at once.", BasicValues.flag
       ) { $0.effects.materialize = $1 },
+      ScenarioField(
+        "evict",
+        "When the system makes resident files dataless by itself: idle, after_materialization, before_first_read, alone or "
+          + "together. Files only, and whoever calls.",
+        EvictionValues.eviction.named("eviction")
+      ) { $0.effects.evict = $1 },
     ],
     constraints: [
       ScenarioNode.Entry(
@@ -74,6 +84,7 @@ enum RuleFields {
         "It is part of a fault: write 'fault: {errno: EIO, after: 1MB}'."
       ),
       (["transfer_bandwidth"], "In a rule it is called 'bandwidth'."),
+      (EvictionValues.names, "It is part of an eviction: write 'evict: {idle: 500ms}'."),
     ])
 
   // MARK: - Conditions

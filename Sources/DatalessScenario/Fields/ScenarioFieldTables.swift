@@ -68,6 +68,12 @@ enum ScenarioFieldTables {
     ScenarioField(
       "present", "How metadata looks. Changed in parts, too: present.blocks and so on.", PresentationValues.presentation
     ) { $0.simulation.presentation = $1 },
+    ScenarioField(
+      "poll",
+      "How long after one refresh of all that is listed the next one begins; at least 100ms. Default none: SOURCE is looked "
+        + "at again only by 'dataless refresh'.",
+      BasicValues.orNone(pollInterval)
+    ) { $0.simulation.poll = $1 },
   ]
 
   static let hydration = BasicValues.word("hydration", Hydration.allCases.map { ($0.rawValue, $0) })
@@ -105,6 +111,13 @@ enum ScenarioFieldTables {
     guard let value = BasicValues.duration.read(node, &decoder) else { return nil }
     if value > 0 { return value }
     decoder.fail(node, "after 0 every attempt would fail. Write 'offline: on' for that, or 'none' for no limit.")
+    return nil
+  }
+
+  private static let pollInterval = ScenarioValue<Int64>(schema: BasicValues.duration.schema) { node, decoder in
+    guard let value = BasicValues.duration.read(node, &decoder) else { return nil }
+    if value >= 100_000_000 { return value }
+    decoder.fail(node, "a poll would follow the other without a break. Write at least 100ms, or 'none' for no poll.")
     return nil
   }
 

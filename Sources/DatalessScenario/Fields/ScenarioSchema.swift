@@ -10,7 +10,7 @@ public enum ScenarioSchema {
     ])
     let definitions: ScenarioNode = .object([
       "rule": RuleFields.table.schema, "match": RuleFields.matchTable.schema, "process": PathValues.table.schema,
-      "fault": FaultValues.fault.schema,
+      "fault": FaultValues.fault.schema, "eviction": EvictionValues.table.schema,
       "profile": BasicValues.anyOf([ProfileValues.base.schema, ProfileValues.table.schema]),
       "present": PresentationValues.table.schema,
       "latency": BasicValues.anyOf([BasicValues.duration.schema, LatencyValues.table.schema]),

@@ -63,6 +63,15 @@ public final class LocalStore: BackingStore {
     self.excluded = Set(excluded)
   }
 
+  /// SOURCE's own metadata now: it stays the directory that was opened, wherever that has been moved.
+  public func currentRoot() throws(FSError) -> ItemAttributes {
+    do throws(Errno) {
+      return try FileStatus(of: source.descriptor.raw).attributes(home: rootStatus.device)
+    } catch {
+      throw FSError(error, "SOURCE '\(sourceName)' cannot be looked at")
+    }
+  }
+
   /// How often something was read that O_NOATIME could not be had for, so that its access time may have moved. Always 0
   /// with `SourceProtection.readOnlyClone`.
   public var atimeUnprotectedOpens: Int { unprotectedOpens.load(ordering: .relaxed) }

@@ -125,6 +125,8 @@ final class RecordingSink: EventSink {
       case .materializationRefused: "refused trigger"
       case .materializationHeld: "held"
       case .materializationReleased: "released"
+      case .sourceChanged(let change): "source \(change.change.rawValue)"
+      case .refreshFinished: "refreshed"
       }
     }
   }
@@ -165,6 +167,10 @@ final class ScriptedProcesses: ProcessDirectory {
 
 /// Settings as one number each.
 extension EngineConfiguration {
+  var keepsResidentChanges: Bool {
+    get { simulation.profile.residentChanges == .keep }
+    set { simulation.profile.residentChanges = newValue ? .keep : .stale }
+  }
   var latencyNanoseconds: Int64 {
     get { 0 }
     set { simulation.latency = LatencyModel(.fixed(newValue)) }

@@ -16,8 +16,6 @@ final class ScriptedStore: BackingStore {
     var changed: FSError?
     /// Where reads run dry.
     var shortAt: Int64?
-    /// Whether content that is open already is found changed from now on, and reads as zeros.
-    var isChangedWhileOpen = false
   }
 
   let items: Mutex<[String: Item]>
@@ -26,6 +24,8 @@ final class ScriptedStore: BackingStore {
   let isPrompt: Bool
   let opens = Atomic<Int>(0)
   let lists = Atomic<Int>(0)
+  /// Versions that `write` has made.
+  let versions = Atomic<Int>(0)
 
   init(_ files: [String: Int], links: [(String, to: String)] = [], isPrompt: Bool = true) {
     self.isPrompt = isPrompt
@@ -101,8 +101,7 @@ final class ScriptedStore: BackingStore {
     guard found.attributes.isSameVersion(as: file.attributes) else {
       throw FSError(.staleNFSFileHandle, "another version")
     }
-    let path = String(decoding: file.path, as: UTF8.self)
-    return ScriptedContent(found) { [self] in items.withLock { $0[path]?.isChangedWhileOpen ?? false } }
+    return ScriptedContent(self, String(decoding: file.path, as: UTF8.self), found)
   }
 
   func readLink(_ link: StoreItem) throws(FSError) -> [UInt8] { try item(link).target }
@@ -119,36 +118,40 @@ final class ScriptedStore: BackingStore {
   }
 }
 
+/// Content as it is when it is read, like that of a file of a disk: a change shows while it is read.
 final class ScriptedContent: StoreContent {
-  private let item: ScriptedStore.Item
+  private let store: ScriptedStore
+  private let path: String
+  private let opened: ScriptedStore.Item
   let descriptor: CInt? = nil
 
-  private let isChanged: @Sendable () -> Bool
+  init(_ store: ScriptedStore, _ path: String, _ item: ScriptedStore.Item) {
+    self.store = store
+    self.path = path
+    opened = item
+  }
 
-  init(_ item: ScriptedStore.Item, isChanged: @escaping @Sendable () -> Bool) {
-    self.item = item
-    self.isChanged = isChanged
+  /// What is under the name now, if that is the inode that was opened.
+  private var item: ScriptedStore.Item {
+    let now = store.items.withLock { $0[path] }
+    return now?.attributes.inode == opened.attributes.inode ? now ?? opened : opened
   }
 
   func nextData(from offset: Int64) throws(FSError) -> Range<Int64>? {
-    offset < item.attributes.size ? offset..<item.attributes.size : nil
+    offset < opened.attributes.size ? offset..<opened.attributes.size : nil
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FSError) -> Int {
     let end = min(Int64(item.content.count), item.shortAt ?? .max)
     guard offset < end else { return 0 }
     let count = min(buffer.count, Int(end - offset))
-    if isChanged() {
-      _ = buffer[..<count].initializeMemory(as: UInt8.self, repeating: 0)
-      return count
-    }
     item.content.withUnsafeBytes { buffer.copyMemory(from: .init(rebasing: $0[Int(offset)..<Int(offset) + count])) }
     return count
   }
 
   func verify() throws(FSError) {
     if let changed = item.changed { throw changed }
-    if isChanged() { throw FSError(.staleNFSFileHandle, "changed while it was read") }
+    if !item.attributes.isSameVersion(as: opened.attributes) { throw FSError(.staleNFSFileHandle, "another version") }
   }
   func close() {}
 }

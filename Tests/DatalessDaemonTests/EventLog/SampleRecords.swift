@@ -138,7 +138,31 @@ enum SampleRecords {
             heldNanoseconds: 201_000_000, time: time(222)))), time(222)
     ),
     (.configurationChanged(changed), time(410)),
+    (.event(.sourceChanged(renamed)), renamed.time), (.event(.refreshFinished(refreshed)), refreshed.time),
   ]
+
+  private static func version(size: Int64, changed: Int64) -> ItemAttributes {
+    ItemAttributes(
+      device: 1, inode: 790_123, mode: 0o100644, linkCount: 1, uid: 0, gid: 0, specialDevice: 0, size: size, blocks: 96,
+      accessTime: Timestamp(seconds: 1_767_000_000, nanoseconds: 0),
+      modificationTime: Timestamp(seconds: 1_767_000_000, nanoseconds: 0),
+      changeTime: Timestamp(seconds: changed, nanoseconds: 5))
+  }
+
+  static let renamed = Event.SourceChange(
+    path: Array("photos/2025/a.jpg".utf8), change: .renamed, kind: .file, oldPath: Array("photos/2024/a.jpg".utf8),
+    old: version(size: 48_000, changed: 1_767_000_000), new: version(size: 48_000, changed: 1_767_323_040),
+    by: .command,
+    time: time(420))
+
+  static let refreshed: Event.RefreshFinished = {
+    var counts = RefreshCounts()
+    counts.renamed = 1
+    counts.unchanged = 99
+    counts.directories = 2
+    return Event.RefreshFinished(
+      by: .command, counts: counts, failures: 0, outcome: .ok, durationNanoseconds: 1_412_000, time: time(421))
+  }()
 
   private static let changed = ConfigurationChange(
     what: .settings, before: ["latency": .json(Array(#""200ms""#.utf8))],

@@ -8,15 +8,38 @@ extension BadScenarios {
     rule(
       "5",
       "s.yaml:2:5: a single value instead of a rule. Write 'field: value' pairs: name, match, latency, "
-        + "bandwidth, hydration, fault, gate, materialize."),
+        + "bandwidth, hydration, fault, gate, materialize, evict."),
     rule(
       "{}",
       "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, hydration, fault, gate, "
-        + "materialize."),
+        + "materialize, evict."),
     rule(
       "match: {path: a}",
       "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, hydration, fault, gate, "
-        + "materialize."),
+        + "materialize, evict."),
+    rule(
+      "{evict: 5s}",
+      "s.yaml:2:13: a single value instead of an eviction. Write 'field: value' pairs: idle, "
+        + "after_materialization, before_first_read."),
+    rule(
+      "{evict: {}}",
+      "s.yaml:2:13: an eviction that never comes. Give it at least one of idle, "
+        + "after_materialization, before_first_read."),
+    rule(
+      "{evict: {idle: -1s}}",
+      "s.yaml:2:20: malformed duration '-1s': a negative value is not possible; expected a number and ns, us, ms, s, m or h, "
+        + "such as 200ms or 1.5s."
+    ),
+    rule(
+      "{match: {trigger: read}, evict: {idle: 1s}}",
+      "s.yaml:2:5: the system evicts by itself, so there is no trigger and no process. Remove 'trigger', 'process' and "
+        + "'ancestor', or give 'evict' a rule of its own.", isInSchema: false),
+    rule(
+      "{match: {kind: directory}, evict: {idle: 1s}}",
+      "s.yaml:2:5: rules evict files only, so this one never does. Remove 'kind', or 'evict'.", isInSchema: false),
+    rule(
+      "{idle: 1s}",
+      "s.yaml:2:6: unknown field 'idle' in a rule. It is part of an eviction: write 'evict: {idle: 500ms}'."),
     rule(
       "{path: a, fault: EIO}",
       "s.yaml:2:6: unknown field 'path' in a rule. It is a condition: put it under 'match'."),
@@ -26,7 +49,7 @@ extension BadScenarios {
     rule(
       "{match: {}, latencey: 1s}",
       "s.yaml:2:17: unknown field 'latencey' in a rule. Did you mean 'latency'? There are: name, match, "
-        + "latency, bandwidth, hydration, fault, gate, materialize."),
+        + "latency, bandwidth, hydration, fault, gate, materialize, evict."),
     rule(
       "{name: \"a b\", fault: EIO}",
       "s.yaml:2:12: 'a b' cannot name a rule. Use 1 to 64 letters, digits, dots, hyphens and underscores."),

@@ -56,6 +56,8 @@ int command_sendfile(int count, char **arguments);
 int command_splice(int count, char **arguments);
 int command_copyrange(int count, char **arguments);
 int command_race(int count, char **arguments);
+int command_version(int count, char **arguments);
+int command_uniform(int count, char **arguments);
 int command_same(int count, char **arguments);
 
 #endif

@@ -2,7 +2,7 @@
 enum Probe {
   static let shared = ClientProgram(
     name: "dataless-probe",
-    sources: ["calls", "move", "probe", "race", "race_command", "race_read", "tree", "wait"].map {
+    sources: ["calls", "move", "probe", "race", "race_command", "race_read", "tree", "version", "wait"].map {
       "Tests/MountTests/Clients/\($0).c"
     })
 }

@@ -1,0 +1,80 @@
+import ArgumentParser
+import DatalessControl
+import Glibc
+
+/// `dataless refresh`: looks again what the source has.
+struct RefreshCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "refresh",
+    abstract: "List known directories of the source again, so that the volume shows what is there now.",
+    discussion: """
+      Fetches nothing, and lists nothing that was not listed before. A path means the directory that holds it; for a \
+      directory, all that is listed below it, too. When the command ends, new sizes and times can be seen. A resident file \
+      that was changed is dataless under its name; who has the old version open reads on from it.
+
+      EXAMPLES
+        dataless refresh /mnt/project
+        dataless refresh /mnt/project/a.bin --json
+
+      EXIT STATUS
+        0 all is up to date; 1 something could not be listed, or is nowhere; 2 wrong use; 3 not on a volume, or its daemon \
+      is not running; 130 interrupted.
+      """)
+
+  @Argument(help: ArgumentHelp("Files or directories on volumes.", valueName: "path"))
+  var paths: [PathArgument]
+
+  @Flag(help: "Print the result as one JSON object per volume. [default: text]")
+  var json = false
+
+  func run() throws {
+    let output = StandardOutput()
+    var hasFailed = false
+    for (volume, paths) in try MountedVolumes.locate(paths) {
+      let result = try Self.refresh(volume, paths)
+      if json {
+        try output.json(result)
+      } else {
+        try output.line(Self.text(result))
+        try output.flush()
+      }
+      hasFailed = Self.name(result, at: volume.mountPoint) || hasFailed
+    }
+    if hasFailed { throw CommandExit(.failure) }
+  }
+
+  private static func refresh(_ volume: MountEntry, _ paths: [[UInt8]]) throws -> RefreshResult {
+    let mountPoint = TerminalText.escaped(volume.mountPoint)
+    return try RemoteCall.run(volume, "cannot refresh \(mountPoint)") { client in
+      let line = ProgressLine()
+      defer { line.clear() }
+      return try await client.refresh(paths) { progress in
+        let directories = HumanText.count(progress.directories, "directory", plural: "directories")
+        line.show("listed \(directories), \(HumanText.count(progress.entries, "entry", plural: "entries")) ...")
+      }
+    }
+  }
+
+  private static func text(_ result: RefreshResult) -> String {
+    let counts: [(Int64, String)] = [
+      (result.added, "added"), (result.changed, "changed"), (result.renamed, "renamed"), (result.gone, "gone"),
+      (result.kept, "kept"), (result.unchanged, "unchanged"),
+    ]
+    let told = counts.filter { $0.0 > 0 || $0.1 == "unchanged" }.map { "\(HumanText.count($0.0)) \($0.1)" }
+    return told.joined(separator: ", ")
+      + " in \(HumanText.count(result.directories, "directory", plural: "directories"))"
+  }
+
+  /// Names failures; true when there were any.
+  private static func name(_ result: RefreshResult, at mountPoint: [UInt8]) -> Bool {
+    for failure in result.failures {
+      let path = TerminalText.escaped(
+        failure.pathBytes.isEmpty ? mountPoint : PathBytes.join(mountPoint, failure.pathBytes))
+      let errno = failure.message.contains(failure.errno) ? "" : " (\(failure.errno))"
+      Console.error("cannot refresh \(path): \(TerminalText.escaped(failure.message))\(errno).")
+    }
+    let unnamed = result.failureCount - Int64(result.failures.count)
+    if unnamed > 0 { Console.error("\(HumanText.count(unnamed)) more could not be refreshed.") }
+    return result.failureCount > 0
+  }
+}

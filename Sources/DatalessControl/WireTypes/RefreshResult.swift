@@ -1,0 +1,38 @@
+/// The end of a refresh: entries, by what became of them. What is below a directory that is gone is not counted one by one.
+public struct RefreshResult: Codable, Sendable, Equatable {
+  public var added: Int64
+  /// Another version, another item under the name, or another mode or owner.
+  public var changed: Int64
+  public var gone: Int64
+  /// The same item under another name.
+  public var renamed: Int64
+  /// Another version in the store, while the resident copy stays what it is.
+  public var kept: Int64
+  public var unchanged: Int64
+  /// Directories that were listed again.
+  public var directories: Int64
+  /// What could not be listed, and paths that are nowhere; the first 1,000.
+  public var failures: [PathFailure]
+  /// All failures, those beyond the first 1,000 included.
+  public var failureCount: Int64
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case added, changed, gone, renamed, kept, unchanged, directories, failures
+    case failureCount = "failure_count"
+  }
+
+  public init(
+    added: Int64 = 0, changed: Int64 = 0, gone: Int64 = 0, renamed: Int64 = 0, kept: Int64 = 0, unchanged: Int64 = 0,
+    directories: Int64 = 0, failures: [PathFailure] = [], failureCount: Int64 = 0
+  ) {
+    self.added = added
+    self.changed = changed
+    self.gone = gone
+    self.renamed = renamed
+    self.kept = kept
+    self.unchanged = unchanged
+    self.directories = directories
+    self.failures = failures
+    self.failureCount = failureCount
+  }
+}

@@ -1,0 +1,28 @@
+/// How an item as it is listed now stands to the item that the catalog knows under the name.
+enum SourceRelation {
+  /// The same, access time and the like aside. A directory always is: what changes in it is told by its own listing.
+  case same
+  /// The same bytes; owner, mode, number of names, or the name itself are others.
+  case metadata
+  /// The same item with other bytes, as far as can be told without reading them.
+  case version
+  /// Another item, or one of another kind.
+  case other
+}
+
+extension ItemAttributes {
+  /// - Parameter isRenamed: Whether the item is listed under another name than before: that moves its ctime and no byte.
+  func relation(to listed: ItemAttributes, isRenamed: Bool = false) -> SourceRelation {
+    guard device == listed.device, inode == listed.inode, kind == listed.kind else { return .other }
+    let isSameOwner = mode == listed.mode && uid == listed.uid && gid == listed.gid
+    if kind == .directory { return isSameOwner ? .same : .metadata }
+    guard specialDevice == listed.specialDevice else { return .version }
+    if isSameVersion(as: listed) { return isSameOwner ? .same : .metadata }
+    // What else moves ctime alone than a change of bytes whose size and mtime were put back. Of a file with several names any
+    // may have been renamed, out of our sight.
+    let isExplained =
+      isRenamed || !isSameOwner || linkCount != listed.linkCount || (kind == .file && listed.linkCount > 1)
+    guard isExplained, size == listed.size, modificationTime == listed.modificationTime else { return .version }
+    return .metadata
+  }
+}

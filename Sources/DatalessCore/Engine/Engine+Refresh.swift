@@ -1,0 +1,87 @@
+internal import DequeModule
+internal import SystemPackage
+
+extension Engine {
+  /// Lists known directories of the store again. Nothing is fetched, and nothing is listed that was not.
+  ///
+  /// One at a time; a second one waits for the first. When `completion` is called, the kernel has forgotten what it knew of
+  /// whatever changed.
+  ///
+  /// - Parameters:
+  ///   - paths: Relative to the root. The directory that holds an item is listed; for a directory, all that is listed below
+  ///     it, too.
+  ///   - completion: Called exactly once, on another lane, or here if the volume is ending or the store offline.
+  @discardableResult
+  public func refresh(
+    _ paths: [[UInt8]], by origin: RefreshOrigin, completion: @escaping @Sendable (RefreshOutcome) -> Void
+  ) -> Refresh {
+    let refresh = Refresh(
+      engine: self, paths: paths, by: origin, keeps: simulation.profile.residentChanges == .keep, completion: completion
+    )
+    let (error, isFirst): (FSError?, Bool) = state.withLock { state in
+      if let ending = state.ending { return (ending, false) }
+      if state.simulation.isOffline { return (FSError(.timedOut, "the store is offline"), false) }
+      state.refreshes.append(refresh)
+      return (nil, state.refreshes.count == 1)
+    }
+    if let error { refresh.abort(error) }
+    if isFirst { metadata.submit { refresh.step() } }
+    return refresh
+  }
+
+  func refreshEnded(_ refresh: Refresh) {
+    let next: Refresh? = state.withLock { state in
+      guard state.refreshes.first === refresh else { return nil }
+      state.refreshes.removeFirst()
+      return state.refreshes.first
+    }
+    if let next { metadata.submit { next.step() } }
+  }
+
+  /// Begins, changes or ends the poll, as the simulation has it. Called at the start and when it was changed.
+  public func schedulePoll() {
+    let due: (generation: UInt64, at: MonotonicTime)? = state.withLock { state in
+      guard state.simulation.poll != state.pollInterval else { return nil }
+      state.pollInterval = state.simulation.poll
+      state.pollGeneration += 1
+      return state.pollInterval.map { (state.pollGeneration, timer.now + $0) }
+    }
+    if let due { schedulePoll(due.generation, at: due.at) }
+  }
+
+  private func schedulePoll(_ generation: UInt64, at deadline: MonotonicTime) {
+    timer.schedule(at: deadline) { [self] in
+      guard state.withLock({ $0.pollGeneration == generation && $0.ending == nil }) else { return }
+      refresh([[]], by: .poll) { [self] _ in
+        let interval = state.withLock { $0.pollGeneration == generation ? $0.pollInterval : nil }
+        if let interval { schedulePoll(generation, at: timer.now + interval) }
+      }
+    }
+  }
+
+  func isListedDirectory(_ node: NodeID) -> Bool {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return false }
+      return state.catalog.inodes[position].kind == .directory && state.catalog.inodes[position].state == .resident
+    }
+  }
+
+  /// Makes the names of a directory findable, in bounded steps.
+  func indexNames(of directory: Int) {
+    while !state.withLock({ $0.catalog.indexNames(of: directory) }) {}
+  }
+
+  /// Takes some entries of a directory that is listed again; as `EngineState.observe`.
+  func observe(
+    _ batch: ListingBatch, _ range: Range<Int>, _ place: RefreshFindings.Place, _ findings: inout RefreshFindings
+  ) -> Bool {
+    let isCurrent = state.withLock { $0.observe(batch, range, place, &findings, timer.now) }
+    tellChangedNodes()
+    return isCurrent
+  }
+
+  /// The kernel keeps attributes until it is told otherwise.
+  func tellChangedNodes() {
+    for node in state.withLock({ $0.catalog.takeChangedNodes() }) { kernel.invalidateAttributes(of: node) }
+  }
+}

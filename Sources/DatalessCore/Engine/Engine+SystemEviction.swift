@@ -1,0 +1,149 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// Rules that evict (`evict:`): files become dataless without anybody's asking, as on macOS.
+///
+/// A file is decided about when it becomes resident, and when the rules change. What is decided is kept in `PlannedEvictions`; the
+/// timer lane calls for the next one that is due. Nothing of this runs without such a rule.
+extension Engine {
+  /// A file has become resident. Rules are asked without the lock.
+  func planEviction(_ node: Int, isRenewed: Bool = false) {
+    let asked: (facts: TriggerFacts, rules: RuleSet, generation: UInt64)? = state.withLock { state in
+      guard let facts = state.evictionFacts(of: node, timer.now) else { return nil }
+      return (facts, state.simulation.rules, state.planned.generation)
+    }
+    guard let asked else { return }
+    let part = asked.rules.decideEviction(asked.facts)
+    let next: MonotonicTime? = state.withLock { state in
+      // Evicted meanwhile, or decided by other rules in the meantime.
+      guard state.planned.generation == asked.generation, state.evictionFacts(of: node, timer.now) != nil else {
+        return nil
+      }
+      if let part {
+        state.planned.plan(node, part.value, rule: part.rule, isRenewed: isRenewed, now: timer.now)
+      } else {
+        state.planned.drop(node)
+      }
+      return state.planned.takeTimer()
+    }
+    callForEvictions(at: next)
+  }
+
+  func callForEvictions(at deadline: MonotonicTime?) {
+    guard let deadline else { return }
+    timer.schedule(at: deadline) { [self] in evictDue(deadline) }
+  }
+
+  /// LIMIT: evictions begun by one call of the timer lane; others wait for the next call, which follows at once.
+  private static let dueMax = 64
+
+  private func evictDue(_ deadline: MonotonicTime) {
+    let (due, next): ([(node: Int, rule: String)], MonotonicTime?) = state.withLock { state in
+      state.planned.timerFired(deadline)
+      guard state.ending == nil else { return ([], nil) }
+      let handles = state.handles
+      let due = state.planned.takeDue(timer.now, limit: Self.dueMax) { handles.count(of: $0) > 0 }
+      return (due, state.planned.takeTimer())
+    }
+    for (node, rule) in due { evictBySystem(NodeID(rawValue: UInt64(node)), rule) {} }
+    callForEvictions(at: next)
+  }
+
+  /// Evicts without waiting for a close. A file that was opened meanwhile is tried again when it is closed, a mapped one after a
+  /// time.
+  private func evictBySystem(_ node: NodeID, _ rule: String, _ completion: @escaping @Sendable () -> Void) {
+    evict(node, by: "rule:" + rule, deadline: timer.now, cleared: nil) { [self] result in
+      if case .refused(let error) = result { noteRefusal(Int(node.rawValue), error) }
+      completion()
+    }
+  }
+
+  private func noteRefusal(_ node: Int, _ error: FSError) {
+    let next: MonotonicTime? = state.withLock { state in
+      if error.errno == .tooManyLinks {
+        state.planned.drop(node)
+      } else {
+        state.planned.refused(node, isOpen: state.handles.count(of: node) > 0, now: timer.now)
+      }
+      return state.planned.takeTimer()
+    }
+    callForEvictions(at: next)
+  }
+
+  /// Whether an open of this file is to evict it first; asked before it is opened.
+  public func evictsBeforeRead(_ node: NodeID) -> Bool {
+    guard plansEvictions.load(ordering: .relaxed) else { return false }
+    return state.withLock { $0.ruleBeforeRead(node) != nil }
+  }
+
+  /// Evicts a file that is about to be opened, if a rule still wants that. - Parameter completion: Called exactly once, on the
+  /// notifier lane or here; the open goes on, whatever became of it.
+  public func evictBeforeRead(_ node: NodeID, completion: @escaping @Sendable () -> Void) {
+    guard let rule = state.withLock({ $0.ruleBeforeRead(node) }) else { return completion() }
+    evictBySystem(node, rule, completion)
+  }
+
+  // MARK: - When the rules change
+
+  /// Decides anew about all resident files, in steps on the metadata lane: of what no rule wants any more, nothing is left.
+  func renewEvictions() {
+    let generation = state.withLock { $0.planned.generation }
+    metadata.submit { [self] in renewEvictions(generation, from: 1) }
+  }
+
+  /// LIMIT: records looked at under one lock.
+  private static let scanStep = 1024
+
+  private func renewEvictions(_ generation: UInt64, from start: Int) {
+    var start = start
+    while true {
+      var found: [Int] = []
+      let goesOn: Bool = state.withLock { state in
+        guard state.planned.generation == generation, state.ending == nil else { return false }
+        let end = min(start + Self.scanStep, state.catalog.inodes.count)
+        for node in start..<max(start, end) where state.isEvictable(node) { found.append(node) }
+        start = end
+        return end < state.catalog.inodes.count
+      }
+      for node in found { planEviction(node, isRenewed: true) }
+      if !goesOn { return }
+    }
+  }
+}
+
+extension EngineState {
+  /// A resident file with content, under a name.
+  func isEvictable(_ node: Int) -> Bool {
+    let record = catalog.inodes[node]
+    return record.kind == .file && record.canBeDataless && record.state == .resident && !record.isOrphan
+  }
+
+  /// What the rules are asked about a resident file: the attempt is the one that made it so. nil when there is nothing to evict.
+  func evictionFacts(of node: Int, _ now: MonotonicTime) -> TriggerFacts? {
+    guard isEvictable(node) else { return nil }
+    return TriggerFacts(
+      path: catalog.path(of: node), kind: .file, size: catalog.inodes[node].size, trigger: .read,
+      attempt: max(1, Int(catalog.inodes[node].attempts)), sinceLoaded: now - loadedAt, seed: simulation.seed)
+  }
+
+  /// The rule that wants a file evicted by an open, while nobody else has it open.
+  func ruleBeforeRead(_ node: NodeID) -> String? {
+    guard let position = catalog.position(of: node), isEvictable(position), handles.count(of: position) == 0 else {
+      return nil
+    }
+    return planned.ruleBeforeRead(position)
+  }
+
+  /// Takes a new simulation's rules. - Returns: Whether files have to be decided about anew.
+  mutating func renewPlans(_ old: Simulation, _ new: Simulation, restartsClock: Bool) -> Bool {
+    guard old.rules.decidesEviction || new.rules.decidesEviction else { return false }
+    guard new.rules.decidesEviction else {
+      planned.renew()
+      planned.removeAll()
+      return false
+    }
+    if !restartsClock, old.seed == new.seed, old.rules.rules == new.rules.rules { return false }
+    planned.renew()
+    return true
+  }
+}

@@ -1,0 +1,153 @@
+internal import HeapModule
+
+/// Which resident files the rules want evicted, and when the next ones are due.
+///
+/// One entry of the heap for each file at most: an entry stands at the earliest moment that can matter, and when it is due the
+/// file's own times decide, or put it back. Who opens and closes a file touches no heap. Used under the engine's lock.
+struct PlannedEvictions {
+  private struct Plan {
+    var rule: String
+    var eviction: SystemEviction
+    var materializedAt: MonotonicTime
+    var lastClose: MonotonicTime
+    /// The rules by which it was decided; others may not want it any more.
+    var generation: UInt64
+    /// The file's entry in the heap; another one with its number is an old one.
+    var entry: MonotonicTime?
+    /// It was due while it was open: its close evicts it.
+    var isOverdue = false
+    /// False once it is dataless, or no rule wants it evicted: what is left is the mark of its entry.
+    var isActive = true
+
+    var afterDue: MonotonicTime? { eviction.afterMaterialization.map { materializedAt + $0 } }
+    var idleDue: MonotonicTime? { eviction.idle.map { lastClose + $0 } }
+  }
+
+  private struct Entry: Comparable {
+    let deadline: MonotonicTime
+    let node: Int
+    static func < (left: Entry, right: Entry) -> Bool { (left.deadline, left.node) < (right.deadline, right.node) }
+  }
+
+  private var plans: [Int: Plan] = [:]
+  private var heap = Heap<Entry>()
+  /// When the timer lane calls next.
+  private var timer: MonotonicTime?
+  /// Counts changes of the rules.
+  private(set) var generation: UInt64 = 0
+
+  /// Files that are planned for, and entries of the heap.
+  var counts: (plans: Int, entries: Int) { (plans.count { $0.value.isActive }, heap.count) }
+
+  /// Plans are decided anew: what was decided by other rules evicts nothing any more.
+  mutating func renew() { generation += 1 }
+
+  mutating func removeAll() {
+    plans = [:]
+    heap = Heap()
+  }
+
+  /// A file has become resident, or is so when the rules change.
+  ///
+  /// - Parameter isRenewed: Whether only the rules have changed: times that are known stay.
+  mutating func plan(
+    _ node: Int, _ eviction: SystemEviction, rule: String, isRenewed: Bool, now: MonotonicTime
+  ) {
+    var plan = Plan(
+      rule: rule, eviction: eviction, materializedAt: now, lastClose: now, generation: generation, entry: nil)
+    if let old = plans[node] {
+      plan.entry = old.entry
+      if isRenewed, old.isActive {
+        plan.materializedAt = old.materializedAt
+        plan.lastClose = old.lastClose
+        plan.isOverdue = old.isOverdue && old.eviction == eviction
+      }
+    }
+    let due = [plan.afterDue, plan.idleDue].compactMap { $0 }.min()
+    plans[node] = plan
+    if let due, !plan.isOverdue { enter(node, at: max(due, now)) }
+  }
+
+  /// The file is dataless, or no rule wants it evicted.
+  mutating func drop(_ node: Int) {
+    guard let plan = plans[node] else { return }
+    if plan.entry == nil { plans[node] = nil } else { plans[node]?.isActive = false }
+  }
+
+  /// The last handle was closed.
+  mutating func closed(_ node: Int, now: MonotonicTime) {
+    guard var plan = plans[node], plan.isActive else { return }
+    plan.lastClose = now
+    plans[node] = plan
+    guard plan.entry == nil else { return }
+    if plan.isOverdue {
+      plans[node]?.isOverdue = false
+      enter(node, at: now)
+    } else if let due = [plan.afterDue, plan.idleDue].compactMap({ $0 }).min() {
+      enter(node, at: max(due, now))
+    }
+  }
+
+  /// The rule that wants a file evicted by an open.
+  func ruleBeforeRead(_ node: Int) -> String? {
+    guard let plan = plans[node], plan.isActive, plan.generation == generation, plan.eviction.beforeFirstRead else {
+      return nil
+    }
+    return plan.rule
+  }
+
+  /// It could not be evicted although it was due. - Parameter isOpen: Otherwise it is mapped, which no close will tell.
+  mutating func refused(_ node: Int, isOpen: Bool, now: MonotonicTime) {
+    guard let plan = plans[node], plan.isActive, plan.entry == nil else { return }
+    if isOpen {
+      plans[node]?.isOverdue = true
+    } else {
+      enter(node, at: now + max(Self.mappedRetry, plan.eviction.idle ?? plan.eviction.afterMaterialization ?? 0))
+    }
+  }
+
+  /// How long after a refusal a mapped file is looked at again.
+  private static let mappedRetry: Int64 = 1_000_000_000
+
+  private mutating func enter(_ node: Int, at deadline: MonotonicTime) {
+    if let entry = plans[node]?.entry, entry <= deadline { return }
+    plans[node]?.entry = deadline
+    heap.insert(Entry(deadline: deadline, node: node))
+  }
+
+  /// Takes what is to be evicted now, at most `limit` entries of the heap.
+  mutating func takeDue(_ now: MonotonicTime, limit: Int, isOpen: (Int) -> Bool) -> [(node: Int, rule: String)] {
+    var due: [(node: Int, rule: String)] = []
+    var left = limit
+    while left > 0, let first = heap.min, first.deadline <= now {
+      left -= 1
+      _ = heap.removeMin()
+      let node = first.node
+      guard var plan = plans[node], plan.entry == first.deadline else { continue }
+      plan.entry = nil
+      plans[node] = plan.isActive ? plan : nil
+      // Decided by rules that are no more: it is decided anew, and entered then.
+      guard plan.isActive, plan.generation == generation else { continue }
+      if isOpen(node) {
+        guard let afterDue = plan.afterDue else { continue }
+        if afterDue <= now {
+          plans[node]?.isOverdue = true
+        } else {
+          enter(node, at: min(afterDue, plan.eviction.idle.map { now + $0 } ?? afterDue))
+        }
+      } else if let moment = [plan.afterDue, plan.idleDue].compactMap({ $0 }).min() {
+        if moment <= now { due.append((node, plan.rule)) } else { enter(node, at: moment) }
+      }
+    }
+    return due
+  }
+
+  /// When the timer lane is to be asked to call; nil when it will call in time.
+  mutating func takeTimer() -> MonotonicTime? {
+    guard let first = heap.min?.deadline, timer.map({ first < $0 }) ?? true else { return nil }
+    timer = first
+    return first
+  }
+
+  mutating func timerFired(_ deadline: MonotonicTime) { if timer == deadline { timer = nil } }
+}

@@ -1,0 +1,49 @@
+/// What a refresh has seen so far and has not put into the catalog yet.
+struct RefreshFindings {
+  /// A listed directory, as it was when its new listing began.
+  struct Place {
+    let directory: Int
+    /// Another one means that somebody else has listed it since.
+    let epoch: UInt8
+    /// Whether listed directories in it are refreshed, too.
+    let recurses: Bool
+  }
+
+  /// A name that was not there, or that another item has now: it may be what another name was.
+  struct Deferred {
+    let place: Place
+    let name: [UInt8]
+    let attributes: ItemAttributes
+  }
+
+  /// A name whose node another name may have by now.
+  struct Former {
+    let dentry: Int
+    let node: Int
+  }
+
+  let by: RefreshOrigin
+  let keeps: Bool
+  var deferred: [Deferred] = []
+  /// Names that the listing of their directory did not have any more.
+  var vanished: [UInt32] = []
+  /// Listed directories that were seen.
+  var subdirectories: [Int] = []
+  /// Names that lead elsewhere now, or have come or gone, by directory: for the kernel.
+  var changedNames: [Int: [[UInt8]]] = [:]
+  var counts = RefreshCounts()
+
+  /// LIMIT: renames are recognized among so many new names at a time; others are an item that came and one that went.
+  static let deferredMax = 65_536
+  /// LIMIT: records of single changes, of the 65,536 that the log keeps while its disk is slow.
+  static let recordsMax: Int64 = 10_000
+
+  init(by: RefreshOrigin, keeps: Bool) {
+    self.by = by
+    self.keeps = keeps
+  }
+
+  mutating func noteName(_ name: some Sequence<UInt8>, in directory: Int) {
+    changedNames[directory, default: []].append(Array(name))
+  }
+}

@@ -1,0 +1,51 @@
+import DatalessControl
+import DatalessCore
+import Synchronization
+import SystemPackage
+
+/// `dataless refresh` over the engine.
+extension VolumeBackend {
+  func refresh(
+    _ paths: [[UInt8]], by origin: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
+  ) async throws -> RefreshResult {
+    let engine = engine
+    let running = Mutex<Refresh?>(nil)
+    let run: @Sendable () async -> RefreshOutcome = {
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let refresh = engine.refresh(paths, by: origin == .command ? .command : .api) {
+            continuation.resume(returning: $0)
+          }
+          running.withLock { $0 = refresh }
+        }
+      } onCancel: {
+        running.withLock { $0 }?.cancel()
+      }
+    }
+    let outcome = try await withProgress(
+      { running.withLock { $0.map { RefreshProgress($0.progress) } } ?? RefreshProgress(directories: 0, entries: 0) },
+      progress, run)
+    if let error = outcome.error { throw error }
+    return RefreshResult(outcome)
+  }
+}
+
+extension RefreshProgress {
+  init(_ counts: RefreshCounts) {
+    self.init(
+      directories: counts.directories,
+      entries: counts.added + counts.changed + counts.gone + counts.renamed + counts.kept + counts.unchanged)
+  }
+}
+
+extension RefreshResult {
+  init(_ outcome: RefreshOutcome) {
+    let counts = outcome.counts
+    self.init(
+      added: counts.added, changed: counts.changed, gone: counts.gone, renamed: counts.renamed, kept: counts.kept,
+      unchanged: counts.unchanged, directories: counts.directories,
+      failures: outcome.failures.map {
+        PathFailure(path: $0.path, errno: $0.error.errno.name, message: $0.error.message)
+      }, failureCount: outcome.failureCount)
+  }
+}
