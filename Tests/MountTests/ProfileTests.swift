@@ -164,6 +164,32 @@ extension RealMounts {
       }
     }
 
+    /// The kernel takes ENOSYS for "never ask again".
+    @Test func ENOSYSDoesNotEndARequestForGood() async throws {
+      try await withScenario(
+        """
+        profile: {files: [read, xattr, seek]}
+        rules: [{match: {kind: file, attempt: {first: 3}}, fault: ENOSYS}]
+        """,
+        source: { scratch in for name in ["open", "xattr", "seek"] { try scratch.file(name, size: 5000) } }
+      ) { volume in
+        _ = try await run(["ls", "-l", volume.mountpoint])
+        for attempt in 1...4 {
+          let isLast = attempt == 4
+          let seek = try #require(try await volume.probe("act", "data", volume.path("seek"), "0").first)
+          #expect(seek.outcome == (isLast ? "ok" : "EOPNOTSUPP"), "seek \(attempt)")
+          let xattr = try #require(try await volume.probe("act", "getxattr", volume.path("xattr"), "user.x").first)
+          #expect(xattr.outcome == (isLast ? "ENODATA" : "EOPNOTSUPP"), "xattr \(attempt)")
+        }
+        try await volume.done("set", volume.mountpoint, "profile=open")
+        for attempt in 1...4 {
+          let open = try #require(try await volume.probe("act", "open", volume.path("open")).first)
+          #expect(open.outcome == (attempt == 4 ? "ok" : "EOPNOTSUPP"), "open \(attempt)")
+        }
+        #expect(try await volume.fileAttempts().count == 12, "each call has reached the volume")
+      }
+    }
+
     @Test func theProfileIsChangedLiveAndSaid() async throws {
       try await withVolume(
         source: { scratch in for name in ["a", "b"] { try scratch.file(name, size: 5000) } }

@@ -86,13 +86,23 @@ final class FilesystemAdapter: FuseOperations {
     let admission = engine.materialize(NodeID(node), request, waiter: waiter, mayFetch: mayFetch) { result in
       switch result {
       case .ready: resume(box)
-      case .failed(let error): box.fail(error.errno)
+      case .failed(let error): box.fail(Self.answerable(error.errno, request.trigger))
       }
     }
     switch admission {
     case .parked: break
     case .ready: resume(box)
-    case .failed(let error): box.fail(error.errno)
+    case .failed(let error): box.fail(Self.answerable(error.errno, request.trigger))
+    }
+  }
+
+  /// ENOSYS to one of these requests is no errno: the kernel never sends the request again while the volume is mounted, and lets
+  /// an open succeed. A tester who stages it means that the call is not supported.
+  private static func answerable(_ errno: Errno, _ trigger: Trigger) -> Errno {
+    guard errno == .noFunction else { return errno }
+    switch trigger {
+    case .open, .xattr, .seek: return .notSupportedOnSocket
+    default: return errno
     }
   }
 

@@ -1,4 +1,4 @@
-import DatalessControl
+@testable import DatalessControl
 import Glibc
 import Testing
 
@@ -162,6 +162,28 @@ struct PreflightTests {
     #expect(VolumeLiveness.of(entry, runtimeDirectories: ["\(scratch.path)/none"]) == .unknown)
     scratch.file("lock")
     #expect(VolumeLiveness.ofLock(scratch.bytes("lock")) == .dead)
+  }
+
+  /// Device numbers are given again: the record of a volume that is gone must not claim another's mount.
+  @Test func aVolumeOfAnotherTypeIsKnownByItsOwnRecordAlone() throws {
+    let runtime = try #require(SessionPaths.runtimeDirectoryCandidates(owner: geteuid()).first)
+    let device = "0:\(getpid())"
+    let directory = try VolumeDirectory.claim(runtime: runtime, device: device)
+    defer { directory.remove() }
+    try directory.write(
+      SessionRecord(
+        pid: 1, session: "0123456789ab", mountpoint: scratch.bytes("mount"), source: Array("s".utf8), log: [],
+        cache: [],
+        started: "", subtype: "other"))
+    func isRecorded(_ type: String, _ source: String, _ device: String) throws -> Bool {
+      var entry = try #require(try mounts(type: type, at: "mount", device: device).entries.last)
+      entry.source = Array(source.utf8)
+      return VolumeLocator.isRecorded(entry)
+    }
+    #expect(try isRecorded("fuse.other", "s", device))
+    #expect(try !isRecorded("fuse.other", "another", device))
+    #expect(try !isRecorded("fuse.sshfs", "s", device))
+    #expect(try !isRecorded("fuse.other", "s", "0:999997"))
   }
 
   @Test func aMountpointOnAVolumeIsRefused() throws {
