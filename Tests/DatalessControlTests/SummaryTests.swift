@@ -290,12 +290,32 @@ import Testing
     #expect(text.contains("held       1 attempt by gates, 3 ns altogether"))
   }
 
+  @Test func aNewVersionThatIsReadIsNotReadAgain() throws {
+    var log = LogText()
+    log.mounted()
+    log.process(1, pid: 10, "tar", exe: "/bin/tar")
+    for (attempt, change) in [(1, true), (2, false), (3, false)] {
+      let start = Int64(attempt) * 1_000
+      log.started(attempt, "a", size: 10, by: 1, at: start)
+      log.waited(attempt, by: 1, from: start, to: start + 10)
+      log.finished(attempt, "a", bytes: 10, by: 1, blocked: 10, at: start + 10)
+      guard attempt < 3 else { break }
+      if change { log.add("source.changed", at: start + 20, #""path":"a","kind":"file","change":"changed","by":"poll""#) }
+      let by = change ? "source" : "rule:idle"
+      log.add("eviction.finished", at: start + 30, #""path":"a","kind":"file","bytes":10,"by":"\#(by)""#)
+    }
+    let report = try report(log)
+    #expect(report.evictions == SummaryReport.Evictions(files: 1, directories: 0, bytes: 10, refused: 0))
+    let tar = try #require(report.processes.first { $0.comm == "tar" })
+    #expect(tar.use.readAgainAfterEviction == 1, "the third time; the second one was another version")
+  }
+
   @Test func missingFieldsAreNoError() throws {
     var log = LogText()
     for type in [
       "materialization.started", "materialization.finished", "materialization.refused", "materialization.held",
       "wait.started", "wait.finished",
-      "handle.closed", "eviction.finished", "eviction.refused", "mark", "process.seen", "volume.counters",
+      "handle.closed", "eviction.finished", "eviction.refused", "source.changed", "refresh.finished", "mark", "process.seen", "volume.counters",
       "volume.mounted", "volume.unmounted", "log.dropped", "budget.exceeded", "run.started", "run.finished", "",
     ] {
       log.add(type, at: 1)

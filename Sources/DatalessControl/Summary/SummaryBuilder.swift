@@ -58,6 +58,9 @@ public struct SummaryBuilder: Sendable {
     case "wait.started": record.attempt.map { attempts[$0]?.waiting += 1 }
     case "wait.finished": waitFinished(record)
     case "handle.closed": handleClosed(record)
+    case "source.changed": files.changed(json.path ?? [])
+    // What a refresh freed was of no use to anybody any more: nobody evicted it.
+    case "eviction.finished" where json.string("by") == "source": break
     case "eviction.finished":
       if json.string("kind") == "directory" { report.evictions.directories += 1 } else { report.evictions.files += 1 }
       report.evictions.bytes += json.integer("bytes") ?? 0

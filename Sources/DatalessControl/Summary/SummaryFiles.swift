@@ -9,6 +9,8 @@ struct SummaryFiles: Sendable {
     var isOpened = false
     var isReadAgain = false
     var isTriggeredByHandle = false
+    /// What was materialized before was another version.
+    var isNewVersion = false
   }
 
   private var items: [UInt64: Item] = [:]
@@ -34,18 +36,23 @@ struct SummaryFiles: Sendable {
   /// - Parameter isRead: Whether somebody read it, and not a command of ours asked for it.
   /// - Returns: Whether it was read and had been materialized before, and so had been evicted since.
   mutating func materializedFile(_ path: [UInt8], bytes: Int64, isRead: Bool) -> Bool {
-    let count = update(path) { item in
+    let (count, isAgain) = update(path) { item in
       item.size = max(item.size, bytes)
       item.materializations = item.materializations == .max ? .max : item.materializations + 1
-      if isRead, item.materializations > 1 { item.isReadAgain = true }
-      return item.materializations
+      let isAgain = isRead && item.materializations > 1 && !item.isNewVersion
+      item.isNewVersion = false
+      if isAgain { item.isReadAgain = true }
+      return (item.materializations, isAgain)
     }
     if count == 1 {
       distinctFiles += 1
       distinctBytes += bytes
     }
-    return isRead && count > 1
+    return isAgain
   }
+
+  /// The source has another version: who reads that reads nothing again.
+  mutating func changed(_ path: [UInt8]) { update(path) { $0.isNewVersion = $0.materializations > 0 } }
 
   mutating func materializedDirectory(_ path: [UInt8], durationNanoseconds: Int64) {
     var chain = (length: Int64(1), durationNanoseconds: durationNanoseconds)

@@ -100,15 +100,14 @@ public final class Refresh: Sendable {
       case .insideDataless: continue
       }
     }
+    var known = Set(work.directories.map(\.node))
     // Taken from the end: what holds an item first, since its listing may say that the item is another one now.
     for path in paths {
       var parent = path
       while !parent.isEmpty {
         parent = parent.lastIndex(of: UInt8(ascii: "/")).map { Array(parent[..<$0]) } ?? []
         guard case .found(let node) = engine.resolve(parent), engine.isListedDirectory(node) else { continue }
-        if !work.directories.contains(where: { $0.node == Int(node.rawValue) }) {
-          work.directories.append((Int(node.rawValue), false))
-        }
+        if known.insert(Int(node.rawValue)).inserted { work.directories.append((Int(node.rawValue), false)) }
         break
       }
     }

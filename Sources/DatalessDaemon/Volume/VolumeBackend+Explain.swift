@@ -21,7 +21,8 @@ extension VolumeBackend {
     }
     let document = await volume.scenario.document
     let (process, lineage) = try process(query.pid)
-    let parts = document.explain(facts, lineage: lineage).map { part in
+    let isResident = item.state == "resident"
+    let parts = document.explain(facts, lineage: lineage, isResident: isResident).map { part in
       ExplainedPart(part: part.part, value: Self.text(part), rule: part.rule)
     }
     let profile = document.simulation.profile

@@ -20,9 +20,14 @@ public struct ScenarioExplanation: Sendable, Equatable, CustomStringConvertible 
 extension ScenarioDocument {
   /// Which rule, or setting, decides each part of an attempt. By chance (`probability`) as for that very attempt.
   ///
-  /// - Parameter lineage: The calling process and its ancestors, nearest first; empty if none is meant: then rules that ask
-  ///   for one do not hold.
-  public func explain(_ facts: TriggerFacts, lineage: [ProcessFacts] = []) -> [ScenarioExplanation] {
+  /// - Parameters:
+  ///   - lineage: The calling process and its ancestors, nearest first; empty if none is meant: then rules that ask for one do
+  ///     not hold.
+  ///   - isResident: Whether the attempt before this one made the file resident: that is the one about whose eviction was
+  ///     decided.
+  public func explain(
+    _ facts: TriggerFacts, lineage: [ProcessFacts] = [], isResident: Bool = false
+  ) -> [ScenarioExplanation] {
     let decision = simulation.rules.decide(facts, lineage: { lineage })
     let isFile = facts.kind == .file
     var parts = [
@@ -37,7 +42,11 @@ extension ScenarioDocument {
     parts.append(explanation("gate", decision.gate?.place, setting: nil))
     parts.append(explanation("materialize", decision.materialize?.place, setting: "materialize"))
     // Of what the attempt makes resident; directories are evicted by nobody but a command.
-    if isFile { parts.append(explanation("evict", simulation.rules.decideEviction(facts)?.place, setting: nil)) }
+    if isFile {
+      var evicted = facts
+      if isResident { evicted.attempt = max(1, facts.attempt - 1) }
+      parts.append(explanation("evict", simulation.rules.decideEviction(evicted)?.place, setting: nil))
+    }
     return parts
   }
 
