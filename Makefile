@@ -99,6 +99,10 @@ bench-quick: release ## the same with fewer pairs and smaller trees (about a min
 	@scripts/bootstrap --bench
 	@scripts/bench/bench --quick --dataless $(RELEASE_BINARY) $(BENCH_FLAGS)
 
+.PHONY: scenarios
+scenarios: release ## real tools against the cases of docs/TOOLS.md (SCENARIO_FLAGS="--only S5 --install")
+	@scripts/scenarios/run --dataless $(RELEASE_BINARY) $(SCENARIO_FLAGS)
+
 .PHONY: install
 install: release install-libcdataless ## install the release executable and the C library under PREFIX (/usr/local)
 	@install -D -m 0755 $(RELEASE_BINARY) "$(DESTDIR)$(PREFIX)/bin/dataless"
