@@ -300,7 +300,9 @@ import Testing
       log.waited(attempt, by: 1, from: start, to: start + 10)
       log.finished(attempt, "a", bytes: 10, by: 1, blocked: 10, at: start + 10)
       guard attempt < 3 else { break }
-      if change { log.add("source.changed", at: start + 20, #""path":"a","kind":"file","change":"changed","by":"poll""#) }
+      if change {
+        log.add("source.changed", at: start + 20, #""path":"a","kind":"file","change":"changed","by":"poll""#)
+      }
       let by = change ? "source" : "rule:idle"
       log.add("eviction.finished", at: start + 30, #""path":"a","kind":"file","bytes":10,"by":"\#(by)""#)
     }
@@ -315,7 +317,8 @@ import Testing
     for type in [
       "materialization.started", "materialization.finished", "materialization.refused", "materialization.held",
       "wait.started", "wait.finished",
-      "handle.closed", "eviction.finished", "eviction.refused", "source.changed", "refresh.finished", "mark", "process.seen", "volume.counters",
+      "handle.closed", "eviction.finished", "eviction.refused", "source.changed", "refresh.finished", "mark",
+      "process.seen", "volume.counters",
       "volume.mounted", "volume.unmounted", "log.dropped", "budget.exceeded", "run.started", "run.finished", "",
     ] {
       log.add(type, at: 1)

@@ -163,11 +163,12 @@ extension Catalog {
     inodes[position].isOrphan = isOrphan
   }
 
-  /// The nodes that have lost their last name since this was asked last, and have none by now.
+  /// The nodes that have lost their last name since this was asked last; they may have another one by now. There may be very
+  /// many: they are handed over as they are.
   mutating func takeOrphans() -> [Int] {
-    if orphaned.isEmpty { return [] }
-    defer { orphaned.removeAll() }
-    return orphaned.filter { inodes[$0].isOrphan }
+    var taken: [Int] = []
+    swap(&taken, &orphaned)
+    return taken
   }
 
   /// The node for listed metadata: the one that another name of the same file has, or a new one; nil when full.

@@ -22,6 +22,7 @@ extension Engine {
     var cursor: UInt32? = 0
     while let position = cursor {
       cursor = state.withLock { state in
+        // It may have a name again.
         guard state.catalog.inodes[directory].isOrphan else { return nil }
         let next = state.catalog.dropAllNames(of: directory, from: position, limit: 2048)
         orphans += state.catalog.takeOrphans()
