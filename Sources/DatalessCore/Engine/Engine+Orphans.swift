@@ -5,7 +5,9 @@ extension Engine {
   /// In steps of bounded size; a directory may hold a tree. On a lane, but for single files.
   func dispose(_ nodes: [Int]) {
     var pending = nodes
+    var breath = Breath(timer)
     while let node = pending.popLast() {
+      breath.take()
       let isDirectory = state.withLock { $0.catalog.inodes[node].kind == .directory }
       if isDirectory {
         pending += dropNames(of: node)

@@ -68,7 +68,8 @@ extension Engine {
 
   /// Makes the names of a directory findable, in bounded steps.
   func indexNames(of directory: Int) {
-    while !state.withLock({ $0.catalog.indexNames(of: directory) }) {}
+    var breath = Breath(timer)
+    while !state.withLock({ $0.catalog.indexNames(of: directory) }) { breath.take() }
   }
 
   /// Takes some entries of a directory that is listed again; as `EngineState.observe`.

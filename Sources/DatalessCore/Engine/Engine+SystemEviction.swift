@@ -96,7 +96,9 @@ extension Engine {
 
   private func renewEvictions(_ generation: UInt64, from start: Int) {
     var start = start
+    var breath = Breath(timer)
     while true {
+      breath.take()
       var found: [Int] = []
       let goesOn: Bool = state.withLock { state in
         guard state.planned.generation == generation, state.ending == nil else { return false }

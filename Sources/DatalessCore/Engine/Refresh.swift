@@ -131,6 +131,7 @@ public final class Refresh: Sendable {
         engine.state.withLock { $0.refreshRoot(listed, &work.findings, engine.timer.now) }
       }
       var isCurrent = true
+      var breath = Breath(engine.timer)
       try engine.store.list(item) { (batch: ListingBatch) throws(FSError) in
         var start = 0
         while start < batch.count, isCurrent {
@@ -138,6 +139,7 @@ public final class Refresh: Sendable {
           let end = min(start + Self.batchSize, batch.count)
           isCurrent = engine.observe(batch, start..<end, place, &work.findings)
           start = end
+          breath.take()
         }
         counts.withLock { $0 = work.findings.counts }
       }
@@ -146,6 +148,7 @@ public final class Refresh: Sendable {
         cursor = engine.state.withLock {
           $0.collectVanished(place, from: position, limit: 1024, &work.findings)
         }
+        breath.take()
       }
       engine.tellChangedNodes()
       work.findings.counts.directories += 1
@@ -199,10 +202,12 @@ public final class Refresh: Sendable {
     of size: Int, _ elements: [Element], _ body: (inout EngineState, ArraySlice<Element>) -> Void
   ) {
     var start = 0
+    var breath = Breath(engine.timer)
     while start < elements.count {
       let end = min(start + size, elements.count)
       engine.state.withLock { body(&$0, elements[start..<end]) }
       start = end
+      breath.take()
     }
   }
 
