@@ -10,6 +10,7 @@ import Testing
       22 1 8:1 / / rw - ext4 /dev/sda1 rw
       36 22 0:53 / /mnt/v ro - fuse.dataless /src ro,user_id=0
       37 22 0:54 / /mnt/w ro - fuse.dataless /src ro,user_id=0
+      38 22 0:53 /a/b /mnt/part ro - fuse.dataless /src ro,user_id=0
 
       """))
 
@@ -28,6 +29,11 @@ import Testing
     private let paths = Mutex<[String]>([])
     func add(_ path: String) { paths.withLock { $0.append(path) } }
     var all: [String] { paths.withLock { $0 } }
+  }
+
+  @Test(arguments: [("/mnt/part", "a/b"), ("/mnt/part/c", "a/b/c"), ("/mnt/v/c", "c"), ("/mnt/v", "")])
+  func aBindMountOfAPartIsThatPart(path: String, relative: String) throws {
+    #expect(try Self.resolver([:]).locate(bytes(path))?.relative == bytes(relative))
   }
 
   @Test(arguments: [

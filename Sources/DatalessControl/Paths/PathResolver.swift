@@ -72,7 +72,10 @@ public struct PathResolver: Sendable {
   public func locate(_ path: [UInt8]) throws(ControlError) -> Location? {
     let absolute = try resolve(path)
     guard let mount = mounts.datalessMount(containing: absolute) else { return nil }
-    return Location(absolute: absolute, mount: mount, relative: PathBytes.relative(absolute, to: mount.mountPoint))
+    // A bind mount may show a part of the volume only: mountinfo's root says which.
+    let below = PathBytes.components(PathBytes.relative(absolute, to: mount.mountPoint))
+    let relative = PathBytes.absolute(PathBytes.components(mount.root) + below)
+    return Location(absolute: absolute, mount: mount, relative: Array(relative.dropFirst()))
   }
 
   private static let currentDirectory: @Sendable () throws(ControlError) -> [UInt8] = { () throws(ControlError) in

@@ -166,7 +166,9 @@ extension EngineState {
         reference, size: record.size, bytes: bytes, path: path, newVersion: catalog.giveUpKept(position))
     }
     if record.busyChildren > 0 {
-      let message = "\(record.busyChildren) of its children are not dataless"
+      let message =
+        record.busyChildren == 1
+        ? "1 of its children is not dataless" : "\(record.busyChildren) of its children are not dataless"
       return .refused(FSError(.resourceBusy, message), kind: kind)
     }
     catalog.setState(.dataless, of: position)

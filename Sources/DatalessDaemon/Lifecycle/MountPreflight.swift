@@ -238,8 +238,10 @@ public struct MountPreflight {
     progress(request.log)
     guard !request.logIsDefault else { return }
     let name = "the log \(ErrorText.quoted(request.log))"
-    if case .success(let status) = CPath.status(log), status.st_mode & S_IFMT == S_IFDIR {
-      throw LifecycleError("cannot mount: \(name) is a directory (EISDIR). Give a file with --log.")
+    if case .success(let status) = CPath.status(log), status.st_mode & S_IFMT != S_IFREG {
+      // A pipe or a device has no end to be read to, which `log` and `summary` would wait for.
+      let what = status.st_mode & S_IFMT == S_IFDIR ? "a directory (EISDIR)" : "no regular file (EINVAL)"
+      throw LifecycleError("cannot mount: \(name) is \(what). Give a file with --log.")
     }
     if case .failure(let failure) = CPath.status(CPath.parent(log)) {
       throw LifecycleError(

@@ -39,11 +39,12 @@ final class Volume: VolumeRunning {
   init(configuration: VolumeConfiguration) throws {
     self.configuration = configuration
     let document = try Self.document(configuration)
-    store = try VolumeStore(configuration)
-    let statistics = try store.statistics()
     log = try Self.openLog(configuration)
     cacheDirectory = try SessionDirectory(
       cache: VolumeStore.filePath(configuration.cacheDirectory), session: configuration.session)
+    // After our own directories are there: where they lie in SOURCE, they are left out by what they are, not by name.
+    store = try VolumeStore(configuration)
+    let statistics = try store.statistics()
     content = try SessionContentStore(in: cacheDirectory)
     processes = ProcessTable(capture: CaptureLane(), sink: log)
     kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
