@@ -30,6 +30,9 @@ extension RealMounts {
         #expect(try await volume.list()["file"]?["state"]?.string == "resident")
         let bytes = try await volume.status()["materialized"]?["bytes"]?.int
         #expect(bytes == 5_000_000, "nothing was fetched twice")
+        let summary = try await volume.json("summary", mountpoint)
+        #expect(summary["materialized"]?["files"]?.int == 1 && summary["materialized"]?["bytes"]?.int == 5_000_000)
+        #expect(summary["use"]?["read_again_after_eviction"]?.int == 0, "more of it, and nothing again")
         try await volume.done("set", mountpoint, "hydration=full")
         #expect(try await volume.status()["options"]?["hydration"]?.string == "full")
       }

@@ -138,5 +138,20 @@ extension RealMounts {
         #expect(try await volume.directoryAttempts().count == 1)
       }
     }
+
+    @Test func aRecordedLogIsReplayedOnALiveVolume() async throws {
+      try await withVolume(
+        ["--latency", "120ms"], source: { scratch in for name in ["a", "b"] { try scratch.file(name, size: 100) } }
+      ) { volume in
+        #expect(try await volume.read("a").outcome == "ok")
+        let log = try #require(try await volume.status()["log"]?.string)
+        try await volume.done("set", volume.mountpoint, "latency={replay: \(log)}")
+        #expect(try await volume.read("b").duration >= .milliseconds(120))
+        let end = try #require(try await volume.records(ofType: "materialization.finished").last)
+        #expect(try #require(end["requested_delay_ns"]?.int) >= 120_000_000, "as long as the first really took")
+        let absent = try await volume.dataless("set", volume.mountpoint, "latency={replay: /absent.jsonl}")
+        #expect(absent.status == 2 && absent.errorText.contains("/absent.jsonl"))
+      }
+    }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DatalessControl
+import DatalessScenario
 
 /// `dataless set`: changes settings of a mounted volume.
 struct SetCommand: ParsableCommand {
@@ -35,11 +36,24 @@ struct SetCommand: ParsableCommand {
   }
 
   func run() throws {
-    let settings = try parsed()
+    let settings = try withoutFiles(try parsed())
     let change = try RemoteCall.run(mountpoint, "cannot change settings of \(mountpoint.description)") { client in
       try await client.changeSettings(settings)
     }
     try ScenarioChangeReport.print(change, json: json)
+  }
+
+  /// Logs that `replay` names are read here, from the working directory on: the daemon opens no file for a scenario.
+  private func withoutFiles(_ settings: [String: JSONValue]) throws -> [String: JSONValue] {
+    var settings = settings
+    for (key, value) in settings {
+      guard case .string(let text) = value else { continue }
+      settings[key] = .string(
+        try ScenarioFile.checked { () throws(ScenarioError) in
+          try ScenarioDocument.valueWithoutFiles(key, text, readFile: ScenarioFile.reader(in: []))
+        })
+    }
+    return settings
   }
 
   private func parsed() throws -> [String: JSONValue] {

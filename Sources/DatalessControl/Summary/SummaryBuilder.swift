@@ -5,6 +5,8 @@ public struct SummaryBuilder: Sendable {
   private struct Attempt {
     var process: UInt32?
     var isCommand: Bool
+    /// Whether it brings in a range of the file.
+    var isPart: Bool
     var topLevel: Int
     var waiting = 0
     var isFinished = false
@@ -62,7 +64,12 @@ public struct SummaryBuilder: Sendable {
     // What a refresh freed was of no use to anybody any more: nobody evicted it.
     case "eviction.finished" where json.string("by") == "source": break
     case "eviction.finished":
-      if json.string("kind") == "directory" { report.evictions.directories += 1 } else { report.evictions.files += 1 }
+      if json.string("kind") == "directory" {
+        report.evictions.directories += 1
+      } else {
+        report.evictions.files += 1
+        files.evicted(json.path ?? [])
+      }
       report.evictions.bytes += json.integer("bytes") ?? 0
     case "eviction.refused": report.evictions.refused += 1
     case "mark": sections.begin(record)
@@ -169,7 +176,7 @@ public struct SummaryBuilder: Sendable {
     guard let id = record.attempt else { return }
     attempts[id] = Attempt(
       process: record.process, isCommand: record.json.string("trigger") == "command",
-      topLevel: topLevel(of: path, isFile: isFile))
+      isPart: record.json.integer("range_offset") != nil, topLevel: topLevel(of: path, isFile: isFile))
   }
 
   private mutating func finished(_ record: LogRecord) {
@@ -185,17 +192,18 @@ public struct SummaryBuilder: Sendable {
     report.held.heldNanoseconds &+= json.integer("held_ns") ?? 0
     switch record.outcome ?? "ok" {
     case "ok" where isFile:
-      let isAgain = files.materializedFile(path, bytes: bytes, isRead: !isCommand)
-      report.materialized.files += 1
+      let share = files.materializedFile(path, bytes: bytes, isRead: !isCommand, isPart: attempt?.isPart ?? false)
+      let count: Int64 = share == .more ? 0 : 1
+      report.materialized.files += count
       report.materialized.bytes += bytes
-      topLevel[top].files += 1
+      topLevel[top].files += count
       topLevel[top].bytes += bytes
-      sections.current.files += 1
+      sections.current.files += count
       sections.current.bytes += bytes
       groups.with(process, processes, isCommand: isCommand) {
-        $0.files += 1
+        $0.files += count
         $0.bytes += bytes
-        if isAgain { $0.use.readAgainAfterEviction += 1 }
+        if share == .again { $0.use.readAgainAfterEviction += 1 }
       }
     case "ok":
       files.materializedDirectory(path, durationNanoseconds: json.integer("duration_ns") ?? 0)

@@ -11,6 +11,17 @@ struct SummaryFiles: Sendable {
     var isTriggeredByHandle = false
     /// What was materialized before was another version.
     var isNewVersion = false
+    /// Some ranges of it are there, since its last eviction.
+    var isPartial = false
+  }
+
+  /// What one attempt was to its file.
+  enum Share {
+    case whole
+    /// It had been materialized before, and evicted since.
+    case again
+    /// It brought in more of a file of which something was there.
+    case more
   }
 
   private var items: [UInt64: Item] = [:]
@@ -33,23 +44,26 @@ struct SummaryFiles: Sendable {
     }
   }
 
-  /// - Parameter isRead: Whether somebody read it, and not a command of ours asked for it.
-  /// - Returns: Whether it was read and had been materialized before, and so had been evicted since.
-  mutating func materializedFile(_ path: [UInt8], bytes: Int64, isRead: Bool) -> Bool {
-    let (count, isAgain) = update(path) { item in
+  /// - Parameters:
+  ///   - isRead: Whether somebody read it, and not a command of ours asked for it.
+  ///   - isPart: Whether the attempt brought in a range of the file.
+  mutating func materializedFile(_ path: [UInt8], bytes: Int64, isRead: Bool, isPart: Bool) -> Share {
+    let (isFirst, share) = update(path) { item in
       item.size = max(item.size, bytes)
+      if item.isPartial, !item.isNewVersion { return (false, Share.more) }
+      item.isPartial = isPart
       item.materializations = item.materializations == .max ? .max : item.materializations + 1
       let isAgain = isRead && item.materializations > 1 && !item.isNewVersion
       item.isNewVersion = false
       if isAgain { item.isReadAgain = true }
-      return (item.materializations, isAgain)
+      return (item.materializations == 1, isAgain ? .again : .whole)
     }
-    if count == 1 {
-      distinctFiles += 1
-      distinctBytes += bytes
-    }
-    return isAgain
+    if isFirst { distinctFiles += 1 }
+    if isFirst || share == .more { distinctBytes += bytes }
+    return share
   }
+
+  mutating func evicted(_ path: [UInt8]) { update(path) { $0.isPartial = false } }
 
   /// The source has another version: who reads that reads nothing again.
   mutating func changed(_ path: [UInt8]) { update(path) { $0.isNewVersion = $0.materializations > 0 } }

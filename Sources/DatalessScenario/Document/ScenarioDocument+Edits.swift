@@ -56,6 +56,19 @@ extension ScenarioDocument {
     }
   }
 
+  /// A setting's value with the delays of the logs that it names in place of their paths, as a daemon takes it.
+  ///
+  /// - Throws: what `setting` throws for this key and value alone.
+  public static func valueWithoutFiles(
+    _ key: String, _ value: String, readFile: @escaping ScenarioFileReader
+  ) throws(ScenarioError) -> String {
+    guard value.contains("replay") else { return value }
+    var draft = ScenarioDraft()
+    let name = "\(Suggestion.quotable(key))=\(Suggestion.quotable(value))"
+    let node = try setting(key, value, name: name, into: &draft, readFile: readFile)
+    return String(decoding: node.json(pretty: false), as: UTF8.self)
+  }
+
   private static func setting(
     _ key: String, _ value: String, name: String, into draft: inout ScenarioDraft,
     readFile: @escaping ScenarioFileReader
