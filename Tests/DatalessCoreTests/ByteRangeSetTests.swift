@@ -14,6 +14,11 @@ import Testing
         ranges.insert(range)
         model.formUnion(range)
         #expect(ranges.count == Int64(model.count), "seed \(seed)")
+        let from = Int64.random(in: 0..<70, using: &random)
+        let asked = from..<from + Int64.random(in: 0..<20, using: &random)
+        let missing = asked.filter { !model.contains($0) }
+        #expect(ranges.contains(asked) == missing.isEmpty, "seed \(seed)")
+        #expect(ranges.missing(in: asked).flatMap { Array($0) } == missing, "seed \(seed)")
       }
       let ordered = zip(ranges.ranges, ranges.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }
       #expect(ordered, "seed \(seed)")

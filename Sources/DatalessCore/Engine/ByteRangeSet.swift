@@ -2,8 +2,8 @@
 struct ByteRangeSet: Equatable {
   private(set) var ranges: [Range<Int64>] = []
 
-  /// Number of offsets in the set.
-  var count: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+  /// Number of offsets in the set; kept, because there may be as many ranges as a large file has pages.
+  private(set) var count: Int64 = 0
 
   var isEmpty: Bool { ranges.isEmpty }
 
@@ -32,16 +32,20 @@ struct ByteRangeSet: Equatable {
     guard !range.isEmpty else { return }
     if let last = ranges.last, last.lowerBound <= range.lowerBound, range.lowerBound <= last.upperBound {
       // Sequential reading, by far the most frequent case.
-      ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      let end = max(last.upperBound, range.upperBound)
+      ranges[ranges.count - 1] = last.lowerBound..<end
+      count += end - last.upperBound
       return
     }
     let first = ranges.partitioningIndex { $0.upperBound >= range.lowerBound }
     var end = first
     var merged = range
     while end < ranges.count, ranges[end].lowerBound <= merged.upperBound {
+      count -= ranges[end].upperBound - ranges[end].lowerBound
       merged = min(merged.lowerBound, ranges[end].lowerBound)..<max(merged.upperBound, ranges[end].upperBound)
       end += 1
     }
+    count += merged.upperBound - merged.lowerBound
     ranges.replaceSubrange(first..<end, with: CollectionOfOne(merged))
   }
 }
