@@ -20,9 +20,13 @@ extension RealMounts {
         name: "rewritten at the same size and time",
         script: "touch -r d/file time; printf XXXX | dd of=d/file conv=notrunc status=none; touch -r time d/file",
         outcomes: ["ESTALE"]),
-      Change(name: "a symlink now", script: "mv d/file secret; ln -s ../secret d/file", outcomes: ["ESTALE", "ELOOP"]),
-      Change(name: "a directory now", script: "rm d/file; mkdir d/file", outcomes: ["ESTALE", "EISDIR"]),
-      Change(name: "a pipe now", script: "rm d/file; mkfifo d/file", outcomes: ["ESTALE"]),
+      // Where the name can change hands in one step it does: a fetch that opens the file between a removal and what takes
+      // its place rightly finds nothing.
+      Change(
+        name: "a symlink now", script: "ln d/file secret; ln -s ../secret d/new; mv -T d/new d/file",
+        outcomes: ["ESTALE", "ELOOP"]),
+      Change(name: "a directory now", script: "rm d/file; mkdir d/file", outcomes: ["ENOENT", "ESTALE", "EISDIR"]),
+      Change(name: "a pipe now", script: "mkfifo d/new; mv -T d/new d/file", outcomes: ["ESTALE"]),
       Change(name: "below a symlink now", script: "mv d elsewhere; ln -s elsewhere d", outcomes: ["ESTALE", "ELOOP"]),
     ]
 

@@ -39,6 +39,9 @@ struct StatusCommand: ParsableCommand {
       do {
         statuses.append(try Self.status(of: volume))
       } catch let error as ControlError {
+        // Unmounted since the mounts were read: nothing is wrong, and there is nothing to show.
+        let isThere = try MountedVolumes.all().contains { $0.mountID == volume.mountID && $0.device == volume.device }
+        guard isThere else { continue }
         Console.error(error.message)
         failure = CommandFailure(error)
       }
