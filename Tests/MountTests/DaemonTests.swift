@@ -9,7 +9,7 @@ extension RealMounts {
       try await withVolume(source: { try $0.file("file", size: 10) }) { volume in
         #expect(volume.mounted.text.contains(volume.mountpoint))
         #expect(volume.mounted.text.contains(volume.log.path))
-        #expect(try await run(["ls", volume.mountpoint], timeLimit: .seconds(5)).text == "file\n")
+        #expect(try await run(["ls", volume.mountpoint], timeLimit: .seconds(30)).text == "file\n")
         let first = try volume.log.records().first
         #expect(first?["type"]?.string == "volume.mounted")
         #expect(first?["v"]?.int == 1)
@@ -59,7 +59,7 @@ extension RealMounts {
             scratch.source, scratch.mountpoint,
           ])
         #expect(await daemon.line { $0.contains(scratch.mountpoint) } != nil)
-        #expect(try await run(["ls", scratch.mountpoint], timeLimit: .seconds(5)).text == "file\n")
+        #expect(try await run(["ls", scratch.mountpoint], timeLimit: .seconds(30)).text == "file\n")
         #expect(!daemon.hasFinished)
         daemon.signal(SIGINT)
         let finished = await daemon.wait()

@@ -49,14 +49,14 @@ extension RealMounts {
 
     @Test func anOfflineStoreTimesOutAtOnceAndComesBack() async throws {
       try await withVolume(
-        ["--latency", "5s"], source: { scratch in for name in ["a", "b"] { try scratch.file(name, size: 1000) } }
+        ["--latency", "1h"], source: { scratch in for name in ["a", "b"] { try scratch.file(name, size: 1000) } }
       ) { volume in
         try await volume.done("set", volume.mountpoint, "latency=0")
         #expect(try await volume.read("a").outcome == "ok")
-        try await volume.done("set", volume.mountpoint, "latency=5s")
+        try await volume.done("set", volume.mountpoint, "latency=1h")
         try await volume.done("offline", volume.mountpoint)
         let failed = try await volume.read("b")
-        #expect(failed.outcome == "ETIMEDOUT" && failed.duration < .seconds(2))
+        #expect(failed.outcome == "ETIMEDOUT" && failed.duration < .seconds(20))
         #expect(try await volume.read("a").outcome == "ok", "what is resident needs no store")
         #expect(try await volume.status()["offline"]?.bool == true)
         #expect(try await volume.done("status", volume.mountpoint).text.contains("OFFLINE"))

@@ -21,9 +21,9 @@ extension RealMounts {
         let readers = try Child([try await Probe.shared.path(), "threads", "100"] + names, timeLimit: .seconds(60))
         try await volume.waitForCallers(100, at: "photos")
         // What is not held is as it was, also what lies beside it and what is known of the held files.
-        #expect(try await volume.read("free", timeLimit: .seconds(5)).outcome == "ok")
-        #expect(try await run(["stat"] + names, timeLimit: .seconds(5)).succeeded)
-        #expect(try await run(["ls", "-la", volume.path("d")], timeLimit: .seconds(5)).succeeded)
+        #expect(try await volume.read("free", timeLimit: .seconds(30)).outcome == "ok")
+        #expect(try await run(["stat"] + names, timeLimit: .seconds(30)).succeeded)
+        #expect(try await run(["ls", "-la", volume.path("d")], timeLimit: .seconds(30)).succeeded)
         let gate = try #require(try await volume.gates().first)
         #expect(gate["callers"]?.int == 100 && gate["attempt_count"]?.int == 3 && gate["open"]?.bool == false)
         #expect(gate["rules"]?[0]?.string == "hold-photos")
@@ -133,8 +133,8 @@ extension RealMounts {
         let text = try await volume.done("gate", "list", volume.mountpoint).text
         #expect(text.contains("kernel: a listing is parked") && text.contains("ls[\(lister.pid)] main thread, readdir"))
         // The volume's root and everything beside it is served.
-        #expect(try await volume.read("free", timeLimit: .seconds(5)).outcome == "ok")
-        #expect(try await run(["ls", volume.mountpoint], timeLimit: .seconds(5)).succeeded)
+        #expect(try await volume.read("free", timeLimit: .seconds(30)).outcome == "ok")
+        #expect(try await run(["ls", volume.mountpoint], timeLimit: .seconds(30)).succeeded)
         try await volume.done("gate", "release", volume.mountpoint, "listing", "--fail", "EIO")
         #expect(await lister.wait().status == 2)
         #expect(await looker.wait().status == 1)

@@ -15,17 +15,17 @@ import Testing
 
   @Test func aChildThatHangsIsKilledWithItsGroupWhenItsTimeIsUp() async throws {
     let finished = try await run(
-      ["sh", "-c", "echo before; cat /dev/zero > /dev/null & wait"], timeLimit: .milliseconds(200))
+      ["sh", "-c", "echo before; cat /dev/zero > /dev/null & wait"], timeLimit: .seconds(2))
     #expect(finished.timedOut && !finished.stuck)
     #expect(finished.text == "before\n")
-    #expect(finished.duration < .seconds(5))
+    #expect(finished.duration < .seconds(30))
   }
 
   @Test func aDaemonThatKeepsThePipesOpenDoesNotKeepTheTest() async throws {
     let child = try Child(["sh", "-c", "cat /dev/zero > /dev/null 2>&1 3>&1 & exec 1>&-; echo $! >&2; exit 0"])
     let finished = await child.wait()
     #expect(finished.status == 0)
-    #expect(finished.duration < .seconds(10))
+    #expect(finished.duration < .seconds(30))
     kill(-child.pid, SIGKILL)
   }
 

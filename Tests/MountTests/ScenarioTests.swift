@@ -29,7 +29,7 @@ extension RealMounts {
         "latency: 1h\nseed: 3\nrules: [{match: {path: slow}, latency: 400ms}]\n", ["--latency", "0", "--seed", "9"],
         source: { scratch in for name in ["slow", "fast"] { try scratch.file(name, size: 1000) } }
       ) { volume in
-        #expect(try await volume.read("fast").duration < .milliseconds(400))
+        #expect(try await volume.read("fast").duration < .seconds(20), "and not an hour")
         #expect(try await volume.read("slow").duration >= .milliseconds(400))
         let status = try await volume.status()
         #expect(status["seed"]?.int == 9 && status["rule_count"]?.int == 1)

@@ -29,12 +29,25 @@ struct SegmentedTable<Record: BitwiseCopyable>: ~Copyable {
     return memory.bindMemory(to: Record.self, capacity: segmentSize)
   }
 
+  /// Records of the first segment that are given memory at once: some 100 KB, a whole number of pages.
+  private static var stepSize: Int { 1024 }
+  /// MADV_POPULATE_WRITE, Linux 5.14, which not every C library names.
+  private static var populate: CInt { 23 }
+
+  /// Puts the next small pages in place together, which costs half as much as a fault for each. A kernel that does not know
+  /// it leaves them to the faults.
+  private func prepare(_ index: Int) {
+    let start = UnsafeMutableRawPointer(segments[0] + index)
+    _ = madvise(start, Self.stepSize * MemoryLayout<Record>.stride, Self.populate)
+  }
+
   /// Adds a record and returns its index.
   mutating func append(_ record: Record) -> Int {
     if count >> Self.segmentBits == segments.count {
       segments.append(Self.allocate(inLargePages: !segments.isEmpty))
     }
     let index = count
+    if index < Self.segmentSize, index & (Self.stepSize - 1) == 0 { prepare(index) }
     count += 1
     (segments[index >> Self.segmentBits] + (index & (Self.segmentSize - 1))).initialize(to: record)
     return index

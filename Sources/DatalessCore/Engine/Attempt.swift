@@ -6,8 +6,9 @@ struct Waiter {
   let completion: @Sendable (WaitResult) -> Void
 }
 
-/// One try to materialize one item. Lives under the engine's lock from its trigger to its one outcome.
-struct Attempt {
+/// One try to materialize one item. Lives under the engine's lock from its trigger to its one outcome, and never leaves it:
+/// a class, because its record is wide and each stage looks at it.
+final class Attempt {
   /// The stages in their order; each stage's own time goes into the record.
   enum Stage: String {
     /// Not yet decided how it goes on; seen by nobody.
@@ -53,6 +54,21 @@ struct Attempt {
   var delay: Int64 = 0
   var queued: Int64 = 0
   var job: (any AttemptJob)?
+
+  init(
+    id: UInt64, node: Int, kind: MaterializationKind, path: [UInt8], size: Int64, startedAt: MonotonicTime,
+    plan: AttemptPlan
+  ) {
+    self.id = id
+    self.node = node
+    self.kind = kind
+    self.path = path
+    self.size = size
+    self.startedAt = startedAt
+    self.plan = plan
+    stage = .starting
+    stageSince = startedAt
+  }
 }
 
 /// What was decided about an attempt when it started; a later change of the scenario does not reach it.

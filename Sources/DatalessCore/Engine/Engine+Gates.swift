@@ -99,20 +99,19 @@ extension EngineState {
   /// Whether a gate holds new attempts.
   func holds(_ name: String) -> Bool { gates[name].map { !$0.isOpen } ?? false }
 
-  mutating func hold(_ id: UInt64, _ part: Decision.Part<String>, _ now: MonotonicTime) -> [Action] {
-    guard let attempt = attempts[id] else { return [] }
-    attempts[id]?.stage = .held
-    attempts[id]?.stageSince = now
-    gates[part.value]?.held.insert(id)
+  mutating func hold(_ attempt: Attempt, _ part: Decision.Part<String>, _ now: MonotonicTime) -> [Action] {
+    attempt.stage = .held
+    attempt.stageSince = now
+    gates[part.value]?.held.insert(attempt.id)
     events.record(
       .materializationHeld(
-        Event.Hold(attempt: id, path: attempt.path, gate: part.value, rule: part.rule, time: now)))
-    return noteCallers(of: id, attempt.waiters.count)
+        Event.Hold(attempt: attempt.id, path: attempt.path, gate: part.value, rule: part.rule, time: now)))
+    return noteCallers(of: attempt, attempt.waiters.count)
   }
 
   /// Books callers who came to or left a held attempt. - Returns: The watchers who have seen enough.
-  mutating func noteCallers(of id: UInt64, _ change: Int) -> [Action] {
-    guard let attempt = attempts[id], attempt.stage == .held, let name = attempt.plan.gate?.value else { return [] }
+  mutating func noteCallers(of attempt: Attempt, _ change: Int) -> [Action] {
+    guard attempt.stage == .held, let name = attempt.plan.gate?.value else { return [] }
     gates[name]?.callers += change
     guard let gate = gates[name], !gate.watchers.isEmpty else { return [] }
     var actions: [Action] = []
@@ -145,7 +144,7 @@ extension EngineState {
   ) -> [Action] {
     var actions: [Action] = []
     for id in chosen {
-      guard var attempt = attempts[id], attempt.stage == .held else { continue }
+      guard let attempt = attempts[id], attempt.stage == .held else { continue }
       var errno: Errno?
       if case .fail(let error) = release { errno = error.errno }
       events.record(
@@ -158,8 +157,7 @@ extension EngineState {
         leaveGate(attempt)
         attempt.held += now - attempt.stageSince
         attempt.stage = .starting
-        attempts[id] = attempt
-        actions += enterQueue(id, now)
+        actions += enterQueue(attempt, now)
       case .fail(let error):
         let end = AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: attempt.plan.gate?.rule)
         actions += finish(attempt, end, now)

@@ -42,8 +42,8 @@ extension Engine {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id], attempt.stage == .delayed else { return [] }
       let now = timer.now
-      state.attempts[id]?.delay = now - attempt.stageSince
-      return state.leaveDelay(id, now)
+      attempt.delay = now - attempt.stageSince
+      return state.leaveDelay(attempt, now)
     }
     perform(actions)
   }
@@ -72,16 +72,16 @@ extension Engine {
         let pace = FileFetch.Pace(sharesLine: state.link != nil, ownRate: attempt.plan.transferBandwidth)
         if attempt.isRanged {
           let job = RangeFetch(engine: self, attempt: id, item: item, pace: pace, fault: attempt.plan.fault)
-          state.attempts[id]?.job = job
+          attempt.job = job
           let size = attempt.range.map { Int64($0.count) } ?? attempt.size
           return (blocking, size <= Self.shortFetchSize, { job.step() })
         }
         let job = FileFetch(engine: self, attempt: id, item: item, pace: pace, fault: attempt.plan.fault)
-        state.attempts[id]?.job = job
+        attempt.job = job
         return (blocking, attempt.size <= Self.shortFetchSize, { job.step() })
       case .directory:
         let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: item)
-        state.attempts[id]?.job = job
+        attempt.job = job
         return (metadata, true, { job.run() })
       }
     }

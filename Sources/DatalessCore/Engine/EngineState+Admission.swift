@@ -28,7 +28,7 @@ extension EngineState {
     if record.kind == .file, rangedContent(position, has: Self.wanted(request, size: record.size)) != nil {
       return .settled(.ready, [])
     }
-    let running = attempt(for: position, request)
+    let running = attempt(for: position, request).flatMap { attempts[$0] }
     let own = request.caller.policy.thread ?? request.caller.policy.process
     // Whoever joins is asked about policy alone, whatever attempt the rules were asked about.
     let needsRules = running == nil ? !simulation.rules.isEmpty : simulation.rules.decidesPolicy && own == nil
@@ -41,16 +41,16 @@ extension EngineState {
       return .settled(refuse(position, waiter, decision, policy, now), [])
     }
     var actions: [Action] = []
-    let id = running ?? startAttempt(position, waiter, decision, now)
+    let attempt = running ?? startAttempt(position, waiter, decision, now)
     if let handle = request.handle { handles.noteTrigger(handle) }
-    if let slot = attempts[id]?.waiters.append(waiter) { attemptOfWaiter[waiter.id] = (id, slot) }
-    attempts[id]?.waiterCount += 1
-    if request.caller.isBudgeted { attempts[id]?.isBudgeted = true }
-    events.record(.waitStarted(waitRecord(id, waiter, nil, now)))
+    attemptOfWaiter[waiter.id] = (attempt.id, attempt.waiters.append(waiter))
+    attempt.waiterCount += 1
+    if request.caller.isBudgeted { attempt.isBudgeted = true }
+    events.record(.waitStarted(waitRecord(attempt.id, waiter, nil, now)))
     if running == nil {
-      actions += begin(id, now)
+      actions += begin(attempt, now)
     } else {
-      actions += noteCallers(of: id, 1)
+      actions += noteCallers(of: attempt, 1)
     }
     return .settled(.parked, actions)
   }
@@ -106,7 +106,7 @@ extension EngineState {
   /// Makes the attempt; its stages begin when its first waiter is in.
   private mutating func startAttempt(
     _ position: Int, _ waiter: Waiter, _ decision: Decision, _ now: MonotonicTime
-  ) -> UInt64 {
+  ) -> Attempt {
     let id = nextAttempt
     let record = catalog.inodes[position]
     let kind: MaterializationKind = record.kind == .directory ? .directory : .file
@@ -114,9 +114,8 @@ extension EngineState {
     let plan = plan(position, path, decision, attempt: Int(record.attempts) + 1)
     nextAttempt += 1
     catalog.setState(.materializing, of: position)
-    var attempt = Attempt(
-      id: id, node: position, kind: kind, path: path, size: kind == .file ? record.size : 0, startedAt: now, plan: plan,
-      stage: .starting, stageSince: now)
+    let attempt = Attempt(
+      id: id, node: position, kind: kind, path: path, size: kind == .file ? record.size : 0, startedAt: now, plan: plan)
     if kind == .file {
       let wanted = Self.wanted(waiter.request, size: record.size)
       attempt.firstOffset = Self.aligned(wanted, size: record.size).lowerBound
@@ -136,7 +135,7 @@ extension EngineState {
     }
     events.record(.materializationStarted(event))
     if record.attempts < .max { catalog.inodes[position].attempts += 1 }
-    return id
+    return attempt
   }
 
   /// A trigger as the log shows it, before it has changed anything. - Parameter attempt: nil for a refused one.

@@ -3,69 +3,64 @@ internal import SystemPackage
 /// The stages of an attempt, from its first waiter to its end.
 extension EngineState {
   /// A store that is offline, a fault that comes at once, a gate; else on to the slot.
-  mutating func begin(_ id: UInt64, _ now: MonotonicTime) -> [Action] {
-    guard let attempt = attempts[id] else { return [] }
+  mutating func begin(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
     var actions: [Action] = []
-    if let limit = simulation.giveUpAfter { actions.append(.giveUp(attempt: id, at: now + limit)) }
+    if let limit = simulation.giveUpAfter { actions.append(.giveUp(attempt: attempt.id, at: now + limit)) }
     if simulation.isOffline {
       let end = AttemptEnd(
         outcome: .failed(attempt.plan.errnos.offline), message: "the store is offline", rule: "offline")
       return actions + finish(attempt, end, now)
     }
     if let fault = attempt.plan.fault, fault.value.isImmediate { return actions + fail(attempt, fault, now) }
-    if let gate = attempt.plan.gate, holds(gate.value) { return actions + hold(id, gate, now) }
-    return actions + enterQueue(id, now)
+    if let gate = attempt.plan.gate, holds(gate.value) { return actions + hold(attempt, gate, now) }
+    return actions + enterQueue(attempt, now)
   }
 
   /// Waits for a slot if there is a limit on files; directories need none.
-  mutating func enterQueue(_ id: UInt64, _ now: MonotonicTime) -> [Action] {
-    guard let attempt = attempts[id] else { return [] }
-    attempts[id]?.stage = .queued
-    attempts[id]?.stageSince = now
+  mutating func enterQueue(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
+    attempt.stage = .queued
+    attempt.stageSince = now
     if attempt.kind == .file, let limit = simulation.concurrency {
       guard slotsInUse < limit else {
-        queue.append(id)
+        queue.append(attempt.id)
         return []
       }
-      takeSlot(id)
+      takeSlot(attempt)
     }
-    return enterDelay(id, now)
+    return enterDelay(attempt, now)
   }
 
-  private mutating func takeSlot(_ id: UInt64) {
+  private mutating func takeSlot(_ attempt: Attempt) {
     slotsInUse += 1
-    attempts[id]?.holdsSlot = true
+    attempt.holdsSlot = true
   }
 
-  private mutating func enterDelay(_ id: UInt64, _ now: MonotonicTime) -> [Action] {
-    guard var attempt = attempts[id] else { return [] }
+  private mutating func enterDelay(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
     attempt.queued = now - attempt.stageSince
     attempt.stageSince = now
     attempt.stage = .delayed
-    attempts[id] = attempt
-    if attempt.plan.requestedDelay > 0 { return [.delay(attempt: id, until: now + attempt.plan.requestedDelay)] }
-    return leaveDelay(id, now)
+    let delay = attempt.plan.requestedDelay
+    return delay > 0 ? [.delay(attempt: attempt.id, until: now + delay)] : leaveDelay(attempt, now)
   }
 
   /// A fault before the first byte, or the fetch.
-  mutating func leaveDelay(_ id: UInt64, _ now: MonotonicTime) -> [Action] {
+  mutating func leaveDelay(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
     // Before anything else: the delay is over, however the attempt goes on.
-    attempts[id]?.stage = .fetching
-    attempts[id]?.stageSince = now
-    guard let attempt = attempts[id] else { return [] }
+    attempt.stage = .fetching
+    attempt.stageSince = now
     if let fault = attempt.plan.fault,
       attempt.kind == .directory || fault.value.failingOffset(size: attempt.size) == nil
     {
       return fail(attempt, fault, now)
     }
-    return [.fetch(id)]
+    return [.fetch(attempt.id)]
   }
 
   /// A planned failure without data.
   private mutating func fail(_ attempt: Attempt, _ fault: Decision.Part<Fault>, _ now: MonotonicTime) -> [Action] {
     guard let errno = fault.value.errno(attempt.plan.errnos) else {
-      attempts[attempt.id]?.stage = .stuck
-      attempts[attempt.id]?.stageSince = now
+      attempt.stage = .stuck
+      attempt.stageSince = now
       return []
     }
     let end = AttemptEnd(outcome: .failed(errno), message: "a planned fault", rule: fault.rule)
@@ -84,9 +79,9 @@ extension EngineState {
     var actions: [Action] = []
     while !queue.isEmpty, simulation.concurrency.map({ slotsInUse < $0 }) ?? true {
       let next = queue.removeFirst()
-      guard attempts[next]?.stage == .queued else { continue }
-      takeSlot(next)
-      actions += enterDelay(next, now)
+      guard let attempt = attempts[next], attempt.stage == .queued else { continue }
+      takeSlot(attempt)
+      actions += enterDelay(attempt, now)
     }
     return actions
   }
@@ -96,7 +91,8 @@ extension EngineState {
     leaveGate(attempt)
     attempts[attempt.id] = nil
     var actions = settle(attempt, end.outcome == .ok)
-    if end.outcome == .ok || attempt.isRanged {
+    // A listing changes nothing of what a directory shows, and a walk would have to ask for each again.
+    if attempt.kind == .file, end.outcome == .ok || attempt.isRanged {
       actions.append(.invalidateAttributes(NodeID(rawValue: UInt64(attempt.node))))
     }
     if end.outcome == .ok, attempt.kind == .file, simulation.rules.decidesEviction {
@@ -130,14 +126,14 @@ extension EngineState {
   /// Takes one waiter out of its attempt, answering it with `error`; cancels the attempt when it was the last.
   mutating func leave(_ id: WaiterID, _ error: FSError, _ now: MonotonicTime) -> [Action] {
     guard let (attemptID, slot) = attemptOfWaiter.removeValue(forKey: id),
-      let waiter = attempts[attemptID]?.waiters.remove(at: slot)
+      let attempt = attempts[attemptID], let waiter = attempt.waiters.remove(at: slot)
     else { return [] }
     let record = waitRecord(attemptID, waiter, .failed(error.errno), now)
-    if attempts[attemptID]?.departed.count ?? 0 < 64 { attempts[attemptID]?.departed.append(record) }
+    if attempt.departed.count < 64 { attempt.departed.append(record) }
     events.record(.waitFinished(record))
     var actions: [Action] = [.complete(waiter, .failed(error))]
-    _ = noteCallers(of: attemptID, -1)
-    if let attempt = attempts[attemptID], attempt.waiters.isEmpty, !attempt.hasServed {
+    _ = noteCallers(of: attempt, -1)
+    if attempt.waiters.isEmpty, !attempt.hasServed {
       if let job = attempt.job { actions.append(.cancel(job)) }
       actions += finish(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now)
     }

@@ -115,11 +115,11 @@ extension EngineState {
     var actions: [Action] = []
     for waiter in attempt.waiters.all where content.ranges.contains(Self.wanted(waiter.request, size: content.size)) {
       guard let place = attemptOfWaiter.removeValue(forKey: waiter.id) else { continue }
-      _ = attempts[id]?.waiters.remove(at: place.slot)
-      attempts[id]?.hasServed = true
+      _ = attempt.waiters.remove(at: place.slot)
+      attempt.hasServed = true
       let record = waitRecord(id, waiter, .ok, now)
       events.record(.waitFinished(record))
-      if attempts[id]?.departed.count ?? 0 < 64 { attempts[id]?.departed.append(record) }
+      if attempt.departed.count < 64 { attempt.departed.append(record) }
       actions.append(.complete(waiter, .ready))
     }
     return actions

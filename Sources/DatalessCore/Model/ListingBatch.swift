@@ -31,6 +31,13 @@ public struct ListingBatch: Sendable {
     entries.append(Entry(nameEnd: names.count, attributes: attributes))
   }
 
+  /// Makes room for so many entries with names of about 24 bytes, for a store that knows how many will come.
+  public mutating func reserve(_ count: Int) {
+    let count = min(count, Self.entriesMax)
+    entries.reserveCapacity(count)
+    names.reserveCapacity(count * 24)
+  }
+
   public mutating func removeAll() {
     names.removeAll(keepingCapacity: true)
     entries.removeAll(keepingCapacity: true)

@@ -12,6 +12,9 @@ final class ThreadBlockingLane: BlockingLane {
     /// Threads alive, stuck ones included.
     var threads: Int
     var idle = 0
+    /// When a thread was woken that has not looked at the queue yet. It wakes the next one if there is more: a wake-up for
+    /// each piece of work costs more than a small file, and one thread often takes several.
+    var wokenAt: MonotonicTime?
     /// When a thread last took work.
     var lastProgress = MonotonicTime(nanoseconds: 0)
     var isWatched = false
@@ -50,12 +53,12 @@ final class ThreadBlockingLane: BlockingLane {
   var threadCount: Int { monitor.withLock { $0.threads } }
 
   func submit(_ work: @escaping @Sendable () -> Void) {
-    let watchesAt = monitor.withLock { state -> MonotonicTime? in
-      guard !state.isStopped else { return nil }
+    let (isDue, watchesAt) = monitor.withLock { state -> (Bool, MonotonicTime?) in
+      guard !state.isStopped else { return (false, nil) }
       state.queue.append(work)
-      return state.queue.count <= state.idle ? nil : watch(&state)
+      return (isWakeDue(&state), state.queue.count <= state.idle ? nil : watch(&state))
     }
-    monitor.signal()
+    if isDue { monitor.signal() }
     if let watchesAt { timer.schedule(at: watchesAt) { self.look() } }
   }
 
@@ -68,6 +71,18 @@ final class ThreadBlockingLane: BlockingLane {
       state.queue.removeAll()
     }
     monitor.broadcast()
+  }
+
+  /// How long one wake-up stands for all: a thread that has not come by then is not waited for.
+  private static let wakeNanoseconds: Int64 = 1_000_000
+
+  /// Whether a thread is to be woken now.
+  private func isWakeDue(_ state: inout State) -> Bool {
+    guard state.idle > 0 else { return false }
+    let now = timer.now
+    if let wokenAt = state.wokenAt, now - wokenAt < Self.wakeNanoseconds { return false }
+    state.wokenAt = now
+    return true
   }
 
   private func watch(_ state: inout State) -> MonotonicTime? {
@@ -103,10 +118,12 @@ final class ThreadBlockingLane: BlockingLane {
       let work = monitor.wait { state -> Monitor<State>.Step<(@Sendable () -> Void)?> in
         if isIdle {
           state.idle -= 1
+          state.wokenAt = nil
           isIdle = false
         }
         if let work = state.queue.popFirst() {
           state.lastProgress = timer.now
+          if !state.queue.isEmpty, isWakeDue(&state) { monitor.signal() }
           return .done(work)
         }
         if state.isStopped || state.idle >= baseThreads {

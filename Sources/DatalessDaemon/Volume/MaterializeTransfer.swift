@@ -62,8 +62,8 @@ struct MaterializeTransfer: Sendable {
   /// Materializes the files of a listed directory, several at a time. - Returns: Its directories.
   private func files(in directory: NodeID) async -> [NodeID] {
     var directories: [NodeID] = []
-    await withTaskGroup(of: Void.self) { group in
-      var running = 0
+    let window = TransferWindow(limit: Self.concurrencyMax)
+    await withTaskCancellationHandler {
       var cookie: UInt64 = 0
       while !Task.isCancelled {
         let children = engine.children(of: directory, after: cookie, limit: 256)
@@ -72,22 +72,36 @@ struct MaterializeTransfer: Sendable {
         for child in children {
           if child.item.attributes.kind == .directory { directories.append(child.item.node) }
           guard child.item.attributes.kind == .file, child.item.state != "resident" else { continue }
-          if running >= Self.concurrencyMax {
-            await group.next()
-            running -= 1
-          }
-          running += 1
-          group.addTask { [self] in
-            do {
-              try await one(child.item.node, .file, bytes: child.item.attributes.size)
-            } catch let error as FSError {
-              tally.fail(child.item.path, error)
-            } catch {}
-          }
+          let waiter = makeWaiter()
+          guard await window.enter(waiter) else { break }
+          start(child.item, waiter, window)
         }
       }
+      await window.drain()
+    } onCancel: {
+      for waiter in window.cancel() { engine.leave(waiter, Self.interrupted) }
     }
     return directories
+  }
+
+  private func start(_ item: ItemDescription, _ waiter: WaiterID, _ window: TransferWindow) {
+    let bytes = item.attributes.size
+    let admission = engine.materialize(item.node, request, waiter: waiter) { [tally] result in
+      switch result {
+      case .ready: tally.add(.file, bytes: bytes)
+      case .failed(let error): tally.fail(item.path, error)
+      }
+      window.leave(waiter)
+    }
+    switch admission {
+    case .parked:
+      // Cancelled before it was parked: nobody else ends it.
+      if window.isCancelled { engine.leave(waiter, Self.interrupted) }
+    case .ready: window.leave(waiter)
+    case .failed(let error):
+      tally.fail(item.path, error)
+      window.leave(waiter)
+    }
   }
 
   /// Materializes one item and counts it, if there was anything to do.
@@ -95,22 +109,26 @@ struct MaterializeTransfer: Sendable {
     try Task.checkCancellation()
     guard engine.isDataless(node) else { return }
     let waiter = makeWaiter()
-    let caller = Caller(process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 0, gid: 0)
     let result: WaitResult = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let admission = engine.materialize(node, TriggerRequest(trigger: .command, caller: caller), waiter: waiter) {
-          continuation.resume(returning: $0)
-        }
+        let admission = engine.materialize(node, request, waiter: waiter) { continuation.resume(returning: $0) }
         switch admission {
-        case .parked: break
+        case .parked: if Task.isCancelled { engine.leave(waiter, Self.interrupted) }
         case .ready: continuation.resume(returning: .ready)
         case .failed(let error): continuation.resume(returning: .failed(error))
         }
       }
     } onCancel: {
-      engine.leave(waiter, FSError(.interrupted, "the command was interrupted"))
+      engine.leave(waiter, Self.interrupted)
     }
     if case .failed(let error) = result { throw error }
     tally.add(kind, bytes: bytes)
+  }
+
+  private static let interrupted = FSError(.interrupted, "the command was interrupted")
+
+  private var request: TriggerRequest {
+    let caller = Caller(process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 0, gid: 0)
+    return TriggerRequest(trigger: .command, caller: caller)
   }
 }

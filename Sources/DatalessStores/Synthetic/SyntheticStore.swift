@@ -45,22 +45,23 @@ public final class SyntheticStore: BackingStore {
     guard case .directory(let level, let position) = try node(of: directory) else {
       throw FSError(.notDirectory, "'\(directory.displayPath)' is not a directory")
     }
+    let directories = tree.subdirectories(level: level, position: position)
+    let files = level == tree.depth ? tree.files(ofLeaf: position) : 0..<0
     var batch = ListingBatch()
-    for (ordinal, child) in tree.subdirectories(level: level, position: position).enumerated() {
+    batch.reserve(directories.count + files.count)
+    for (ordinal, child) in directories.enumerated() {
       let node = SyntheticTree.Node.directory(level: level + 1, position: child)
       batch.append(attributes(of: node)) { name in
         SyntheticNames.appendDirectory(hash, inode: tree.inode(of: node), ordinal: ordinal, to: &name)
       }
       try Self.handOver(&batch, sink)
     }
-    if level == tree.depth {
-      for (ordinal, index) in tree.files(ofLeaf: position).enumerated() {
-        let node = SyntheticTree.Node.file(index)
-        batch.append(attributes(of: node)) { name in
-          SyntheticNames.appendFile(hash, inode: tree.inode(of: node), ordinal: ordinal, to: &name)
-        }
-        try Self.handOver(&batch, sink)
+    for (ordinal, index) in files.enumerated() {
+      let node = SyntheticTree.Node.file(index)
+      batch.append(attributes(of: node)) { name in
+        SyntheticNames.appendFile(hash, inode: tree.inode(of: node), ordinal: ordinal, to: &name)
       }
+      try Self.handOver(&batch, sink)
     }
     if !batch.isEmpty { try sink(batch) }
   }

@@ -29,6 +29,18 @@ import Testing
     #expect(try #require(done.wait(count: 1000)) == Array(0..<1000))
   }
 
+  /// A thread that is woken wakes the next: four pieces that wait for each other all get one.
+  @Test func workThatWaitsForOtherWorkRunsBesideIt() throws {
+    let lane = ThreadBlockingLane(timer: ManualTimerLane(), threads: 4)
+    defer { lane.stop() }
+    for round in 0..<200 {
+      let stuck = Stuck()
+      stuck.submit(to: lane, count: 4)
+      #expect(stuck.started.wait(count: 4) != nil, "round \(round)")
+      stuck.release.send()
+    }
+  }
+
   @Test func stuckThreadsDoNotStopTheOthers() throws {
     let timer = ManualTimerLane()
     let lane = ThreadBlockingLane(timer: timer, threads: 4, limit: 16)
