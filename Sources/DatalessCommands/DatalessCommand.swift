@@ -72,8 +72,10 @@ public struct DatalessCommand: ParsableCommand {
 
   /// Help and the version go to standard output, a wrong command line to standard error in one line.
   private static func reportParsing(_ error: any Error, _ arguments: [String]) -> Int32 {
-    guard exitCode(for: error).isSuccess else {
-      let subcommand = commandNames.first { $0 == arguments.first }
+    let subcommand = commandNames.first { $0 == arguments.first }
+    // The parser answers `nosuch --help` with the help of all, as if there were such a command.
+    let isUnknown = subcommand == nil && arguments.first.map { !$0.hasPrefix("-") && $0 != "help" } ?? false
+    guard exitCode(for: error).isSuccess, !isUnknown else {
       Console.error(usageMessage(message(for: error), arguments, subcommand))
       // The status of `run` and `exec` is their command's, so their own has to be one that commands do not use.
       return subcommand == "run" || subcommand == "exec" ? ExitStatus.runFailed.rawValue : ExitStatus.usage.rawValue

@@ -11,6 +11,21 @@ extension RealMounts {
       try await volume.directoryAttempts().compactMap { $0["path"]?.string }
     }
 
+    /// A listing changes nothing of what stat shows of its directory: a walk has no reason to ask once more.
+    @Test func aWalkAsksForNoAttributesAgain() async throws {
+      try await withVolume(source: { scratch in
+        for directory in 0..<40 {
+          scratch.directory("d-\(directory)")
+          try scratch.file("d-\(directory)/file", size: 10)
+        }
+      }) { volume in
+        let before = try await volume.status()["requests_reaching_the_volume"]?["getattr"]?.int ?? 0
+        #expect(try await run(["find", volume.mountpoint, "-size", "-999k"]).lines.count == 81)
+        let after = try await volume.status()["requests_reaching_the_volume"]?["getattr"]?.int ?? 0
+        #expect(after - before < 10, "for 41 directories")
+      }
+    }
+
     @Test func directoriesAreListedOneLevelAtATime() async throws {
       try await withVolume(source: Self.chain) { volume in
         #expect(try await Self.listed(volume).isEmpty, "mounting lists nothing")

@@ -30,9 +30,13 @@ extension RealMounts {
     @Test func faultsAreAddedListedAndRemoved() async throws {
       try await withVolume(source: { try $0.file("file", size: 1000) }) { volume in
         let mountpoint = volume.mountpoint
+        // Listed before: the fault is for directories, too.
+        _ = try await run(["stat", volume.path("file")])
         let name = try await volume.done("fault", "add", mountpoint, "ESTALE", "--after", "50%").text
         #expect(name == "rule-1\n")
         #expect(try await volume.read("file").outcome == "ESTALE")
+        let failed = try await volume.records(ofType: "materialization.finished").last
+        #expect(failed?["bytes"]?.int == 500, "half of it had come")
         #expect(try await volume.done("fault", "list", mountpoint).text.hasPrefix("rule-1: {\"errno\":\"ESTALE\""))
         try await volume.done("fault", "remove", mountpoint, "rule-1")
         #expect(try await volume.read("file").outcome == "ok")

@@ -16,6 +16,13 @@ extension RealMounts {
       }
     }
 
+    @Test(arguments: [["nosuch"], ["nosuch", "--help"], ["nosuch", "ls"]])
+    func anUnknownCommandIsWrongUse(arguments: [String]) async throws {
+      let answer = try await run([Machine.dataless] + arguments)
+      #expect(answer.status == 2 && answer.text == "")
+      #expect(answer.errorText == "dataless: unknown command 'nosuch'. See 'dataless --help'.\n")
+    }
+
     @Test(arguments: [
       (["--latency", "fast"], "fast"), (["--latency", "10"], "10"), (["--latency=-5ms"], "-5ms"),
       (["--directory-latency", "3 parsecs"], "parsecs"), (["--bandwidth", "20MB/min"], "20MB/min"),

@@ -36,7 +36,8 @@ final class VolumeBackend: ControlBackend {
       let name = directory.isEmpty ? "the volume's root" : "'\(String(decoding: directory, as: UTF8.self))'"
       throw FSError(
         .noSuchFileOrDirectory,
-        "cannot tell what '\(String(decoding: path, as: UTF8.self))' is: \(name) is a dataless directory")
+        "cannot tell what '\(String(decoding: path, as: UTF8.self))' is: \(name) is a dataless directory. "
+          + "Look into it first, as `ls` does, or name the directory itself")
     }
   }
 
