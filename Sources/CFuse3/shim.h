@@ -105,17 +105,6 @@ static inline struct fuse_session *cfuse_session_new(
   return fuse_session_new(args, ops, size, userdata);
 }
 
-// Likewise; and struct fuse_custom_io has a member more since 3.17.
-static inline int cfuse_session_custom_io(
-    struct fuse_session *session, ssize_t (*write)(int, struct iovec *, int, void *),
-    ssize_t (*read)(int, void *, size_t, void *), int fd) {
-  struct fuse_custom_io io;
-  memset(&io, 0, sizeof io);
-  io.writev = write;
-  io.read = read;
-  return fuse_session_custom_io(session, &io, fd);
-}
-
 // Asks for one FUSE_CAP_* if the kernel offers it, or gives one up. The set is wider since 3.17; its own setter there,
 // fuse_set_feature_flag, is in the header but not in every library.
 static inline void cfuse_want(struct fuse_conn_info *conn, uint32_t capability, int on) {

@@ -52,10 +52,10 @@ final class Dispatcher: Sendable {
     _ = write(settled, &one, 8)
   }
 
-  /// Reads one request from the kernel, for libfuse: returns its size, or -1 with errno set.
+  /// Reads one request from the kernel.
   ///
-  /// errno is reduced to the few values libfuse handles without writing to stderr: EINTR and EAGAIN (again), ENOENT (an
-  /// aborted request, again) and ENODEV (the end of the session).
+  /// - Returns: Its size, or -1 with errno EINTR or EAGAIN, ENOENT (the request was aborted: read again), or ENODEV (the end
+  ///   of the session).
   func receive(from device: Int32, into buffer: UnsafeMutableRawPointer, capacity: Int) -> Int {
     let count = read(device, buffer, capacity)
     if count >= MemoryLayout<fuse_in_header>.size {
@@ -78,37 +78,41 @@ final class Dispatcher: Sendable {
     return -1
   }
 
-  /// Writes one answer or notification to the kernel, for libfuse: returns its size, or -1 with errno ENOENT, the one
-  /// value libfuse takes for normal and keeps quiet about.
-  func send(to device: Int32, _ vectors: UnsafeMutablePointer<iovec>, count: Int32) -> Int {
-    let isInit = !isInitialized.load(ordering: .relaxed) && editInitReply(vectors, count: count)
-    if isInit, let features {
-      // Before the reply: the kernel sends nothing else until it has it.
-      operations.initialized(features)
-    }
-    let result = writev(device, vectors, count)
-    if result >= 0 {
+  /// Gives the kernel what libfuse has answered before the session was initialized: its reply to INIT, completed.
+  @inline(__always)
+  func passOnInit(_ channel: ReplyChannel, to device: Int32) {
+    if !isInitialized.load(ordering: .acquiring) { passOn(channel, to: device) }
+  }
+
+  private func passOn(_ channel: ReplyChannel, to device: Int32) {
+    channel.drain { message in
+      let headerSize = min(MemoryLayout<fuse_out_header>.size, message.count)
+      let isInit = negotiation.withLock { negotiation in
+        negotiation.edit(
+          header: UnsafeRawBufferPointer(rebasing: message[..<headerSize]),
+          body: UnsafeMutableRawBufferPointer(rebasing: message[headerSize...]))
+      }
+      if isInit, let features {
+        // Before the reply: the kernel sends nothing else until it has it, and then at once, to all threads.
+        operations.initialized(features)
+        channel.open(to: device)
+      }
+      guard write(device, message.baseAddress, message.count) >= 0 else { return noteReply(-errno) }
       if isInit {
         isInitialized.store(true, ordering: .releasing)
         settle()
       }
-      return result
     }
-    let code = errno
-    switch code {
-    case ENOENT, ENODEV, ECONNABORTED, EBADF: counters.add(.refusedReplies)
-    default:
-      counters.add(.failedWrites)
-      FuseLog.emit(.error, "cannot write to /dev/fuse: \(Errno(rawValue: code))")
-    }
-    errno = ENOENT
-    return -1
   }
 
-  private func editInitReply(_ vectors: UnsafeMutablePointer<iovec>, count: Int32) -> Bool {
-    guard count >= 2 else { return false }
-    let header = UnsafeRawBufferPointer(start: vectors[0].iov_base, count: vectors[0].iov_len)
-    let body = UnsafeMutableRawBufferPointer(start: vectors[1].iov_base, count: vectors[1].iov_len)
-    return negotiation.withLock { $0.edit(header: header, body: body) }
+  /// Counts an answer that the kernel did not take. - Parameter result: 0 or -errno, as libfuse's reply functions say it.
+  func noteReply(_ result: Int32) {
+    switch -result {
+    case 0: break
+    case ENOENT, ENODEV, ECONNABORTED, EBADF, EPIPE: counters.add(.refusedReplies)
+    default:
+      counters.add(.failedWrites)
+      FuseLog.emit(.error, "cannot write to /dev/fuse: \(Errno(rawValue: -result))")
+    }
   }
 }

@@ -20,6 +20,7 @@ public final class FuseSession: Sendable {
 
   private struct State {
     var device: Int32 = -1
+    var channel: ReplyChannel?
     var mountpoint: [UInt8] = []
     var isClosed = false
   }
@@ -50,7 +51,7 @@ public final class FuseSession: Sendable {
     }
     self.dispatcher = dispatcher
     self.raw = raw
-    loop = LoopThreads(session: raw) {
+    loop = LoopThreads(session: raw, dispatcher: dispatcher) {
       dispatcher.settle()
       onLoopEnd()
     }
@@ -93,12 +94,18 @@ public final class FuseSession: Sendable {
 
   /// Connects the session to a device: /dev/fuse, or in tests a socket with the test at its other end.
   func attach(device: Int32) throws(FuseMountError) {
-    let result = cfuse_session_custom_io(raw, fuseSend, fuseReceive, device)
-    guard result == 0 else {
+    do throws(Errno) {
+      let channel = try ReplyChannel()
+      guard fuse_session_mount(raw, "/dev/fd/\(channel.descriptor)") == 0 else { throw .badFileDescriptor }
+      state.withLock { state in
+        state.device = device
+        state.channel = channel
+      }
+      loop.attach(device: device, channel: channel)
+    } catch {
       close(device)
-      throw FuseMountError(.library, errno: Errno(rawValue: -result), "libfuse did not accept the device")
+      throw FuseMountError(.library, errno: error, "libfuse did not accept the device")
     }
-    state.withLock { $0.device = device }
   }
 
   /// Half the number of processors, at least 2 and at most 8.
@@ -180,18 +187,20 @@ public final class FuseSession: Sendable {
   /// by something harmless: a file opened later must not receive them. While a thread of the loop still reads from the
   /// device it stays open in the kernel, so join first; then `FuseOperations.destroyed()` is called.
   public func closeDevice() {
-    let device = state.withLock { state -> Int32? in
-      guard state.device >= 0, !state.isClosed else { return nil }
+    let (device, channel) = state.withLock { state -> (Int32, ReplyChannel?) in
+      guard state.device >= 0, !state.isClosed else { return (-1, nil) }
       state.isClosed = true
-      return state.device
+      return (state.device, state.channel)
     }
-    guard let device else { return }
+    guard device >= 0, let channel else { return }
     // Read-only: a write to it fails with EBADF.
     let placeholder = open("/dev/null", O_RDONLY | O_CLOEXEC)
     if placeholder >= 0 {
+      channel.shut(placeholder)
       _ = cfuse_replace_descriptor(placeholder, device)
       close(placeholder)
     } else {
+      close(channel.descriptor)
       close(device)
     }
     dispatcher.operations.destroyed()

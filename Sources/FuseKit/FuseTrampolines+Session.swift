@@ -3,28 +3,6 @@ internal import Glibc
 
 // C function pointers must be file-scope functions that capture nothing: what they need comes in the userdata.
 
-/// fuse_custom_io.read
-func fuseReceive(
-  _ device: Int32, _ buffer: UnsafeMutableRawPointer?, _ capacity: Int, _ userdata: UnsafeMutableRawPointer?
-) -> Int {
-  guard let buffer else {
-    errno = ENODEV
-    return -1
-  }
-  return Dispatcher.from(userdata).receive(from: device, into: buffer, capacity: capacity)
-}
-
-/// fuse_custom_io.writev
-func fuseSend(
-  _ device: Int32, _ vectors: UnsafeMutablePointer<iovec>?, _ count: Int32, _ userdata: UnsafeMutableRawPointer?
-) -> Int {
-  guard let vectors else {
-    errno = ENOENT
-    return -1
-  }
-  return Dispatcher.from(userdata).send(to: device, vectors, count: count)
-}
-
 /// fuse_lowlevel_ops.init: called while libfuse answers INIT.
 func fuseInit(_ userdata: UnsafeMutableRawPointer?, _ connection: UnsafeMutablePointer<fuse_conn_info>?) {
   guard let connection else { return }

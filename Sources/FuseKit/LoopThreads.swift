@@ -10,14 +10,20 @@ internal import Synchronization
 final class LoopThreads: Sendable {
   // SAFETY: libfuse's session is made for use by many threads, and is never destroyed once it was mounted.
   private nonisolated(unsafe) let session: OpaquePointer
+  private let dispatcher: Dispatcher
+  private let connection = Mutex<(device: Int32, channel: ReplyChannel)?>(nil)
   private let running = Atomic<Int>(0)
   private let threads = Mutex<[pthread_t]>([])
   private let onEnd: @Sendable () -> Void
 
-  init(session: OpaquePointer, onEnd: @escaping @Sendable () -> Void) {
+  init(session: OpaquePointer, dispatcher: Dispatcher, onEnd: @escaping @Sendable () -> Void) {
     self.session = session
+    self.dispatcher = dispatcher
     self.onEnd = onEnd
   }
+
+  /// Where requests come from, and where libfuse answers them; before `start`.
+  func attach(device: Int32, channel: ReplyChannel) { connection.withLock { $0 = (device, channel) } }
 
   /// Starts `count` threads named fuse-0, fuse-1, ...
   ///
@@ -85,20 +91,28 @@ final class LoopThreads: Sendable {
     sigemptyset(&wakeable)
     sigaddset(&wakeable, cfuse_wake_signal())
     pthread_sigmask(SIG_UNBLOCK, &wakeable, nil)
-    // Memory of its size is allocated by libfuse at the first use, and grows to what a request needed.
-    var buffer = fuse_buf()
-    defer { free(buffer.mem) }
-    while fuse_session_exited(session) == 0 {
-      let result = fuse_session_receive_buf(session, &buffer)
-      if result == -EINTR || result == -EAGAIN { continue }
-      if result <= 0 {
-        // ENODEV: unmounted or aborted. The others see it too; those in a handler look at the flag.
-        fuse_session_exit(session)
-        break
-      }
-      fuse_session_process_buf(session, &buffer)
-    }
+    if let (device, channel) = connection.withLock({ $0 }) { serve(device, channel) }
+    fuse_session_exit(session)
     leave(quietly: false)
+  }
+
+  private func serve(_ device: Int32, _ channel: ReplyChannel) {
+    // The kernel wants room for the largest WRITE and its headers, whatever comes. Pages that are not used cost nothing.
+    let capacity = max(Int(dispatcher.options.maxWrite), 1 << 20) + 1 << 16
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 4096)
+    defer { memory.deallocate() }
+    while fuse_session_exited(session) == 0 {
+      let count = dispatcher.receive(from: device, into: memory, capacity: capacity)
+      // ENOENT: the request was aborted before it was read.
+      if count < 0, [EINTR, EAGAIN, ENOENT].contains(errno) { continue }
+      // ENODEV: unmounted or aborted. The others see it too; those in a handler look at the flag.
+      guard count > 0 else { return }
+      var buffer = fuse_buf()
+      buffer.mem = memory
+      buffer.size = count
+      fuse_session_process_buf(session, &buffer)
+      dispatcher.passOnInit(channel, to: device)
+    }
   }
 
   private func leave(quietly: Bool) {
