@@ -23,7 +23,7 @@ extension RealMounts {
 
     @Test func concurrencyLimitsAttemptsAndTheRestQueue() async throws {
       try await withVolume(
-        ["--latency", "100ms", "--concurrency", "2"],
+        ["--latency", "500ms", "--concurrency", "2"],
         source: { scratch in
           for index in 0..<6 { try scratch.file("file-\(index)", size: 1000) }
         }
@@ -31,12 +31,12 @@ extension RealMounts {
         let paths = (0..<6).map { volume.path("file-\($0)") }
         let finished = try await run([try await Probe.shared.path(), "threads", "6"] + paths)
         let slowest = finished.lines.map { Answer($0).duration }.max()
-        #expect(try #require(slowest) >= .milliseconds(300), "three rounds of two")
+        #expect(try #require(slowest) >= .milliseconds(1_000), "three rounds of two, though some begin later")
         let records = try await volume.records().filter {
           $0["type"]?.string == "materialization.finished" && $0["kind"]?.string == "file"
         }
         #expect(records.count == 6)
-        #expect(records.filter { ($0["queued_ns"]?.int ?? 0) >= 90_000_000 }.count == 4)
+        #expect(records.filter { ($0["queued_ns"]?.int ?? 0) > 0 }.count == 4, "two find a slot")
       }
     }
 
@@ -52,7 +52,7 @@ extension RealMounts {
         #expect(finished.lines.allSatisfy { Answer($0).outcome == "ok" && Answer($0).bytes == 600_000 })
         let slowest = finished.lines.map { Answer($0).duration }.max()
         #expect(try #require(slowest) >= .milliseconds(500), "1.2 MB at 2 MB/s")
-        #expect(try #require(slowest) < .seconds(5))
+        #expect(try #require(slowest) < .seconds(30))
       }
     }
 
