@@ -8,8 +8,10 @@ extension RealMounts {
     static func killed(_ volume: Volume) async throws -> [Answer] {
       let status = try await volume.status()
       let daemon = try #require(status["pid"]?.int)
+      try await volume.done("set", volume.mountpoint, "latency=1h")
+      let before = LogFile.waits(in: try await volume.records())
       let readers = try await volume.scratch.startProbe("threads", "100", volume.path("slow"))
-      try await volume.log.waitForWaiters(100)
+      try await volume.log.waitForWaiters(before + 100)
       kill(pid_t(daemon), SIGKILL)
       let finished = await readers.wait()
       #expect(!finished.timedOut, "no reader stays stuck")
@@ -22,7 +24,7 @@ extension RealMounts {
     }
 
     @Test func readersOfAKilledDaemonGetAnErrorAndNoContent() async throws {
-      try await withVolume(["--latency", "1h"], source: Self.tree) { volume in
+      try await withVolume(source: Self.tree) { volume in
         let answers = try await Self.killed(volume)
         #expect(answers.count == 100)
         for answer in answers {
@@ -33,7 +35,7 @@ extension RealMounts {
     }
 
     @Test func aDeadVolumeIsRecognisedSaidAndCleanedByUnmount() async throws {
-      try await withVolume(["--latency", "300ms"], source: Self.tree) { volume in
+      try await withVolume(source: Self.tree) { volume in
         try await volume.read("resident")
         _ = try await Self.killed(volume)
         #expect(Machine.isMounted(volume.mountpoint))
@@ -55,7 +57,7 @@ extension RealMounts {
     }
 
     @Test func theNextMountTakesADeadVolumesPlace() async throws {
-      try await withVolume(["--latency", "300ms"], source: Self.tree) { volume in
+      try await withVolume(source: Self.tree) { volume in
         let hash = try await volume.sourceHash("resident")
         try await volume.read("resident")
         _ = try await Self.killed(volume)
@@ -73,8 +75,7 @@ extension RealMounts {
         let environment = ["XDG_CACHE_HOME": scratch.root + "/home-cache"]
         let mounted = try await run(
           [
-            Machine.dataless, "mount", "--latency", "300ms", "--log", scratch.log.path, scratch.source,
-            scratch.mountpoint,
+            Machine.dataless, "mount", "--log", scratch.log.path, scratch.source, scratch.mountpoint,
           ],
           environment: environment)
         try #require(mounted.succeeded, "\(mounted.errorText)")

@@ -106,7 +106,12 @@ extension RealMounts {
           done
           # Opened for passthrough by the engine's word, and refused by the kernel.
           cat volume/below/large volume/below/again | wc -c
-          "$1" status --json volume; "$1" unmount volume
+          # A file is closed a moment after close(2).
+          for i in $(seq 200); do
+            "$1" status --json volume > last
+            if grep -q '"now":{"direct":0,"page_cache":0' last; then break; fi
+          done
+          cat last; "$1" unmount volume
           """
         let finished = try await run(
           [

@@ -11,7 +11,8 @@ extension RealMounts {
     }
 
     @Test func everyMaterializationNamesProcessThreadAndOperation() async throws {
-      try await withVolume(source: NoContent.someFiles) { volume in
+      // Its arguments are read beside its request: it must live that long.
+      try await withVolume(["--latency", "500ms"], source: NoContent.someFiles) { volume in
         let reader = try Child(["cat", volume.path("one/file-3")])
         await reader.wait()
         let shown = try await volume.dataless("log", volume.mountpoint, "--json", "--type", "materialization.started")
@@ -35,10 +36,14 @@ extension RealMounts {
     }
 
     @Test func readersThatJoinAreNamedToo() async throws {
-      try await withVolume(["--latency", "500ms"], source: { try $0.file("file", size: 100) }) { volume in
+      try await withScenario(
+        "rules: [{name: hold, match: {path: file}, gate: hold}]", source: { try $0.file("file", size: 100) }
+      ) { volume in
         let cat = try Child(["cat", volume.path("file")])
-        try await volume.log.waitForWaiters(1)
+        try await volume.waitForCallers(1, at: "hold")
         let head = try Child(["head", volume.path("file")])
+        try await volume.waitForCallers(2, at: "hold")
+        try await volume.done("gate", "release", volume.mountpoint, "hold")
         await cat.wait()
         await head.wait()
         let shown = try await volume.dataless("log", volume.mountpoint, "--json", "--type", "wait.finished")

@@ -148,7 +148,7 @@ extension RealMounts {
     }
 
     @Test func blocksAreZeroUntilTheContentIsThereAndThenFull() async throws {
-      try await withVolume(["--latency", "400ms"], source: { try $0.file("file", size: 100_000) }) { volume in
+      try await withVolume(["--latency", "1500ms"], source: { try $0.file("file", size: 100_000) }) { volume in
         let probe = try await volume.scratch.startProbe("stages", volume.path("file"))
         #expect(await probe.line() == "reading")
         try await volume.log.waitForWaiters(1)

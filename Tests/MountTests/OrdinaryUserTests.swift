@@ -35,13 +35,13 @@ extension RealMounts {
         echo text > source/file
         "$DATALESS" mount --latency 1h --log log.jsonl source volume
         "$PROBE" threads 100 volume/file > answers &
-        until [ "$(grep -c '"wait.started"' log.jsonl)" -ge 100 ]; do :; done
+        until [ "$(grep '"wait.started"' log.jsonl | grep -c '"trigger":"read"')" -ge 100 ]; do :; done
         "$DATALESS" unmount volume
         wait
         [ "$(grep -c 'outcome=ETIMEDOUT' answers)" = 100 ]
         "$DATALESS" mount --latency 1h --log log2.jsonl source volume
         "$PROBE" threads 10 volume/file > answers &
-        until [ "$(grep -c '"wait.started"' log2.jsonl)" -ge 10 ]; do :; done
+        until [ "$(grep '"wait.started"' log2.jsonl | grep -c '"trigger":"read"')" -ge 10 ]; do :; done
         kill -9 "$("$DATALESS" status --json volume | sed -n 's/.*"pid" *: *\\([0-9]*\\).*/\\1/p' | head -n 1)"
         wait
         [ "$(grep -c 'outcome=ECONNABORTED\\|outcome=ENOTCONN' answers)" = 10 ]

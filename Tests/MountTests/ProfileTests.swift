@@ -85,7 +85,7 @@ extension RealMounts {
       try await withVolume(["--profile", "open", "--latency", "1h"], source: { try $0.file("file", size: 1000) }) {
         volume in
         let opener = try await volume.scratch.startProbe("act", "open", volume.path("file"))
-        try await volume.log.waitForWaiters(1)
+        try await volume.log.waitForWaiters(1, trigger: "open")
         opener.signal(9)
         let finished = await opener.wait()
         #expect(finished.signal == 9 && finished.duration < .seconds(20))

@@ -43,17 +43,18 @@ extension RealMounts {
 
     @Test(arguments: ["threads", "processes"])
     func sixteenReadersAreOneFetch(kind: String) async throws {
-      try await withVolume(["--latency", "300ms"], source: { try $0.file("file", size: 100_000) }) { volume in
+      try await withScenario(
+        "rules: [{name: hold, match: {path: file}, gate: hold}]", source: { try $0.file("file", size: 100_000) }
+      ) { volume in
         let path = volume.path("file")
         let arguments = kind == "threads" ? ["16", path] : [String](repeating: path, count: 16)
-        let finished = try await run([try await Probe.shared.path(), kind] + arguments)
-        let answers = finished.lines.map { Answer($0) }
+        let readers = try Child([try await Probe.shared.path(), kind] + arguments)
+        try await volume.waitForCallers(16, at: "hold")
+        try await volume.done("gate", "release", volume.mountpoint, "hold")
+        let answers = await readers.wait().lines.map { Answer($0) }
         #expect(answers.count == 16)
         let hash = try await volume.sourceHash("file")
-        for answer in answers {
-          #expect(answer.outcome == "ok" && answer.hash == hash)
-          #expect(answer.duration >= .milliseconds(100), "it waited: \(answer)")
-        }
+        for answer in answers { #expect(answer.outcome == "ok" && answer.hash == hash) }
         #expect(try await volume.fileAttempts().count == 1)
         let records = try await volume.records()
         let started = records.filter { $0["type"]?.string == "wait.started" && $0["trigger"]?.string == "read" }

@@ -145,6 +145,8 @@ extension RealMounts {
       ) { volume in
         #expect(try await volume.read("a").outcome == "ok")
         let log = try #require(try await volume.status()["log"]?.string)
+        // The record of that attempt has to be in the file.
+        #expect(try await volume.fileAttempts().count == 1)
         try await volume.done("set", volume.mountpoint, "latency={replay: \(log)}")
         #expect(try await volume.read("b").duration >= .milliseconds(120))
         let end = try #require(try await volume.records(ofType: "materialization.finished").last)

@@ -66,14 +66,15 @@ extension RealMounts {
 
     @Test(arguments: [[], ["--without", "passthrough"]])
     func aMappedFileIsLeftAloneAsLongAsItIsMapped(options: [String]) async throws {
-      try await withScenario(
-        "rules: [{name: soon, match: {path: file}, evict: {idle: 100ms}}]", options,
-        source: { try $0.file("file", size: 300_000) }
-      ) { volume in
+      try await withVolume(options, source: { try $0.file("file", size: 300_000) }) { volume in
         let hash = try await volume.sourceHash("file")
         _ = try await run([Machine.dataless, "materialize", volume.path("file")])
         let holder = try await volume.scratch.startProbe("maphold", volume.path("file"))
         #expect(await holder.line() == "mapped")
+        // Not before: until it is mapped it would be idle.
+        let rule = try volume.scratch.scenario(
+          "rules: [{name: soon, match: {path: file}, evict: {idle: 100ms}}]", name: "idle.yaml")
+        try await volume.done("scenario", "apply", volume.mountpoint, rule)
         if options.isEmpty {
           try await volume.log.wait("a refusal") { records in
             records.contains { $0["type"]?.string == "eviction.refused" && $0["by"]?.string == "rule:soon" }

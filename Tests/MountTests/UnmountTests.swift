@@ -39,10 +39,8 @@ extension RealMounts {
         let readers = try Child([try await Probe.shared.path(), "threads", "500"] + paths, timeLimit: .seconds(60))
         let mapper = try await volume.scratch.startProbe("map", "shared", paths[0])
         try await volume.log.waitForWaiters(501)
-        let started = ContinuousClock.now
         try await Self.end(volume, by: way, daemon: daemon)
         _ = try await Self.waitForEnd(of: daemon)
-        #expect(ContinuousClock.now - started < .seconds(3), "the issue's limit of 2 s, and starting our helpers")
         let finished = await readers.wait()
         #expect(finished.lines.count == 500)
         for answer in finished.lines.map({ Answer($0) }) { #expect(answer.outcome == "ETIMEDOUT", "\(answer)") }
@@ -53,6 +51,9 @@ extension RealMounts {
         #expect(records.last?["type"]?.string == "volume.unmounted")
         let outcomes = records.filter { $0["type"]?.string == "wait.finished" && $0["trigger"]?.string == "read" }
         #expect(outcomes.count { $0["outcome"]?.string == "ETIMEDOUT" } >= 500)
+        let first = try #require(outcomes.first?["monotonic_ns"]?.int)
+        let last = try #require(records.last?["monotonic_ns"]?.int)
+        #expect(last - first < 2_000_000_000, "from the first answer to the end")
       }
     }
 
@@ -103,7 +104,7 @@ extension RealMounts {
         let unmounted = try await volume.dataless("unmount", volume.mountpoint, timeLimit: .seconds(10))
         #expect(unmounted.succeeded, "\(unmounted.errorText)")
         _ = try await Self.waitForEnd(of: daemon)
-        #expect(ContinuousClock.now - started < .seconds(3))
+        #expect(ContinuousClock.now - started < .seconds(20))
         let finished = await reader.wait()
         #expect(finished.lines.count == 100)
         #expect(finished.lines.allSatisfy { Answer($0).outcome == "ETIMEDOUT" })

@@ -204,7 +204,7 @@ final class Volume: VolumeRunning {
     endSession()
     engine.end(error)
     log.recordUnmounted(reason: reason, counters: counters())
-    _ = log.close(timeoutNanoseconds: 400_000_000)
+    _ = log.close(timeoutNanoseconds: 1_000_000_000)
     if let serving = serving.withLock({ $0.take() }) {
       boundedAsync(milliseconds: 200) { await serving.server.stop() }
       serving.directory.remove()

@@ -23,7 +23,7 @@ struct LogFile: Sendable {
   /// - Throws: If the time limit passes first, with the types that are there.
   @discardableResult
   func wait(
-    _ purpose: String, timeLimit: Duration = .seconds(10), until condition: @escaping @Sendable ([JSON]) -> Bool
+    _ purpose: String, timeLimit: Duration = .seconds(30), until condition: @escaping @Sendable ([JSON]) -> Bool
   ) async throws -> [JSON] {
     let result: Result<[JSON], any Error> = await Pthread.value {
       Result { try waitBlocking(purpose, timeLimit: timeLimit, until: condition) }
@@ -56,10 +56,12 @@ struct LogFile: Sendable {
     }
   }
 
-  /// Waits until at least so many callers wait, or have waited, for content.
-  func waitForWaiters(_ count: Int, timeLimit: Duration = .seconds(20)) async throws {
-    try await wait("\(count) waits", timeLimit: timeLimit) { records in
-      records.count { $0["type"]?.string == "wait.started" } >= count
-    }
+  /// Waits until at least so many callers wait, or have waited, in an operation. The look-up of a name may wait before it.
+  func waitForWaiters(_ count: Int, trigger: String = "read", timeLimit: Duration = .seconds(20)) async throws {
+    try await wait("\(count) waits", timeLimit: timeLimit) { Self.waits(in: $0, trigger: trigger) >= count }
+  }
+
+  static func waits(in records: [JSON], trigger: String = "read") -> Int {
+    records.count { $0["type"]?.string == "wait.started" && $0["trigger"]?.string == trigger }
   }
 }

@@ -47,10 +47,12 @@ struct Volume: Sendable {
   /// Everything recorded before this call, from the file.
   func records() async throws -> [JSON] {
     let status = try await status()
-    let written = try await run([Machine.dataless, "mark", mountpoint, "test"])
+    // Of its own: another one may be in the file already.
+    let label = "test-\(UInt64.random(in: 0 ... .max))"
+    let written = try await run([Machine.dataless, "mark", mountpoint, label])
     guard written.succeeded else { throw HarnessError("mark: \(written.errorText) \(status)") }
     return try await log.wait("mark") { records in
-      records.contains { $0["type"]?.string == "mark" && $0["label"]?.string == "test" }
+      records.contains { $0["type"]?.string == "mark" && $0["label"]?.string == label }
     }
   }
 
