@@ -96,7 +96,10 @@ public final class FuseSession: Sendable {
   func attach(device: Int32) throws(FuseMountError) {
     do throws(Errno) {
       let channel = try ReplyChannel()
-      guard fuse_session_mount(raw, "/dev/fd/\(channel.descriptor)") == 0 else { throw .badFileDescriptor }
+      guard fuse_session_mount(raw, "/dev/fd/\(channel.descriptor)") == 0 else {
+        close(channel.descriptor)
+        throw .badFileDescriptor
+      }
       state.withLock { state in
         state.device = device
         state.channel = channel

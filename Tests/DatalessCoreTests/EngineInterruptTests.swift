@@ -95,7 +95,7 @@ import Testing
       if case .repeatedFailure = answer { return true } else { return false }
     }
     #expect([isRepeat(nodes[0]), isRepeat(nodes[0]), isRepeat(nodes[0])] == [true, true, false])
-    fixture.timer.advance(milliseconds: 21)
+    fixture.timer.advance(milliseconds: 51)
     #expect(!isRepeat(nodes[1]))
   }
 

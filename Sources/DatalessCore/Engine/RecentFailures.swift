@@ -13,8 +13,8 @@ struct RecentFailures {
     var repeatsLeft: Int
   }
 
-  /// How long the kernel's own retry may take to arrive.
-  static let windowNanoseconds: Int64 = 20_000_000
+  /// How long the kernel's own retry may take to arrive: microseconds, unless the processor is taken from the caller.
+  static let windowNanoseconds: Int64 = 50_000_000
   /// How often the kernel asks again, measured on Linux 6.18: sendfile(2), splice(2) and the like once, a page fault
   /// twice. A caller's own next try within the window is then a trigger of its own.
   static let repeatsOfCall = 1
