@@ -94,8 +94,7 @@ final class FileFetch: AttemptJob {
       engine.stuck(attempt)
     case .success(.planned(let error)):
       drop(state)
-      engine.failed(
-        attempt, error, rule: fault?.rule, bytes: state.position, storeNanoseconds: state.storeNanoseconds)
+      engine.failed(attempt, error, rule: fault?.rule, storeNanoseconds: state.storeNanoseconds)
     case .failure(let error) where mayTryAgain(error, state):
       // Other fetches will give their descriptors back.
       drop(state)
@@ -107,7 +106,7 @@ final class FileFetch: AttemptJob {
       }
     case .failure(let error):
       drop(state)
-      engine.failed(attempt, error, bytes: state.position, storeNanoseconds: state.storeNanoseconds)
+      engine.failed(attempt, error, storeNanoseconds: state.storeNanoseconds)
     }
   }
 
