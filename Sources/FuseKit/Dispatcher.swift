@@ -54,8 +54,7 @@ final class Dispatcher: Sendable {
 
   /// Reads one request from the kernel.
   ///
-  /// - Returns: Its size, or -1 with errno EINTR or EAGAIN, ENOENT (the request was aborted: read again), or ENODEV (the end
-  ///   of the session).
+  /// - Returns: Its size; -EINTR, -EAGAIN or -ENOENT (the request was aborted): read again; -ENODEV: the end of the session.
   func receive(from device: Int32, into buffer: UnsafeMutableRawPointer, capacity: Int) -> Int {
     let count = read(device, buffer, capacity)
     if count >= MemoryLayout<fuse_in_header>.size {
@@ -68,14 +67,13 @@ final class Dispatcher: Sendable {
     }
     let code = count < 0 ? errno : ENODEV
     switch code {
-    case EINTR, EAGAIN, ENOENT, ENODEV: errno = code
+    case EINTR, EAGAIN, ENOENT, ENODEV: return -Int(code)
     default:
       if code != ECONNABORTED {
         FuseLog.emit(.error, "cannot read from /dev/fuse: \(Errno(rawValue: code))")
       }
-      errno = ENODEV
+      return -Int(ENODEV)
     }
-    return -1
   }
 
   /// Gives the kernel what libfuse has answered before the session was initialized: its reply to INIT, completed.

@@ -103,10 +103,9 @@ final class LoopThreads: Sendable {
     defer { memory.deallocate() }
     while fuse_session_exited(session) == 0 {
       let count = dispatcher.receive(from: device, into: memory, capacity: capacity)
-      // ENOENT: the request was aborted before it was read.
-      if count < 0, [EINTR, EAGAIN, ENOENT].contains(errno) { continue }
-      // ENODEV: unmounted or aborted. The others see it too; those in a handler look at the flag.
-      guard count > 0 else { return }
+      // Unmounted or aborted. The others see it too; those in a handler look at the flag.
+      if count == -Int(ENODEV) { return }
+      guard count > 0 else { continue }
       var buffer = fuse_buf()
       buffer.mem = memory
       buffer.size = count

@@ -40,7 +40,7 @@ final class ReplyChannel: Sendable {
       while true {
         let end = own.withLock { $0 }
         guard end >= 0, let base = buffer.baseAddress else { return }
-        let count = recv(end, base, buffer.count, Int32(MSG_DONTWAIT))
+        let count = read(end, base, buffer.count)
         guard count > 0 else { return }
         body(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
       }
