@@ -91,7 +91,9 @@ final class FakeBackend: ControlBackend {
 
   func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer {
     state.withLock { $0.runs.append(request) }
-    return RunFinishedAnswer(seq: 18, budget: BudgetStatus(files: 1, bytes: 2, exceeded: []))
+    return RunFinishedAnswer(
+      seq: 18, budget: BudgetStatus(files: 1, bytes: 2, exceeded: []),
+      rules: RuleCounts([]))
   }
 
   func gates() async throws -> GateList { GateList(gates: [WireSamples.gate]) }

@@ -166,6 +166,31 @@ import Testing
     #expect(report.blocked.parallelism == nil)
   }
 
+  @Test func rulesThatNeverFiredAreNamed() throws {
+    var log = LogText()
+    log.mounted()
+    let rules = [("busy", 7, 7), ("typo", 0, 0), ("late", 3, 0)].map {
+      #"{"name":"\#($0.0)","attempts":\#($0.1),"decided":\#($0.2)}"#
+    }
+    log.add(
+      "volume.unmounted", at: 9, #""rules":{"count":3,"never_fired":2,"rules":[\#(rules.joined(separator: ","))]}"#)
+    let report = try report(log)
+    #expect(report.rules?.unused.map(\.name) == ["typo", "late"])
+    let text = SummaryText.lines(report, width: 200).joined(separator: "\n")
+    #expect(
+      text.contains(
+        "rules      2 of 3 never fired: typo 0 attempts; late 3 attempts, but rules before it say it all"))
+  }
+
+  @Test func ofManyRulesThoseThatNeverFiredAreListedFirst() {
+    let all = (0..<3000).map { RuleCount(name: "r\($0)", attempts: 1, decided: $0 < 2500 ? 1 : 0) }
+    let counts = RuleCounts(all)
+    #expect(counts.count == 3000)
+    #expect(counts.neverFired == 500)
+    #expect(counts.rules.count == RuleCounts.listedMax)
+    #expect(counts.unused.map(\.name) == (2500..<3000).map { "r\($0)" })
+  }
+
   @Test func lostRecordsAreCounted() throws {
     var log = LogText()
     log.mounted()

@@ -30,6 +30,7 @@ enum WireSamples {
     added: 1, changed: 2, gone: 3, renamed: 4, kept: 5, unchanged: 6, directories: 7, failures: [failure],
     failureCount: 1)
   private static let refreshing = RefreshProgress(directories: 1, entries: 2)
+  private static let rules = RuleCounts([RuleCount(name: "r", attempts: 2, decided: 1)])
   private static let problem = WireProblem(file: "s.yaml", line: 1, column: 2, message: "unknown field")
   private static let error = WireError(code: "busy", errno: "EBUSY", message: "is open", problems: [problem])
   private static let summary = GateSummary(name: "g", isOpen: false, callers: 1, attemptCount: 1)
@@ -112,7 +113,12 @@ enum WireSamples {
     "SequenceAnswer": (SequenceAnswer(seq: 1), SequenceAnswer(seq: 1)),
     "FlushAnswer": (FlushAnswer(log: odd, lost: 0), FlushAnswer(log: bytes("/l"), lost: 0)),
     "RunFinishedRequest": (RunFinishedRequest(exitStatus: 0, signal: "SIGKILL"), RunFinishedRequest()),
-    "RunFinishedAnswer": (RunFinishedAnswer(seq: 1, budget: budget), RunFinishedAnswer(seq: 1, budget: budget)),
+    "RunFinishedAnswer": (
+      RunFinishedAnswer(seq: 1, budget: budget, rules: rules),
+      RunFinishedAnswer(seq: 1, budget: budget, rules: RuleCounts([]))
+    ),
+    "RuleCounts": (rules, RuleCounts([])),
+    "RuleCount": (rules.rules[0], rules.rules[0]),
     "WireProblem": (problem, problem), "GateSummary": (summary, summary),
     "GateList": (GateList(gates: [gate]), GateList(gates: [])), "GateStatus": (gate, gate),
     "HeldAttempt": (

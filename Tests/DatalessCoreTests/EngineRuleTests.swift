@@ -46,6 +46,85 @@ import Testing
     #expect(fixture.events.finished.first { $0.path == Array("c".utf8) }?.rule == nil)
   }
 
+  @Test func rulesCountTheAttemptsThatTheyMatchAndThoseTheyDecide() throws {
+    let broken = try rule("broken", "a") {
+      $0.match.attempts = 1...1
+      $0.effects.fault = Fault(.errno(.ioError))
+    }
+    let late = try rule("late", "a") {
+      $0.match.attempts = 1...1
+      $0.effects.fault = Fault(.errno(.timedOut))
+    }
+    let typo = try rule("typo", "no-such") { $0.effects.fault = Fault(.errno(.ioError)) }
+    let none = try rule("none", "c") { $0.effects.materialize = false }
+    let evicting = try rule("evicting", "b") { $0.effects.evict = SystemEviction(idle: 1) }
+    let fixture = fixture(["a": 1, "b": 1, "c": 1], [broken, late, typo, none, evicting])
+    for name in ["a", "a", "b", "c", "c"] {
+      _ = fixture.trigger(fixture.node(name))
+      fixture.lane.runAll()
+    }
+    // Whoever joins is no attempt.
+    func counts() -> [String] { fixture.engine.ruleCounts.map { "\($0.name) \($0.attempts) \($0.decided)" } }
+    #expect(counts() == ["broken 1 1", "late 1 0", "typo 0 0", "none 2 2", "evicting 1 1"])
+    // A rule that stays as it was goes on counting.
+    var simulation = fixture.engine.simulation
+    var rules = RuleSet([typo, none])
+    rules.keepCounts(of: simulation.rules)
+    simulation.rules = rules
+    fixture.engine.apply(simulation, restartsClock: false)
+    _ = fixture.trigger(fixture.node("c"))
+    #expect(counts() == ["typo 0 0", "none 3 3"])
+  }
+
+  @Test func everyNthOfAllAttemptsThatARuleMatches() throws {
+    let flaky = try rule("flaky", "*.jpg") {
+      $0.match.everyNth = 3
+      $0.effects.fault = Fault(.errno(.ioError))
+    }
+    let files = Dictionary(uniqueKeysWithValues: (0..<9).flatMap { [("\($0).jpg", 1), ("\($0).txt", 1)] })
+    let fixture = fixture(files, [flaky]) { $0.latency = LatencyModel(.fixed(1_000_000)) }
+    var failed: [String] = []
+    for number in 0..<9 {
+      for ending in ["txt", "jpg"] {
+        let node = fixture.node("\(number).\(ending)")
+        let (first, joined) = (fixture.trigger(node), fixture.trigger(node))
+        fixture.timer.advance(milliseconds: 1)
+        fixture.lane.runAll()
+        if first.errno != nil { failed.append("\(number).\(ending)") }
+        #expect(first.errno == joined.errno)
+      }
+    }
+    #expect(failed == ["2.jpg", "5.jpg", "8.jpg"])
+    #expect(fixture.engine.ruleCounts.map(\.attempts) == [3])
+    // Later attempts of a file count, too: the next third is the first of these.
+    for (name, errno) in [("2.jpg", nil), ("5.jpg", nil), ("8.jpg", "EIO"), ("8.jpg", nil)] as [(String, String?)] {
+      let answer = fixture.trigger(fixture.node(name))
+      fixture.timer.advance(milliseconds: 1)
+      fixture.lane.runAll()
+      #expect(answer.errno == errno)
+    }
+  }
+
+  @Test func whoIsRefusedByAnotherIsNotCounted() throws {
+    let refused = try rule("refused", nil) {
+      $0.match.everyNth = 2
+      $0.match.kind = .file
+      $0.effects.materialize = false
+    }
+    let broken = try rule("broken", nil) {
+      $0.match.kind = .file
+      $0.match.nth = 2...2
+      $0.effects.fault = Fault(.errno(.ioError))
+    }
+    let fixture = fixture(["a": 1, "b": 1, "c": 1, "d": 1], [refused, broken])
+    let answers = ["a", "b", "c", "d"].map { name in
+      let answer = fixture.trigger(fixture.node(name))
+      fixture.lane.runAll()
+      return answer.errno
+    }
+    #expect(answers == [nil, "EDEADLK", "EIO", "EDEADLK"])
+  }
+
   @Test func theFirstAttemptsFailAndTheNextSucceeds() throws {
     let flaky = try rule("flaky", nil) {
       $0.match.attempts = 1...2

@@ -162,6 +162,7 @@ public struct SummaryBuilder: Sendable {
         files: items.integer("files") ?? 0, directories: items.integer("directories") ?? 0,
         bytes: items.integer("bytes") ?? 0)
     }
+    if let rules = json.object("rules").flatMap(RuleCounts.init) { report.rules = rules.count > 0 ? rules : nil }
     report.completeness.lostRecords = max(report.completeness.lostRecords, json.integer("log_dropped") ?? 0)
     if record.type == "volume.unmounted" { report.unmountReason = json.string("reason") ?? "" }
   }

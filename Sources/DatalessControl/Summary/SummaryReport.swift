@@ -42,6 +42,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   /// What happened before the first mark, and after each one; empty without marks.
   public var sections: [Section] = []
   public var run: Run?
+  /// What the scenario's rules did, by the last counters in the log; absent without rules.
+  public var rules: RuleCounts?
 
   public init() {}
 
@@ -55,6 +57,6 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case processes
     case topLevelDirectories = "top_level_directories"
     case requestsReachingTheVolume = "requests_reaching_the_volume"
-    case sections, run
+    case sections, run, rules
   }
 }

@@ -71,6 +71,7 @@ public enum SummaryText {
     }
     if let text = evictions(report.evictions) { facts.append(("evicted", text)) }
     if !report.triggers.isEmpty { facts.append(("triggers", HumanText.counts(report.triggers))) }
+    if let rules = report.rules { facts.append(("rules", Self.rules(rules))) }
     facts.append(("requests", requests(report.requestsReachingTheVolume)))
     if let run = report.run { facts.append(("command", command(run))) }
     facts.append(("log", completeness(report)))
@@ -81,6 +82,19 @@ public enum SummaryText {
     guard let requests else { return "not known: the log has no counters" }
     let text = HumanText.counts(requests)
     return text.isEmpty ? "none" : text
+  }
+
+  /// `2 of 5 never fired: typo 0 attempts, late 3 attempts, but rules before it say it all`.
+  static func rules(_ counts: RuleCounts) -> String {
+    guard counts.neverFired > 0 else { return "\(HumanText.count(counts.count)), all fired" }
+    var named = counts.unused.prefix(rowsMax).map { rule in
+      let attempts = "\(TerminalText.escaped(rule.name)) \(HumanText.count(rule.attempts, "attempt"))"
+      return rule.attempts == 0 ? attempts : attempts + ", but rules before it say it all"
+    }
+    let more = counts.neverFired - Int64(named.count)
+    if more > 0 { named.append("and \(HumanText.count(more)) more") }
+    return "\(HumanText.count(counts.neverFired)) of \(HumanText.count(counts.count)) never fired: "
+      + named.joined(separator: "; ")
   }
 
   private static func share(_ report: SummaryReport) -> String {

@@ -4,13 +4,16 @@ public struct RunFinishedAnswer: Codable, Sendable, Equatable {
   public var seq: UInt64
   /// What the command used, and which budgets it exceeded.
   public var budget: BudgetStatus
+  /// What the scenario's rules did.
+  public var rules: RuleCounts
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case seq, budget
+    case seq, budget, rules
   }
 
-  public init(seq: UInt64, budget: BudgetStatus) {
+  public init(seq: UInt64, budget: BudgetStatus, rules: RuleCounts) {
     self.seq = seq
     self.budget = budget
+    self.rules = rules
   }
 }

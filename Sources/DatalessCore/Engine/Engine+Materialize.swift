@@ -32,7 +32,7 @@ extension Engine {
       case .undecided(let facts, let rules):
         // Without the lock: there may be thousands of rules, and processes to be looked up.
         let decision = rules.decide(facts) { processes.lineage(of: request.caller.process) }
-        verdict = Verdict(attempt: facts.attempt, decision: decision)
+        verdict = Verdict(attempt: facts.attempt, decision: decision, rules: rules)
       }
     }
   }

@@ -5,6 +5,9 @@ extension Engine {
   /// What is simulated now.
   public var simulation: Simulation { state.withLock { $0.simulation } }
 
+  /// What each rule has done, in their order.
+  public var ruleCounts: [RuleUse] { simulation.rules.counts }
+
   /// Bytes per second of the line that fetches share now.
   var sharedRate: Int64? { state.withLock { $0.link?.bytesPerSecond } }
 

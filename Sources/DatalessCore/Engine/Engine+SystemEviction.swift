@@ -20,7 +20,8 @@ extension Engine {
         return nil
       }
       if let part {
-        state.planned.plan(node, part.value, rule: part.rule, isRenewed: isRenewed, now: timer.now)
+        let isNew = state.planned.plan(node, part.value, rule: part.rule, isRenewed: isRenewed, now: timer.now)
+        if isNew { asked.rules.planned(by: part.place) }
       } else {
         state.planned.drop(node)
       }

@@ -11,6 +11,7 @@ enum AdmissionStep {
 struct Verdict {
   let attempt: Int
   let decision: Decision
+  let rules: RuleSet
 }
 
 extension EngineState {
@@ -36,11 +37,17 @@ extension EngineState {
     if needsRules, verdict == nil || (running == nil && verdict?.attempt != ordinal) {
       return .undecided(facts(position, request, attempt: ordinal, now), simulation.rules)
     }
-    let decision = verdict?.decision ?? Decision()
+    var decision = verdict?.decision ?? Decision()
+    // Who joins is no attempt: rules that count attempts say nothing about it.
+    if running == nil { verdict?.rules.settle(&decision) }
     if request.trigger != .command, let policy = refusal(own, decision, request.caller) {
+      if own == nil, let part = decision.materialize {
+        verdict?.rules.refused(by: part.place, isAttempt: running == nil)
+      }
       return .settled(refuse(position, waiter, decision, policy, now), [])
     }
     var actions: [Action] = []
+    if running == nil { verdict?.rules.started(decision) }
     let attempt = running ?? startAttempt(position, waiter, decision, now)
     if let handle = request.handle { handles.noteTrigger(handle) }
     attemptOfWaiter[waiter.id] = (attempt.id, attempt.waiters.append(waiter))

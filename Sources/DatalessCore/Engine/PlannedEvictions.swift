@@ -50,9 +50,11 @@ struct PlannedEvictions {
   /// A file has become resident, or is so when the rules change.
   ///
   /// - Parameter isRenewed: Whether only the rules have changed: times that are known stay.
+  /// - Returns: False if just this was planned already.
   mutating func plan(
     _ node: Int, _ eviction: SystemEviction, rule: String, isRenewed: Bool, now: MonotonicTime
-  ) {
+  ) -> Bool {
+    var isNew = true
     var plan = Plan(
       rule: rule, eviction: eviction, materializedAt: now, lastClose: now, generation: generation, entry: nil)
     if let old = plans[node] {
@@ -61,11 +63,13 @@ struct PlannedEvictions {
         plan.materializedAt = old.materializedAt
         plan.lastClose = old.lastClose
         plan.isOverdue = old.isOverdue && old.eviction == eviction
+        isNew = old.rule != rule || old.eviction != eviction
       }
     }
     let due = [plan.afterDue, plan.idleDue].compactMap { $0 }.min()
     plans[node] = plan
     if let due, !plan.isOverdue { enter(node, at: max(due, now)) }
+    return isNew
   }
 
   /// The file is dataless, or no rule wants it evicted.

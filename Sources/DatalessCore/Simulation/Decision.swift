@@ -14,18 +14,18 @@ public struct Decision: Sendable {
   public var gate: Part<String>?
   public var materialize: Part<Bool>?
 
+  /// The places of the rules that hold, rising; and of those that hold for each so manieth attempt only (`nth`): which one
+  /// this is, is known when it starts.
+  var matched: [Int] = []
+  var counting: [Int] = []
+
   public init() {}
 
-  /// Whether a rule with these effects could still say something new.
-  func lacks(_ effects: RuleEffects) -> Bool {
-    (effects.latency != nil && latency == nil) || (effects.transferBandwidth != nil && transferBandwidth == nil)
-      || (effects.fault != nil && fault == nil) || (effects.gate != nil && gate == nil)
-      || (effects.materialize != nil && materialize == nil) || (effects.hydration != nil && hydration == nil)
-  }
-
+  /// Takes what a rule says about parts of which no rule before it says anything.
   mutating func take(_ rule: Rule, at place: Int) {
     func part<Value>(_ old: Part<Value>?, _ value: Value?) -> Part<Value>? {
-      old ?? value.map { Part(value: $0, rule: rule.name, place: place) }
+      guard let value, old.map({ place < $0.place }) ?? true else { return old }
+      return Part(value: value, rule: rule.name, place: place)
     }
     latency = part(latency, rule.effects.latency)
     transferBandwidth = part(transferBandwidth, rule.effects.transferBandwidth)
@@ -36,7 +36,10 @@ public struct Decision: Sendable {
   }
 
   /// The names of the rules that decided something, each once, in their order.
-  public var rules: [String] {
+  public var rules: [String] { deciding.map(\.name) }
+
+  /// The rules that decided something, each once, in their order.
+  var deciding: [(place: Int, name: String)] {
     var named: [(place: Int, name: String)] = []
     func add(_ place: Int?, _ name: String?) {
       guard let place, let name, !named.contains(where: { $0.place == place }) else { return }
@@ -48,6 +51,6 @@ public struct Decision: Sendable {
     add(fault?.place, fault?.rule)
     add(gate?.place, gate?.rule)
     add(materialize?.place, materialize?.rule)
-    return named.sorted { $0.place < $1.place }.map(\.name)
+    return named.sorted { $0.place < $1.place }
   }
 }

@@ -29,12 +29,23 @@ public struct RuleMatch: Sendable, Equatable {
   public var attempts: ClosedRange<Int>?
   /// Every nth attempt of an item: n, 2n, ...; at least 1.
   public var everyAttempt: Int?
+  /// Which of all the attempts that meet the other conditions, from 1, whatever the items; see `RuleCounter`.
+  public var nth: ClosedRange<Int>?
+  /// Every nth of them: n, 2n, ...; at least 1.
+  public var everyNth: Int?
   /// Nanoseconds since the scenario was loaded (mount, or the last replacement).
   public var window: Range<Int64>?
   /// 0...1; by the seed, the rule, the item's path and its attempt.
   public var probability: Double?
 
   public init() {}
+
+  /// Whether which of the attempts it is matters.
+  var countsAttempts: Bool { nth != nil || everyNth != nil }
+
+  func holds(nth number: Int) -> Bool {
+    nth?.contains(number) ?? true && everyNth.map { number % $0 == 0 } ?? true
+  }
 }
 
 /// What a rule says. Each part is decided by the first rule that matches and says something about it.
@@ -55,4 +66,9 @@ public struct RuleEffects: Sendable, Equatable {
   public init() {}
 
   public var isEmpty: Bool { self == RuleEffects() }
+
+  /// Whether it says something about attempts themselves, not only about what they leave behind.
+  var decidesAttempts: Bool {
+    latency != nil || transferBandwidth != nil || hydration != nil || fault != nil || gate != nil || materialize != nil
+  }
 }

@@ -4,6 +4,8 @@
 /// Immutable, so that it is asked without a lock.
 public struct RuleSet: Sendable {
   public let rules: [Rule]
+  /// What each rule has done, by its place.
+  var counters: [RuleCounter]
   /// Whether a rule asks for the calling process.
   public let needsProcess: Bool
   /// Whether a rule decides who may materialize.
@@ -44,6 +46,7 @@ public struct RuleSet: Sendable {
       for folder in Set(folders) { byFolder[folder, default: []].append(index) }
     }
     self.rules = rules
+    counters = rules.map { _ in RuleCounter() }
     self.byPath = byPath
     self.bySuffix = bySuffix
     self.byFolder = byFolder
@@ -77,18 +80,33 @@ public struct RuleSet: Sendable {
     return sorted.enumerated().filter { $0.offset == 0 || sorted[$0.offset - 1] != $0.element }.map(\.element)
   }
 
-  /// What is decided about one trigger. - Parameter lineage: Asked at most once, and only if a rule needs it.
+  /// What is decided about one trigger, but for rules that count attempts (`settle`).
+  ///
+  /// - Parameter lineage: Asked at most once, and only if a rule needs it.
   public func decide(_ facts: TriggerFacts, lineage: () -> [ProcessFacts]) -> Decision {
     var decision = Decision()
     var known: [ProcessFacts]?
     for index in candidates(facts.path) {
       let rule = rules[index]
-      guard decision.lacks(rule.effects), Self.holds(rule.match, of: rule.name, facts, &known, lineage) else {
+      guard rule.effects.decidesAttempts, Self.holds(rule.match, of: rule.name, facts, &known, lineage) else {
         continue
       }
-      decision.take(rule, at: index)
+      if rule.match.countsAttempts {
+        decision.counting.append(index)
+      } else {
+        decision.matched.append(index)
+        decision.take(rule, at: index)
+      }
     }
     return decision
+  }
+
+  /// What is decided if the attempt starts now: what rules that count attempts say is added. Nothing is counted yet.
+  public func settle(_ decision: inout Decision) {
+    for place in decision.counting where rules[place].match.holds(nth: counters[place].next) {
+      decision.matched.append(place)
+      decision.take(rules[place], at: place)
+    }
   }
 
   /// When the system evicts a resident file: the first rule that matches and says something about it. There is no caller.
@@ -110,8 +128,9 @@ public struct RuleSet: Sendable {
   /// - Parameter limit: How many rules are looked at.
   public func mismatches(_ facts: TriggerFacts, lineage: [ProcessFacts], limit: Int) -> [RuleCondition?] {
     var known: [ProcessFacts]? = lineage
-    return rules.prefix(limit).map { rule in
+    return rules.prefix(limit).enumerated().map { index, rule in
       Self.mismatch(rule.match, of: rule.name, facts, &known, { lineage })
+        ?? (rule.match.holds(nth: counters[index].next) ? nil : .nth)
     }
   }
 

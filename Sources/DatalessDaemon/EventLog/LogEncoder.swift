@@ -55,12 +55,14 @@ struct LogEncoder {
       json.field("type", "run.started")
       arguments("command", command)
       json.field("pid", pid)
-    case .runFinished(let exitStatus, let signal, let budgets):
+    case .runFinished(let exitStatus, let signal, let budgets, let rules):
       json.field("type", "run.finished")
       if let exitStatus { json.field("exit_status", exitStatus) }
       if let signal { json.field("signal", SignalName.of(signal)) }
       json.key("budgets")
       json.value(budgets)
+      json.key("rules")
+      json.value(rules)
     case .configurationChanged(let change):
       json.field("type", "configuration.changed")
       json.field("what", change.what.rawValue)
@@ -97,6 +99,8 @@ struct LogEncoder {
     json.value(counters.materialized)
     json.key("opens")
     json.value(counters.opens)
+    json.key("rules")
+    json.value(counters.rules)
     if let dropped { json.field("log_dropped", dropped) }
   }
 

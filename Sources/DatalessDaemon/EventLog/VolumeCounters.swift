@@ -8,13 +8,17 @@ struct VolumeCounters: Sendable {
   var materialized: LogValue
   /// Opens of files by read mode: `now` and `since_mount`.
   var opens: LogValue
+  /// What the scenario's rules did.
+  var rules: LogValue
 
   init(
-    requests: LogValue = [:], items: LogValue = [:], materialized: LogValue = [:], opens: LogValue = [:]
+    requests: LogValue = [:], items: LogValue = [:], materialized: LogValue = [:], opens: LogValue = [:],
+    rules: LogValue = [:]
   ) {
     self.requests = requests
     self.items = items
     self.materialized = materialized
     self.opens = opens
+    self.rules = rules
   }
 }

@@ -22,7 +22,8 @@ actor LiveScenario {
   /// - Throws: `ScenarioError`; then nothing has changed.
   func change(_ edit: ScenarioEdit, by origin: ChangeOrigin) async throws(ScenarioError) -> ScenarioChange {
     let old = document
-    let new = try Self.apply(edit, to: old)
+    var new = try Self.apply(edit, to: old)
+    new.keepCounts(of: old)
     var name = "present.subtype"
     if case .replace(_, let given) = edit { name = given }
     try new.checkSubtype(mounted: subtype, name: name)

@@ -42,7 +42,7 @@ extension Volume {
       opens: .object([
         LogField(key: "now", value: LogValue(opens.now)),
         LogField(key: "since_mount", value: LogValue(opens.sinceMount)),
-      ]))
+      ]), rules: LogValue(ruleCounts()))
   }
 
   func status() -> VolumeStatus {

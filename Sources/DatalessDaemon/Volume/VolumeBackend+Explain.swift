@@ -76,6 +76,7 @@ extension VolumeBackend {
     case .kind: "the item is a \(facts.kind.rawValue)"
     case .trigger: "the trigger is \(facts.trigger.rawValue)"
     case .attempt: "it is attempt \(facts.attempt) of the item"
+    case .nth: "it counts the attempts that meet its conditions, and this is not its turn"
     case .during: "the scenario was loaded \(DurationText.format(.nanoseconds(facts.sinceLoaded))) ago"
     case .process: hasProcess ? "the process does not match" : "it asks for a process, and none is named (--pid)"
     case .ancestor: hasProcess ? "no ancestor matches" : "it asks for an ancestor, and no process is named (--pid)"

@@ -97,11 +97,12 @@ final class VolumeBackend: ControlBackend {
       throw FSError(.invalidArgument, "this volume was not made by 'dataless run'")
     }
     let budget = volume.budgetStatus()
+    let rules = volume.ruleCounts()
     let seq = volume.log.recordRunFinished(
       exitStatus: request.exitStatus, signal: request.signal.flatMap { SignalName.number(of: $0) },
-      budgets: volume.budgetValue(budget))
+      budgets: volume.budgetValue(budget), rules: LogValue(rules))
     guard let seq else { throw FSError(.noSpace, "the record was lost: too many wait for the log") }
-    return RunFinishedAnswer(seq: seq, budget: budget)
+    return RunFinishedAnswer(seq: seq, budget: budget, rules: rules)
   }
 
   func unmount() async { volume.requestEnd(reason: "unmount_command") }

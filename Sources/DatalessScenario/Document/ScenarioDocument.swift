@@ -58,6 +58,9 @@ public struct ScenarioDocument: Sendable {
   /// The scenario as JSON, ASCII but for characters beyond U+FFFF. Reading it again gives an equal scenario.
   public func json(pretty: Bool) -> [UInt8] { root.json(pretty: pretty) }
 
+  /// Rules that are the same in an earlier scenario go on counting what they do.
+  public mutating func keepCounts(of old: ScenarioDocument) { simulation.rules.keepCounts(of: old.simulation.rules) }
+
   /// Refuses to read a file.
   public static let refuseFiles: ScenarioFileReader = { (_) throws(FSError) in
     throw FSError(.notSupported, "a scenario that comes from here can name no files")

@@ -28,7 +28,8 @@ extension ScenarioDocument {
   public func explain(
     _ facts: TriggerFacts, lineage: [ProcessFacts] = [], isResident: Bool = false
   ) -> [ScenarioExplanation] {
-    let decision = simulation.rules.decide(facts, lineage: { lineage })
+    var decision = simulation.rules.decide(facts, lineage: { lineage })
+    simulation.rules.settle(&decision)
     let isFile = facts.kind == .file
     var parts = [
       explanation("latency", decision.latency?.place, setting: isFile ? "latency" : "directory_latency")

@@ -1,3 +1,5 @@
+import struct DatalessControl.RuleCount
+import struct DatalessControl.RuleCounts
 import DatalessCore
 import SystemPackage
 
@@ -40,7 +42,13 @@ enum SampleRecords {
     opens: [
       "now": ["direct": 1, "page_cache": 0, "passthrough": 2],
       "since_mount": ["direct": 3, "page_cache": 40, "passthrough": 5],
-    ])
+    ], rules: rules)
+
+  static let rules = LogValue(
+    RuleCounts([
+      RuleCount(name: "slow-photos", attempts: 1, decided: 1),
+      RuleCount(name: "typo", attempts: 0, decided: 0),
+    ]))
 
   static let started: Event.MaterializationStarted = {
     var started = trigger
@@ -119,7 +127,7 @@ enum SampleRecords {
     (
       .runFinished(
         exitStatus: 0, signal: nil,
-        budgets: ["max_files": 10, "max_bytes": nil, "files": 11, "bytes": 528_000]), time(4900)
+        budgets: ["max_files": 10, "max_bytes": nil, "files": 11, "bytes": 528_000], rules: rules), time(4900)
     ),
     (.dropped(312), time(500)),
     (.event(.materializationRefused(refused)), time(21)),
