@@ -1,10 +1,16 @@
 /// Names and metadata as a listing brings them.
 extension Catalog {
-  /// Starts a listing: names that it does not report count as gone when it finishes. Names of an earlier one are indexed.
-  mutating func beginListing(of directory: Int) {
-    precondition(inodes[directory].isIndexed || inodes[directory].firstChild == 0, "a renewed listing looks for names")
+  /// Starts a listing: names that it does not report count as gone when it finishes.
+  ///
+  /// It looks for each name that an earlier one left, so these are indexed first, a bounded number under each lock. Asked in
+  /// the same step as it starts: a directory that was empty when it was looked at may have been listed anew since.
+  ///
+  /// - Returns: False when more have to be indexed, and nothing has begun: call again.
+  mutating func beginListing(of directory: Int) -> Bool {
+    guard indexNames(of: directory) else { return false }
     inodes[directory].listingEpoch &+= 1
     inodes[directory].isRelisted = inodes[directory].firstChild != 0
+    return true
   }
 
   /// Adds one listed name, or refreshes it.
@@ -194,7 +200,8 @@ extension Catalog {
   /// it is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
   func sharedNode(for attributes: ItemAttributes) -> Int? {
     guard isShared(attributes), let known = hardLinks[StoreIdentity(attributes)],
-      self.attributes(at: Int(known)).isSameVersion(as: attributes)
+      // Another kind is another item, whatever its times say: a node's counts and its state go by its kind.
+      inodes[Int(known)].kind == attributes.kind, self.attributes(at: Int(known)).isSameVersion(as: attributes)
     else { return nil }
     return Int(known)
   }

@@ -135,7 +135,7 @@ struct Catalog: ~Copyable {
     var chain: [Int] = []
     var length = 0
     var dentry = dentry
-    while dentry != 0 {
+    while dentry != 0, chain.count < Self.depthMax {
       chain.append(dentry)
       length += Int(dentries[dentry].nameLength) + 1
       dentry = presentDentry(of: Int(dentries[dentry].parent))
@@ -147,6 +147,21 @@ struct Catalog: ~Copyable {
       path.append(contentsOf: name(of: dentry))
     }
     return path
+  }
+
+  /// LIMIT: levels of a path. A store that names one directory in several places could make a ring of them.
+  static let depthMax = 1 << 16
+
+  /// Whether a directory is, or lies in, another one.
+  func holds(_ directory: Int, _ position: Int) -> Bool {
+    var position = position
+    for _ in 0..<Self.depthMax {
+      if position == directory { return true }
+      let dentry = presentDentry(of: position)
+      if dentry == 0 { return false }
+      position = Int(dentries[dentry].parent)
+    }
+    return true
   }
 
   /// A name of the node that is still there; otherwise its last name, so that a record can say what it was.

@@ -26,7 +26,6 @@ final class DirectoryFetch: AttemptJob {
   /// Runs on the blocking lane.
   func run() {
     let started = engine.timer.now
-    engine.indexForListing(attempt)
     guard engine.beginListing(attempt) else { return }
     var entries = 0
     do throws(FSError) {
@@ -56,12 +55,17 @@ final class DirectoryFetch: AttemptJob {
 }
 
 extension Engine {
+  /// Starts the listing, when the names that an earlier one left are findable: a renewed one looks for each.
+  ///
   /// - Returns: False when the attempt was given up meanwhile.
   func beginListing(_ attempt: UInt64) -> Bool {
-    state.withLock { state in
-      guard let running = state.attempts[attempt] else { return false }
-      state.catalog.beginListing(of: running.node)
-      return true
+    while true {
+      let hasBegun: Bool? = state.withLock { state in
+        guard let running = state.attempts[attempt] else { return nil }
+        return state.catalog.beginListing(of: running.node)
+      }
+      guard let hasBegun else { return false }
+      if hasBegun { return true }
     }
   }
 
@@ -80,17 +84,6 @@ extension Engine {
     }
     if hasChanged { tellChangedNodes() }
     return fits
-  }
-
-  /// Makes the names that an earlier listing left findable, in bounded steps: a renewed one looks for each.
-  func indexForListing(_ attempt: UInt64) {
-    var isIndexed = false
-    while !isIndexed {
-      isIndexed = state.withLock { state in
-        guard let running = state.attempts[attempt] else { return true }
-        return state.catalog.indexNames(of: running.node)
-      }
-    }
   }
 
   /// Marks names that a renewed listing no longer has, in bounded steps.

@@ -66,10 +66,16 @@ extension Engine {
     }
   }
 
-  /// Makes the names of a directory findable, in bounded steps.
-  func indexNames(of directory: Int) {
+  /// Starts the new listing of a directory; nil when it is not a listed one (any more).
+  func beginRefresh(of directory: Int, recurses: Bool) -> (RefreshFindings.Place, StoreItem)? {
     var breath = Breath(timer)
-    while !state.withLock({ $0.catalog.indexNames(of: directory) }) { breath.take() }
+    while true {
+      switch state.withLock({ $0.beginRefresh(of: directory, recurses: recurses) }) {
+      case .begun(let place, let item): return (place, item)
+      case .notListed: return nil
+      case .indexing: breath.take()
+      }
+    }
   }
 
   /// Takes some entries of a directory that is listed again; as `EngineState.observe`.

@@ -1,13 +1,20 @@
 /// What a refresh does to the catalog, in steps of bounded size under the engine's lock.
 extension EngineState {
-  /// Starts the new listing of a listed directory; nil when it is not one (any more).
-  mutating func beginRefresh(of directory: Int, recurses: Bool) -> (RefreshFindings.Place, StoreItem)? {
+  enum RefreshStart {
+    case begun(RefreshFindings.Place, StoreItem)
+    case notListed
+    /// Names have to be made findable first, a bounded number under each lock: call again.
+    case indexing
+  }
+
+  /// Starts the new listing of a listed directory.
+  mutating func beginRefresh(of directory: Int, recurses: Bool) -> RefreshStart {
     let record = catalog.inodes[directory]
-    guard record.kind == .directory, record.state == .resident, !record.isOrphan else { return nil }
-    catalog.beginListing(of: directory)
+    guard record.kind == .directory, record.state == .resident, !record.isOrphan else { return .notListed }
+    guard catalog.beginListing(of: directory) else { return .indexing }
     let place = RefreshFindings.Place(
       directory: directory, epoch: catalog.inodes[directory].listingEpoch, recurses: recurses)
-    return (place, StoreItem(path: catalog.path(of: directory), attributes: catalog.attributes(at: directory)))
+    return .begun(place, StoreItem(path: catalog.path(of: directory), attributes: catalog.attributes(at: directory)))
   }
 
   private func isCurrent(_ place: RefreshFindings.Place) -> Bool {
@@ -117,7 +124,8 @@ extension EngineState {
     let replaced = isNew ? nil : catalog.attributes(at: Int(catalog.dentries[dentry].node))
     // A listing that raced with a rename may have had the name twice.
     if let replaced, replaced.relation(to: listed) != .other { return }
-    let former = takeFormer(of: listed, &formers)
+    // Directories that changed places while they were listed may seem to lie in themselves: then it is a new item.
+    let former = takeFormer(of: listed, &formers).flatMap { catalog.holds($0.node, directory) ? nil : $0 }
     let renamedFrom = former.map { catalog.path(ofName: $0.dentry) }
     let known = former.map { catalog.attributes(at: $0.node) }
     guard let node = former?.node ?? revivable(dentry, listed) ?? catalog.node(for: listed) else { return }

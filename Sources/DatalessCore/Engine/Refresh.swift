@@ -121,10 +121,7 @@ public final class Refresh: Sendable {
     if let error = stopped { return error }
     if recurses, !work.walked.insert(node).inserted { return nil }
     let isRoot = node == Int(NodeID.root.rawValue)
-    engine.indexNames(of: node)
-    guard let (place, item) = engine.state.withLock({ $0.beginRefresh(of: node, recurses: recurses) }) else {
-      return nil
-    }
+    guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses) else { return nil }
     do throws(FSError) {
       if isRoot {
         let listed = try engine.store.currentRoot()

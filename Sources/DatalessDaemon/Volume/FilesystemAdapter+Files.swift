@@ -129,7 +129,11 @@ extension FilesystemAdapter {
         reply.endOfFile()
         return
       }
-      let buffer = ReadBuffer.current(size: min(request.size, Int(min(size - request.offset, Int64(Int.max)))))
+      let wanted = min(request.size, Int(min(size - request.offset, Int64(Int.max))))
+      guard let buffer = ReadBuffer.current(size: wanted) else {
+        reply.fail(.noMemory)
+        return
+      }
       let result: Result<Int, FSError>
       do throws(FSError) {
         result = .success(try engine.readContent(reference, size: size, into: buffer, at: request.offset))

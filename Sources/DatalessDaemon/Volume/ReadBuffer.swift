@@ -12,13 +12,14 @@ enum ReadBuffer {
     return key
   }()
 
-  /// The calling thread's buffer, `size` bytes of it; valid until its next call on this thread.
-  static func current(size: Int) -> UnsafeMutableRawBufferPointer {
-    precondition(size <= capacity, "a READ of \(size) bytes was not negotiated")
+  /// The calling thread's buffer, `size` bytes of it; valid until its next call on this thread. nil when there is no memory for
+  /// it, or when the kernel asks for more than was negotiated.
+  static func current(size: Int) -> UnsafeMutableRawBufferPointer? {
+    guard 0...capacity ~= size else { return nil }
     if let buffer = pthread_getspecific(key) {
       return UnsafeMutableRawBufferPointer(start: buffer, count: size)
     }
-    guard let buffer = malloc(capacity) else { preconditionFailure("out of memory for a read buffer") }
+    guard let buffer = malloc(capacity) else { return nil }
     pthread_setspecific(key, buffer)
     return UnsafeMutableRawBufferPointer(start: buffer, count: size)
   }

@@ -53,7 +53,7 @@ public final class SessionContentStore: ContentStore {
   public var openDescriptors: Int { files.openDescriptors }
 
   public func makeWriter(size: Int64) throws(FSError) -> any ContentWriter {
-    precondition(size > 0, "an empty file has no content to store")
+    guard size > 0 else { throw FSError(.invalidArgument, "an empty file has no content to store") }
     do throws(Errno) {
       if size <= ContentLocation.slabLimit {
         let (slab, page) = try slabs.take(ContentLocation.pages(for: size))
