@@ -53,14 +53,14 @@ let package = Package(
       name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
     .target(
       name: "DatalessControl",
-      dependencies: ["DatalessCore", "DatalessScenario", httpClient, nioCore, nioPosix, nioHTTP1, system],
+      dependencies: ["DatalessCore", httpClient, nioCore, nioPosix, nioHTTP1, system],
       swiftSettings: settings),
     .target(
       name: "DatalessDaemon",
       dependencies: [
         "FuseKit", "DatalessCore", "DatalessStores", "DatalessScenario", "DatalessControl", "CDataless",
         "CDatalessLinux",
-        hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, httpTypes, system, collections,
+        hummingbirdCore, logging, nioCore, nioPosix, httpTypes, system, collections,
       ], swiftSettings: settings),
     .target(
       name: "DatalessCommands",

@@ -6,10 +6,14 @@ public struct CommandFailure: Error, Sendable, Equatable {
   /// Without `dataless: ` and without a newline at the end.
   public var message: String
   public var status: ExitStatus
+  /// Whether each line begins with its place, `FILE:LINE:COLUMN: `: then nothing is put before it, so that editors and
+  /// problem matchers find the place.
+  public var namesPlaces: Bool
 
-  public init(_ message: String, status: ExitStatus = .failure) {
+  public init(_ message: String, status: ExitStatus = .failure, namesPlaces: Bool = false) {
     self.message = message
     self.status = status
+    self.namesPlaces = namesPlaces
   }
 
   init(_ error: ControlError) {
@@ -20,12 +24,12 @@ public struct CommandFailure: Error, Sendable, Equatable {
       case .invalidScenario: .usage
       case .remote, .system, .malformed: .failure
       }
-    self.init(error.message, status: status)
+    self.init(error.message, status: status, namesPlaces: error.code == .invalidScenario)
   }
 
   /// A scenario that is refused: a line for each problem.
   init(_ error: ScenarioError) {
-    self.init(error.description, status: .usage)
+    self.init(error.description, status: .usage, namesPlaces: true)
   }
 }
 

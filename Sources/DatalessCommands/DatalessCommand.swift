@@ -60,7 +60,7 @@ public struct DatalessCommand: ParsableCommand {
     switch error {
     case let exit as CommandExit: return exit.code
     case let failure as CommandFailure:
-      Console.error(failure.message)
+      Console.error(failure)
       return failure.status.rawValue
     case let failure as ControlError: return report(CommandFailure(failure), arguments)
     case let failure as LifecycleError:

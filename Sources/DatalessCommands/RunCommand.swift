@@ -65,7 +65,7 @@ struct RunCommand: ParsableCommand {
         placeholder: ArgumentBytes.decode(replace), maxFiles: maxFiles, maxBytes: maxBytes,
         say: { Console.note("dataless: \($0)") })
     } catch let error as CommandFailure {
-      Console.error(error.message)
+      Console.error(error)
       throw CommandExit(.runFailed)
     } catch {
       Console.error("\(error)")

@@ -67,13 +67,15 @@ struct VolumeOptions: ParsableArguments {
   var seed: UInt64?
 
   @Option(
-    help: ArgumentHelp("The event log's file. [default: a new file in ~/.local/state/dataless/logs]", valueName: "file")
-  )
+    help: ArgumentHelp(
+      "The event log's file. [default: a new file in /var/log/dataless for root, else in ~/.local/state/dataless/logs]",
+      valueName: "file"))
   var log: PathArgument?
 
   @Option(
     help: ArgumentHelp(
-      "Where materialized content is kept while the volume is mounted. [default: ~/.cache/dataless]",
+      "Where materialized content is kept while the volume is mounted."
+        + " [default: /var/cache/dataless for root, else ~/.cache/dataless]",
       valueName: "directory"))
   var cacheDir: PathArgument?
 

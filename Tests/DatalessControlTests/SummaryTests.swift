@@ -134,6 +134,21 @@ import Testing
     #expect(use.needlessBytes == 1_000_000)
   }
 
+  /// 5 % is the most; what is read of a file of 1,000,000 bytes decides.
+  @Test(arguments: [(0, 1), (50_000, 1), (50_001, 0), (500_000, 0), (1_000_000, 0)])
+  func needlessIsAFileOfWhichAtMostATwentiethWasRead(covered: Int, needless: Int64) throws {
+    var log = LogText()
+    log.mounted()
+    log.process(1, pid: 10, "head", exe: "/bin/head")
+    log.started(1, "f", size: 1_000_000, by: 1, at: 1_000)
+    log.waited(1, by: 1, from: 1_000, to: 2_000)
+    log.finished(1, "f", bytes: 1_000_000, by: 1, blocked: 1_000, at: 2_000)
+    log.closed("f", by: 1, size: 1_000_000, covered: covered, at: 3_000)
+    let use = try report(log).use
+    #expect(use.needlessFiles == needless)
+    #expect(use.needlessBytes == needless * 1_000_000)
+  }
+
   @Test func placesAndChains() throws {
     let report = try report(Self.log)
     #expect(report.longestDirectoryChain == SummaryReport.Chain(length: 3, path: "a/b", durationNanoseconds: 1_500))

@@ -2,15 +2,9 @@ import Testing
 
 /// The arrows between the parts: what a target may import is written here, and nowhere else is it decided.
 @Suite struct ImportTests {
-  static let standard: Set<String> = ["Swift", "Synchronization", "SystemPackage"]
-  static let collections: Set<String> = [
-    "Collections", "BasicContainers", "BitCollections", "DequeModule", "HashTreeCollections", "HeapModule",
-    "OrderedCollections",
-  ]
-  static let nio: Set<String> = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOFoundationEssentialsCompat"]
-  static let control: Set<String> = nio.union([
-    "AsyncHTTPClient", "DatalessCore", "DatalessScenario", "FoundationEssentials", "Glibc",
-  ])
+  static let standard: Set<String> = ["Synchronization", "SystemPackage"]
+  static let collections: Set<String> = ["DequeModule", "HeapModule"]
+  static let nio: Set<String> = ["NIOCore", "NIOPosix"]
 
   static let allowed: [String: Set<String>] = [
     "CFuse3": [],
@@ -22,20 +16,25 @@ import Testing
     "DatalessCore": standard.union(collections).union(["Glibc"]),
     "DatalessScenario": standard.union(["CYaml", "DatalessCore", "Glibc"]),
     "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),
-    "DatalessControl": standard.union(control),
-    "DatalessDaemon": standard.union(collections).union(control).union([
-      "CDataless", "CDatalessLinux", "DatalessControl", "DatalessStores", "FuseKit", "HTTPTypes", "Hummingbird",
-      "HummingbirdCore",
-      "Logging",
+    "DatalessControl": standard.union(nio).union([
+      "AsyncHTTPClient", "DatalessCore", "FoundationEssentials", "Glibc", "NIOHTTP1",
+    ]),
+    "DatalessDaemon": standard.union(collections).union(nio).union([
+      "CDataless", "CDatalessLinux", "DatalessControl", "DatalessCore", "DatalessScenario", "DatalessStores",
+      "FoundationEssentials", "FuseKit", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging",
     ]),
     "DatalessCommands": standard.union([
       "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessScenario",
-      "FoundationEssentials",
-      "Glibc",
+      "FoundationEssentials", "Glibc",
     ]),
     // The executable is also the daemon: it asks HiddenEntry first which of the two it is.
-    "dataless": standard.union(["ArgumentParser", "DatalessCommands", "DatalessDaemon", "Glibc"]),
+    "dataless": ["DatalessCommands", "DatalessDaemon"],
   ]
+
+  /// What comes with the compiler, and is no dependency.
+  static let toolchain: Set<String> = ["Synchronization", "FoundationEssentials", "Glibc"]
+  /// The modules of products that are not named like their one module.
+  static let modules: [String: Set<String>] = ["Collections": collections]
 
   /// Where the small Foundation may be used: nowhere near the request path.
   static let foundationEssentialsFolders = [
@@ -90,6 +89,27 @@ import Testing
       #expect(
         Self.allowed[target]?.contains(found.module) == true,
         "\(found.file):\(found.line): \(target) may not import \(found.module)")
+    }
+  }
+
+  /// A module that a target may import is a dependency of it in Package.swift: a module that only happens to be built
+  /// already can be imported, too, until a clean build tries to.
+  @Test func whatMayBeImportedIsADependency() {
+    for (target, allowed) in Self.allowed {
+      let modules = (Manifest.current.dependencies[target] ?? []).flatMap { Self.modules[$0] ?? [$0] }
+      for module in allowed.subtracting(Self.toolchain).sorted() {
+        #expect(modules.contains(module), "Package.swift: \(module) is no dependency of \(target)")
+      }
+    }
+  }
+
+  @Test func dependenciesAreImported() {
+    for (target, dependencies) in Manifest.current.dependencies where Self.allowed[target] != nil {
+      let imported = Set(Self.imports.filter { $0.file.hasPrefix("Sources/\(target)/") }.map(\.module))
+      for product in dependencies.sorted() {
+        let modules = Self.modules[product] ?? [product]
+        #expect(!modules.isDisjoint(with: imported), "Package.swift: \(target) imports nothing of \(product)")
+      }
     }
   }
 

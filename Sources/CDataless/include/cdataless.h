@@ -1,5 +1,5 @@
 // Who may materialize dataless files: the functions and constants that macOS has in <sys/resource.h> and <sys/stat.h>,
-// for programs on volumes of dataless(1). Code written for macOS compiles against this header and behaves alike.
+// for programs on volumes of the command `dataless`. Code written for macOS compiles against this header and behaves alike.
 //
 // It is a simulation for testing, not access control: a policy asks a volume to refuse, it hides nothing from anybody.
 // How the daemon learns what was set here is in docs/POLICY.md of the project.

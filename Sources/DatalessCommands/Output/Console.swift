@@ -8,6 +8,17 @@ public enum Console {
     for line in message.split(separator: "\n") { note("dataless: \(line)") }
   }
 
+  /// As `error`; lines that begin with a place are left as they are.
+  static func error(_ failure: CommandFailure) {
+    guard failure.namesPlaces else { return error(failure.message) }
+    for line in failure.message.split(separator: "\n") { note(String(line)) }
+  }
+
+  /// `FILE:LINE:COLUMN: warning: <message>`, as compilers write it.
+  static func warning(file: String, line: Int64, column: Int64, _ message: String) {
+    note("\(TerminalText.escaped(file)):\(line):\(column): warning: \(TerminalText.escaped(message))")
+  }
+
   /// One line as it is.
   public static func note(_ line: String) {
     var bytes = Array(line.utf8.filter { $0 != UInt8(ascii: "\n") })

@@ -5,7 +5,7 @@ enum ScenarioChangeReport {
   static func print(_ change: ScenarioChange, json: Bool) throws {
     if json { return try StandardOutput().json(change) }
     for warning in change.warnings {
-      Console.note("dataless: warning: \(TerminalText.escaped(warning.message))")
+      Console.warning(file: warning.file, line: warning.line, column: warning.column, warning.message)
     }
   }
 }

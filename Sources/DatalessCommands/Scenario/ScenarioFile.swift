@@ -44,7 +44,10 @@ enum ScenarioFile {
 
   /// Says what is worth a look, on standard error.
   static func say(_ warnings: [ScenarioWarning]) {
-    for warning in warnings { Console.note("dataless: warning: \(warning)") }
+    for warning in warnings {
+      Console.warning(
+        file: warning.file, line: Int64(warning.line), column: Int64(warning.column), warning.message)
+    }
   }
 
   private static func folder(of path: [UInt8]) -> [UInt8] {

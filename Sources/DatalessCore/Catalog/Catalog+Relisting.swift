@@ -18,8 +18,6 @@ extension Catalog {
   /// A file's node never changes its bytes under a handle or while it holds content: another version gets another node. So
   /// no handle and no mapping ever sees bytes of two versions.
   ///
-  /// - Parameter keeps: Whether a resident file stays what it is when the store has another version.
-  ///
   /// - Parameters:
   ///   - keeps: Whether a resident file stays what it is when the store has another version.
   ///   - inPlace: Whether a file that holds nothing may become another version without another node. The kernel takes the old

@@ -39,7 +39,8 @@ struct InodeRecord: BitwiseCopyable {
   var stats: UInt16
   var xattrCalls: UInt16
   var state: ContentState
-  /// A directory: which of two epochs its present listing has, to find names that vanished.
+  /// A directory: the number of its present listing, modulo 256, to find names that vanished: a listing that begins gives
+  /// it a new number, and the names that it does not see keep their old one.
   var listingEpoch: UInt8
   private var flags: UInt8
 

@@ -96,7 +96,8 @@ struct AttemptEnd {
   var storeNanoseconds: Int64 = 0
 }
 
-/// The part of an attempt that runs on the blocking lane and can be told to give up.
+/// The part of an attempt that runs on a lane (content: blocking, listings: metadata) or a request thread, and can be
+/// told to give up.
 protocol AttemptJob: AnyObject, Sendable {
   /// Asks the job to stop at its next step; its result is dropped.
   func cancel()

@@ -23,7 +23,7 @@ final class DirectoryFetch: AttemptJob {
 
   func cancel() { isCancelled.store(true, ordering: .releasing) }
 
-  /// Runs on the blocking lane.
+  /// Runs on the metadata lane, or on a request thread.
   func run() {
     let started = engine.timer.now
     guard engine.beginListing(attempt) else { return }

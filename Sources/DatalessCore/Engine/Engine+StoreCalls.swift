@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 extension Engine {
-  /// Reads a symbolic link's target from the store, on the blocking lane.
+  /// Reads a symbolic link's target from the store, on the metadata lane.
   ///
   /// - Parameter completion: Called exactly once, with the bytes, or the store's errno, EINTR, or ETIMEDOUT at shutdown.
   public func readLink(
@@ -13,7 +13,9 @@ extension Engine {
     }
   }
 
-  /// One extended attribute's value, from the store, without latency. - Parameter completion: As `readLink`.
+  /// One extended attribute's value, from the store, on the metadata lane and without latency.
+  ///
+  /// - Parameter completion: As `readLink`.
   public func extendedAttribute(
     _ name: [UInt8], of node: NodeID, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void

@@ -5,9 +5,10 @@ internal import SystemPackage
 /// The file system without a kernel: names, content states, attempts and their waiters.
 ///
 /// Calls return at once on any lane. State changes happen under one lock, in a few statements each; what follows from them
-/// (answers, invalidations, I/O) is returned as actions and performed after unlocking. Nothing is ever called under the
-/// lock, no store, reply, notification or await, with one exception: records go to the event sink under it, which never
-/// waits, so that the order of the log is the order in which things happened.
+/// (answers, invalidations, I/O) is returned as actions and performed after unlocking. No store, reply, notification or
+/// await under the lock. What is called under it is listed in docs/LOCKING.md and never waits: the event sink, so that the
+/// order of the log is the order in which things happened; clocks; the body of `readDirectory`; a look at the bits of a
+/// content reference.
 public final class Engine: Sendable {
   let configuration: EngineConfiguration
   let store: any BackingStore

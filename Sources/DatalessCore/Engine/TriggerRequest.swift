@@ -43,7 +43,8 @@ public enum WaitResult: Sendable {
 
 /// What the engine did with a trigger.
 public enum Admission: Sendable {
-  /// The caller waits; the completion is called exactly once, later, on another thread.
+  /// The caller waits; the completion is called exactly once: later, on another thread, or, for an attempt that ends at
+  /// once, on this thread before the answer is returned.
   case parked
   /// Nothing to wait for; the completion is not called.
   case ready

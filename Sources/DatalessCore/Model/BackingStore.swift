@@ -24,8 +24,8 @@ public struct StoreItem: Sendable, Equatable {
 
 /// Where bytes come from: names, metadata and content of a tree that the volume presents as dataless.
 ///
-/// Every call may block (disk, network) and is made only on the blocking I/O lane, or, if the store is prompt, on a few
-/// request threads at a time. A store adds neither latency nor
+/// Every call may block (disk, network). Content is read on the blocking I/O lane, listings and other metadata on the
+/// metadata lane; if the store is prompt, both also on a few request threads at a time. A store adds neither latency nor
 /// faults: the engine applies those around the calls, so that a measured store time is the store's own. A store never
 /// changes what it reads from.
 public protocol BackingStore: Sendable {
@@ -66,7 +66,8 @@ public protocol BackingStore: Sendable {
   func extendedAttributeNames(of item: StoreItem) throws(FSError) -> [[UInt8]]
 }
 
-/// The open content of one version of one file. Used by one thread at a time, on the blocking I/O lane.
+/// The open content of one version of one file. Used by one thread at a time: of the blocking
+/// I/O lane, or, if the store is prompt, a request thread.
 public protocol StoreContent: AnyObject, Sendable {
   /// A descriptor that pread(2) or FICLONE may read from at the same offsets; nil for computed content.
   var descriptor: CInt? { get }

@@ -13,12 +13,19 @@ final class ProcessTable: Sendable {
   private let state: Mutex<ProcessTableState>
   private let capture: CaptureLane
   private let sink: any ProcessSink
+  private let look: @Sendable (Int32) -> ProcessLook?
 
-  /// - Parameter capacity: processes remembered, 65,536 by default. The oldest is forgotten first; seen again, it gets
-  ///   a new id and is written again.
-  init(capture: CaptureLane, sink: any ProcessSink, capacity: Int = 65_536) {
+  /// - Parameters:
+  ///   - capacity: processes remembered, 65,536 by default. The oldest is forgotten first; seen again, it gets a new id and
+  ///     is written again.
+  ///   - look: Looks at a process by its id; in /proc by default.
+  init(
+    capture: CaptureLane, sink: any ProcessSink, capacity: Int = 65_536,
+    look: @escaping @Sendable (Int32) -> ProcessLook? = { ProcessLook($0) }
+  ) {
     self.capture = capture
     self.sink = sink
+    self.look = look
     state = Mutex(ProcessTableState(capacity: max(capacity, 1)))
   }
 
@@ -70,7 +77,7 @@ final class ProcessTable: Sendable {
     guard let status = ProcessStatus.read(threadID, failure: &failure) else {
       return (placeholder(Self.reason(threadID, failure), uid: uid, gid: gid), false)
     }
-    guard let record = find(status), let thread = ProcessLook(threadID) else {
+    guard let record = find(status), let thread = look(threadID) else {
       return (placeholder(.exited, uid: uid, gid: gid), false)
     }
     state.withLock { $0.remember(threadID, startTicks: thread.startTicks, record: record) }
@@ -110,7 +117,7 @@ final class ProcessTable: Sendable {
     var ancestor: ProcessRecord?
     var pid = status.threadGroup
     var childStart = UInt64.max
-    while pid > 0, unknown.count <= Self.maximumAncestors, let look = ProcessLook(pid) {
+    while pid > 0, unknown.count <= Self.maximumAncestors, let look = look(pid) {
       // A parent started before its child. If not, the parent has ended and its pid is another's.
       guard look.startTicks <= childStart else { break }
       ancestor = state.withLock { $0.current(look) }

@@ -118,6 +118,25 @@ import Testing
     #expect(fixture.caller(second).pid == second)
   }
 
+  /// Between two looks the parent may end, and its pid become another's: who started later than the child is not its parent.
+  @Test func aParentThatStartedAfterItsChildIsAnotherProcess() throws {
+    let child = try ChildProcess(["/bin/cat"])
+    child.send("x\n")
+    #expect(child.readLine() == "x")
+    let start = try #require(ProcessTable.startTicks(of: child.pid))
+    for (parentStart, parents) in [(start - 1, 1), (start, 1), (start + 1, 0)] {
+      let fixture = ProcessFixture { [pid = child.pid] in
+        guard $0 != pid else { return ProcessLook(pid) }
+        guard $0 == getpid() else { return nil }
+        return ProcessLook(
+          pid: $0, parent: 1, startTicks: parentStart, comm: [65], executable: .path(Array("/bin/other".utf8)))
+      }
+      let record = try #require(fixture.record(fixture.caller(child.pid)))
+      #expect(record.pid == child.pid)
+      #expect(record.parents.count == parents, "the parent started \(Int64(parentStart) - Int64(start)) ticks later")
+    }
+  }
+
   @Test func onlyDescendantsOfTheRootAreBudgeted() throws {
     let fixture = ProcessFixture()
     let child = try ChildProcess(script: "exec 3<&0; cat <&3 & echo $!; cat")
