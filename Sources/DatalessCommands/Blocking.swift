@@ -10,13 +10,14 @@ public enum Blocking {
 
   /// Runs `work` on the cooperative pool and blocks the caller until it ends. Never call it from a task.
   ///
+  /// - Parameter onStart: Called with the work's task, for whoever may cancel it.
   /// - Throws: What `work` throws.
   public static func run<Value: Sendable>(
-    _ work: @escaping @Sendable () async throws -> Value
+    onStart: (Task<Void, Never>) -> Void = { _ in }, _ work: @escaping @Sendable () async throws -> Value
   ) throws -> Value {
     let box = Box<Value>()
     let done = Semaphore()
-    Task {
+    let task = Task {
       let result: Result<Value, any Error>
       do {
         result = .success(try await work())
@@ -26,6 +27,7 @@ public enum Blocking {
       box.result.withLock { $0 = result }
       done.signal()
     }
+    onStart(task)
     done.wait()
     return try box.result.withLock { $0! }.get()
   }

@@ -14,10 +14,13 @@ enum RemoteCall {
 
   static func run<Answer: Sendable>(
     _ volume: MountEntry, _ what: String, timeout: Duration = ControlClient.defaultTimeout,
+    onStart: (Task<Void, Never>) -> Void = { _ in },
     _ body: @escaping @Sendable (ControlClient) async throws -> Answer
   ) throws -> Answer {
     do {
-      return try Blocking.run { try await ControlClient.with(volume: volume, timeout: timeout, body) }
+      return try Blocking.run(onStart: onStart) {
+        try await ControlClient.with(volume: volume, timeout: timeout, body)
+      }
     } catch let error as ControlError where error.code == .remote {
       let errno = error.errno.map { error.message.contains($0.name) ? "" : " (\($0.name))" } ?? ""
       throw CommandFailure("\(what): \(TerminalText.escaped(error.message))\(errno).")

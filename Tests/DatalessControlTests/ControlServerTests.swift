@@ -1,5 +1,6 @@
 import DatalessCore
 import Glibc
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -82,15 +83,19 @@ import Testing
 
   @Test func materializeTellsHowFarItIs() async throws {
     try await Self.with { backend, _, client, _ in
-      var progress: [Int64] = []
-      let result = try await client.materialize([bytes("a"), [0xff]]) { progress.append($0.files) }
-      #expect(progress == [1, 2, 3])
+      let progress = Mutex<[Int64]>([])
+      let result = try await client.materialize([bytes("a"), [0xff]]) { line in
+        progress.withLock { $0.append(line.files) }
+      }
+      #expect(progress.withLock { $0 } == [1, 2, 3])
       #expect(result.files == 3)
       #expect(result.failures.first?.pathBytes == [0xff])
       #expect(backend.paths == [bytes("a"), [0xff]])
       let broken = await failure { try await client.materialize([bytes("broken")]) }
       #expect(broken?.errno == .ioError)
       #expect(try await client.evict([[]]).refused?.errno == "EBUSY")
+      _ = try await client.evict([[]], stops: true)
+      #expect(backend.orders == ["evict goes on", "evict stops"])
     }
   }
 

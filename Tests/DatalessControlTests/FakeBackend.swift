@@ -22,6 +22,8 @@ final class FakeBackend: ControlBackend {
   let hold = AsyncStream<Void>.makeStream()
   /// Has an element when a held request has begun.
   let held = AsyncStream<Void>.makeStream()
+  /// Has an element when a held request was cancelled.
+  let cancelled = AsyncStream<Void>.makeStream()
   /// Has an element when unmount was called.
   let unmounted = AsyncStream<Void>.makeStream()
 
@@ -52,7 +54,10 @@ final class FakeBackend: ControlBackend {
     if paths.first == bytes("hold") {
       held.continuation.yield()
       for await _ in hold.stream {}
-      try Task.checkCancellation()
+      if Task.isCancelled {
+        cancelled.continuation.yield()
+        return TransferResult(files: 7, directories: 0, bytes: 70, isInterrupted: true, unfinished: paths)
+      }
     }
     if paths.first == bytes("broken") { throw FSError(.ioError, "the store is broken") }
     for count in 1...3 as ClosedRange<Int64> {
@@ -64,9 +69,10 @@ final class FakeBackend: ControlBackend {
   }
 
   func evict(
-    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+    _ paths: [[UInt8]], stops: Bool, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult {
     state.withLock { $0.paths = paths }
+    note(stops ? "evict stops" : "evict goes on")
     return TransferResult(
       files: 0, directories: 0, bytes: 0, refused: PathFailure(path: bytes("a"), errno: "EBUSY", message: "is open"))
   }
@@ -76,6 +82,11 @@ final class FakeBackend: ControlBackend {
   ) async throws -> RefreshResult {
     state.withLock { $0.paths = paths }
     note("refresh by \(by.rawValue)")
+    if paths.first == bytes("hold") {
+      held.continuation.yield()
+      for await _ in hold.stream {}
+      if Task.isCancelled { cancelled.continuation.yield() }
+    }
     if paths.first == bytes("broken") { throw FSError(.timedOut, "the store is offline") }
     try await progress(RefreshProgress(directories: 1, entries: 10))
     return WireSamples.refreshed
@@ -119,6 +130,11 @@ final class FakeBackend: ControlBackend {
 
   func waitForGate(_ name: String, callers: Int, timeoutNanoseconds: Int64) async throws -> GateWaitAnswer {
     note("wait \(name) \(callers) \(timeoutNanoseconds)")
+    if name == "hold" {
+      held.continuation.yield()
+      for await _ in hold.stream {}
+      if Task.isCancelled { cancelled.continuation.yield() }
+    }
     return GateWaitAnswer(gate: name, isReached: false, callers: 1)
   }
 

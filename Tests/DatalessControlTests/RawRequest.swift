@@ -5,6 +5,17 @@ import Glibc
 enum RawRequest {
   enum Failure: Error { case errno(CInt) }
 
+  /// Sends `request` and leaves the connection open. - Returns: Its descriptor.
+  static func open(_ request: String, to path: String) throws -> CInt {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard withAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
+      close(descriptor)
+      throw Failure.errno(errno)
+    }
+    _ = Array(request.utf8).withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    return descriptor
+  }
+
   /// Sends `request` and reads until the server closes the connection.
   static func send(_ request: String, to path: String) throws -> String {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

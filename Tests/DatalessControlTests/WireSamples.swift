@@ -25,7 +25,8 @@ enum WireSamples {
   private static let failure = PathFailure(path: odd, errno: "EBUSY", message: "is open")
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
   private static let result = TransferResult(
-    files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure)
+    files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure,
+    isInterrupted: true, unfinished: [odd])
   static let refreshed = RefreshResult(
     added: 1, changed: 2, gone: 3, renamed: 4, kept: 5, unchanged: 6, directories: 7, failures: [failure],
     failureCount: 1)
@@ -101,6 +102,8 @@ enum WireSamples {
     "ItemPage": (ItemPage(items: [item], next: "x"), ItemPage(items: [])),
     "WirePath": (WirePath(odd), WirePath([])),
     "PathsRequest": (PathsRequest(paths: [WirePath(odd)]), PathsRequest(paths: [])),
+    "EvictRequest": (EvictRequest(paths: [WirePath(odd)], stop: true), EvictRequest(paths: [])),
+    "InterruptRequest": (InterruptRequest(request: 1), InterruptRequest(request: 1)),
     "TransferProgress": (progress, progress),
     "PathFailure": (failure, PathFailure(path: [], errno: "EIO", message: "m")),
     "TransferResult": (result, TransferResult(files: 0, directories: 0, bytes: 0)),

@@ -136,14 +136,63 @@ extension RealMounts {
       }
     }
 
-    @Test func evictionOfADirectoryStopsAtTheFirstRefusalAndNamesIt() async throws {
+    @Test func oneRefusalDoesNotStopTheEvictionOfAVolume() async throws {
+      try await withVolume(source: { scratch in
+        try await scratch.shell(
+          """
+          mkdir -p one/deep two three; for i in 1 2 3 4; do echo $i > one/deep/$i; echo $i > two/$i; echo $i > three/$i; done
+          ln one/deep/1 three/other
+          """)
+      }) { volume in
+        let all = ["one/deep", "two", "three"].flatMap { directory in (1...4).map { volume.path("\(directory)/\($0)") }
+        }
+        _ = try await run(["cat"] + all)
+        let holder = try await volume.scratch.startProbe("hold", "open", volume.path("two/3"))
+        #expect(await holder.line() == "outcome=ok")
+        let finished = try await volume.dataless("evict", volume.mountpoint, "--json")
+        #expect(finished.status == 1)
+        let result = try JSON(parsing: finished.output)
+        #expect(result["files"]?.int == 10)
+        // Two names are one file; what keeps them, and the root, stays listed without being a refusal of its own.
+        let failures = result["failures"]?.array ?? []
+        #expect(Set(failures.compactMap { $0["errno"]?.string }) == ["EMLINK", "EBUSY"])
+        #expect(failures.count == 2 && result["failure_count"]?.int == 2)
+        #expect(result["refused"] == nil && result["interrupted"]?.bool == false)
+        let items = try await volume.list()
+        #expect(items["one"]?["state"]?.string == "listed" && items["one/deep"]?["state"]?.string == "listed")
+        #expect(items["two"]?["state"]?.string == "listed" && items["three"]?["state"]?.string == "listed")
+        #expect(items["two/1"]?["state"]?.string == "dataless" && items["two/3"]?["state"]?.string == "resident")
+        let told = try await volume.dataless("evict", volume.mountpoint)
+        #expect(told.status == 1 && told.errorText.contains("EMLINK") && told.errorText.contains("two/3: "))
+        holder.closeInput()
+        await holder.wait()
+        #expect(try await volume.dataless("evict", volume.path("two")).succeeded)
+        #expect(try await volume.list()["two"]?["state"]?.string == "dataless")
+      }
+    }
+
+    @Test func twentyRefusalsAreNamedAndJSONHasAll() async throws {
+      try await withVolume(source: { scratch in
+        try await scratch.shell("mkdir d; for i in $(seq 30); do echo $i > d/$i; ln d/$i d/link-$i; done; echo x > d/x")
+      }) { volume in
+        _ = try await volume.dataless("materialize", volume.mountpoint)
+        let told = try await volume.dataless("evict", volume.mountpoint)
+        #expect(told.status == 1)
+        #expect(told.errorText.split(separator: "\n").count == 21)
+        #expect(told.errorText.contains("10 more items; --json names them all"))
+        let finished = try await volume.dataless("evict", volume.mountpoint, "--json")
+        #expect(try JSON(parsing: finished.output)["failures"]?.array.count == 30)
+      }
+    }
+
+    @Test func withStopTheEvictionEndsAtTheFirstRefusalAndNamesIt() async throws {
       try await withVolume(source: { scratch in
         try await scratch.shell("mkdir d; for i in 1 2 3 4 5 6; do echo $i > d/file-$i; done")
       }) { volume in
         _ = try await run(["cat"] + (1...6).map { volume.path("d/file-\($0)") })
         let holder = try await volume.scratch.startProbe("hold", "open", volume.path("d/file-4"))
         #expect(await holder.line() == "outcome=ok")
-        let refused = try await volume.dataless("evict", volume.path("d"))
+        let refused = try await volume.dataless("evict", "--stop", volume.path("d"))
         #expect(refused.status == 1)
         #expect(refused.errorText.contains("d/file-4"))
         #expect(refused.errorText.contains("EBUSY"))

@@ -30,22 +30,33 @@ struct RefreshCommand: ParsableCommand {
   func run() throws {
     let output = StandardOutput()
     var hasFailed = false
+    let long = LongRequest()
     for (volume, paths) in try MountedVolumes.locate(paths) {
-      let result = try Self.refresh(volume, paths)
+      guard let result = try Self.refresh(volume, paths, long) else {
+        long.cut(at: volume.mountPoint, paths)
+        continue
+      }
+      if result.isInterrupted { long.cut(at: volume.mountPoint, paths) }
       if json {
         try output.json(result)
       } else {
         try output.line(Self.text(result))
         try output.flush()
       }
-      hasFailed = Self.name(result, at: volume.mountPoint) || hasFailed
+      FailureList.say(
+        result.failures, count: result.failureCount, at: volume.mountPoint, action: "refresh",
+        others: "--json names the first 1,000")
+      hasFailed = hasFailed || result.failureCount > 0
     }
+    try long.finish("What it found until then is shown; run the command again for the rest.")
     if hasFailed { throw CommandExit(.failure) }
   }
 
-  private static func refresh(_ volume: MountEntry, _ paths: [[UInt8]]) throws -> RefreshResult {
+  private static func refresh(
+    _ volume: MountEntry, _ paths: [[UInt8]], _ long: LongRequest
+  ) throws -> RefreshResult? {
     let mountPoint = TerminalText.escaped(volume.mountPoint)
-    return try RemoteCall.run(volume, "cannot refresh \(mountPoint)") { client in
+    return try long.run(volume, "cannot refresh \(mountPoint)") { client in
       let line = ProgressLine()
       defer { line.clear() }
       return try await client.refresh(paths) { progress in
@@ -63,18 +74,5 @@ struct RefreshCommand: ParsableCommand {
     let told = counts.filter { $0.0 > 0 || $0.1 == "unchanged" }.map { "\(HumanText.count($0.0)) \($0.1)" }
     return told.joined(separator: ", ")
       + " in \(HumanText.count(result.directories, "directory", plural: "directories"))"
-  }
-
-  /// Names failures; true when there were any.
-  private static func name(_ result: RefreshResult, at mountPoint: [UInt8]) -> Bool {
-    for failure in result.failures {
-      let path = TerminalText.escaped(
-        failure.pathBytes.isEmpty ? mountPoint : PathBytes.join(mountPoint, failure.pathBytes))
-      let errno = failure.message.contains(failure.errno) ? "" : " (\(failure.errno))"
-      Console.error("cannot refresh \(path): \(TerminalText.escaped(failure.message))\(errno).")
-    }
-    let unnamed = result.failureCount - Int64(result.failures.count)
-    if unnamed > 0 { Console.error("\(HumanText.count(unnamed)) more could not be refreshed.") }
-    return result.failureCount > 0
   }
 }

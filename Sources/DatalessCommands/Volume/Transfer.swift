@@ -5,7 +5,7 @@ import Glibc
 struct Transfer: Sendable {
   typealias Call =
     @Sendable (
-      ControlClient, [[UInt8]], @escaping (TransferProgress) -> Void
+      ControlClient, [[UInt8]], @escaping @Sendable (TransferProgress) -> Void
     ) async throws -> TransferResult
 
   /// `materialized` or `evicted`.
@@ -15,8 +15,13 @@ struct Transfer: Sendable {
   func run(_ paths: [PathArgument], _ call: @escaping Call) throws {
     let output = StandardOutput()
     var hasFailed = false
+    let long = LongRequest()
     for (volume, paths) in try MountedVolumes.locate(paths) {
-      let result = try transfer(volume, paths, call)
+      guard let result = try transfer(volume, paths, long, call) else {
+        long.cut(at: volume.mountPoint, paths)
+        continue
+      }
+      long.cut(at: volume.mountPoint, result.unfinished.map(\.bytes))
       if isJSON {
         try output.json(result)
       } else {
@@ -25,36 +30,28 @@ struct Transfer: Sendable {
         try output.line("\(verb) \(files) and \(directories)")
         try output.flush()
       }
-      hasFailed = name(result, at: volume.mountPoint) || hasFailed
+      FailureList.say(
+        result.failures, count: result.failureCount, at: volume.mountPoint, action: action,
+        others: verb == "evicted" ? "--json names them all" : "--json names the first 1,000, the log all")
+      hasFailed = hasFailed || result.failureCount > 0
     }
+    try long.finish("Everything else that was asked for is \(verb); the same command goes on from here.")
     if hasFailed { throw CommandExit(.failure) }
   }
 
-  private func transfer(_ volume: MountEntry, _ paths: [[UInt8]], _ call: @escaping Call) throws -> TransferResult {
+  private var action: String { verb == "evicted" ? "evict" : "materialize" }
+
+  /// - Returns: nil when it was interrupted before there was anything to say.
+  private func transfer(
+    _ volume: MountEntry, _ paths: [[UInt8]], _ long: LongRequest, _ call: @escaping Call
+  ) throws -> TransferResult? {
     let verb = verb
-    return try Blocking.run {
-      try await ControlClient.with(volume: volume) { client in
-        let line = ProgressLine()
-        defer { line.clear() }
-        return try await call(client, paths) { progress in
-          line.show("\(verb) \(HumanText.count(progress.files, "file")), \(HumanText.size(progress.bytes)) ...")
-        }
+    return try long.run(volume, "cannot \(action) on \(TerminalText.escaped(volume.mountPoint))") { client in
+      let line = ProgressLine()
+      defer { line.clear() }
+      return try await call(client, paths) { progress in
+        line.show("\(verb) \(HumanText.count(progress.files, "file")), \(HumanText.size(progress.bytes)) ...")
       }
     }
-  }
-
-  /// Names failures and the refusal; true when there were any.
-  private func name(_ result: TransferResult, at mountPoint: [UInt8]) -> Bool {
-    let action = verb == "evicted" ? "evict" : "materialize"
-    for failure in result.failures + (result.refused.map { [$0] } ?? []) {
-      let path = TerminalText.escaped(
-        failure.pathBytes.isEmpty ? mountPoint : PathBytes.join(mountPoint, failure.pathBytes))
-      let reason = TerminalText.escaped(failure.message)
-      let errno = failure.message.contains(failure.errno) ? "" : " (\(failure.errno))"
-      Console.error("cannot \(action) \(path): \(reason)\(errno).")
-    }
-    let unnamed = result.failureCount - Int64(result.failures.count)
-    if unnamed > 0 { Console.error("\(HumanText.count(unnamed)) more could not be \(verb); the log names them.") }
-    return !result.failures.isEmpty || result.failureCount > 0 || result.refused != nil
   }
 }

@@ -7,6 +7,9 @@ import SystemPackage
 
 /// Talks to the daemon of one volume over its control socket.
 ///
+/// A task that is cancelled during `materialize`, `evict` or `refresh` interrupts the request, whose result then says how far
+/// it came.
+///
 /// Every call throws `ControlError`: `.daemonNotRunning` when nobody listens, `.timedOut`, or `.remote` with the
 /// daemon's own code and errno. End with `shutdown()`.
 public final class ControlClient: Sendable {
@@ -16,7 +19,7 @@ public final class ControlClient: Sendable {
   private let http: HTTPClient
   private let group: MultiThreadedEventLoopGroup
   private let baseURL: String
-  private let mountPoint: [UInt8]
+  let mountPoint: [UInt8]
   private let timeout: Duration
 
   /// - Parameters:
@@ -72,21 +75,28 @@ public final class ControlClient: Sendable {
   ///   - paths: Relative to the volume's root.
   ///   - progress: Called from time to time while the work goes on, however long it takes.
   public func materialize(
-    _ paths: [[UInt8]], progress: (TransferProgress) -> Void = { _ in }
+    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) -> Void = { _ in }
   ) async throws -> TransferResult {
-    try await follow(TransferLine.self, .materialize, paths, progress)
+    let request = PathsRequest(paths: paths.map { WirePath($0) })
+    return try await follow(TransferLine.self, .materialize, request, progress)
   }
 
-  /// Evicts files, and directories with all that is below them; stops at the first refusal.
-  public func evict(_ paths: [[UInt8]], progress: (TransferProgress) -> Void = { _ in }) async throws -> TransferResult
-  {
-    try await follow(TransferLine.self, .evict, paths, progress)
+  /// Evicts files, and directories with all that is below them.
+  ///
+  /// - Parameter stops: Whether to stop at the first refusal. Default: false.
+  public func evict(
+    _ paths: [[UInt8]], stops: Bool = false, progress: @escaping @Sendable (TransferProgress) -> Void = { _ in }
+  ) async throws -> TransferResult {
+    let request = EvictRequest(paths: paths.map { WirePath($0) }, stop: stops ? true : nil)
+    return try await follow(TransferLine.self, .evict, request, progress)
   }
 
   /// Lists known directories of the store again: those that hold the paths, and what is listed below them.
-  public func refresh(_ paths: [[UInt8]], progress: (RefreshProgress) -> Void = { _ in }) async throws -> RefreshResult
-  {
-    try await follow(RefreshLine.self, .refresh, paths, progress)
+  public func refresh(
+    _ paths: [[UInt8]], progress: @escaping @Sendable (RefreshProgress) -> Void = { _ in }
+  ) async throws -> RefreshResult {
+    let request = PathsRequest(paths: paths.map { WirePath($0) })
+    return try await follow(RefreshLine.self, .refresh, request, progress)
   }
 
   public func mark(_ label: String) async throws -> SequenceAnswer {
@@ -146,31 +156,8 @@ public final class ControlClient: Sendable {
     return try await collect(response, limit: 256 << 20)
   }
 
-  /// Sends paths, and follows the lines of the answer to its result.
-  private func follow<Line: AnswerLine>(
-    _ type: Line.Type, _ route: ControlRoute, _ paths: [[UInt8]], _ progress: (Line.Progress) -> Void
-  ) async throws -> Line.Result {
-    let request = try WireCoding.encode(PathsRequest(paths: paths.map { WirePath($0) }))
-    let response = try await send(route, body: request, deadline: nil)
-    var lines = LineSplitter()
-    do {
-      for try await chunk in response.body {
-        lines.append(chunk.readableBytesView)
-        while let bytes = lines.next() {
-          let line = try WireCoding.decode(Line.self, from: bytes, named: "the daemon's answer")
-          if let error = line.error { throw Self.remote(error) }
-          if let result = line.result { return result }
-          if let current = line.progress { progress(current) }
-        }
-      }
-    } catch {
-      throw translated(error)
-    }
-    throw ControlError.daemonNotRunning(mountPoint)
-  }
-
   /// Sends a request and checks the status; `deadline` nil means that the body may take as long as it takes.
-  private func send(
+  func send(
     _ route: ControlRoute, query: String = "", body: [UInt8]? = nil, deadline: Duration?
   ) async throws -> HTTPClientResponse {
     var request = HTTPClientRequest(url: baseURL + route.path + query)
@@ -205,12 +192,12 @@ public final class ControlClient: Sendable {
     }
   }
 
-  private static func remote(_ error: WireError) -> ControlError {
+  static func remote(_ error: WireError) -> ControlError {
     let code: ControlError.Code = error.problems == nil ? .remote : .invalidScenario
     return ControlError(code: code, errno: error.errno.flatMap { Errno(name: $0) }, message: error.message)
   }
 
-  private func translated(_ error: any Error) -> any Error {
+  func translated(_ error: any Error) -> any Error {
     ClientErrorTranslation.translate(error, mountPoint: mountPoint, timeout: timeout)
   }
 }

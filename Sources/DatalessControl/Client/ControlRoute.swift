@@ -5,6 +5,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   case materialize = "POST /v1/materialize"
   case evict = "POST /v1/evict"
   case refresh = "POST /v1/refresh"
+  case interrupt = "POST /v1/interrupt"
   case mark = "POST /v1/mark"
   case flushLog = "POST /v1/log/flush"
   case gates = "GET /v1/gates"
@@ -27,6 +28,9 @@ public enum ControlRoute: String, CaseIterable, Sendable {
 
   /// The header by which a command of ours says that it is one: `command`. Records of what others ask for say `api`.
   public static let originHeader = "dataless-by"
+
+  /// The header of a long answer by which it can be interrupted: a number.
+  public static let requestHeader = "dataless-request"
 
   /// Bodies of requests are refused beyond so many bytes: more than the longest command line, in base64, and as
   /// much as a scenario may have.

@@ -1,4 +1,4 @@
-/// Body of `POST /v1/materialize`, `POST /v1/evict` and `POST /v1/refresh`.
+/// Body of `POST /v1/materialize` and `POST /v1/refresh`.
 public struct PathsRequest: Codable, Sendable, Equatable {
   /// Relative to the volume's root; an empty path means all of it. A directory means all below it.
   public var paths: [WirePath]

@@ -15,15 +15,19 @@ public struct RefreshResult: Codable, Sendable, Equatable {
   public var failures: [PathFailure]
   /// All failures, those beyond the first 1,000 included.
   public var failureCount: Int64
+  /// Whether it was cut short, by a request to interrupt it. What it found before stays so.
+  public var isInterrupted: Bool
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case added, changed, gone, renamed, kept, unchanged, directories, failures
     case failureCount = "failure_count"
+    case isInterrupted = "interrupted"
   }
 
   public init(
     added: Int64 = 0, changed: Int64 = 0, gone: Int64 = 0, renamed: Int64 = 0, kept: Int64 = 0, unchanged: Int64 = 0,
-    directories: Int64 = 0, failures: [PathFailure] = [], failureCount: Int64 = 0
+    directories: Int64 = 0, failures: [PathFailure] = [], failureCount: Int64 = 0,
+    isInterrupted: Bool = false
   ) {
     self.added = added
     self.changed = changed
@@ -34,5 +38,6 @@ public struct RefreshResult: Codable, Sendable, Equatable {
     self.directories = directories
     self.failures = failures
     self.failureCount = failureCount
+    self.isInterrupted = isInterrupted
   }
 }

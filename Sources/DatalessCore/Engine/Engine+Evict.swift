@@ -18,9 +18,14 @@ extension Engine {
   /// Refusals: EBUSY (open handles, after waiting up to 250 ms for a close; an attempt in flight; a directory with local
   /// children), EMLINK (a file with several names). Other kinds of items are left as they are.
   ///
-  /// - Parameter completion: Called exactly once, possibly before this returns.
-  public func evict(_ node: NodeID, by: String, completion: @escaping @Sendable (EvictionResult) -> Void) {
-    evict(node, by: by, deadline: timer.now + Self.closeGraceNanoseconds, cleared: nil, completion)
+  /// - Parameters:
+  ///   - askedAt: When the eviction was asked for, which is what the wait for a close counts from. Default: now.
+  ///   - completion: Called exactly once, possibly before this returns.
+  public func evict(
+    _ node: NodeID, by: String, askedAt: MonotonicTime? = nil, completion: @escaping @Sendable (EvictionResult) -> Void
+  ) {
+    evict(
+      node, by: by, deadline: (askedAt ?? timer.now) + Self.closeGraceNanoseconds, cleared: nil, completion)
   }
 
   func evict(

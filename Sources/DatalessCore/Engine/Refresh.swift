@@ -54,12 +54,16 @@ public final class Refresh: Sendable {
   /// How far it has come.
   public var progress: RefreshCounts { counts.withLock { $0 } }
 
-  /// Asks it to end with EINTR; what it has found so far stays.
-  public func cancel() { isCancelled.store(true, ordering: .releasing) }
+  /// Asks it to end with EINTR; what it has found so far stays. One that waits for another answers at once.
+  public func cancel() {
+    isCancelled.store(true, ordering: .releasing)
+    let isQueued = engine.state.withLock { state in state.refreshes.dropFirst().contains { $0 === self } }
+    if isQueued { abort(FSError(.interrupted, "the refresh was given up")) }
+  }
 
   /// Ends it at once for whoever waits for it.
   func abort(_ error: FSError) {
-    cancel()
+    isCancelled.store(true, ordering: .releasing)
     guard isComplete.take() else { return }
     completion(RefreshOutcome(counts: progress, failures: [], failureCount: 0, error: error))
   }

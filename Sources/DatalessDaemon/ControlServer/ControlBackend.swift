@@ -4,7 +4,7 @@ public import DatalessControl
 ///
 /// The methods run on Swift's cooperative pool: they may await, and never block a thread. An `FSError` becomes an
 /// answer with its errno; a `ControlFailure` one with any status. When a client goes away, the task that runs its
-/// request is cancelled.
+/// request is cancelled; the long ones return what they have done until then.
 public protocol ControlBackend: Sendable {
   func status() async throws -> VolumeStatus
 
@@ -21,9 +21,10 @@ public protocol ControlBackend: Sendable {
     _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult
 
-  /// Evicts paths, directories with all that is below them; stops at the first refusal, which is in the result.
+  /// Evicts paths, directories with all that is below them. What is refused goes into the result and does not stop the others,
+  /// unless `stops` says so.
   func evict(
-    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+    _ paths: [[UInt8]], stops: Bool, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult
 
   /// Lists known directories again: those that hold the paths, and what is listed below them. What cannot be listed goes into

@@ -4,18 +4,22 @@ import Glibc
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import SystemPackage
 
 /// Answers the requests of one server: checks who asks, finds the route, decodes, calls the backend, encodes.
 struct ControlRequestHandler: Sendable {
   let backend: any ControlBackend
   let allowedUserIDs: Set<UInt32>
   let lane: ControlLane
+  let running = RunningRequests()
 
   func respond(to request: Request, writer: consuming ResponseWriter, channel: any Channel) async throws {
+    let current = running.begin(channel)
+    defer { running.end(current, channel) }
     var response: Response
     do {
       try await checkPeer(of: channel)
-      response = try await route(request)
+      response = try await current.run(on: lane) { try await route(request, current) }
     } catch {
       let failure = ControlFailure(error)
       response = try Self.json(ErrorAnswer(error: failure.wire), status: failure.status)
@@ -40,7 +44,7 @@ struct ControlRequestHandler: Sendable {
 
   // MARK: - Routes
 
-  private func route(_ request: Request) async throws -> Response {
+  private func route(_ request: Request, _ current: RunningRequest) async throws -> Response {
     let path = request.uri.path
     guard let route = ControlRoute(rawValue: "\(request.method.rawValue) \(path)") else {
       guard ControlRoute.allCases.contains(where: { $0.path == path }) else {
@@ -55,20 +59,29 @@ struct ControlRequestHandler: Sendable {
     case .items: return try Self.json(try await backend.items(Self.itemQuery(request.uri)))
     case .materialize:
       let paths = try await Self.paths(request)
-      return stream(TransferLine.self) { try await backend.materialize(paths, progress: $0) }
+      return stream(TransferLine.self, current) { try await backend.materialize(paths, progress: $0) }
     case .evict:
-      let paths = try await Self.paths(request)
-      return stream(TransferLine.self) { try await backend.evict(paths, progress: $0) }
+      let body = try await Self.decode(EvictRequest.self, request)
+      let paths = try Self.checked(body.paths)
+      return stream(TransferLine.self, current) {
+        try await backend.evict(paths, stops: body.stop ?? false, progress: $0)
+      }
     case .refresh:
       let paths = try await Self.paths(request)
       let origin = Self.origin(request)
-      return stream(RefreshLine.self) { try await backend.refresh(paths, by: origin, progress: $0) }
+      return stream(RefreshLine.self, current) { try await backend.refresh(paths, by: origin, progress: $0) }
     case .mark:
       let label = try await Self.decode(MarkRequest.self, request).label
       guard (1...1_024).contains(label.utf8.count) else {
         throw Self.invalid("`label` must have 1 to 1024 bytes")
       }
       return try Self.json(try await backend.mark(label))
+    case .interrupt:
+      let id = try await Self.decode(InterruptRequest.self, request).request
+      guard running.interrupt(id) else {
+        throw FSError(.noSuchProcess, "there is no request \(id) under way: it has ended")
+      }
+      return try Self.json(InterruptRequest(request: id))
     case .flushLog: return try Self.json(try await backend.flushLog())
     case .gates, .releaseGate, .openGate, .closeGate, .waitForGate: return try await gate(route, request)
     case .scenario, .replaceScenario, .changeSettings, .addRule, .removeRule, .explain:
@@ -95,9 +108,10 @@ struct ControlRequestHandler: Sendable {
 
   // MARK: - Streams
 
-  /// Progress lines, then one line with the result or an error.
+  /// Progress lines, then one line with the result or an error. The work ends early when it is interrupted, the peer has
+  /// gone, or the server stops.
   private func stream<Line: AnswerLine>(
-    _ type: Line.Type,
+    _ type: Line.Type, _ current: RunningRequest,
     _ work:
       @escaping @Sendable (
         @escaping @Sendable (Line.Progress) async throws -> Void
@@ -106,7 +120,7 @@ struct ControlRequestHandler: Sendable {
     let lines = AsyncThrowingStream<ByteBuffer, any Error>.makeStream(bufferingPolicy: .bufferingNewest(16))
     let body = ResponseBody { writer in
       // The work runs beside the writing, so that a client that reads slowly only loses progress lines.
-      let task = Task(executorPreference: lane) {
+      let task = current.start(on: lane) {
         defer { lines.continuation.finish() }
         let last: Line
         do {
@@ -119,6 +133,8 @@ struct ControlRequestHandler: Sendable {
         }
         lines.continuation.yield((try? Self.buffer(last)) ?? ByteBuffer())
       }
+      // Nobody reads on: whatever stopped the writing.
+      defer { task.cancel() }
       try await withTaskCancellationHandler {
         for try await line in lines.stream { try await writer.write(line) }
         try await writer.finish(nil)
@@ -126,7 +142,9 @@ struct ControlRequestHandler: Sendable {
         task.cancel()
       }
     }
-    return Response(status: .ok, headers: [.contentType: "application/x-ndjson"], body: body)
+    var headers: HTTPFields = [.contentType: "application/x-ndjson"]
+    if let name = HTTPField.Name(ControlRoute.requestHeader) { headers[name] = "\(current.id)" }
+    return Response(status: .ok, headers: headers, body: body)
   }
 
   /// One server-sent event per line of the log. A comment every 15 s is not sent: a peer on the same machine cannot
@@ -151,7 +169,11 @@ struct ControlRequestHandler: Sendable {
   // MARK: - Decoding and encoding
 
   private static func paths(_ request: Request) async throws -> [[UInt8]] {
-    let paths = try await decode(PathsRequest.self, request).paths.map(\.bytes)
+    try checked(try await decode(PathsRequest.self, request).paths)
+  }
+
+  private static func checked(_ paths: [WirePath]) throws -> [[UInt8]] {
+    let paths = paths.map(\.bytes)
     guard !paths.isEmpty else { throw invalid("`paths` is empty; an empty path means the whole volume") }
     return try paths.map(relative)
   }

@@ -2,25 +2,45 @@ import DatalessControl
 import DatalessCore
 import SystemPackage
 
-/// `dataless evict`: paths, and directories with all that is below them, children first. Stops at the first refusal and
-/// says which item it was; what was evicted before stays evicted.
+/// `dataless evict`: paths, and directories with all that is below them, children first.
+///
+/// One item's refusal does not stop the others, unless that is asked for. A directory that keeps a refused item, at any
+/// depth, stays listed and is not refused itself.
 struct EvictTransfer: Sendable {
   let engine: Engine
-  let tally = TransferTally()
+  let tally = TransferTally(failuresMax: .max)
+  /// Ends at the first refusal.
+  let stops: Bool
+  /// Close(2) returns before RELEASE arrives. What was closed before the command is waited for, for the same time in all: a
+  /// thousand open files are not a thousand waits.
+  private let askedAt: MonotonicTime
 
-  init(engine: Engine) {
+  init(engine: Engine, stops: Bool, askedAt: MonotonicTime) {
     self.engine = engine
+    self.stops = stops
+    self.askedAt = askedAt
+  }
+
+  private enum End: Error {
+    case stopped
   }
 
   func run(_ paths: [[UInt8]]) async -> TransferResult {
-    for path in paths {
-      switch engine.resolve(path) {
-      case .absent:
-        tally.refuse(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"))
-        return tally.result
-      case .insideDataless: continue
-      case .found(let node):
-        guard await walk(node) else { return tally.result }
+    var refused: Set<NodeID> = []
+    for (index, path) in paths.enumerated() {
+      do {
+        try Task.checkCancellation()
+        switch engine.resolve(path) {
+        case .absent:
+          try refuse(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"))
+        case .insideDataless: continue
+        case .found(let node): try await walk(node, &refused)
+        }
+      } catch is CancellationError {
+        tally.interrupt(unfinished: paths[index...])
+        break
+      } catch {
+        break
       }
     }
     return tally.result
@@ -29,45 +49,61 @@ struct EvictTransfer: Sendable {
   private struct Level {
     let directory: NodeID
     var cookie: UInt64 = 0
+    /// Whether something below was refused.
+    var keepsItems = false
   }
 
-  /// - Returns: False when it stopped.
-  private func walk(_ root: NodeID) async -> Bool {
-    guard let item = engine.describe(root) else { return true }
-    guard item.attributes.kind == .directory else { return await one(item) }
+  /// - Parameter refused: Files that were refused, which is said once whatever names they have.
+  private func walk(_ root: NodeID, _ refused: inout Set<NodeID>) async throws {
+    guard let item = engine.describe(root) else { return }
+    guard item.attributes.kind == .directory else {
+      _ = try await one(item, &refused)
+      return
+    }
     var levels = [Level(directory: root)]
     walk: while let level = levels.last {
-      if Task.isCancelled { return false }
       for child in engine.children(of: level.directory, after: level.cookie, limit: 256) {
+        try Task.checkCancellation()
         levels[levels.count - 1].cookie = child.cookie
         let isDirectory = child.item.attributes.kind == .directory
         if isDirectory, child.item.state == "listed" || child.item.state == "materializing" {
           levels.append(Level(directory: child.item.node))
           continue walk
         }
-        if !isDirectory, child.item.state != "none", child.item.state != "dataless" {
-          guard await one(child.item) else { return false }
+        if !isDirectory, child.item.state != "other", child.item.state != "dataless" {
+          if try await !one(child.item, &refused) { levels[levels.count - 1].keepsItems = true }
         }
       }
       if levels[levels.count - 1].cookie != level.cookie { continue }
-      guard let directory = engine.describe(level.directory), await one(directory) else { return false }
-      levels.removeLast()
+      let done = levels.removeLast()
+      var isKept = done.keepsItems
+      if !isKept, let directory = engine.describe(done.directory) { isKept = try await !one(directory, &refused) }
+      if isKept, !levels.isEmpty { levels[levels.count - 1].keepsItems = true }
     }
-    return true
   }
 
-  private func one(_ item: ItemDescription) async -> Bool {
+  /// - Returns: False when it was refused.
+  private func one(_ item: ItemDescription, _ refused: inout Set<NodeID>) async throws -> Bool {
+    if refused.contains(item.node) { return false }
     let kind: MaterializationKind = item.attributes.kind == .directory ? .directory : .file
     let result = await withCheckedContinuation { continuation in
-      engine.evict(item.node, by: "command") { continuation.resume(returning: $0) }
+      engine.evict(item.node, by: "command", askedAt: askedAt) { continuation.resume(returning: $0) }
     }
     switch result {
     case .refused(let error):
-      tally.refuse(item.path, error)
+      refused.insert(item.node)
+      try refuse(item.path, error)
       return false
     case .evicted(let bytes, let wasResident):
       if wasResident { tally.add(kind, bytes: bytes) }
       return true
     }
+  }
+
+  private func refuse(_ path: [UInt8], _ error: FSError) throws {
+    tally.fail(path, error)
+    guard stops else { return }
+    tally.stop()
+    throw End.stopped
   }
 }

@@ -17,12 +17,14 @@ struct MaterializeTransfer: Sendable {
   }
 
   func run(_ paths: [[UInt8]]) async -> TransferResult {
-    for path in paths {
+    for (index, path) in paths.enumerated() {
       do {
+        try Task.checkCancellation()
         try await walk(try await locate(path))
       } catch let error as FSError {
         tally.fail(path, error)
       } catch {
+        tally.interrupt(unfinished: paths[index...])
         break
       }
     }
@@ -56,6 +58,7 @@ struct MaterializeTransfer: Sendable {
         continue
       }
       directories += await files(in: directory)
+      try Task.checkCancellation()
     }
   }
 
@@ -89,7 +92,8 @@ struct MaterializeTransfer: Sendable {
     let admission = engine.materialize(item.node, request, waiter: waiter) { [tally] result in
       switch result {
       case .ready: tally.add(.file, bytes: bytes)
-      case .failed(let error): tally.fail(item.path, error)
+      // Given up, which is no failure of the item's.
+      case .failed(let error): if !window.isCancelled || error.errno != .interrupted { tally.fail(item.path, error) }
       }
       window.leave(waiter)
     }
@@ -121,7 +125,10 @@ struct MaterializeTransfer: Sendable {
     } onCancel: {
       engine.leave(waiter, Self.interrupted)
     }
-    if case .failed(let error) = result { throw error }
+    if case .failed(let error) = result {
+      if error.errno == .interrupted { try Task.checkCancellation() }
+      throw error
+    }
     tally.add(kind, bytes: bytes)
   }
 

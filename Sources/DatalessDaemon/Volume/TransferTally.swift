@@ -11,11 +11,16 @@ final class TransferTally: Sendable {
     var failures: [PathFailure] = []
     var failureCount: Int64 = 0
     var refused: PathFailure?
+    /// Paths of the request at which it was cut short.
+    var unfinished: [[UInt8]] = []
+    var isInterrupted = false
   }
 
-  /// LIMIT: failures named one by one; the others are only counted.
-  private static let failuresMax = 1000
+  private let failuresMax: Int
   private let state = Mutex(State())
+
+  /// - Parameter failuresMax: LIMIT: failures named one by one; the others are only counted.
+  init(failuresMax: Int = 1000) { self.failuresMax = failuresMax }
 
   func add(_ kind: MaterializationKind, bytes: Int64) {
     state.withLock { state in
@@ -27,13 +32,24 @@ final class TransferTally: Sendable {
   func fail(_ path: [UInt8], _ error: FSError) {
     state.withLock { state in
       state.failureCount += 1
-      guard state.failures.count < Self.failuresMax else { return }
+      guard state.failures.count < failuresMax else { return }
       state.failures.append(PathFailure(path: path, errno: error.errno.name, message: error.message))
     }
   }
 
-  func refuse(_ path: [UInt8], _ error: FSError) {
-    state.withLock { $0.refused = PathFailure(path: path, errno: error.errno.name, message: error.message) }
+  /// The last failure is where it ends.
+  func stop() {
+    state.withLock { $0.refused = $0.failures.last }
+  }
+
+  /// It was cut short.
+  ///
+  /// - Parameter unfinished: The path at which that was, and those it had not come to.
+  func interrupt(unfinished: ArraySlice<[UInt8]>) {
+    state.withLock { state in
+      state.isInterrupted = true
+      state.unfinished = Array(unfinished)
+    }
   }
 
   var progress: TransferProgress {
@@ -44,7 +60,8 @@ final class TransferTally: Sendable {
     state.withLock { state in
       TransferResult(
         files: state.files, directories: state.directories, bytes: state.bytes, failures: state.failures,
-        failureCount: state.failureCount, refused: state.refused)
+        failureCount: state.failureCount, refused: state.refused, isInterrupted: state.isInterrupted,
+        unfinished: state.unfinished)
     }
   }
 }

@@ -17,6 +17,8 @@ extension VolumeBackend {
             continuation.resume(returning: $0)
           }
           running.withLock { $0 = refresh }
+          // Cancelled before there was anything to cancel.
+          if Task.isCancelled { refresh.cancel() }
         }
       } onCancel: {
         running.withLock { $0 }?.cancel()
@@ -25,8 +27,11 @@ extension VolumeBackend {
     let outcome = try await withProgress(
       { running.withLock { $0.map { RefreshProgress($0.progress) } } ?? RefreshProgress(directories: 0, entries: 0) },
       progress, run)
-    if let error = outcome.error { throw error }
-    return RefreshResult(outcome)
+    guard let error = outcome.error else { return RefreshResult(outcome) }
+    guard error.errno == .interrupted else { throw error }
+    var result = RefreshResult(outcome)
+    result.isInterrupted = true
+    return result
   }
 }
 

@@ -49,9 +49,9 @@ final class VolumeBackend: ControlBackend {
   }
 
   func evict(
-    _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
+    _ paths: [[UInt8]], stops: Bool, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult {
-    let transfer = EvictTransfer(engine: engine)
+    let transfer = EvictTransfer(engine: engine, stops: stops, askedAt: volume.timer.now)
     return try await withProgress({ transfer.tally.progress }, progress) { await transfer.run(paths) }
   }
 
