@@ -66,8 +66,9 @@ static const uint64_t CLINUX_MOUNT_ATTR_NODEV = 0x04;
 static const uint64_t CLINUX_MOUNT_ATTR_NOATIME = 0x10;
 static const uint64_t CLINUX_MOUNT_ATTR_ATIME_MASK = 0x70;
 
-// STATX_BASIC_STATS and STATX_MNT_ID.
+// STATX_BASIC_STATS, STATX_BTIME and STATX_MNT_ID.
 static const uint32_t CLINUX_STATX_BASIC_STATS = 0x7ff;
+static const uint32_t CLINUX_STATX_BTIME = 0x800;
 static const uint32_t CLINUX_STATX_MNT_ID = 0x1000;
 
 struct clinux_open_how {
@@ -155,6 +156,26 @@ static inline long clinux_file_system_type(int descriptor) {
 static inline long clinux_statx_call(
     int directory, const char *path, int flags, uint32_t mask, struct clinux_statx *status) {
   return clinux_result(syscall(SYS_statx, directory, path, flags, mask, status));
+}
+
+// Type and bytes of the handle that a file system gives an open item, in 32 bits, never 0 (FNV-1a). Where such a handle has a
+// generation, it differs for each item that gets the same inode number. EOPNOTSUPP where there are no handles.
+static inline long clinux_handle_hash(int descriptor) {
+  struct {
+    uint32_t size;
+    int32_t type;
+    uint8_t bytes[128];
+  } handle;
+  int mount;
+  handle.size = sizeof handle.bytes;
+  long result =
+      clinux_result(syscall(SYS_name_to_handle_at, descriptor, "", &handle, &mount, CLINUX_AT_EMPTY_PATH));
+  if (result < 0) return result;
+  if (handle.size > sizeof handle.bytes) return -(long)EOVERFLOW;
+  uint64_t hash = 0xcbf29ce484222325ull ^ (uint32_t)handle.type;
+  for (uint32_t index = 0; index < handle.size; index++) hash = (hash ^ handle.bytes[index]) * 0x100000001b3ull;
+  hash ^= hash >> 32;
+  return (uint32_t)hash != 0 ? (long)(uint32_t)hash : 1;
 }
 
 static inline long clinux_getdents64(int directory, void *buffer, size_t size) {

@@ -96,15 +96,18 @@ import Testing
   @Test func aRenewedListingDropsVanishedNamesAndReplacesOthers() {
     let fixture = EngineFixture(make(["d/a", "d/b", "d/c"]))
     fixture.list("d")
-    let (kept, replaced) = (fixture.node("d/a"), fixture.node("d/b"))
+    let (older, replaced) = (fixture.node("d/a"), fixture.node("d/b"))
     fixture.engine.evict(fixture.node("d"), by: "command") { _ in }
     fixture.store.edit("d") { $0.children = ["a", "b"] }
     fixture.store.edit("d/b") { $0.attributes.inode = 4711 }
     fixture.store.edit("d/a") { $0.attributes.size = 77 }
     fixture.list("d")
     #expect(fixture.names("d") == [".", "..", "a", "b"])
-    #expect(fixture.node("d/a") == kept)
-    #expect(fixture.engine.attributes(of: kept)?.attributes.size == 77)
+    // The kernel may still know the old one's size and pages: what evicts says so later, on another lane.
+    #expect(fixture.node("d/a") != older)
+    #expect(fixture.engine.attributes(of: older)?.attributes.size == 1)
+    #expect(fixture.engine.attributes(of: fixture.node("d/a"))?.attributes.size == 77)
+    #expect(fixture.engine.counts.files == 2)
     #expect(fixture.node("d/b") != replaced)
     let gone = Array("c".utf8).withUnsafeBufferPointer { fixture.engine.lookup($0, in: fixture.node("d")) }
     guard case .absent = gone else {
@@ -121,21 +124,20 @@ import Testing
     #expect(fixture.engine.attributes(of: second)?.attributes.linkCount == 2)
   }
 
-  @Test func aChangedItemIsToldToTheKernelAndAnOpenOneKeepsItsVersion() {
+  @Test func changedMetadataIsToldToTheKernelAndAnOpenFileKeepsItsVersion() {
     let fixture = EngineFixture(make(["d/a", "d/b"]))
-    let (open, closed) = (fixture.node("d/a"), fixture.node("d/b"))
+    let (open, moved) = (fixture.node("d/a"), fixture.node("d/b"))
     _ = fixture.engine.open(open, process: .unknown, openFlags: 0)
     fixture.engine.evict(fixture.node("d"), by: "command") { _ in }
-    for name in ["d/a", "d/b"] {
-      fixture.store.edit(name) {
-        $0.attributes.size = 77
-        $0.content = [UInt8](repeating: 7, count: 77)
-      }
+    fixture.store.edit("d/a") {
+      $0.attributes.size = 77
+      $0.content = [UInt8](repeating: 7, count: 77)
     }
+    fixture.store.edit("d/b") { $0.attributes.accessTime.seconds += 77 }
     fixture.kernel.calls.withLock { $0 = [] }
     fixture.list("d")
-    #expect(fixture.kernel.calls.withLock { $0.first } == "attributes \(closed.rawValue)")
-    #expect(fixture.engine.attributes(of: closed)?.attributes.size == 77)
+    #expect(fixture.kernel.calls.withLock { $0.first } == "attributes \(moved.rawValue)")
+    #expect(fixture.node("d/b") == moved)
     #expect(fixture.engine.attributes(of: open)?.attributes.size == 1)
     let new = fixture.node("d/a")
     #expect(new != open)
@@ -238,7 +240,7 @@ import Testing
   }
 
   @Test func recordsStaySmall() {
-    #expect(MemoryLayout<InodeRecord>.stride <= 104)
+    #expect(MemoryLayout<InodeRecord>.stride <= 120)
     #expect(MemoryLayout<DentryRecord>.stride <= 32)
   }
 }

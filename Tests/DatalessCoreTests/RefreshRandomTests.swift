@@ -38,6 +38,9 @@ import Testing
     for directory in Self.directories { for name in ["a", "b", "c"] { files[directory + name] = 1 } }
     let store = ScriptedStore(files)
     for path in files.keys { store.write(path, size: 3000) }
+    // Some stores know no birth times, some no generations, some neither.
+    store.hasBirths.store(round % 4 < 2, ordering: .relaxed)
+    store.hasGenerations.store(round % 2 == 0, ordering: .relaxed)
     var run = Run(fixture: EngineFixture(store, configuration), random: SeededGenerator(seed: seed))
     for _ in 0..<800 { step(&run, seed) }
     settle(&run, seed, keeps: configuration.keepsResidentChanges)
@@ -58,8 +61,15 @@ import Testing
     case 2:
       let target = path(&run)
       guard isFree(target, store) else { return }
+      let old = store.items.withLock { $0[target]?.attributes }
       store.remove(target)
-      store.write(target, size: Int.random(in: 1...9000, using: &run.random))
+      // The next file may get the number of the one that is gone, its size and its mtime.
+      let other = path(&run)
+      if let old, old.kind == .file, store.items.withLock({ $0[other] == nil }), isFree(other, store) {
+        store.write(other, reusing: old)
+      } else {
+        store.write(target, size: Int.random(in: 1...9000, using: &run.random))
+      }
     case 3: store.remove(path(&run))
     case 4, 5:
       let (source, target) = (path(&run), path(&run))

@@ -43,6 +43,39 @@ import Testing
     giver.join()
   }
 
+  /// ext4 gives the number of a removed file to the next one at once.
+  @Test func aFileThatGotTheInodeNumberOfARemovedOneIsAnother() throws {
+    var marks: Set<[UInt64]> = []
+    let store = try LocalStore(source: scratch.filePath)
+    var numbers: Set<UInt64> = []
+    for round in 0..<5 {
+      scratch.write("f\(round)", "same size")
+      scratch.setTimes("f\(round)", access: 1000, modification: 1000)
+      let item = try #require(try store.item("f\(round)"))
+      let content = try store.open(item)
+      let generation = content.generation
+      content.close()
+      #expect(store.generation(of: item) == generation)
+      let isNew = numbers.insert(item.attributes.inode).inserted
+      if !isNew, item.attributes.birth != 0 || generation != 0 {
+        #expect(marks.contains([item.attributes.birth, UInt64(generation)]) == false)
+      }
+      marks.insert([item.attributes.birth, UInt64(generation)])
+      scratch.remove("f\(round)")
+      #expect(store.generation(of: item) == 0)
+      scratch.write("g\(round)", "same size")
+      if let next = try store.item("g\(round)"), next.attributes.inode == item.attributes.inode,
+        next.attributes.birth != 0,
+        next.attributes.birth != item.attributes.birth
+      {
+        let mistaken = StoreItem(path: next.path, attributes: item.attributes)
+        let error = thrown { () throws(FSError) in _ = try store.extendedAttributeNames(of: mistaken) }
+        #expect(error?.errno == .staleNFSFileHandle)
+      }
+      scratch.remove("g\(round)")
+    }
+  }
+
   @Test func emptyFile() throws {
     scratch.write("f", "")
     let store = try LocalStore(source: scratch.filePath)

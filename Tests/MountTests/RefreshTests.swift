@@ -22,6 +22,11 @@ extension RealMounts {
         name: "rewritten at the same size", script: "printf XXXX | dd of=d/file conv=notrunc status=none",
         counts: ["changed": 1]),
       Change(name: "removed", script: "rm d/file", counts: ["gone": 1], path: nil),
+      // ext4 gives its inode number to the next file at once.
+      Change(
+        name: "removed, and its inode number given to a file of the same size and mtime",
+        script: "touch -r d/file ref; rm d/file; head -c 600000 /dev/urandom > d/next; touch -r ref d/next; rm ref",
+        counts: ["added": 1, "gone": 1], path: "d/next"),
     ]
     static let renamed = Change(
       name: "renamed", script: "mv d/file e/renamed", counts: ["renamed": 1], path: "e/renamed")

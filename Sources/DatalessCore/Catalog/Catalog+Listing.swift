@@ -32,7 +32,7 @@ extension Catalog {
     // Seen first: what is about to get its name back has one.
     setGone(false, existing)
     dentries[existing].epoch = inodes[directory].listingEpoch
-    if relist(existing, attributes, keeps: false, inPlace: true, isOpen) == .other {
+    if relist(existing, attributes, keeps: false, isOpen) == .other {
       guard let node = node(for: attributes) else { return false }
       relink(existing, to: node)
     }
@@ -79,6 +79,19 @@ extension Catalog {
       let record = dentries[Int(dentry)]
       if record.epoch != epoch, !record.isGone { body(&self, Int(dentry)) }
       dentry = record.nextSibling
+    }
+    return nil
+  }
+
+  /// Copies the names of a directory, those that are gone included, a bounded number at a time; as `dropVanishedNames`.
+  func copyNames(of directory: Int, from cursor: UInt32, limit: Int, into names: inout [[UInt8]]) -> UInt32? {
+    var dentry = cursor == 0 ? inodes[directory].firstChild : cursor
+    var left = limit
+    while dentry != 0 {
+      if left == 0 { return dentry }
+      left -= 1
+      names.append(Array(name(of: Int(dentry))))
+      dentry = dentries[Int(dentry)].nextSibling
     }
     return nil
   }

@@ -3,7 +3,7 @@ extension Catalog {
   /// What became of a name that was known.
   enum Relisted: Equatable {
     case unchanged
-    /// The node took over the new metadata; a file's bytes are the same, or it held none.
+    /// The node took over the new metadata; a file's bytes are the same.
     case updated
     /// The name leads to another node now, of the same item; the old one lives on for those who have it open.
     case replaced
@@ -15,15 +15,13 @@ extension Catalog {
 
   /// Takes what a listing says of a known name, as far as it is the same item.
   ///
-  /// A file's node never changes its bytes under a handle or while it holds content: another version gets another node. So
-  /// no handle and no mapping ever sees bytes of two versions.
+  /// A file's node never changes its bytes, whatever it holds: another version gets another node. So no handle and no mapping
+  /// ever sees bytes of two versions, whether or not the kernel has dropped the pages and the size that it knew for the old one:
+  /// a notification may still be on its way.
   ///
-  /// - Parameters:
-  ///   - keeps: Whether a resident file stays what it is when the store has another version.
-  ///   - inPlace: Whether a file that holds nothing may become another version without another node. The kernel takes the old
-  ///     size for the node's until it is told: only where it has to look the name up before anybody can open it.
+  /// - Parameter keeps: Whether a resident file stays what it is when the store has another version.
   mutating func relist(
-    _ dentry: Int, _ listed: ItemAttributes, keeps: Bool, inPlace: Bool, _ isOpen: (Int) -> Bool
+    _ dentry: Int, _ listed: ItemAttributes, keeps: Bool, _ isOpen: (Int) -> Bool
   ) -> Relisted {
     let position = Int(dentries[dentry].node)
     let known = attributes(at: position)
@@ -46,25 +44,19 @@ extension Catalog {
         return .replaced
       }
       kept[position] = nil
-      adopt(position, listed, known, keepsContent: true)
+      adopt(position, listed, known)
       return relation == .same ? .unchanged : .updated
     case .version:
-      let isOnlyName = inodes[position].firstDentry == UInt32(dentry) && dentries[dentry].nextOfInode == 0
-      if inPlace, record.kind == .file, !isTaken, isOnlyName, twin == nil {
-        adopt(position, listed, known, keepsContent: false)
-        return .updated
-      }
       guard let node = twin ?? node(for: listed) else { return .unchanged }
       relink(dentry, to: node)
       return .replaced
     }
   }
 
-  /// Takes over metadata of the same item.
-  mutating func adopt(_ position: Int, _ listed: ItemAttributes, _ known: ItemAttributes, keepsContent: Bool) {
+  /// Takes over metadata of the same bytes.
+  mutating func adopt(_ position: Int, _ listed: ItemAttributes, _ known: ItemAttributes) {
     guard known != listed else { return }
-    recount(position) { $0.update(listed, keepsContent: keepsContent) }
-    if !keepsContent { movedChangeTimes[position] = nil }
+    recount(position) { $0.update(listed) }
     noteShared(position, listed)
     changed.append(UInt32(position))
   }

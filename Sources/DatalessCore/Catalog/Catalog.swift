@@ -1,4 +1,4 @@
-/// The namespace the kernel knows, in flat tables: about 150 bytes for each file, and no object.
+/// The namespace the kernel knows, in flat tables: about 170 bytes for each file, and no object.
 ///
 /// A node id is an index into the inode table and is never reused while mounted. Names that vanish stay as gone entries.
 /// Not thread-safe: used only under the engine's lock, each call in time proportional to what it returns.

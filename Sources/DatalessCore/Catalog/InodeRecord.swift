@@ -10,7 +10,7 @@ enum ContentState: UInt8 {
   case resident
 }
 
-/// What the catalog knows of one inode: 104 bytes, no reference, no object.
+/// What the catalog knows of one inode: 120 bytes, no reference, no object.
 struct InodeRecord: BitwiseCopyable {
   var size: Int64
   var inode: UInt64
@@ -18,6 +18,8 @@ struct InodeRecord: BitwiseCopyable {
   var changeSeconds: Int64
   var accessSeconds: Int64
   var blocks: Int64
+  /// As `ItemAttributes.birth`.
+  var birth: UInt64
   /// A resident file: its `ContentReference`. A device: st_rdev. A directory: first and last child's dentry.
   var payload: UInt64
   var modificationNanoseconds: UInt32
@@ -30,6 +32,8 @@ struct InodeRecord: BitwiseCopyable {
   var firstDentry: UInt32
   /// A directory: children that are not plainly dataless; it can become dataless itself only at 0.
   var busyChildren: UInt32
+  /// What the store told of the item when it was fetched, as `StoreContent.generation`; 0 if nothing.
+  var generation: UInt32
   var mode: UInt16
   /// Index into the catalog's table of devices.
   var deviceIndex: UInt16
@@ -51,6 +55,7 @@ struct InodeRecord: BitwiseCopyable {
     changeSeconds = attributes.changeTime.seconds
     accessSeconds = attributes.accessTime.seconds
     blocks = attributes.blocks
+    birth = attributes.birth
     payload = 0
     modificationNanoseconds = attributes.modificationTime.nanoseconds
     changeNanoseconds = attributes.changeTime.nanoseconds
@@ -60,6 +65,7 @@ struct InodeRecord: BitwiseCopyable {
     gid = attributes.gid
     firstDentry = 0
     busyChildren = 0
+    generation = 0
     mode = UInt16(truncatingIfNeeded: attributes.mode)
     self.deviceIndex = deviceIndex
     attempts = 0
@@ -99,7 +105,7 @@ struct InodeRecord: BitwiseCopyable {
       specialDevice: kind == .characterDevice || kind == .blockDevice ? payload : 0, size: size, blocks: blocks,
       accessTime: Timestamp(seconds: accessSeconds, nanoseconds: accessNanoseconds),
       modificationTime: Timestamp(seconds: modificationSeconds, nanoseconds: modificationNanoseconds),
-      changeTime: Timestamp(seconds: changeSeconds, nanoseconds: changeNanoseconds))
+      changeTime: Timestamp(seconds: changeSeconds, nanoseconds: changeNanoseconds), birth: birth)
   }
 
   /// A directory: whether an earlier listing left entries.
@@ -123,10 +129,8 @@ struct InodeRecord: BitwiseCopyable {
 
   private mutating func set(_ bit: UInt8, _ isOn: Bool) { flags = isOn ? flags | bit : flags & ~bit }
 
-  /// Takes over newly listed metadata; payload, names and counters stay.
-  ///
-  /// - Parameter keepsContent: Whether a file's bytes are the same, so that its state stays, too.
-  mutating func update(_ attributes: ItemAttributes, keepsContent: Bool) {
+  /// Takes over newly listed metadata of the same bytes; payload, state, names and counters stay.
+  mutating func update(_ attributes: ItemAttributes) {
     size = attributes.size
     modificationSeconds = attributes.modificationTime.seconds
     modificationNanoseconds = attributes.modificationTime.nanoseconds
@@ -139,6 +143,5 @@ struct InodeRecord: BitwiseCopyable {
     uid = attributes.uid
     gid = attributes.gid
     mode = UInt16(truncatingIfNeeded: attributes.mode)
-    if kind == .file, !keepsContent { state = size > 0 ? .dataless : .resident }
   }
 }

@@ -11,18 +11,27 @@ enum SourceRelation {
 }
 
 extension ItemAttributes {
-  /// - Parameter isRenamed: Whether the item is listed under another name than before: that moves its ctime and no byte.
-  func relation(to listed: ItemAttributes, isRenamed: Bool = false) -> SourceRelation {
-    guard device == listed.device, inode == listed.inode, kind == listed.kind else { return .other }
+  /// - Parameters:
+  ///   - isRenamed: Whether the item is listed under another name than before: that moves its ctime and no byte.
+  ///   - isProven: Whether it is known from elsewhere (a generation) that the inode number was not reused.
+  func relation(to listed: ItemAttributes, isRenamed: Bool = false, isProven: Bool = false) -> SourceRelation {
+    guard StoreIdentity(self) == StoreIdentity(listed), kind == listed.kind else { return .other }
+    // A reused number comes with a new ctime, too. Without a birth time nothing tells it from the same item with a moved ctime.
+    let isCertain = isProven || birth != 0
     let isSameOwner = mode == listed.mode && uid == listed.uid && gid == listed.gid
-    if kind == .directory { return isSameOwner ? .same : .metadata }
+    if kind == .directory {
+      if isRenamed, !isCertain, changeTime != listed.changeTime { return .version }
+      return isSameOwner ? .same : .metadata
+    }
     guard specialDevice == listed.specialDevice else { return .version }
     if isSameVersion(as: listed) { return isSameOwner ? .same : .metadata }
     // What else moves ctime alone than a change of bytes whose size and mtime were put back. Of a file with several names any
     // may have been renamed, out of our sight.
     let isExplained =
       isRenamed || !isSameOwner || linkCount != listed.linkCount || (kind == .file && listed.linkCount > 1)
-    guard isExplained, size == listed.size, modificationTime == listed.modificationTime else { return .version }
+    guard isCertain, isExplained, size == listed.size, modificationTime == listed.modificationTime else {
+      return .version
+    }
     return .metadata
   }
 }

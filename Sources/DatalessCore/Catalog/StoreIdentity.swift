@@ -1,10 +1,14 @@
-/// What makes an item of a backing store the same item under another name: its device and inode number.
+/// What makes an item of a backing store the same item under another name: device, inode number, and time of birth, because the
+/// number of a removed file is given to the next one.
 struct StoreIdentity: Hashable {
   let device: UInt64
   let inode: UInt64
+  /// 0 where the store does not know it: then the number alone is no proof.
+  let birth: UInt64
 
   init(_ attributes: ItemAttributes) {
     device = attributes.device
     inode = attributes.inode
+    birth = attributes.birth
   }
 }

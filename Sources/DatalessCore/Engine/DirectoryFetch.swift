@@ -26,6 +26,8 @@ final class DirectoryFetch: AttemptJob {
   /// Runs on the metadata lane, or on a request thread.
   func run() {
     let started = engine.timer.now
+    // A directory holds no bytes: asked only where nothing else can tell it from another one when it is renamed.
+    let generation = item.attributes.birth == 0 ? engine.store.generation(of: item) : 0
     guard engine.beginListing(attempt) else { return }
     var entries = 0
     do throws(FSError) {
@@ -40,7 +42,7 @@ final class DirectoryFetch: AttemptJob {
       }
       engine.dropVanishedNames(attempt)
       engine.disposeOfOrphans()
-      engine.listed(attempt, entries: entries, storeNanoseconds: engine.timer.now - started)
+      engine.listed(attempt, entries: entries, generation: generation, storeNanoseconds: engine.timer.now - started)
     } catch {
       engine.failed(attempt, error, storeNanoseconds: engine.timer.now - started)
     }

@@ -104,22 +104,16 @@ extension Engine {
     case directory(path: [UInt8])
   }
 
-  /// The names of a directory that has just become dataless, a page at a time.
+  /// The names that the kernel may know of a directory that has become dataless, a page at a time: those that a listing has
+  /// dropped since, too, while the notifier was busy.
   private func names(in node: NodeID) -> [[UInt8]] {
+    guard let position = state.withLock({ $0.catalog.position(of: node) }) else { return [] }
     var names: [[UInt8]] = []
-    var cookie: UInt64 = 2
-    while true {
-      let before = names.count
-      state.withLock { state in
-        guard let position = state.catalog.position(of: node) else { return }
-        _ = state.catalog.readDirectory(position, from: cookie) { entry in
-          names.append(Array(entry.name))
-          cookie = entry.nextCookie
-          return names.count - before < 256
-        }
-      }
-      if names.count == before { return names }
+    var cursor: UInt32? = 0
+    while let start = cursor {
+      cursor = state.withLock { $0.catalog.copyNames(of: position, from: start, limit: 256, into: &names) }
     }
+    return names
   }
 }
 

@@ -92,11 +92,13 @@ extension Engine {
 
   /// The content of a file is complete in the content store.
   ///
+  /// - Parameter generation: Of the item that was fetched.
   /// - Returns: False when the attempt was given up meanwhile; the caller then drops the content.
-  func fetched(_ id: UInt64, reference: ContentReference, storeNanoseconds: Int64) -> Bool {
+  func fetched(_ id: UInt64, reference: ContentReference, generation: UInt32, storeNanoseconds: Int64) -> Bool {
     let actions: [Action]? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       state.catalog.inodes[attempt.node].payload = reference.rawValue
+      state.catalog.inodes[attempt.node].generation = generation
       let end = AttemptEnd(outcome: .ok, bytes: attempt.size, storeNanoseconds: storeNanoseconds)
       return state.finish(attempt, end, timer.now)
     }
@@ -106,9 +108,10 @@ extension Engine {
   }
 
   /// A directory's listing is complete in the catalog.
-  func listed(_ id: UInt64, entries: Int, storeNanoseconds: Int64) {
+  func listed(_ id: UInt64, entries: Int, generation: UInt32, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
+      state.catalog.inodes[attempt.node].generation = generation
       let end = AttemptEnd(outcome: .ok, entries: entries, storeNanoseconds: storeNanoseconds)
       return state.finish(attempt, end, timer.now)
     }

@@ -50,7 +50,7 @@ extension EngineState {
     catalog.dentries[dentry].epoch = place.epoch
     let old = catalog.attributes(at: Int(catalog.dentries[dentry].node))
     let handles = handles
-    let relisted = catalog.relist(dentry, listed, keeps: findings.keeps, inPlace: false) { handles.count(of: $0) > 0 }
+    let relisted = catalog.relist(dentry, listed, keeps: findings.keeps) { handles.count(of: $0) > 0 }
     switch relisted {
     case .unchanged: findings.counts.unchanged += 1
     case .updated, .replaced:
@@ -125,11 +125,11 @@ extension EngineState {
     // A listing that raced with a rename may have had the name twice.
     if let replaced, replaced.relation(to: listed) != .other { return }
     // Directories that changed places while they were listed may seem to lie in themselves: then it is a new item.
-    let former = takeFormer(of: listed, &formers).flatMap { catalog.holds($0.node, directory) ? nil : $0 }
+    let former = takeFormer(of: item, &formers).flatMap { catalog.holds($0.node, directory) ? nil : $0 }
     let renamedFrom = former.map { catalog.path(ofName: $0.dentry) }
     let known = former.map { catalog.attributes(at: $0.node) }
-    guard let node = former?.node ?? revivable(dentry, listed) ?? catalog.node(for: listed) else { return }
-    catalog.adopt(node, listed, catalog.attributes(at: node), keepsContent: true)
+    guard let node = former?.node ?? revivable(dentry, item) ?? catalog.node(for: listed) else { return }
+    catalog.adopt(node, listed, catalog.attributes(at: node))
     if dentry == 0 {
       dentry = item.name.withUnsafeBufferPointer { catalog.addName($0, of: node, in: directory) }
       if dentry == 0 { return }
@@ -157,23 +157,39 @@ extension EngineState {
 
   /// The node that a new name's item had under the name it lost.
   private func takeFormer(
-    of listed: ItemAttributes, _ formers: inout [StoreIdentity: RefreshFindings.Former]
+    of item: RefreshFindings.Deferred, _ formers: inout [StoreIdentity: RefreshFindings.Former]
   ) -> RefreshFindings.Former? {
-    guard let former = formers[StoreIdentity(listed)] else { return nil }
-    let relation = catalog.attributes(at: former.node).relation(to: listed, isRenamed: true)
-    guard relation == .same || relation == .metadata else { return nil }
-    formers[StoreIdentity(listed)] = nil
+    let identity = StoreIdentity(item.attributes)
+    guard let former = formers[identity], isRenamed(former.node, item) else { return nil }
+    formers[identity] = nil
     return former
   }
 
+  /// Whether a name that has come is the item, with the same bytes, that a node was under another name.
+  private func isRenamed(_ node: Int, _ item: RefreshFindings.Deferred) -> Bool {
+    let fetched = catalog.inodes[node].generation
+    // What was fetched had one, and this has another or cannot be asked any more.
+    guard fetched == 0 || fetched == item.generation else { return false }
+    let relation = catalog.attributes(at: node).relation(to: item.attributes, isRenamed: true, isProven: fetched != 0)
+    return relation == .same || relation == .metadata
+  }
+
+  /// Whether it takes the item's generation to say what a name that has come is.
+  func needsGeneration(
+    _ item: RefreshFindings.Deferred, _ formers: [StoreIdentity: RefreshFindings.Former]
+  ) -> Bool {
+    let former = formers[StoreIdentity(item.attributes)].map(\.node)
+    let dentry = former == nil ? dentry(of: item) : 0
+    guard let node = former ?? (dentry == 0 ? nil : Int(catalog.dentries[dentry].node)) else { return false }
+    return catalog.inodes[node].generation != 0
+  }
+
   /// The node that a name had when it was there last, if that is the item that is there again.
-  private func revivable(_ dentry: Int, _ listed: ItemAttributes) -> Int? {
+  private func revivable(_ dentry: Int, _ item: RefreshFindings.Deferred) -> Int? {
     guard dentry != 0, catalog.dentries[dentry].isGone else { return nil }
     let node = Int(catalog.dentries[dentry].node)
     // A directory that was gone has lost what was in it, and is listed anew.
-    guard catalog.inodes[node].kind != .directory else { return nil }
-    let relation = catalog.attributes(at: node).relation(to: listed, isRenamed: true)
-    return relation == .same || relation == .metadata ? node : nil
+    return catalog.inodes[node].kind != .directory && isRenamed(node, item) ? node : nil
   }
 
   /// Takes away the name that a renamed item had, unless another item has it by now.
@@ -201,7 +217,7 @@ extension EngineState {
     let known = catalog.attributes(at: root)
     let relation = known.relation(to: listed)
     guard relation != .other else { return }
-    catalog.adopt(root, listed, known, keepsContent: true)
+    catalog.adopt(root, listed, known)
     guard relation != .same else { return }
     findings.counts.changed += 1
     record(.changed, 0, known, listed, &findings, now)

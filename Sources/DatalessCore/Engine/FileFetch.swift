@@ -84,8 +84,11 @@ final class FileFetch: AttemptJob {
       save(state)
       engine.timer.schedule(at: deadline) { self.engine.blocking.submit { self.step() } }
     case .success(.committed(let reference)):
+      let generation = state.source?.generation ?? 0
       state.source?.close()
-      if !engine.fetched(attempt, reference: reference, storeNanoseconds: state.storeNanoseconds) {
+      if !engine.fetched(
+        attempt, reference: reference, generation: generation, storeNanoseconds: state.storeNanoseconds)
+      {
         engine.content.remove(reference, size: item.attributes.size)
       }
     case .success(.gone): drop(state)

@@ -209,7 +209,7 @@ final class RangeFetch: AttemptJob {
     if state.share == nil { state.share = engine.shareContent(attempt, made: nil) }
     if state.share == nil {
       let made = try engine.content.makeRanged(size: size)
-      state.share = engine.shareContent(attempt, made: made)
+      state.share = engine.shareContent(attempt, made: made, generation: state.source?.generation ?? 0)
       if state.share?.reference != made { engine.content.remove(made, size: size) }
     }
     guard let share = state.share else { return nil }

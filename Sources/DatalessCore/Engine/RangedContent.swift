@@ -143,9 +143,11 @@ extension Engine {
 
   /// Lets a transfer write to its file's ranged content.
   ///
-  /// - Parameter made: Room for the content, if the file had none; it becomes the file's, unless another transfer came first.
+  /// - Parameters:
+  ///   - made: Room for the content, if the file had none; it becomes the file's, unless another transfer came first.
+  ///   - generation: Of the item that it is fetched from.
   /// - Returns: nil when the attempt has ended, or when there is no content yet and `made` is nil.
-  func shareContent(_ id: UInt64, made: ContentReference?) -> RangedShare? {
+  func shareContent(_ id: UInt64, made: ContentReference?, generation: UInt32 = 0) -> RangedShare? {
     state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       let node = attempt.node
@@ -154,6 +156,7 @@ extension Engine {
         state.ranged[node] = RangedContent(id: state.nextRanged, reference: made, size: attempt.size)
         state.nextRanged += 1
         state.catalog.inodes[node].payload = made.rawValue
+        state.catalog.inodes[node].generation = generation
       }
       state.ranged[node]?.transfers += 1
       return state.ranged[node].map { RangedShare(id: $0.id, node: node, reference: $0.reference) }

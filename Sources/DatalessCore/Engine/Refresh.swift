@@ -178,7 +178,7 @@ public final class Refresh: Sendable {
 
   /// Names that came are matched with names that went, then put in; then what went is taken away.
   private func settle(_ work: inout Work) {
-    let deferred = work.findings.deferred
+    var deferred = work.findings.deferred
     let vanished = work.findings.vanished
     work.findings.deferred = []
     work.findings.vanished = []
@@ -189,6 +189,7 @@ public final class Refresh: Sendable {
       inSteps(of: 64, deferred) { state, part in
         state.noteFormer(part.map { state.dentry(of: $0) }, wanted, &formers)
       }
+      askGenerations(&deferred, formers)
     }
     inSteps(of: 32, deferred) { state, part in
       for item in part { state.settle(item, &formers, &work.findings, engine.timer.now) }
@@ -197,6 +198,25 @@ public final class Refresh: Sendable {
       for dentry in part { state.dropVanished(Int(dentry), &work.findings, engine.timer.now) }
     }
     engine.tellChangedNodes()
+  }
+
+  /// Asks the store for what tells a renamed item from a new one with its inode number, where something was noted to compare
+  /// with.
+  private func askGenerations(
+    _ deferred: inout [RefreshFindings.Deferred], _ formers: [StoreIdentity: RefreshFindings.Former]
+  ) {
+    var breath = Breath(engine.timer)
+    for index in deferred.indices {
+      breath.take()
+      let path: [UInt8]? = engine.state.withLock { state in
+        guard state.needsGeneration(deferred[index], formers) else { return nil }
+        let directory = state.catalog.path(of: deferred[index].place.directory)
+        return directory + (directory.isEmpty ? [] : [UInt8(ascii: "/")]) + deferred[index].name
+      }
+      guard let path else { continue }
+      deferred[index].generation = engine.store.generation(
+        of: StoreItem(path: path, attributes: deferred[index].attributes))
+    }
   }
 
   private func inSteps<Element>(

@@ -14,6 +14,8 @@ struct RefreshFindings {
     let place: Place
     let name: [UInt8]
     let attributes: ItemAttributes
+    /// As `BackingStore.generation`; asked for only when the item may be one that was fetched under another name.
+    var generation: UInt32 = 0
   }
 
   /// A name whose node another name may have by now.

@@ -64,6 +64,9 @@ public protocol BackingStore: Sendable {
 
   /// Names of all extended attributes that `listxattr` shows. - Throws: as `extendedAttribute`, except ENODATA.
   func extendedAttributeNames(of item: StoreItem) throws(FSError) -> [[UInt8]]
+
+  /// The generation of an item, as `StoreContent.generation`; 0, too, if the item is gone or another one has its path.
+  func generation(of item: StoreItem) -> UInt32
 }
 
 /// The open content of one version of one file. Used by one thread at a time: of the blocking
@@ -71,6 +74,10 @@ public protocol BackingStore: Sendable {
 public protocol StoreContent: AnyObject, Sendable {
   /// A descriptor that pread(2) or FICLONE may read from at the same offsets; nil for computed content.
   var descriptor: CInt? { get }
+
+  /// What tells the item from others that had, or will have, its inode number, in a few bits, beside its time of birth (two may be
+  /// born in one tick of the clock): of a disk's file, its generation as name_to_handle_at(2) shows it. 0 if there is none.
+  var generation: UInt32 { get }
 
   /// The next run of data at or after `offset`, or nil when only a hole is left up to the listed size.
   ///
@@ -90,4 +97,11 @@ public protocol StoreContent: AnyObject, Sendable {
 extension BackingStore {
   /// Of a store whose root never changes.
   public func currentRoot() throws(FSError) -> ItemAttributes { root }
+
+  /// Of a store that has none.
+  public func generation(of item: StoreItem) -> UInt32 { 0 }
+}
+
+extension StoreContent {
+  public var generation: UInt32 { 0 }
 }

@@ -27,7 +27,8 @@ public enum ItemKind: UInt8, Sendable, Hashable {
 
 /// The metadata of one item as its backing store listed it: what `lstat` says, in full precision.
 ///
-/// Identity for change detection is (device, inode, size, mtime, ctime), see `isSameVersion(as:)`.
+/// What tells items apart is (device, inode, birth); what tells versions of one apart is size, mtime and ctime, see
+/// `isSameVersion(as:)`.
 public struct ItemAttributes: Sendable, Hashable {
   /// st_dev of the item in the backing store; 0 for computed stores.
   public var device: UInt64
@@ -48,10 +49,14 @@ public struct ItemAttributes: Sendable, Hashable {
   public var accessTime: Timestamp
   public var modificationTime: Timestamp
   public var changeTime: Timestamp
+  /// What tells an item from one that had its inode number before: its time of birth (STATX_BTIME) in nanoseconds since 1970,
+  /// modulo 2^64, compared for equality only. 0 where the store does not know it.
+  public var birth: UInt64
 
   public init(
     device: UInt64, inode: UInt64, mode: UInt32, linkCount: UInt32, uid: UInt32, gid: UInt32, specialDevice: UInt64,
-    size: Int64, blocks: Int64, accessTime: Timestamp, modificationTime: Timestamp, changeTime: Timestamp
+    size: Int64, blocks: Int64, accessTime: Timestamp, modificationTime: Timestamp, changeTime: Timestamp,
+    birth: UInt64 = 0
   ) {
     self.device = device
     self.inode = inode
@@ -65,14 +70,15 @@ public struct ItemAttributes: Sendable, Hashable {
     self.accessTime = accessTime
     self.modificationTime = modificationTime
     self.changeTime = changeTime
+    self.birth = birth
   }
 
   /// The kind of item, from the type bits of `mode`; an unknown type counts as a FIFO, which nothing ever opens.
   public var kind: ItemKind { ItemKind(rawValue: UInt8((mode >> 12) & 0xf)) ?? .fifo }
 
-  /// Whether both describe the same bytes of the same file: device, inode, type, size, mtime and ctime agree.
+  /// Whether both describe the same bytes of the same file: device, inode, birth, type, size, mtime and ctime agree.
   public func isSameVersion(as other: ItemAttributes) -> Bool {
-    device == other.device && inode == other.inode && kind == other.kind && size == other.size
+    device == other.device && inode == other.inode && birth == other.birth && kind == other.kind && size == other.size
       && modificationTime == other.modificationTime && changeTime == other.changeTime
   }
 }

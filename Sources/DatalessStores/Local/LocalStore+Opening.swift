@@ -1,5 +1,5 @@
 internal import CDatalessLinux
-internal import DatalessCore
+public import DatalessCore
 internal import Glibc
 internal import SystemPackage
 
@@ -74,11 +74,29 @@ extension LocalStore {
     return attributes
   }
 
-  /// - Throws: ESTALE unless `status` is that of the listed item: device, inode and type.
+  /// - Throws: ESTALE unless `status` is that of the listed item: device, inode, birth and type.
   func checkIdentity(_ status: FileStatus, _ item: StoreItem) throws(FSError) {
     let now = status.attributes(home: root.device)
-    guard now.device == item.attributes.device, now.inode == item.attributes.inode, now.kind == item.attributes.kind
+    guard now.device == item.attributes.device, now.inode == item.attributes.inode,
+      now.birth == item.attributes.birth, now.kind == item.attributes.kind
     else { throw stale(item, "it was replaced by another item since it was listed") }
+  }
+
+  public func generation(of item: StoreItem) -> UInt32 {
+    guard hasGenerations else { return 0 }
+    do throws(FSError) {
+      guard let handle = try pin(item) else { return 0 }
+      return generation(handle.raw, device: handle.status.device)
+    } catch {
+      return 0
+    }
+  }
+
+  /// The generation of an open item; 0 if its file system gives none.
+  func generation(_ descriptor: CInt, device: UInt64) -> UInt32 {
+    // A crossed mount may be of any kind.
+    guard hasGenerations, !crossMounts || device == rootStatus.device else { return 0 }
+    return UInt32(clamping: clinux_handle_hash(descriptor))
   }
 
   static func procPath(of descriptor: CInt) -> String { "/proc/self/fd/\(descriptor)" }

@@ -15,6 +15,9 @@ public import SystemPackage
 /// layer of overlayfs) are served; like those of crossed mounts they carry their real `device`, and as `inode` a hash with
 /// bit 63 set, so that st_ino stays unique on the volume. The hash is computed again from fstat when an item is checked.
 ///
+/// An inode number that SOURCE gives to another item is told by the time of birth, and, once something was fetched, by the
+/// generation (`LocalStore.generation`), as far as its file system has them.
+///
 /// A change of SOURCE is seen by size, mtime and ctime. LIMIT: before Linux 6.13 times move in steps of a clock tick (1 to
 /// 10 ms), so that a file rewritten at the same size within the very tick in which it was listed looks unchanged.
 public final class LocalStore: BackingStore {
@@ -28,6 +31,9 @@ public final class LocalStore: BackingStore {
 
   /// Whether SOURCE lies on a local file system and is all there is: with crossed mounts there may be others below it.
   public let isPrompt: Bool
+
+  /// Whether the handles of its file system tell an item from a later one with the same inode number.
+  let hasGenerations: Bool
 
   let source: SourceRoot
   let rootStatus: FileStatus
@@ -57,7 +63,9 @@ public final class LocalStore: BackingStore {
     root = rootStatus.attributes(home: rootStatus.device)
     sourceName = opened.name
     protection = opened.protection
-    isPrompt = !crossMounts && PromptFileSystems.contains(opened.descriptor.raw)
+    let isLocal = PromptFileSystems.contains(opened.descriptor.raw)
+    isPrompt = !crossMounts && isLocal
+    hasGenerations = isLocal || PromptFileSystems.isNFS(opened.descriptor.raw)
     source = opened
     self.crossMounts = crossMounts
     self.excluded = Set(excluded)

@@ -6,6 +6,7 @@ internal import SystemPackage
 /// `nextData` uses.
 final class LocalStoreContent: StoreContent {
   let descriptor: CInt?
+  let generation: UInt32
 
   private let raw: CInt
   private let listed: ItemAttributes
@@ -14,9 +15,10 @@ final class LocalStoreContent: StoreContent {
   /// The path in SOURCE, for messages.
   private let name: String
 
-  init(_ raw: CInt, listed: ItemAttributes, home: UInt64, name: String) {
+  init(_ raw: CInt, generation: UInt32, listed: ItemAttributes, home: UInt64, name: String) {
     self.raw = raw
     descriptor = raw
+    self.generation = generation
     self.listed = listed
     self.home = home
     self.name = name
@@ -70,7 +72,7 @@ final class LocalStoreContent: StoreContent {
   static func change(from listed: ItemAttributes, to now: ItemAttributes) -> String? {
     if now.isSameVersion(as: listed) { return nil }
     if now.kind != listed.kind { return "it is no regular file any more" }
-    if now.device != listed.device || now.inode != listed.inode {
+    if now.device != listed.device || now.inode != listed.inode || now.birth != listed.birth {
       return "it was replaced by another file since it was listed"
     }
     if now.size != listed.size {

@@ -8,20 +8,20 @@ internal import SystemPackage
 struct FileStatus {
   private var raw: clinux_statx
 
+  private static let mask = CLINUX_STATX_BASIC_STATS | CLINUX_STATX_BTIME | CLINUX_STATX_MNT_ID
+
   /// Looks at an open descriptor, O_PATH ones included.
   init(of descriptor: CInt) throws(Errno) {
     var status = clinux_statx()
-    let mask = CLINUX_STATX_BASIC_STATS | CLINUX_STATX_MNT_ID
-    _ = try SystemCall.check(clinux_statx_call(descriptor, "", CLINUX_AT_EMPTY_PATH, mask, &status))
+    _ = try SystemCall.check(clinux_statx_call(descriptor, "", CLINUX_AT_EMPTY_PATH, Self.mask, &status))
     raw = status
   }
 
   /// Looks at one name of a directory; a symbolic link is not followed, an automount not triggered.
   init(of name: UnsafePointer<CChar>, in directory: CInt) throws(Errno) {
     var status = clinux_statx()
-    let mask = CLINUX_STATX_BASIC_STATS | CLINUX_STATX_MNT_ID
     let flags = CLINUX_AT_SYMLINK_NOFOLLOW | CLINUX_AT_NO_AUTOMOUNT
-    _ = try SystemCall.check(clinux_statx_call(directory, name, flags, mask, &status))
+    _ = try SystemCall.check(clinux_statx_call(directory, name, flags, Self.mask, &status))
     raw = status
   }
 
@@ -44,6 +44,11 @@ struct FileStatus {
   var size: Int64 { Int64(bitPattern: raw.size) }
   /// Units of 512 bytes.
   var blocks: Int64 { Int64(bitPattern: raw.blocks) }
+  /// As `ItemAttributes.birth`.
+  var birth: UInt64 {
+    guard raw.mask & CLINUX_STATX_BTIME != 0 else { return 0 }
+    return UInt64(bitPattern: raw.birth_time.seconds) &* 1_000_000_000 &+ UInt64(raw.birth_time.nanoseconds)
+  }
   var kind: ItemKind? { ItemKind(rawValue: UInt8((mode >> 12) & 0xf)) }
   var isDirectory: Bool { kind == .directory }
 
@@ -65,7 +70,7 @@ struct FileStatus {
       mode: mode, linkCount: raw.link_count, uid: raw.uid, gid: raw.gid,
       specialDevice: Self.number(major: raw.special_major, minor: raw.special_minor), size: size, blocks: blocks,
       accessTime: Self.time(raw.access_time), modificationTime: Self.time(raw.modification_time),
-      changeTime: Self.time(raw.change_time))
+      changeTime: Self.time(raw.change_time), birth: birth)
   }
 
   private static func time(_ time: clinux_statx_time) -> Timestamp {

@@ -2,6 +2,9 @@ internal import CDatalessLinux
 
 /// Which file systems answer in the time of a disk of this machine.
 ///
+/// The same have inode numbers with generations, if they make handles at all (name_to_handle_at(2)): a handle of a FUSE file system
+/// may name one file today and another tomorrow.
+///
 /// By the type that statfs(2) tells: a list of those known to be local, because a network or FUSE file system that is not in
 /// a list of slow ones would stop the volume's request threads. Unknown ones count as slow, which costs some speed only.
 enum PromptFileSystems {
@@ -24,4 +27,7 @@ enum PromptFileSystems {
   static func contains(_ descriptor: CInt) -> Bool {
     types.contains(UInt32(truncatingIfNeeded: clinux_file_system_type(descriptor)))
   }
+
+  /// Whether an open file is on NFS, whose handles are the server's.
+  static func isNFS(_ descriptor: CInt) -> Bool { clinux_file_system_type(descriptor) == 0x6969 }
 }

@@ -141,18 +141,36 @@ final class RecordingSink: EventSink {
 
 final class RecordingKernel: KernelCache {
   let calls = Mutex<[String]>([])
+  /// Whether the notifier lane stands still.
+  let isHeld = Atomic<Bool>(false)
+  private let held = Mutex<[@Sendable () -> Void]>([])
+
+  /// Lets the notifier lane go on.
+  func release() {
+    isHeld.store(false, ordering: .relaxed)
+    while let next = held.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { next() }
+  }
+
+  private func run(_ work: @escaping @Sendable () -> Void) {
+    if isHeld.load(ordering: .relaxed) { held.withLock { $0.append(work) } } else { work() }
+  }
+
   func invalidateAttributes(of node: NodeID) { calls.withLock { $0.append("attributes \(node.rawValue)") } }
   func expireNames() { calls.withLock { $0.append("names") } }
   func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void) {
-    calls.withLock { $0.append("content \(node.rawValue)") }
-    completion()
+    run { [self] in
+      calls.withLock { $0.append("content \(node.rawValue)") }
+      completion()
+    }
   }
   func invalidateDirectory(
     _ node: NodeID, names: @escaping @Sendable () -> [[UInt8]], completion: @escaping @Sendable () -> Void
   ) {
-    let count = names().count
-    calls.withLock { $0.append("directory \(node.rawValue) \(count)") }
-    completion()
+    run { [self] in
+      let count = names().count
+      calls.withLock { $0.append("directory \(node.rawValue) \(count)") }
+      completion()
+    }
   }
 }
 

@@ -106,6 +106,19 @@ extension ScriptedStore {
     }
   }
 
+  /// Makes a new file with the inode number, the size and the mtime of one that is gone.
+  func write(_ path: String, reusing old: ItemAttributes) {
+    write(path, size: Int(old.size), inode: old.inode)
+    let version = UInt64(versions.load(ordering: .relaxed))
+    edit(path) { item in
+      item.attributes = old
+      item.attributes.birth = 1_000_000 + version
+      item.generation = UInt32(version)
+      item.attributes.changeTime.seconds += 1
+      item.content = [UInt8](repeating: UInt8(truncatingIfNeeded: version &* 31), count: item.content.count)
+    }
+  }
+
   private func enter(_ path: String, _ items: inout [String: Item]) {
     let (parent, name) = Self.split(path)
     if items[parent] == nil {

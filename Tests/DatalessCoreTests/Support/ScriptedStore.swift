@@ -10,6 +10,8 @@ final class ScriptedStore: BackingStore {
     var children: [String] = []
     var target: [UInt8] = []
     var xattrs: [String: [UInt8]] = [:]
+    /// As `StoreContent.generation`.
+    var generation: UInt32 = 0
     /// Thrown by `open` or `list`.
     var failure: FSError?
     /// Thrown by `verify`.
@@ -24,6 +26,9 @@ final class ScriptedStore: BackingStore {
   let isPrompt: Bool
   let opens = Atomic<Int>(0)
   let lists = Atomic<Int>(0)
+  /// What listings tell, and what `generation` does; items have both.
+  let hasBirths = Atomic<Bool>(true)
+  let hasGenerations = Atomic<Bool>(true)
   /// Versions that `write` has made.
   let versions = Atomic<Int>(0)
 
@@ -78,7 +83,15 @@ final class ScriptedStore: BackingStore {
       throw FSError(.noSuchFileOrDirectory, "no item '\(String(decoding: item.path, as: UTF8.self))'")
     }
     if let failure = found.failure { throw failure }
-    return found
+    return told(found)
+  }
+
+  /// An item as this store shows it.
+  private func told(_ item: Item) -> Item {
+    var item = item
+    if !hasBirths.load(ordering: .relaxed) { item.attributes.birth = 0 }
+    if !hasGenerations.load(ordering: .relaxed) { item.generation = 0 }
+    return item
   }
 
   func list(_ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void) throws(FSError) {
@@ -88,9 +101,7 @@ final class ScriptedStore: BackingStore {
     var entries = ListingBatch()
     for name in found.children {
       let path = prefix.isEmpty ? name : prefix + "/" + name
-      if let child = items.withLock({ $0[path] }) {
-        entries.append(name.utf8, child.attributes)
-      }
+      if let child = items.withLock({ $0[path] }) { entries.append(name.utf8, told(child).attributes) }
     }
     if !entries.isEmpty { try sink(entries) }
   }
@@ -103,6 +114,10 @@ final class ScriptedStore: BackingStore {
     }
     return ScriptedContent(self, String(decoding: file.path, as: UTF8.self), found)
   }
+
+  func shown(_ path: String) -> Item? { items.withLock { $0[path] }.map(told) }
+
+  func generation(of item: StoreItem) -> UInt32 { (try? self.item(item))?.generation ?? 0 }
 
   func readLink(_ link: StoreItem) throws(FSError) -> [UInt8] { try item(link).target }
 
@@ -124,6 +139,7 @@ final class ScriptedContent: StoreContent {
   private let path: String
   private let opened: ScriptedStore.Item
   let descriptor: CInt? = nil
+  var generation: UInt32 { opened.generation }
 
   init(_ store: ScriptedStore, _ path: String, _ item: ScriptedStore.Item) {
     self.store = store
@@ -133,7 +149,7 @@ final class ScriptedContent: StoreContent {
 
   /// What is under the name now, if that is the inode that was opened.
   private var item: ScriptedStore.Item {
-    let now = store.items.withLock { $0[path] }
+    let now = store.shown(path)
     return now?.attributes.inode == opened.attributes.inode ? now ?? opened : opened
   }
 
@@ -161,7 +177,7 @@ extension ItemAttributes {
     let time = Timestamp(seconds: 1_700_000_000, nanoseconds: UInt32(inode))
     return ItemAttributes(
       device: 7, inode: inode, mode: mode, linkCount: 1, uid: 1, gid: 2, specialDevice: 0, size: size,
-      blocks: (size + 511) / 512, accessTime: time, modificationTime: time, changeTime: time)
+      blocks: (size + 511) / 512, accessTime: time, modificationTime: time, changeTime: time, birth: inode)
   }
 
   static func directory(inode: UInt64) -> ItemAttributes {
