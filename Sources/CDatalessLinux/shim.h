@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 // Numbers above 423 are the same on every architecture; kernel headers older than the call lack the name.
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
 #ifndef SYS_open_tree
 #define SYS_open_tree 428
 #endif
@@ -331,6 +334,75 @@ static inline long clinux_find_record_lock(
 static inline int clinux_is_thread_of(int32_t thread, int32_t process) {
   long result = clinux_result(syscall(SYS_tgkill, process, thread, 0));
   return result == 0 || result == -EPERM;
+}
+
+// pidfd_send_signal(2).
+static inline long clinux_send_signal(int process, int signal) {
+  return clinux_result(syscall(SYS_pidfd_send_signal, process, signal, NULL, 0));
+}
+
+// A command between fork(2) and exec(2). Arrays of strings end with NULL; masks have bit 0 for signal 1.
+struct clinux_command {
+  // Paths of the program, tried in this order.
+  char *const *paths;
+  char *const *arguments;
+  char *const *environment;
+  uint64_t blocked_signals;
+  uint64_t default_signals;
+  uint64_t ignored_signals;
+  // Becomes descriptor 1, unless it is negative.
+  int32_t output;
+  // Closed before exec(2), which may take long for a program on a volume; negative for none.
+  int32_t closed;
+};
+
+// What rt_sigaction(2) takes on both architectures.
+struct clinux_signal_action {
+  uint64_t handler;
+  uint64_t flags;
+  uint64_t restorer;
+  uint64_t mask;
+};
+
+// The child of `clinux_start`: only system calls, because other threads of the parent may have held any lock.
+static inline void clinux_become(const struct clinux_command *command, int32_t failures) {
+  for (int signal = 1; signal <= 64; signal++) {
+    const uint64_t bit = 1ull << (signal - 1);
+    struct clinux_signal_action action = {0, 0, 0, 0};
+    if (command->ignored_signals & bit) action.handler = 1;
+    else if (!(command->default_signals & bit)) continue;
+    syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask);
+  }
+  if (command->closed >= 0) syscall(SYS_close, command->closed);
+  const int set_mask = 2;
+  syscall(SYS_rt_sigprocmask, set_mask, &command->blocked_signals, NULL, sizeof command->blocked_signals);
+  int32_t failure = ENOENT;
+  if (command->output >= 0 && syscall(SYS_dup3, command->output, 1, 0) < 0) failure = errno;
+  else {
+    for (char *const *path = command->paths; *path != NULL; path++) {
+      syscall(SYS_execve, *path, command->arguments, command->environment);
+      // One that may not be executed says more than none in the next directory.
+      if (errno == EACCES) failure = EACCES;
+      else if (errno != ENOENT && errno != ENOTDIR && errno != ESTALE) {
+        failure = errno;
+        break;
+      }
+    }
+  }
+  syscall(SYS_write, failures, &failure, sizeof failure);
+  syscall(SYS_exit_group, 127);
+}
+
+// Starts a command: clone(2) as fork(2) does it, without its handlers. posix_spawn(3) cannot give it an ignored SIGCHLD
+// that its parent does not ignore.
+//
+// Returns its process id at once. `failures`, the writing end of a close-on-exec pipe, gets the errno if it cannot be
+// executed.
+static inline long clinux_start(const struct clinux_command *command, int32_t failures) {
+  const unsigned long child_signal = 17;
+  const long child = syscall(SYS_clone, child_signal, 0, 0, 0, 0);
+  if (child == 0) clinux_become(command, failures);
+  return clinux_result(child);
 }
 
 static inline long clinux_readlinkat(int directory, const char *path, char *target, size_t size) {

@@ -39,6 +39,7 @@ public struct DatalessCommand: ParsableCommand {
 
   /// Runs the command that this process' arguments ask for.
   public static func start() -> Never {
+    InheritedSignals.takeOver()
     openStandardDescriptors()
     Glibc.exit(execute(arguments().map { ArgumentBytes.encode($0) }))
   }

@@ -78,6 +78,7 @@ struct ExecCommand: ParsableCommand {
       strdup(bytes.map { CChar(bitPattern: $0) } + [0])
     }
     pointers.append(nil)
+    InheritedSignals.giveBack()
     execvp(pointers[0]!, pointers)
     return errno
   }

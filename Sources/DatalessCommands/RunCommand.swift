@@ -72,9 +72,12 @@ struct RunCommand: ParsableCommand {
       throw CommandExit(.runFailed)
     }
     for warning in session.volume.warnings { Console.note("dataless: warning: \(warning)") }
-    let result = session.runCommand()
+    let result = session.runCommand(ignoring: InheritedSignals.ignored)
     if case .notStarted(let number) = result {
       Console.error(RunReport.notStarted(ArgumentBytes.decode(command[0]), errno: number))
+    }
+    if result == .statusLost {
+      Console.error("cannot say how the command ended: its status was taken by somebody else (ECHILD). Run it again.")
     }
     let budget = finish(session, result)
     session.end()

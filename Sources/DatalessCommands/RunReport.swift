@@ -43,7 +43,7 @@ struct RunReport {
     switch result {
     case .ended(.exited(let status)): RunFinishedRequest(exitStatus: status)
     case .ended(.signalled(let signal)): RunFinishedRequest(signal: SignalName.of(signal))
-    case .notStarted: RunFinishedRequest(exitStatus: RunStatus.of(result, isBudgetExceeded: nil))
+    case .notStarted, .statusLost: RunFinishedRequest(exitStatus: RunStatus.of(result, isBudgetExceeded: nil))
     }
   }
 

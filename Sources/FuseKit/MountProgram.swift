@@ -92,8 +92,11 @@ enum MountProgram {
     let device = receivesDevice ? cfuse_receive_descriptor(sockets[0]) : -1
     let words = readLine(errors[0])
     var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    return Run(device: device >= 0 ? device : nil, words: words, succeeded: status == 0)
+    var reaped = waitpid(child, &status, 0)
+    while reaped < 0, errno == EINTR { reaped = waitpid(child, &status, 0) }
+    // Where the process ignores SIGCHLD nobody knows how it ended; a descriptor that it sent is proof enough.
+    let succeeded = reaped == child ? status == 0 : device >= 0
+    return Run(device: device >= 0 ? device : nil, words: words, succeeded: succeeded)
   }
 
   /// Starts the program with the socket as its descriptor 3, stderr in the pipe, no further descriptors, and no signal

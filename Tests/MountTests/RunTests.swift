@@ -4,11 +4,13 @@ import Testing
 extension RealMounts {
   /// `dataless run`: one command on a fresh volume.
   @Suite struct Running {
-    static func run(_ scratch: Scratch, _ arguments: [String], timeLimit: Duration = .seconds(30)) async throws
-      -> Finished
-    {
+    /// - Parameter starter: A program and its arguments that execute what follows them.
+    static func run(
+      _ scratch: Scratch, _ arguments: [String], startedBy starter: [String] = [], timeLimit: Duration = .seconds(30)
+    ) async throws -> Finished {
       try await MountTests.run(
-        [Machine.dataless, "run", "--log", scratch.log.path, "--cache-dir", scratch.cache, scratch.source] + arguments,
+        starter + [Machine.dataless, "run", "--log", scratch.log.path, "--cache-dir", scratch.cache, scratch.source]
+          + arguments,
         timeLimit: timeLimit)
     }
 
@@ -37,6 +39,37 @@ extension RealMounts {
         let finished = try await Self.run(scratch, ["--", "sh", "-c", script])
         #expect(finished.status == status, "\(finished.errorText)")
         try Self.expectNothingMounted(scratch)
+      }
+    }
+
+    /// As whoever started us had SIGCHLD: the kernel keeps no status of a child for who ignores it, and wait(2) returns
+    /// when the last child has ended, which the daemon does not.
+    @Test(arguments: [("true", 0), ("exit 3", 3), ("kill -TERM $$", 143), ("cat $DATALESS_MOUNT/file-1 | wc -c", 0)])
+    func withSIGCHLDIgnoredByTheParentTheStatusIsTheCommands(script: String, status: Int32) async throws {
+      try await withScratch { scratch in
+        try Self.tree(scratch)
+        let finished = try await Self.run(
+          scratch, ["--", "sh", "-c", script], startedBy: ["env", "--ignore-signal=CHLD"])
+        #expect(finished.status == status, "\(finished.errorText)")
+        try Self.expectNothingMounted(scratch)
+      }
+    }
+
+    /// SIGCHLD is signal 17, SIGPIPE 13.
+    @Test(arguments: [("", 0), ("CHLD", 0x1_0000), ("PIPE", 0x1000), ("CHLD,PIPE", 0x1_1000)] as [(String, UInt64)])
+    func theCommandFindsIgnoredWhatWeFoundIgnored(signals: String, mask: UInt64) async throws {
+      try await withScratch { scratch in
+        try Self.tree(scratch)
+        // Shells keep SIGCHLD for themselves.
+        let start = ["env"] + (signals.isEmpty ? [] : ["--ignore-signal=\(signals)"])
+        for command in [["run", scratch.source], ["exec", "--materialize", "default"]] {
+          let finished = try await MountTests.run(
+            start + [Machine.dataless] + command + ["--", "grep", "SigIgn", "/proc/self/status"])
+          let word = try #require(finished.text.split(whereSeparator: \.isWhitespace).last, "\(finished.errorText)")
+          // The C library's spawn leaves its own two signals, 32 and 33, ignored.
+          #expect(
+            UInt64(word, radix: 16).map { $0 & 0xffff_ffff & ~0x8000_0000 } == mask, "\(command) \(finished.text)")
+        }
       }
     }
 

@@ -13,6 +13,8 @@ public final class CommandRunner: Sendable {
     case ended(CommandOutcome)
     /// It could not be started, for the reason of this errno.
     case notStarted(Int32)
+    /// It ended, and somebody else has its status: the kernel has none for us.
+    case statusLost
   }
 
   /// si_code of a signal that the kernel sent by itself, for a terminal above all.
@@ -21,6 +23,8 @@ public final class CommandRunner: Sendable {
   private struct State {
     var signals = RunSignals()
     var reaped: Set<pid_t> = []
+    /// A descriptor of the command's process: its pid may be another's when a signal is passed on.
+    var command: CInt?
   }
 
   private let state = Mutex(State())
@@ -40,44 +44,54 @@ public final class CommandRunner: Sendable {
   /// - Parameters:
   ///   - command: Program and arguments; the program is looked for in $PATH.
   ///   - environment: Variables to set, as `NAME=value`.
-  public func run(_ command: [[UInt8]], setting environment: [[UInt8]]) -> Result {
+  ///   - ignored: Signals that the command has to find ignored, as we did.
+  ///   - closed: A descriptor that no copy may be left of while the command's program is executed.
+  public func run(
+    _ command: [[UInt8]], setting environment: [[UInt8]], ignoring ignored: [CInt] = [], closing closed: CInt? = nil
+  ) -> Result {
     let previous = SignalSet.block(SignalSet.of(signals))
     DetachedThread.start { [self] in watchSignals() }
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var mask = previous
+    var start = CommandStart(arguments: command, environment: Self.environment(setting: environment))
+    start.mask = previous
     // We ignore SIGPIPE for our own messages; the command must not inherit that.
-    var defaults = SignalSet.of([SIGPIPE])
-    posix_spawnattr_setsigmask(&attributes, &mask)
-    posix_spawnattr_setsigdefault(&attributes, &defaults)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    var pid: pid_t = 0
-    let number = CStringArray.with(command) { argv in
-      CStringArray.with(Self.environment(setting: environment)) { environment in
-        posix_spawnp(&pid, argv[0]!, nil, &attributes, argv, environment)
-      }
-    }
-    guard number == 0 else {
+    start.defaults = [SIGPIPE, SIGCHLD]
+    start.ignored = ignored
+    start.closed = closed
+    let started: CommandStart.Started
+    do throws(ErrnoFailure) {
+      started = try start.start()
+    } catch {
       state.withLock { $0.signals.ended() }
+      return .notStarted(error.number)
+    }
+    // Nobody waits for it before `waitFor`, so the pid is its own until then.
+    let descriptor = LinuxProcess.openProcess(started.pid)
+    let early = state.withLock { state in
+      state.command = descriptor
+      return state.signals.started(started.pid)
+    }
+    if let early { send(early, to: started.pid) }
+    if let number = started.waitUntilExecuted() {
+      _ = waitFor(started.pid)
       return .notStarted(number)
     }
-    state.withLock { $0.signals.started(pid) }
-    return .ended(waitFor(pid))
+    return waitFor(started.pid).map { .ended($0) } ?? .statusLost
   }
 
   /// Whether a child of ours was seen to end meanwhile: its pid means nothing any more.
   public func hasReaped(_ pid: pid_t) -> Bool { state.withLock { $0.reaped.contains(pid) } }
 
   /// As the subreaper of all descendants we wait for every child that ends, not only for the command.
-  private func waitFor(_ command: pid_t) -> CommandOutcome {
+  ///
+  /// - Returns: nil when the kernel has no status of it.
+  private func waitFor(_ command: pid_t) -> CommandOutcome? {
     while true {
       var status: CInt = 0
       let pid = waitpid(-1, &status, 0)
       guard pid > 0 else {
         if errno == EINTR { continue }
-        // SIGCHLD is ignored, so the kernel kept no status.
-        return .exited(0)
+        state.withLock { $0.signals.ended() }
+        return nil
       }
       state.withLock { state in
         state.reaped.insert(pid)
@@ -100,17 +114,17 @@ public final class CommandRunner: Sendable {
     let now = Deadline.now()
     switch state.withLock({ $0.signals.received(signal, isFromKernel: isFromKernel, at: now) }) {
     case .leave: break
-    case .send(let passed, let pid): kill(pid, passed)
-    case .sendToCommandsBeingStarted(let passed): for pid in Self.commandsBeingStarted() { kill(pid, passed) }
+    case .send(let passed, let pid): send(passed, to: pid)
     case .exit(let status): _exit(status)
     }
   }
 
-  /// Children of ours in our own process group: the daemon has a group of its own.
-  private static func commandsBeingStarted() -> [pid_t] {
-    guard let bytes = try? FileBytes.read("/proc/self/task/\(getpid())/children") else { return [] }
-    return bytes.split(separator: UInt8(ascii: " ")).compactMap { pid_t(String(decoding: $0, as: UTF8.self)) }
-      .filter { getpgid($0) == getpgrp() }
+  private func send(_ signal: CInt, to command: pid_t) {
+    guard let descriptor = state.withLock({ $0.command }) else {
+      kill(command, signal)
+      return
+    }
+    LinuxProcess.send(signal, to: descriptor)
   }
 
   private static func environment(setting variables: [[UInt8]]) -> [[UInt8]] {

@@ -120,7 +120,7 @@ public struct DaemonLauncher: Sendable {
     while true {
       let result = waitpid(helper.pid, &status, WNOHANG)
       if result == helper.pid { return CommandOutcome(waitStatus: status).words }
-      if result < 0 && errno != EINTR { return "its status is lost" }
+      if result < 0 && errno != EINTR { return CommandOutcome.lostWords }
       guard !deadline.hasPassed else {
         helper.abandon()
         return "it was ended"

@@ -1,3 +1,4 @@
+import CDatalessLinux
 import Glibc
 
 /// Process calls that Swift's Glibc module does not show.
@@ -25,4 +26,10 @@ enum LinuxProcess {
     let descriptor = unsafeBitCast(symbol, to: PidfdOpen.self)(pid, 0)
     return descriptor >= 0 ? descriptor : nil
   }
+
+  /// Sends a signal to the process of a descriptor from `openProcess`, and to no other that has its pid by now.
+  ///
+  /// - Returns: False when it has ended, or belongs to somebody else.
+  @discardableResult
+  static func send(_ signal: CInt, to process: CInt) -> Bool { clinux_send_signal(process, signal) == 0 }
 }

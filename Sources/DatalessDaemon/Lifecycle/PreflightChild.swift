@@ -49,16 +49,14 @@ public struct PreflightChild: Sendable {
         switch line {
         case .looking(let next): path = next
         case .answer(let answer):
-          var status: CInt = 0
-          waitpid(helper.pid, &status, 0)
+          _ = CommandOutcome(waitingFor: helper.pid)
           return answer
         }
       }
     }
-    var status: CInt = 0
-    waitpid(helper.pid, &status, 0)
+    let words = CommandOutcome(waitingFor: helper.pid)?.words ?? CommandOutcome.lostWords
     throw LifecycleError(
-      "cannot mount: the checks ended without an answer (\(CommandOutcome(waitStatus: status).words)). "
+      "cannot mount: the checks ended without an answer (\(words)). "
         + "Try again; if it stays, report it with the output of dataless --version.")
   }
 

@@ -50,9 +50,13 @@ public final class RunSession {
   }
 
   /// Runs the command and waits for it; its background descendants go on and find the volume gone.
-  public func runCommand() -> CommandRunner.Result {
+  ///
+  /// - Parameter ignored: Signals that the command has to find ignored, as we did.
+  public func runCommand(ignoring ignored: [CInt] = []) -> CommandRunner.Result {
     guard let command = configuration.run?.command else { return .notStarted(ENOENT) }
-    return runner.run(command, setting: [Array("DATALESS_MOUNT=".utf8) + configuration.mountpoint])
+    return runner.run(
+      command, setting: [Array("DATALESS_MOUNT=".utf8) + configuration.mountpoint], ignoring: ignored,
+      closing: launched.tie)
   }
 
   /// Whether the daemon has ended before it was asked to.

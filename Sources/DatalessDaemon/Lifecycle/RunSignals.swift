@@ -6,8 +6,6 @@ struct RunSignals {
     /// The terminal sent it to the whole process group: the command has it already.
     case leave
     case send(CInt, to: pid_t)
-    /// exec itself waits while a program on the volume is materialized; until it is done nobody has told us its pid.
-    case sendToCommandsBeingStarted(CInt)
     /// The command is over: end at once, and the daemon, which watches our pipe, ends the volume.
     case exit(Int32)
   }
@@ -18,8 +16,14 @@ struct RunSignals {
   private var command: pid_t?
   private var isOver = false
   private var firstSignal: Int64?
+  private var early: CInt?
 
-  mutating func started(_ pid: pid_t) { command = pid }
+  /// - Returns: The signal to send to it at once: it came while there was no command yet.
+  mutating func started(_ pid: pid_t) -> CInt? {
+    command = pid
+    defer { early = nil }
+    return early
+  }
 
   /// The command has ended, or could not be started.
   mutating func ended() { (command, isOver) = (nil, true) }
@@ -37,6 +41,8 @@ struct RunSignals {
     } else {
       firstSignal = milliseconds
     }
-    return command.map { .send(passed, to: $0) } ?? .sendToCommandsBeingStarted(passed)
+    if let command { return .send(passed, to: command) }
+    early = passed
+    return .leave
   }
 }

@@ -18,7 +18,7 @@ public enum RunStatus {
     switch (isBudgetExceeded, result) {
     case (true, _): budgetExceeded
     case (_, .notStarted(let number)): number == ENOENT ? notFound : notExecutable
-    case (nil, .ended): ownFailure
+    case (nil, .ended), (_, .statusLost): ownFailure
     case (false, .ended(let outcome)): outcome.exitStatus
     }
   }

@@ -52,8 +52,9 @@ enum TimeLimitedCommand {
     var status: CInt = 0
     while !DescriptorIO.waitReadable([descriptor], until: deadline).isEmpty {
       guard let bytes = DescriptorIO.readSome(descriptor), !bytes.isEmpty else {
-        waitpid(pid, &status, 0)
-        let outcome = CommandOutcome(waitStatus: status)
+        guard let outcome = CommandOutcome(waitingFor: pid) else {
+          return Outcome(status: nil, words: CommandOutcome.lostWords)
+        }
         let line = words.split(separator: UInt8(ascii: "\n")).last.map { TerminalText.escaped($0) }
         return Outcome(status: outcome, words: line ?? outcome.words)
       }

@@ -36,6 +36,7 @@ struct RunTests {
     #expect(RunStatus.of(.ended(.signalled(SIGINT)), isBudgetExceeded: false) == 130)
     #expect(RunStatus.of(.ended(.exited(3)), isBudgetExceeded: true) == 90)
     #expect(RunStatus.of(.ended(.exited(0)), isBudgetExceeded: nil) == 125)
+    #expect(RunStatus.of(.statusLost, isBudgetExceeded: false) == 125)
     #expect(RunStatus.of(.notStarted(ENOENT), isBudgetExceeded: false) == 127)
     #expect(RunStatus.of(.notStarted(EACCES), isBudgetExceeded: false) == 126)
     #expect(RunStatus.of(.notStarted(ENOEXEC), isBudgetExceeded: nil) == 126)
@@ -43,7 +44,7 @@ struct RunTests {
 
   @Test func aSignalIsPassedOnAndASecondOneKills() {
     var signals = RunSignals()
-    signals.started(7)
+    #expect(signals.started(7) == nil)
     #expect(signals.received(SIGTERM, isFromKernel: false, at: 1000) == .send(SIGTERM, to: 7))
     // timeout(1) sends it twice.
     #expect(signals.received(SIGTERM, isFromKernel: false, at: 1001) == .leave)
@@ -52,7 +53,7 @@ struct RunTests {
 
   @Test func aTerminalsSignalIsLeftToTheCommand() {
     var signals = RunSignals()
-    signals.started(7)
+    #expect(signals.started(7) == nil)
     for time in [0, 1000, 2000] as [Int64] {
       #expect(signals.received(SIGINT, isFromKernel: true, at: time) == .leave)
     }
@@ -61,13 +62,18 @@ struct RunTests {
 
   @Test func aSignalReachesACommandThatIsStillBeingStarted() {
     var signals = RunSignals()
-    #expect(signals.received(SIGTERM, isFromKernel: false, at: 0) == .sendToCommandsBeingStarted(SIGTERM))
-    #expect(signals.received(SIGTERM, isFromKernel: false, at: 500) == .sendToCommandsBeingStarted(SIGKILL))
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 0) == .leave)
+    #expect(signals.started(7) == SIGTERM)
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 500) == .send(SIGKILL, to: 7))
+    var impatient = RunSignals()
+    _ = impatient.received(SIGTERM, isFromKernel: false, at: 0)
+    _ = impatient.received(SIGTERM, isFromKernel: false, at: 500)
+    #expect(impatient.started(7) == SIGKILL)
   }
 
   @Test func afterTheCommandASignalEndsUs() {
     var signals = RunSignals()
-    signals.started(7)
+    #expect(signals.started(7) == nil)
     signals.ended()
     #expect(signals.received(SIGINT, isFromKernel: true, at: 0) == .exit(130))
   }
