@@ -10,6 +10,8 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
   case timedOut = 4
   /// `run`: a budget was exceeded.
   case budgetExceeded = 90
+  /// `run`: there was a budget, and what the command left running was cut short: nobody knows what it would have used.
+  case cutShort = 91
   /// `run`: our own failure, before or after the command.
   case runFailed = 125
   /// `run`: the command is not executable.

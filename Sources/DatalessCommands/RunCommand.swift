@@ -12,14 +12,17 @@ struct RunCommand: ParsableCommand {
     discussion: """
       Mounts SOURCE on a temporary directory, runs the command with {} in its arguments replaced by that directory \
       (also in the variable DATALESS_MOUNT), unmounts whatever happens, and prints the summary and the log's path to \
-      standard error. Budgets count what the command and its descendants materialize.
+      standard error. Budgets count what the command and its descendants materialize, also those that it leaves \
+      running: run waits for them (--wait-children), names who is left then, ends those that use the volume, and unmounts. \
+      A signal ends the wait.
 
       EXAMPLES
         dataless run ~/project -- rg --files-with-matches needle {}
         dataless run ~/project --latency 50ms --max-files 0 -- du -s {}
 
       EXIT STATUS
-        The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 125 dataless itself failed; \
+        The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 91 there is a \
+      budget, and processes that could have materialized more were left when the wait was over; 125 dataless itself failed; \
       126 the command cannot be executed; 127 it was not found.
       """)
 
@@ -38,6 +41,15 @@ struct RunCommand: ParsableCommand {
     help: ArgumentHelp("Bytes that may be materialized, such as 20MB or 0. [default: any number]", valueName: "size"),
     transform: { text in try VolumeOptions.checked { () throws(FSError) in try ByteSize.parse(text) } })
   var maxBytes: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait for processes that the command left running, such as 0 or 2m.", valueName: "duration"),
+    transform: { text in try VolumeOptions.checked { () throws(FSError) in try DurationText.parse(text) } })
+  var waitChildren: Duration = .seconds(10)
+
+  @Flag(help: "End all processes that are left after that, not only those that use the volume.")
+  var killChildren = false
 
   @Option(help: ArgumentHelp("What is replaced by the mountpoint in the command.", valueName: "str"))
   var replace: String = "{}"
@@ -79,14 +91,39 @@ struct RunCommand: ParsableCommand {
     if result == .statusLost {
       Console.error("cannot say how the command ended: its status was taken by somebody else (ECHILD). Run it again.")
     }
-    let budget = finish(session, result)
-    session.end()
+    let children = waitForChildren(session)
+    let budget = finish(session, RunReport.request(result, children))
+    session.end(children.left)
+    let status = RunStatus(result: result, children: children, budget: budget, hasExpectation: hasExpectation)
     RunReport(log: session.volume.log, budget: budget, isJSON: json).print()
-    throw CommandExit(code: RunStatus.of(result, isBudgetExceeded: budget.map { !$0.exceeded.isEmpty }))
+    for line in RunChildrenText.lines(children, hasExpectation: hasExpectation) { Console.error(line) }
+    throw CommandExit(code: status.code)
+  }
+
+  private var hasExpectation: Bool { maxFiles != nil || maxBytes != nil }
+
+  private func waitForChildren(_ session: RunSession) -> ChildrenWait {
+    let limit = Int(clamping: waitChildren.nanoseconds / 1_000_000)
+    var wait = session.waitForChildren(milliseconds: limit) { left in
+      Console.error(RunChildrenText.notice(left, limit: HumanText.duration(nanoseconds: waitChildren.nanoseconds)))
+    }
+    guard !wait.left.isEmpty else { return wait }
+    wait.left = session.endChildren(wait.left, waiting: callers(session), all: killChildren)
+    return wait
+  }
+
+  /// The processes that wait for an answer of the volume.
+  private func callers(_ session: RunSession) -> Set<Int32> {
+    guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint),
+      let status = try? Blocking.run({
+        try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.status() }
+      })
+    else { return [] }
+    return Set(status.inFlight.flatMap { $0.waiters.map(\.pid) })
   }
 
   /// Tells the daemon how the command ended, and learns what it used; nil when the daemon does not answer.
-  private func finish(_ session: RunSession, _ result: CommandRunner.Result) -> BudgetStatus? {
+  private func finish(_ session: RunSession, _ request: RunFinishedRequest) -> BudgetStatus? {
     guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint) else {
       Console.error("cannot say what the command used: the volume's daemon ended early (ECONNREFUSED). See the log.")
       return nil
@@ -94,7 +131,7 @@ struct RunCommand: ParsableCommand {
     do {
       return try Blocking.run {
         try await ControlClient.with(volume: volume, timeout: .seconds(5)) { client in
-          try await client.runFinished(RunReport.request(result)).budget
+          try await client.runFinished(request).budget
         }
       }
     } catch {

@@ -1,6 +1,7 @@
 import DatalessControl
 import DatalessCore
 import DatalessDaemon
+import Glibc
 import SystemPackage
 
 /// What `run` says on standard error when the command has ended.
@@ -22,29 +23,37 @@ struct RunReport {
       Console.error("\(error)")
       Console.note("log \(TerminalText.escaped(log))")
     }
-    for excess in budget?.exceeded ?? [] { Console.error(Self.words(excess)) }
+    guard let budget else { return }
+    for excess in budget.exceeded { Console.error(Self.words(excess, of: budget)) }
   }
 
-  /// One line for an exceeded budget: which, the limit, the use, by whom, at what.
-  static func words(_ excess: BudgetExcess) -> String {
+  /// One line for an exceeded budget: how much there was in the end and how much may be, then who went beyond it first, at
+  /// what.
+  static func words(_ excess: BudgetExcess, of budget: BudgetStatus) -> String {
     let isBytes = excess.budget == "bytes"
-    let used = isBytes ? "\(excess.used) bytes (\(ByteSize.format(excess.used)))" : "\(excess.used) files"
+    func amount(_ count: Int64) -> String {
+      isBytes ? "\(count) bytes (\(ByteSize.format(count)))" : HumanText.count(count, "file")
+    }
     let option = isBytes ? "--max-bytes" : "--max-files"
     var by = ""
     if let process = excess.process {
       let name = process.exeBytes ?? process.comm.map { Array($0.utf8) }
-      by = ", by process \(process.pid)" + (name.map { " (\(TerminalText.escaped($0)))" } ?? "")
+      by = " by process \(process.pid)" + (name.map { " (\(TerminalText.escaped($0)))" } ?? "")
     }
-    return "budget exceeded: \(used) materialized, \(option) \(excess.limit)\(by), "
-      + "first at '\(TerminalText.escaped(excess.pathBytes))'."
+    return "budget exceeded: \(amount(isBytes ? budget.bytes : budget.files)) materialized, \(option) \(excess.limit); "
+      + "exceeded first\(by) at '\(TerminalText.escaped(excess.pathBytes))', then \(amount(excess.used))."
   }
 
-  static func request(_ result: CommandRunner.Result) -> RunFinishedRequest {
+  static func request(_ result: CommandRunner.Result, _ children: ChildrenWait) -> RunFinishedRequest {
+    var request = RunFinishedRequest(children: RunChildren(children))
     switch result {
-    case .ended(.exited(let status)): RunFinishedRequest(exitStatus: status)
-    case .ended(.signalled(let signal)): RunFinishedRequest(signal: SignalName.of(signal))
-    case .notStarted, .statusLost: RunFinishedRequest(exitStatus: RunStatus.of(result, isBudgetExceeded: nil))
+    case .ended(.exited(let status)): request.exitStatus = status
+    case .ended(.signalled(let signal)): request.signal = SignalName.of(signal)
+    case .notStarted(let number):
+      request.exitStatus = (number == ENOENT ? ExitStatus.notFound : .notExecutable).rawValue
+    case .statusLost: break
     }
+    return request
   }
 
   static func notStarted(_ command: [UInt8], errno number: Int32) -> String {
@@ -52,5 +61,26 @@ struct RunReport {
     let remedy =
       errno == .noSuchFileOrDirectory ? "Check its name and $PATH." : "Check that it is an executable file (chmod +x)."
     return "cannot run '\(TerminalText.escaped(command))': \(errno.description) (\(errno.name)). \(remedy)"
+  }
+}
+
+extension RunChildren {
+  init(_ wait: ChildrenWait) {
+    let end =
+      switch wait.end {
+      case .noneLeft: "none_left"
+      case .timeUp: "time_up"
+      case .interrupted: "interrupted"
+      case .volumeEnded: "volume_ended"
+      case .unknown: "unknown"
+      }
+    self.init(
+      waitedNanoseconds: wait.milliseconds * 1_000_000, end: end,
+      left: wait.left.map { process in
+        RunChild(
+          process: WireProcess(pid: process.pid, comm: process.comm, exe: process.exe),
+          holds: process.holds.map { holds in LeftProcess.Hold.allCases.filter(holds.contains).map(\.rawValue) },
+          ended: process.wasEnded)
+      })
   }
 }

@@ -18,6 +18,8 @@ enum WireSamples {
     attempt: 1, path: odd, kind: "file", stage: "latency", ageNanoseconds: 5, process: process, waiterCount: 1,
     waiters: [waiter])
   private static let excess = BudgetExcess(budget: "files", limit: 1, used: 2, path: odd, process: process)
+  private static let children = RunChildren(
+    waitedNanoseconds: 1, end: "time_up", left: [RunChild(process: process, ended: false)])
   private static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, exceeded: [excess])
   private static let item = VolumeItem(
     path: odd, kind: "symlink", state: "other", sizeBytes: 1, localBytes: 0, mode: 0o120777, inode: .max,
@@ -115,7 +117,13 @@ enum WireSamples {
     "MarkRequest": (MarkRequest(label: "x"), MarkRequest(label: "x")),
     "SequenceAnswer": (SequenceAnswer(seq: 1), SequenceAnswer(seq: 1)),
     "FlushAnswer": (FlushAnswer(log: odd, lost: 0), FlushAnswer(log: bytes("/l"), lost: 0)),
-    "RunFinishedRequest": (RunFinishedRequest(exitStatus: 0, signal: "SIGKILL"), RunFinishedRequest()),
+    "RunFinishedRequest": (
+      RunFinishedRequest(exitStatus: 0, signal: "SIGKILL", children: children), RunFinishedRequest()
+    ),
+    "RunChildren": (children, children),
+    "RunChild": (
+      RunChild(process: process, holds: ["open_file"], ended: true), RunChild(process: process, ended: false)
+    ),
     "RunFinishedAnswer": (
       RunFinishedAnswer(seq: 1, budget: budget, rules: rules),
       RunFinishedAnswer(seq: 1, budget: budget, rules: RuleCounts([]))

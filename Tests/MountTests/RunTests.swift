@@ -159,7 +159,24 @@ extension RealMounts {
         #expect(event?["budget"]?.string == "files")
         #expect(event?["limit"]?.int == 9)
         #expect(event?["used"]?.int == 10)
+        #expect(beyond.errorText.contains("10 files materialized, --max-files 9"), "\(beyond.errorText)")
         try Self.expectNothingMounted(scratch)
+      }
+    }
+
+    /// How many there are in the end, and how many there were when it was first too many.
+    @Test func anExceededBudgetSaysHowMuchThereIsInTheEnd() async throws {
+      try await withScratch { scratch in
+        try Self.tree(scratch)
+        let beyond = try await Self.run(
+          scratch, ["--max-files", "2", "--max-bytes", "4kB", "--", "sh", "-c", "cat {}/* > /dev/null"])
+        #expect(beyond.status == 90)
+        #expect(beyond.errorText.contains("10 files materialized, --max-files 2; exceeded first by process"))
+        #expect(beyond.errorText.contains("at 'file-2', then 3 files."), "\(beyond.errorText)")
+        #expect(beyond.errorText.contains("10000 bytes"), "\(beyond.errorText)")
+        #expect(beyond.errorText.contains("at 'file-4', then 5000 bytes"), "\(beyond.errorText)")
+        // The summary, too.
+        #expect(beyond.errorText.contains("BUDGET EXCEEDED: 10 of 2 files"), "\(beyond.errorText)")
       }
     }
 
@@ -235,7 +252,7 @@ extension RealMounts {
         let finished = try await Self.run(
           scratch,
           [
-            "--latency", "1h", "--", "sh", "-c",
+            "--latency", "1h", "--wait-children", "100ms", "--", "sh", "-c",
             "cat {}/file-1 >/dev/null 2>&1 & until grep -q wait.started \(scratch.log.path); do :; done; exit 5",
           ])
         #expect(finished.status == 5, "\(finished.errorText)")

@@ -46,7 +46,7 @@ import Testing
   /// API only.
   static let daemonImporters = [
     "/DatalessCommand.swift", "/UnmountCommand.swift", "/MountCommand.swift", "/MountReport.swift", "/RunCommand.swift",
-    "/RunReport.swift", "/VolumeOptions.swift",
+    "/RunReport.swift", "/RunStatus.swift", "/RunChildrenText.swift", "/VolumeOptions.swift",
   ]
 
   struct Import: Hashable {

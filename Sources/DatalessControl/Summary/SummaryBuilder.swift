@@ -87,6 +87,11 @@ public struct SummaryBuilder: Sendable {
       report.run = report.run ?? SummaryReport.Run()
       report.run?.exitStatus = json.integer("exit_status")
       report.run?.signal = json.string("signal")
+      // The moment of the excess said how many there were then.
+      if let excess = report.run?.exceeded, let budgets = json.object("budgets") {
+        let used = excess.budget == "bytes" ? budgets.integer("bytes") : budgets.integer("files")
+        report.run?.exceeded?.used = max(excess.used, used ?? 0)
+      }
     default: break
     }
   }

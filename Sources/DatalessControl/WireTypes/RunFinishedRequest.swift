@@ -4,14 +4,17 @@ public struct RunFinishedRequest: Codable, Sendable, Equatable {
   public var exitStatus: Int32?
   /// Name, such as `SIGKILL`; absent when it exited.
   public var signal: String?
+  /// What the command left running.
+  public var children: RunChildren?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case signal
+    case signal, children
     case exitStatus = "exit_status"
   }
 
-  public init(exitStatus: Int32? = nil, signal: String? = nil) {
+  public init(exitStatus: Int32? = nil, signal: String? = nil, children: RunChildren? = nil) {
     self.exitStatus = exitStatus
     self.signal = signal
+    self.children = children
   }
 }

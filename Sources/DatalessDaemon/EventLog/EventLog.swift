@@ -77,8 +77,12 @@ final class EventLog: EventSink, ProcessSink {
   ///
   /// - Returns: the number of the record; nil when it was lost.
   @discardableResult
-  func recordRunFinished(exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue) -> UInt64? {
-    push(.runFinished(exitStatus: exitStatus, signal: signal, budgets: budgets, rules: rules), time: .current)
+  func recordRunFinished(
+    exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue, children: LogValue?
+  ) -> UInt64? {
+    push(
+      .runFinished(exitStatus: exitStatus, signal: signal, budgets: budgets, rules: rules, children: children),
+      time: .current)
   }
 
   var status: LogStatus {

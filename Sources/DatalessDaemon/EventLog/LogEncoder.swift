@@ -55,7 +55,7 @@ struct LogEncoder {
       json.field("type", "run.started")
       arguments("command", command)
       json.field("pid", pid)
-    case .runFinished(let exitStatus, let signal, let budgets, let rules):
+    case .runFinished(let exitStatus, let signal, let budgets, let rules, let children):
       json.field("type", "run.finished")
       if let exitStatus { json.field("exit_status", exitStatus) }
       if let signal { json.field("signal", SignalName.of(signal)) }
@@ -63,6 +63,10 @@ struct LogEncoder {
       json.value(budgets)
       json.key("rules")
       json.value(rules)
+      if let children {
+        json.key("children")
+        json.value(children)
+      }
     case .configurationChanged(let change):
       json.field("type", "configuration.changed")
       json.field("what", change.what.rawValue)

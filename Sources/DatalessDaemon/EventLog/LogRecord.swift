@@ -10,7 +10,8 @@ enum LogRecord: Sendable {
   indirect case counters(VolumeCounters, dropped: UInt64)
   indirect case mark(label: String, counters: VolumeCounters)
   indirect case runStarted(command: [[UInt8]], pid: Int32)
-  indirect case runFinished(exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue)
+  indirect case runFinished(
+    exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue, children: LogValue?)
   indirect case configurationChanged(ConfigurationChange)
   /// So many records before this one were lost, the one whose number this record carries included.
   case dropped(UInt64)

@@ -20,14 +20,16 @@ public final class CommandRunner: Sendable {
   /// si_code of a signal that the kernel sent by itself, for a terminal above all.
   private static let fromKernel: CInt = 0x80
 
-  private struct State {
+  struct State {
     var signals = RunSignals()
     var reaped: Set<pid_t> = []
+    /// Children that we had before the command, the daemon above all: nobody that the command left.
+    var strangers: Set<pid_t> = []
     /// A descriptor of the command's process: its pid may be another's when a signal is passed on.
     var command: CInt?
   }
 
-  private let state = Mutex(State())
+  let state = Mutex(State())
   private let signals: [CInt]
 
   /// Nothing changes until `run`.
@@ -39,7 +41,8 @@ public final class CommandRunner: Sendable {
   /// Runs a command and waits until it ends; its own descendants may go on.
   ///
   /// Called once, on the main thread. From then on the four signals are taken care of in this process: after the
-  /// command's end any of them ends the process, and the daemon, which watches our pipe, ends the volume.
+  /// command's end any of them ends `waitForChildren`, and a later one the process; the daemon, which watches our pipe,
+  /// ends the volume then.
   ///
   /// - Parameters:
   ///   - command: Program and arguments; the program is looked for in $PATH.
@@ -51,6 +54,8 @@ public final class CommandRunner: Sendable {
   ) -> Result {
     let previous = SignalSet.block(SignalSet.of(signals))
     DetachedThread.start { [self] in watchSignals() }
+    let strangers = Set(ProcessTree.ownChildren() ?? [])
+    state.withLock { $0.strangers = strangers }
     var start = CommandStart(arguments: command, environment: Self.environment(setting: environment))
     start.mask = previous
     // We ignore SIGPIPE for our own messages; the command must not inherit that.
@@ -93,11 +98,22 @@ public final class CommandRunner: Sendable {
         state.withLock { $0.signals.ended() }
         return nil
       }
-      state.withLock { state in
-        state.reaped.insert(pid)
-        if pid == command { state.signals.ended() }
-      }
+      noteEnd(of: pid)
+      if pid == command { state.withLock { $0.signals.ended() } }
       if pid == command { return CommandOutcome(waitStatus: status) }
+    }
+  }
+
+  /// Waits for all that have ended already.
+  func reapEnded() {
+    var status: CInt = 0
+    while case let pid = waitpid(-1, &status, WNOHANG), pid > 0 { noteEnd(of: pid) }
+  }
+
+  private func noteEnd(of pid: pid_t) {
+    state.withLock { state in
+      state.reaped.insert(pid)
+      state.strangers.remove(pid)
     }
   }
 
@@ -113,7 +129,7 @@ public final class CommandRunner: Sendable {
   private func handle(_ signal: CInt, isFromKernel: Bool) {
     let now = Deadline.now()
     switch state.withLock({ $0.signals.received(signal, isFromKernel: isFromKernel, at: now) }) {
-    case .leave: break
+    case .leave, .stopWaiting: break
     case .send(let passed, let pid): send(passed, to: pid)
     case .exit(let status): _exit(status)
     }

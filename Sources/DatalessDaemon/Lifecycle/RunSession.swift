@@ -49,7 +49,7 @@ public final class RunSession {
     }
   }
 
-  /// Runs the command and waits for it; its background descendants go on and find the volume gone.
+  /// Runs the command and waits for it; what it leaves running goes on.
   ///
   /// - Parameter ignored: Signals that the command has to find ignored, as we did.
   public func runCommand(ignoring ignored: [CInt] = []) -> CommandRunner.Result {
@@ -59,17 +59,41 @@ public final class RunSession {
       closing: launched.tie)
   }
 
+  /// Waits for what the command left running; what it materializes counts.
+  ///
+  /// - Parameters:
+  ///   - milliseconds: For how long, at least 0.
+  ///   - notice: Called once, if it takes long.
+  public func waitForChildren(milliseconds: Int, notice: ([LeftProcess]) -> Void) -> ChildrenWait {
+    runner.waitForChildren(milliseconds: milliseconds, daemon: launched.pid, notice: notice)
+  }
+
+  /// Finds out which of those that are left hold the volume, and ends these.
+  ///
+  /// - Parameters:
+  ///   - waiting: Processes that wait for an answer of the volume.
+  ///   - all: Ends the others, too.
+  public func endChildren(_ left: [LeftProcess], waiting: Set<Int32>, all: Bool) -> [LeftProcess] {
+    var left = left
+    VolumeHolders(device: volume.device, waiting: waiting).look(at: &left)
+    runner.end(&left, all: all)
+    return left
+  }
+
   /// Whether the daemon has ended before it was asked to.
   public var hasDaemonEnded: Bool { runner.hasReaped(launched.pid) }
 
   /// Ends the volume and leaves nothing behind but the log; takes a few seconds at most, whatever still reads.
-  public func end() {
+  ///
+  /// - Parameter children: Those of `endChildren`; they may have waited for the volume's end.
+  public func end(_ children: [LeftProcess] = []) {
     if !hasDaemonEnded {
       Unmounter.endDaemon(pid: launched.pid, mountpoint: configuration.mountpoint)
     } else {
       try? Unmounter.detach(configuration.mountpoint)
     }
     launched.release()
+    runner.settle(children)
     mountpoint.remove()
     Leftovers.remove(caches: [configuration.cacheDirectory])
   }

@@ -140,6 +140,26 @@ extension Volume {
   }
 }
 
+extension LogValue {
+  /// What `run` says about the processes that its command left.
+  fileprivate init(_ child: RunChild) {
+    var fields = [LogField(key: "pid", value: .integer(Int64(child.process.pid)))]
+    if let comm = child.process.comm { fields.append(LogField(key: "comm", value: .string(comm))) }
+    if let exe = child.process.exeBytes { fields.append(LogField(key: "exe", value: .bytes(exe))) }
+    if let holds = child.holds { fields.append(LogField(key: "holds", value: .array(holds.map { .string($0) }))) }
+    fields.append(LogField(key: "ended", value: .bool(child.ended)))
+    self = .object(fields)
+  }
+
+  init(_ children: RunChildren) {
+    self = .object([
+      LogField(key: "waited_ns", value: .integer(children.waitedNanoseconds)),
+      LogField(key: "end", value: .string(children.end)),
+      LogField(key: "left", value: .array(children.left.map { LogValue($0) })),
+    ])
+  }
+}
+
 /// A setting or a fact, for the log and for `status`.
 enum Fact: Sendable {
   case flag(Bool)

@@ -127,7 +127,8 @@ enum SampleRecords {
     (
       .runFinished(
         exitStatus: 0, signal: nil,
-        budgets: ["max_files": 10, "max_bytes": nil, "files": 11, "bytes": 528_000], rules: rules), time(4900)
+        budgets: ["max_files": 10, "max_bytes": nil, "files": 11, "bytes": 528_000], rules: rules,
+        children: ["waited_ns": 1_200_000, "end": "none_left", "left": []]), time(4900)
     ),
     (.dropped(312), time(500)),
     (.event(.materializationRefused(refused)), time(21)),

@@ -30,18 +30,6 @@ struct RunTests {
     #expect(CommandOutcome.signalled(SIGKILL).words == "killed by SIGKILL")
   }
 
-  @Test func theExitStatusIsTheCommandsUnlessABudgetOrWeFailed() {
-    #expect(RunStatus.of(.ended(.exited(0)), isBudgetExceeded: false) == 0)
-    #expect(RunStatus.of(.ended(.exited(3)), isBudgetExceeded: false) == 3)
-    #expect(RunStatus.of(.ended(.signalled(SIGINT)), isBudgetExceeded: false) == 130)
-    #expect(RunStatus.of(.ended(.exited(3)), isBudgetExceeded: true) == 90)
-    #expect(RunStatus.of(.ended(.exited(0)), isBudgetExceeded: nil) == 125)
-    #expect(RunStatus.of(.statusLost, isBudgetExceeded: false) == 125)
-    #expect(RunStatus.of(.notStarted(ENOENT), isBudgetExceeded: false) == 127)
-    #expect(RunStatus.of(.notStarted(EACCES), isBudgetExceeded: false) == 126)
-    #expect(RunStatus.of(.notStarted(ENOEXEC), isBudgetExceeded: nil) == 126)
-  }
-
   @Test func aSignalIsPassedOnAndASecondOneKills() {
     var signals = RunSignals()
     #expect(signals.started(7) == nil)
@@ -71,10 +59,34 @@ struct RunTests {
     #expect(impatient.started(7) == SIGKILL)
   }
 
-  @Test func afterTheCommandASignalEndsUs() {
+  @Test func afterTheCommandASignalEndsTheWaitAndTheNextOneUs() {
     var signals = RunSignals()
     #expect(signals.started(7) == nil)
     signals.ended()
+    #expect(!signals.isAskedToEnd)
+    #expect(signals.received(SIGINT, isFromKernel: true, at: 0) == .stopWaiting)
+    #expect(signals.interruption == SIGINT)
+    // timeout(1) sends it twice.
+    #expect(signals.received(SIGINT, isFromKernel: false, at: 100) == .leave)
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 500) == .exit(143))
+    signals.waitingEnded()
+    #expect(signals.received(SIGINT, isFromKernel: true, at: 1000) == .exit(130))
+  }
+
+  @Test func aSignalThatWasPassedOnDoesNotEndTheWaitASecondTime() {
+    var signals = RunSignals()
+    #expect(signals.started(7) == nil)
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 1000) == .send(SIGTERM, to: 7))
+    signals.ended()
+    #expect(signals.isAskedToEnd)
+    #expect(signals.received(SIGTERM, isFromKernel: false, at: 1100) == .leave)
+    #expect(signals.interruption == nil)
+  }
+
+  @Test func withoutAWaitASignalEndsUs() {
+    var signals = RunSignals()
+    signals.ended()
+    signals.waitingEnded()
     #expect(signals.received(SIGINT, isFromKernel: true, at: 0) == .exit(130))
   }
 }

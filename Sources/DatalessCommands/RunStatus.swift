@@ -1,0 +1,48 @@
+import DatalessControl
+import DatalessDaemon
+import Glibc
+
+/// How a `dataless run` ended, and the exit status that says so: the first of these that holds.
+struct RunStatus {
+  let result: CommandRunner.Result
+  let children: ChildrenWait
+  /// nil when the daemon could not say.
+  let budget: BudgetStatus?
+  /// Whether a budget was given, or anything else that has to hold until the last process has ended.
+  let hasExpectation: Bool
+
+  enum Reason: String {
+    /// A signal ended the wait for what the command left running.
+    case interrupted
+    case budgetExceeded = "budget_exceeded"
+    case notFound = "not_found"
+    case notExecutable = "not_executable"
+    /// The volume ended early, or what the command used or how it ended is not known.
+    case failed
+    /// What the command left running could have materialized more.
+    case cutShort = "cut_short"
+    /// The command's own end.
+    case command
+  }
+
+  var reason: Reason {
+    if case .interrupted = children.end { return .interrupted }
+    if let budget, !budget.exceeded.isEmpty { return .budgetExceeded }
+    if case .notStarted(let number) = result { return number == ENOENT ? .notFound : .notExecutable }
+    if result == .statusLost || budget == nil || children.end == .volumeEnded { return .failed }
+    return children.isCutShort && hasExpectation ? .cutShort : .command
+  }
+
+  var code: Int32 {
+    switch reason {
+    case .interrupted:
+      if case .interrupted(let signal) = children.end { 128 + signal } else { ExitStatus.runFailed.rawValue }
+    case .budgetExceeded: ExitStatus.budgetExceeded.rawValue
+    case .notFound: ExitStatus.notFound.rawValue
+    case .notExecutable: ExitStatus.notExecutable.rawValue
+    case .failed: ExitStatus.runFailed.rawValue
+    case .cutShort: ExitStatus.cutShort.rawValue
+    case .command: if case .ended(let outcome) = result { outcome.exitStatus } else { ExitStatus.runFailed.rawValue }
+    }
+  }
+}
