@@ -48,7 +48,7 @@ public struct DatalessCommand: ParsableCommand {
   /// - Returns: The exit status.
   static func execute(_ arguments: [String]) -> Int32 {
     do {
-      var command = try parseAsRoot(arguments)
+      var command = try parseAsRoot(RunCommand.completed(arguments))
       Leftovers.remove()
       try command.run()
       return ExitStatus.success.rawValue

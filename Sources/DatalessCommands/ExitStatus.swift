@@ -12,6 +12,8 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
   case budgetExceeded = 90
   /// `run`: there was a budget, and what the command left running was cut short: nobody knows what it would have used.
   case cutShort = 91
+  /// `run --strict-rules`: a rule of the scenario decided nothing.
+  case rulesUnused = 92
   /// `run`: our own failure, before or after the command.
   case runFailed = 125
   /// `run`: the command is not executable.

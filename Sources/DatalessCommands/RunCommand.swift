@@ -2,6 +2,7 @@ import ArgumentParser
 import DatalessControl
 import DatalessCore
 import DatalessDaemon
+import Glibc
 
 /// `dataless run`: tries one command on a fresh volume.
 struct RunCommand: ParsableCommand {
@@ -22,7 +23,7 @@ struct RunCommand: ParsableCommand {
 
       EXIT STATUS
         The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 91 there is a \
-      budget, and processes that could have materialized more were left when the wait was over; 125 dataless itself failed; \
+      budget, and processes that could have materialized more were left when the wait was over; 92 --strict-rules, and a rule decided nothing; 125 dataless itself failed; \
       126 the command cannot be executed; 127 it was not found.
       """)
 
@@ -54,8 +55,19 @@ struct RunCommand: ParsableCommand {
   @Option(help: ArgumentHelp("What is replaced by the mountpoint in the command.", valueName: "str"))
   var replace: String = "{}"
 
-  @Flag(help: "Print the summary as JSON, to standard error as well. [default: text]")
-  var json = false
+  @Flag(help: "Fail when a rule of the scenario decided nothing.")
+  var strictRules = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the result as JSON to this file. - is standard output, alone: the command's goes to standard error.",
+      valueName: "file"))
+  var json: PathArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the result as JSON to this open descriptor, as in --json-fd 3 3> result.json.", valueName: "number"))
+  var jsonFd: Int32?
 
   @Argument(
     parsing: .postTerminator,
@@ -64,12 +76,33 @@ struct RunCommand: ParsableCommand {
 
   func validate() throws {
     if command.isEmpty { throw ValidationError("the command is missing: put it after --, as in -- cat {}/file.") }
+    if json != nil, jsonFd != nil { throw ValidationError("give --json or --json-fd, not both.") }
+    if let jsonFd, jsonFd < 0 {
+      throw ValidationError("malformed --json-fd '\(jsonFd)': expected a descriptor, 0 or more (EINVAL).")
+    }
     if replace.isEmpty {
       throw ValidationError("malformed --replace '': it must not be empty (EINVAL).")
     }
   }
 
+  /// A `--json` that names no file, because another option or the command follows, means standard output.
+  static func completed(_ arguments: [String]) -> [String] {
+    let own = arguments.prefix { $0 != "--" }
+    guard arguments.first == "run", let index = own.lastIndex(of: "--json"),
+      index + 1 == own.endIndex || own[index + 1].hasPrefix("--")
+    else { return arguments }
+    return arguments[...index] + ["-"] + arguments[(index + 1)...]
+  }
+
+  /// Before anything else is opened: what is no descriptor of the caller's could be one of ours later.
+  private func destination() throws(CommandFailure) -> JSONDestination? {
+    if let jsonFd { return try JSONDestination.open(descriptor: jsonFd) }
+    guard let json else { return nil }
+    return try JSONDestination.open(path: json.bytes)
+  }
+
   func run() throws {
+    let destination = try destination()
     let session: RunSession
     do {
       session = try RunSession.start(
@@ -78,13 +111,14 @@ struct RunCommand: ParsableCommand {
         say: { Console.note("dataless: \($0)") })
     } catch let error as CommandFailure {
       Console.error(error)
-      throw CommandExit(.runFailed)
+      try fail(error.message, destination)
     } catch {
       Console.error("\(error)")
-      throw CommandExit(.runFailed)
+      try fail("\(error)", destination)
     }
     for warning in session.volume.warnings { Console.note("dataless: warning: \(warning)") }
-    let result = session.runCommand(ignoring: InheritedSignals.ignored)
+    let result = session.runCommand(
+      ignoring: InheritedSignals.ignored, output: destination?.isStandardOutput == true ? STDERR_FILENO : nil)
     if case .notStarted(let number) = result {
       Console.error(RunReport.notStarted(ArgumentBytes.decode(command[0]), errno: number))
     }
@@ -92,15 +126,24 @@ struct RunCommand: ParsableCommand {
       Console.error("cannot say how the command ended: its status was taken by somebody else (ECHILD). Run it again.")
     }
     let children = waitForChildren(session)
-    let budget = finish(session, RunReport.request(result, children))
+    let answer = finish(session, RunReport.request(result, children))
     session.end(children.left)
-    let status = RunStatus(result: result, children: children, budget: budget, hasExpectation: hasExpectation)
-    RunReport(log: session.volume.log, budget: budget, isJSON: json).print()
-    for line in RunChildrenText.lines(children, hasExpectation: hasExpectation) { Console.error(line) }
+    let status = RunStatus(
+      result: result, children: children, budget: answer?.budget, hasExpectation: hasExpectation,
+      strictRules: strictRules ? answer?.rules : nil)
+    let report = RunReport(log: session.volume.log, status: status, rules: answer?.rules)
+    report.print()
+    try destination?.write(report.answer)
     throw CommandExit(code: status.code)
   }
 
-  private var hasExpectation: Bool { maxFiles != nil || maxBytes != nil }
+  /// Ends a run that could not begin: all has been said on standard error.
+  private func fail(_ message: String, _ destination: JSONDestination?) throws -> Never {
+    try destination?.write(ErrorAnswer(error: WireError(code: "failed", message: message)))
+    throw CommandExit(.runFailed)
+  }
+
+  private var hasExpectation: Bool { maxFiles != nil || maxBytes != nil || strictRules }
 
   private func waitForChildren(_ session: RunSession) -> ChildrenWait {
     let limit = Int(clamping: waitChildren.nanoseconds / 1_000_000)
@@ -122,8 +165,8 @@ struct RunCommand: ParsableCommand {
     return Set(status.inFlight.flatMap { $0.waiters.map(\.pid) })
   }
 
-  /// Tells the daemon how the command ended, and learns what it used; nil when the daemon does not answer.
-  private func finish(_ session: RunSession, _ request: RunFinishedRequest) -> BudgetStatus? {
+  /// Tells the daemon how the command ended, and learns what it used and what the rules did; nil when the daemon does not answer.
+  private func finish(_ session: RunSession, _ request: RunFinishedRequest) -> RunFinishedAnswer? {
     guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint) else {
       Console.error("cannot say what the command used: the volume's daemon ended early (ECONNREFUSED). See the log.")
       return nil
@@ -131,7 +174,7 @@ struct RunCommand: ParsableCommand {
     do {
       return try Blocking.run {
         try await ControlClient.with(volume: volume, timeout: .seconds(5)) { client in
-          try await client.runFinished(request).budget
+          try await client.runFinished(request)
         }
       }
     } catch {

@@ -4,27 +4,53 @@ import DatalessDaemon
 import Glibc
 import SystemPackage
 
-/// What `run` says on standard error when the command has ended.
+/// What `run` says on standard error when the command has ended, and its answer as JSON.
 struct RunReport {
   let log: [UInt8]
-  let budget: BudgetStatus?
-  let isJSON: Bool
+  let status: RunStatus
+  let rules: RuleCounts?
+  private let summary: Result<SummaryReport, any Error>
 
-  /// Prints the summary, which names the log, and what exceeded a budget.
+  init(log: [UInt8], status: RunStatus, rules: RuleCounts?) {
+    (self.log, self.status, self.rules) = (log, status, rules)
+    summary = Result { try SummaryReport.load(log: log) }
+  }
+
+  /// Prints the summary, which names the log, and what is to be said about budgets, children and rules.
   func print() {
     do {
-      let report = try SummaryReport.load(log: log)
-      if isJSON {
-        Console.note(String(decoding: try WireCoding.encode(report), as: UTF8.self))
-      } else {
-        for line in SummaryText.lines(report, width: 100) { Console.note(line) }
-      }
+      for line in SummaryText.lines(try summary.get(), width: 100) { Console.note(line) }
     } catch {
       Console.error("\(error)")
       Console.note("log \(TerminalText.escaped(log))")
     }
-    guard let budget else { return }
-    for excess in budget.exceeded { Console.error(Self.words(excess, of: budget)) }
+    if let budget = status.budget {
+      for excess in budget.exceeded { Console.error(Self.words(excess, of: budget)) }
+    }
+    for line in RunChildrenText.lines(status.children, hasExpectation: status.hasExpectation) { Console.error(line) }
+    if let strict = status.strictRules, strict.neverFired > 0 { Console.error(Self.words(unused: strict)) }
+  }
+
+  var answer: RunAnswer {
+    RunAnswer(
+      exitStatus: status.code, reason: status.reason.rawValue, command: Self.end(status.result), budget: status.budget,
+      children: RunChildren(status.children), rules: rules, log: log, summary: try? summary.get())
+  }
+
+  private static func end(_ result: CommandRunner.Result) -> RunCommandEnd {
+    switch result {
+    case .ended(.exited(let status)): RunCommandEnd(exitStatus: status)
+    case .ended(.signalled(let signal)): RunCommandEnd(signal: SignalName.of(signal))
+    case .notStarted(let number): RunCommandEnd(errno: Errno(rawValue: number).name)
+    case .statusLost: RunCommandEnd()
+    }
+  }
+
+  static func words(unused rules: RuleCounts) -> String {
+    let names = rules.unused.prefix(10).map { TerminalText.escaped($0.name) }.joined(separator: ", ")
+    let more = rules.neverFired > 10 ? " and \(rules.neverFired - 10) more" : ""
+    return "rules that never fired: \(names)\(more), of \(rules.count). "
+      + "Check what they match (dataless explain), or run without --strict-rules."
   }
 
   /// One line for an exceeded budget: how much there was in the end and how much may be, then who went beyond it first, at

@@ -10,6 +10,8 @@ struct RunStatus {
   let budget: BudgetStatus?
   /// Whether a budget was given, or anything else that has to hold until the last process has ended.
   let hasExpectation: Bool
+  /// What the rules did, if all of them have to decide something.
+  var strictRules: RuleCounts?
 
   enum Reason: String {
     /// A signal ended the wait for what the command left running.
@@ -21,6 +23,7 @@ struct RunStatus {
     case failed
     /// What the command left running could have materialized more.
     case cutShort = "cut_short"
+    case rulesUnused = "rules_unused"
     /// The command's own end.
     case command
   }
@@ -30,7 +33,8 @@ struct RunStatus {
     if let budget, !budget.exceeded.isEmpty { return .budgetExceeded }
     if case .notStarted(let number) = result { return number == ENOENT ? .notFound : .notExecutable }
     if result == .statusLost || budget == nil || children.end == .volumeEnded { return .failed }
-    return children.isCutShort && hasExpectation ? .cutShort : .command
+    if children.isCutShort && hasExpectation { return .cutShort }
+    return strictRules.map { $0.neverFired > 0 } == true ? .rulesUnused : .command
   }
 
   var code: Int32 {
@@ -42,6 +46,7 @@ struct RunStatus {
     case .notExecutable: ExitStatus.notExecutable.rawValue
     case .failed: ExitStatus.runFailed.rawValue
     case .cutShort: ExitStatus.cutShort.rawValue
+    case .rulesUnused: ExitStatus.rulesUnused.rawValue
     case .command: if case .ended(let outcome) = result { outcome.exitStatus } else { ExitStatus.runFailed.rawValue }
     }
   }

@@ -59,6 +59,6 @@ import Testing
   }
 
   @Test func theStatusesAreThoseOfTheDocumentation() {
-    #expect(DatalessCommands.ExitStatus.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 90, 91, 125, 126, 127, 130])
+    #expect(DatalessCommands.ExitStatus.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 90, 91, 92, 125, 126, 127, 130])
   }
 }

@@ -46,6 +46,19 @@ struct RunStatusTests {
     #expect(status(.ended(.exited(0)), Self.beyond, .interrupted(2), hasExpectation: true) == 130)
   }
 
+  @Test func aRuleThatDecidedNothingIsNoPassWhenRulesAreStrict() {
+    func code(_ decided: Int64, _ children: ChildrenWait.End = .noneLeft) -> Int32 {
+      let rules = RuleCounts([RuleCount(name: "typo", attempts: 0, decided: decided)])
+      return RunStatus(
+        result: .ended(.exited(0)), children: ChildrenWait(end: children), budget: Self.within, hasExpectation: true,
+        strictRules: rules
+      ).code
+    }
+    #expect(code(1) == 0)
+    #expect(code(0) == 92)
+    #expect(code(0, .timeUp) == 91)
+  }
+
   @Test func aVolumeThatEndedEarlyIsOurFailure() {
     #expect(status(.ended(.exited(0)), Self.within, .volumeEnded) == 125)
   }

@@ -48,9 +48,11 @@ public final class CommandRunner: Sendable {
   ///   - command: Program and arguments; the program is looked for in $PATH.
   ///   - environment: Variables to set, as `NAME=value`.
   ///   - ignored: Signals that the command has to find ignored, as we did.
+  ///   - output: What becomes its standard output; nil for ours.
   ///   - closed: A descriptor that no copy may be left of while the command's program is executed.
   public func run(
-    _ command: [[UInt8]], setting environment: [[UInt8]], ignoring ignored: [CInt] = [], closing closed: CInt? = nil
+    _ command: [[UInt8]], setting environment: [[UInt8]], ignoring ignored: [CInt] = [], output: CInt? = nil,
+    closing closed: CInt? = nil
   ) -> Result {
     let previous = SignalSet.block(SignalSet.of(signals))
     DetachedThread.start { [self] in watchSignals() }
@@ -61,6 +63,7 @@ public final class CommandRunner: Sendable {
     // We ignore SIGPIPE for our own messages; the command must not inherit that.
     start.defaults = [SIGPIPE, SIGCHLD]
     start.ignored = ignored
+    start.output = output
     start.closed = closed
     let started: CommandStart.Started
     do throws(ErrnoFailure) {

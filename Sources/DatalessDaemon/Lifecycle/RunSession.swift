@@ -51,12 +51,14 @@ public final class RunSession {
 
   /// Runs the command and waits for it; what it leaves running goes on.
   ///
-  /// - Parameter ignored: Signals that the command has to find ignored, as we did.
-  public func runCommand(ignoring ignored: [CInt] = []) -> CommandRunner.Result {
+  /// - Parameters:
+  ///   - ignored: Signals that the command has to find ignored, as we did.
+  ///   - output: What becomes its standard output; nil for ours.
+  public func runCommand(ignoring ignored: [CInt] = [], output: CInt? = nil) -> CommandRunner.Result {
     guard let command = configuration.run?.command else { return .notStarted(ENOENT) }
     return runner.run(
       command, setting: [Array("DATALESS_MOUNT=".utf8) + configuration.mountpoint], ignoring: ignored,
-      closing: launched.tie)
+      output: output, closing: launched.tie)
   }
 
   /// Waits for what the command left running; what it materializes counts.

@@ -1,0 +1,56 @@
+import DatalessControl
+import DatalessCore
+import Glibc
+import SystemPackage
+
+/// Where `run --json` writes to. It is opened before the command runs: what cannot be written fails at once, and no result
+/// of an earlier run is mistaken for this one's.
+struct JSONDestination {
+  let descriptor: CInt
+  /// For messages, escaped.
+  let name: String
+  /// Nothing but our answer goes there, so the command's own standard output becomes its standard error.
+  let isStandardOutput: Bool
+
+  /// - Parameter path: `-` for standard output.
+  static func open(path: [UInt8]) throws(CommandFailure) -> JSONDestination {
+    if path == [UInt8(ascii: "-")] { return try open(descriptor: STDOUT_FILENO) }
+    let name = "'\(TerminalText.escaped(path))'"
+    // Without waiting for somebody who reads a FIFO.
+    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+    let descriptor = (path.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { path in
+      Glibc.open(path.baseAddress!, flags, 0o666)
+    }
+    guard descriptor >= 0 else {
+      let errno = Errno(rawValue: errno)
+      let remedy = errno == .noSuchAddressOrDevice ? "Nobody reads the FIFO." : "Name a file that can be written."
+      throw failure(name, errno, remedy)
+    }
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+    return JSONDestination(descriptor: descriptor, name: name, isStandardOutput: false)
+  }
+
+  /// - Parameter number: A descriptor that the caller opened; the command does not get it, but for standard error.
+  static func open(descriptor number: CInt) throws(CommandFailure) -> JSONDestination {
+    let name = number == STDOUT_FILENO ? "standard output" : "descriptor \(number)"
+    let flags = fcntl(number, F_GETFL)
+    guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
+      throw failure(name, .badFileDescriptor, "Open it for writing, as in 3> result.json.")
+    }
+    let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+    guard copy >= 0 else { throw failure(name, Errno(rawValue: errno), "Raise the limit of open files (ulimit -n).") }
+    if number > STDERR_FILENO { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+    return JSONDestination(descriptor: copy, name: name, isStandardOutput: number == STDOUT_FILENO)
+  }
+
+  /// One line.
+  func write(_ answer: some Encodable) throws {
+    if let errno = DescriptorOutput.write(try WireCoding.encode(answer) + [UInt8(ascii: "\n")], to: descriptor) {
+      throw Self.failure(name, errno, "Make room there, or keep reading until the end.")
+    }
+  }
+
+  private static func failure(_ name: String, _ errno: Errno, _ remedy: String) -> CommandFailure {
+    CommandFailure("cannot write JSON to \(name): \(errno.description) (\(errno.name)). \(remedy)", status: .runFailed)
+  }
+}
