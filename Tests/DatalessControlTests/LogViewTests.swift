@@ -106,6 +106,23 @@ import Testing
       ])
   }
 
+  @Test func aRowHasTheLongestWaitAndFailuresAreBadNews() throws {
+    func row(_ outcome: String) throws -> LogRow {
+      let record = try #require(
+        LogRecord(
+          line: bytes(
+            #"{"type":"materialization.finished","attempt":1,"path":"a","kind":"file","bytes":0,"outcome":"\#(outcome)","#
+              + #""waiter_count":3,"waiters":[{"blocked_ns":2000},{"blocked_ns":3000},{"blocked_ns":1000}]}"#)))
+      var table = LogTable(showsEveryType: false, showsStarts: false)
+      let row = table.row(record, LogProcesses(keepsRecords: false))
+      return try #require(row)
+    }
+    #expect(try row("ok").blocked == "3.0 us")
+    #expect(try !row("ok").isBad)
+    #expect(try row("EIO").isBad)
+    #expect(try row("cancelled").isBad)
+  }
+
   @Test func everyTypeHasARow() throws {
     #expect(try Self.rows(showsEveryType: true).count == Self.log.lines.count + 1)
     #expect(try Self.rows(showsStarts: true).count == 5 + 3)

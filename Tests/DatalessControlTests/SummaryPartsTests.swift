@@ -15,6 +15,16 @@ import Testing
     #expect(bounded.length == 4_000)
   }
 
+  /// What reaches back behind the intervals that are kept counts from there on only.
+  @Test func whatIsForgottenIsNotCountedAgain() {
+    var union = IntervalUnion(limit: 4)
+    for index in 0..<5 as Range<Int64> { union.insert(from: index * 20, to: index * 20 + 10) }
+    union.insert(from: 5, to: 30)
+    #expect(union.length == 50)
+    union.insert(from: 25, to: 35)
+    #expect(union.length == 55)
+  }
+
   @Test(
     arguments: [
       (100, 0, 0, FileUse.openedNotRead), (100, 100, 100, .whole), (1_000_000, 4_096, 4_096, .headerOnly),

@@ -134,6 +134,17 @@ import Testing
     #expect(use.needlessBytes == 1_000_000)
   }
 
+  @Test func anAttemptWhoseWaitsAreNotOverHasFinished() throws {
+    var log = LogText()
+    log.mounted()
+    log.started(1, "f", size: 10, by: 1, at: 1_000)
+    log.add("wait.started", at: 1_000, #""attempt":1,"process":1,"tid":7,"trigger":"read""#)
+    log.finished(1, "f", bytes: 10, by: 1, blocked: 1_000, at: 2_000)
+    #expect(try report(log).completeness.unfinishedAttempts == 0)
+    log.started(2, "g", size: 10, by: 1, at: 3_000)
+    #expect(try report(log).completeness.unfinishedAttempts == 1)
+  }
+
   /// 5 % is the most; what is read of a file of 1,000,000 bytes decides.
   @Test(arguments: [(0, 1), (50_000, 1), (50_001, 0), (500_000, 0), (1_000_000, 0)])
   func needlessIsAFileOfWhichAtMostATwentiethWasRead(covered: Int, needless: Int64) throws {

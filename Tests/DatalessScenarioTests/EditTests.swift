@@ -66,6 +66,12 @@ import Testing
     #expect(try ScenarioDocument(parsing: both.json(pretty: true), name: "again") == both)
   }
 
+  @Test func aRuleWithoutANameGetsOneThatIsFree() throws {
+    let old = try ScenarioText.parse("rules:\n  - {name: rule-3, fault: EIO}\n  - {name: rule-4, gate: g}\n")
+    let new = try old.addingRule(Array("{fault: EPERM}".utf8), name: "new", first: false)
+    #expect(new.simulation.rules.rules.map(\.name) == ["rule-3", "rule-4", "rule-5"])
+  }
+
   @Test func aRuleForAnEmptyScenario() throws {
     let document = try ScenarioDocument.empty.addingRule(Array("{fault: EIO}".utf8), name: "new", first: true)
     #expect(json(document) == #"{"version":1,"rules":[{"name":"rule-1","fault":"EIO"}]}"#)
