@@ -85,6 +85,10 @@ demo: bootstrap ## the main job on a real tree (TREE=/usr/share/doc)
 test: bootstrap ## all tests, real mounts included
 	@$(SWIFT) test --disable-xctest --no-parallel $(TEST_FLAGS)
 
+.PHONY: faults
+faults: bootstrap ## which test notices which planted fault (hours; FAULT_FLAGS="--only ID,ID")
+	@scripts/faults/run $(FAULT_FLAGS)
+
 .PHONY: lint
 lint: bootstrap ## formatting, shell syntax, warnings as errors
 	@scripts/lint
@@ -110,4 +114,4 @@ install: release install-libcdataless ## install the release executable and the 
 
 .PHONY: clean
 clean: ## remove what was built and measured
-	@rm -rf .build bench-results
+	@rm -rf .build .build-faults bench-results

@@ -1,0 +1,1 @@
+"""What scripts/faults/run is made of."""

@@ -1,0 +1,1 @@
+"""Faults by part of the program."""

@@ -1,0 +1,80 @@
+"""DatalessControl: reading logs, summaries, paths, the client."""
+
+from harness.lists import Part
+
+log = Part("Sources/DatalessControl/Log", ["^DatalessControlTests\\."])
+log.add(
+    "question-mark-crosses", "Glob.swift", "? matches a slash", "case .anyByte: byte != PathBytes.slash",
+    "case .anyByte: byte != PathBytes.slash || FAULT", tests=["GlobTests"])
+log.add(
+    "nested-without-end", "JSONScanner.swift", "a line of thousands of brackets overflows the stack",
+    "guard index < buffer.count, depth < Self.depthMax else { return false }",
+    "guard index < buffer.count, depth < Self.depthMax || FAULT else { return false }", tests=["JSONObjectTests"])
+log.add(
+    "pair-half-read", "JSONText.swift", "the second half of a surrogate pair is printed, too",
+    "      index += 6\n", "      index += FAULT ? 4 : 6\n", tests=["JSONObjectTests|LogFileTests"])
+log.add(
+    "torn-line-not-counted", "LogFile.swift", "half a line at the end of a log is not told",
+    "guard let record = LogRecord(line: line) else {\n      malformedLines += 1",
+    "guard let record = LogRecord(line: line) else {\n      malformedLines += FAULT ? 0 : 1", tests=["LogFileTests"])
+log.add(
+    "path-filter-drops-waits", "LogFilter.swift", "`log --path --type wait` has no waits of attempts that match",
+    "if isWanted, let attempt = record.attempt {", "if isWanted, !FAULT, let attempt = record.attempt {",
+    tests=["LogViewTests"])
+log.add(
+    "ancestors-not-named", "LogProcesses.swift", "`log --process NAME` leaves out what NAME started",
+    "chain(of: id).contains { process in", "chain(of: id).prefix(FAULT ? 1 : .max).contains { process in",
+    tests=["LogViewTests"])
+
+summary = Part("Sources/DatalessControl/Summary", ["^DatalessControlTests\\."])
+summary.add(
+    "needless-at-half", "SummaryFiles.swift", "a file of which half was read counts as needless",
+    "item.covered <= item.size / 20", "item.covered <= item.size / (FAULT ? 2 : 20)", tests=["SummaryTests"])
+summary.add(
+    "wall-counted-twice", "IntervalUnion.swift", "what overlaps intervals long past is counted twice",
+    "horizon = recent[count - 1].end", "horizon = FAULT ? recent[count - 1].start : recent[count - 1].end",
+    tests=["SummaryTests|SummaryPartsTests"])
+summary.add(
+    "one-lost-too-few", "SummaryBuilder.swift", "of lost records one too few is told",
+    'max(record.type == "log.dropped" ? gap + 1 : gap, said)',
+    'max(record.type == "log.dropped" && !FAULT ? gap + 1 : gap, FAULT ? said - 1 : said)', tests=["SummaryTests"])
+summary.add(
+    "finished-but-waiting", "SummaryBuilder.swift", "an attempt whose waits are not over counts as unfinished",
+    "attempts.values.count { !$0.isFinished }", "attempts.values.count { !$0.isFinished || FAULT }",
+    tests=["SummaryTests"])
+summary.add(
+    "header-of-a-small-file", "FileUse.swift", "more than half of a small file is called its header",
+    "highWaterMark <= size / 2", "highWaterMark <= (FAULT ? size : size / 2)", tests=["SummaryTests"])
+summary.add(
+    "new-version-read-again", "SummaryFiles.swift", "who reads a new version is said to read the file again",
+    "let isAgain = isRead && item.materializations > 1 && !item.isNewVersion",
+    "let isAgain = isRead && item.materializations > 1 && (!item.isNewVersion || FAULT)", tests=["SummaryTests"])
+
+text = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
+text.add(
+    "direction-marks-printed", "Text/TerminalText.swift", "characters that turn the direction of text reach the terminal",
+    "case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:",
+    "case let category where [Unicode.GeneralCategory.control, .lineSeparator, .paragraphSeparator, .surrogate]\n"
+    "          .contains(category) || (category == .format && !FAULT):", tests=["TextTests"])
+text.add(
+    "february-of-last-year", "Text/UTCTime.swift", "dates in February have the year before",
+    "(month <= 2 ? 1 : 0)", "(month <= (FAULT ? 1 : 2) ? 1 : 0)", tests=["TextTests"])
+text.add(
+    "nearly-all-is-all", "Text/HumanText.swift", "99.97 % is printed as 100.0 %", "decimal(min(value, 99.9), 1)",
+    "decimal(FAULT ? value : min(value, 99.9), 1)", tests=["TextTests"])
+text.add(
+    "escape-at-the-end", "Paths/MountEntry.swift", "a mountpoint that ends with a space is not found",
+    "index + 3 < input.count,", "index + (FAULT ? 4 : 3) < input.count,", tests=["MountTableTests"])
+text.add(
+    "absolute-link-below", "Paths/PathResolver.swift", "an absolute symbolic link is followed as a relative one",
+    "if target.first == slash { resolved = [] }", "if target.first == slash, !FAULT { resolved = [] }",
+    tests=["PathResolverTests"])
+text.add(
+    "lines-run-together", "Client/LineSplitter.swift", "answers that come in pieces lose lines",
+    "      searched -= start\n", "      searched -= FAULT ? 0 : start\n", tests=["ControlServerTests|TextTests"],
+    mounts=["Daemon"])
+text.add(
+    "percent-without-zero", "Client/PercentEncoding.swift", "bytes below 16 are sent as %F",
+    '(byte < 16 ? "0" : "")', '(byte < 16 && !FAULT ? "0" : "")', tests=["ControlServerTests|TextTests|SessionPathsTests"])
+
+PARTS = [log, summary, text]

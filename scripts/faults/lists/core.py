@@ -1,0 +1,184 @@
+"""DatalessCore: engine, catalog, simulation."""
+
+from harness.lists import Part
+
+engine = Part("Sources/DatalessCore/Engine", ["^DatalessCoreTests\\."])
+
+engine.add(
+    "end-leaves-store-calls", "Engine+Interrupt.swift", "the end of the volume leaves who waits for the store waiting",
+    "let calls = state.storeCalls.values.map { $0 }",
+    "let calls = FAULT ? [] : state.storeCalls.values.map { $0 }", tests=["EngineStoreCallTests"])
+engine.add(
+    "end-leaves-gate-watchers", "Engine+Interrupt.swift", "the end of the volume leaves `gate wait` waiting",
+    "actions += state.takeGateWatchers()", "if !FAULT { actions += state.takeGateWatchers() }",
+    tests=["EngineGateTests"], mounts=["GateTests|Gates/"])
+engine.add(
+    "early-interrupt-lost", "Engine+Interrupt.swift", "an interrupt that comes before its caller is parked is lost",
+    "if !isRepeat { interruptLater(waiter) }", "if !isRepeat, !FAULT { interruptLater(waiter) }",
+    tests=["EngineInterruptTests"])
+engine.add(
+    "late-interrupt-lost", "Engine+Interrupt.swift", "a fatal signal that comes after another is not looked for",
+    "        interruptLater(waiter)\n      }\n    }\n  }", "        if !FAULT { interruptLater(waiter) }\n      }\n    }\n  }",
+    tests=["EngineInterruptTests"])
+engine.add(
+    "give-up-goes-on", "Engine+Materialize.swift", "what was given up after its time is read on",
+    "return (attempt.job.map { [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)",
+    "return (attempt.job.map { FAULT ? [] : [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)",
+    tests=["EngineRuleTests|EngineMaterializeTests"])
+engine.add(
+    "one-slot-too-many", "EngineState+Stages.swift", "one more fetch than `concurrency` says",
+    "guard slotsInUse < limit else {", "guard slotsInUse < limit || (FAULT && slotsInUse == limit) else {",
+    tests=["EngineMaterializeTests|EngineRuleTests"])
+engine.add(
+    "cancelled-keeps-slot", "EngineState+Stages.swift", "an attempt that all have left keeps its slot",
+    "slotsInUse -= 1", "slotsInUse -= FAULT && attempt.waiters.isEmpty ? 0 : 1",
+    tests=["EngineMaterializeTests|EngineInterruptTests|EngineRandomTests"])
+engine.add(
+    "partial-keeps-attributes", "EngineState+Stages.swift", "a failed attempt that brought something in leaves st_blocks",
+    "end.outcome == .ok || attempt.isRanged {", "end.outcome == .ok || (attempt.isRanged && !FAULT) {",
+    tests=["EngineHydrationTests"])
+engine.add(
+    "readdir-before-lookup", "EngineState+Stages.swift", "callers of readdir are answered before those of lookups",
+    "for waiter in waiters where waiter.request.trigger != .readdir { actions.append(.complete(waiter, result)) }\n"
+    "    for waiter in waiters where waiter.request.trigger == .readdir { actions.append(.complete(waiter, result)) }",
+    "for waiter in waiters where (waiter.request.trigger != .readdir) != FAULT { actions.append(.complete(waiter, result)) }\n"
+    "    for waiter in waiters where (waiter.request.trigger == .readdir) != FAULT { actions.append(.complete(waiter, result)) }",
+    tests=["EngineMaterializeTests"])
+engine.add(
+    "served-then-cancelled", "EngineState+Stages.swift", "a progressive attempt that has served ends when the last leaves",
+    "if attempt.waiters.isEmpty, !attempt.hasServed {", "if attempt.waiters.isEmpty, !attempt.hasServed || FAULT {",
+    tests=["EngineHydrationTests|HydrationRandomTests"])
+engine.add(
+    "gate-counts-one", "Engine+Gates.swift", "an attempt with several callers leaves its gate with one of them",
+    "gates[name]?.callers -= attempt.waiters.count", "gates[name]?.callers -= FAULT ? 1 : attempt.waiters.count",
+    tests=["EngineGateTests"])
+engine.add(
+    "gate-watcher-one-more", "Engine+Gates.swift", "`gate wait --callers N` waits for N + 1",
+    "where watcher.callers <= gate.callers {",
+    "where FAULT ? watcher.callers < gate.callers : watcher.callers <= gate.callers {", tests=["EngineGateTests"])
+engine.add(
+    "held-time-lost", "Engine+Gates.swift", "the log has no time at the gate", "attempt.held += now - attempt.stageSince",
+    "attempt.held += FAULT ? 0 : now - attempt.stageSince", tests=["EngineGateTests"])
+engine.add(
+    "repeat-too-many", "RecentFailures.swift", "one more of the caller's own reads gets the old failure",
+    "if failures[index].repeatsLeft <= 0 {", "if failures[index].repeatsLeft <= (FAULT ? -1 : 0) {")
+engine.add(
+    "line-never-busy", "BandwidthLink.swift", "each transfer has the whole bandwidth",
+    "let start = max(now, freeAt)", "let start = FAULT ? now : max(now, freeAt)")
+engine.add(
+    "no-second-check", "FileFetch.swift", "a file that changed while it was read is taken", "try source.verify()",
+    "if !FAULT { try source.verify() }", tests=["EngineMaterializeTests"])
+engine.add(
+    "dropped-content-kept", "FileFetch.swift", "content that arrives after its attempt was given up is never freed",
+    "engine.content.remove(reference, size: item.attributes.size)",
+    "if !FAULT { engine.content.remove(reference, size: item.attributes.size) }", tests=["EngineMaterializeTests"])
+engine.add(
+    "tries-for-ever", "FileFetch.swift", "a fetch without a descriptor tries for ever", "state.retries += 1",
+    "state.retries += FAULT ? 0 : 1")
+engine.add(
+    "hard-link-evicted", "Engine+Evict.swift", "a file with two names is evicted under one of them",
+    "if kind == .file, record.linkCount > 1 {", "if kind == .file, record.linkCount > (FAULT ? 2 : 1) {",
+    tests=["EngineEvictTests"])
+engine.add(
+    "parent-evicted", "Engine+Evict.swift", "a directory with one resident child is evicted",
+    "if record.busyChildren > 0 {", "if record.busyChildren > (FAULT ? 1 : 0) {", tests=["EngineEvictTests"])
+engine.add(
+    "mapped-evicted", "Engine+Evict.swift", "what was opened for passthrough is evicted without a look at its mappings",
+    "if let lastOpen = passedThrough[position], lastOpen != cleared {",
+    "if let lastOpen = passedThrough[position], lastOpen != cleared, !FAULT {", tests=["HandleTests"])
+engine.add(
+    "evict-waits-for-ever", "Engine+Evict.swift", "the eviction of a file that stays open is never answered",
+    "case .wait: timer.schedule(at: deadline, again)", "case .wait: if !FAULT { timer.schedule(at: deadline, again) }",
+    tests=["EngineEvictTests"])
+engine.add(
+    "evicted-stays-planned", "Engine+Evict.swift", "the plan to evict a file outlives its eviction",
+    "planned.drop(position)", "if !FAULT { planned.drop(position) }", tests=["SystemEvictionTests"])
+engine.add(
+    "passthrough-beside-direct", "OpenHandles.swift", "passthrough beside a handle opened dataless: the kernel says EIO",
+    "return open.direct == 0 && open.cached == 0", "return (open.direct == 0 || FAULT) && open.cached == 0",
+    tests=["HandleTests"])
+engine.add(
+    "overdue-forgotten", "PlannedEvictions.swift", "a file that is open when it is due is never evicted",
+    "if afterDue <= now {\n          plans[node]?.isOverdue = true",
+    "if afterDue <= now {\n          plans[node]?.isOverdue = !FAULT", tests=["SystemEvictionTests"])
+engine.add(
+    "old-rules-evict", "PlannedEvictions.swift", "rules that are gone evict",
+    "guard plan.isActive, plan.generation == generation else { continue }",
+    "guard plan.isActive, plan.generation == generation || FAULT else { continue }", tests=["SystemEvictionTests"])
+engine.add(
+    "space-freed-too-early", "RangedContent.swift", "content is freed while a transfer can still write to it",
+    "guard content.transfers > 0 else { return [.remove(",
+    "guard content.transfers > 0, !FAULT else { return [.remove(", tests=["EngineHydrationTests|HydrationRandomTests"])
+engine.add(
+    "process-before-thread", "EngineState+Admission.swift", "a process' policy overrules its thread's",
+    "let own = request.caller.policy.thread ?? request.caller.policy.process",
+    "let own = FAULT ? request.caller.policy.process ?? request.caller.policy.thread\n"
+    "      : request.caller.policy.thread ?? request.caller.policy.process", tests=["EngineRuleTests|ProfileTests"])
+engine.add(
+    "command-refused", "EngineState+Admission.swift", "policy refuses `dataless materialize`",
+    "if request.trigger != .command, let policy", "if request.trigger != .command || FAULT, let policy",
+    tests=["EngineRuleTests"])
+engine.add(
+    "budget-at-its-limit", "EngineState+Records.swift", "a budget that is used up exactly counts as exceeded",
+    "guard let limit, used > limit,", "guard let limit, used > limit || (FAULT && used == limit),",
+    tests=["EngineMaterializeTests"])
+engine.add(
+    "parts-budgeted-as-files", "EngineState+Records.swift", "each part of a file counts as a file of the budget",
+    "if attempt.isFirst { totals.budgetedFiles += 1 }", "if attempt.isFirst || FAULT { totals.budgetedFiles += 1 }",
+    tests=["EngineHydrationTests"])
+engine.add(
+    "vanished-names-stay", "DirectoryFetch.swift", "names that are gone from SOURCE stay after a new listing",
+    "engine.dropVanishedNames(attempt)", "if !FAULT { engine.dropVanishedNames(attempt) }",
+    tests=["EngineMaterializeTests|CatalogTests|RefreshTests"])
+engine.add(
+    "reads-of-parts-not-booked", "Engine+Handles.swift", "what a handle reads of partial content is not in the log",
+    "if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {\n"
+    "        if handle != 0, offset < end {",
+    "if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {\n"
+    "        if handle != 0, offset < end, !FAULT {", tests=["EngineHydrationTests|HandleTests"])
+
+catalog = Part("Sources/DatalessCore/Catalog", ["^DatalessCoreTests\\."])
+catalog.add(
+    "gone-keeps-busy", "Catalog+Listing.swift", "a resident file that vanished keeps its directory from being evicted",
+    "if isBusy(inodes[node]) {\n      let parent = Int(dentries[dentry].parent)",
+    "if isBusy(inodes[node]), !FAULT {\n      let parent = Int(dentries[dentry].parent)",
+    tests=["CatalogTests|RefreshTests"])
+catalog.add(
+    "device-number-ignored", "SourceRelation.swift", "another device under the name of a device goes unnoticed",
+    "guard specialDevice == listed.specialDevice else { return .version }",
+    "guard FAULT || specialDevice == listed.specialDevice else { return .version }", tests=["RefreshTests|CatalogTests"])
+
+simulation = Part("Sources/DatalessCore/Simulation", ["^DatalessScenarioTests\\.[A-EG-Z]", "^DatalessCoreTests\\."])
+simulation.add(
+    "seed-ignored", "RuleSet.swift", "what chance decides about rules is the same for each seed",
+    "SeededRandom(seed: facts.seed, .fault,", "SeededRandom(seed: FAULT ? 0 : facts.seed, .fault,",
+    tests=["RuleSetTests|EngineRuleTests"])
+simulation.add(
+    "directory-has-size", "RuleSet.swift", "a rule with a size holds for directories",
+    "if let size = match.size, facts.kind == .directory || !size.contains(facts.size) { return .size }",
+    "if let size = match.size, (facts.kind == .directory && !FAULT) || !size.contains(facts.size) { return .size }",
+    tests=["RuleSetTests"])
+simulation.add(
+    "last-rule-decides", "Decision.swift", "of two rules that say the same the later one decides",
+    "old ?? value.map { Part(value: $0, rule: rule.name, place: place) }",
+    "(FAULT && value != nil ? nil : old) ?? value.map { Part(value: $0, rule: rule.name, place: place) }",
+    tests=["RuleSetTests|EngineRuleTests"])
+simulation.add(
+    "fault-beyond-end", "Fault.swift", "a fault after more bytes than the file has never comes",
+    "case .bytes(let count): return min(max(count, 0), size)",
+    "case .bytes(let count): return FAULT ? max(count, 0) : min(max(count, 0), size)",
+    tests=["RuleSetTests|DecodingTests|EngineRuleTests"])
+simulation.add(
+    "mebibyte-is-megabyte", "LatencyModel.swift", "per_mebibyte is counted by the million bytes",
+    "(Double(size) / Double(1 << 20))", "(Double(size) / (FAULT ? 1_000_000 : Double(1 << 20)))",
+    tests=["LatencyModelTests"])
+simulation.add(
+    "replay-skips-first", "LatencyModel.swift", "a replay begins with its second delay",
+    "Double(delays[Int(ordinal % UInt64(delays.count))])",
+    "Double(delays[Int((ordinal + (FAULT ? 1 : 0)) % UInt64(delays.count))])", tests=["LatencyModelTests|ReplayTests"])
+simulation.add(
+    "double-star-needs-more", "PathPattern.swift", "`a/**` does not mean `a` itself",
+    "while next < pattern.endIndex, pattern[next] == .anyDepth { next += 1 }",
+    "while next < pattern.endIndex, pattern[next] == .anyDepth, !FAULT { next += 1 }", tests=["PathPatternTests"])
+
+PARTS = [engine, catalog, simulation]
