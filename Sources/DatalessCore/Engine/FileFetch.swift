@@ -61,7 +61,7 @@ final class FileFetch: AttemptJob {
 
   func cancel() { isCancelled.store(true, ordering: .releasing) }
 
-  /// One step. Runs on the blocking lane.
+  /// One step. Runs on the blocking lane; the first one of a small file may run on a request thread.
   func step() {
     var state = progress.withLock { progress in
       let taken = progress

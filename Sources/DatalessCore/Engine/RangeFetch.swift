@@ -54,7 +54,7 @@ final class RangeFetch: AttemptJob {
 
   func cancel() { isCancelled.store(true, ordering: .releasing) }
 
-  /// One step. Runs on the blocking lane.
+  /// One step. Runs on the blocking lane; the first one of a small range may run on a request thread.
   func step() {
     var state = progress.withLock { progress in
       let taken = progress

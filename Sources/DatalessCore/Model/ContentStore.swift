@@ -6,6 +6,9 @@ public struct ContentReference: Sendable, Hashable {
 
 /// Local content of resident files.
 ///
+/// What is said to be of the blocking I/O lane is also called by request threads that do a short fetch themselves, if the
+/// store is prompt (`Engine.materialize`).
+///
 /// Content becomes visible only by `ContentWriter.commit()`: what a reference names is complete by construction, also
 /// after SIGKILL.
 public protocol ContentStore: Sendable {

@@ -58,7 +58,8 @@ public final class SessionDirectory: Sendable {
   /// Removes the directory and all that is in it. Later calls do nothing.
   ///
   /// After the rename, which is the first step, the content is gone for everybody; the deletion of the tree follows on the
-  /// calling thread. No symbolic link in it is followed, no other file system entered. Blocking I/O lane.
+  /// calling thread. No symbolic link in it is followed, no other file system entered. May take
+  /// long: at the end of the volume, on a thread that is not waited for.
   ///
   /// - Throws: EACCES, EROFS, EIO; what is left then has a trash name and is removed by the next `removeLeftovers`.
   public func removeAll() throws(FSError) {
@@ -71,7 +72,8 @@ public final class SessionDirectory: Sendable {
     }
   }
 
-  /// Removes what dead daemons left in a cache directory: sessions whose lock is free, and trash. Blocking I/O lane.
+  /// Removes what dead daemons left in a cache directory: sessions whose lock is free, and trash. May
+  /// take long: commands and starting daemons call it.
   ///
   /// Only directories are touched that have a session's name, mode 0700, this user as owner and a lock file in them (or
   /// nothing at all), and trash names: `cache` may be a directory that holds other things too.

@@ -90,7 +90,8 @@ public final class LocalStore: BackingStore {
   /// How many different mount points were met so far and shown empty, or left out.
   public var otherFileSystems: Int { mountPoints.withLock { $0.count } }
 
-  /// Size and free space of the file system that SOURCE lies on. Blocking I/O lane.
+  /// Size and free space of the file system that SOURCE lies on. May wait for a disk or another machine: asked
+  /// once, before the mount.
   ///
   /// - Throws: EIO, ESTALE and the other errnos of statvfs(3).
   public func statistics() throws(FSError) -> FileSystemStatistics {
