@@ -62,7 +62,7 @@ extension RealMounts {
         let (end, left) = try Self.left(scratch)
         #expect(end == "time_up")
         #expect(left.map { $0["comm"]?.string } == ["sleep"])
-        #expect(left.first?["holds"]?.array?.isEmpty == true)
+        #expect(left.first?["holds"]?.array.isEmpty == true)
         try Self.expectGone(left, false)
         try Running.expectNothingMounted(scratch)
       }
@@ -101,7 +101,7 @@ extension RealMounts {
         let (end, left) = try Self.left(scratch)
         #expect(end == "time_up")
         #expect(left.count == 1, "\(left)")
-        #expect(left.first?["holds"]?.array?.contains { $0.string == hold } == true, "\(left)")
+        #expect(left.first?["holds"]?.array.contains { $0.string == hold } == true, "\(left)")
         #expect(finished.errorText.contains("on the volume; ended."), "\(finished.errorText)")
         try Self.expectGone(left)
         try Running.expectNothingMounted(scratch)
