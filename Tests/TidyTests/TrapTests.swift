@@ -54,9 +54,8 @@ import Testing
     Allowed("DatalessDaemon/Lifecycle/CPath.swift", "baseAddress!", "a terminating zero is in it"),
     Allowed(
       "DatalessDaemon/Lifecycle/DetachedThread.swift", "argument!", "pthread_create hands on the pointer it was given"),
-    Allowed(
-      "DatalessDaemon/Lifecycle/CommandRunner.swift", "argv[0]!",
-      "the argument parser wants a command of one word or more"),
+    Allowed("DatalessDaemon/Lifecycle/LeftProcess.swift", "buffer.baseAddress!", neverEmpty),
+    Allowed("DatalessDaemon/Lifecycle/ProcessTree.swift", "buffer.baseAddress!", neverEmpty),
     Allowed("DatalessDaemon/Lifecycle/TimeLimitedCommand.swift", "argv[0]!", "its callers name the command literally"),
     Allowed("DatalessDaemon/Lifecycle/HelperProcess.swift", "buffer.baseAddress!", neverEmpty),
     Allowed("DatalessDaemon/Lifecycle/DescriptorIO.swift", "$0.baseAddress!", neverEmpty),
@@ -81,6 +80,7 @@ import Testing
     Allowed("DatalessCommands/Log/LogPrinter.swift", "sessions[id]!", "put in by the line before"),
     Allowed(
       "DatalessCommands/ExecCommand.swift", "pointers[0]!", "the argument parser wants a command of one word or more"),
+    Allowed("DatalessCommands/JSONDestination.swift", "path.baseAddress!", "a terminating zero is in it"),
     Allowed("DatalessCommands/Blocking.swift", "$0!", "set before the semaphore is signalled"),
     Allowed("DatalessCommands/ArgumentBytes.swift", "UTF8.encode(scalar)!", "every scalar has a UTF-8 form"),
     Allowed("DatalessCommands/ArgumentBytes.swift", "Unicode.Scalar(base", "U+10FF00 and up to 255 more are scalars"),
