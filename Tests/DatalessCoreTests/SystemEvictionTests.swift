@@ -57,6 +57,32 @@ import Testing
     #expect(fixture.engine.state.withLock { $0.planned.counts } == (0, 0))
   }
 
+  /// Until the new rules have decided about a file, what the old ones said does not hold any more.
+  @Test func rulesThatAreGoneEvictNothing() {
+    let fixture = make(["a": 10], [Self.rule("old", SystemEviction(afterMaterialization: 1_000_000_000))])
+    _ = materialize(fixture, "a")
+    var simulation = Simulation()
+    simulation.rules = RuleSet([Self.rule("new", SystemEviction(afterMaterialization: 60_000_000_000))])
+    fixture.engine.apply(simulation, restartsClock: false)
+    fixture.timer.advance(milliseconds: 2_000)
+    #expect(evictions(fixture).isEmpty)
+    fixture.lane.runAll()
+    advance(fixture, 57_000)
+    #expect(evictions(fixture).isEmpty)
+    advance(fixture, 2_000)
+    #expect(evictions(fixture) == ["a rule:new"])
+  }
+
+  @Test func aFileThatIsEvictedOtherwiseIsPlannedNoMore() {
+    let fixture = make(["a": 10], [Self.rule("late", SystemEviction(afterMaterialization: 1_000_000_000))])
+    let node = materialize(fixture, "a")
+    #expect(fixture.engine.state.withLock { $0.planned.counts.plans } == 1)
+    fixture.engine.evict(node, by: "command") { _ in }
+    #expect(fixture.engine.state.withLock { $0.planned.counts.plans } == 0)
+    advance(fixture, 2_000)
+    #expect(evictions(fixture) == ["a command"])
+  }
+
   @Test func anIdleFileIsEvictedSoLongAfterItsLastClose() {
     let fixture = make(["a": 10, "b": 10], [Self.rule("tidy", SystemEviction(idle: 500_000_000), path: "a")])
     let (node, other) = (materialize(fixture, "a"), materialize(fixture, "b"))

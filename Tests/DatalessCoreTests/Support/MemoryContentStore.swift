@@ -12,6 +12,8 @@ final class MemoryContentStore: ContentStore {
   let isPrompt = true
   let state = Mutex(State())
   let limit = Atomic<Int>(.max)
+  /// Called by a commit, before it returns.
+  let committing = Mutex<(@Sendable () -> Void)?>(nil)
 
   func makeWriter(size: Int64) throws(FSError) -> any ContentWriter {
     state.withLock { $0.writers += 1 }
@@ -86,6 +88,7 @@ final class MemoryWriter: ContentWriter {
 
   func commit() throws(FSError) -> ContentReference {
     let content = bytes.withLock { $0 }
+    store.committing.withLock { $0 }?()
     return store.state.withLock { state in
       state.writers -= 1
       state.content[state.next] = content

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 from dataclasses import dataclass, field
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lists")
@@ -25,6 +26,12 @@ class Fault:
     mounts: list = field(default_factory=list)
     equivalent: str = ""
 
+    def steps(self, with_mounts):
+        """The filters to run, in order."""
+        if self.equivalent:
+            return []
+        return self.tests + (self.mounts if with_mounts else [])
+
     def edit(self):
         """Its edit as text: a result holds for this one only."""
         return f"{self.file}\n{self.find}\n{self.replace}"
@@ -38,10 +45,13 @@ class Part:
 
     def __init__(self, folder, tests, mounts=()):
         self.folder, self.tests, self.mounts = folder, list(tests), list(mounts)
+        # A test is known by its module, its suite, its name and its file.
+        self.modules = "|".join(re.match(r"\^(\w+)", suites).group(1) for suites in self.tests)
         self.faults = []
 
     def add(self, id, file, what, find, replace, tests=(), mounts=(), equivalent=""):
-        """`tests` and `mounts` are tried before those of the part."""
+        """`tests` (in the part's own modules) and `mounts` are tried before those of the part."""
+        tests = [f"^({self.modules})\\..*({suites})" for suites in tests]
         self.faults.append(Fault(
             id, os.path.join(self.folder, file), what, find, replace, [*tests, *self.tests], [*mounts, *self.mounts],
             equivalent))

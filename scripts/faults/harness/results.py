@@ -22,12 +22,14 @@ class Results:
         result = self.known.get(fault.id)
         return result if result and result["edit"] == self._key(fault) else None
 
-    def is_known(self, fault, with_mounts):
+    def is_settled(self, fault, suites):
+        """Whether there is nothing to learn from these suites."""
         result = self.of(fault)
-        if not result:
-            return False
-        wanted = fault.tests + (fault.mounts if with_mounts else [])
-        return bool(result.get("killed_by")) or set(wanted) <= set(result["survived"])
+        return result is not None and (bool(result.get("killed_by")) or suites in result["survived"])
+
+    def forget(self, faults):
+        for fault in faults:
+            self.known.pop(fault.id, None)
 
     def survived(self, fault):
         """The filters that did not notice it."""

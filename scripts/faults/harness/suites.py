@@ -33,19 +33,16 @@ class Suites:
     def __init__(self, copy, results, end):
         self.copy, self.results, self.end = copy, results, end
 
-    def run(self, fault, with_mounts):
-        for suites in fault.tests + (fault.mounts if with_mounts else []):
-            if suites in self.results.survived(fault):
-                continue
-            limit = self._baseline(suites) * 4 + 30
-            self._check_time()
-            outcome, test, seconds = self._tests(suites, fault.id, limit)
-            if outcome != "passed":
-                self.results.killed(fault, test, outcome, suites, seconds)
-                print(f"{fault.id}: {test} ({outcome}, {seconds:.0f} s)", flush=True)
-                return
+    def run(self, fault, suites):
+        limit = self._baseline(suites) * 4 + 30
+        self._check_time()
+        outcome, test, seconds = self._tests(suites, fault.id, limit)
+        if outcome == "passed":
             self.results.note_survived(fault, suites)
             print(f"{fault.id}: survived {suites} ({seconds:.0f} s)", flush=True)
+        else:
+            self.results.killed(fault, test, outcome, suites, seconds)
+            print(f"{fault.id}: {test} ({outcome}, {seconds:.0f} s)", flush=True)
 
     def _check_time(self):
         if self.end is not None and time.monotonic() > self.end:

@@ -59,9 +59,6 @@ commands.add(
     "(timeout.nanoseconds + 999_999) / 1_000_000", "(timeout.nanoseconds + (FAULT ? 0 : 999_999)) / 1_000_000",
     equivalent="a wait of nothing and one of a millisecond look the same")
 commands.add(
-    "unlisted-failures-are-none", "Volume/Transfer.swift", "failures beyond those that are listed are not told",
-    "if unnamed > 0 {", "if unnamed > 0, !FAULT {")
-commands.add(
     "count-of-zero", "Gates/GateReleaseCommand.swift", "`gate release --count 0` is taken", "if let count, count < 1 {",
     "if let count, count < (FAULT ? 0 : 1) {", tests=["CommandLineTests"])
 commands.add(

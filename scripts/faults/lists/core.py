@@ -160,8 +160,7 @@ simulation.add(
     tests=["RuleSetTests"])
 simulation.add(
     "last-rule-decides", "Decision.swift", "of two rules that say the same the later one decides",
-    "old ?? value.map { Part(value: $0, rule: rule.name, place: place) }",
-    "(FAULT && value != nil ? nil : old) ?? value.map { Part(value: $0, rule: rule.name, place: place) }",
+    "old.map({ place < $0.place }) ?? true else", "old.map({ place < $0.place || FAULT }) ?? true else",
     tests=["RuleSetTests|EngineRuleTests"])
 simulation.add(
     "fault-beyond-end", "Fault.swift", "a fault after more bytes than the file has never comes",

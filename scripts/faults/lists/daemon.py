@@ -2,7 +2,7 @@
 
 from harness.lists import Part
 
-processes = Part("Sources/DatalessDaemon/Processes", ["^DatalessDaemonTests\\..*Process|Policy"])
+processes = Part("Sources/DatalessDaemon/Processes", ["^DatalessDaemonTests\\..*(Process|Policy)"])
 processes.add(
     "reused-pid-is-parent", "ProcessTable.swift", "who has the pid of an ended parent counts as an ancestor",
     "guard look.startTicks <= childStart else { break }", "guard FAULT || look.startTicks <= childStart else { break }",

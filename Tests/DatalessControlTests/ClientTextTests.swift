@@ -1,0 +1,26 @@
+import Testing
+
+@testable import DatalessControl
+
+/// What the client makes of bytes on their way to the daemon and back.
+@Suite struct ClientTextTests {
+  @Test func everyByteThatIsNotPlainHasTwoDigits() {
+    #expect(PercentEncoding.encode([0, 1, 0x20, 0xff]) == "%00%01%20%FF")
+    #expect(PercentEncoding.encode(bytes("aZ0-._~/+")) == "aZ0-._~%2F%2B")
+  }
+
+  @Test func linesComeWholeHoweverTheyArePieced() {
+    let text = bytes("one\n\ntwo two\nthree\nno end")
+    for size in 1...text.count {
+      var splitter = LineSplitter()
+      var lines: [String] = []
+      var rest = text[...]
+      while !rest.isEmpty {
+        splitter.append(rest.prefix(size))
+        rest = rest.dropFirst(size)
+        while let line = splitter.next() { lines.append(String(decoding: line, as: UTF8.self)) }
+      }
+      #expect(lines == ["one", "", "two two", "three"], "in pieces of \(size)")
+    }
+  }
+}
