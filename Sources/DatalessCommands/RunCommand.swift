@@ -23,7 +23,8 @@ struct RunCommand: ParsableCommand {
 
       EXIT STATUS
         The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 91 there is a \
-      budget, and processes that could have materialized more were left when the wait was over; 92 --strict-rules, and a rule decided nothing; 125 dataless itself failed; \
+      budget, and processes that could have materialized more were left when the wait was over; 92 --strict-rules, and \
+      a rule decided nothing; 125 dataless itself failed; \
       126 the command cannot be executed; 127 it was not found.
       """)
 
