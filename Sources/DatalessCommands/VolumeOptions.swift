@@ -38,6 +38,12 @@ struct VolumeOptions: ParsableArguments {
       "How much of a file one attempt brings in: full, progressive or partial. [default: full]", valueName: "mode"))
   var hydration: Hydration?
 
+  @Option(
+    help: ArgumentHelp(
+      "Which reads are recorded: off (of files that were dataless when opened) or reads (all; each read of local content "
+        + "becomes a request, too). [default: off; run: reads]", valueName: "mode"))
+  var observe: Observation?
+
   @Option(help: ArgumentHelp("Which signals end a wait, with EINTR: fatal or any. [default: fatal]", valueName: "mode"))
   var interrupt: Simulation.InterruptMode?
 
@@ -93,21 +99,25 @@ struct VolumeOptions: ParsableArguments {
 
   /// The plan of a volume of `source`.
   ///
+  /// - Parameter observe: Unless an option or the scenario says it. Default: the setting's own default.
   /// - Throws: `CommandFailure` for a malformed synthetic specification, naming the part that is wrong.
-  func plan(source: PathArgument) throws -> VolumePlan {
+  func plan(source: PathArgument, observe: Observation? = nil) throws -> VolumePlan {
     VolumePlan(
-      source: try Self.source(source), scenario: try document(), log: log?.bytes, cacheDirectory: cacheDir?.bytes,
+      source: try Self.source(source), scenario: try document(observe), log: log?.bytes,
+      cacheDirectory: cacheDir?.bytes,
       allowOther: allowOther, crossMounts: crossMounts, without: without)
   }
 
   /// The scenario of the file with the options in it.
-  private func document() throws -> ScenarioDocument {
+  private func document(_ observeByDefault: Observation?) throws -> ScenarioDocument {
     let document = try scenario.map { try ScenarioFile.read($0) } ?? .empty
     ScenarioFile.say(document.warnings)
+    let observe = self.observe ?? (document.root.value(at: "observe") == nil ? observeByDefault : nil)
     let settings =
       [
         ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
         ("concurrency", concurrency), ("hydration", hydration?.rawValue), ("interrupt", interrupt?.rawValue),
+        ("observe", observe?.rawValue),
         ("give_up_after", giveUpAfter), ("seed", seed.map(String.init)),
         ("profile", profile),
       ].compactMap { key, value in value.map { (key: key, value: $0) } }
@@ -166,4 +176,5 @@ struct VolumeOptions: ParsableArguments {
 
 extension FastPath: ExpressibleByArgument {}
 extension Hydration: ExpressibleByArgument {}
+extension Observation: ExpressibleByArgument {}
 extension Simulation.InterruptMode: ExpressibleByArgument {}

@@ -31,6 +31,8 @@ import Testing
       (1_000_000, 4_096, 900_000, .inPart), (5_000, 4_096, 4_096, .inPart), (0, 0, 0, .openedNotRead),
     ] as [(Int64, Int64, Int64, FileUse)])
   func useOfAFile(size: Int64, covered: Int64, highWaterMark: Int64, expected: FileUse) {
-    #expect(FileUse(size: size, covered: covered, highWaterMark: highWaterMark) == expected)
+    var coverage = ReadCoverage()
+    coverage.add(covered: covered, highWaterMark: highWaterMark, ranges: [])
+    #expect(FileUse(size: size, coverage: coverage) == expected)
   }
 }

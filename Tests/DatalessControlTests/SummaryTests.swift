@@ -368,7 +368,9 @@ import Testing
     for type in [
       "materialization.started", "materialization.finished", "materialization.refused", "materialization.held",
       "wait.started", "wait.finished",
-      "handle.closed", "eviction.finished", "eviction.refused", "source.changed", "refresh.finished", "mark",
+      "handle.closed", "handle.open", "handle.unseen", "eviction.finished", "eviction.refused", "source.changed",
+      "refresh.finished",
+      "mark",
       "process.seen", "volume.counters",
       "volume.mounted", "volume.unmounted", "log.dropped", "budget.exceeded", "run.started", "run.finished", "",
     ] {

@@ -21,12 +21,162 @@ import Testing
     }
     let record = try #require(closed.first)
     #expect(closed.count == 1)
-    #expect(record.bytesRead == 210)
-    #expect(record.coveredBytes == 160)
-    #expect(record.highWaterMark == 10_000)
-    #expect(record.reads == 3)
+    #expect(record.reads.bytesRead == 210)
+    #expect(record.reads.coveredBytes == 160)
+    #expect(record.reads.highWaterMark == 10_000)
+    #expect(record.reads.reads == 3)
     #expect(record.triggered)
     #expect(record.process == ProcessID(rawValue: 9))
+  }
+
+  private func closed(_ fixture: EngineFixture) -> [Event.HandleClosed] {
+    fixture.events.all.compactMap { event in
+      if case .handleClosed(let record) = event { record } else { nil }
+    }
+  }
+
+  private func watched(_ fixture: EngineFixture, _ node: NodeID, by process: UInt32) throws -> UInt64 {
+    let answer = fixture.engine.open(node, process: ProcessID(rawValue: process), openFlags: 0)
+    guard case .dataless(let handle) = answer else { throw POSIXFailure() }
+    return handle
+  }
+
+  private struct POSIXFailure: Error {}
+
+  @Test func readsAreTheReadersAndNotTheOpeners() throws {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]))
+    let node = fixture.node("a")
+    let handle = try watched(fixture, node, by: 9)
+    fixture.trigger(node, TriggerRequest(trigger: .read, caller: EngineFixture.caller(), handle: handle))
+    fixture.lane.runAll()
+    for (process, offset, length, isDirect) in [
+      (UInt32(7), Int64(0), Int64(100), true), (8, 50, 100, true), (7, 4_096, 4_096, false),
+    ] {
+      _ = fixture.engine.read(
+        node, handle: handle, offset: offset, length: length, isDirect: isDirect, threadID: 1,
+        process: ProcessID(rawValue: process))
+    }
+    fixture.engine.release(node, handle: handle)
+    let record = try #require(closed(fixture).first)
+    #expect(record.reads.coveredBytes == 150 + 4_096 && record.reads.bytesRead == 200 + 4_096)
+    #expect(record.reads.mappedBytes == 4_096 && record.reads.ranges == [0..<150, 4_096..<8_192])
+    #expect(record.readers.map(\.process.rawValue) == [7, 8])
+    #expect(record.readers.first?.reads.ranges == [0..<100, 4_096..<8_192])
+    #expect(record.readers.last?.reads.reads == 1)
+    #expect(!record.isCachedBefore, "it asked for the pages itself")
+  }
+
+  @Test func manyReadersOfOneHandleAreBounded() throws {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]))
+    let node = fixture.node("a")
+    let handle = try watched(fixture, node, by: 1)
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    for process in 1...100 as ClosedRange<UInt32> {
+      _ = fixture.engine.read(
+        node, handle: handle, offset: Int64(process) * 10, length: 5, isDirect: true, threadID: 1,
+        process: ProcessID(rawValue: process))
+    }
+    fixture.engine.release(node, handle: handle)
+    let record = try #require(closed(fixture).first)
+    #expect(record.readers.count == 16)
+    #expect(record.readers.last?.process == .unknown && record.readers.last?.reads.reads == 85)
+    #expect(record.reads.coveredBytes == 500 && record.reads.ranges == nil)
+  }
+
+  @Test func anOpenThatHidesReadsIsSaidOnceForEachContent() throws {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]))
+    let node = fixture.node("a")
+    for round in 1...2 {
+      let handle = try watched(fixture, node, by: 9)
+      fixture.trigger(node)
+      fixture.lane.runAll()
+      #expect(fixture.engine.recordsOpen(of: node))
+      for _ in 0..<3 { _ = fixture.engine.open(node, process: ProcessID(rawValue: 5), openFlags: 0) }
+      #expect(!fixture.engine.recordsOpen(of: node), "nobody need be identified any more")
+      #expect(fixture.events.kinds.count { $0 == "unseen" } == round)
+      for _ in 0..<3 { fixture.engine.release(node, handle: 0) }
+      fixture.engine.release(node, handle: handle)
+      fixture.engine.evict(node, by: "command") { _ in }
+      fixture.lane.runAll()
+    }
+    // What no watched handle has read, there is nothing to be said about.
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    _ = fixture.engine.open(node, process: ProcessID(rawValue: 5), openFlags: 0)
+    #expect(fixture.events.kinds.count { $0 == "unseen" } == 2)
+  }
+
+  @Test func openHandlesTellWhatWasReadSoFarAndAtTheEnd() throws {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]))
+    let node = fixture.node("a")
+    let handle = try watched(fixture, node, by: 9)
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    _ = fixture.engine.read(node, handle: handle, offset: 0, length: 100, isDirect: true, threadID: 1)
+    fixture.engine.recordOpenHandles()
+    #expect(fixture.events.kinds.last == "open" && closed(fixture).isEmpty)
+    fixture.engine.recordOpenHandles(isFinal: true)
+    #expect(closed(fixture).map(\.reads.coveredBytes) == [100])
+  }
+
+  @Test func observedOpensOfResidentFilesAreWatched() throws {
+    var configuration = EngineConfiguration()
+    configuration.passthrough = true
+    configuration.simulation.observation = .reads
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000, "empty": 0]), configuration)
+    fixture.content.ownFiles.store(true, ordering: .relaxed)
+    let node = fixture.node("a")
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    #expect(fixture.engine.recordsOpen(of: node))
+    let handle = try watched(fixture, node, by: 9)
+    _ = fixture.engine.read(
+      node, handle: handle, offset: 0, length: 10_000, isDirect: true, threadID: 1, process: ProcessID(rawValue: 9))
+    fixture.engine.release(node, handle: handle)
+    let record = try #require(closed(fixture).first)
+    #expect(
+      record.reads.coveredBytes == 10_000 && !record.triggered && !record.isCachedBefore && record.readers.isEmpty)
+    #expect(!fixture.events.kinds.contains("unseen"))
+    guard case .resident = fixture.engine.open(fixture.node("empty"), process: .unknown, openFlags: 0) else {
+      Issue.record("of an empty file there is nothing to observe")
+      return
+    }
+    // While the kernel reads the content file itself, it refuses any other kind of open.
+    configuration.simulation.observation = .off
+    fixture.engine.apply(configuration.simulation, restartsClock: false)
+    guard case .passthrough = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
+      Issue.record("it should pass through")
+      return
+    }
+    #expect(fixture.engine.confirmPassthrough(node))
+    configuration.simulation.observation = .reads
+    fixture.engine.apply(configuration.simulation, restartsClock: false)
+    guard case .passthrough = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
+      Issue.record("it must pass through")
+      return
+    }
+    #expect(fixture.events.kinds.count { $0 == "unseen" } == 1)
+    for _ in 0..<2 { fixture.engine.release(node, handle: Engine.passthroughHandle) }
+    let late = try watched(fixture, node, by: 9)
+    fixture.engine.release(node, handle: late)
+    #expect(closed(fixture).last?.isCachedBefore == true, "it was read past us before")
+  }
+
+  @Test func pagesOfAnotherHandleMayHaveBeenUsed() throws {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]))
+    let node = fixture.node("a")
+    let handles = try [1, 2].map { try watched(fixture, node, by: $0) }
+    fixture.trigger(node)
+    fixture.lane.runAll()
+    _ = fixture.engine.read(node, handle: handles[0], offset: 0, length: 4_096, isDirect: false, threadID: 1)
+    for handle in handles { fixture.engine.release(node, handle: handle) }
+    #expect(closed(fixture).map(\.isCachedBefore) == [false, true])
+    fixture.engine.evict(node, by: "command") { _ in }
+    fixture.lane.runAll()
+    let handle = try watched(fixture, node, by: 3)
+    fixture.engine.release(node, handle: handle)
+    #expect(closed(fixture).last?.isCachedBefore == false, "the eviction dropped the pages")
   }
 
   @Test func openingAResidentOrEmptyFileNeedsNoHandle() {

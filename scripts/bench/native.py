@@ -247,6 +247,40 @@ def dataless_handle(bench):
     return result
 
 
+def observed_reads(bench):
+    """What `--observe reads`, the default of `run`, costs reads of local content: opens that the kernel would serve alone."""
+    size = (16 if bench.quick else 128) * MEBIBYTE
+    result = row(
+        "observed-reads", f"{size // MEBIBYTE} MiB resident, sequential, hot: time with --observe reads / without, "
+        "by size of a read", "reported",
+    )
+    directory = bench.path("observed")
+    os.makedirs(directory, exist_ok=True)
+    file = os.path.join(directory, "file")
+    if not os.path.exists(file):
+        run(["bash", "-c", 'head -c "$1" /dev/urandom > "$0"', file, str(size)], 300)
+    reader, path = tool(bench, "reader"), os.path.join(bench.mountpoint, "file")
+    blocks, times = (4096, 131072, MEBIBYTE), {}
+    for _ in range(bench.pair_count):
+        for mode in ("reads", "off"):
+            with Dataless(bench, directory, "--observe", mode):
+                run([reader, "seq", path, str(MEBIBYTE)], 120)
+                for block in blocks:
+                    # Once to warm up what this mode reads from.
+                    run([reader, "seq", path, str(block)], 120)
+                    taken = sample([reader, "seq", path, str(block)], 120, None, timed_by_output=True)
+                    times.setdefault((mode, block), []).append(taken.seconds)
+    parts = []
+    for block in blocks:
+        observed, plain = (sorted(times[mode, block])[bench.pair_count // 2] for mode in ("reads", "off"))
+        each = observed / (size / block) * 1e6
+        parts.append(f"{block // 1024} KiB: {observed / plain:.1f} ({each:.1f} us a read)")
+    result.value = "; ".join(parts)
+    result.detail = f"{bench.pair_count} pairs, medians"
+    result.raw = {f"{mode}_{block}_s": values for (mode, block), values in times.items()}
+    return result
+
+
 CASES = {
     "sequential-hot": lambda bench: sequential(bench, "sequential-hot", True),
     "sequential-cold": lambda bench: sequential(bench, "sequential-cold", False),
@@ -257,4 +291,5 @@ CASES = {
     "first-read-xfs": first_read_reflink("xfs"),
     "first-read-btrfs": first_read_reflink("btrfs"),
     "dataless-handle": dataless_handle,
+    "observed-reads": observed_reads,
 }

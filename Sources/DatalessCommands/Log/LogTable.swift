@@ -10,7 +10,8 @@ struct LogTable {
   }
 
   private static let quietTypes: Set<String> = [
-    "process.seen", "wait.started", "wait.finished", "handle.closed", "volume.counters", "materialization.started",
+    "process.seen", "wait.started", "wait.finished", "handle.closed", "handle.open", "handle.unseen", "volume.counters",
+    "materialization.started",
   ]
   private static let table = TextTable([
     .init("TIME (UTC)", width: 12), .init("WHO", width: 20, widthMax: 28), .init("WHAT", width: 13, widthMax: 20),
@@ -78,7 +79,12 @@ struct LogTable {
       row.blocked = Self.duration(json.integer("blocked_ns"))
       row.outcome = record.outcome ?? "started"
       row.detail = "attempt \(record.attempt ?? 0)"
-    case "handle.closed": handleClosed(json, &row)
+    case "handle.closed", "handle.open":
+      handleClosed(json, &row)
+      if record.type == "handle.open" { row.what = "reading" }
+    case "handle.unseen":
+      row.what = "reopen"
+      row.outcome = "unseen"
     case "eviction.finished", "eviction.refused":
       row.who = json.string("by") ?? ""
       row.what = "evict"

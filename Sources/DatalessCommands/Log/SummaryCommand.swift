@@ -1,5 +1,5 @@
-import ArgumentParser
-import DatalessControl
+public import ArgumentParser
+public import DatalessControl
 
 /// `dataless summary`: what a log adds up to.
 struct SummaryCommand: ParsableCommand {
@@ -9,10 +9,14 @@ struct SummaryCommand: ParsableCommand {
     discussion: """
       TARGET is the mountpoint of a volume, or a log file; both give the same answer. Of a file that holds several \
       sessions, the one that was mounted last is meant. Requests are those that reached the volume: what the kernel \
-      answers from its caches is not seen. Needless is a file that was fetched for a read and of which at most 5 % was \
-      read; header only is a file of which only the first 64 KiB, and at most half, were read.
+      answers from its caches is not seen. Needless is a file that was fetched for a program and of which at most 5 % was \
+      read by anybody; header only is a file of which only the first 64 KiB, and at most half, were read. Where a file was \
+      opened again while its content was local, the kernel alone saw the reads: what was used is unknown then, unless the \
+      volume was mounted with --observe reads, as `dataless run` does. Of a mounted volume, waits that have not ended count \
+      up to now.
 
       EXAMPLES
+        dataless summary run.jsonl --files --sort blocked
         dataless summary /mnt/project
         dataless summary run.jsonl --json
 
@@ -26,17 +30,48 @@ struct SummaryCommand: ParsableCommand {
   @Flag(help: "Print one JSON object. [default: text]")
   var json = false
 
+  @Flag(help: "Show each file that was tried or opened: bytes, share read, waits, who. [default: totals]")
+  var files = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --files: needless (needless ones first), blocked (longest first) or bytes (most first). [default: needless]",
+      valueName: "order"))
+  var sort: FileSummary.Order?
+
+  @Option(
+    help: ArgumentHelp("With --files: rows that are shown, 0 for all; JSON has all. [default: 20]", valueName: "n"))
+  var limit: Int?
+
+  func validate() throws {
+    if let limit, limit < 0 {
+      throw ValidationError("malformed --limit \(limit): expected a whole number, 0 or more (EINVAL).")
+    }
+    if !files, sort != nil || limit != nil {
+      throw ValidationError(
+        "--\(sort != nil ? "sort" : "limit") belongs to --files: add it, or leave both out (EINVAL).")
+    }
+  }
+
   func run() throws {
     let log = try LogTarget.resolve(target.bytes)
     let flushed = try LogFlush.flush(log)
     let report = try SummaryReport.load(
-      log: log.log, session: log.isVolume ? log.session : nil, isMounted: flushed.isMounted, lost: flushed.lost)
+      log: log.log, session: log.isVolume ? log.session : nil, isMounted: flushed.isMounted, lost: flushed.lost,
+      files: files ? sort ?? .needless : nil)
     let output = StandardOutput()
     if json {
       try output.json(report)
       return
     }
-    for line in SummaryText.lines(report, width: TerminalSize.columns()) { try output.line(line) }
+    let rowsMax = limit ?? 20
+    let lines =
+      files
+      ? SummaryFileTable.lines(report, rowsMax: rowsMax == 0 ? nil : rowsMax)
+      : SummaryText.lines(report, width: TerminalSize.columns())
+    for line in lines { try output.line(line) }
     try output.flush()
   }
 }
+
+extension FileSummary.Order: ExpressibleByArgument {}

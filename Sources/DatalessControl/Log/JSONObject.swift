@@ -109,7 +109,7 @@ public struct JSONObject: Sendable {
     }
   }
 
-  private static func integer(_ bytes: ArraySlice<UInt8>) -> Int64? {
+  static func integer(_ bytes: ArraySlice<UInt8>) -> Int64? {
     guard bytes.first == UInt8(ascii: "-") else { return unsigned(bytes).flatMap { Int64(exactly: $0) } }
     return unsigned(bytes.dropFirst()).flatMap { Int64(exactly: $0) }.map { -$0 }
   }

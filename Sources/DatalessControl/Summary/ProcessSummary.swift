@@ -29,9 +29,9 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   public var refusals: Int64 = 0
   public var refused = SummaryReport.Refused()
   public var blocked = SummaryReport.Blocked()
-  /// By handle: how much they read of files that were dataless at open.
+  /// Files by how much these processes read of them; needless are those that were materialized for them.
   public var use = SummaryReport.Use()
-  /// `nothing`, `opened_not_read`, `header_only`, `in_part`, `whole` or `read_again_after_eviction`: most of `use`.
+  /// `nothing`, `opened_not_read`, `header_only`, `in_part`, `whole`, `unknown` or `read_again_after_eviction`: most of `use`.
   public var verdict = "nothing"
 
   public init() {}
@@ -43,11 +43,11 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
     case startedBy = "started_by"
   }
 
-  /// The kind of use with the most handles; of equal ones the most wasteful.
+  /// The kind of use with the most files; of equal ones the most wasteful that is known.
   mutating func judge() {
     let counts: [(String, Int64)] = [
       ("read_again_after_eviction", use.readAgainAfterEviction), ("opened_not_read", use.openedNotRead),
-      ("header_only", use.headerOnly), ("in_part", use.inPart), ("whole", use.whole),
+      ("header_only", use.headerOnly), ("in_part", use.inPart), ("whole", use.whole), ("unknown", use.unknown),
     ]
     var best = ("nothing", Int64(0))
     for count in counts where count.1 > best.1 { best = count }

@@ -2,9 +2,11 @@
 ///
 /// Memory: some 100 bytes per item and process that the log names, whatever the number of records.
 public struct SummaryBuilder: Sendable {
-  private struct Attempt {
+  struct Attempt {
     var process: UInt32?
     var isCommand: Bool
+    var path: [UInt8]
+    var isFile: Bool
     /// Whether it brings in a range of the file.
     var isPart: Bool
     var topLevel: Int
@@ -15,25 +17,33 @@ public struct SummaryBuilder: Sendable {
   /// Beyond so many, files and directories at the top are counted under `...`.
   private static let topLevelMax = 10_000
 
-  private var report = SummaryReport()
-  private var processes = LogProcesses(keepsRecords: false)
-  private var groups = SummaryProcesses()
-  private var files = SummaryFiles()
-  private var wall = IntervalUnion()
-  private var attempts: [UInt64: Attempt] = [:]
-  private var topLevel: [SummaryReport.TopLevel] = []
+  var report = SummaryReport()
+  var processes = LogProcesses(keepsRecords: false)
+  var groups = SummaryProcesses()
+  var files: SummaryFiles
+  var waits = SummaryWaits()
+  var wall = IntervalUnion()
+  var attempts: [UInt64: Attempt] = [:]
+  var topLevel: [SummaryReport.TopLevel] = []
   private var topLevelIndex: [[UInt8]: Int] = [:]
-  private var sections = SummarySections()
+  var sections = SummarySections()
   private var refusedItems = RefusedItems()
   private var firstMonotonic: Int64?
   private var lastMonotonic: Int64 = 0
   private var nextSequence: UInt64?
   private let session: String?
+  private let order: FileSummary.Order?
   /// Records so far, of whatever session.
   public private(set) var recordCount = 0
 
-  /// - Parameter session: nil for the one that was mounted last; every `volume.mounted` record begins anew.
-  public init(session: String? = nil) { self.session = session }
+  /// - Parameters:
+  ///   - session: nil for the one that was mounted last; every `volume.mounted` record begins anew.
+  ///   - files: In which order to report on every file; nil for not at all, which saves a path per file.
+  public init(session: String? = nil, files order: FileSummary.Order? = nil) {
+    self.session = session
+    self.order = order
+    files = SummaryFiles(keepsFiles: order != nil)
+  }
 
   /// Takes the next record of the log. Records of other sessions count as nothing.
   public mutating func add(_ record: LogRecord) {
@@ -57,9 +67,12 @@ public struct SummaryBuilder: Sendable {
     case "materialization.finished": finished(record)
     case "materialization.refused": refused(record)
     case "materialization.held": report.held.attempts += 1
-    case "wait.started": record.attempt.map { attempts[$0]?.waiting += 1 }
+    case "wait.started":
+      record.attempt.map { attempts[$0]?.waiting += 1 }
+      waits.begin(record)
     case "wait.finished": waitFinished(record)
-    case "handle.closed": handleClosed(record)
+    case "handle.closed", "handle.open": handleTold(record, isOpen: record.type == "handle.open")
+    case "handle.unseen": files.unseen(json.path ?? [], by: process(record.process))
     case "source.changed": files.changed(json.path ?? [])
     // What a refresh freed was of no use to anybody any more: nobody evicted it.
     case "eviction.finished" where json.string("by") == "source": break
@@ -103,13 +116,24 @@ public struct SummaryBuilder: Sendable {
   ///   - malformedLines: Lines of the file that are no records.
   ///   - isMounted: Whether the volume still writes the log; if not, an end is missing that is not there.
   ///   - lost: Records that the daemon says are not in the file.
-  public func finish(log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0) -> SummaryReport {
+  ///   - now: CLOCK_MONOTONIC, up to which waits count that have not ended. Default: the last record's.
+  public func finish(
+    log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil
+  ) -> SummaryReport {
+    var current = self
+    // In a log that has its end, a wait without one is a record that was lost.
+    if report.unmountReason == nil { current.endWaits(at: max(now ?? lastMonotonic, lastMonotonic)) }
+    return current.finished(log: log, malformedLines: malformedLines, isMounted: isMounted, lost: lost)
+  }
+
+  private func finished(log: [UInt8], malformedLines: Int, isMounted: Bool, lost: Int64) -> SummaryReport {
     var result = report
     result.log = String(decoding: log, as: UTF8.self)
     result.durationNanoseconds = lastMonotonic - (firstMonotonic ?? lastMonotonic)
     result.completeness.lostRecords = max(result.completeness.lostRecords, lost)
     result.completeness.malformedLines = Int64(malformedLines)
     result.completeness.unfinishedAttempts = Int64(attempts.values.count { !$0.isFinished })
+    result.completeness.isMounted = isMounted && report.unmountReason == nil
     result.completeness.isEndMissing = !isMounted && report.unmountReason == nil
     result.completeness.isComplete =
       result.completeness.lostRecords == 0 && malformedLines == 0 && !result.completeness.isEndMissing
@@ -120,7 +144,11 @@ public struct SummaryBuilder: Sendable {
     result.use = files.use
     result.repeated = files.repeated
     result.longestDirectoryChain = files.longestChain
-    result.processes = groups.summaries
+    result.processes = groups.summaries(files.usesByGroup)
+    if let order, var rows = files.rows {
+      FileSummary.sort(&rows, by: order)
+      result.files = rows
+    }
     result.refused = refusedItems.sum
     result.topLevelDirectories = topLevel.sorted {
       ($1.bytes, $1.files, $1.directories, $0.path) < ($0.bytes, $0.files, $0.directories, $1.path)
@@ -134,7 +162,7 @@ public struct SummaryBuilder: Sendable {
   private mutating func beginSession() {
     let earlier = report.completeness.earlierSessions + 1
     let count = recordCount
-    self = SummaryBuilder()
+    self = SummaryBuilder(files: order)
     report.completeness.earlierSessions = earlier
     recordCount = count
   }
@@ -145,16 +173,19 @@ public struct SummaryBuilder: Sendable {
       if report.started == nil { report.started = time }
       report.ended = time
     }
-    if let monotonic = record.monotonicNanoseconds {
-      if firstMonotonic == nil { firstMonotonic = monotonic }
-      lastMonotonic = max(lastMonotonic, monotonic)
-    }
+    if let monotonic = record.monotonicNanoseconds { noteTime(monotonic) }
     guard let sequence = record.sequence else { return }
     // `log.dropped` has the number of the last lost record and counts itself among them.
     let gap = nextSequence.map { sequence > $0 ? Int64(clamping: sequence - $0) : 0 } ?? 0
     let said = record.type == "log.dropped" ? record.json.integer("count") ?? 1 : 0
     report.completeness.lostRecords += max(record.type == "log.dropped" ? gap + 1 : gap, said)
     nextSequence = sequence &+ 1
+  }
+
+  /// What the report covers goes up to here.
+  mutating func noteTime(_ monotonic: Int64) {
+    if firstMonotonic == nil { firstMonotonic = monotonic }
+    lastMonotonic = max(lastMonotonic, monotonic)
   }
 
   private mutating func counters(_ record: LogRecord) {
@@ -164,8 +195,8 @@ public struct SummaryBuilder: Sendable {
     }
     if let items = json.object("items") {
       report.known = SummaryReport.Known(
-        files: items.integer("files") ?? 0, directories: items.integer("directories") ?? 0,
-        bytes: items.integer("bytes") ?? 0)
+        files: items.integer("files") ?? 0, emptyFiles: items.integer("files_empty") ?? 0,
+        directories: items.integer("directories") ?? 0, bytes: items.integer("bytes") ?? 0)
     }
     if let rules = json.object("rules").flatMap(RuleCounts.init) { report.rules = rules.count > 0 ? rules : nil }
     report.completeness.lostRecords = max(report.completeness.lostRecords, json.integer("log_dropped") ?? 0)
@@ -178,10 +209,11 @@ public struct SummaryBuilder: Sendable {
     guard let path = record.json.path else { return }
     let isFile = record.json.string("kind") != "directory"
     report.triggers[record.json.string("trigger") ?? "unknown", default: 0] += 1
-    files.started(path, size: record.json.integer("size") ?? 0)
+    files.started(
+      path, size: record.json.integer("size") ?? 0, isFile: isFile, by: process(record.process))
     guard let id = record.attempt else { return }
     attempts[id] = Attempt(
-      process: record.process, isCommand: record.json.string("trigger") == "command",
+      process: record.process, isCommand: record.json.string("trigger") == "command", path: path, isFile: isFile,
       isPart: record.json.integer("range_offset") != nil, topLevel: topLevel(of: path, isFile: isFile))
   }
 
@@ -198,7 +230,8 @@ public struct SummaryBuilder: Sendable {
     report.held.heldNanoseconds &+= json.integer("held_ns") ?? 0
     switch record.outcome ?? "ok" {
     case "ok" where isFile:
-      let share = files.materializedFile(path, bytes: bytes, isRead: !isCommand, isPart: attempt?.isPart ?? false)
+      let group = isCommand ? nil : groups.index(of: process, processes)
+      let share = files.materializedFile(path, bytes: bytes, group: group, isPart: attempt?.isPart ?? false)
       let count: Int64 = share == .more ? 0 : 1
       report.materialized.files += count
       report.materialized.bytes += bytes
@@ -209,7 +242,6 @@ public struct SummaryBuilder: Sendable {
       groups.with(process, processes, isCommand: isCommand) {
         $0.files += count
         $0.bytes += bytes
-        if share == .again { $0.use.readAgainAfterEviction += 1 }
       }
     case "ok":
       files.materializedDirectory(path, durationNanoseconds: json.integer("duration_ns") ?? 0)
@@ -232,38 +264,6 @@ public struct SummaryBuilder: Sendable {
     report.refusals[record.json.string("errno") ?? "unknown", default: 0] += 1
     refusedItems.add(record)
     groups.refused(record, processes)
-  }
-
-  private mutating func waitFinished(_ record: LogRecord) {
-    guard let blocked = record.json.integer("blocked_ns"), let end = record.monotonicNanoseconds else { return }
-    report.blocked.add(blocked)
-    wall.insert(from: end - blocked, to: end)
-    let isCommand = record.json.string("trigger") == "command"
-    groups.waited(record.process, processes, isCommand: isCommand, from: end - blocked, to: end)
-    sections.current.blockedNanoseconds += blocked
-    guard let id = record.attempt, let attempt = attempts[id] else { return }
-    topLevel[attempt.topLevel].blockedNanoseconds += blocked
-    settle(id) { $0.waiting -= 1 }
-  }
-
-  /// Changes an attempt, and forgets it when it and all its waits have ended.
-  private mutating func settle(_ id: UInt64, _ body: (inout Attempt) -> Void) {
-    guard var attempt = attempts[id] else { return }
-    body(&attempt)
-    attempts[id] = attempt.isFinished && attempt.waiting <= 0 ? nil : attempt
-  }
-
-  private mutating func handleClosed(_ record: LogRecord) {
-    let json = record.json
-    guard let path = json.path else { return }
-    let size = json.integer("size") ?? 0
-    let covered = json.integer("covered_bytes") ?? 0
-    let highWaterMark = json.integer("high_water_mark") ?? 0
-    files.closed(
-      path, size: size, covered: covered, highWaterMark: highWaterMark, triggered: json.bool("triggered") ?? false)
-    groups.with(record.process, processes) {
-      $0.use.count(FileUse(size: size, covered: covered, highWaterMark: highWaterMark))
-    }
   }
 
   private mutating func exceeded(_ record: LogRecord) {

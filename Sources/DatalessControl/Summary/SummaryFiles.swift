@@ -1,18 +1,54 @@
-/// What happened to each item, in a few bytes per item.
+/// What happened to each item, in a few bytes per item, and in a few more per item and program that read it.
 struct SummaryFiles: Sendable {
+  /// What was seen being read.
+  private struct Reads {
+    var coverage = ReadCoverage()
+    var mapped: Int64 = 0
+    var isOpened = false
+    /// Pages that were in the kernel's cache may have been used unseen.
+    var isMinimum = false
+    var isReadAgain = false
+
+    mutating func add(_ handle: HandleRecord, _ reads: HandleRecord.Reads) {
+      coverage.add(covered: reads.covered, highWaterMark: reads.highWaterMark, ranges: reads.ranges)
+      mapped = mapped.addingReportingOverflow(reads.mapped).partialValue
+      isOpened = true
+      isMinimum = isMinimum || handle.isCachedBefore
+    }
+  }
+
   private struct Item {
     var size: Int64 = 0
-    var covered: Int64 = 0
-    var highWaterMark: Int64 = 0
+    var reads = Reads()
     var attempts: UInt16 = 0
     var materializations: UInt16 = 0
-    var isOpened = false
-    var isReadAgain = false
-    var isTriggeredByHandle = false
+    /// What is there of it since its last eviction, and what was fetched of it in all.
+    var local: Int64 = 0
+    var fetched: Int64 = 0
+    /// The group of the program for which it was materialized last; nil: none, or a command of ours.
+    var group: Int?
+    /// It was opened such that the kernel served the reads alone.
+    var isUnseen = false
+    /// Watched handles that are open, through which more is being read.
+    var openHandles: Int32 = 0
     /// What was materialized before was another version.
     var isNewVersion = false
     /// Some ranges of it are there, since its last eviction.
     var isPartial = false
+
+    /// Whether more of it may have been read than is told.
+    var mayHaveMore: Bool { isUnseen || openHandles > 0 }
+
+    /// Materialized for a program, and at most 5 % of what came was read by anybody.
+    var isNeedless: Bool {
+      group != nil && materializations > 0 && reads.isOpened && !mayHaveMore && !reads.isMinimum
+        && reads.coverage.bytesAtMost <= local / 20
+    }
+  }
+
+  private struct UseKey: Hashable {
+    var item: UInt64
+    var group: Int
   }
 
   /// What one attempt was to its file.
@@ -25,13 +61,20 @@ struct SummaryFiles: Sendable {
   }
 
   private var items: [UInt64: Item] = [:]
+  private var uses: [UseKey: Reads] = [:]
   private var chains: [UInt64: (length: Int64, durationNanoseconds: Int64)] = [:]
+  private var details: FileDetails?
+  private var openHandles: Set<UInt64> = []
   private(set) var repeated = SummaryReport.Repeated()
   private(set) var longestChain: SummaryReport.Chain?
   private(set) var distinctFiles: Int64 = 0
   private(set) var distinctBytes: Int64 = 0
 
-  mutating func started(_ path: [UInt8], size: Int64) {
+  /// - Parameter keepsFiles: Whether `rows` are asked for, which takes a path per file.
+  init(keepsFiles: Bool) { details = keepsFiles ? FileDetails() : nil }
+
+  mutating func started(_ path: [UInt8], size: Int64, isFile: Bool, by process: FileSummary.Process?) {
+    if isFile { details?.note(path, process) }
     let count = update(path) { item in
       item.size = max(item.size, size)
       item.attempts = item.attempts == .max ? .max : item.attempts + 1
@@ -45,21 +88,30 @@ struct SummaryFiles: Sendable {
   }
 
   /// - Parameters:
-  ///   - isRead: Whether somebody read it, and not a command of ours asked for it.
+  ///   - group: The program that it was for; nil if a command of ours asked for it.
   ///   - isPart: Whether the attempt brought in a range of the file.
-  mutating func materializedFile(_ path: [UInt8], bytes: Int64, isRead: Bool, isPart: Bool) -> Share {
+  mutating func materializedFile(_ path: [UInt8], bytes: Int64, group: Int?, isPart: Bool) -> Share {
     let (isFirst, share) = update(path) { item in
       item.size = max(item.size, bytes)
-      if item.isPartial, !item.isNewVersion { return (false, Share.more) }
+      item.group = group ?? item.group
+      item.fetched = item.fetched.addingReportingOverflow(bytes).partialValue
+      if item.isPartial, !item.isNewVersion {
+        item.local = item.local.addingReportingOverflow(bytes).partialValue
+        return (false, Share.more)
+      }
+      item.local = bytes
       item.isPartial = isPart
       item.materializations = item.materializations == .max ? .max : item.materializations + 1
-      let isAgain = isRead && item.materializations > 1 && !item.isNewVersion
+      let isAgain = group != nil && item.materializations > 1 && !item.isNewVersion
       item.isNewVersion = false
-      if isAgain { item.isReadAgain = true }
+      if isAgain { item.reads.isReadAgain = true }
       return (item.materializations == 1, isAgain ? .again : .whole)
     }
     if isFirst { distinctFiles += 1 }
     if isFirst || share == .more { distinctBytes += bytes }
+    if share == .again, let group {
+      uses[UseKey(item: PathHash.of(path), group: group), default: Reads()].isReadAgain = true
+    }
     return share
   }
 
@@ -84,30 +136,85 @@ struct SummaryFiles: Sendable {
     }
   }
 
-  mutating func closed(_ path: [UInt8], size: Int64, covered: Int64, highWaterMark: Int64, triggered: Bool) {
-    update(path) { item in
-      item.size = max(item.size, size)
-      // What two handles read may overlap; their sum is the most that was needed.
-      item.covered = min(item.size, item.covered.addingReportingOverflow(covered).partialValue)
-      item.highWaterMark = max(item.highWaterMark, highWaterMark)
-      item.isOpened = true
-      item.isTriggeredByHandle = item.isTriggeredByHandle || triggered
+  /// Whether a handle was open at the last record of it: more may have been read since.
+  mutating func note(_ handle: UInt64, of path: [UInt8], isOpen: Bool) {
+    let wasOpen = isOpen ? !openHandles.insert(handle).inserted : openHandles.remove(handle) != nil
+    if isOpen != wasOpen { update(path) { $0.openHandles += isOpen ? 1 : -1 } }
+  }
+
+  /// What was read through a watched handle. - Parameter groups: Of each who read, in the order of `handle.readers`.
+  mutating func read(_ handle: HandleRecord, groups: [Int], by processes: [FileSummary.Process?]) {
+    for process in processes { details?.note(handle.path, process) }
+    update(handle.path) { item in
+      item.size = max(item.size, handle.size)
+      for reader in handle.readers { item.reads.add(handle, reader.reads) }
     }
+    let hash = PathHash.of(handle.path)
+    for (reader, group) in zip(handle.readers, groups) {
+      uses[UseKey(item: hash, group: group), default: Reads()].add(handle, reader.reads)
+    }
+  }
+
+  mutating func unseen(_ path: [UInt8], by process: FileSummary.Process?) {
+    details?.note(path, process)
+    update(path) { $0.isUnseen = true }
+  }
+
+  mutating func waited(_ path: [UInt8], nanoseconds: Int64, isUnderWay: Bool) {
+    details?.waited(path, nanoseconds, isUnderWay)
   }
 
   /// Files by what was read of them.
   var use: SummaryReport.Use {
     var use = SummaryReport.Use()
     for item in items.values {
-      if item.isReadAgain { use.readAgainAfterEviction += 1 }
-      guard item.isOpened else { continue }
-      use.count(FileUse(size: item.size, covered: item.covered, highWaterMark: item.highWaterMark))
-      if item.materializations > 0, item.isTriggeredByHandle, item.covered <= item.size / 20 {
-        use.needlessFiles += 1
-        use.needlessBytes += item.size
-      }
+      if item.reads.isReadAgain { use.readAgainAfterEviction += 1 }
+      guard item.reads.isOpened else { continue }
+      use.count(Self.use(item, item.reads))
+      if item.isNeedless { use.addNeedless(item.local) }
     }
     return use
+  }
+
+  /// The same by the group of the program that read; needless ones by the one that they were materialized for.
+  var usesByGroup: [Int: SummaryReport.Use] {
+    var result: [Int: SummaryReport.Use] = [:]
+    for (key, reads) in uses {
+      guard let item = items[key.item] else { continue }
+      if reads.isReadAgain { result[key.group, default: .init()].readAgainAfterEviction += 1 }
+      if reads.isOpened { result[key.group, default: .init()].count(Self.use(item, reads)) }
+    }
+    for item in items.values where item.isNeedless {
+      if let group = item.group { result[group, default: .init()].addNeedless(item.local) }
+    }
+    return result
+  }
+
+  /// One row for each file that was tried or opened, if they are kept; in no order.
+  var rows: [FileSummary]? {
+    details?.rows.map { row in
+      var row = row
+      guard let item = items[PathHash.of(row.pathBytes)] else { return row }
+      row.size = item.size
+      row.bytes = item.fetched
+      row.attempts = Int64(item.attempts)
+      row.materializations = Int64(item.materializations)
+      row.readBytes = item.reads.coverage.bytesAtLeast
+      row.mappedBytes = min(item.reads.mapped, row.readBytes)
+      row.isNeedless = item.isNeedless
+      guard item.reads.isOpened else { return row }
+      let use = Self.use(item, item.reads)
+      row.use = use.rawValue
+      // Three digits are all that is meant.
+      if use != .unknown, item.size > 0 {
+        row.readShare = (Double(row.readBytes) * 1_000 / Double(item.size)).rounded() / 1_000
+      }
+      return row
+    }
+  }
+
+  private static func use(_ item: Item, _ reads: Reads) -> FileUse {
+    FileUse(size: item.size, coverage: reads.coverage, isUnseen: item.mayHaveMore || reads.isMinimum)
   }
 
   @discardableResult

@@ -25,28 +25,32 @@ struct SummaryProcesses: Sendable {
   mutating func with(
     _ id: UInt32?, _ processes: LogProcesses, isCommand: Bool = false, _ body: (inout ProcessSummary) -> Void
   ) {
-    body(&groups[index(id, processes, isCommand)].summary)
+    body(&groups[index(of: id, processes, isCommand: isCommand)].summary)
   }
 
   /// Policy refused a trigger.
   mutating func refused(_ record: LogRecord, _ processes: LogProcesses) {
-    let index = index(record.process, processes, false)
+    let index = index(of: record.process, processes)
     groups[index].summary.refusals += 1
     groups[index].refused.add(record)
   }
 
   mutating func waited(
-    _ id: UInt32?, _ processes: LogProcesses, isCommand: Bool, from start: Int64, to end: Int64
+    _ id: UInt32?, _ processes: LogProcesses, isCommand: Bool, from start: Int64, to end: Int64,
+    isUnderWay: Bool = false
   ) {
-    let index = index(id, processes, isCommand)
-    groups[index].summary.blocked.add(end - start)
+    let index = index(of: id, processes, isCommand: isCommand)
+    groups[index].summary.blocked.add(end - start, isUnderWay: isUnderWay)
     groups[index].wall.insert(from: start, to: end)
   }
 
   /// Most bytes first, then most files, then longest blocked; names decide between equals.
-  var summaries: [ProcessSummary] {
-    groups.map { group in
+  ///
+  /// - Parameter uses: Of files, by the index of a group.
+  func summaries(_ uses: [Int: SummaryReport.Use]) -> [ProcessSummary] {
+    groups.enumerated().map { index, group in
       var summary = group.summary
+      summary.use = uses[index] ?? SummaryReport.Use()
       summary.blocked.wallNanoseconds = group.wall.length
       summary.blocked.setParallelism()
       summary.refused = group.refused.sum
@@ -58,7 +62,8 @@ struct SummaryProcesses: Sendable {
     }
   }
 
-  private mutating func index(_ id: UInt32?, _ processes: LogProcesses, _ isCommand: Bool) -> Int {
+  /// The group of a process.
+  mutating func index(of id: UInt32?, _ processes: LogProcesses, isCommand: Bool = false) -> Int {
     if let id, let index = indexByID[id] { return index }
     let chain = id.map { processes.chain(of: $0) } ?? []
     let starter = chain.dropFirst().first { $0.exe != nil && $0.exe != chain.first?.exe }
@@ -94,8 +99,9 @@ struct SummaryProcesses: Sendable {
 }
 
 extension SummaryReport.Blocked {
-  mutating func add(_ nanoseconds: Int64) {
+  mutating func add(_ nanoseconds: Int64, isUnderWay: Bool = false) {
     waits += 1
+    if isUnderWay { underWay += 1 }
     sumNanoseconds += nanoseconds
     longestNanoseconds = max(longestNanoseconds, nanoseconds)
   }

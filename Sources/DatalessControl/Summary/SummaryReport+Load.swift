@@ -1,3 +1,5 @@
+import Glibc
+
 extension SummaryReport {
   /// Reads a log file from its beginning to its end.
   ///
@@ -5,15 +7,28 @@ extension SummaryReport {
   ///   - session: Whose records count. Default: those of the session that was mounted last.
   ///   - isMounted: Whether the volume still writes the log, so that it may well have no end. Default: no.
   ///   - lost: Records that the daemon says are not in the file. Default: only what the file itself tells of losses.
+  ///   - files: In which order to report on every file. Default: not at all.
   /// - Throws: `ControlError.system` when the file cannot be read; `.malformed` when it holds no record.
   public static func load(
-    log: [UInt8], session: String? = nil, isMounted: Bool = false, lost: Int64 = 0
+    log: [UInt8], session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
+    files: FileSummary.Order? = nil
   ) throws(ControlError) -> SummaryReport {
+    // Waits that have not ended count up to here; the daemon's clock is this machine's.
+    let now = isMounted ? MonotonicClock.nanoseconds : nil
     let file = try LogFile(path: log)
-    var builder = SummaryBuilder(session: session)
+    var builder = SummaryBuilder(session: session, files: files)
     while let record = try file.next() { builder.add(record) }
     if let record = file.tornLine() { builder.add(record) }
     guard builder.recordCount > 0 else { throw .noRecord(log) }
-    return builder.finish(log: log, malformedLines: file.malformedLines, isMounted: isMounted, lost: lost)
+    return builder.finish(log: log, malformedLines: file.malformedLines, isMounted: isMounted, lost: lost, now: now)
+  }
+}
+
+/// CLOCK_MONOTONIC, as the log's `monotonic_ns`.
+enum MonotonicClock {
+  static var nanoseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

@@ -12,6 +12,8 @@ extension SummaryReport {
     public var unfinishedAttempts: Int64 = 0
     /// Sessions before this one in the same file, which are not counted.
     public var earlierSessions: Int64 = 0
+    /// Whether the volume is mounted, so that the log goes on.
+    public var isMounted = false
 
     enum CodingKeys: String, CodingKey, CaseIterable {
       case isComplete = "complete"
@@ -20,6 +22,7 @@ extension SummaryReport {
       case isEndMissing = "end_missing"
       case unfinishedAttempts = "unfinished_attempts"
       case earlierSessions = "earlier_sessions"
+      case isMounted = "mounted"
     }
   }
 
@@ -45,13 +48,21 @@ extension SummaryReport {
 
   public struct Known: Codable, Sendable, Equatable {
     public var files: Int64 = 0
+    /// Of `files`, those that have no content, so that there is nothing to materialize.
+    public var emptyFiles: Int64 = 0
     public var directories: Int64 = 0
     public var bytes: Int64 = 0
-    enum CodingKeys: String, CodingKey, CaseIterable { case files, directories, bytes }
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case files, directories, bytes
+      case emptyFiles = "files_empty"
+    }
   }
 
   public struct Blocked: Codable, Sendable, Equatable {
     public var waits: Int64 = 0
+    /// Of `waits`, those that have not ended: they count up to now, or to the log's last record.
+    public var underWay: Int64 = 0
     /// Over all waiters.
     public var sumNanoseconds: Int64 = 0
     /// Time in which at least one caller was blocked.
@@ -62,13 +73,31 @@ extension SummaryReport {
 
     enum CodingKeys: String, CodingKey, CaseIterable {
       case waits, parallelism
+      case underWay = "under_way"
       case sumNanoseconds = "sum_ns"
       case wallNanoseconds = "wall_ns"
       case longestNanoseconds = "longest_ns"
     }
   }
 
-  /// Files by what was read of them through handles that were opened while they were dataless.
+  /// A caller that is blocked.
+  public struct Waiting: Codable, Sendable, Equatable {
+    public var attempt: UInt64
+    public var path: String
+    public var trigger: String
+    /// Absent when unknown.
+    public var pid: Int32?
+    public var tid: Int32?
+    public var comm: String?
+    /// So far.
+    public var blockedNanoseconds: Int64
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case attempt, path, trigger, pid, tid, comm
+      case blockedNanoseconds = "blocked_ns"
+    }
+  }
+
+  /// Files by what was read of them through handles that were watched.
   public struct Use: Codable, Sendable, Equatable {
     public var openedNotRead: Int64 = 0
     /// All that was read lies in the first 64 KiB, and is at most half of the file.
@@ -77,12 +106,14 @@ extension SummaryReport {
     public var whole: Int64 = 0
     /// Materialized again after eviction.
     public var readAgainAfterEviction: Int64 = 0
-    /// Materialized by a read, and at most 5 % of the file was read.
+    /// Less than all of it was seen being read, and more may have been: it was opened again when it was local.
+    public var unknown: Int64 = 0
+    /// Materialized for a program, and at most 5 % of what was fetched was read.
     public var needlessFiles: Int64 = 0
     public var needlessBytes: Int64 = 0
 
     enum CodingKeys: String, CodingKey, CaseIterable {
-      case whole
+      case whole, unknown
       case openedNotRead = "opened_not_read"
       case headerOnly = "header_only"
       case inPart = "in_part"
@@ -97,7 +128,13 @@ extension SummaryReport {
       case .headerOnly: headerOnly += 1
       case .inPart: inPart += 1
       case .whole: whole += 1
+      case .unknown: unknown += 1
       }
+    }
+
+    mutating func addNeedless(_ bytes: Int64) {
+      needlessFiles += 1
+      needlessBytes = needlessBytes.addingReportingOverflow(bytes).partialValue
     }
   }
 
@@ -187,29 +224,5 @@ extension SummaryReport {
       case blockedNanoseconds = "blocked_ns"
       case requestsReachingTheVolume = "requests_reaching_the_volume"
     }
-  }
-
-  /// The command of `dataless run`.
-  public struct Run: Codable, Sendable, Equatable {
-    public var command: [String] = []
-    public var exitStatus: Int64?
-    public var signal: String?
-    /// The budget that was exceeded first, if one was.
-    public var exceeded: Excess?
-    enum CodingKeys: String, CodingKey, CaseIterable {
-      case command, signal, exceeded
-      case exitStatus = "exit_status"
-    }
-  }
-
-  public struct Excess: Codable, Sendable, Equatable {
-    /// `files` or `bytes`.
-    public var budget: String
-    public var limit: Int64
-    public var used: Int64
-    public var path: String
-    /// `comm[pid]`.
-    public var process: String
-    enum CodingKeys: String, CodingKey, CaseIterable { case budget, limit, used, path, process }
   }
 }

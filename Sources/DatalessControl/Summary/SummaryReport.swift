@@ -19,6 +19,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   /// What of the volume is known; the whole of it once everything has been listed.
   public var known = Known()
   public var blocked = Blocked()
+  /// Who is blocked now, the longest first, at most 64.
+  public var waiting: [Waiting] = []
   public var use = Use()
   /// Attempts that ended with an errno, by its name, and triggers that policy refused.
   public var failures: [String: Int64] = [:]
@@ -44,6 +46,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   public var run: Run?
   /// What the scenario's rules did, by the last counters in the log; absent without rules.
   public var rules: RuleCounts?
+  /// Every file that was tried or opened; only if asked for.
+  public var files: [FileSummary]?
 
   public init() {}
 
@@ -51,12 +55,13 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case session, source, mountpoint, log, started, ended
     case unmountReason = "unmount_reason"
     case durationNanoseconds = "duration_ns"
-    case completeness, materialized, known, blocked, use, failures, refusals, refused, held, triggers, evictions,
+    case completeness, materialized, known, blocked, waiting, use, failures, refusals, refused, held, triggers,
+      evictions,
       repeated
     case longestDirectoryChain = "longest_directory_chain"
     case processes
     case topLevelDirectories = "top_level_directories"
     case requestsReachingTheVolume = "requests_reaching_the_volume"
-    case sections, run, rules
+    case sections, run, rules, files
   }
 }

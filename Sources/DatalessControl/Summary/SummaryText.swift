@@ -43,6 +43,7 @@ public enum SummaryText {
     var facts: [(String, String)] = []
     if report.known.files > 0 { facts.append(("share", share(report))) }
     if report.blocked.waits > 0 { facts.append(("blocked", blocked(report.blocked))) }
+    if let text = waiting(report) { facts.append(("waiting", text)) }
     if let text = use(report) { facts.append(("use", text)) }
     let failed = HumanText.counts(report.failures)
     if !failed.isEmpty { facts.append(("failures", failed)) }
@@ -100,16 +101,36 @@ public enum SummaryText {
   private static func share(_ report: SummaryReport) -> String {
     let done = report.materialized
     let known = report.known
-    let files = HumanText.percent(done.distinctFiles, of: known.files)
+    // An empty file has nothing to materialize.
+    let withContent = max(0, known.files - known.emptyFiles)
+    let files = HumanText.percent(done.distinctFiles, of: withContent)
     let bytes = HumanText.percent(done.distinctBytes, of: known.bytes)
-    return "\(files) of \(HumanText.count(known.files, "known file")), \(bytes) of \(HumanText.size(known.bytes))"
+    let empty = known.emptyFiles > 0 ? " with content (\(HumanText.count(known.emptyFiles)) more are empty)" : ""
+    return "\(files) of \(HumanText.count(withContent, "known file"))\(empty), \(bytes) of "
+      + HumanText.size(known.bytes)
+  }
+
+  /// Who is blocked now, the longest first.
+  private static func waiting(_ report: SummaryReport) -> String? {
+    guard report.blocked.underWay > 0 else { return nil }
+    let shown = report.waiting.prefix(3)
+    let texts = shown.map { wait in
+      let who = wait.comm.map { "\(TerminalText.escaped($0))[\(wait.pid ?? 0)]" } ?? "unknown"
+      let duration = HumanText.duration(nanoseconds: wait.blockedNanoseconds)
+      return
+        "\(who) for \(duration) so far at \(TerminalText.escaped(wait.path)) (\(TerminalText.escaped(wait.trigger)))"
+    }
+    let more = report.blocked.underWay - Int64(shown.count)
+    return texts.joined(separator: ", ") + (more > 0 ? ", and \(HumanText.count(more)) more" : "")
   }
 
   private static func blocked(_ blocked: SummaryReport.Blocked) -> String {
     let sum = HumanText.duration(nanoseconds: blocked.sumNanoseconds)
     let wall = HumanText.duration(nanoseconds: blocked.wallNanoseconds)
     let longest = HumanText.duration(nanoseconds: blocked.longestNanoseconds)
-    var text = "\(sum) in \(HumanText.count(blocked.waits, "wait")), longest \(longest); \(wall) of wall clock"
+    let underWay = blocked.underWay > 0 ? " (\(HumanText.count(blocked.underWay)) under way)" : ""
+    let waits = HumanText.count(blocked.waits, "wait") + underWay
+    var text = "\(sum) in \(waits), longest \(longest); \(wall) of wall clock"
     if let factor = blocked.parallelism { text += ", " + parallelism(factor) }
     return text
   }
@@ -124,6 +145,7 @@ public enum SummaryText {
     for (count, words) in [
       (use.whole, "read whole"), (use.inPart, "in part"), (use.headerOnly, "header only"),
       (use.openedNotRead, "opened, not read"), (use.readAgainAfterEviction, "read again after eviction"),
+      (use.unknown, "unknown (opened again while local, where the kernel alone sees the reads)"),
     ] where count > 0 {
       parts.append("\(HumanText.count(count)) \(words)")
     }
@@ -131,7 +153,8 @@ public enum SummaryText {
     var text = parts.joined(separator: ", ")
     if use.needlessFiles > 0 {
       let bytes = HumanText.size(use.needlessBytes)
-      text += "; needless: \(HumanText.count(use.needlessFiles, "file")), \(bytes) (at most 5 % was read)"
+      text +=
+        "; needless: \(HumanText.count(use.needlessFiles, "file")), \(bytes) (at most 5 % was read; --files names them)"
     }
     return text
   }
@@ -169,9 +192,10 @@ public enum SummaryText {
       parts.append("incomplete: \(HumanText.count(state.malformedLines, "line")) \(verb)")
     }
     if state.isEndMissing { parts.append("incomplete: it ends without an unmount, so the daemon was killed") }
-    if parts.isEmpty { parts.append("complete") }
+    if parts.isEmpty { parts.append(state.isMounted ? "complete so far" : "complete") }
     if state.unfinishedAttempts > 0 {
-      parts.append("\(HumanText.count(state.unfinishedAttempts, "attempt")) without an end")
+      let end = state.isMounted ? "under way" : "without an end"
+      parts.append("\(HumanText.count(state.unfinishedAttempts, "attempt")) \(end)")
     }
     if state.earlierSessions > 0 {
       parts.append("\(HumanText.count(state.earlierSessions, "earlier session")) in the file not counted")

@@ -127,6 +127,18 @@ struct InodeRecord: BitwiseCopyable {
     set { set(4, newValue) }
   }
 
+  /// A file: whether reads of its content were watched, and no open since has hidden them.
+  var isWatched: Bool {
+    get { flags & 8 != 0 }
+    set { set(8, newValue) }
+  }
+
+  /// A file: whether the kernel may have pages of its content in its cache, or has served its reads alone.
+  var mayBeCached: Bool {
+    get { flags & 16 != 0 }
+    set { set(16, newValue) }
+  }
+
   private mutating func set(_ bit: UInt8, _ isOn: Bool) { flags = isOn ? flags | bit : flags & ~bit }
 
   /// Takes over newly listed metadata of the same bytes; payload, state, names and counters stay.

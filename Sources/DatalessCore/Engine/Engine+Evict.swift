@@ -158,6 +158,9 @@ extension EngineState {
       passedThrough[position] = nil
       catalog.setState(.dataless, of: position)
       catalog.inodes[position].payload = 0
+      // The notifier drops its pages before anything else is read.
+      catalog.inodes[position].mayBeCached = false
+      catalog.inodes[position].isWatched = false
       catalog.setPartialBlocks(nil, of: position)
       let bytes = ranged.removeValue(forKey: position)?.ranges.count ?? record.size
       planned.drop(position)

@@ -3,7 +3,7 @@ public import SystemPackage
 
 /// How an open is to be answered.
 public enum OpenAnswer: Sendable {
-  /// The file was dataless: reads are watched under this handle, and come as the caller of `open` said.
+  /// Reads are watched under this handle, and come as the caller of `open` said: the file was dataless, or reads are observed.
   case dataless(handle: UInt64)
   /// The content is local: the page cache serves reads. The handle is 0.
   case resident
@@ -42,8 +42,7 @@ public enum ReadAnswer: Sendable {
 }
 
 extension Engine {
-  /// Whether opening this file hands out a handle whose reads are watched; asked before the caller is identified,
-  /// because identifying costs more than answering.
+  /// Whether a file or directory is not, or not fully, local.
   public func isDataless(_ node: NodeID) -> Bool {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return false }
@@ -52,9 +51,20 @@ extension Engine {
     }
   }
 
+  /// Whether the next open of this file is to be recorded with its process; asked before the caller is identified, because
+  /// identifying costs more than answering.
+  public func recordsOpen(of node: NodeID) -> Bool {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return false }
+      let record = state.catalog.inodes[position]
+      return record.canBeDataless
+        && (record.state != .resident || record.isWatched || state.simulation.observation == .reads)
+    }
+  }
+
   /// open(2) of a file. Never materializes by itself.
   ///
-  /// - Parameter io: How the kernel will be told to read the file if it is dataless.
+  /// - Parameter io: How the kernel will be told to read the file if its reads are watched.
   public func open(
     _ node: NodeID, process: ProcessID, openFlags: Int32, io: ReadMode = .direct
   ) -> OpenAnswer {
@@ -66,22 +76,42 @@ extension Engine {
       let isResident = record.kind != .file || record.state == .resident
       if !isResident, state.simulation.profile.files.contains(.open) { return .needsMaterialization }
       if record.opens < .max { state.catalog.inodes[position].opens += 1 }
-      guard !isResident else {
-        let reference = ContentReference(rawValue: record.payload)
-        // Once withdrawn it is offered to no file but those that are open so: their backing is there to be shared.
-        if passthrough.load(ordering: .relaxed) || state.handles.mustPassThrough(position), record.kind == .file,
-          record.size > 0, content.hasOwnFile(reference), state.handles.canPassThrough(position)
-        {
-          state.handles.openPassthrough(position)
-          state.passthroughOpens += 1
-          state.passedThrough[position] = state.passthroughOpens
-          return .passthrough(reference)
-        }
+      // Beside passthrough opens the kernel would refuse it with EIO.
+      let isObserved =
+        state.simulation.observation == .reads && record.kind == .file && record.size > 0
+        && !state.handles.mustPassThrough(position)
+      guard isResident, !isObserved else {
+        state.catalog.inodes[position].isWatched = true
+        return .dataless(
+          handle: state.handles.openWatched(
+            position, process: process, openFlags: openFlags, io: io, pagesBefore: record.mayBeCached))
+      }
+      let reference = ContentReference(rawValue: record.payload)
+      // Once withdrawn it is offered to no file but those that are open so: their backing is there to be shared.
+      let passesThrough =
+        (passthrough.load(ordering: .relaxed) || state.handles.mustPassThrough(position)) && record.kind == .file
+        && record.size > 0 && content.hasOwnFile(reference) && state.handles.canPassThrough(position)
+      if record.isWatched { noteUnseen(position, by: process, isPassthrough: passesThrough, &state) }
+      if record.kind == .file { state.catalog.inodes[position].mayBeCached = true }
+      guard passesThrough else {
         state.handles.open(position)
         return .resident
       }
-      return .dataless(handle: state.handles.openDataless(position, process: process, openFlags: openFlags, io: io))
+      state.handles.openPassthrough(position)
+      state.passthroughOpens += 1
+      state.passedThrough[position] = state.passthroughOpens
+      return .passthrough(reference)
     }
+  }
+
+  /// From this open on the kernel serves reads of a watched file alone: said once for its content.
+  private func noteUnseen(_ position: Int, by process: ProcessID, isPassthrough: Bool, _ state: inout EngineState) {
+    state.catalog.inodes[position].isWatched = false
+    state.events.record(
+      .handleUnseen(
+        Event.HandleUnseen(
+          path: state.catalog.path(of: position), inode: state.catalog.inodes[position].inode, process: process,
+          size: state.catalog.inodes[position].size, isPassthrough: isPassthrough, time: timer.now)))
   }
 
   /// The handle number of a passthrough open.
@@ -123,15 +153,10 @@ extension Engine {
     let (waiters, isOrphan, due): ([@Sendable () -> Void], Bool, MonotonicTime?) = state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return ([], false, nil) }
       let isDirectory = state.catalog.inodes[position].kind == .directory
+      let isCachedBefore = state.handles.isCachedBefore(handle)
       let (closed, waiters) = state.handles.close(position, handle: handle, isDirectory: isDirectory)
       if let closed {
-        state.events.record(
-          .handleClosed(
-            Event.HandleClosed(
-              path: state.catalog.path(of: position), inode: state.catalog.inodes[position].inode, handle: handle,
-              process: closed.process, size: state.catalog.inodes[position].size, bytesRead: closed.bytesRead,
-              coveredBytes: closed.covered.count, highWaterMark: closed.highWaterMark, reads: closed.reads,
-              triggered: closed.triggered, io: closed.io, time: timer.now)))
+        state.events.record(.handleClosed(state.report(handle, closed, position, isCachedBefore, now: timer.now)))
       }
       var due: MonotonicTime?
       if state.simulation.rules.decidesEviction, state.handles.count(of: position) == 0 {
@@ -145,9 +170,30 @@ extension Engine {
     if isOrphan { dispose([Int(node.rawValue)]) }
   }
 
-  /// Decides about one READ. `isDirect`: it is one read(2) on a direct_io handle, not the page cache's.
+  /// Records what has been read so far through the watched handles that are open.
+  ///
+  /// - Parameter isFinal: Nothing can be read through them any more: the volume ends. Their records say that they are closed.
+  public func recordOpenHandles(isFinal: Bool = false) {
+    // LIMIT: more handles than that are not told of before they are closed.
+    let numbers = state.withLock { $0.handles.watched(atMost: 4_096) }
+    for number in numbers.sorted() {
+      state.withLock { state in
+        guard let handle = state.handles[number] else { return }
+        let isCachedBefore = state.handles.isCachedBefore(number)
+        let report = state.report(number, handle, handle.node, isCachedBefore, now: timer.now)
+        state.events.record(isFinal ? .handleClosed(report) : .handleOpen(report))
+      }
+    }
+  }
+
+  /// Decides about one READ.
+  ///
+  /// - Parameters:
+  ///   - isDirect: It is one read(2) on a direct_io handle, not the page cache's.
+  ///   - process: Who reads, for a handle whose reads are watched (neither 0 nor `passthroughHandle`).
   public func read(
-    _ node: NodeID, handle: UInt64, offset: Int64, length: Int64, isDirect: Bool, threadID: Int32
+    _ node: NodeID, handle: UInt64, offset: Int64, length: Int64, isDirect: Bool, threadID: Int32,
+    process: ProcessID = .unknown
   ) -> ReadAnswer {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
@@ -155,12 +201,17 @@ extension Engine {
       guard record.kind == .file else { return .failed(.invalidArgument) }
       guard record.size > 0 else { return .resident(ContentReference(rawValue: 0), size: 0) }
       let end = min(offset.addingReportingOverflow(length).partialValue, record.size)
+      func note() {
+        if !isDirect, !record.mayBeCached { state.catalog.inodes[position].mayBeCached = true }
+        guard handle != 0, offset < end else { return }
+        state.handles.noteRead(handle, by: process, range: offset..<end, isMapped: !isDirect)
+      }
       if record.state == .resident {
-        if handle != 0, offset < end { state.handles.noteRead(handle, range: offset..<end) }
+        note()
         return .resident(ContentReference(rawValue: record.payload), size: record.size)
       }
       if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {
-        if handle != 0, offset < end { state.handles.noteRead(handle, range: offset..<end) }
+        note()
         return .resident(reference, size: record.size)
       }
       if !isDirect {
@@ -222,5 +273,18 @@ extension Engine {
     } catch {
       return nil
     }
+  }
+}
+
+extension EngineState {
+  /// What the log says of a watched handle.
+  fileprivate func report(
+    _ number: UInt64, _ handle: OpenHandles.Handle, _ position: Int, _ isCachedBefore: Bool, now: MonotonicTime
+  ) -> Event.HandleClosed {
+    let record = catalog.inodes[position]
+    return Event.HandleClosed(
+      path: catalog.path(of: position), inode: record.inode, handle: number, process: handle.process,
+      size: record.size, reads: handle.readers.all, readers: handle.readers.others(than: handle.process),
+      isCachedBefore: isCachedBefore, triggered: handle.triggered, io: handle.io, time: now)
   }
 }

@@ -1,6 +1,7 @@
-/// Which nodes are open, and what was read through the handles of files that were dataless when opened.
+/// Which nodes are open, and what was read through the handles that are watched: those of files that were dataless when opened,
+/// and with `observe: reads` those of resident files, too.
 ///
-/// Handles of resident files need no record of their own: they have fixed numbers and count only for their node.
+/// Other handles of resident files need no record of their own: they have fixed numbers and count only for their node.
 ///
 /// Rules of the kernel for the modes of one inode's opens (measured): cached or direct after passthrough, and passthrough after
 /// cached, fail with EIO; all passthrough opens must name the same backing file. So a resident file is opened for
@@ -12,10 +13,9 @@ struct OpenHandles {
     let process: ProcessID
     let openFlags: Int32
     let io: ReadMode
-    var bytesRead: Int64 = 0
-    var covered = ByteRangeSet()
-    var highWaterMark: Int64 = 0
-    var reads = 0
+    /// Whether pages of the file may have been in the kernel's cache when it was opened, or were read past us before.
+    let pagesBefore: Bool
+    var readers = HandleReaders()
     var triggered = false
   }
 
@@ -26,6 +26,8 @@ struct OpenHandles {
     var passthrough = 0
     /// Decided for passthrough, but without a backing yet: they can still become cached ones.
     var undecided = 0
+    /// Which watched handle put pages into the kernel's cache: 0 none, `.max` more than one.
+    var pageReader: UInt64 = 0
     var all: Int { direct + cached + passthrough + undecided }
   }
 
@@ -107,26 +109,44 @@ struct OpenHandles {
     sinceMount.pageCache += 1
   }
 
-  /// - Parameter io: How the kernel will read: directly, or through the page cache where it cannot.
-  mutating func openDataless(_ node: Int, process: ProcessID, openFlags: Int32, io: ReadMode) -> UInt64 {
+  /// An open whose reads are watched.
+  ///
+  /// - Parameters:
+  ///   - io: How the kernel will read: directly, or through the page cache where it cannot.
+  ///   - pagesBefore: Whether the kernel may have pages of the file in its cache.
+  mutating func openWatched(
+    _ node: Int, process: ProcessID, openFlags: Int32, io: ReadMode, pagesBefore: Bool
+  ) -> UInt64 {
     counts[node, default: Counts()].direct += 1
     openNow.add(1, to: io)
     sinceMount.add(1, to: io)
     let number = nextHandle
     nextHandle += 1
-    handles[number] = Handle(node: node, process: process, openFlags: openFlags, io: io)
+    handles[number] = Handle(
+      node: node, process: process, openFlags: openFlags, io: io, pagesBefore: pagesBefore)
     return number
   }
 
+  /// The numbers of handles that are open and watched, in no order.
+  func watched(atMost limit: Int) -> [UInt64] { Array(handles.keys.prefix(limit)) }
+
   subscript(number: UInt64) -> Handle? { handles[number] }
 
-  /// Notes a read that was answered with `range`.
-  mutating func noteRead(_ number: UInt64, range: Range<Int64>) {
+  /// Notes a read of `process` that was answered with `range`. - Parameter isMapped: The page cache asked, not one read(2).
+  mutating func noteRead(_ number: UInt64, by process: ProcessID, range: Range<Int64>, isMapped: Bool) {
     guard number != 0, let slot = handles.index(forKey: number) else { return }
-    handles.values[slot].reads += 1
-    handles.values[slot].bytesRead += Int64(range.count)
-    handles.values[slot].covered.insert(range)
-    handles.values[slot].highWaterMark = max(handles.values[slot].highWaterMark, range.upperBound)
+    handles.values[slot].readers.note(process, range, isMapped: isMapped)
+    guard isMapped else { return }
+    let node = handles.values[slot].node
+    guard let earlier = counts[node]?.pageReader, earlier != number else { return }
+    counts[node]?.pageReader = earlier == 0 ? number : .max
+  }
+
+  /// Whether the kernel had pages of the file that this handle could use without a request, because others had asked for them.
+  func isCachedBefore(_ number: UInt64) -> Bool {
+    guard let handle = handles[number] else { return false }
+    let reader = counts[handle.node]?.pageReader ?? 0
+    return handle.pagesBefore || (reader != 0 && reader != number)
   }
 
   mutating func noteTrigger(_ number: UInt64) {

@@ -37,6 +37,9 @@ public enum Event: Sendable {
   case waitFinished(WaitRecord)
   case materializationFinished(MaterializationFinished)
   case handleClosed(HandleClosed)
+  /// So far: the handle is open.
+  case handleOpen(HandleClosed)
+  case handleUnseen(HandleUnseen)
   case evictionFinished(EvictionRecord)
   case evictionRefused(EvictionRecord)
   case materializationRefused(Refusal)
@@ -185,45 +188,6 @@ public enum Event: Sendable {
       self.durationNanoseconds = durationNanoseconds
       self.waiterCount = waiterCount
       self.waiters = waiters
-      self.time = time
-    }
-  }
-
-  /// The end of a handle on a file that was dataless when it was opened.
-  public struct HandleClosed: Sendable {
-    public var path: [UInt8]
-    public var inode: UInt64
-    public var handle: UInt64
-    public var process: ProcessID
-    public var size: Int64
-    /// Sum of the bytes of all reads, and the bytes covered at least once.
-    public var bytesRead: Int64
-    public var coveredBytes: Int64
-    /// End of the furthest read.
-    public var highWaterMark: Int64
-    public var reads: Int
-    /// Whether a read through this handle started or joined a materialization.
-    public var triggered: Bool
-    /// How the kernel read through it.
-    public var io: ReadMode
-    public var time: MonotonicTime
-
-    public init(
-      path: [UInt8], inode: UInt64, handle: UInt64, process: ProcessID, size: Int64, bytesRead: Int64,
-      coveredBytes: Int64, highWaterMark: Int64, reads: Int, triggered: Bool, io: ReadMode,
-      time: MonotonicTime
-    ) {
-      self.path = path
-      self.inode = inode
-      self.handle = handle
-      self.process = process
-      self.size = size
-      self.bytesRead = bytesRead
-      self.coveredBytes = coveredBytes
-      self.highWaterMark = highWaterMark
-      self.reads = reads
-      self.triggered = triggered
-      self.io = io
       self.time = time
     }
   }

@@ -13,6 +13,8 @@ public struct Simulation: Sendable {
   public var concurrency: Int?
   /// How much of a file an attempt brings in. Default full.
   public var hydration: Hydration = .full
+  /// Whether handles of resident files tell what is read through them, too. Default off.
+  public var observation: Observation = .off
   /// Which signals end a wait.
   public var interrupt: InterruptMode = .fatal
   /// An attempt older than this fails with the profile's errno (`timeout`), in nanoseconds; nil = never. Default nil.

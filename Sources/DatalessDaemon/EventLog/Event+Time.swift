@@ -7,7 +7,8 @@ extension Event {
     case .materializationStarted(let event): event.time
     case .waitStarted(let event), .waitFinished(let event): event.time
     case .materializationFinished(let event): event.time
-    case .handleClosed(let event): event.time
+    case .handleClosed(let event), .handleOpen(let event): event.time
+    case .handleUnseen(let event): event.time
     case .evictionFinished(let event), .evictionRefused(let event): event.time
     case .materializationRefused(let event): event.trigger.time
     case .materializationHeld(let event): event.time

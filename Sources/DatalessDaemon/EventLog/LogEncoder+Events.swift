@@ -20,6 +20,12 @@ extension LogEncoder {
     case .handleClosed(let event):
       json.field("type", "handle.closed")
       closed(event)
+    case .handleOpen(let event):
+      json.field("type", "handle.open")
+      closed(event)
+    case .handleUnseen(let event):
+      json.field("type", "handle.unseen")
+      unseen(event)
     case .evictionFinished(let event):
       json.field("type", "eviction.finished")
       eviction(event)
@@ -139,20 +145,6 @@ extension LogEncoder {
     json.endArray()
   }
 
-  private mutating func closed(_ event: Event.HandleClosed) {
-    json.field("path", event.path)
-    json.field("inode", event.inode)
-    json.field("handle", event.handle)
-    process(event.process)
-    json.field("size", event.size)
-    json.field("bytes_read", event.bytesRead)
-    json.field("covered_bytes", event.coveredBytes)
-    json.field("high_water_mark", event.highWaterMark)
-    json.field("reads", event.reads)
-    json.field("triggered", event.triggered)
-    json.field("io", event.io.rawValue)
-  }
-
   private mutating func eviction(_ event: Event.EvictionRecord) {
     json.field("path", event.path)
     json.field("kind", event.kind.rawValue)
@@ -178,7 +170,7 @@ extension LogEncoder {
     if caller.threadID == 0 { json.null() } else { json.bool(caller.isMainThread) }
   }
 
-  private mutating func process(_ id: ProcessID) {
+  mutating func process(_ id: ProcessID) {
     json.nullable("process", id == .unknown ? nil : id.rawValue)
   }
 }

@@ -14,8 +14,8 @@ extension FilesystemAdapter {
   }
 
   private func openNow(_ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ reply: consuming OpenReply) {
-    // Identifying the caller costs more than the open, so it is done for dataless files only.
-    let process = engine.isDataless(NodeID(node)) ? identify(context).process : .unknown
+    // Identifying the caller costs more than the open, so it is done only where it is recorded.
+    let process = engine.recordsOpen(of: NodeID(node)) ? identify(context).process : .unknown
     let answer = openAnswer(node, process, flags)
     guard case .needsMaterialization = answer else { return opened(node, answer, reply) }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
@@ -93,27 +93,34 @@ extension FilesystemAdapter {
   }
 
   func read(_ node: FuseNode, _ request: ReadRequest, context: RequestContext, reply: consuming DataReply) {
-    let answer = decide(node, request, context.threadID)
+    // Who opened the file need not be who reads it: a shell opens what it redirects.
+    let handle = request.handle.rawValue
+    let isWatched = handle != 0 && handle != Engine.passthroughHandle
+    let reader = isWatched ? identify(context) : nil
+    let answer = decide(node, request, context.threadID, reader?.process ?? .unknown)
     guard case .needsMaterialization = answer else { return send(reply, request, answer) }
     let trigger = TriggerRequest(
-      trigger: .read, caller: identifyTrigger(context), offset: request.offset, length: Int64(request.size),
+      trigger: .read, caller: reader.map { withPolicy($0) } ?? identifyTrigger(context), offset: request.offset,
+      length: Int64(request.size),
       handle: request.handle.rawValue, openFlags: request.openFlags,
       io: request.isDirect ? .direct : .pageCache,
       isPageFault: !request.isDirect && BlockedCall.isPageFault(threadID: context.threadID))
     park(node, trigger, reply, mayFetch: true) { [self] box in resumeRead(node, request, trigger, box) }
   }
 
-  private func decide(_ node: FuseNode, _ request: ReadRequest, _ threadID: Int32) -> ReadAnswer {
+  private func decide(
+    _ node: FuseNode, _ request: ReadRequest, _ threadID: Int32, _ process: ProcessID
+  ) -> ReadAnswer {
     engine.read(
       NodeID(node), handle: request.handle.rawValue, offset: request.offset, length: Int64(request.size),
-      isDirect: request.isDirect, threadID: threadID)
+      isDirect: request.isDirect, threadID: threadID, process: process)
   }
 
   private func resumeRead(
     _ node: FuseNode, _ request: ReadRequest, _ trigger: TriggerRequest, _ box: ParkedReply<DataReply>
   ) {
     guard let reply = box.take() else { return }
-    let answer = decide(node, request, trigger.caller.threadID)
+    let answer = decide(node, request, trigger.caller.threadID, trigger.caller.process)
     guard case .needsMaterialization = answer else { return send(reply, request, answer) }
     park(node, trigger, reply) { [self] box in resumeRead(node, request, trigger, box) }
   }

@@ -65,9 +65,11 @@ final class FilesystemAdapter: FuseOperations {
   }
 
   /// As `identify`, with what the caller has set about materializing: asked only where that matters.
-  func identifyTrigger(_ context: RequestContext) -> Caller {
-    var caller = identify(context)
-    caller.policy = PolicyProbe.policy(threadID: context.threadID)
+  func identifyTrigger(_ context: RequestContext) -> Caller { withPolicy(identify(context)) }
+
+  func withPolicy(_ caller: Caller) -> Caller {
+    var caller = caller
+    caller.policy = PolicyProbe.policy(threadID: caller.threadID)
     return caller
   }
 

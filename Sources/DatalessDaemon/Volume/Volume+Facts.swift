@@ -18,6 +18,7 @@ extension Volume {
     Self.note(simulation.latency, as: "latency", in: &options)
     Self.note(simulation.directoryLatency, as: "directory_latency", in: &options)
     options["hydration"] = .text(simulation.hydration.rawValue)
+    options["observe"] = .text(simulation.observation.rawValue)
     options["interrupt"] = .text(simulation.interrupt.rawValue)
     options["materialize"] = .flag(simulation.materialize)
     if let rate = simulation.bandwidth { options["bandwidth_bytes_per_second"] = .number(rate) }
@@ -64,7 +65,9 @@ extension Volume {
     facts["cached_absence"] = .flag(adapter.cachesAbsentNames)
     facts["max_background"] = .number(Int64(features.maxBackground))
     facts["dataless_reads"] = .text(adapter.opensDirectly ? "direct" : "page_cache")
-    facts["resident_reads"] = .text(engine.offersPassthrough ? "passthrough" : "page_cache")
+    let isObserved = engine.simulation.observation == .reads && adapter.opensDirectly
+    facts["resident_reads"] = .text(
+      isObserved ? "direct" : engine.offersPassthrough ? "passthrough" : "page_cache")
     if let failure = adapter.backings.lastFailure { facts["passthrough_failure"] = .text(failure.name) }
     return facts
   }

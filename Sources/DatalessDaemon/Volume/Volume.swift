@@ -203,6 +203,8 @@ final class Volume: VolumeRunning {
     engine.end(error)
     endSession()
     engine.end(error)
+    // No RELEASE comes any more for what is open.
+    engine.recordOpenHandles(isFinal: true)
     log.recordUnmounted(reason: reason, counters: counters())
     _ = log.close(timeoutNanoseconds: 1_000_000_000)
     if let serving = serving.withLock({ $0.take() }) {

@@ -85,6 +85,7 @@ final class VolumeBackend: ControlBackend {
   }
 
   func flushLog() async throws -> FlushAnswer {
+    volume.engine.recordOpenHandles()
     volume.log.recordCounters(volume.counters())
     let flushed = await volume.log.flush()
     return FlushAnswer(log: volume.configuration.log, lost: Int64(clamping: flushed.lost))

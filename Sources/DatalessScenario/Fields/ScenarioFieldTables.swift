@@ -39,6 +39,13 @@ enum ScenarioFieldTables {
       hydration
     ) { $0.simulation.hydration = $1 },
     ScenarioField(
+      "observe",
+      "Which reads are recorded: off (those of files that were dataless when they were opened) or reads (all of them: read(2) to "
+        + "the byte, mappings and exec by pages; later opens cost a request for each read). Holds for later opens. Default off; "
+        + "'dataless run': reads.",
+      BasicValues.word("mode", Observation.allCases.map { ($0.rawValue, $0) })
+    ) { $0.simulation.observation = $1 },
+    ScenarioField(
       "interrupt", "Which signals end a wait, with EINTR: fatal (those that end the process) or any. Default fatal.",
       BasicValues.word("mode", Simulation.InterruptMode.allCases.map { ($0.rawValue, $0) })
     ) { $0.simulation.interrupt = $1 },

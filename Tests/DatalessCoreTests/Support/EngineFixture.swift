@@ -119,6 +119,8 @@ final class RecordingSink: EventSink {
       case .waitFinished: "waited"
       case .materializationFinished: "finished"
       case .handleClosed: "closed"
+      case .handleOpen: "open"
+      case .handleUnseen: "unseen"
       case .evictionFinished: "evicted"
       case .evictionRefused: "refused"
       case .budgetExceeded: "exceeded"

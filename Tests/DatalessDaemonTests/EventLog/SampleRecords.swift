@@ -79,8 +79,25 @@ enum SampleRecords {
 
   static let closed = Event.HandleClosed(
     path: Array("photos/2024/a.jpg".utf8), inode: 790_123, handle: 7, process: ProcessID(rawValue: 3), size: 48_000,
-    bytesRead: 65_536, coveredBytes: 48_000, highWaterMark: 48_000, reads: 2, triggered: true, io: .direct,
-    time: time(230))
+    reads: Event.HandleReads(
+      reads: 2, bytesRead: 20_480, coveredBytes: 12_288, mappedBytes: 8_192, highWaterMark: 40_960,
+      ranges: [0..<4_096, 32_768..<40_960]),
+    readers: [
+      Event.HandleClosed.Reader(
+        process: ProcessID(rawValue: 4),
+        reads: Event.HandleReads(
+          reads: 2, bytesRead: 20_480, coveredBytes: 12_288, mappedBytes: 8_192, highWaterMark: 40_960,
+          ranges: [0..<4_096, 32_768..<40_960]))
+    ], isCachedBefore: true, triggered: true, io: .direct, time: time(230))
+
+  static let opened = Event.HandleClosed(
+    path: Array("photos/2024/a.jpg".utf8), inode: 790_123, handle: 8, process: ProcessID(rawValue: 3), size: 48_000,
+    reads: Event.HandleReads(reads: 1, bytesRead: 4_096, coveredBytes: 4_096, highWaterMark: 4_096), triggered: false,
+    io: .direct, time: time(250))
+
+  static let unseen = Event.HandleUnseen(
+    path: Array("photos/2024/a.jpg".utf8), inode: 790_123, process: ProcessID(rawValue: 3), size: 48_000,
+    isPassthrough: false, time: time(240))
 
   static func eviction(_ errno: Errno?) -> Event.EvictionRecord {
     Event.EvictionRecord(
@@ -148,6 +165,7 @@ enum SampleRecords {
     ),
     (.configurationChanged(changed), time(410)),
     (.event(.sourceChanged(renamed)), renamed.time), (.event(.refreshFinished(refreshed)), refreshed.time),
+    (.event(.handleUnseen(unseen)), unseen.time), (.event(.handleOpen(opened)), opened.time),
   ]
 
   private static func version(size: Int64, changed: Int64) -> ItemAttributes {

@@ -1,0 +1,67 @@
+/// What happened to one file: a row of `dataless summary --files`.
+public struct FileSummary: Codable, Sendable, Equatable {
+  /// The order of rows.
+  public enum Order: String, Sendable, CaseIterable {
+    /// Needless ones first, then those with the most bytes that nobody was seen to read.
+    case needless
+    /// Longest blocked first.
+    case blocked
+    /// Most bytes first.
+    case bytes
+  }
+
+  public struct Process: Codable, Sendable, Equatable {
+    public var pid: Int32
+    public var comm: String?
+    enum CodingKeys: String, CodingKey, CaseIterable { case pid, comm }
+  }
+
+  /// Relative to the volume's root.
+  public var path = ""
+  public var pathBase64: String?
+  public var size: Int64 = 0
+  /// Content fetched, over all materializations.
+  public var bytes: Int64 = 0
+  public var attempts: Int64 = 0
+  public var materializations: Int64 = 0
+  /// Bytes that were seen being read, each counted once, and their share of the file, 0 to 1. Absent share: unknown.
+  public var readBytes: Int64 = 0
+  public var readShare: Double?
+  /// Of `readBytes`, what came by pages for a mapping or exec: less may have been used.
+  public var mappedBytes: Int64 = 0
+  /// `opened_not_read`, `header_only`, `in_part`, `whole` or `unknown`; absent when no watched handle of it was closed.
+  public var use: String?
+  public var isNeedless = false
+  public var blocked = SummaryReport.Blocked()
+  /// Who materialized or read it: how many, and the first 8 of them.
+  public var processCount: Int64 = 0
+  public var processes: [Process] = []
+
+  public init() {}
+
+  public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case path, size, bytes, attempts, materializations, use, blocked, processes
+    case pathBase64 = "path_b64"
+    case readBytes = "read_bytes"
+    case readShare = "read_share"
+    case mappedBytes = "mapped_bytes"
+    case isNeedless = "needless"
+    case processCount = "process_count"
+  }
+
+  /// Content that was fetched and that nobody was seen to read; 0 where that is not known.
+  private var unread: Int64 { use == nil || use == FileUse.unknown.rawValue ? 0 : max(0, min(size, bytes) - readBytes) }
+
+  static func sort(_ files: inout [FileSummary], by order: Order) {
+    files.sort { left, right in
+      switch order {
+      case .needless:
+        (right.isNeedless ? 1 : 0, right.unread, left.path) < (left.isNeedless ? 1 : 0, left.unread, right.path)
+      case .blocked: (right.blocked.sumNanoseconds, left.path) < (left.blocked.sumNanoseconds, right.path)
+      case .bytes: (right.bytes, right.size, left.path) < (left.bytes, left.size, right.path)
+      }
+    }
+  }
+}

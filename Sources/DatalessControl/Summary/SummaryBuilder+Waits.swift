@@ -1,0 +1,67 @@
+extension SummaryBuilder {
+  /// Waits that have not ended are told one by one up to this number.
+  private static let waitingMax = 64
+
+  mutating func waitFinished(_ record: LogRecord) {
+    waits.end(record)
+    guard let blocked = record.json.integer("blocked_ns"), let end = record.monotonicNanoseconds else { return }
+    let isCommand = record.json.string("trigger") == "command"
+    count(
+      blocked, until: end, attempt: record.attempt, process: record.process, isCommand: isCommand, isUnderWay: false)
+    if let id = record.attempt { settle(id) { $0.waiting -= 1 } }
+  }
+
+  /// Counts waits that have not ended up to a time.
+  mutating func endWaits(at end: Int64) {
+    let underWay = waits.underWay
+    guard !underWay.isEmpty else { return }
+    noteTime(end)
+    for wait in underWay {
+      let blocked = max(0, end - wait.start)
+      count(
+        blocked, until: wait.start + blocked, attempt: wait.attempt, process: wait.process,
+        isCommand: wait.trigger == "command", isUnderWay: true)
+      guard report.waiting.count < Self.waitingMax else { continue }
+      let process = wait.process.flatMap { processes[$0] }
+      let path = attempts[wait.attempt]?.path ?? []
+      report.waiting.append(
+        SummaryReport.Waiting(
+          attempt: wait.attempt, path: path.isEmpty ? "." : String(decoding: path, as: UTF8.self),
+          trigger: wait.trigger, pid: process?.pid, tid: wait.threadID,
+          comm: process?.comm.map { String(decoding: $0, as: UTF8.self) }, blockedNanoseconds: blocked))
+    }
+  }
+
+  private mutating func count(
+    _ blocked: Int64, until end: Int64, attempt id: UInt64?, process: UInt32?, isCommand: Bool, isUnderWay: Bool
+  ) {
+    report.blocked.add(blocked, isUnderWay: isUnderWay)
+    wall.insert(from: end - blocked, to: end)
+    groups.waited(
+      process, processes, isCommand: isCommand, from: end - blocked, to: end, isUnderWay: isUnderWay)
+    sections.current.blockedNanoseconds += blocked
+    guard let id, let attempt = attempts[id] else { return }
+    topLevel[attempt.topLevel].blockedNanoseconds += blocked
+    if attempt.isFile { files.waited(attempt.path, nanoseconds: blocked, isUnderWay: isUnderWay) }
+  }
+
+  /// Changes an attempt, and forgets it when it and all its waits have ended.
+  mutating func settle(_ id: UInt64, _ body: (inout Attempt) -> Void) {
+    guard var attempt = attempts[id] else { return }
+    body(&attempt)
+    attempts[id] = attempt.isFinished && attempt.waiting <= 0 ? nil : attempt
+  }
+
+  mutating func handleTold(_ record: LogRecord, isOpen: Bool) {
+    guard let handle = HandleRecord(record) else { return }
+    if let number = record.json.unsigned("handle") { files.note(number, of: handle.path, isOpen: isOpen) }
+    let groups = handle.readers.map { self.groups.index(of: $0.process, processes) }
+    files.read(handle, groups: groups, by: handle.readers.map { process($0.process) })
+  }
+
+  func process(_ id: UInt32?) -> FileSummary.Process? {
+    id.flatMap { processes[$0] }.map { process in
+      FileSummary.Process(pid: process.pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) })
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/// What was read through one handle, by the process that read: most often one, and the one that opened it. A shell opens what
+/// it redirects for another program, and a descriptor can be inherited or passed on.
+struct HandleReaders {
+  struct Reader {
+    let process: ProcessID
+    var reads = 0
+    var bytesRead: Int64 = 0
+    var covered = ByteRangeSet()
+    /// What the page cache asked for.
+    var mapped = ByteRangeSet()
+    var highWaterMark: Int64 = 0
+
+    mutating func note(_ range: Range<Int64>, isMapped: Bool) {
+      reads += 1
+      bytesRead += Int64(range.count)
+      covered.insert(range)
+      if isMapped { mapped.insert(range) }
+      highWaterMark = max(highWaterMark, range.upperBound)
+    }
+
+    mutating func add(_ other: Reader) {
+      reads += other.reads
+      bytesRead += other.bytesRead
+      for range in other.covered.ranges { covered.insert(range) }
+      for range in other.mapped.ranges { mapped.insert(range) }
+      highWaterMark = max(highWaterMark, other.highWaterMark)
+    }
+
+    var summary: Event.HandleReads {
+      let isFromBeginning = covered.count == highWaterMark
+      let ranges = isFromBeginning || covered.ranges.count > Event.HandleReads.rangesMax ? nil : covered.ranges
+      return Event.HandleReads(
+        reads: reads, bytesRead: bytesRead, coveredBytes: covered.count, mappedBytes: mapped.count,
+        highWaterMark: highWaterMark, ranges: ranges)
+    }
+  }
+
+  // LIMIT: what further processes read through the same handle counts for one that is not known.
+  static let processesMax = 16
+
+  private var first: Reader?
+  private var others: [Reader] = []
+
+  /// Whether the page cache has read through the handle.
+  private(set) var hasMapped = false
+
+  mutating func note(_ process: ProcessID, _ range: Range<Int64>, isMapped: Bool) {
+    if isMapped { hasMapped = true }
+    guard let reader = first else {
+      var reader = Reader(process: process)
+      reader.note(range, isMapped: isMapped)
+      first = reader
+      return
+    }
+    if reader.process == process {
+      first?.note(range, isMapped: isMapped)
+      return
+    }
+    if let index = others.firstIndex(where: { $0.process == process }) {
+      others[index].note(range, isMapped: isMapped)
+    } else if others.count < Self.processesMax - 2 || process == .unknown {
+      var reader = Reader(process: process)
+      reader.note(range, isMapped: isMapped)
+      others.append(reader)
+    } else {
+      note(.unknown, range, isMapped: isMapped)
+    }
+  }
+
+  /// What all of them read.
+  var all: Event.HandleReads {
+    guard var sum = first else { return Event.HandleReads(reads: 0, bytesRead: 0, coveredBytes: 0, highWaterMark: 0) }
+    for other in others { sum.add(other) }
+    return sum.summary
+  }
+
+  /// Each of them; empty when the opener alone read, or nobody.
+  func others(than opener: ProcessID) -> [Event.HandleClosed.Reader] {
+    guard let first, !(others.isEmpty && first.process == opener) else { return [] }
+    return ([first] + others).map { Event.HandleClosed.Reader(process: $0.process, reads: $0.summary) }
+  }
+}
