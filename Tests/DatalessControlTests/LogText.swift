@@ -9,7 +9,7 @@ struct LogText {
   /// Adds a record; `fields` is JSON without braces.
   mutating func add(_ type: String, at nanoseconds: Int64, _ fields: String = "") {
     sequence += 1
-    let time = "2026-01-02T03:04:05.\(String(1_000_000_000 + nanoseconds % 1_000_000_000).dropFirst())Z"
+    let time = "2026-01-02T03:04:05.\(String(1_000_000_000 + abs(nanoseconds % 1_000_000_000)).dropFirst())Z"
     lines.append(
       "{\"v\":1,\"seq\":\(sequence),\"session\":\"\(session)\",\"time\":\"\(time)\",\"monotonic_ns\":\(nanoseconds),"
         + "\"type\":\"\(type)\"\(fields.isEmpty ? "" : ",")\(fields)}")
@@ -42,7 +42,7 @@ struct LogText {
     add("wait.started", at: start, #""attempt":\#(attempt),"process":\#(process),"tid":7,"trigger":"read""#)
     add(
       "wait.finished", at: end,
-      #""attempt":\#(attempt),"process":\#(process),"tid":7,"trigger":"read","blocked_ns":\#(end - start),"#
+      #""attempt":\#(attempt),"process":\#(process),"tid":7,"trigger":"read","blocked_ns":\#(end &- start),"#
         + #""outcome":"\#(outcome)""#)
   }
 

@@ -379,4 +379,28 @@ import Testing
     }
     _ = SummaryText.lines(try report(log), width: 80)
   }
+
+  @Test func absurdNumbersDoNotTrap() throws {
+    var log = LogText()
+    log.mounted(at: .min + 1)
+    log.process(1, pid: 10, "tar", exe: "/bin/tar")
+    for (attempt, number) in [(1, Int64.max), (2, .max), (3, .min + 1), (4, .min + 1)] {
+      log.started(attempt, "a", size: Int(number), by: 1, at: number)
+      log.waited(attempt, by: 1, from: 0, to: number)
+      log.finished(attempt, "a", bytes: Int(number), by: 1, blocked: number, at: number)
+      log.started(attempt, "d", kind: "directory", by: 1, at: number)
+      log.finished(attempt, "d", kind: "directory", by: 1, blocked: number, at: number)
+      log.closed("a", by: 1, size: Int(number), covered: Int(number), at: number)
+      log.add(
+        "handle.closed", at: number,
+        #""path":"a","size":\#(number),"covered_bytes":7,"mapped_bytes":\#(number),"high_water_mark":\#(number),"#
+          + #""ranges":[[0,1],[\#(number),\#(number)],[5,9223372036854775807],[1],[],7]"#)
+      log.add("eviction.finished", at: number, #""path":"a","kind":"file","bytes":\#(number),"by":"command""#)
+      log.add("log.dropped", at: number, #""count":\#(number)"#)
+      log.add("wait.started", at: number, #""attempt":99,"process":1"#)
+    }
+    let report = try report(log)
+    _ = SummaryText.lines(report, width: 80)
+    #expect(report.blocked.underWay == 4)
+  }
 }

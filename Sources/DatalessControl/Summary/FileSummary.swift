@@ -52,7 +52,9 @@ public struct FileSummary: Codable, Sendable, Equatable {
   }
 
   /// Content that was fetched and that nobody was seen to read; 0 where that is not known.
-  private var unread: Int64 { use == nil || use == FileUse.unknown.rawValue ? 0 : max(0, min(size, bytes) - readBytes) }
+  private var unread: Int64 {
+    use == nil || use == FileUse.unknown.rawValue ? 0 : max(0, min(size, bytes).minus(readBytes))
+  }
 
   static func sort(_ files: inout [FileSummary], by order: Order) {
     files.sort { left, right in

@@ -15,7 +15,7 @@ struct IntervalUnion: Sendable {
 
   init(limit: Int = 4_096) { self.limit = limit }
 
-  var length: Int64 { recent.reduce(settled) { $0 + $1.end - $1.start } }
+  var length: Int64 { recent.reduce(settled) { $0.plus($1.end.minus($1.start)) } }
 
   mutating func insert(from start: Int64, to end: Int64) {
     var new = Interval(start: max(start, horizon), end: end)
@@ -37,7 +37,7 @@ struct IntervalUnion: Sendable {
 
   private mutating func settle() {
     let count = recent.count / 2
-    for interval in recent[..<count] { settled += interval.end - interval.start }
+    for interval in recent[..<count] { settled = settled.plus(interval.end.minus(interval.start)) }
     horizon = recent[count - 1].end
     recent.removeFirst(count)
   }

@@ -15,7 +15,7 @@ struct ReadCoverage: Sendable {
 
   /// What was read lies between these: they differ only where the log does not name the ranges.
   var bytesAtLeast: Int64 { max(known, greatest) }
-  var bytesAtMost: Int64 { min(highWaterMark, known.addingReportingOverflow(sum).partialValue) }
+  var bytesAtMost: Int64 { min(highWaterMark, known.plus(sum)) }
 
   /// What one process read through one handle.
   mutating func add(covered: Int64, highWaterMark end: Int64, ranges told: [Range<Int64>]) {
@@ -27,7 +27,7 @@ struct ReadCoverage: Sendable {
       for range in told { insert(range) }
     } else {
       greatest = max(greatest, covered)
-      sum = sum.addingReportingOverflow(covered).partialValue
+      sum = sum.plus(covered)
     }
   }
 
@@ -43,7 +43,7 @@ struct ReadCoverage: Sendable {
     ranges.replaceSubrange(first..<last, with: CollectionOfOne(merged))
     guard ranges.count > Self.rangesMax else { return }
     let smallest = ranges.indices.min { ranges[$0].count < ranges[$1].count } ?? 0
-    sum = sum.addingReportingOverflow(Int64(ranges.remove(at: smallest).count)).partialValue
+    sum = sum.plus(Int64(ranges.remove(at: smallest).count))
   }
 }
 

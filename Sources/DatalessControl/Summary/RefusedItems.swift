@@ -6,18 +6,12 @@ struct RefusedItems: Sendable {
   mutating func add(_ record: LogRecord) {
     guard let path = record.json.path, seen.insert(PathHash.of(path)).inserted else { return }
     let delay = record.json.integer("requested_delay_ns") ?? 0
-    sum.delayNanoseconds = Self.sum(sum.delayNanoseconds, delay)
+    sum.delayNanoseconds = sum.delayNanoseconds.plus(delay)
     if record.json.string("kind") == "directory" {
       sum.directories += 1
     } else {
       sum.files += 1
-      sum.bytes = Self.sum(sum.bytes, record.json.integer("size") ?? 0)
+      sum.bytes = sum.bytes.plus(record.json.integer("size") ?? 0)
     }
-  }
-
-  /// A delay may be a century, and a size may be absurd: sums must not trap.
-  private static func sum(_ left: Int64, _ right: Int64) -> Int64 {
-    let (sum, overflow) = left.addingReportingOverflow(right)
-    return overflow ? .max : sum
   }
 }

@@ -17,9 +17,9 @@ extension SummaryBuilder {
     guard !underWay.isEmpty else { return }
     noteTime(end)
     for wait in underWay {
-      let blocked = max(0, end - wait.start)
+      let blocked = max(0, end.minus(wait.start))
       count(
-        blocked, until: wait.start + blocked, attempt: wait.attempt, process: wait.process,
+        blocked, until: wait.start.plus(blocked), attempt: wait.attempt, process: wait.process,
         isCommand: wait.trigger == "command", isUnderWay: true)
       guard report.waiting.count < Self.waitingMax else { continue }
       let process = wait.process.flatMap { processes[$0] }
@@ -36,12 +36,12 @@ extension SummaryBuilder {
     _ blocked: Int64, until end: Int64, attempt id: UInt64?, process: UInt32?, isCommand: Bool, isUnderWay: Bool
   ) {
     report.blocked.add(blocked, isUnderWay: isUnderWay)
-    wall.insert(from: end - blocked, to: end)
+    wall.insert(from: end.minus(blocked), to: end)
     groups.waited(
-      process, processes, isCommand: isCommand, from: end - blocked, to: end, isUnderWay: isUnderWay)
-    sections.current.blockedNanoseconds += blocked
+      process, processes, isCommand: isCommand, from: end.minus(blocked), to: end, isUnderWay: isUnderWay)
+    sections.current.blockedNanoseconds = sections.current.blockedNanoseconds.plus(blocked)
     guard let id, let attempt = attempts[id] else { return }
-    topLevel[attempt.topLevel].blockedNanoseconds += blocked
+    topLevel[attempt.topLevel].blockedNanoseconds = topLevel[attempt.topLevel].blockedNanoseconds.plus(blocked)
     if attempt.isFile { files.waited(attempt.path, nanoseconds: blocked, isUnderWay: isUnderWay) }
   }
 

@@ -83,7 +83,7 @@ public struct SummaryBuilder: Sendable {
         report.evictions.files += 1
         files.evicted(json.path ?? [])
       }
-      report.evictions.bytes += json.integer("bytes") ?? 0
+      report.evictions.bytes = report.evictions.bytes.plus(json.integer("bytes") ?? 0)
     case "eviction.refused": report.evictions.refused += 1
     case "mark": sections.begin(record)
     case "volume.mounted":
@@ -129,7 +129,7 @@ public struct SummaryBuilder: Sendable {
   private func finished(log: [UInt8], malformedLines: Int, isMounted: Bool, lost: Int64) -> SummaryReport {
     var result = report
     result.log = String(decoding: log, as: UTF8.self)
-    result.durationNanoseconds = lastMonotonic - (firstMonotonic ?? lastMonotonic)
+    result.durationNanoseconds = lastMonotonic.minus(firstMonotonic ?? lastMonotonic)
     result.completeness.lostRecords = max(result.completeness.lostRecords, lost)
     result.completeness.malformedLines = Int64(malformedLines)
     result.completeness.unfinishedAttempts = Int64(attempts.values.count { !$0.isFinished })
@@ -178,7 +178,8 @@ public struct SummaryBuilder: Sendable {
     // `log.dropped` has the number of the last lost record and counts itself among them.
     let gap = nextSequence.map { sequence > $0 ? Int64(clamping: sequence - $0) : 0 } ?? 0
     let said = record.type == "log.dropped" ? record.json.integer("count") ?? 1 : 0
-    report.completeness.lostRecords += max(record.type == "log.dropped" ? gap + 1 : gap, said)
+    report.completeness.lostRecords = report.completeness.lostRecords.plus(
+      max(record.type == "log.dropped" ? gap.plus(1) : gap, said))
     nextSequence = sequence &+ 1
   }
 
@@ -227,21 +228,21 @@ public struct SummaryBuilder: Sendable {
     let isCommand = attempt?.isCommand ?? false
     let bytes = json.integer("bytes") ?? 0
     // Also of what was never released: it was cancelled, or the volume ended.
-    report.held.heldNanoseconds &+= json.integer("held_ns") ?? 0
+    report.held.heldNanoseconds = report.held.heldNanoseconds.plus(json.integer("held_ns") ?? 0)
     switch record.outcome ?? "ok" {
     case "ok" where isFile:
       let group = isCommand ? nil : groups.index(of: process, processes)
       let share = files.materializedFile(path, bytes: bytes, group: group, isPart: attempt?.isPart ?? false)
       let count: Int64 = share == .more ? 0 : 1
       report.materialized.files += count
-      report.materialized.bytes += bytes
+      report.materialized.bytes = report.materialized.bytes.plus(bytes)
       topLevel[top].files += count
-      topLevel[top].bytes += bytes
+      topLevel[top].bytes = topLevel[top].bytes.plus(bytes)
       sections.current.files += count
-      sections.current.bytes += bytes
+      sections.current.bytes = sections.current.bytes.plus(bytes)
       groups.with(process, processes, isCommand: isCommand) {
         $0.files += count
-        $0.bytes += bytes
+        $0.bytes = $0.bytes.plus(bytes)
       }
     case "ok":
       files.materializedDirectory(path, durationNanoseconds: json.integer("duration_ns") ?? 0)

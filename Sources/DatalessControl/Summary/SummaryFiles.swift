@@ -11,7 +11,7 @@ struct SummaryFiles: Sendable {
 
     mutating func add(_ handle: HandleRecord, _ reads: HandleRecord.Reads) {
       coverage.add(covered: reads.covered, highWaterMark: reads.highWaterMark, ranges: reads.ranges)
-      mapped = mapped.addingReportingOverflow(reads.mapped).partialValue
+      mapped = mapped.plus(reads.mapped)
       isOpened = true
       isMinimum = isMinimum || handle.isCachedBefore
     }
@@ -94,9 +94,9 @@ struct SummaryFiles: Sendable {
     let (isFirst, share) = update(path) { item in
       item.size = max(item.size, bytes)
       item.group = group ?? item.group
-      item.fetched = item.fetched.addingReportingOverflow(bytes).partialValue
+      item.fetched = item.fetched.plus(bytes)
       if item.isPartial, !item.isNewVersion {
-        item.local = item.local.addingReportingOverflow(bytes).partialValue
+        item.local = item.local.plus(bytes)
         return (false, Share.more)
       }
       item.local = bytes
@@ -108,7 +108,7 @@ struct SummaryFiles: Sendable {
       return (item.materializations == 1, isAgain ? .again : .whole)
     }
     if isFirst { distinctFiles += 1 }
-    if isFirst || share == .more { distinctBytes += bytes }
+    if isFirst || share == .more { distinctBytes = distinctBytes.plus(bytes) }
     if share == .again, let group {
       uses[UseKey(item: PathHash.of(path), group: group), default: Reads()].isReadAgain = true
     }
@@ -125,7 +125,7 @@ struct SummaryFiles: Sendable {
     if !path.isEmpty {
       let parent = path.lastIndex(of: PathBytes.slash).map { path[..<$0] } ?? []
       if let above = chains[PathHash.of(parent)] {
-        chain = (above.length + 1, above.durationNanoseconds + durationNanoseconds)
+        chain = (above.length + 1, above.durationNanoseconds.plus(durationNanoseconds))
       }
     }
     chains[PathHash.of(path)] = chain

@@ -40,7 +40,7 @@ struct SummaryProcesses: Sendable {
     isUnderWay: Bool = false
   ) {
     let index = index(of: id, processes, isCommand: isCommand)
-    groups[index].summary.blocked.add(end - start, isUnderWay: isUnderWay)
+    groups[index].summary.blocked.add(end.minus(start), isUnderWay: isUnderWay)
     groups[index].wall.insert(from: start, to: end)
   }
 
@@ -102,7 +102,7 @@ extension SummaryReport.Blocked {
   mutating func add(_ nanoseconds: Int64, isUnderWay: Bool = false) {
     waits += 1
     if isUnderWay { underWay += 1 }
-    sumNanoseconds += nanoseconds
+    sumNanoseconds = sumNanoseconds.plus(nanoseconds)
     longestNanoseconds = max(longestNanoseconds, nanoseconds)
   }
 

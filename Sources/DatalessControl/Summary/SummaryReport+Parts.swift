@@ -134,7 +134,7 @@ extension SummaryReport {
 
     mutating func addNeedless(_ bytes: Int64) {
       needlessFiles += 1
-      needlessBytes = needlessBytes.addingReportingOverflow(bytes).partialValue
+      needlessBytes = needlessBytes.plus(bytes)
     }
   }
 

@@ -30,7 +30,7 @@ struct SummarySections: Sendable {
 
   private static func difference(_ from: [String: Int64]?, _ to: [String: Int64]?) -> [String: Int64]? {
     guard let from, let to else { return nil }
-    return to.map { ($0.key, $0.value - (from[$0.key] ?? 0)) }.filter { $0.1 != 0 }
+    return to.map { ($0.key, $0.value.minus(from[$0.key] ?? 0)) }.filter { $0.1 != 0 }
       .reduce(into: [:]) { $0[$1.0] = $1.1 }
   }
 }

@@ -105,7 +105,9 @@ public enum SummaryText {
     let withContent = max(0, known.files - known.emptyFiles)
     let files = HumanText.percent(done.distinctFiles, of: withContent)
     let bytes = HumanText.percent(done.distinctBytes, of: known.bytes)
-    let empty = known.emptyFiles > 0 ? " with content (\(HumanText.count(known.emptyFiles)) more are empty)" : ""
+    let empty =
+      known.emptyFiles > 0
+      ? " with content (\(HumanText.count(known.emptyFiles)) more \(known.emptyFiles == 1 ? "is" : "are") empty)" : ""
     return "\(files) of \(HumanText.count(withContent, "known file"))\(empty), \(bytes) of "
       + HumanText.size(known.bytes)
   }
@@ -145,7 +147,7 @@ public enum SummaryText {
     for (count, words) in [
       (use.whole, "read whole"), (use.inPart, "in part"), (use.headerOnly, "header only"),
       (use.openedNotRead, "opened, not read"), (use.readAgainAfterEviction, "read again after eviction"),
-      (use.unknown, "unknown (opened again while local, where the kernel alone sees the reads)"),
+      (use.unknown, "unknown (still open, or read where the kernel alone sees it)"),
     ] where count > 0 {
       parts.append("\(HumanText.count(count)) \(words)")
     }

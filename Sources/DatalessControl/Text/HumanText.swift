@@ -2,7 +2,7 @@
 public enum HumanText {
   /// `812 B`, `4.0 KiB`, `1.5 GiB`.
   public static func size(_ bytes: Int64) -> String {
-    guard abs(bytes) >= 1024 else { return "\(bytes) B" }
+    guard bytes.magnitude >= 1024 else { return "\(bytes) B" }
     var value = Double(bytes)
     for unit in ["KiB", "MiB", "GiB", "TiB", "PiB"] {
       value /= 1024
@@ -15,13 +15,13 @@ public enum HumanText {
   /// `812 ns`, `81.2 us`, `51.2 ms`, `1.23 s`, `2 min 03 s`, `3 h 05 min`.
   public static func duration(nanoseconds: Int64) -> String {
     let value = Double(nanoseconds)
-    switch abs(nanoseconds) {
+    switch nanoseconds.magnitude {
     case ..<1_000: return "\(nanoseconds) ns"
     case ..<999_950: return "\(decimal(value / 1e3, 1)) us"
     case ..<999_950_000: return "\(decimal(value / 1e6, 1)) ms"
     case ..<59_995_000_000: return "\(decimal(value / 1e9, 2)) s"
     default:
-      let seconds = (nanoseconds + 500_000_000) / 1_000_000_000
+      let seconds = nanoseconds.plus(500_000_000) / 1_000_000_000
       let minutes = seconds / 60
       return minutes < 60
         ? "\(minutes) min \(pad(seconds % 60)) s" : "\(minutes / 60) h \(pad(minutes % 60)) min"
