@@ -158,6 +158,7 @@ import Testing
       if case .handleClosed(let record) = event { record } else { nil }
     }
     let record = try #require(closed.last)
-    #expect(record.reads == 2 && record.coveredBytes == 8192 && record.highWaterMark == 8192)
+    let reads = record.reads
+    #expect(reads.reads == 2 && reads.coveredBytes == 8192 && reads.highWaterMark == 8192)
   }
 }
