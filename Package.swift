@@ -53,7 +53,7 @@ let package = Package(
       name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
     .target(
       name: "DatalessControl",
-      dependencies: ["DatalessCore", httpClient, nioCore, nioPosix, nioHTTP1, system],
+      dependencies: ["DatalessCore", "CDatalessLinux", httpClient, nioCore, nioPosix, nioHTTP1, system],
       swiftSettings: settings),
     .target(
       name: "DatalessDaemon",

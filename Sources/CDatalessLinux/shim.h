@@ -16,6 +16,9 @@
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
 #ifndef SYS_open_tree
 #define SYS_open_tree 428
 #endif
@@ -52,6 +55,8 @@ static const int32_t CLINUX_AT_FDCWD = -100;
 static const int32_t CLINUX_AT_SYMLINK_NOFOLLOW = 0x100;
 static const int32_t CLINUX_AT_NO_AUTOMOUNT = 0x800;
 static const int32_t CLINUX_AT_EMPTY_PATH = 0x1000;
+// Nothing is asked of a network or FUSE server: what the kernel knows has to do.
+static const int32_t CLINUX_AT_STATX_DONT_SYNC = 0x4000;
 static const int32_t CLINUX_AT_RECURSIVE = 0x8000;
 
 static const int32_t CLINUX_SEEK_DATA = 3;
@@ -329,6 +334,19 @@ static inline long clinux_find_record_lock(
   *process = lock.process;
   return 1;
 }
+
+// Takes a record lock over a whole open file for this process (F_SETLK, a write lock). Waits for nothing.
+//
+// It goes when the process ends, or closes *any* descriptor of the file; children do not inherit it.
+static inline long clinux_take_record_lock(int descriptor) {
+  const int16_t write_lock = 1;
+  const int set_lock = 6;
+  struct clinux_record_lock lock = {write_lock, SEEK_SET, 0, 0, 0};
+  return clinux_result(syscall(SYS_fcntl, descriptor, set_lock, &lock));
+}
+
+// A close-on-exec descriptor of a process, which stays its own when the process id is given to another one.
+static inline long clinux_pidfd_open(int32_t process) { return clinux_result(syscall(SYS_pidfd_open, process, 0)); }
 
 // Whether a thread belongs to a process: a signal 0 is not sent. EPERM says that it does, too.
 static inline int clinux_is_thread_of(int32_t thread, int32_t process) {

@@ -4,7 +4,14 @@ import Testing
 @Suite struct SessionPathsTests {
   @Test func runtimeDirectories() {
     #expect(
-      SessionPaths.runtimeDirectory(userID: 0, environment: ["XDG_RUNTIME_DIR": "/run/user/0"]) == "/run/dataless")
+      SessionPaths.runtimeDirectory(userID: 0, environment: ["XDG_RUNTIME_DIR": "/run/user/0"], isSystem: true)
+        == "/run/dataless")
+    // User 0 of a user namespace is an ordinary one.
+    #expect(
+      SessionPaths.runtimeDirectory(userID: 0, environment: ["XDG_RUNTIME_DIR": "/run/user/7"], isSystem: false)
+        == "/run/user/7/dataless")
+    #expect(
+      SessionPaths.cacheDirectory(userID: 0, environment: ["HOME": "/h"], isSystem: false) == "/h/.cache/dataless")
     #expect(SessionPaths.runtimeDirectory(userID: 7, environment: ["XDG_RUNTIME_DIR": "/r/"]) == "/r/dataless")
     #expect(SessionPaths.runtimeDirectory(userID: 7, environment: [:]) == "/tmp/dataless-7")
     #expect(SessionPaths.runtimeDirectory(userID: 7, environment: ["XDG_RUNTIME_DIR": "r"]) == "/tmp/dataless-7")

@@ -17,7 +17,7 @@ import Testing
     "DatalessScenario": standard.union(["CYaml", "DatalessCore", "Glibc"]),
     "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),
     "DatalessControl": standard.union(nio).union([
-      "AsyncHTTPClient", "DatalessCore", "FoundationEssentials", "Glibc", "NIOHTTP1",
+      "AsyncHTTPClient", "CDatalessLinux", "DatalessCore", "FoundationEssentials", "Glibc", "NIOHTTP1",
     ]),
     "DatalessDaemon": standard.union(collections).union(nio).union([
       "CDataless", "CDatalessLinux", "DatalessControl", "DatalessCore", "DatalessScenario", "DatalessStores",

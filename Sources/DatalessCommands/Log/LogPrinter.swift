@@ -35,7 +35,7 @@ final class LogPrinter {
     self.log = log
     self.filter = filter
     self.style = style
-    file = try LogFile(path: log.log)
+    file = try LogFile(path: log.log, owner: log.foreignOwner)
   }
 
   /// Prints all whole records that the file has by now.

@@ -57,8 +57,8 @@ struct SummaryCommand: ParsableCommand {
     let log = try LogTarget.resolve(target.bytes)
     let flushed = try LogFlush.flush(log)
     let report = try SummaryReport.load(
-      log: log.log, session: log.isVolume ? log.session : nil, isMounted: flushed.isMounted, lost: flushed.lost,
-      files: files ? sort ?? .needless : nil)
+      log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
+      isMounted: flushed.isMounted, lost: flushed.lost, files: files ? sort ?? .needless : nil)
     let output = StandardOutput()
     if json {
       try output.json(report)

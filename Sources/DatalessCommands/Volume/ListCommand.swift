@@ -49,8 +49,7 @@ struct ListCommand: ParsableCommand {
 
   private func list(_ location: PathResolver.Location, to output: StandardOutput) throws {
     var query = ItemQuery(path: location.relative, recursive: recursive, limit: ItemQuery.limitMax)
-    let client = ControlClient(
-      socketPath: VolumeLocator.socketPath(of: location.mount), mountPoint: location.mount.mountPoint)
+    let client = try ControlClient(volume: location.mount)
     defer { try? Blocking.run { await client.shutdown() } }
     var isFirst = true
     repeat {

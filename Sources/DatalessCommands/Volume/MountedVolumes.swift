@@ -3,13 +3,18 @@ import Glibc
 
 /// Which volumes a command without a path is about.
 enum MountedVolumes {
-  /// Those of this user; for root all. One that is mounted at several places is named once.
-  static func all() throws -> [MountEntry] {
-    let user = geteuid()
+  /// Those of this user. One that is mounted at several places is named once.
+  static func own() throws -> [MountEntry] { try all { $0.userID == geteuid() } }
+
+  /// For root those of everybody else, by the mount table alone: their daemons are asked only when one is named. For others
+  /// none.
+  static func ofOthers() throws -> [MountEntry] {
+    geteuid() == 0 ? try all { $0.userID != geteuid() } : []
+  }
+
+  private static func all(_ condition: (MountEntry) -> Bool) throws -> [MountEntry] {
     var seen: Set<String> = []
-    return try MountTable.current().datalessEntries.filter {
-      (user == 0 || $0.userID == user) && seen.insert($0.device).inserted
-    }
+    return try MountTable.current().datalessEntries.filter { condition($0) && seen.insert($0.device).inserted }
   }
 
   /// Groups path arguments by the volume they lie on, in the order of the first path of each.

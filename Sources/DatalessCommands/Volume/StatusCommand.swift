@@ -7,7 +7,8 @@ struct StatusCommand: ParsableCommand {
     commandName: "status",
     abstract: "Show mounted volumes: options, counts by state, and who waits for what.",
     discussion: """
-      Without MOUNTPOINT, all volumes of this user; for root, of everybody. Touches no volume.
+      Without MOUNTPOINT, all volumes of this user. To root, those of other users are named, without \
+      asking their daemons; name one to ask. Touches no volume.
 
       EXAMPLES
         dataless status
@@ -32,7 +33,8 @@ struct StatusCommand: ParsableCommand {
       for line in StatusText.lines(status) { try output.line(line) }
       return try output.flush()
     }
-    let volumes = try MountedVolumes.all()
+    let volumes = try MountedVolumes.own()
+    let others = json ? [] : try MountedVolumes.ofOthers()
     var statuses: [VolumeStatus] = []
     var failure: CommandFailure?
     for volume in volumes {
@@ -40,7 +42,7 @@ struct StatusCommand: ParsableCommand {
         statuses.append(try Self.status(of: volume))
       } catch let error as ControlError {
         // Unmounted since the mounts were read: nothing is wrong, and there is nothing to show.
-        let isThere = try MountedVolumes.all().contains { $0.mountID == volume.mountID && $0.device == volume.device }
+        let isThere = try MountedVolumes.own().contains { $0.mountID == volume.mountID && $0.device == volume.device }
         guard isThere else { continue }
         Console.error(error.message)
         failure = CommandFailure(error)
@@ -48,12 +50,16 @@ struct StatusCommand: ParsableCommand {
     }
     if json {
       try output.json(statuses)
-    } else if volumes.isEmpty {
+    } else if volumes.isEmpty, others.isEmpty {
       try output.line("no dataless volume is mounted")
     } else {
       for (index, status) in statuses.enumerated() {
         if index > 0 { try output.line("") }
         for line in StatusText.lines(status) { try output.line(line) }
+      }
+      for (index, volume) in others.enumerated() {
+        if index > 0 || !statuses.isEmpty { try output.line("") }
+        for line in StatusText.foreign(volume) { try output.line(line) }
       }
     }
     try output.flush()

@@ -43,6 +43,16 @@ enum StatusText {
     return lines
   }
 
+  /// A volume of another user, of which only the mount table is known.
+  static func foreign(_ volume: MountEntry) -> [String] {
+    let name = TerminalText.escaped(volume.mountPoint)
+    return [
+      "\(name) (of user \(volume.userID.map(String.init) ?? "unknown"))",
+      line("source", TerminalText.escaped(volume.source)),
+      line("daemon", "not asked; `dataless status \(name)` does"),
+    ]
+  }
+
   private static func line(_ title: String, _ text: String) -> String {
     "  " + title + String(repeating: " ", count: max(1, 10 - title.count)) + text
   }

@@ -53,8 +53,10 @@ struct UnmountCommand: ParsableCommand {
           + "Unmount \(TerminalText.escaped(location.mount.mountPoint)) instead.")
     }
     let volume = location.mount
-    let record = try? VolumeLocator.record(of: volume)
-    let wasDead = try end(volume, record)
+    // Held from here on: what is asked, signalled and removed is the volume that was found.
+    let runtime = try? VolumeRuntime.open(volume)
+    let record = try? runtime?.record()
+    let wasDead = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
     // The runtime directory and content of a daemon that was dead, or had to be killed.
     Leftovers.remove()
     guard json else {
@@ -67,32 +69,50 @@ struct UnmountCommand: ParsableCommand {
         mountpoint: path, mountpointBase64: base64, log: record?.log, logBase64: record?.logBase64, wasDead: wasDead))
   }
 
+  /// - Parameter daemon: By the kernel's word; what answers on the socket is asked to end, and believed nothing.
   /// - Returns: Whether the daemon was dead.
-  private func end(_ volume: MountEntry, _ record: SessionRecord?) throws -> Bool {
+  private func end(_ volume: MountEntry, _ daemon: DaemonIdentity) throws -> Bool {
     do {
-      let answer = try Blocking.run {
+      _ = try Blocking.run {
         try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.unmount() }
       }
-      try wait(for: answer.pid, volume)
-      return false
     } catch let error as ControlError where error.code == .daemonNotRunning {
-      try Unmounter.detachDead(volume.mountPoint)
-      return true
-    } catch let error as ControlError where error.code == .timedOut {
-      // It lives, but does not answer: its lock is held, so the pid it left is its own.
-      guard let record else { throw error }
-      try wait(for: record.pid, volume)
-      return false
+      // It may be about to begin or to end; a dead one holds nothing.
+      guard case .process = daemon else {
+        try Unmounter.detachDead(volume.mountPoint)
+        return true
+      }
+    } catch let error as ControlError where [.timedOut, .remote, .malformed].contains(error.code) {
+      // It does not do what it is asked to.
     }
+    try wait(for: daemon, volume)
+    return false
   }
 
-  private func wait(for pid: Int32, _ volume: MountEntry) throws {
-    let isOrderly = Unmounter.endDaemon(
-      pid: pid, mountpoint: volume.mountPoint, timeLimitMilliseconds: Self.timeLimitMilliseconds)
-    guard isOrderly else {
+  private func wait(for daemon: DaemonIdentity, _ volume: MountEntry) throws {
+    let name = TerminalText.escaped(volume.mountPoint)
+    switch daemon {
+    case .process(let process):
+      let isOrderly = Unmounter.endDaemon(
+        process, mountpoint: volume.mountPoint, timeLimitMilliseconds: Self.timeLimitMilliseconds)
+      guard isOrderly else {
+        throw CommandFailure(
+          "the daemon of \(name) did not end in time and was killed (ETIMEDOUT). The log may lack its last records.",
+          status: .timedOut)
+      }
+      try Unmounter.removeIfStill(volume)
+    case .none, .foreign:
+      try Unmounter.remove(volume.mountPoint)
       throw CommandFailure(
-        "the daemon of \(TerminalText.escaped(volume.mountPoint)) did not end in time and was killed (ETIMEDOUT). "
-          + "The log may lack its last records.", status: .timedOut)
+        "\(name) is unmounted, but what answered on its control socket is not its daemon (EPERM). No process was "
+          + "signalled; look at those of user \(volume.userID.map(String.init) ?? "unknown").")
+    case .elsewhere, .unknown:
+      guard Unmounter.waitForEnd(of: volume, timeLimitMilliseconds: Self.timeLimitMilliseconds) else {
+        throw CommandFailure(
+          "\(name) is unmounted, but its daemon did not end, and cannot be seen from this pid namespace (ESRCH). "
+            + "End it where it runs: the pid in its log, on the line volume.mounted, is its own there.")
+      }
+      try Unmounter.removeIfStill(volume)
     }
   }
 }

@@ -7,6 +7,12 @@ import SystemPackage
 enum ClientErrorTranslation {
   static func translate(_ error: any Error, mountPoint: [UInt8], timeout: Duration) -> any Error {
     if error is ControlError || error is CancellationError { return error }
+    if let error = error as? ForeignServer {
+      return ControlError(
+        code: .daemonNotRunning, errno: .notPermitted,
+        message: "cannot reach the daemon of \(TerminalText.escaped(mountPoint)): user \(error.uid) serves its control "
+          + "socket (EPERM). `dataless unmount` removes the mount.")
+    }
     if let error = error as? HTTPClientError {
       switch error {
       case .connectTimeout, .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout:

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import DatalessCore
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -21,16 +22,35 @@ public final class ControlClient: Sendable {
   private let baseURL: String
   let mountPoint: [UInt8]
   private let timeout: Duration
+  /// Held because `baseURL` leads through its descriptor.
+  private let runtime: VolumeRuntime?
 
   /// - Parameters:
   ///   - socketPath: `control.sock` of the volume; at most 107 bytes.
   ///   - mountPoint: For messages.
   ///   - timeout: For the whole of a short request, and for the first byte of a streamed one. Default: 10 s.
-  public init(socketPath: String, mountPoint: [UInt8], timeout: Duration = defaultTimeout) {
+  public convenience init(socketPath: String, mountPoint: [UInt8], timeout: Duration = defaultTimeout) {
+    self.init(socketPath: socketPath, mountPoint: mountPoint, timeout: timeout, owner: geteuid(), runtime: nil)
+  }
+
+  /// A client for a mounted volume, whose runtime directory is checked and held.
+  ///
+  /// - Throws: as `VolumeRuntime.open`.
+  public convenience init(volume: MountEntry, timeout: Duration = defaultTimeout) throws(ControlError) {
+    let runtime = try VolumeRuntime.open(volume)
+    self.init(
+      socketPath: runtime.socketPath, mountPoint: volume.mountPoint, timeout: timeout, owner: runtime.directory.owner,
+      runtime: runtime)
+  }
+
+  /// - Parameter owner: Who may answer, beside root: the kernel says who listens, before anything is sent.
+  private init(socketPath: String, mountPoint: [UInt8], timeout: Duration, owner: UInt32, runtime: VolumeRuntime?) {
+    self.runtime = runtime
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.timeout.connect = .nanoseconds(timeout.nanoseconds)
+    configuration.http1_1ConnectionDebugInitializer = { PeerCredentials.check($0, allowed: [0, owner]) }
     http = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
     baseURL = "http+unix://" + PercentEncoding.encode(Array(socketPath.utf8))
     self.mountPoint = mountPoint
@@ -48,8 +68,7 @@ public final class ControlClient: Sendable {
     volume: MountEntry, timeout: Duration = defaultTimeout,
     _ body: (ControlClient) async throws -> Result
   ) async throws -> Result {
-    let client = ControlClient(
-      socketPath: VolumeLocator.socketPath(of: volume), mountPoint: volume.mountPoint, timeout: timeout)
+    let client = try ControlClient(volume: volume, timeout: timeout)
     do {
       let result = try await body(client)
       await client.shutdown()

@@ -1,23 +1,13 @@
 import Glibc
 
-/// Finds the runtime directory of a mounted volume, and volumes by what is in theirs. Touches no volume.
+/// Finds mounted volumes by path, and by what their daemons left. Touches no volume, and nothing of other users but the
+/// one volume that root names.
 public enum VolumeLocator {
-  /// The runtime directory of a volume: the first candidate that exists, else the most likely one.
-  public static func volumeDirectory(of volume: MountEntry) -> String {
-    let candidates = SessionPaths.runtimeDirectoryCandidates(owner: volume.userID ?? geteuid())
-      .map { SessionPaths.volumeDirectory(runtime: $0, device: volume.device) }
-    return candidates.first { access($0, F_OK) == 0 } ?? candidates[0]
-  }
-
-  public static func socketPath(of volume: MountEntry) -> String {
-    "\(volumeDirectory(of: volume))/\(SessionPaths.socketName)"
-  }
-
   /// What the volume's daemon left for commands to read.
   ///
-  /// - Throws: as `SessionRecord.read`.
+  /// - Throws: as `VolumeRuntime.open` and `SessionRecord.read`.
   public static func record(of volume: MountEntry) throws(ControlError) -> SessionRecord {
-    try SessionRecord.read(volumeDirectory: volumeDirectory(of: volume))
+    try VolumeRuntime.open(volume).record()
   }
 
   /// Whether a FUSE mount of another type is a volume of ours: its daemon's record names its type and SOURCE. A record that was
@@ -30,6 +20,9 @@ public enum VolumeLocator {
     return MountEntry.type(subtype: subtype) == mount.fileSystemType && record.sourceBytes == mount.source
   }
 
+  /// Whether this user mounted it: other users' mounts are known by their type alone.
+  static func isOwn(_ mount: MountEntry) -> Bool { mount.userID == geteuid() }
+
   /// The volume a TARGET or MOUNTPOINT argument means: any path on it will do.
   ///
   /// - Throws: `ControlError.notAVolume`, or as `PathResolver.resolve`.
@@ -38,9 +31,9 @@ public enum VolumeLocator {
     return location.mount
   }
 
-  /// The mounted volume that writes the log of a session; nil when none does any more.
+  /// This user's mounted volume that writes the log of a session; nil when none does any more.
   public static func volume(session: String) -> MountEntry? {
     guard let mounts = try? MountTable.current() else { return nil }
-    return mounts.datalessEntries.first { (try? record(of: $0))?.session == session }
+    return mounts.datalessEntries.first { isOwn($0) && (try? record(of: $0))?.session == session }
   }
 }

@@ -19,10 +19,13 @@ public final class LogFile {
   /// Lines so far that are no JSON object.
   public private(set) var malformedLines = 0
 
-  /// - Throws: `ControlError.system` with ENOENT, EACCES, EISDIR or another errno of open(2).
-  public init(path: [UInt8]) throws(ControlError) {
+  /// - Parameter owner: The user whose record named the log, if that is not the caller: then it has to be a regular file of that
+  ///   user's, in a directory of that user's, and nothing there is waited for. Default: whatever the caller named.
+  /// - Throws: `ControlError.system` with ENOENT, EACCES, EISDIR or another errno of open(2); EPERM for a log that is not the
+  ///   owner's.
+  public init(path: [UInt8], owner: UInt32? = nil) throws(ControlError) {
     self.path = path
-    descriptor = try FileBytes.open(path)
+    if let owner { descriptor = try Self.open(path, of: owner) } else { descriptor = try FileBytes.open(path) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
       close(descriptor)
@@ -33,6 +36,18 @@ public final class LogFile {
   }
 
   deinit { close(descriptor) }
+
+  private static func open(_ path: [UInt8], of owner: UInt32) throws(ControlError) -> CInt {
+    do throws(Distrust) {
+      let parent = PathBytes.absolute(Array(PathBytes.components(path).dropLast()))
+      let directory = try TrustedDirectory.open(parent, owner: owner, ancestors: .any)
+      return try directory.file(PathBytes.lastComponent(path), O_RDONLY)
+    } catch {
+      throw ControlError(
+        code: .system, errno: error.errno,
+        message: "cannot read the log that a volume of user \(owner) names: \(error). Name the log file itself.")
+    }
+  }
 
   /// The next record; nil at the end of what is in the file now, so that a later call may find more.
   ///

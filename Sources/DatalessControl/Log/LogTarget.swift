@@ -9,6 +9,8 @@ public struct LogTarget: Sendable {
   public var session: String?
   /// Whether the argument was a path on the volume, which means its session alone; a file means all that is in it.
   public var isVolume = false
+  /// Whose word `log` is: the other user whose volume root looks at; nil for what this user or root itself named.
+  public var foreignOwner: UInt32?
 
   /// A path on a mounted volume means the log of that volume; any other path is a log file.
   ///
@@ -20,8 +22,10 @@ public struct LogTarget: Sendable {
     if let location = try resolver.locate(argument) {
       do {
         let record = try VolumeLocator.record(of: location.mount)
-        return LogTarget(log: record.logBytes, volume: location.mount, session: record.session, isVolume: true)
-      } catch  where error.errno == .noSuchFileOrDirectory {
+        return LogTarget(
+          log: record.logBytes, volume: location.mount, session: record.session, isVolume: true,
+          foreignOwner: VolumeLocator.isOwn(location.mount) ? nil : location.mount.userID)
+      } catch  where error.code == .system && error.errno == .noSuchFileOrDirectory {
         throw .daemonNotRunning(location.mount.mountPoint)
       }
     }

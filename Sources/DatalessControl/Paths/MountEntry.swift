@@ -16,7 +16,8 @@ public struct MountEntry: Sendable, Equatable {
   /// Per-file-system options, such as `rw,user_id=0,group_id=0`.
   public var superOptions: String
 
-  /// Whether it is a volume of ours by its daemon's record, whatever its type is: `MountTable.current` looks.
+  /// Whether it is a volume of ours by its daemon's record, whatever its type is: `MountTable.current` looks, for
+  /// the caller's own mounts.
   public var isRecorded = false
 
   /// The subtype of volumes whose scenario has no other.

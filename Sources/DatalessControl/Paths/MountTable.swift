@@ -1,3 +1,5 @@
+import Glibc
+
 /// The mounts of this process' mount namespace, as text. Nothing here touches a mounted file system.
 public struct MountTable: Sendable, Equatable {
   /// In the kernel's order: a later entry may lie over an earlier one.
@@ -10,12 +12,12 @@ public struct MountTable: Sendable, Equatable {
     entries = bytes.split(separator: UInt8(ascii: "\n")).compactMap { MountEntry(line: $0) }
   }
 
-  /// Reads /proc/self/mountinfo.
+  /// Reads /proc/self/mountinfo, and recognises this user's volumes of other types by their daemons' records.
   ///
   /// - Throws: `ControlError.system` when /proc is not mounted (ENOENT) or not readable (EACCES).
   public static func current() throws(ControlError) -> MountTable {
     var table = MountTable(parsing: try FileBytes.read("/proc/self/mountinfo"))
-    for index in table.entries.indices {
+    for index in table.entries.indices where VolumeLocator.isOwn(table.entries[index]) {
       table.entries[index].isRecorded = VolumeLocator.isRecorded(table.entries[index])
     }
     return table
@@ -42,6 +44,13 @@ public struct MountTable: Sendable, Equatable {
       current = next
     }
     return current
+  }
+
+  /// Whether a path lies where no system call may look: on a volume, or below the root of a FUSE mount of another user, which
+  /// may leave every question without an answer.
+  func isText(_ path: [UInt8]) -> Bool {
+    guard let entry = mount(containing: path), entry.fileSystemType.hasPrefix("fuse") else { return false }
+    return entry.isDataless || (entry.mountPoint != path && entry.userID.map { $0 != geteuid() } ?? false)
   }
 
   /// The volume that an absolute, normalised path lies on; nil when it lies on another file system.

@@ -54,7 +54,7 @@ public struct PathResolver: Sendable {
       }
       resolved.append(component)
       let candidate = PathBytes.absolute(resolved)
-      guard mounts.datalessMount(containing: candidate) == nil, let target = readLink(candidate) else { continue }
+      guard !mounts.isText(candidate), let target = readLink(candidate) else { continue }
       links += 1
       guard links <= 40 else {
         throw ControlError.system(.tooManySymbolicLinkLevels, "cannot resolve \(TerminalText.escaped(path))")
@@ -71,7 +71,9 @@ public struct PathResolver: Sendable {
   /// - Throws: as `resolve`.
   public func locate(_ path: [UInt8]) throws(ControlError) -> Location? {
     let absolute = try resolve(path)
-    guard let mount = mounts.datalessMount(containing: absolute) else { return nil }
+    guard let mount = mounts.mount(containing: absolute), mount.isDataless || VolumeLocator.isRecorded(mount) else {
+      return nil
+    }
     // A bind mount may show a part of the volume only: mountinfo's root says which.
     let below = PathBytes.components(PathBytes.relative(absolute, to: mount.mountPoint))
     let relative = PathBytes.absolute(PathBytes.components(mount.root) + below)

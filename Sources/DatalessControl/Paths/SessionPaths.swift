@@ -14,10 +14,13 @@ public enum SessionPaths {
 
   /// The runtime directory of one user: root `/run/dataless`; else `$XDG_RUNTIME_DIR/dataless`, or without the variable
   /// `/tmp/dataless-<uid>`.
+  ///
+  /// - Parameter isSystem: Whether user 0 is the system's root. Default: whether it owns `/run`.
   public static func runtimeDirectory(
-    userID: UInt32 = currentUserID(), environment: [String: String] = processEnvironment()
+    userID: UInt32 = currentUserID(), environment: [String: String] = processEnvironment(),
+    isSystem: Bool = rootOwnsRun()
   ) -> String {
-    if userID == 0 { return "/run/dataless" }
+    if userID == 0, isSystem { return "/run/dataless" }
     if let base = directory(environment["XDG_RUNTIME_DIR"]) { return "\(base)/dataless" }
     return "/tmp/dataless-\(userID)"
   }
@@ -41,17 +44,19 @@ public enum SessionPaths {
   /// The directory that holds one folder of content per session: `--cache-dir` if given, else for root
   /// `/var/cache/dataless`, else `${XDG_CACHE_HOME:-~/.cache}/dataless`.
   public static func cacheDirectory(
-    userID: UInt32 = currentUserID(), environment: [String: String] = processEnvironment()
+    userID: UInt32 = currentUserID(), environment: [String: String] = processEnvironment(),
+    isSystem: Bool = rootOwnsRun()
   ) -> String {
-    if userID == 0 { return "/var/cache/dataless" }
+    if userID == 0, isSystem { return "/var/cache/dataless" }
     return base("XDG_CACHE_HOME", "/.cache", userID, environment) + "/dataless"
   }
 
   /// The default directory of logs: root `/var/log/dataless`, else `${XDG_STATE_HOME:-~/.local/state}/dataless/logs`.
   public static func logDirectory(
-    userID: UInt32 = currentUserID(), environment: [String: String] = processEnvironment()
+    userID: UInt32 = currentUserID(), environment: [String: String] = processEnvironment(),
+    isSystem: Bool = rootOwnsRun()
   ) -> String {
-    if userID == 0 { return "/var/log/dataless" }
+    if userID == 0, isSystem { return "/var/log/dataless" }
     return base("XDG_STATE_HOME", "/.local/state", userID, environment) + "/dataless/logs"
   }
 
@@ -62,6 +67,27 @@ public enum SessionPaths {
 
   /// The effective user of this process.
   public static func currentUserID() -> UInt32 { geteuid() }
+
+  /// Whether `/run` belongs to user 0. In a user namespace (`unshare -Ur`, a rootless container) that user is an ordinary
+  /// one, and the system's directories are not its own: it has those of an ordinary user.
+  public static func rootOwnsRun() -> Bool {
+    var status = stat()
+    return lstat("/run", &status) != 0 || status.st_uid == 0
+  }
+
+  /// Opens a runtime directory that belongs to a user and that nobody else can enter.
+  ///
+  /// - Parameters:
+  ///   - path: As `runtimeDirectory` or `runtimeDirectoryCandidates` say.
+  ///   - owner: Default: the caller.
+  ///   - creating: Makes it if it is missing. Default: no.
+  /// - Throws: `Distrust`, also for a symbolic link in its place; ENOENT when there is none.
+  public static func openRuntime(
+    _ path: String, owner: UInt32 = currentUserID(), creating: Bool = false
+  ) throws(Distrust) -> TrustedDirectory {
+    try TrustedDirectory.open(
+      Array(path.utf8), owner: owner, others: .nothing, followsLast: false, creating: creating)
+  }
 
   /// A new random session id: 12 lowercase hexadecimal digits.
   public static func newSessionID() -> String {

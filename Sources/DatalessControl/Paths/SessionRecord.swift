@@ -53,9 +53,16 @@ public struct SessionRecord: Codable, Sendable, Equatable {
 
   /// Reads `session.json` of a volume's runtime directory.
   ///
-  /// - Throws: `ControlError.system` (ENOENT when there is none) or `.malformed`.
-  public static func read(volumeDirectory: String) throws(ControlError) -> SessionRecord {
-    let path = "\(volumeDirectory)/\(SessionPaths.recordName)"
-    return try WireCoding.decode(SessionRecord.self, from: try FileBytes.read(path), named: path)
+  /// - Throws: `ControlError.system` (ENOENT when there is none; EPERM, EINVAL, ELOOP or EFBIG for what is no file of its
+  ///   owner) or `.malformed`.
+  public static func read(from directory: TrustedDirectory) throws(ControlError) -> SessionRecord {
+    let bytes: [UInt8]
+    do throws(Distrust) {
+      bytes = try directory.read(SessionPaths.recordName)
+    } catch {
+      throw ControlError(code: .system, errno: error.errno, message: "cannot use the volume's record: \(error).")
+    }
+    let path = PathBytes.join(directory.path, Array(SessionPaths.recordName.utf8))
+    return try WireCoding.decode(SessionRecord.self, from: bytes, named: TerminalText.escaped(path))
   }
 }

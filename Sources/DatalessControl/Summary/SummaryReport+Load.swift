@@ -6,16 +6,17 @@ extension SummaryReport {
   /// - Parameters:
   ///   - session: Whose records count. Default: those of the session that was mounted last.
   ///   - isMounted: Whether the volume still writes the log, so that it may well have no end. Default: no.
+  ///   - owner: As in `LogFile.init`. Default: nil.
   ///   - lost: Records that the daemon says are not in the file. Default: only what the file itself tells of losses.
   ///   - files: In which order to report on every file. Default: not at all.
   /// - Throws: `ControlError.system` when the file cannot be read; `.malformed` when it holds no record.
   public static func load(
-    log: [UInt8], session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
+    log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
     files: FileSummary.Order? = nil
   ) throws(ControlError) -> SummaryReport {
     // Waits that have not ended count up to here; the daemon's clock is this machine's.
     let now = isMounted ? MonotonicClock.nanoseconds : nil
-    let file = try LogFile(path: log)
+    let file = try LogFile(path: log, owner: owner)
     var builder = SummaryBuilder(session: session, files: files)
     while let record = try file.next() { builder.add(record) }
     if let record = file.tornLine() { builder.add(record) }

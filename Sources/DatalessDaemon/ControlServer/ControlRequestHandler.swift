@@ -30,11 +30,9 @@ struct ControlRequestHandler: Sendable {
   // MARK: - Who asks
 
   private func checkPeer(of channel: any Channel) async throws {
-    guard let socket = channel as? any SocketOptionProvider else {
+    guard let peer = try await PeerCredentials.of(channel)?.get() else {
       throw ControlFailure(status: 403, code: "forbidden", errno: "EPERM", message: "cannot tell who is calling")
     }
-    let option = NIOBSDSocket.Option(rawValue: SO_PEERCRED)
-    let peer: PeerCredentials = try await socket.unsafeGetSocketOption(level: .socket, name: option).get()
     guard allowedUserIDs.contains(peer.uid) else {
       throw ControlFailure(
         status: 403, code: "forbidden", errno: "EPERM",

@@ -1,3 +1,5 @@
+import CDatalessLinux
+import DatalessControl
 import Glibc
 import SystemPackage
 
@@ -6,15 +8,49 @@ enum LogFiles {
   /// Opens a log for appending; creates it with mode 0600. Holds a shared flock(2), by which `rotate` knows a log in
   /// use.
   ///
-  /// - Throws: the errno of open(2).
+  /// The path may lead through directories of other users, who can put anything in its place. So no symbolic link is
+  /// followed (those of root and this user are resolved before), nothing is waited for, and a file that is there already has
+  /// to be a regular one, this user's, with one name.
+  ///
+  /// - Throws: the errno of open(2); ELOOP for a link, EINVAL for no regular file, EPERM for another user's, EMLINK for a
+  ///   file with several names.
   static func open(_ path: [UInt8]) throws(Errno) -> Int32 {
-    let terminated = path.map { CChar(bitPattern: $0) } + [0]
+    let created = openOnce(path, O_RDWR | O_CREAT | O_EXCL)
+    if created >= 0 { return locked(CInt(created)) }
+    guard created == -Int(EEXIST) else { throw Errno(rawValue: CInt(-created)) }
     // For reading too: to see whether a file that exists ends with a whole line.
-    var descriptor = Glibc.open(terminated, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
-    if descriptor < 0, errno == EACCES {
-      descriptor = Glibc.open(terminated, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
+    var opened = openOnce(path, O_RDWR)
+    if opened == -Int(EACCES) { opened = openOnce(path, O_WRONLY) }
+    guard opened >= 0 else { throw Errno(rawValue: CInt(-opened)) }
+    let descriptor = CInt(opened)
+    var status = stat()
+    let failure: Errno? =
+      if fstat(descriptor, &status) != 0 {
+        Errno(rawValue: errno)
+      } else if status.st_mode & S_IFMT != S_IFREG {
+        .invalidArgument
+      } else if status.st_uid != geteuid() {
+        .notPermitted
+      } else {
+        status.st_nlink > 1 ? .tooManyLinks : nil
+      }
+    if let failure {
+      close(descriptor)
+      throw failure
     }
-    guard descriptor >= 0 else { throw Errno(rawValue: errno) }
+    return locked(descriptor)
+  }
+
+  private static func openOnce(_ path: [UInt8], _ flags: CInt) -> Int {
+    let all = flags | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | CLINUX_O_NOFOLLOW
+    let resolve = CLINUX_RESOLVE_NO_SYMLINKS | CLINUX_RESOLVE_NO_MAGICLINKS
+    return CPath.with(path) {
+      clinux_openat2(
+        CLINUX_AT_FDCWD, $0, UInt64(UInt32(bitPattern: all)), flags & O_CREAT != 0 ? 0o600 : 0, resolve)
+    }
+  }
+
+  private static func locked(_ descriptor: CInt) -> CInt {
     _ = flock(descriptor, LOCK_SH | LOCK_NB)
     return descriptor
   }
@@ -36,25 +72,19 @@ enum LogFiles {
   }
 
   /// Removes the oldest logs of a default directory. Files with other names, and logs that a daemon still writes, stay.
+  /// Nothing happens in a directory that is not this user's alone.
   ///
   /// - Parameter keeping: how many of the newest stay, 20 by default.
   /// - Returns: how many were removed. A directory that cannot be read has nothing removed.
   @discardableResult
   static func rotate(directory: [UInt8], keeping: Int = 20) -> Int {
-    let path = directory.map { CChar(bitPattern: $0) } + [0]
-    guard let stream = opendir(path) else { return 0 }
-    defer { closedir(stream) }
-    let descriptor = dirfd(stream)
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if isDefaultName(name) { names.append(name) }
+    guard let trusted = try? TrustedDirectory.open(directory, ancestors: .any), let all = try? trusted.names() else {
+      return 0
     }
+    let names = all.map { String(decoding: $0, as: UTF8.self) }.filter { isDefaultName($0) }
     var removed = 0
-    for name in names.sorted(by: >).dropFirst(max(keeping, 0)) where !isInUse(name, in: descriptor) {
-      if unlinkat(descriptor, name, 0) == 0 { removed += 1 }
+    for name in names.sorted(by: >).dropFirst(max(keeping, 0)) where !isInUse(name, in: trusted) {
+      if trusted.unlink(Array(name.utf8)) == 0 { removed += 1 }
     }
     return removed
   }
@@ -69,10 +99,9 @@ enum LogFiles {
       && bytes[17..<29].allSatisfy { isDigit($0) || (97...102).contains($0) }
   }
 
-  private static func isInUse(_ name: String, in directory: Int32) -> Bool {
-    let descriptor = openat(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-    // Not to be opened: leave it alone.
-    guard descriptor >= 0 else { return true }
+  private static func isInUse(_ name: String, in directory: TrustedDirectory) -> Bool {
+    // Not a file of ours, or not to be opened: leave it alone.
+    guard let descriptor = try? directory.file(Array(name.utf8), O_RDONLY) else { return true }
     defer { close(descriptor) }
     return flock(descriptor, LOCK_EX | LOCK_NB) != 0
   }

@@ -88,7 +88,9 @@ public enum DaemonProcess {
   /// The temporary mountpoint of `run` goes with its volume, also when `run` was killed. rmdir(2) of a directory that
   /// something is still mounted on fails, and does not reach into it.
   private static func removeMountpoint(_ configuration: VolumeConfiguration) {
-    guard configuration.run != nil else { return }
-    TemporaryMountpoint.remove(configuration.mountpoint)
+    guard configuration.run != nil, let runtime = try? SessionPaths.openRuntime(configuration.runtimeDirectory) else {
+      return
+    }
+    TemporaryMountpoint.remove(configuration.mountpoint, of: runtime)
   }
 }

@@ -9,7 +9,8 @@ public enum Leftovers {
   /// nothing.
   ///
   /// The mount of a dead daemon stays, except that of a `run`: it says what happened until `unmount` or the next
-  /// `mount` at that place. Failures are no errors: the next command tries again.
+  /// `mount` at that place. Failures are no errors: the next command tries again. A runtime directory that somebody else
+  /// could have prepared counts as not there.
   ///
   /// - Parameters:
   ///   - runtime: The user's runtime directory.
@@ -19,49 +20,64 @@ public enum Leftovers {
   ) {
     guard let mounts = try? MountTable.current() else { return }
     var caches = caches
-    let names = CPath.names(in: Array(runtime.utf8)) ?? []
-    for name in names where name.contains(UInt8(ascii: ":")) {
-      removeVolume("\(runtime)/\(String(decoding: name, as: UTF8.self))", mounts, runtime, &caches)
+    if let directory = try? SessionPaths.openRuntime(runtime), let names = try? directory.names() {
+      for name in names where isDevice(name) { removeVolume(name, directory, mounts, &caches) }
+      if names.contains(TemporaryMountpoint.directoryName) { removeMountpoints(directory, mounts) }
     }
-    if names.contains(Array(TemporaryMountpoint.directoryName.utf8)) { removeMountpoints(runtime, mounts) }
     for (index, cache) in caches.enumerated() where !caches[..<index].contains(cache) {
-      _ = try? SessionDirectory.removeLeftovers(in: CPath.with(cache) { FilePath(platformString: $0) })
+      guard let path = OwnPath.resolve(cache) else { continue }
+      _ = try? SessionDirectory.removeLeftovers(in: CPath.with(path) { FilePath(platformString: $0) })
     }
+  }
+
+  /// `<major>:<minor>`.
+  private static func isDevice(_ name: [UInt8]) -> Bool {
+    let parts = name.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    return parts.count == 2
+      && parts.allSatisfy { part in
+        !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      }
   }
 
   private static func removeVolume(
-    _ directory: String, _ mounts: MountTable, _ runtime: String, _ caches: inout [[UInt8]]
+    _ name: [UInt8], _ runtime: TrustedDirectory, _ mounts: MountTable, _ caches: inout [[UInt8]]
   ) {
-    let lockPath = Array("\(directory)/\(SessionPaths.lockName)".utf8)
-    let lock = CPath.with(lockPath) { open($0, O_RDWR | O_CLOEXEC | O_NONBLOCK) }
-    guard lock >= 0 else { return }
+    guard let directory = try? runtime.directory(name),
+      let lock = try? directory.file(VolumeDirectory.lockName, O_RDWR)
+    else { return }
     defer { close(lock) }
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0, VolumeDirectory.isStill(lock, lockPath) else { return }
-    if let record = try? SessionRecord.read(volumeDirectory: directory) {
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0, directory.isStill(lock, VolumeDirectory.lockName) else { return }
+    if let record = try? SessionRecord.read(from: directory),
+      PathBytes.lastComponent(record.cacheBytes) == Array(record.session.utf8)
+    {
       caches.append(CPath.parent(record.cacheBytes))
     }
-    let device = String(decoding: PathBytes.lastComponent(directory.utf8), as: UTF8.self)
+    let device = String(decoding: name, as: UTF8.self)
     if let entry = mounts.datalessEntries.first(where: { $0.device == device }) {
-      let temporary = Array("\(runtime)/\(TemporaryMountpoint.directoryName)".utf8)
-      guard PathBytes.isPrefix(temporary, of: entry.mountPoint) else { return }
-      guard (try? Unmounter.detach(entry.mountPoint)) != nil else { return }
-      TemporaryMountpoint.remove(entry.mountPoint)
+      let temporary = PathBytes.join(runtime.path, TemporaryMountpoint.directoryName)
+      guard CPath.parent(entry.mountPoint) == temporary, (try? Unmounter.detach(entry.mountPoint)) != nil else {
+        return
+      }
+      if let parent = try? runtime.directory(TemporaryMountpoint.directoryName) {
+        TemporaryMountpoint.remove(PathBytes.lastComponent(entry.mountPoint), in: parent, of: runtime)
+      }
     }
-    VolumeDirectory.removeDirectory(Array(directory.utf8))
+    VolumeDirectory.remove(directory, in: runtime)
   }
 
   /// Mountpoints whose `run` is dead and that carry no mount.
-  private static func removeMountpoints(_ runtime: String, _ mounts: MountTable) {
-    let parent = Array("\(runtime)/\(TemporaryMountpoint.directoryName)".utf8)
-    for name in CPath.names(in: parent) ?? [] where name.suffix(5) == TemporaryMountpoint.lockSuffix[...] {
-      let lockPath = PathBytes.join(parent, name)
-      let path = Array(lockPath.dropLast(5))
-      guard !mounts.entries.contains(where: { $0.mountPoint == path }) else { continue }
-      let lock = CPath.with(lockPath) { open($0, O_RDWR | O_CLOEXEC | O_NONBLOCK) }
-      guard lock >= 0 else { continue }
+  private static func removeMountpoints(_ runtime: TrustedDirectory, _ mounts: MountTable) {
+    guard let parent = try? runtime.directory(TemporaryMountpoint.directoryName) else { return }
+    let suffix = TemporaryMountpoint.lockSuffix
+    for name in (try? parent.names()) ?? [] where name.suffix(suffix.count) == suffix[...] {
+      let session = Array(name.dropLast(suffix.count))
+      let path = PathBytes.join(parent.path, session)
+      guard !session.isEmpty, !mounts.entries.contains(where: { $0.mountPoint == path }),
+        let lock = try? parent.file(name, O_RDWR)
+      else { continue }
       defer { close(lock) }
-      guard flock(lock, LOCK_EX | LOCK_NB) == 0, VolumeDirectory.isStill(lock, lockPath) else { continue }
-      TemporaryMountpoint.remove(path)
+      guard flock(lock, LOCK_EX | LOCK_NB) == 0, parent.isStill(lock, name) else { continue }
+      TemporaryMountpoint.remove(session, in: parent, of: runtime)
     }
   }
 }

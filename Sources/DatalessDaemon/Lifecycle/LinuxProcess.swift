@@ -4,7 +4,6 @@ import Glibc
 /// Process calls that Swift's Glibc module does not show.
 enum LinuxProcess {
   private typealias ProcessControl = @convention(c) (CInt, UInt, UInt, UInt, UInt) -> CInt
-  private typealias PidfdOpen = @convention(c) (pid_t, CUnsignedInt) -> CInt
 
   /// Makes this process the parent of every descendant whose own parent ends, so that descendants stay descendants.
   ///
@@ -16,15 +15,13 @@ enum LinuxProcess {
     return unsafeBitCast(symbol, to: ProcessControl.self)(subreaper, 1, 0, 0, 0) == 0
   }
 
-  /// A close-on-exec descriptor that becomes readable when the process ends; nil when it is gone or the call is
-  /// missing.
+  /// A close-on-exec descriptor that becomes readable when the process ends; nil when it is gone or the kernel (before
+  /// 5.3) or a sandbox does not give it.
   ///
-  /// The C counterpart is `pidfd_open` (glibc 2.36).
+  /// The C counterpart is `pidfd_open`.
   static func openProcess(_ pid: pid_t) -> CInt? {
-    guard let symbol = dlsym(nil, "pidfd_open") else { return nil }
-    // SAFETY: the type is that of sys/pidfd.h.
-    let descriptor = unsafeBitCast(symbol, to: PidfdOpen.self)(pid, 0)
-    return descriptor >= 0 ? descriptor : nil
+    let descriptor = clinux_pidfd_open(pid)
+    return descriptor >= 0 ? CInt(descriptor) : nil
   }
 
   /// Sends a signal to the process of a descriptor from `openProcess`, and to no other that has its pid by now.

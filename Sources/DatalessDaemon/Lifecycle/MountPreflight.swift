@@ -46,7 +46,9 @@ public struct MountPreflight {
       let mountpoint = try resolved(request.mountpoint, "MOUNTPOINT")
       if try isDeadMount(mountpoint) { return .deadMount(mountpoint: mountpoint) }
       try checkMountpoint(mountpoint)
-      let (log, cache) = (try resolved(request.log, "the log"), try resolved(request.cacheDirectory, "the cache"))
+      let own = OwnPath.resolver(mounts)
+      let log = try resolved(request.log, "the log", by: own)
+      let cache = try resolved(request.cacheDirectory, "the cache", by: own)
       let excluded = try checkPlaces(source: source, mountpoint: mountpoint, log: log, cache: cache)
       try checkEmpty(mountpoint)
       try checkLog(log)
@@ -61,10 +63,12 @@ public struct MountPreflight {
     }
   }
 
-  private func resolved(_ path: [UInt8], _ name: String) throws(LifecycleError) -> [UInt8] {
+  private func resolved(
+    _ path: [UInt8], _ name: String, by given: PathResolver? = nil
+  ) throws(LifecycleError) -> [UInt8] {
     progress(path)
     do {
-      return try resolver.resolve(path)
+      return try (given ?? resolver).resolve(path)
     } catch {
       throw LifecycleError("cannot mount: \(name) \(ErrorText.quoted(path)): \(error.message)")
     }

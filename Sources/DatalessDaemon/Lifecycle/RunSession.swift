@@ -90,7 +90,7 @@ public final class RunSession {
   /// - Parameter children: Those of `endChildren`; they may have waited for the volume's end.
   public func end(_ children: [LeftProcess] = []) {
     if !hasDaemonEnded {
-      Unmounter.endDaemon(pid: launched.pid, mountpoint: configuration.mountpoint)
+      Unmounter.endDaemon(child: launched.pid, mountpoint: configuration.mountpoint)
     } else {
       try? Unmounter.detach(configuration.mountpoint)
     }

@@ -1,40 +1,65 @@
 import DatalessControl
 import Glibc
+import SystemPackage
 
 /// The mountpoint of one `dataless run`: `<runtime>/mounts/<session>`, with a lock beside it that `run` holds.
 struct TemporaryMountpoint {
-  static let directoryName = "mounts"
+  static let directoryName = Array("mounts".utf8)
   static let lockSuffix = Array(".lock".utf8)
 
   let path: [UInt8]
+  private let runtime: TrustedDirectory
   private let lock: CInt
 
   /// - Throws: `LifecycleError` when the runtime directory cannot be used.
   static func make(runtime: String, session: String) throws(LifecycleError) -> TemporaryMountpoint {
-    try VolumeDirectory.prepareRuntime(runtime)
-    let parent = "\(runtime)/\(directoryName)"
-    mkdir(parent, 0o700)
-    let path = Array("\(parent)/\(session)".utf8)
-    // Locked before the directory is there, so that no clean-up takes it for a leftover.
-    let lock = CPath.with(path + lockSuffix) { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
-    guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0, CPath.with(path, { mkdir($0, 0o700) }) == 0 else {
-      throw LifecycleError(
-        "cannot make the mountpoint \(ErrorText.quoted(path)): \(ErrorText.reason(errno)). "
-          + "Check the room on its file system.")
+    let directory = try VolumeDirectory.prepareRuntime(runtime)
+    let name = Array(session.utf8)
+    // A command that cleans up removes an empty directory of mountpoints between two of our calls: then once more.
+    for _ in 0..<100 {
+      do throws(Distrust) {
+        let parent = try directory.directory(directoryName, creating: true)
+        // Locked before the directory is there, so that no clean-up takes it for a leftover.
+        let lock = try parent.file(name + lockSuffix, O_RDWR | O_CREAT)
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0, parent.isStill(lock, name + lockSuffix) else {
+          close(lock)
+          continue
+        }
+        do throws(Distrust) {
+          _ = try parent.directory(name, creating: true)
+        } catch {
+          close(lock)
+          throw error
+        }
+        return TemporaryMountpoint(path: PathBytes.join(parent.path, name), runtime: directory, lock: lock)
+      } catch {
+        if error.errno == .noSuchFileOrDirectory { continue }
+        throw LifecycleError("cannot make the mountpoint of this run: \(error). Check the room on its file system.")
+      }
     }
-    return TemporaryMountpoint(path: path, lock: lock)
+    throw LifecycleError(
+      "cannot make a mountpoint below \(ErrorText.quoted(directory.path)): other commands clean up there all the time "
+        + "(EBUSY). Try again.")
   }
 
   /// Gives the mountpoint up, when its volume is gone or never came.
   func remove() {
-    Self.remove(path)
+    Self.remove(path, of: runtime)
     close(lock)
   }
 
-  /// Removes a mountpoint and its lock; one that is still mounted stays, with its lock.
-  static func remove(_ path: [UInt8]) {
-    guard CPath.with(path, { rmdir($0) }) == 0 || errno == ENOENT else { return }
-    _ = CPath.with(path + lockSuffix) { unlink($0) }
-    _ = CPath.with(CPath.parent(path)) { rmdir($0) }
+  /// Removes a mountpoint, given by its path, and its lock; one that is still mounted stays, with its lock. Does nothing
+  /// for a path that is none of a `run`'s.
+  static func remove(_ path: [UInt8], of runtime: TrustedDirectory) {
+    guard CPath.parent(path) == PathBytes.join(runtime.path, directoryName),
+      let parent = try? runtime.directory(directoryName)
+    else { return }
+    remove(PathBytes.lastComponent(path), in: parent, of: runtime)
+  }
+
+  static func remove(_ session: [UInt8], in parent: TrustedDirectory, of runtime: TrustedDirectory) {
+    guard [0, ENOENT].contains(parent.removeDirectory(session)) else { return }
+    parent.unlink(session + lockSuffix)
+    runtime.removeDirectory(directoryName)
   }
 }

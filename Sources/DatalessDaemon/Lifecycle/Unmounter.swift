@@ -1,15 +1,12 @@
-import DatalessControl
+public import DatalessControl
 public import Glibc
 
 /// Ends volumes from outside: a daemon that does not answer its socket, and mounts whose daemon is dead.
 public enum Unmounter {
-  /// MNT_DETACH | UMOUNT_NOFOLLOW of umount2(2).
-  private static let lazily: CInt = 2 | 8
-
   /// Asks a daemon to end and waits until it has; ends it with SIGKILL when the time is up.
   ///
   /// - Parameters:
-  ///   - pid: The daemon's, known to be alive: from its own socket, or while its lock is held.
+  ///   - daemon: From `DaemonIdentity`.
   ///   - mountpoint: Detached when the daemon could not do so itself.
   ///   - timeLimitMilliseconds: How long an orderly end may take. Default 5 s; its own bounded steps take 2 s at most, but
   ///     the kernel drops what it knows of ten million names in as many microseconds. So a daemon that is at work then gets
@@ -17,19 +14,65 @@ public enum Unmounter {
   /// - Returns: Whether the daemon ended by itself in time.
   @discardableResult
   public static func endDaemon(
-    pid: pid_t, mountpoint: [UInt8], timeLimitMilliseconds: Int = 5000
+    _ daemon: ProcessHandle, mountpoint: [UInt8], timeLimitMilliseconds: Int = 5000
   ) -> Bool {
-    let isOrderly = ends(pid, by: SIGTERM, within: timeLimitMilliseconds, atWork: workLimitMilliseconds)
-    if !isOrderly { _ = ends(pid, by: SIGKILL, within: 1000, atWork: 1000) }
+    let isOrderly = ends(daemon, by: SIGTERM, within: timeLimitMilliseconds, atWork: workLimitMilliseconds)
+    if !isOrderly { _ = ends(daemon, by: SIGKILL, within: 1000, atWork: 1000) }
     if !isOrderly { try? detach(mountpoint) }
     return isOrderly
+  }
+
+  /// Ends a daemon that is our own child and not reaped yet: nobody else can have its id. It is reaped.
+  @discardableResult
+  public static func endDaemon(child: pid_t, mountpoint: [UInt8]) -> Bool {
+    var status: CInt = 0
+    guard let daemon = ProcessHandle(pid: child) else {
+      let isOrderly = endsWithoutHandle(child)
+      if !isOrderly { try? detach(mountpoint) }
+      return isOrderly
+    }
+    let isOrderly = endDaemon(daemon, mountpoint: mountpoint)
+    waitpid(child, &status, WNOHANG)
+    return isOrderly
+  }
+
+  /// For a kernel or sandbox without pidfds: no descriptor tells of a child's end.
+  private static func endsWithoutHandle(_ child: pid_t) -> Bool {
+    var status: CInt = 0
+    for (signal, milliseconds) in [(SIGTERM, 5000), (SIGKILL, 1000)] {
+      kill(child, signal)
+      let deadline = Deadline(milliseconds: milliseconds)
+      while !deadline.hasPassed {
+        if waitpid(child, &status, WNOHANG) != 0 { return signal == SIGTERM }
+        _ = DescriptorIO.waitReadable([], until: Deadline(milliseconds: 5))
+      }
+    }
+    return false
+  }
+
+  /// Waits until a daemon that was asked to end, and that cannot be signalled from here, has given its lock up.
+  ///
+  /// - Returns: False when the time is up before; the mount is detached then, and the daemon is left to itself.
+  public static func waitForEnd(of volume: MountEntry, timeLimitMilliseconds: Int) -> Bool {
+    let deadline = Deadline(milliseconds: timeLimitMilliseconds)
+    while VolumeLiveness.of(volume) == .alive {
+      guard !deadline.hasPassed else {
+        try? detach(volume.mountPoint)
+        return false
+      }
+      // A lock has no descriptor that tells of its end.
+      _ = DescriptorIO.waitReadable([], until: Deadline(milliseconds: 10))
+    }
+    return true
   }
 
   /// Removes the mount of a dead daemon; nothing happens when there is none.
   ///
   /// - Throws: `LifecycleError` when the volume's daemon lives, or the mount cannot be removed by this user.
   public static func detachDead(_ mountpoint: [UInt8]) throws {
-    guard let entry = try MountTable.current().datalessMount(at: mountpoint) else { return }
+    guard let entry = try MountTable.current().mount(containing: mountpoint), entry.mountPoint == mountpoint else {
+      return
+    }
     guard VolumeLiveness.of(entry) != .alive else {
       throw LifecycleError(
         "cannot clean up \(ErrorText.quoted(mountpoint)): its daemon is running (EBUSY). Use dataless unmount.")
@@ -37,14 +80,29 @@ public enum Unmounter {
     try detach(mountpoint)
   }
 
+  /// Removes a mount that a process left behind which ended without doing so; nothing happens when it is gone, or another
+  /// one is in its place.
+  public static func removeIfStill(_ volume: MountEntry) throws {
+    let now = try MountTable.current().mount(containing: volume.mountPoint)
+    guard now?.mountID == volume.mountID, now?.device == volume.device else { return }
+    try detach(volume.mountPoint)
+  }
+
+  /// Removes a mount, whoever serves it.
+  ///
+  /// - Throws: `LifecycleError` when the mount cannot be removed by this user.
+  public static func remove(_ mountpoint: [UInt8]) throws { try detach(mountpoint) }
+
   /// Takes a mount away from its name at once; what is open on it goes with its last user. The daemon is not asked.
   ///
   /// - Throws: `LifecycleError` when the user may not, or fusermount3 is missing or stuck.
   static func detach(_ mountpoint: [UInt8]) throws(LifecycleError) {
-    guard CPath.with(mountpoint, { umount2($0, lazily) }) != 0 else { return }
-    let number = errno
+    let number: CInt
+    switch MountDetaching.detach(mountpoint) {
     // Not a mount point any more: somebody was faster.
-    if number == EINVAL || number == ENOENT { return }
+    case .done, .nothingThere, .failed(EINVAL), .failed(ENOENT): return
+    case .failed(let code): number = code
+    }
     guard number == EPERM else {
       throw LifecycleError(
         "cannot unmount \(ErrorText.quoted(mountpoint)): \(ErrorText.reason(number)). Try as root: umount -l.")
@@ -59,7 +117,7 @@ public enum Unmounter {
 
   /// As `detach`, for a process that is about to end: starts what has to be started and does not look back.
   static func detachWithoutWaiting(_ mountpoint: [UInt8]) {
-    guard CPath.with(mountpoint, { umount2($0, lazily) }) != 0, errno == EPERM else { return }
+    guard MountDetaching.detach(mountpoint) == .failed(EPERM) else { return }
     _ = try? TimeLimitedCommand.run(
       ["fusermount3", "-u", "-z", "-q", "--"].map { Array($0.utf8) } + [mountpoint], timeLimitMilliseconds: 0)
   }
@@ -67,53 +125,25 @@ public enum Unmounter {
   /// Sends a signal and waits for the end; true when the process is gone.
   ///
   /// - Parameter atWork: The limit for a process that uses the processor all the time.
-  private static func ends(_ pid: pid_t, by signal: CInt, within milliseconds: Int, atWork limit: Int) -> Bool {
-    let descriptor = LinuxProcess.openProcess(pid)
-    defer { if let descriptor { close(descriptor) } }
-    if kill(pid, signal) != 0 && errno == ESRCH { return true }
+  private static func ends(
+    _ process: ProcessHandle, by signal: CInt, within milliseconds: Int, atWork limit: Int
+  ) -> Bool {
+    _ = process.signal(signal)
     var deadline = Deadline(milliseconds: milliseconds)
     let last = Deadline(milliseconds: limit)
-    var used = processorTicks(pid)
-    while true {
-      if deadline.hasPassed {
-        let now = processorTicks(pid)
-        guard !last.hasPassed, now > used + workTicks else { break }
-        used = now
-        deadline = Deadline(milliseconds: workIntervalMilliseconds)
-      }
-      if let descriptor, !DescriptorIO.waitReadable([descriptor], until: deadline).isEmpty { break }
-      if descriptor == nil {
-        if kill(pid, 0) != 0 { return true }
-        _ = DescriptorIO.waitReadable([], until: Deadline(milliseconds: 5))
-      }
-      var status: CInt = 0
-      // Our own child stays a zombie, and findable by kill, until it is waited for.
-      if waitpid(pid, &status, WNOHANG) == pid { return true }
+    var used = process.processorTicks
+    while !process.waitForEnd(until: deadline) {
+      guard deadline.hasPassed else { continue }
+      let now = process.processorTicks
+      guard !last.hasPassed, now > used + workTicks else { return process.hasEnded }
+      used = now
+      deadline = Deadline(milliseconds: workIntervalMilliseconds)
     }
-    var status: CInt = 0
-    let isReaped = waitpid(pid, &status, WNOHANG) == pid
-    return isReaped || kill(pid, 0) != 0 || isZombie(pid)
+    return true
   }
 
   private static let workLimitMilliseconds = 300_000
   /// A process at work uses this much of each interval: a tenth, for machines with much else to do.
   private static let workIntervalMilliseconds = 2000
   private static let workTicks: UInt64 = 20
-
-  /// Processor time of all threads so far, in clock ticks (10 ms); 0 when there is no such process.
-  private static func processorTicks(_ pid: pid_t) -> UInt64 {
-    guard let bytes = try? FileBytes.read("/proc/\(pid)/stat"), let name = bytes.lastIndex(of: UInt8(ascii: ")"))
-    else { return 0 }
-    // After the name: state is field 3, utime and stime are 14 and 15.
-    let fields = bytes[(name + 1)...].split(separator: UInt8(ascii: " "))
-    guard fields.count > 12 else { return 0 }
-    return fields[11...12].reduce(0) { $0 + (UInt64(String(decoding: $1, as: UTF8.self)) ?? 0) }
-  }
-
-  private static func isZombie(_ pid: pid_t) -> Bool {
-    guard let bytes = try? FileBytes.read("/proc/\(pid)/stat"),
-      let name = bytes.lastIndex(of: UInt8(ascii: ")")), name + 2 < bytes.count
-    else { return true }
-    return bytes[name + 2] == UInt8(ascii: "Z") || bytes[name + 2] == UInt8(ascii: "X")
-  }
 }

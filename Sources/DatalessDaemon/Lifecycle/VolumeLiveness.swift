@@ -10,22 +10,24 @@ enum VolumeLiveness: Equatable {
 
   /// Looks at the lock that a daemon holds as long as it lives.
   ///
-  /// - Parameter runtimeDirectories: Where the volume's directory may be. Default: those of the mount's owner.
+  /// - Parameter runtimeDirectories: Where the volume's directory may be. Default: those of the mount's owner, for the
+  ///   owner and for root.
   static func of(_ entry: MountEntry, runtimeDirectories: [String]? = nil) -> VolumeLiveness {
-    let candidates =
-      runtimeDirectories ?? SessionPaths.runtimeDirectoryCandidates(owner: entry.userID ?? geteuid())
-    for runtime in candidates {
-      let directory = SessionPaths.volumeDirectory(runtime: runtime, device: entry.device)
-      let state = ofLock(Array("\(directory)/\(SessionPaths.lockName)".utf8))
+    let owner = entry.userID ?? geteuid()
+    guard owner == geteuid() || geteuid() == 0 else { return .unknown }
+    for candidate in runtimeDirectories ?? SessionPaths.runtimeDirectoryCandidates(owner: owner) {
+      guard let runtime = try? SessionPaths.openRuntime(candidate, owner: owner),
+        let directory = try? runtime.directory(Array(entry.device.utf8))
+      else { continue }
+      let state = ofLock(VolumeDirectory.lockName, in: directory)
       if state != .unknown { return state }
     }
     return .unknown
   }
 
   /// Dead when the lock can be had.
-  static func ofLock(_ path: [UInt8]) -> VolumeLiveness {
-    let descriptor = CPath.with(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-    guard descriptor >= 0 else { return .unknown }
+  static func ofLock(_ name: [UInt8], in directory: TrustedDirectory) -> VolumeLiveness {
+    guard let descriptor = try? directory.file(name, O_RDONLY) else { return .unknown }
     defer { close(descriptor) }
     if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return .dead }
     return errno == EWOULDBLOCK ? .alive : .unknown

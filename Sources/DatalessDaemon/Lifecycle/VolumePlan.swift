@@ -63,8 +63,19 @@ public struct VolumePlan: Sendable, Equatable {
         "cannot mount: another dead mount lay below the one removed from \(ErrorText.quoted(dead)). Try again."
       )
     case .passed(let result):
-      if log == nil { Directories.make(CPath.parent(result.log), mode: 0o700) }
+      try VolumeDirectory.prepareRuntime(runtime)
+      if log == nil { try Self.makeLogDirectory(CPath.parent(result.log)) }
       return configuration(result, runtime: runtime, run: run)
+    }
+  }
+
+  /// A directory of logs is this user's, and nobody else writes to it.
+  private static func makeLogDirectory(_ path: [UInt8]) throws(LifecycleError) {
+    do throws(Distrust) {
+      _ = try TrustedDirectory.open(path, ancestors: .any, creating: true)
+    } catch {
+      throw LifecycleError(
+        "cannot use the directory of logs: \(error). Make it yours alone (chmod go-w), or give a file with --log.")
     }
   }
 

@@ -98,9 +98,16 @@ final class Volume: VolumeRunning {
     do throws(Errno) {
       descriptor = try EventLog.open(path: configuration.log)
     } catch {
+      let reason =
+        switch error {
+        case .notPermitted: "it belongs to another user (EPERM)"
+        case .tooManyLinks: "it has other names, hard links (EMLINK)"
+        case .tooManySymbolicLinkLevels: "a symbolic link of another user leads there (ELOOP)"
+        case .invalidArgument: "it is no regular file (EINVAL)"
+        default: ErrorText.reason(error.rawValue)
+        }
       throw LifecycleError(
-        "cannot open the log \(ErrorText.quoted(configuration.log)): \(ErrorText.reason(error.rawValue))."
-          + " Name another file with --log.")
+        "cannot open the log \(ErrorText.quoted(configuration.log)): \(reason). Name another file with --log.")
     }
     return EventLog(descriptor: descriptor, session: configuration.session)
   }

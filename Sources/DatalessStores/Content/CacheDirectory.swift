@@ -4,6 +4,9 @@ internal import Glibc
 internal import SystemPackage
 
 /// The directory that holds the session directories of one user.
+///
+/// It is opened without following any symbolic link, and has to be this user's, with nobody else able to write to it: so
+/// every name in it was put there by this user, and stays what it is while it is looked at.
 struct CacheDirectory: ~Copyable, Sendable {
   private static let lockName = "lock"
   private static let cacheLockName = ".lock"
@@ -12,37 +15,83 @@ struct CacheDirectory: ~Copyable, Sendable {
   let descriptor: OwnedDescriptor
 
   /// Opens `path`, creating it and what is missing above it, 0700.
+  ///
+  /// - Throws: EPERM when it belongs to another user or others can write to it, ELOOP for a symbolic link on the way.
   init(creating path: FilePath) throws(FSError) {
     do throws(Errno) {
-      var missing: [FilePath] = []
-      var directory = path
-      while !directory.isEmpty, access(directory.string, F_OK) != 0, errno == ENOENT {
-        missing.append(directory)
-        directory.removeLastComponent()
-      }
-      for directory in missing.reversed() {
-        let result = directory.withPlatformString { mkdir($0, 0o700) }
-        if result != 0, errno != EEXIST { throw Errno(rawValue: errno) }
-      }
-      descriptor = try Self.open(path)
+      if case .failure(.noSuchFileOrDirectory) = Self.probe(path) { try Self.makeMissing(path) }
     } catch {
       throw FSError(error, "cannot create the cache directory '\(path)'")
     }
+    descriptor = try Self.checked(path, "create")
   }
 
   /// Opens `path` if it exists.
   init?(opening path: FilePath) throws(FSError) {
-    do throws(Errno) {
-      descriptor = try Self.open(path)
+    do throws(FSError) {
+      descriptor = try Self.checked(path, "open")
     } catch {
-      if error == .noSuchFileOrDirectory { return nil }
-      throw FSError(error, "cannot open the cache directory '\(path)'")
+      if error.errno == .noSuchFileOrDirectory { return nil }
+      throw error
+    }
+  }
+
+  private static func checked(_ path: FilePath, _ verb: String) throws(FSError) -> OwnedDescriptor {
+    let opened: OwnedDescriptor
+    let status: FileStatus
+    do throws(Errno) {
+      opened = try Self.open(path)
+    } catch {
+      throw FSError(error, "cannot \(verb) the cache directory '\(path)'")
+    }
+    do throws(Errno) {
+      status = try FileStatus(of: opened.raw)
+    } catch {
+      throw FSError(error, "cannot \(verb) the cache directory '\(path)'")
+    }
+    guard status.uid == geteuid() else {
+      throw FSError(
+        .notPermitted,
+        "cannot use the cache directory '\(path)': it belongs to user \(status.uid). Give one of yours with --cache-dir"
+      )
+    }
+    guard status.mode & 0o022 == 0 else {
+      throw FSError(
+        .notPermitted,
+        "cannot use the cache directory '\(path)': others can write to it. Make it yours alone (chmod go-w), or give another"
+          + " with --cache-dir")
+    }
+    return opened
+  }
+
+  private static func probe(_ path: FilePath) -> Result<Void, Errno> {
+    var status = stat()
+    return path.withPlatformString { lstat($0, &status) } == 0 ? .success(()) : .failure(Errno(rawValue: errno))
+  }
+
+  /// Makes what is missing of a path, each directory in the descriptor of the one above.
+  private static func makeMissing(_ path: FilePath) throws(Errno) {
+    let start = path.isAbsolute ? "/" : "."
+    let flags = CLINUX_O_PATH | CLINUX_O_DIRECTORY | CLINUX_O_CLOEXEC
+    var here = OwnedDescriptor(CInt(try SystemCall.check(clinux_openat(CLINUX_AT_FDCWD, start, flags, 0))))
+    for component in path.components {
+      // Not SystemCall.openBeneath: `..` may lead up, in a relative path.
+      let directory = here.raw
+      let next = component.withPlatformString { name in
+        let all = UInt64(UInt32(bitPattern: flags))
+        let opened = clinux_openat2(directory, name, all, 0, CLINUX_RESOLVE_NO_SYMLINKS)
+        guard opened == -Int(ENOENT) else { return opened }
+        if mkdirat(directory, name, 0o700) != 0, errno != EEXIST { return -Int(errno) }
+        return clinux_openat2(directory, name, all, 0, CLINUX_RESOLVE_NO_SYMLINKS)
+      }
+      here = OwnedDescriptor(CInt(try SystemCall.check(next)))
     }
   }
 
   private static func open(_ path: FilePath) throws(Errno) -> OwnedDescriptor {
-    let flags = O_RDONLY | CLINUX_O_DIRECTORY | CLINUX_O_CLOEXEC
-    let result = path.withPlatformString { clinux_openat(CLINUX_AT_FDCWD, $0, flags, 0) }
+    let flags = UInt64(UInt32(bitPattern: O_RDONLY | CLINUX_O_DIRECTORY | CLINUX_O_CLOEXEC))
+    let resolve = CLINUX_RESOLVE_NO_SYMLINKS | CLINUX_RESOLVE_NO_MAGICLINKS
+    let result = path.withPlatformString { clinux_openat2(CLINUX_AT_FDCWD, $0, flags, 0, resolve) }
     return OwnedDescriptor(CInt(try SystemCall.check(result)))
   }
 

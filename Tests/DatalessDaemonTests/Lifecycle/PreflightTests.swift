@@ -161,7 +161,7 @@ struct PreflightTests {
     #expect(VolumeLiveness.of(entry, runtimeDirectories: [runtime]) == .alive)
     #expect(VolumeLiveness.of(entry, runtimeDirectories: ["\(scratch.path)/none"]) == .unknown)
     scratch.file("lock")
-    #expect(VolumeLiveness.ofLock(scratch.bytes("lock")) == .dead)
+    #expect(VolumeLiveness.ofLock(Array("lock".utf8), in: try TrustedDirectory.open(scratch.bytes)) == .dead)
   }
 
   /// Device numbers are given again: the record of a volume that is gone must not claim another's mount.

@@ -14,15 +14,23 @@ struct VolumeDirectoryTests {
       pid: 1, session: "0123456789ab", mountpoint: [], source: [], log: [], cache: cache, started: "")
   }
 
+  private func opened(_ device: String) throws -> TrustedDirectory {
+    try SessionPaths.openRuntime(runtime).directory(Array(device.utf8))
+  }
+
+  private func liveness(_ device: String) throws -> VolumeLiveness {
+    VolumeLiveness.ofLock(VolumeDirectory.lockName, in: try opened(device))
+  }
+
   @Test func aVolumesDirectoryIsPrivateAndHeldByOneDaemon() throws {
     let directory = try VolumeDirectory.claim(runtime: runtime, device: "0:77")
     var status = stat()
     #expect(stat("\(runtime)/0:77", &status) == 0)
     #expect(status.st_mode & 0o777 == 0o700)
-    #expect(VolumeLiveness.ofLock(scratch.bytes("runtime/0:77/lock")) == .alive)
+    #expect(try liveness("0:77") == .alive)
     #expect(throws: LifecycleError.self) { try VolumeDirectory.claim(runtime: runtime, device: "0:77") }
     try directory.write(record(cache: []))
-    #expect(try SessionRecord.read(volumeDirectory: directory.path).session == "0123456789ab")
+    #expect(try SessionRecord.read(from: opened("0:77")).session == "0123456789ab")
     directory.remove()
     #expect(!scratch.exists("runtime/0:77"))
   }

@@ -1,0 +1,93 @@
+public import Glibc
+import SystemPackage
+
+extension TrustedDirectory {
+  /// What others may do in the directory itself.
+  public enum Others: Sendable {
+    /// Nothing, not even enter it: mode 0700 or less.
+    case nothing
+    /// Look into it, but change nothing.
+    case look
+  }
+
+  /// What is asked of the directories above.
+  public enum Ancestors: Sendable {
+    /// Each belongs to root or the owner, and nobody else may change names in it; a sticky one (`/tmp`) will do, because what
+    /// is found in it belongs to root or the owner, too.
+    case trusted
+    /// They may be anybody's: then the directory itself decides. For places that the user named.
+    case any
+  }
+
+  /// Walks to a directory, one name after the other, and opens it.
+  ///
+  /// A symbolic link on the way is followed only if root or the owner made it. With an owner that is not the caller, no
+  /// file system is entered that a user serves.
+  ///
+  /// - Parameters:
+  ///   - path: Absolute.
+  ///   - owner: Whose it has to be. Default: the caller.
+  ///   - others: Default: they may look.
+  ///   - ancestors: Default: trusted.
+  ///   - followsLast: Whether the last name may be such a link, too. Default: yes.
+  ///   - creating: Makes what is missing: the directory itself with mode 0700, those above with 0755. Default: no.
+  public static func open(
+    _ path: [UInt8], owner: UInt32 = geteuid(), others: Others = .look, ancestors: Ancestors = .trusted,
+    followsLast: Bool = true, creating: Bool = false
+  ) throws(Distrust) -> TrustedDirectory {
+    let root = try DirectoryStep.root()
+    let isForeign = owner != geteuid()
+    // Whoever the root directory belongs to decides about everything: in a user namespace root's number is another.
+    let trusted: Set<UInt32> = [0, root.facts.owner, owner]
+    var here = root
+    var pending = Array(PathBytes.components(path).reversed())
+    var links = 0
+    while let name = pending.popLast() {
+      if ancestors == .trusted { try here.checkAncestor(trusted) }
+      let next = try here.child(name, creating: creating ? (pending.isEmpty ? 0o700 : 0o755) : nil)
+      if next.facts.isLink {
+        links += 1
+        guard trusted.contains(next.facts.owner), links <= linksMax, followsLast || !pending.isEmpty else {
+          throw Distrust(next.path, .link)
+        }
+        let target = try next.target()
+        pending += PathBytes.components(target).reversed()
+        if target.first == PathBytes.slash { here = root }
+        continue
+      }
+      guard next.facts.isDirectory else { throw Distrust(next.path, .notDirectory) }
+      if isForeign, next.facts.mount != here.facts.mount || next.facts.mount == nil {
+        try next.checkServedBySystem()
+      }
+      here = next
+    }
+    return try TrustedDirectory(here, owner: owner, others: others)
+  }
+
+  private static let linksMax = 40
+}
+
+extension DirectoryStep {
+  fileprivate func child(_ name: [UInt8], creating mode: mode_t?) throws(Distrust) -> DirectoryStep {
+    do throws(Distrust) {
+      return try child(name)
+    } catch {
+      guard let mode, error.reason == .system(.noSuchFileOrDirectory) else { throw error }
+      try make(name, mode: mode)
+      return try child(name)
+    }
+  }
+
+  fileprivate func checkAncestor(_ trusted: Set<UInt32>) throws(Distrust) {
+    guard trusted.contains(facts.owner) else { throw Distrust(path, .owner(facts.owner)) }
+    guard !facts.isOpenToAll else { throw Distrust(path, .permissions(facts.mode)) }
+  }
+
+  /// A FUSE mount can be any user's, and may leave every question without an answer.
+  fileprivate func checkServedBySystem() throws(Distrust) {
+    let mounts = (try? FileBytes.read("/proc/self/mountinfo")).map { MountTable(parsing: $0) }
+    let mount = mounts?.entries.first { UInt64($0.mountID) == facts.mount }
+    guard let type = mount?.fileSystemType else { throw Distrust(path, .servedByUser("unknown")) }
+    guard !type.hasPrefix("fuse") else { throw Distrust(path, .servedByUser(type)) }
+  }
+}

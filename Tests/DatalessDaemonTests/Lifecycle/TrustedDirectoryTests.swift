@@ -1,0 +1,123 @@
+import DatalessControl
+import Glibc
+import SystemPackage
+import Testing
+
+@testable import DatalessDaemon
+
+@Suite("Directories that others may have prepared")
+struct TrustedDirectoryTests {
+  private let scratch = ScratchDirectory()
+  /// Anybody but this user and root.
+  private let stranger = UInt32(54_321)
+
+  private func reason<Value>(_ body: () throws(Distrust) -> Value) -> Distrust.Reason? {
+    do throws(Distrust) {
+      _ = try body()
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+
+  private func directory() throws -> TrustedDirectory { try TrustedDirectory.open(scratch.bytes) }
+
+  @Test func whatOthersCanWriteToIsRefused() {
+    let open = scratch.directory("open")
+    chmod("\(scratch.path)/open", 0o775)
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(open) } == .permissions(0o40775))
+    let below = scratch.directory("open/below")
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(below) } == .permissions(0o40775))
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(below, ancestors: .any) } == nil)
+    // Sticky, as /tmp is: nobody can put another thing in the place of what is ours.
+    chmod("\(scratch.path)/open", 0o1777)
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(below) } == nil)
+    #expect(
+      reason { () throws(Distrust) in try TrustedDirectory.open(below, others: .nothing) } == .permissions(0o40755))
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "gives files to another user"))
+  func whatBelongsToAnotherUserIsRefused() throws {
+    let foreign = scratch.directory("foreign")
+    let below = scratch.directory("foreign/below")
+    chown("\(scratch.path)/foreign", stranger, stranger)
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(foreign) } == .owner(stranger))
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(below) } == .owner(stranger))
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(foreign, owner: stranger) } == nil)
+    let directory = try directory()
+    #expect(reason { () throws(Distrust) in try directory.directory(Array("foreign".utf8)) } == .owner(stranger))
+    scratch.file("file")
+    chown("\(scratch.path)/file", stranger, stranger)
+    #expect(reason { () throws(Distrust) in try directory.read("file") } == .owner(stranger))
+    // A link that another user made is not followed; root's and our own are.
+    symlink(scratch.path, "\(scratch.path)/link")
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(scratch.bytes("link")) } == nil)
+    lchown("\(scratch.path)/link", stranger, stranger)
+    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(scratch.bytes("link")) } == .link)
+    #expect(OwnPath.resolve(scratch.bytes("link")) == scratch.bytes("link"))
+    lchown("\(scratch.path)/link", 0, 0)
+    #expect(OwnPath.resolve(scratch.bytes("link")) == scratch.bytes)
+  }
+
+  @Test func onlyRegularFilesAreOpenedAndNothingIsWaitedFor() throws {
+    mkfifo("\(scratch.path)/pipe", 0o600)
+    symlink("\(scratch.path)/file", "\(scratch.path)/link")
+    scratch.file("file", "content")
+    scratch.directory("directory")
+    let directory = try directory()
+    for flags in [O_RDONLY, O_RDWR, O_RDWR | O_CREAT] {
+      #expect(reason { () throws(Distrust) in try directory.file(Array("pipe".utf8), flags) } == .notRegular)
+      #expect(reason { () throws(Distrust) in try directory.file(Array("link".utf8), flags) } == .link)
+    }
+    #expect(reason { () throws(Distrust) in try directory.read("directory") } == .notRegular)
+    #expect(reason { () throws(Distrust) in try directory.read("../x") } == .system(.init(rawValue: EXDEV)))
+    #expect(try directory.read("file") == Array("content".utf8))
+    #expect(reason { () throws(Distrust) in try directory.read("file", limit: 6) } == .tooLarge)
+    #expect(reason { () throws(Distrust) in try directory.read("none") } == .system(.noSuchFileOrDirectory))
+    #expect(
+      reason { () throws(Distrust) in try directory.directory(Array("link".utf8)) } == .link
+        || reason { () throws(Distrust) in try directory.directory(Array("link".utf8)) } == .notDirectory)
+  }
+
+  @Test func namesAreThoseOfTheDescriptorWhateverBecomesOfThePath() throws {
+    let path = scratch.directory("a")
+    scratch.file("a/file", "old")
+    let directory = try TrustedDirectory.open(path)
+    #expect(rename("\(scratch.path)/a", "\(scratch.path)/b") == 0)
+    scratch.directory("a")
+    scratch.file("a/file", "new")
+    #expect(try directory.read("file") == Array("old".utf8))
+    #expect(try directory.names() == [Array("file".utf8)])
+    directory.removeFiles(except: [])
+    #expect(scratch.exists("a/file") && !scratch.exists("b/file"))
+    #expect(access(directory.path(of: "."), F_OK) == 0)
+  }
+
+  @Test func theKernelNamesTheDaemonThatHoldsTheLock() throws {
+    let runtime = "\(scratch.path)/runtime"
+    let held = try VolumeDirectory.claim(runtime: runtime, device: "0:77")
+    let opened = VolumeRuntime(
+      directory: try SessionPaths.openRuntime(runtime).directory(Array("0:77".utf8)))
+    guard case .process(let process) = DaemonIdentity.of(opened) else {
+      Issue.record("\(DaemonIdentity.of(opened))")
+      return
+    }
+    #expect(process.pid == getpid())
+    #expect(!process.hasEnded)
+    #expect(process.userIDs == Array(repeating: geteuid(), count: 4))
+    #expect(process.signal(0) == 0)
+    held.remove()
+  }
+
+  @Test func aHandleOutlivesItsProcessAndSignalsNobodyElse() throws {
+    var pid: pid_t = 0
+    try #require(CStringArray.with([Array("true".utf8)]) { posix_spawnp(&pid, "true", nil, nil, $0, environ) } == 0)
+    let process = try #require(ProcessHandle(pid: pid))
+    #expect(process.waitForEnd(until: Deadline(milliseconds: 10_000)))
+    var status: CInt = 0
+    waitpid(pid, &status, 0)
+    #expect(process.signal(SIGKILL) == ESRCH)
+    #expect(process.userIDs == nil)
+    #expect(ProcessHandle(pid: -1) == nil && ProcessHandle(pid: 0) == nil)
+  }
+}
