@@ -427,4 +427,42 @@ static inline long clinux_readlinkat(int directory, const char *path, char *targ
   return clinux_result(syscall(SYS_readlinkat, directory, path, target, size));
 }
 
+// What a system call does, by its number. A 32-bit program has other numbers: they are not told apart.
+enum { CLINUX_CALL_OTHER, CLINUX_CALL_READS, CLINUX_CALL_MOVES, CLINUX_CALL_PATH };
+
+// Reads a file into memory; moves a file's bytes inside the kernel, which memory does not see; or is given a path.
+static inline int clinux_call_kind(long number) {
+  switch (number) {
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_preadv2:
+      return CLINUX_CALL_READS;
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_copy_file_range:
+    case SYS_readahead:
+    case SYS_fadvise64:
+      return CLINUX_CALL_MOVES;
+#if defined(__x86_64__)
+    case SYS_open:
+    case SYS_stat:
+    case SYS_lstat:
+    case SYS_access:
+    case SYS_readlink:
+#endif
+    case SYS_openat:
+    case SYS_openat2:
+    case SYS_statx:
+    case SYS_newfstatat:
+    case SYS_faccessat:
+    case SYS_readlinkat:
+    case SYS_chdir:
+      return CLINUX_CALL_PATH;
+    default:
+      return CLINUX_CALL_OTHER;
+  }
+}
+
 #endif

@@ -86,7 +86,7 @@ import Testing
         node,
         TriggerRequest(
           trigger: .read, caller: EngineFixture.caller(), offset: 0, length: 131_072, io: .pageCache,
-          isPageFault: true))
+          pageWait: .fault))
       fixture.lane.runAll()
     }
     func isRepeat(_ node: NodeID) -> Bool {

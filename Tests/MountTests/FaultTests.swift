@@ -4,7 +4,7 @@ extension RealMounts {
   /// Planned failures: seen as often as asked for, by every way of reading, and named in the log.
   @Suite struct Faults {
     @Test func failOnceIsSeenExactlyOnceByEveryWayOfReading() async throws {
-      let ways = [["read"], ["map", "private"], ["map", "shared"], ["sendfile"], ["splice"]]
+      let ways = [["read"], ["map", "private"], ["map", "shared"], ["sendfile"], ["splice"], ["mapwrite"]]
       try await withVolume(
         source: { scratch in for index in ways.indices { try scratch.file("file-\(index)", size: 50_000) } }
       ) { volume in
@@ -14,7 +14,7 @@ extension RealMounts {
         for (index, way) in ways.enumerated() {
           let path = volume.path("file-\(index)")
           let first = Answer(try #require(try await run([probe] + way + [path]).lines.first))
-          #expect(first.outcome == (way[0] == "map" ? "SIGBUS" : "EIO"), "\(way)")
+          #expect(first.outcome == (["map": "SIGBUS", "mapwrite": "EFAULT"][way[0]] ?? "EIO"), "\(way)")
           let second = Answer(try #require(try await run([probe] + way + [path]).lines.first))
           #expect(second.outcome == "ok", "\(way)")
           let hash = try await volume.sourceHash("file-\(index)")
@@ -23,6 +23,32 @@ extension RealMounts {
             .filter { $0["path"]?.string == "file-\(index)" }
           #expect(ends.compactMap { $0["outcome"]?.string } == ["EIO", "ok"], "\(way)")
           #expect(ends[0]["rule"]?.string == "once" && ends[1]["rule"] == nil)
+        }
+      }
+    }
+
+    /// At once, through one descriptor or mapping: the kernel's own repeats count as none, the caller's own tries as one each.
+    @Test func everyTryOfTheCallerIsOneAttempt() async throws {
+      let ways = ["touch", "write", "pipe", "path", "sendfile", "splice"]
+      let sizes = [3000, 50_000]
+      try await withVolume(
+        source: { scratch in
+          for way in ways { for size in sizes { try scratch.file("\(way)-\(size)", size: size) } }
+        }
+      ) { volume in
+        try await volume.done(
+          "fault", "add", volume.mountpoint, "EIO", "--path", "*-*", "--attempt", "{first: 3}", "--name", "thrice")
+        let probe = try await Probe.shared.path()
+        for way in ways {
+          let failure = ["touch": "SIGBUS", "sendfile": "EIO", "splice": "EIO"][way] ?? "EFAULT"
+          for size in sizes {
+            let name = "\(way)-\(size)"
+            let line = try #require(try await run([probe, "again", way, volume.path(name), "4"]).lines.first)
+            #expect(line == "outcomes=\(failure),\(failure),\(failure),ok", "\(name)")
+            let ends = try await volume.records(ofType: "materialization.finished")
+              .filter { $0["path"]?.string == name }
+            #expect(ends.compactMap { $0["outcome"]?.string } == ["EIO", "EIO", "EIO", "ok"], "\(name)")
+          }
         }
       }
     }

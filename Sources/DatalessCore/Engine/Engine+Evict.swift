@@ -164,6 +164,7 @@ extension EngineState {
       catalog.setPartialBlocks(nil, of: position)
       let bytes = ranged.removeValue(forKey: position)?.ranges.count ?? record.size
       planned.drop(position)
+      failures.forgetPages(of: position)
       return .file(
         reference, size: record.size, bytes: bytes, path: path, newVersion: catalog.giveUpKept(position))
     }

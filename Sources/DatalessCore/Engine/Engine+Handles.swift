@@ -216,7 +216,8 @@ extension Engine {
       }
       if !isDirect {
         let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
-        if let error = state.failures.repeated(node: position, threadID: threadID, range: range, now: timer.now) {
+        let key = RecentFailures.Key(node: position, threadID: threadID, handle: handle)
+        if let error = state.failures.repeated(key, range: range, now: timer.now) {
           return .repeatedFailure(error)
         }
       }

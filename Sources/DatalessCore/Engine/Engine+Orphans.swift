@@ -56,6 +56,7 @@ extension EngineState {
     catalog.kept[node] = nil
     passedThrough[node] = nil
     planned.drop(node)
+    failures.forgetPages(of: node)
     totals.evictions += 1
     events.record(
       .evictionFinished(

@@ -55,8 +55,7 @@ extension Engine {
   public func repeatedFailure(_ node: NodeID, threadID: Int32) -> FSError? {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return nil }
-      return state.failures.repeated(
-        node: position, threadID: threadID, range: RecentFailures.wholePath, now: timer.now)
+      return state.failures.repeatedPath(node: position, threadID: threadID, now: timer.now)
     }
   }
 

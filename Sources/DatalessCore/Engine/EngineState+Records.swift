@@ -35,15 +35,13 @@ extension EngineState {
   mutating func noteFailure(_ node: Int, _ waiter: Waiter, _ error: FSError, _ now: MonotonicTime) {
     let request = waiter.request
     if request.trigger == .open || request.trigger == .xattr, error.errno == .staleNFSFileHandle {
-      return failures.note(
-        node: node, threadID: request.caller.threadID, range: RecentFailures.wholePath, error: error, now: now,
-        repeats: RecentFailures.repeatsOfCall)
+      return failures.notePath(node: node, threadID: request.caller.threadID, error: error, now: now)
     }
     guard request.io == .pageCache, let offset = request.offset, let length = request.length else { return }
     failures.note(
-      node: node, threadID: request.caller.threadID,
-      range: offset..<max(offset, offset.addingReportingOverflow(length).partialValue), error: error, now: now,
-      repeats: request.isPageFault ? RecentFailures.repeatsOfFault : RecentFailures.repeatsOfCall)
+      RecentFailures.Key(node: node, threadID: request.caller.threadID, handle: request.handle ?? 0),
+      range: offset..<max(offset, offset.addingReportingOverflow(length).partialValue), wait: request.pageWait,
+      size: catalog.inodes[node].size, error: error, now: now)
   }
 
   /// Totals, and the budget of `dataless run`: exceeded once for each budget, by the attempt that crossed it.

@@ -16,12 +16,12 @@ public struct TriggerRequest: Sendable {
   public var openFlags: Int32?
   public var io: ReadMode?
   public var name: [UInt8]?
-  /// Whether the caller waits in a page fault of a mapping, not in a system call.
-  public var isPageFault: Bool
+  /// What the caller is doing, of a READ that comes from the page cache.
+  public var pageWait: PageWait
 
   public init(
     trigger: Trigger, caller: Caller, offset: Int64? = nil, length: Int64? = nil, handle: UInt64? = nil,
-    openFlags: Int32? = nil, io: ReadMode? = nil, name: [UInt8]? = nil, isPageFault: Bool = false
+    openFlags: Int32? = nil, io: ReadMode? = nil, name: [UInt8]? = nil, pageWait: PageWait = .call
   ) {
     self.trigger = trigger
     self.caller = caller
@@ -31,7 +31,7 @@ public struct TriggerRequest: Sendable {
     self.openFlags = openFlags
     self.io = io
     self.name = name
-    self.isPageFault = isPageFault
+    self.pageWait = pageWait
   }
 }
 

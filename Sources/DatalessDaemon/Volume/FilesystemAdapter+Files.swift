@@ -104,7 +104,8 @@ extension FilesystemAdapter {
       length: Int64(request.size),
       handle: request.handle.rawValue, openFlags: request.openFlags,
       io: request.isDirect ? .direct : .pageCache,
-      isPageFault: !request.isDirect && BlockedCall.isPageFault(threadID: context.threadID))
+      pageWait: request.isDirect
+        ? .call : BlockedCall.pageWait(threadID: context.threadID, readsThroughCache: !opensDirectly))
     park(node, trigger, reply, mayFetch: true) { [self] box in resumeRead(node, request, trigger, box) }
   }
 

@@ -130,3 +130,44 @@ int command_copyrange(int count, char **arguments) {
   report(bytes, error, hash_of(to));
   return 0;
 }
+
+// mapwrite PATH: write(2) from a mapping of the whole file: the pages fault inside the call.
+int command_mapwrite(int count, char **arguments) {
+  (void)count;
+  int fd, to = memfd_create("probe", MFD_CLOEXEC);
+  size_t size = 0;
+  void *start = mapping(arguments[0], MAP_PRIVATE, &fd, &size);
+  ssize_t written = start == MAP_FAILED ? -1 : write(to, start, size);
+  report(written, written < 0 ? errno : 0, hash_of(to));
+  return 0;
+}
+
+// again WAY PATH TIMES: the same again and again, at once, through one descriptor and one mapping: outcomes in one line.
+int command_again(int count, char **arguments) {
+  (void)count;
+  const char *way = arguments[0];
+  int fd, to = memfd_create("probe", MFD_CLOEXEC), ends[2];
+  size_t size = 0;
+  volatile char *start = mapping(arguments[1], MAP_PRIVATE, &fd, &size);
+  if (start == MAP_FAILED || pipe(ends) < 0) return 1;
+  signal(SIGBUS, on_fault);
+  printf("outcomes=");
+  for (volatile int left = atoi(arguments[2]); left > 0; left--) {
+    off_t offset = 0;
+    ssize_t result = -1;
+    if (!strcmp(way, "touch")) {
+      if (sigsetjmp(after_fault, 1)) {
+        printf("SIGBUS%s", left > 1 ? "," : "\n");
+        continue;
+      }
+      result = start[0] * 0;
+    }
+    if (!strcmp(way, "write")) result = write(to, (const void *)start, size);
+    if (!strcmp(way, "pipe")) result = write(ends[1], (const void *)start, 1);
+    if (!strcmp(way, "path")) result = open((const char *)start, O_RDONLY | O_CLOEXEC) < 0 && errno == EFAULT ? -1 : 0;
+    if (!strcmp(way, "sendfile")) result = sendfile(to, fd, &offset, 4096);
+    if (!strcmp(way, "splice")) result = splice(fd, &offset, ends[1], NULL, 4096, 0);
+    printf("%s%s", outcome(result, errno), left > 1 ? "," : "\n");
+  }
+  return 0;
+}

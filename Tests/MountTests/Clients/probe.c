@@ -184,6 +184,7 @@ int main(int count, char **arguments) {
       {"change", 1, command_change},       {"dump", 1, command_dump},       {"look", 1, command_look},
       {"map", 2, command_map},             {"maphold", 1, command_maphold}, {"sendfile", 1, command_sendfile},
       {"splice", 1, command_splice},       {"copyrange", 2, command_copyrange},
+      {"mapwrite", 1, command_mapwrite},   {"again", 3, command_again},
       {"race", 6, command_race},           {"same", 1, command_same},
       {"act", 2, command_act},           {"gui", 2, command_gui},             {"interrupted", 1, command_interrupted},
       {"version", 2, command_version},     {"uniform", 2, command_uniform},

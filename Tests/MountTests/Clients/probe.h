@@ -52,6 +52,8 @@ int command_interrupted(int count, char **arguments);
 int command_look(int count, char **arguments);
 int command_map(int count, char **arguments);
 int command_maphold(int count, char **arguments);
+int command_mapwrite(int count, char **arguments);
+int command_again(int count, char **arguments);
 int command_sendfile(int count, char **arguments);
 int command_splice(int count, char **arguments);
 int command_copyrange(int count, char **arguments);
