@@ -132,7 +132,8 @@ import Testing
     #expect(fixture.engine.attributes(of: node)?.isDataless == false)
     #expect(fixture.engine.evictsBeforeRead(node))
     let done = Counter()
-    fixture.engine.evictBeforeRead(node) { done.add() }
+    fixture.engine.evictBeforeRead(node, threadID: 10, waiter: fixture.makeWaiter()) { if $0 == nil { done.add() } }
+    fixture.lane.runAll()
     #expect(done.value == 1)
     guard case .dataless(let handle) = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
       Issue.record("still resident")
@@ -140,13 +141,44 @@ import Testing
     }
     #expect(fixture.read(node, handle) == .bytes(fixture.store.bytes("a")))
     #expect(!fixture.engine.evictsBeforeRead(node), "another handle is open")
-    fixture.engine.evictBeforeRead(node) { done.add() }
+    fixture.engine.evictBeforeRead(node, threadID: 10, waiter: fixture.makeWaiter()) { if $0 == nil { done.add() } }
     #expect(done.value == 2)
     #expect(evictions(fixture) == ["a rule:r"])
     #expect(fixture.timer.pending == 0)
     fixture.engine.release(node, handle: handle)
     #expect(fixture.engine.evictsBeforeRead(node))
     #expect(fixture.events.started.filter { $0.kind == .file }.map(\.itemAttempt) == [1, 2])
+  }
+
+  /// The kernel may take long to drop the pages: who waits for it in open(2) can be killed, and the end of the volume answers him.
+  @Test(arguments: ["signal", "end", "kernel"]) func anOpenThatWaitsForItsEvictionIsAnsweredOnce(by end: String) {
+    let fixture = make(["a": 10], [Self.rule("r", SystemEviction(beforeFirstRead: true))])
+    let node = materialize(fixture, "a")
+    fixture.kernel.isHeld.store(true, ordering: .relaxed)
+    let answers = Mutex<[String]>([])
+    let waiter = fixture.makeWaiter()
+    fixture.engine.evictBeforeRead(node, threadID: 10, waiter: waiter) { error in
+      answers.withLock { $0.append(error?.errno.name ?? "goes on") }
+    }
+    fixture.lane.runAll()
+    fixture.engine.interrupt(waiter)
+    #expect(answers.withLock { $0 } == [], "a signal that is not fatal, while it waits for the kernel")
+    switch end {
+    case "signal":
+      fixture.signals.pending.withLock { $0[10] = true }
+      fixture.timer.advance(milliseconds: 101)
+    case "end": fixture.engine.end(FSError(.timedOut, "the volume ends"))
+    default:
+      fixture.kernel.release()
+      #expect(answers.withLock { $0 } == [], "not on the thread that tells the kernel")
+      fixture.lane.runAll()
+    }
+    let expected = ["signal": "EINTR", "end": "ETIMEDOUT"][end] ?? "goes on"
+    #expect(answers.withLock { $0 } == [expected])
+    fixture.kernel.release()
+    fixture.lane.runAll()
+    fixture.engine.end(FSError(.timedOut, "the volume ends"))
+    #expect(answers.withLock { $0 } == [expected])
   }
 
   @Test func theFirstRuleThatMatchesDecidesAndChanceIsTheRules() {

@@ -54,6 +54,8 @@ final class Attempt {
   var delay: Int64 = 0
   var queued: Int64 = 0
   var job: (any AttemptJob)?
+  /// Of its delay, and of `give_up_after`.
+  var timers: [TimerToken] = []
 
   init(
     id: UInt64, node: Int, kind: MaterializationKind, path: [UInt8], size: Int64, startedAt: MonotonicTime,

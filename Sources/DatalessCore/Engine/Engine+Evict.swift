@@ -41,7 +41,11 @@ extension Engine {
       state.decideEviction(node, mayWait: now < deadline, cleared: cleared, again)
     }
     switch decision {
-    case .wait: timer.schedule(at: deadline, again)
+    case .wait(let position, let number):
+      timer.schedule(at: deadline) { [self] in
+        state.withLock { $0.handles.stopWaiting(number, forCloseOf: position) }
+        again()
+      }
     case .look(let reference, let lastOpen):
       blocking.submit { [self] in
         if !content.isUsedElsewhere(reference) {
@@ -93,7 +97,8 @@ extension Engine {
   }
 
   enum EvictionDecision {
-    case wait
+    /// For the last close, or for the deadline: then it no longer asks to be told.
+    case wait(position: Int, number: UInt64)
     case nothing
     case refused(FSError, kind: MaterializationKind)
     /// Find out first whether the content file is mapped past the daemon, as of the last passthrough open.
@@ -146,8 +151,7 @@ extension EngineState {
     let open = handles.count(of: position)
     if open > 0 {
       if mayWait {
-        handles.waitForClose(of: position, again)
-        return .wait
+        return .wait(position: position, number: handles.waitForClose(of: position, again))
       }
       let message = open == 1 ? "1 open handle" : "\(open) open handles"
       return .refused(FSError(.resourceBusy, message), kind: kind)

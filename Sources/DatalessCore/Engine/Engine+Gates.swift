@@ -84,13 +84,18 @@ extension Engine {
     case .done(let count): completion(count)
     case .waiting(let id):
       guard let deadline else { return }
-      timer.schedule(at: deadline) { [self] in
+      let token = timer.schedule(at: deadline) { [self] in
         let late: (Gate.Watcher, Int)? = state.withLock { state in
           guard let watcher = state.gates[name]?.watchers.removeValue(forKey: id) else { return nil }
           return (watcher, state.gates[name]?.callers ?? 0)
         }
         if let (watcher, count) = late { watcher.completion(count) }
       }
+      let isWaiting: Bool = state.withLock { state in
+        state.gates[name]?.watchers[id]?.timer = token
+        return state.gates[name]?.watchers[id] != nil
+      }
+      if !isWaiting { timer.cancel(token) }
     }
   }
 }
@@ -118,6 +123,7 @@ extension EngineState {
     for (watcherID, watcher) in gate.watchers where watcher.callers <= gate.callers {
       gates[name]?.watchers[watcherID] = nil
       actions.append(.call({ watcher.completion(gate.callers) }))
+      if let timer = watcher.timer { actions.append(.cancelTimer(timer)) }
     }
     return actions
   }
@@ -177,6 +183,8 @@ extension EngineState {
   mutating func takeWatchers(of name: String) -> [Action] {
     let watchers = gates[name]?.watchers ?? [:]
     gates[name]?.watchers = [:]
-    return watchers.values.map { watcher in .call({ watcher.completion(-1) }) }
+    return watchers.values.flatMap { watcher -> [Action] in
+      [.call({ watcher.completion(-1) })] + (watcher.timer.map { [.cancelTimer($0)] } ?? [])
+    }
   }
 }

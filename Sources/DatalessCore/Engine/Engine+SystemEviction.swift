@@ -77,11 +77,31 @@ extension Engine {
     return state.withLock { $0.ruleBeforeRead(node) != nil }
   }
 
-  /// Evicts a file that is about to be opened, if a rule still wants that. - Parameter completion: Called exactly once, on the
-  /// notifier lane or here; the open goes on, whatever became of it.
-  public func evictBeforeRead(_ node: NodeID, completion: @escaping @Sendable () -> Void) {
-    guard let rule = state.withLock({ $0.ruleBeforeRead(node) }) else { return completion() }
-    evictBySystem(node, rule, completion)
+  /// Evicts a file that is about to be opened, if a rule still wants that. The caller waits for the kernel meanwhile, under a
+  /// waiter as for the store: a signal and the end of the volume reach him.
+  ///
+  /// - Parameter completion: Called exactly once, on the metadata lane or here. nil: the open goes on, whatever became of the
+  ///   eviction. EINTR: the caller has been killed. ETIMEDOUT: the volume ends.
+  public func evictBeforeRead(
+    _ node: NodeID, threadID: Int32, waiter: WaiterID, completion: @escaping @Sendable (FSError?) -> Void
+  ) {
+    let rule: Result<String?, FSError> = state.withLock { state in
+      if let ending = state.ending { return .failure(ending) }
+      guard let rule = state.ruleBeforeRead(node) else { return .success(nil) }
+      state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })
+      return .success(rule)
+    }
+    switch rule {
+    case .failure(let error): completion(error)
+    case .success(nil): completion(nil)
+    case .success(let rule?):
+      evictBySystem(node, rule) { [self] in
+        // Not on the notifier lane, which others' evictions wait for.
+        metadata.submit { [self] in
+          if state.withLock({ $0.storeCalls.removeValue(forKey: waiter) != nil }) { completion(nil) }
+        }
+      }
+    }
   }
 
   // MARK: - When the rules change

@@ -62,9 +62,10 @@ public final class Engine: Sendable {
       case .complete(let waiter, let result): waiter.completion(result)
       case .call(let closure): closure()
       case .delay(let attempt, let deadline):
-        timer.schedule(at: deadline) { [self] in delayElapsed(attempt) }
+        keep(timer.schedule(at: deadline) { [self] in delayElapsed(attempt) }, of: attempt)
       case .giveUp(let attempt, let deadline):
-        timer.schedule(at: deadline) { [self] in giveUp(attempt) }
+        keep(timer.schedule(at: deadline) { [self] in giveUp(attempt) }, of: attempt)
+      case .cancelTimer(let token): timer.cancel(token)
       case .fetch(let attempt): startFetch(attempt, onCaller: mayFetch)
       case .cancel(let job): job.cancel()
       case .remove(let reference, let size): blocking.submit { [content] in content.remove(reference, size: size) }
@@ -75,6 +76,18 @@ public final class Engine: Sendable {
   }
 }
 
+extension Engine {
+  /// A timer of an attempt is taken back when the attempt ends; at once when it has ended already.
+  private func keep(_ token: TimerToken, of id: UInt64) {
+    let isLate: Bool = state.withLock { state in
+      guard let attempt = state.attempts[id] else { return true }
+      attempt.timers.append(token)
+      return false
+    }
+    if isLate { timer.cancel(token) }
+  }
+}
+
 /// What is to be done after the lock is released.
 enum Action {
   case invalidateAttributes(NodeID)
@@ -82,6 +95,7 @@ enum Action {
   case call(@Sendable () -> Void)
   case delay(attempt: UInt64, until: MonotonicTime)
   case giveUp(attempt: UInt64, at: MonotonicTime)
+  case cancelTimer(TimerToken)
   case fetch(UInt64)
   case cancel(any AttemptJob)
   case remove(ContentReference, size: Int64)
@@ -112,7 +126,7 @@ struct EngineState: ~Copyable {
   var nextRanged: UInt64 = 1
   /// Where each parked caller waits.
   var attemptOfWaiter: [WaiterID: (attempt: UInt64, slot: Int)] = [:]
-  /// Callers that wait for the store's metadata (xattrs, link targets), by waiter.
+  /// Callers that wait for the store's metadata (xattrs, link targets), or for an eviction before their open, by waiter.
   var storeCalls: [WaiterID: StoreCall] = [:]
   var handles = OpenHandles()
   /// Files that were opened for passthrough since it was last known that nobody maps them, with the number of the last such

@@ -91,6 +91,7 @@ extension EngineState {
     leaveGate(attempt)
     attempts[attempt.id] = nil
     var actions = settle(attempt, end.outcome == .ok)
+    actions += attempt.timers.map { .cancelTimer($0) }
     // A listing changes nothing of what a directory shows, and a walk would have to ask for each again.
     if attempt.kind == .file, end.outcome == .ok || attempt.isRanged {
       actions.append(.invalidateAttributes(NodeID(rawValue: UInt64(attempt.node))))

@@ -7,6 +7,7 @@ internal import SystemPackage
 /// Whatever goes wrong, what was written is discarded before the attempt fails: content is committed only when complete.
 final class FileFetch: AttemptJob {
   private let engine: Engine
+  private let paced: PacedStep
   private let attempt: UInt64
   private let item: StoreItem
   private let pace: Pace
@@ -55,11 +56,15 @@ final class FileFetch: AttemptJob {
     self.pace = pace
     self.fault = fault
     self.engine = engine
+    paced = PacedStep(engine)
     self.attempt = attempt
     self.item = item
   }
 
-  func cancel() { isCancelled.store(true, ordering: .releasing) }
+  func cancel() {
+    isCancelled.store(true, ordering: .releasing)
+    paced.cancel { self.step() }
+  }
 
   /// One step. Runs on the blocking lane; the first one of a small file may run on a request thread.
   func step() {
@@ -82,7 +87,7 @@ final class FileFetch: AttemptJob {
       engine.blocking.submit { self.step() }
     case .success(.wait(let deadline)):
       save(state)
-      engine.timer.schedule(at: deadline) { self.engine.blocking.submit { self.step() } }
+      paced.wait(until: deadline) { self.step() }
     case .success(.committed(let reference)):
       let generation = state.source?.generation ?? 0
       state.source?.close()
@@ -104,9 +109,7 @@ final class FileFetch: AttemptJob {
       state.source = nil
       state.retries += 1
       save(state)
-      engine.timer.schedule(at: engine.timer.now + Self.retryNanoseconds) {
-        self.engine.blocking.submit { self.step() }
-      }
+      paced.wait(until: engine.timer.now + Self.retryNanoseconds) { self.step() }
     case .failure(let error):
       drop(state)
       engine.failed(attempt, error, storeNanoseconds: state.storeNanoseconds)

@@ -12,6 +12,8 @@ struct Gate {
   struct Watcher {
     let callers: Int
     let completion: @Sendable (Int) -> Void
+    /// Ends the waiting.
+    var timer: TimerToken?
   }
 }
 

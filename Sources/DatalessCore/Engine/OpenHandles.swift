@@ -37,7 +37,8 @@ struct OpenHandles {
   private(set) var sinceMount = OpenModes()
   private var handles: [UInt64: Handle] = [:]
   private var nextHandle: UInt64 = 1
-  private var closeWaiters: [Int: [@Sendable () -> Void]] = [:]
+  private var closeWaiters: [Int: [UInt64: @Sendable () -> Void]] = [:]
+  private var nextCloseWaiter: UInt64 = 1
 
   /// The handle number of every passthrough open; cached opens have 0.
   static let passthroughHandle = UInt64.max
@@ -176,11 +177,24 @@ struct OpenHandles {
       return (handle, [])
     }
     counts[node] = nil
-    return (handle, closeWaiters.removeValue(forKey: node) ?? [])
+    let waiters = closeWaiters.removeValue(forKey: node) ?? [:]
+    return (handle, waiters.sorted { $0.key < $1.key }.map(\.value))
   }
 
-  /// Asks to be told when the node's last handle closes.
-  mutating func waitForClose(of node: Int, _ action: @escaping @Sendable () -> Void) {
-    closeWaiters[node, default: []].append(action)
+  /// Asks to be told when the node's last handle closes. - Returns: A number to take it back by.
+  mutating func waitForClose(of node: Int, _ action: @escaping @Sendable () -> Void) -> UInt64 {
+    let number = nextCloseWaiter
+    nextCloseWaiter += 1
+    closeWaiters[node, default: [:]][number] = action
+    return number
   }
+
+  /// Asks no longer.
+  mutating func stopWaiting(_ number: UInt64, forCloseOf node: Int) {
+    closeWaiters[node]?[number] = nil
+    if closeWaiters[node]?.isEmpty == true { closeWaiters[node] = nil }
+  }
+
+  /// Who waits for a close, of all nodes.
+  var closeWaiterCount: Int { closeWaiters.values.reduce(0) { $0 + $1.count } }
 }

@@ -7,6 +7,7 @@ internal import SystemPackage
 /// Whatever goes wrong, what has been told stays: it is complete in itself and of the listed version.
 final class RangeFetch: AttemptJob {
   private let engine: Engine
+  private let paced: PacedStep
   private let attempt: UInt64
   private let item: StoreItem
   private let pace: FileFetch.Pace
@@ -46,13 +47,17 @@ final class RangeFetch: AttemptJob {
 
   init(engine: Engine, attempt: UInt64, item: StoreItem, pace: FileFetch.Pace, fault: Decision.Part<Fault>?) {
     self.engine = engine
+    paced = PacedStep(engine)
     self.attempt = attempt
     self.item = item
     self.pace = pace
     self.fault = fault
   }
 
-  func cancel() { isCancelled.store(true, ordering: .releasing) }
+  func cancel() {
+    isCancelled.store(true, ordering: .releasing)
+    paced.cancel { self.step() }
+  }
 
   /// One step. Runs on the blocking lane; the first one of a small range may run on a request thread.
   func step() {
@@ -75,7 +80,7 @@ final class RangeFetch: AttemptJob {
       engine.blocking.submit { self.step() }
     case .success(.wait(let deadline)):
       progress.withLock { $0 = state }
-      engine.timer.schedule(at: deadline) { self.engine.blocking.submit { self.step() } }
+      paced.wait(until: deadline) { self.step() }
     case .success(.done):
       engine.rangesArrived(attempt, bytes: state.done, storeNanoseconds: state.storeNanoseconds)
       close(state)
@@ -87,9 +92,7 @@ final class RangeFetch: AttemptJob {
       // Other fetches will give their descriptors back.
       state.retries += 1
       progress.withLock { $0 = state }
-      engine.timer.schedule(at: engine.timer.now + FileFetch.retryNanoseconds) {
-        self.engine.blocking.submit { self.step() }
-      }
+      paced.wait(until: engine.timer.now + FileFetch.retryNanoseconds) { self.step() }
     case .failure(let error):
       engine.failed(attempt, error, bytes: state.done, storeNanoseconds: state.storeNanoseconds)
       close(state)

@@ -15,8 +15,20 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 public protocol TimerLane: Sendable {
   var now: MonotonicTime { get }
   /// Calls `action` once, on the timer's thread, not before `deadline`. Actions do not block and take no longer than a
-  /// reply takes. There is no cancellation: an action that finds its work done returns.
-  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void)
+  /// reply takes. An action that finds its work done returns.
+  @discardableResult
+  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken
+  /// Takes back what was scheduled, so that nothing of it is kept until its time.
+  ///
+  /// - Returns: True if it will not run. False if it runs, has run or was taken back before.
+  @discardableResult
+  func cancel(_ token: TimerToken) -> Bool
+}
+
+/// Names one scheduled action; never given twice by one lane.
+public struct TimerToken: Sendable, Hashable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
 /// The blocking I/O lane: a few threads that may wait for a disk or for SOURCE. Never joined at shutdown.

@@ -4,27 +4,31 @@ import HeapModule
 /// The timer lane: one thread and one heap of absolute deadlines.
 ///
 /// Actions run on the thread `dl-timer`, outside the lock, in batches, ordered by deadline and, for equal deadlines, by
-/// insertion. An action is late by the wake-up of the thread (timer slack 1 ns) and by the actions due before it. At
+/// insertion. What is cancelled lets go of its action at once; its place in the heap, 16 bytes, goes when half of the places are such.
+/// An action is late by the wake-up of the thread (timer slack 1 ns) and by the actions due before it. At
 /// rest, with nothing scheduled, the thread does not wake up.
 final class ThreadTimerLane: TimerLane {
   private struct Entry: Comparable {
     let deadline: MonotonicTime
     let order: UInt64
-    let action: @Sendable () -> Void
 
     static func < (left: Entry, right: Entry) -> Bool {
       (left.deadline, left.order) < (right.deadline, right.order)
     }
-    static func == (left: Entry, right: Entry) -> Bool { left.order == right.order }
   }
 
   private struct State {
     var heap = Heap<Entry>()
+    /// By their order; one that is not here was cancelled.
+    var actions: [UInt64: @Sendable () -> Void] = [:]
     var nextOrder: UInt64 = 0
     /// What the thread sleeps for: .max when it sleeps for nothing, nil while it is awake.
     var sleepsUntil: MonotonicTime?
     var isStopped = false
   }
+
+  /// Places of cancelled actions that are kept in any case.
+  private static let emptyPlacesMax = 1024
 
   // LIMIT: due actions taken per batch, so that an insert waits for the lock no longer than for 256 removals.
   private static let batch = 256
@@ -37,46 +41,75 @@ final class ThreadTimerLane: TimerLane {
 
   var now: MonotonicTime { .current }
 
-  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) {
-    let isEarliest = monitor.withLock { state in
-      guard !state.isStopped else { return false }
-      state.heap.insert(Entry(deadline: deadline, order: state.nextOrder, action: action))
+  @discardableResult
+  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken {
+    let (order, isEarliest) = monitor.withLock { state in
+      let order = state.nextOrder
       state.nextOrder += 1
-      guard let sleepsUntil = state.sleepsUntil, deadline < sleepsUntil else { return false }
+      guard !state.isStopped else { return (order, false) }
+      state.heap.insert(Entry(deadline: deadline, order: order))
+      state.actions[order] = action
+      guard let sleepsUntil = state.sleepsUntil, deadline < sleepsUntil else { return (order, false) }
       // The thread has been told; a second earlier insert need not tell it again unless it is earlier still.
       state.sleepsUntil = deadline
-      return true
+      return (order, true)
     }
     if isEarliest { monitor.signal() }
+    return TimerToken(rawValue: order)
   }
+
+  /// The thread may wake up at the time of what was cancelled, and finds nothing to do.
+  @discardableResult
+  func cancel(_ token: TimerToken) -> Bool {
+    // Released after unlocking: whatever the action holds goes with it.
+    let action: (@Sendable () -> Void)? = monitor.withLock { state in
+      let action = state.actions.removeValue(forKey: token.rawValue)
+      if state.heap.count > 2 * state.actions.count + Self.emptyPlacesMax {
+        let actions = state.actions
+        state.heap = Heap(state.heap.unordered.filter { actions[$0.order] != nil })
+      }
+      return action
+    }
+    return action != nil
+  }
+
+  /// Places of the heap, cancelled ones included, and actions that will run.
+  var counts: (places: Int, actions: Int) { monitor.withLock { ($0.heap.count, $0.actions.count) } }
 
   /// Ends the thread after the batch it runs; what is scheduled is thrown away, as is what is scheduled later.
   func stop() {
-    monitor.withLock { state in
+    let dropped = monitor.withLock { state in
       state.isStopped = true
       state.heap = Heap()
+      defer { state.actions = [:] }
+      return state.actions
     }
     monitor.signal()
+    // Released here, after unlocking.
+    _ = dropped
   }
 
   private static func run(_ monitor: Monitor<State>) {
-    var due: [Entry] = []
+    var due: [@Sendable () -> Void] = []
     due.reserveCapacity(batch)
     while true {
       let goesOn = monitor.wait { state -> Monitor<State>.Step<Bool> in
         state.sleepsUntil = nil
         guard !state.isStopped else { return .done(false) }
         let now = MonotonicTime.current
-        while due.count < batch, let first = state.heap.min, first.deadline <= now {
-          due.append(state.heap.removeMin())
+        var left = batch
+        while left > 0, let first = state.heap.min, first.deadline <= now {
+          left -= 1
+          _ = state.heap.removeMin()
+          if let action = state.actions.removeValue(forKey: first.order) { due.append(action) }
         }
-        if !due.isEmpty { return .done(true) }
+        if !due.isEmpty || left == 0 { return .done(true) }
         let next = state.heap.min?.deadline
         state.sleepsUntil = next ?? MonotonicTime(nanoseconds: .max)
         return .wait(until: next)
       }
       guard goesOn else { return }
-      for entry in due { entry.action() }
+      for action in due { action() }
       due.removeAll(keepingCapacity: true)
     }
   }

@@ -7,20 +7,25 @@ extension FilesystemAdapter {
   func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
     guard engine.evictsBeforeRead(NodeID(node)) else { return openNow(node, flags, context, reply) }
     let box = ParkedReply(reply)
-    engine.evictBeforeRead(NodeID(node)) { [self] in
+    let waiter = makeWaiter()
+    box.setInterruptToken(waiter.rawValue)
+    engine.evictBeforeRead(NodeID(node), threadID: context.threadID, waiter: waiter) { [self] error in
       guard let reply = box.take() else { return }
-      openNow(node, flags, context, reply)
+      if let error { return reply.failed(error) }
+      openNow(node, flags, context, reply, mayFetch: false)
     }
   }
 
-  private func openNow(_ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ reply: consuming OpenReply) {
+  private func openNow(
+    _ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ reply: consuming OpenReply, mayFetch: Bool = true
+  ) {
     // Identifying the caller costs more than the open, so it is done only where it is recorded.
     let process = engine.recordsOpen(of: NodeID(node)) ? identify(context).process : .unknown
     let answer = openAnswer(node, process, flags)
     guard case .needsMaterialization = answer else { return opened(node, answer, reply) }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
     let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
-    park(node, request, reply, mayFetch: true) { [self] box in resumeOpen(node, flags, request, box) }
+    park(node, request, reply, mayFetch: mayFetch) { [self] box in resumeOpen(node, flags, request, box) }
   }
 
   private func resumeOpen(

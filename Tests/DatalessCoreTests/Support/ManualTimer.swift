@@ -12,10 +12,18 @@ final class ManualTimer: TimerLane {
 
   var now: MonotonicTime { state.withLock { $0.now } }
 
-  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) {
+  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken {
     state.withLock { state in
       state.actions.append((deadline, state.order, action))
       state.order += 1
+      return TimerToken(rawValue: UInt64(state.order - 1))
+    }
+  }
+
+  func cancel(_ token: TimerToken) -> Bool {
+    state.withLock { state in
+      let index = state.actions.firstIndex { $0.order == Int(token.rawValue) }
+      return index.map { state.actions.remove(at: $0) } != nil
     }
   }
 

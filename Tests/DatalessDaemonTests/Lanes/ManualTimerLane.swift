@@ -6,7 +6,8 @@ import DatalessCore
 final class ManualTimerLane: TimerLane {
   private struct State {
     var now = MonotonicTime(nanoseconds: 0)
-    var scheduled: [(deadline: MonotonicTime, action: @Sendable () -> Void)] = []
+    var scheduled: [(deadline: MonotonicTime, token: TimerToken, action: @Sendable () -> Void)] = []
+    var next: UInt64 = 0
   }
 
   private let monitor = Monitor(State())
@@ -15,8 +16,20 @@ final class ManualTimerLane: TimerLane {
 
   var scheduledCount: Int { monitor.withLock { $0.scheduled.count } }
 
-  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) {
-    monitor.withLock { $0.scheduled.append((deadline, action)) }
+  func schedule(at deadline: MonotonicTime, _ action: @escaping @Sendable () -> Void) -> TimerToken {
+    monitor.withLock { state in
+      let token = TimerToken(rawValue: state.next)
+      state.next += 1
+      state.scheduled.append((deadline, token, action))
+      return token
+    }
+  }
+
+  func cancel(_ token: TimerToken) -> Bool {
+    monitor.withLock { state in
+      let index = state.scheduled.firstIndex { $0.token == token }
+      return index.map { state.scheduled.remove(at: $0) } != nil
+    }
   }
 
   /// Moves the time, and runs on this thread what has become due.

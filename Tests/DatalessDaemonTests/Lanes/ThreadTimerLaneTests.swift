@@ -21,6 +21,23 @@ import Testing
     if inserted < start + 50_000_000 { #expect(values.map(\.deadline) == deadlines.sorted()) }
   }
 
+  @Test func whatIsCancelledNeverRunsAndIsNotKept() throws {
+    let lane = ThreadTimerLane()
+    defer { lane.stop() }
+    let fired = TestSignal<Int>()
+    let far = lane.now + 3_600_000_000_000
+    let tokens = (0..<20_000).map { index in lane.schedule(at: far) { fired.send(index) } }
+    let kept = lane.schedule(at: far) {}
+    #expect(tokens.allSatisfy { lane.cancel($0) })
+    #expect(!lane.cancel(tokens[0]), "once")
+    #expect(lane.counts.actions == 1)
+    #expect(lane.counts.places < 2000)
+    let soon = lane.schedule(at: lane.now) { fired.send(-1) }
+    #expect(try #require(fired.wait(count: 1)) == [-1])
+    #expect(!lane.cancel(soon), "it has run")
+    #expect(lane.cancel(kept))
+  }
+
   @Test func equalDeadlinesRunInOrderOfInsertion() throws {
     let lane = ThreadTimerLane()
     defer { lane.stop() }
