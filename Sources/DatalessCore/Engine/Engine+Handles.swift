@@ -285,7 +285,8 @@ extension EngineState {
     let record = catalog.inodes[position]
     return Event.HandleClosed(
       path: catalog.path(of: position), inode: record.inode, handle: number, process: handle.process,
-      size: record.size, reads: handle.readers.all, readers: handle.readers.others(than: handle.process),
+      size: record.size, reads: handle.readers.all(size: record.size),
+      readers: handle.readers.others(than: handle.process, size: record.size),
       isCachedBefore: isCachedBefore, triggered: handle.triggered, io: handle.io, time: now)
   }
 }

@@ -5,9 +5,9 @@ struct HandleReaders {
     let process: ProcessID
     var reads = 0
     var bytesRead: Int64 = 0
-    var covered = ByteRangeSet()
+    var covered = Coverage()
     /// What the page cache asked for.
-    var mapped = ByteRangeSet()
+    var mapped = Coverage()
     var highWaterMark: Int64 = 0
 
     mutating func note(_ range: Range<Int64>, isMapped: Bool) {
@@ -21,17 +21,18 @@ struct HandleReaders {
     mutating func add(_ other: Reader) {
       reads += other.reads
       bytesRead += other.bytesRead
-      for range in other.covered.ranges { covered.insert(range) }
-      for range in other.mapped.ranges { mapped.insert(range) }
+      covered.formUnion(other.covered)
+      mapped.formUnion(other.mapped)
       highWaterMark = max(highWaterMark, other.highWaterMark)
     }
 
-    var summary: Event.HandleReads {
-      let isFromBeginning = covered.count == highWaterMark
-      let ranges = isFromBeginning || covered.ranges.count > Event.HandleReads.rangesMax ? nil : covered.ranges
+    /// - Parameter size: Of the file: what is counted in whole units ends there.
+    func summary(size: Int64) -> Event.HandleReads {
+      let isFromBeginning = covered.unit == 1 && covered.count == highWaterMark
       return Event.HandleReads(
-        reads: reads, bytesRead: bytesRead, coveredBytes: covered.count, mappedBytes: mapped.count,
-        highWaterMark: highWaterMark, ranges: ranges)
+        reads: reads, bytesRead: bytesRead, coveredBytes: min(covered.count, max(size, 0)), coveredUnit: covered.unit,
+        mappedBytes: min(mapped.count, max(size, 0)), highWaterMark: highWaterMark,
+        ranges: isFromBeginning ? nil : covered.ranges(upTo: Event.HandleReads.rangesMax))
     }
   }
 
@@ -67,16 +68,16 @@ struct HandleReaders {
     }
   }
 
-  /// What all of them read.
-  var all: Event.HandleReads {
+  /// What all of them read of a file of `size` bytes.
+  func all(size: Int64) -> Event.HandleReads {
     guard var sum = first else { return Event.HandleReads(reads: 0, bytesRead: 0, coveredBytes: 0, highWaterMark: 0) }
     for other in others { sum.add(other) }
-    return sum.summary
+    return sum.summary(size: size)
   }
 
   /// Each of them; empty when the opener alone read, or nobody.
-  func others(than opener: ProcessID) -> [Event.HandleClosed.Reader] {
+  func others(than opener: ProcessID, size: Int64) -> [Event.HandleClosed.Reader] {
     guard let first, !(others.isEmpty && first.process == opener) else { return [] }
-    return ([first] + others).map { Event.HandleClosed.Reader(process: $0.process, reads: $0.summary) }
+    return ([first] + others).map { Event.HandleClosed.Reader(process: $0.process, reads: $0.summary(size: size)) }
   }
 }

@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Synchronization
 internal import SystemPackage
 
@@ -21,7 +22,7 @@ final class RangeFetch: AttemptJob {
     var writer: (any RangeWriter)?
     var share: RangedShare?
     /// What is still to come, in order; nil before the first step.
-    var missing: [Range<Int64>]?
+    var missing: Deque<Range<Int64>>?
     var total: Int64 = 0
     var done: Int64 = 0
     /// Bytes that have arrived over the simulated line and are not copied yet.
@@ -116,7 +117,7 @@ final class RangeFetch: AttemptJob {
     if isCancelled.load(ordering: .acquiring) { return .gone }
     if state.missing == nil {
       guard let missing = engine.missingRanges(attempt) else { return .gone }
-      state.missing = missing
+      state.missing = Deque(missing)
       state.total = missing.reduce(0) { $0 + Int64($1.count) }
       state.ownLine = pace.ownRate.map(BandwidthLink.init(bytesPerSecond:))
       // Before anything is opened: thousands of transfers may wait for the line.

@@ -129,17 +129,30 @@ extension EngineState {
 extension Engine {
   /// What is missing of an attempt's range, in the order in which it is to come; nil when the attempt has ended.
   func missingRanges(_ id: UInt64) -> [Range<Int64>]? {
-    state.withLock { state in
-      guard let attempt = state.attempts[id] else { return nil }
-      let range = attempt.range ?? 0..<attempt.size
-      let missing = state.ranged[attempt.node]?.ranges.missing(in: range) ?? [range]
-      guard attempt.range == nil, attempt.plan.hydration == .progressive else { return missing }
-      // From the first caller's offset on, then from the start.
-      let start = attempt.firstOffset
-      let after = missing.compactMap { $0.upperBound > start ? max($0.lowerBound, start)..<$0.upperBound : nil }
-      return after + missing.compactMap { $0.lowerBound < start ? $0.lowerBound..<min($0.upperBound, start) : nil }
+    var missing: [Range<Int64>] = []
+    var first: Int64?
+    var cursor: Int64? = 0
+    while let from = cursor {
+      // LIMIT: ranges looked at under one lock; there may be as many as the file has pages.
+      let isThere: Bool = state.withLock { state in
+        guard let attempt = state.attempts[id] else { return false }
+        let range = attempt.range ?? 0..<attempt.size
+        let rest = max(from, range.lowerBound)..<range.upperBound
+        let part = state.ranged[attempt.node]?.ranges.missing(in: rest, limit: Self.missingStep) ?? [rest]
+        missing += part
+        cursor = part.count == Self.missingStep ? part.last.map { min($0.upperBound, range.upperBound) } : nil
+        if attempt.range == nil, attempt.plan.hydration == .progressive { first = attempt.firstOffset }
+        return true
+      }
+      guard isThere else { return nil }
     }
+    guard let start = first else { return missing }
+    // From the first caller's offset on, then from the start.
+    let after = missing.compactMap { $0.upperBound > start ? max($0.lowerBound, start)..<$0.upperBound : nil }
+    return after + missing.compactMap { $0.lowerBound < start ? $0.lowerBound..<min($0.upperBound, start) : nil }
   }
+
+  private static let missingStep = 512
 
   /// Lets a transfer write to its file's ranged content.
   ///

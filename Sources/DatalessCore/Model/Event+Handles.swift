@@ -9,6 +9,8 @@ extension Event {
     public var bytesRead: Int64
     /// Bytes read at least once.
     public var coveredBytes: Int64
+    /// 1: `coveredBytes` is exact. Else each range that was read counts in whole units of so many bytes: it is an upper bound.
+    public var coveredUnit: Int64
     /// Of these, what came by whole pages with read-ahead, as for a mapping, exec or sendfile(2): the most that was used.
     public var mappedBytes: Int64
     /// End of the furthest read.
@@ -18,12 +20,13 @@ extension Event {
     public var ranges: [Range<Int64>]?
 
     public init(
-      reads: Int, bytesRead: Int64, coveredBytes: Int64, mappedBytes: Int64 = 0, highWaterMark: Int64,
-      ranges: [Range<Int64>]? = nil
+      reads: Int, bytesRead: Int64, coveredBytes: Int64, coveredUnit: Int64 = 1, mappedBytes: Int64 = 0,
+      highWaterMark: Int64, ranges: [Range<Int64>]? = nil
     ) {
       self.reads = reads
       self.bytesRead = bytesRead
       self.coveredBytes = coveredBytes
+      self.coveredUnit = coveredUnit
       self.mappedBytes = mappedBytes
       self.highWaterMark = highWaterMark
       self.ranges = ranges

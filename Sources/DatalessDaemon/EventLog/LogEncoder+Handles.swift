@@ -26,6 +26,7 @@ extension LogEncoder {
   private mutating func reads(_ reads: Event.HandleReads) {
     json.field("bytes_read", reads.bytesRead)
     json.field("covered_bytes", reads.coveredBytes)
+    if reads.coveredUnit > 1 { json.field("covered_unit", reads.coveredUnit) }
     if reads.mappedBytes > 0 { json.field("mapped_bytes", reads.mappedBytes) }
     json.field("high_water_mark", reads.highWaterMark)
     json.field("reads", reads.reads)
