@@ -122,7 +122,7 @@ extension EngineState {
       attempt: attempt.id, path: attempt.path, kind: attempt.kind, size: attempt.size, stage: attempt.stage.rawValue,
       ageNanoseconds: now - attempt.startedAt, stageNanoseconds: now - attempt.stageSince,
       waiterCount: attempt.waiters.count,
-      waiters: attempt.waiters.all.prefix(limit).map { waiter in
+      waiters: attempt.waiters.prefix(limit).map { waiter in
         AttemptSnapshot.WaitingCaller(
           caller: waiter.request.caller, trigger: waiter.request.trigger, io: waiter.request.io,
           blockedNanoseconds: now - waiter.since)

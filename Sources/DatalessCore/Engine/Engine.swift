@@ -71,12 +71,19 @@ public final class Engine: Sendable {
       case .remove(let reference, let size): blocking.submit { [content] in content.remove(reference, size: size) }
       case .dispose(let node): dispose([node])
       case .planEviction(let node): planEviction(node)
+      case .end(let ending): finishEnding(ending)
       }
     }
   }
 }
 
 extension Engine {
+  /// Answers the waiters of an attempt when all of them are recorded.
+  private func finishEnding(_ ending: AttemptEnding) {
+    while !ending.isRecorded { state.withLock { $0.record(ending, timer.now) } }
+    ending.answer()
+  }
+
   /// A timer of an attempt is taken back when the attempt ends; at once when it has ended already.
   private func keep(_ token: TimerToken, of id: UInt64) {
     let isLate: Bool = state.withLock { state in
@@ -103,6 +110,8 @@ enum Action {
   case dispose(Int)
   /// A file that has become resident, and a rule that evicts.
   case planEviction(Int)
+  /// An attempt that has ended, and has waiters.
+  case end(AttemptEnding)
 }
 
 /// Looks at the signals that wait for a blocked caller.
@@ -119,13 +128,15 @@ struct EngineState: ~Copyable {
   /// The attempt in flight for the whole of a node that is `materializing`.
   var attemptOfNode: [Int: UInt64] = [:]
   /// The attempts in flight for parts of a file, by its node.
-  var rangeAttempts: [Int: [UInt64]] = [:]
+  var rangeAttempts: [Int: RangeAttempts] = [:]
   /// Content that came in ranges, of files that are not resident or have a transfer; and content without a file.
   var ranged: [Int: RangedContent] = [:]
   var retired: [UInt64: RangedContent] = [:]
   var nextRanged: UInt64 = 1
   /// Where each parked caller waits.
-  var attemptOfWaiter: [WaiterID: (attempt: UInt64, slot: Int)] = [:]
+  var attemptOfWaiter: [WaiterID: WaiterPlace] = [:]
+  /// Callers who wait for content that comes in ranges, by node.
+  var pageWaiters: [Int: PageWaiters] = [:]
   /// Callers that wait for the store's metadata (xattrs, link targets), or for an eviction before their open, by waiter.
   var storeCalls: [WaiterID: StoreCall] = [:]
   var handles = OpenHandles()

@@ -50,7 +50,7 @@ extension EngineState {
     if running == nil { verdict?.rules.started(decision) }
     let attempt = running ?? startAttempt(position, waiter, decision, now)
     if let handle = request.handle { handles.noteTrigger(handle) }
-    attemptOfWaiter[waiter.id] = (attempt.id, attempt.waiters.append(waiter))
+    place(waiter, at: attempt)
     attempt.waiterCount += 1
     if request.caller.isBudgeted { attempt.isBudgeted = true }
     events.record(.waitStarted(waitRecord(attempt.id, waiter, nil, now)))
@@ -133,7 +133,7 @@ extension EngineState {
       attempt.isRanged = plan.hydration != .full || !attempt.isFirst || rangeAttempts[position] != nil
     }
     attempts[id] = attempt
-    enter(id, position, isPart: attempt.range != nil)
+    enter(attempt)
     var event = started(position, waiter, attempt: id, now)
     event.rules = plan.rules
     if kind == .file, plan.hydration != .full {

@@ -45,7 +45,7 @@ extension EngineState {
   }
 
   /// Totals, and the budget of `dataless run`: exceeded once for each budget, by the attempt that crossed it.
-  mutating func count(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) {
+  mutating func count(_ attempt: Attempt, _ end: AttemptEnd, _ culprit: Caller?, _ now: MonotonicTime) {
     switch end.outcome {
     case .failed: totals.failures += 1
     case .cancelled: totals.cancelled += 1
@@ -60,9 +60,6 @@ extension EngineState {
       guard attempt.isBudgeted else { return }
       if attempt.isFirst { totals.budgetedFiles += 1 }
       totals.budgetedBytes = totals.budgetedBytes.saturatingAdd(end.bytes)
-      let culprit =
-        attempt.waiters.all.first { $0.request.caller.isBudgeted }?.request.caller
-        ?? attempt.departed.first { $0.caller.isBudgeted }?.caller
       if let culprit { checkBudget(attempt, culprit, now) }
     }
   }

@@ -86,7 +86,7 @@ extension EngineState {
     return actions
   }
 
-  /// Ends an attempt: state, totals, budget, records, slot, answers. Its waiters get the outcome.
+  /// Ends an attempt: state and slot. Records, totals, budget and answers follow by `AttemptEnding`: its waiters get the outcome.
   mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
     leaveGate(attempt)
     attempts[attempt.id] = nil
@@ -99,26 +99,10 @@ extension EngineState {
     if end.outcome == .ok, attempt.kind == .file, simulation.rules.decidesEviction {
       actions.append(.planEviction(attempt.node))
     }
-    let result: WaitResult
-    switch end.outcome {
-    case .ok: result = .ready
-    case .cancelled: result = .failed(FSError(.interrupted, "the attempt was cancelled"))
-    case .failed(let errno): result = .failed(FSError(errno, end.message ?? "materialization failed"))
-    }
-    var records = attempt.departed
-    let waiters = attempt.waiters.all
-    for waiter in waiters {
-      attemptOfWaiter[waiter.id] = nil
-      let record = waitRecord(attempt.id, waiter, end.outcome, now)
-      events.record(.waitFinished(record))
-      if records.count < 64 { records.append(record) }
-      if case .failed(let error) = result { noteFailure(attempt.node, waiter, error, now) }
-    }
-    events.record(finishedEvent(attempt, end, records, now))
-    count(attempt, end, now)
-    // Lookups before directory reads: a lookup's answer never waits for a readdir caller (docs/ARCHITECTURE.md, R4).
-    for waiter in waiters where waiter.request.trigger != .readdir { actions.append(.complete(waiter, result)) }
-    for waiter in waiters where waiter.request.trigger == .readdir { actions.append(.complete(waiter, result)) }
+    // Of not very many waiters the records are made here: the order of the log is that of the changes.
+    let ending = AttemptEnding(attempt, end)
+    record(ending, now)
+    actions.append(.end(ending))
     actions += passSlot(of: attempt, now)
     if catalog.inodes[attempt.node].isOrphan { actions.append(.dispose(attempt.node)) }
     return actions
@@ -126,10 +110,11 @@ extension EngineState {
 
   /// Takes one waiter out of its attempt, answering it with `error`; cancels the attempt when it was the last.
   mutating func leave(_ id: WaiterID, _ error: FSError, _ now: MonotonicTime) -> [Action] {
-    guard let (attemptID, slot) = attemptOfWaiter.removeValue(forKey: id),
-      let attempt = attempts[attemptID], let waiter = attempt.waiters.remove(at: slot)
+    guard let place = attemptOfWaiter[id], let attempt = attempts[place.attempt],
+      let waiter = attempt.waiters.remove(at: place.slot)
     else { return [] }
-    let record = waitRecord(attemptID, waiter, .failed(error.errno), now)
+    removePlace(of: id, attempt.node)
+    let record = waitRecord(attempt.id, waiter, .failed(error.errno), now)
     if attempt.departed.count < 64 { attempt.departed.append(record) }
     events.record(.waitFinished(record))
     var actions: [Action] = [.complete(waiter, .failed(error))]

@@ -52,23 +52,43 @@ extension EngineState {
   func attempt(for position: Int, _ request: TriggerRequest) -> UInt64? {
     if let whole = attemptOfNode[position] { return whole }
     guard !rangeAttempts.isEmpty, let parts = rangeAttempts[position] else { return nil }
-    let wanted = Self.wanted(request, size: catalog.inodes[position].size)
-    return parts.first { attempts[$0]?.range.map { $0.contains(wanted) } ?? false }
+    return parts.attempt(with: Self.wanted(request, size: catalog.inodes[position].size))
   }
 
   /// Files an attempt under its node.
-  mutating func enter(_ id: UInt64, _ position: Int, isPart: Bool) {
-    if isPart { rangeAttempts[position, default: []].append(id) } else { attemptOfNode[position] = id }
+  mutating func enter(_ attempt: Attempt) {
+    if let range = attempt.range {
+      rangeAttempts[attempt.node, default: RangeAttempts()].insert(attempt.id, range)
+    } else {
+      attemptOfNode[attempt.node] = attempt.id
+    }
+  }
+
+  /// Puts a caller into an attempt, and under the page that he waits for, if he may be answered before its end.
+  mutating func place(_ waiter: Waiter, at attempt: Attempt) {
+    attemptOfWaiter[waiter.id] = WaiterPlace(attempt: attempt.id, slot: attempt.waiters.append(waiter))
+    guard attempt.plan.hydration != .full else { return }
+    let wanted = Self.wanted(waiter.request, size: attempt.size)
+    let last = ranged[attempt.node].map { $0.ranges.lastMissing(in: wanted) } ?? wanted.upperBound - 1
+    if let last { expect(last, waiter.id, attempt.node) }
+  }
+
+  /// Files a waiter under the page with an offset: he is looked at when it arrives.
+  private mutating func expect(_ offset: Int64, _ waiter: WaiterID, _ node: Int) {
+    let page = offset / Self.rangeUnit
+    attemptOfWaiter[waiter]?.page = page
+    pageWaiters[node, default: PageWaiters()].insert(waiter, at: page)
   }
 
   /// The attempt has ended: what its node is now, and what is to be removed.
   mutating func settle(_ attempt: Attempt, _ isOk: Bool) -> [Action] {
     let node = attempt.node
     if attemptOfNode[node] == attempt.id { attemptOfNode[node] = nil }
-    if let parts = rangeAttempts[node] {
-      let left = parts.filter { $0 != attempt.id }
-      rangeAttempts[node] = left.isEmpty ? nil : left
+    if let range = attempt.range {
+      rangeAttempts[node]?.remove(attempt.id, range)
+      if rangeAttempts[node]?.isEmpty == true { rangeAttempts[node] = nil }
     }
+    if attemptOfNode[node] == nil, rangeAttempts[node] == nil { pageWaiters[node] = nil }
     guard attempt.isRanged else {
       catalog.setState(isOk ? .resident : .dataless, of: node)
       return []
@@ -107,20 +127,32 @@ extension EngineState {
     return []
   }
 
-  /// Answers the waiters of an attempt whose ranges are there.
-  mutating func serveWaiters(of id: UInt64, _ now: MonotonicTime) -> [Action] {
-    guard let attempt = attempts[id], attempt.plan.hydration != .full, let content = ranged[attempt.node] else {
-      return []
-    }
+  /// Answers those of some waiters whose ranges are there; the others wait for the last page that they miss.
+  mutating func serve(_ waiters: some Sequence<WaiterID>, of node: Int, _ now: MonotonicTime) -> [Action] {
+    guard let content = ranged[node] else { return [] }
     var actions: [Action] = []
-    for waiter in attempt.waiters.all where content.ranges.contains(Self.wanted(waiter.request, size: content.size)) {
-      guard let place = attemptOfWaiter.removeValue(forKey: waiter.id) else { continue }
+    for id in waiters {
+      guard let place = attemptOfWaiter[id], let attempt = attempts[place.attempt],
+        let waiter = attempt.waiters[place.slot], waiter.id == id
+      else { continue }
+      if let last = content.ranges.lastMissing(in: Self.wanted(waiter.request, size: content.size)) {
+        expect(last, id, node)
+        continue
+      }
+      attemptOfWaiter[id] = nil
       _ = attempt.waiters.remove(at: place.slot)
-      attempt.hasServed = true
-      let record = waitRecord(id, waiter, .ok, now)
+      actions += noteCallers(of: attempt, -1)
+      // One that has not begun to fetch is spared its waiter by another one.
+      if attempt.stage == .fetching { attempt.hasServed = true }
+      let record = waitRecord(attempt.id, waiter, .ok, now)
       events.record(.waitFinished(record))
       if attempt.departed.count < 64 { attempt.departed.append(record) }
       actions.append(.complete(waiter, .ready))
+      if attempt.waiters.isEmpty, !attempt.hasServed {
+        if let job = attempt.job { actions.append(.cancel(job)) }
+        let end = AttemptEnd(outcome: .cancelled, message: "another attempt has brought what was asked for")
+        actions += finish(attempt, end, now)
+      }
     }
     return actions
   }
@@ -153,6 +185,8 @@ extension Engine {
   }
 
   private static let missingStep = 512
+  /// LIMIT: waiters looked at under one hold of the lock.
+  private static let servedAtOnce = 64
 
   /// Lets a transfer write to its file's ranged content.
   ///
@@ -180,15 +214,22 @@ extension Engine {
   ///
   /// - Returns: False when the attempt has ended meanwhile: the transfer stops.
   func arrived(_ id: UInt64, _ share: RangedShare, _ range: Range<Int64>) -> Bool {
-    let actions: [Action]? = state.withLock { state in
+    let due: [Set<WaiterID>]? = state.withLock { state in
       guard state.attempts[id] != nil, state.ranged[share.node]?.id == share.id else { return nil }
       state.ranged[share.node]?.ranges.insert(range)
       let count = state.ranged[share.node]?.ranges.count ?? 0
       state.catalog.setPartialBlocks((count / 4096 + (count % 4096 == 0 ? 0 : 1)) * 8, of: share.node)
-      return state.serveWaiters(of: id, timer.now)
+      return state.pageWaiters[share.node]?.take(range) ?? []
     }
-    guard let actions else { return false }
-    perform(actions)
+    guard let due else { return false }
+    for waiters in due {
+      var rest = waiters.sorted { $0.rawValue < $1.rawValue }[...]
+      while !rest.isEmpty {
+        let part = rest.prefix(Self.servedAtOnce)
+        rest = rest.dropFirst(Self.servedAtOnce)
+        perform(state.withLock { $0.serve(part, of: share.node, timer.now) })
+      }
+    }
     return true
   }
 

@@ -5,7 +5,21 @@ struct WaiterList {
 
   var count: Int { slots.count - free.count }
   var isEmpty: Bool { count == 0 }
-  var all: [Waiter] { slots.compactMap { $0 } }
+
+  /// The first that satisfies a predicate; copies nothing.
+  func first(where predicate: (Waiter) -> Bool) -> Waiter? {
+    for case let waiter? in slots where predicate(waiter) { return waiter }
+    return nil
+  }
+
+  /// The first so many.
+  func prefix(_ limit: Int) -> [Waiter] { Array(slots.lazy.compactMap { $0 }.prefix(limit)) }
+
+  /// Takes all, with gaps where some have left.
+  mutating func takeAll() -> [Waiter?] {
+    defer { self = WaiterList() }
+    return slots
+  }
 
   /// - Returns: The waiter's slot.
   mutating func append(_ waiter: Waiter) -> Int {
