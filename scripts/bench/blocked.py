@@ -170,6 +170,47 @@ def plateau(bench):
     return result
 
 
+def one_file(bench):
+    """Other callers while thousands come to one file, are served as its ranges arrive, and are answered together."""
+    count, window = (2_000, 3.0) if bench.quick else (10_000, 4.0)
+    size = (count + 1) * 4096
+    result = row(
+        "blocked-one-file",
+        f"lookup, stat, open, xattr while {count:,} readers of one file come, wait and go, in each hydration mode: p99 / "
+        "p99 beside the same client with sleep",
+        "<= 2 each",
+    )
+    plain = bench.path(f"one-{count}")
+    with open(plain, "wb") as file:
+        file.truncate(size)
+    ratios, raw = {}, {}
+    for hydration in ["full", "progressive", "partial"]:
+        runs = []
+        for _ in range(1 if bench.quick else 3):
+            found = {}
+            for side in ["plain", "volume"]:
+                options = ["--latency", "500ms", "--bandwidth", f"{size}B/s", "--hydration", hydration]
+                with Dataless(bench, f"synthetic:files=2,depth=0,size={size}..{size},seed=1", *options):
+                    path, spare = files_below(bench.mountpoint, 2)
+                    if side == "volume":
+                        client = Waiters(bench, [path] * count, "pages", "50")
+                    else:
+                        client = Waiters(bench, [plain] * count, "pages", "50", "1500")
+                    found[side] = probe(bench, window, bench.mountpoint, spare)
+                    client.finish(120)
+            runs.append(found)
+        raw[hydration] = runs
+        for name in runs[0]["volume"]:
+            ratios[f"{hydration} {name}"] = statistics.median(
+                one["volume"][name]["p99_us"] / one["plain"][name]["p99_us"] for one in runs
+            )
+    result.value = f"{max(ratios.values()):.2f}, the worst of {len(ratios)}"
+    result.detail = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
+    result.met = max(ratios.values()) <= 2
+    result.raw = {"runs": raw, "p99_ratio": ratios}
+    return result
+
+
 # Milliseconds requested, files, microseconds between starts (0: one after the other).
 DELAYS = [(1, 300, 0), (10, 200, 0), (50, 100, 0), (200, 100, 23_000), (1_000, 100, 23_000), (5_000, 100, 43_000)]
 DELAYS_QUICK = [(1, 100, 0), (50, 40, 0), (1_000, 40, 23_000)]
@@ -200,4 +241,4 @@ def delays(bench):
     return result
 
 
-CASES = {"blocked": blocked, "blocked-plateau": plateau, "delays": delays}
+CASES = {"blocked": blocked, "blocked-plateau": plateau, "blocked-one-file": one_file, "delays": delays}

@@ -3,6 +3,7 @@
 //
 //   waiters read STAGGER_US          every thread reads its file
 //   waiters sleep STAGGER_US MS      and then sleeps: the same client against a plain directory
+//   waiters pages STAGGER_US [MS]    thread i reads page i of its file, and then sleeps, if MS is given
 //
 // All threads start at one gate; thread i waits i * STAGGER_US after it. Prints `arrived` and the nanoseconds from the
 // gate until the last thread is about to read, `done` and the nanoseconds until the last has read, then `each` and the
@@ -23,7 +24,7 @@
 
 static char **paths;
 static int64_t *times;
-static int count, sleeps;
+static int count, sleeps, by_page;
 static int64_t stagger, pause_ns, gate_time;
 static atomic_int ready, arrived, failures;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,7 +69,8 @@ static void *reader(void *argument) {
   int fd = open(paths[index], O_RDONLY | O_CLOEXEC);
   count_one(&arrived);
   int64_t start = now();
-  if (fd < 0 || pread(fd, buffer, sizeof buffer, 0) != sizeof buffer) {
+  off_t offset = by_page ? (off_t)index * 4096 : 0;
+  if (fd < 0 || pread(fd, buffer, sizeof buffer, offset) != sizeof buffer) {
     if (atomic_fetch_add(&failures, 1) == 0) fprintf(stderr, "waiters: %s: %s\n", paths[index], strerror(errno));
   }
   times[index] = now() - start;
@@ -96,7 +98,8 @@ static void read_paths(void) {
 
 int main(int argument_count, char **arguments) {
   if (argument_count < 3) return 2;
-  sleeps = !strcmp(arguments[1], "sleep");
+  by_page = !strcmp(arguments[1], "pages");
+  sleeps = !strcmp(arguments[1], "sleep") || (by_page && argument_count > 3);
   stagger = strtoll(arguments[2], NULL, 10) * 1000;
   if (sleeps) pause_ns = argument_count > 3 ? strtoll(arguments[3], NULL, 10) * 1000000 : 0;
   read_paths();
