@@ -38,12 +38,27 @@ engine.add(
     "end.outcome == .ok || attempt.isRanged {", "end.outcome == .ok || (attempt.isRanged && !FAULT) {",
     tests=["EngineHydrationTests"])
 engine.add(
-    "readdir-before-lookup", "EngineState+Stages.swift", "callers of readdir are answered before those of lookups",
-    "for waiter in waiters where waiter.request.trigger != .readdir { actions.append(.complete(waiter, result)) }\n"
-    "    for waiter in waiters where waiter.request.trigger == .readdir { actions.append(.complete(waiter, result)) }",
-    "for waiter in waiters where (waiter.request.trigger != .readdir) != FAULT { actions.append(.complete(waiter, result)) }\n"
-    "    for waiter in waiters where (waiter.request.trigger == .readdir) != FAULT { actions.append(.complete(waiter, result)) }",
-    tests=["EngineMaterializeTests"])
+    "readdir-before-lookup", "AttemptEnding.swift", "callers of readdir are answered before those of lookups",
+    "for case let waiter? in waiters where (waiter.request.trigger == .readdir) == isListing {",
+    "for case let waiter? in waiters where (waiter.request.trigger == .readdir) == (isListing != FAULT) {",
+    tests=["EngineMaterializeTests|ManyWaitersTests"])
+engine.add(
+    "timers-kept", "EngineState+Stages.swift", "an attempt that is over leaves its timers until their time",
+    "actions += attempt.timers.map { .cancelTimer($0) }", "if !FAULT { actions += attempt.timers.map { .cancelTimer($0) } }",
+    tests=["LeftoverTests"])
+engine.add(
+    "failure-of-nobody", "RecentFailures.swift", "callers of other pid namespaces get each other's failures",
+    "fileprivate var isNobody: Bool { threadID == 0 && handle == 0 }",
+    "fileprivate var isNobody: Bool { !FAULT && threadID == 0 && handle == 0 }", tests=["RecentFailureTests"])
+engine.add(
+    "fault-in-call-as-fault", "RecentFailures.swift", "a page that failed before counts as new in a call on mapped memory",
+    "case .faultInCall: return !isThere && isReadahead ? 2 : 1", "case .faultInCall: return (!isThere || FAULT) && isReadahead ? 2 : 1",
+    tests=["RecentFailureTests"])
+engine.add(
+    "open-waits-unanswered", "Engine+SystemEviction.swift", "the end of the volume leaves an open that waits for its eviction",
+    "state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })",
+    "state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { if !FAULT { completion($0) } })",
+    tests=["SystemEviction"])
 engine.add(
     "served-then-cancelled", "EngineState+Stages.swift", "a progressive attempt that has served ends when the last leaves",
     "if attempt.waiters.isEmpty, !attempt.hasServed {", "if attempt.waiters.isEmpty, !attempt.hasServed || FAULT {",
@@ -61,7 +76,7 @@ engine.add(
     "attempt.held += FAULT ? 0 : now - attempt.stageSince", tests=["EngineGateTests"])
 engine.add(
     "repeat-too-many", "RecentFailures.swift", "one more of the caller's own reads gets the old failure",
-    "if failures[index].repeatsLeft <= 0 {", "if failures[index].repeatsLeft <= (FAULT ? -1 : 0) {")
+    "failures[key] = failure.repeatsLeft > 0 ? failure : nil", "failures[key] = failure.repeatsLeft > (FAULT ? -1 : 0) ? failure : nil")
 engine.add(
     "line-never-busy", "BandwidthLink.swift", "each transfer has the whole bandwidth",
     "let start = max(now, freeAt)", "let start = FAULT ? now : max(now, freeAt)")
@@ -88,7 +103,7 @@ engine.add(
     "if let lastOpen = passedThrough[position], lastOpen != cleared, !FAULT {", tests=["HandleTests"])
 engine.add(
     "evict-waits-for-ever", "Engine+Evict.swift", "the eviction of a file that stays open is never answered",
-    "case .wait: timer.schedule(at: deadline, again)", "case .wait: if !FAULT { timer.schedule(at: deadline, again) }",
+    "forCloseOf: position) }\n        again()", "forCloseOf: position) }\n        if !FAULT { again() }",
     tests=["EngineEvictTests"])
 engine.add(
     "evicted-stays-planned", "Engine+Evict.swift", "the plan to evict a file outlives its eviction",
