@@ -72,6 +72,10 @@ import Testing
     Allowed(
       "FuseKit/Dispatcher.swift", "preconditionFailure(\"libfuse lost",
       "libfuse hands on the pointer that the session was made with"),
+    Allowed(
+      "DatalessControl/Paths/DirectoryStep.swift", "baseAddress!", "a terminating zero is in it, or its size is fixed"),
+    Allowed("DatalessControl/Paths/TrustedDirectory.swift", "baseAddress!", "a terminating zero is in it"),
+    Allowed("DatalessDaemon/Lifecycle/OwnPath.swift", "baseAddress!", neverEmpty),
     Allowed("DatalessControl/Log/LogFile.swift", "bytes.baseAddress!", "something is left to be searched"),
     Allowed("DatalessControl/Log/JSONObject.swift", "buffer.baseAddress!", "it has a field"),
     Allowed("DatalessControl/Paths/FileBytes.swift", "baseAddress!", neverEmpty),
