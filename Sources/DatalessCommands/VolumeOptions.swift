@@ -80,6 +80,12 @@ struct VolumeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Whose command lines the log keeps: none, self (the callers'; of their ancestors the names of programs and"
+        + " scripts) or all. [default: self]", valueName: "whose"))
+  var argv: ArgumentPolicy = .callers
+
+  @Option(
+    help: ArgumentHelp(
       "Where materialized content is kept while the volume is mounted."
         + " [default: /var/cache/dataless for root, else ~/.cache/dataless]",
       valueName: "directory"))
@@ -105,7 +111,7 @@ struct VolumeOptions: ParsableArguments {
     VolumePlan(
       source: try Self.source(source), scenario: try document(observe), log: log?.bytes,
       cacheDirectory: cacheDir?.bytes,
-      allowOther: allowOther, crossMounts: crossMounts, without: without)
+      allowOther: allowOther, crossMounts: crossMounts, argumentPolicy: argv, without: without)
   }
 
   /// The scenario of the file with the options in it.
@@ -174,6 +180,7 @@ struct VolumeOptions: ParsableArguments {
   }
 }
 
+extension ArgumentPolicy: ExpressibleByArgument {}
 extension FastPath: ExpressibleByArgument {}
 extension Hydration: ExpressibleByArgument {}
 extension Observation: ExpressibleByArgument {}

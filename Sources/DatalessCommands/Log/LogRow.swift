@@ -62,7 +62,11 @@ struct LogRow {
     case "process.seen":
       row.what = "process"
       row.detail = text("exe", "exe_b64")
-      if let arguments = json.raw("argv") { row.detail += " " + TerminalText.escaped(arguments) }
+      if let arguments = json.raw("argv") {
+        row.detail += " " + TerminalText.escaped(arguments)
+      } else if json.raw("script") != nil {
+        row.detail += " " + text("script", "script_b64") + " ..."
+      }
     case "budget.exceeded":
       row.what = "budget"
       row.outcome = "EXCEEDED"
@@ -72,7 +76,8 @@ struct LogRow {
     case "run.started":
       row.what = "run"
       row.outcome = "started"
-      row.detail = TerminalText.escaped(json.raw("command") ?? [])
+      row.detail =
+        TerminalText.escaped(json.raw("command") ?? []) + (json.bool("command_withheld") == true ? " ..." : "")
     case "run.finished":
       row.what = "run"
       row.outcome = json.string("signal") ?? json.integer("exit_status").map { "exit \($0)" } ?? "ended"

@@ -3,10 +3,13 @@
 /// Everything else in a line stays byte for byte as it is, fields and types of later versions included.
 public struct LogExpansion: Sendable {
   private static let copied: [StaticString] = [
-    "comm", "comm_b64", "exe", "exe_b64", "argv", "argv_b64", "argv_truncated", "uid", "gid", "cgroup", "cgroup_b64",
+    "comm", "comm_b64", "exe", "exe_b64", "argv", "argv_b64", "argv_truncated", "script", "script_b64", "uid", "gid",
+    "cgroup", "cgroup_b64",
     "unavailable",
   ]
-  private static let copiedOfParents: [StaticString] = ["comm", "comm_b64", "exe", "exe_b64", "argv", "argv_b64"]
+  private static let copiedOfParents: [StaticString] = [
+    "comm", "comm_b64", "exe", "exe_b64", "argv", "argv_b64", "script", "script_b64",
+  ]
 
   public init() {}
 

@@ -95,7 +95,7 @@ public struct SummaryBuilder: Sendable {
       report.run = SummaryReport.Run(
         command: json.elements("command").map {
           String(decoding: JSONText.decode(json.bytes[$0]) ?? [], as: UTF8.self)
-        }, exceeded: report.run?.exceeded)
+        }, isCommandWithheld: json.bool("command_withheld") ?? false, exceeded: report.run?.exceeded)
     case "run.finished":
       report.run = report.run ?? SummaryReport.Run()
       report.run?.exitStatus = json.integer("exit_status")

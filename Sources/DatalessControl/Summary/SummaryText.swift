@@ -176,7 +176,8 @@ public enum SummaryText {
   }
 
   private static func command(_ run: SummaryReport.Run) -> String {
-    let words = run.command.map { TerminalText.escaped($0) }.joined(separator: " ")
+    let words =
+      run.command.map { TerminalText.escaped($0) }.joined(separator: " ") + (run.isCommandWithheld ? " ..." : "")
     let end = run.signal ?? run.exitStatus.map { "exit status \($0)" } ?? "no end in the log"
     guard let excess = run.exceeded else { return "\(words): \(end)" }
     let amount =

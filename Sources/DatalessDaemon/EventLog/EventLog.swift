@@ -69,8 +69,9 @@ final class EventLog: EventSink, ProcessSink {
     push(.configurationChanged(change), time: .current)
   }
 
-  func recordRunStarted(command: [[UInt8]], pid: Int32) {
-    push(.runStarted(command: command, pid: pid), time: .current)
+  /// - Parameter isWithheld: Whether there is more of the command than is to be recorded.
+  func recordRunStarted(command: [[UInt8]], isWithheld: Bool, pid: Int32) {
+    push(.runStarted(command: command, isWithheld: isWithheld, pid: pid), time: .current)
   }
 
   /// Exactly one of `exitStatus` and `signal` is not nil.

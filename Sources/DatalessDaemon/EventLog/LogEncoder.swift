@@ -51,9 +51,10 @@ struct LogEncoder {
       json.beginObject()
       self.counters(counters, dropped: nil)
       json.endObject()
-    case .runStarted(let command, let pid):
+    case .runStarted(let command, let isWithheld, let pid):
       json.field("type", "run.started")
       arguments("command", command)
+      if isWithheld { json.field("command_withheld", true) }
       json.field("pid", pid)
     case .runFinished(let exitStatus, let signal, let budgets, let rules, let children):
       json.field("type", "run.finished")
@@ -115,7 +116,8 @@ struct LogEncoder {
     json.nullable("comm", process.comm)
     json.nullable("exe", process.exe)
     var reason = process.executable.unavailability
-    switch process.arguments {
+    let known = process.arguments
+    switch known {
     case .known(let list, let isTruncated):
       arguments("argv", list)
       if isTruncated { json.field("argv_truncated", true) }
@@ -125,7 +127,9 @@ struct LogEncoder {
     case .pending:
       json.null("argv")
       reason = reason ?? .late
+    case .withheld: break
     }
+    if let script = known.script(process.executable) { json.field("script", script) }
     json.nullable("uid", process.uid)
     json.nullable("gid", process.gid)
     json.nullable("cgroup", process.cgroup)

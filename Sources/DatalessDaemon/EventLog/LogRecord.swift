@@ -9,7 +9,7 @@ enum LogRecord: Sendable {
   indirect case unmounted(reason: String, counters: VolumeCounters, dropped: UInt64)
   indirect case counters(VolumeCounters, dropped: UInt64)
   indirect case mark(label: String, counters: VolumeCounters)
-  indirect case runStarted(command: [[UInt8]], pid: Int32)
+  indirect case runStarted(command: [[UInt8]], isWithheld: Bool, pid: Int32)
   indirect case runFinished(
     exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue, children: LogValue?)
   indirect case configurationChanged(ConfigurationChange)

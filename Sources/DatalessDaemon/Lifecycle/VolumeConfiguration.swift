@@ -35,6 +35,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
   public var session: String
   /// Directories of our own that lie in SOURCE and are left out of its listing.
   public var excludedDirectories: [[UInt8]]
+  /// Whose arguments the log keeps.
+  public var argumentPolicy: ArgumentPolicy
   /// Fast paths that are not to be used.
   public var without: [FastPath]
   /// What was found at the start and should be said by `status`, one sentence each.
@@ -46,7 +48,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     source: Source, mountpoint: [UInt8], scenario: String = "{}", subtype: String = MountEntry.datalessSubtype,
     log: [UInt8], logIsDefault: Bool = false,
     cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool = false, crossMounts: Bool = false,
-    session: String, excludedDirectories: [[UInt8]] = [], without: [FastPath] = [], warnings: [String] = [],
+    session: String, excludedDirectories: [[UInt8]] = [], argumentPolicy: ArgumentPolicy = .callers,
+    without: [FastPath] = [], warnings: [String] = [],
     run: RunPlan? = nil
   ) {
     self.source = source
@@ -61,6 +64,7 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     self.crossMounts = crossMounts
     self.session = session
     self.excludedDirectories = excludedDirectories
+    self.argumentPolicy = argumentPolicy
     self.without = without
     self.warnings = warnings
     self.run = run

@@ -13,13 +13,14 @@ public struct VolumePlan: Sendable, Equatable {
   public var cacheDirectory: [UInt8]?
   public var allowOther: Bool
   public var crossMounts: Bool
+  public var argumentPolicy: ArgumentPolicy
   public var without: [FastPath]
   public let session: String
 
   public init(
     source: VolumeConfiguration.Source, scenario: ScenarioDocument = .empty, log: [UInt8]? = nil,
     cacheDirectory: [UInt8]? = nil, allowOther: Bool = false, crossMounts: Bool = false,
-    without: [FastPath] = [], session: String = SessionPaths.newSessionID()
+    argumentPolicy: ArgumentPolicy = .callers, without: [FastPath] = [], session: String = SessionPaths.newSessionID()
   ) {
     self.source = source
     self.scenario = scenario
@@ -27,6 +28,7 @@ public struct VolumePlan: Sendable, Equatable {
     self.cacheDirectory = cacheDirectory
     self.allowOther = allowOther
     self.crossMounts = crossMounts
+    self.argumentPolicy = argumentPolicy
     self.without = without
     self.session = session
   }
@@ -86,7 +88,8 @@ public struct VolumePlan: Sendable, Equatable {
       subtype: scenario.simulation.presentation.subtype ?? MountEntry.datalessSubtype, log: result.log,
       logIsDefault: log == nil, cacheDirectory: result.cacheDirectory,
       runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, session: session,
-      excludedDirectories: result.excludedDirectories, without: without, warnings: result.warnings, run: run)
+      excludedDirectories: result.excludedDirectories, argumentPolicy: argumentPolicy, without: without,
+      warnings: result.warnings, run: run)
   }
 
   private func defaultLog() -> [UInt8] {

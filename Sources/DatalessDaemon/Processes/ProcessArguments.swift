@@ -7,6 +7,8 @@ enum ProcessArguments: Sendable, Equatable {
   /// `isTruncated`: there were more than 32 arguments or more than 4 KiB.
   case known([[UInt8]], isTruncated: Bool)
   case unavailable(Unavailability)
+  /// They are none of the log's business; `script` is what an interpreter runs.
+  case withheld(script: [UInt8]?)
 
   // LIMIT: what a record keeps of an argument vector; a compiler's or an archiver's may have megabytes.
   static let maximumCount = 32
@@ -27,6 +29,24 @@ enum ProcessArguments: Sendable, Equatable {
     // The image is gone (a zombie): an empty text says nothing.
     if text.isEmpty, case .unavailable(let reason) = look.executable { return .unavailable(reason) }
     return split(text)
+  }
+
+  /// The script alone: nothing else of the arguments is kept.
+  func withheld(executable: ProcessExecutable) -> ProcessArguments {
+    switch self {
+    case .known: .withheld(script: script(executable))
+    default: self
+    }
+  }
+
+  /// The script that an interpreter runs.
+  func script(_ executable: ProcessExecutable) -> [UInt8]? {
+    switch self {
+    case .known(let list, let isTruncated):
+      executable.bytes.flatMap { ScriptName.find(in: list, isTruncated: isTruncated, executable: $0) }
+    case .withheld(let script): script
+    case .pending, .unavailable: nil
+    }
   }
 
   /// Arguments are separated by NUL and end with one, which a process that writes its own title may leave out.

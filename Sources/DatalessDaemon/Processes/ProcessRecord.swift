@@ -21,13 +21,20 @@ final class ProcessRecord: Sendable {
   /// When the daemon first saw it.
   let seen: MonotonicTime
 
-  private let argumentState: Mutex<ProcessArguments>
+  private struct Arguments {
+    var value: ProcessArguments
+    /// Whether those of a caller are being read: then what was read for an ancestor comes too late.
+    var areExpected = false
+  }
+
+  private let argumentState: Mutex<Arguments>
   private let budgeted: Atomic<Bool>
+  private let calling: Atomic<Bool>
 
   init(
     id: ProcessID, pid: Int32?, startTicks: UInt64?, comm: [UInt8]?, executable: ProcessExecutable, uid: UInt32?,
     gid: UInt32?, cgroup: [UInt8]?, parents: [ProcessID], arguments: ProcessArguments, isBudgeted: Bool,
-    seen: MonotonicTime
+    isCaller: Bool = false, seen: MonotonicTime
   ) {
     self.id = id
     self.pid = pid
@@ -39,18 +46,29 @@ final class ProcessRecord: Sendable {
     self.cgroup = cgroup
     self.parents = parents
     self.seen = seen
-    argumentState = Mutex(arguments)
+    argumentState = Mutex(Arguments(value: arguments))
     budgeted = Atomic(isBudgeted)
+    calling = Atomic(isCaller)
   }
 
   /// The path of the executable; nil when it could not be read.
   var exe: [UInt8]? { executable.bytes }
 
-  var arguments: ProcessArguments { argumentState.withLock { $0 } }
+  var arguments: ProcessArguments { argumentState.withLock { $0.value } }
 
   /// Whether its materializations count against the budget of `dataless run`.
   var isBudgeted: Bool { budgeted.load(ordering: .relaxed) }
 
-  func setArguments(_ arguments: ProcessArguments) { argumentState.withLock { $0 = arguments } }
+  /// Whether it has called the volume itself; else it is known as an ancestor of one that has.
+  var isCaller: Bool { calling.load(ordering: .acquiring) }
+
+  func setCaller() { calling.store(true, ordering: .releasing) }
+  /// An ancestor has called, and its arguments are to be read for that.
+  func expectArguments() { argumentState.withLock { $0 = Arguments(value: .pending, areExpected: true) } }
+
+  func setArguments(_ arguments: ProcessArguments, isCaller: Bool) {
+    argumentState.withLock { state in if isCaller || !state.areExpected { state.value = arguments } }
+  }
+
   func setBudgeted(_ isBudgeted: Bool) { budgeted.store(isBudgeted, ordering: .relaxed) }
 }

@@ -13,17 +13,20 @@ final class ProcessTable: Sendable {
   private let state: Mutex<ProcessTableState>
   private let capture: CaptureLane
   private let sink: any ProcessSink
+  private let policy: ArgumentPolicy
   private let look: @Sendable (Int32) -> ProcessLook?
 
   /// - Parameters:
+  ///   - policy: Whose arguments are read: by default those of callers.
   ///   - capacity: processes remembered, 65,536 by default. The oldest is forgotten first; seen again, it gets a new id and
   ///     is written again.
   ///   - look: Looks at a process by its id; in /proc by default.
   init(
-    capture: CaptureLane, sink: any ProcessSink, capacity: Int = 65_536,
+    capture: CaptureLane, sink: any ProcessSink, policy: ArgumentPolicy = .callers, capacity: Int = 65_536,
     look: @escaping @Sendable (Int32) -> ProcessLook? = { ProcessLook($0) }
   ) {
     self.capture = capture
+    self.policy = policy
     self.sink = sink
     self.look = look
     state = Mutex(ProcessTableState(capacity: max(capacity, 1)))
@@ -37,10 +40,33 @@ final class ProcessTable: Sendable {
   ///     id will do.
   ///   - uid, gid: of the request.
   func caller(threadID: Int32, uid: UInt32, gid: UInt32) -> Caller {
-    let (record, isMainThread) = identify(threadID, uid: uid, gid: gid)
+    let (record, isMainThread) = identify(threadID, uid: uid, gid: gid, isCaller: true)
+    if !record.isCaller { noteCall(of: record) }
     return Caller(
       process: record.id, threadID: max(threadID, 0), pid: record.pid ?? 0, isMainThread: isMainThread, uid: uid,
       gid: gid, isBudgeted: record.isBudgeted)
+  }
+
+  /// A process that calls nobody, but is asked about: with its ancestors it is made known, and its arguments stay its own.
+  ///
+  /// - Returns: nil when there is no such process.
+  func inspect(_ pid: Int32) -> (record: ProcessRecord, lineage: [ProcessFacts])? {
+    guard Self.startTicks(of: pid) != nil else { return nil }
+    let (record, _) = identify(pid, uid: 0, gid: 0, isCaller: false)
+    return (record, lineage(of: record.id))
+  }
+
+  /// An ancestor of others calls itself: what the log keeps of it may be more from now on, and is told before the call.
+  private func noteCall(of record: ProcessRecord) {
+    let isAncestor = state.withLock { _ in
+      guard !record.isCaller else { return false }
+      defer { record.setCaller() }
+      guard policy == .callers, record.pid != nil else { return false }
+      record.expectArguments()
+      sink.processSeen(record)
+      return true
+    }
+    if isAncestor { captureArguments(of: record, isCaller: true) }
   }
 
   /// What is known about a process; nil for an unknown id and for one that has been forgotten.
@@ -64,7 +90,9 @@ final class ProcessTable: Sendable {
     return ProcessStatus.read(threadID, failure: &failure)?.hasPendingFatalSignal
   }
 
-  private func identify(_ threadID: Int32, uid: UInt32, gid: UInt32) -> (ProcessRecord, isMainThread: Bool) {
+  private func identify(
+    _ threadID: Int32, uid: UInt32, gid: UInt32, isCaller: Bool
+  ) -> (ProcessRecord, isMainThread: Bool) {
     guard threadID > 0 else { return (placeholder(.pidNamespace, uid: uid, gid: gid), false) }
     if let witness = state.withLock({ $0.witness(threadID) }), witness.isSame() {
       return (witness.record, witness.record.pid == threadID)
@@ -77,7 +105,7 @@ final class ProcessTable: Sendable {
     guard let status = ProcessStatus.read(threadID, failure: &failure) else {
       return (placeholder(Self.reason(threadID, failure), uid: uid, gid: gid), false)
     }
-    guard let record = find(status), let thread = look(threadID) else {
+    guard let record = find(status, isCaller: isCaller), let thread = look(threadID) else {
       return (placeholder(.exited, uid: uid, gid: gid), false)
     }
     state.withLock { $0.remember(threadID, startTicks: thread.startTicks, record: record) }
@@ -112,7 +140,7 @@ final class ProcessTable: Sendable {
   }
 
   /// The record of a process, made with those of its ancestors where the table has none.
-  private func find(_ status: ProcessStatus) -> ProcessRecord? {
+  private func find(_ status: ProcessStatus, isCaller: Bool) -> ProcessRecord? {
     var unknown: [ProcessTableState.Newcomer] = []
     var ancestor: ProcessRecord?
     var pid = status.threadGroup
@@ -122,7 +150,8 @@ final class ProcessTable: Sendable {
       guard look.startTicks <= childStart else { break }
       ancestor = state.withLock { $0.current(look) }
       if ancestor != nil { break }
-      unknown.append(newcomer(look, status: pid == status.threadGroup ? status : nil))
+      let isFirst = pid == status.threadGroup
+      unknown.append(newcomer(look, status: isFirst ? status : nil, isCaller: isFirst && isCaller))
       childStart = look.startTicks
       pid = look.parent
     }
@@ -143,17 +172,18 @@ final class ProcessTable: Sendable {
       }
       return (ancestor, added)
     }
-    for record in added { captureArguments(of: record) }
+    for record in added { captureArguments(of: record, isCaller: record.isCaller) }
     return record
   }
 
-  private func newcomer(_ look: ProcessLook, status: ProcessStatus?) -> ProcessTableState.Newcomer {
+  private func newcomer(_ look: ProcessLook, status: ProcessStatus?, isCaller: Bool) -> ProcessTableState.Newcomer {
     var failure: Int32 = 0
     let status = status ?? ProcessStatus.read(look.pid, failure: &failure)
     // Linux limits a cgroup's path to 4 KiB; cgroup 1 hierarchies come before the line we want.
     let text = ProcReader.bytes(look.pid, "cgroup", limit: 8192, failure: &failure)
     return ProcessTableState.Newcomer(
-      look: look, uid: status?.uid, gid: status?.gid, cgroup: text.flatMap { Self.cgroup($0) }, seen: .current)
+      look: look, uid: status?.uid, gid: status?.gid, cgroup: text.flatMap { Self.cgroup($0) },
+      arguments: policy == .none ? .withheld(script: nil) : .pending, isCaller: isCaller, seen: .current)
   }
 
   /// The path of the unified hierarchy (line "0::/path"), or of the first one listed.
@@ -164,14 +194,17 @@ final class ProcessTable: Sendable {
     return fields.last.map { Array($0) }
   }
 
-  private func captureArguments(of record: ProcessRecord) {
-    guard let pid = record.pid, let startTicks = record.startTicks else { return }
+  private func captureArguments(of record: ProcessRecord, isCaller: Bool) {
+    guard policy != .none, let pid = record.pid, let startTicks = record.startTicks else { return }
+    let keepsAll = isCaller || policy == .all
     let isAccepted = capture.submit { [sink] in
-      record.setArguments(.read(pid: pid, startTicks: startTicks, executable: record.executable))
+      let arguments = ProcessArguments.read(pid: pid, startTicks: startTicks, executable: record.executable)
+      record.setArguments(
+        keepsAll ? arguments : arguments.withheld(executable: record.executable), isCaller: isCaller)
       sink.argumentsSettled(of: record)
     }
     guard !isAccepted else { return }
-    record.setArguments(.unavailable(.late))
+    record.setArguments(.unavailable(.late), isCaller: isCaller)
     sink.argumentsSettled(of: record)
   }
 

@@ -9,6 +9,9 @@ struct ProcessTableState {
     var uid: UInt32?
     var gid: UInt32?
     var cgroup: [UInt8]?
+    /// What is known of the arguments before they have been read.
+    var arguments: ProcessArguments = .pending
+    var isCaller = false
     var seen: MonotonicTime
   }
 
@@ -99,8 +102,9 @@ struct ProcessTableState {
     let earlier = byPid[look.pid].flatMap { $0.startTicks == look.startTicks ? $0 : nil }
     let record = ProcessRecord(
       id: nextID, pid: look.pid, startTicks: look.startTicks, comm: look.comm, executable: look.executable,
-      uid: newcomer.uid, gid: newcomer.gid, cgroup: newcomer.cgroup, parents: parents, arguments: .pending,
-      isBudgeted: isBudgeted(below: parent) || earlier?.isBudgeted == true, seen: newcomer.seen)
+      uid: newcomer.uid, gid: newcomer.gid, cgroup: newcomer.cgroup, parents: parents, arguments: newcomer.arguments,
+      isBudgeted: isBudgeted(below: parent) || earlier?.isBudgeted == true, isCaller: newcomer.isCaller,
+      seen: newcomer.seen)
     append(record)
     byPid[look.pid] = record
     return record

@@ -100,9 +100,12 @@ extension Volume {
   }
 
   func wire(_ caller: Caller) -> WireProcess? {
-    guard let process = processes.info(caller.process) else { return nil }
-    return WireProcess(
-      pid: caller.pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process.exe)
+    processes.info(caller.process).map { wire($0, pid: caller.pid) }
+  }
+
+  func wire(_ process: ProcessRecord, pid: Int32) -> WireProcess {
+    WireProcess(
+      pid: pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process.exe)
   }
 
   func budgetStatus() -> BudgetStatus {

@@ -13,6 +13,7 @@ extension Volume {
       "allow_other": .flag(configuration.allowOther), "cross_mounts": .flag(configuration.crossMounts),
     ]
     let simulation = engine.simulation
+    options["argv"] = .text(configuration.argumentPolicy.rawValue)
     options["profile"] = .text(simulation.profile.name)
     Self.note(simulation.presentation, subtype: configuration.subtype, in: &options)
     Self.note(simulation.latency, as: "latency", in: &options)

@@ -46,7 +46,7 @@ final class Volume: VolumeRunning {
     store = try VolumeStore(configuration)
     let statistics = try store.statistics()
     content = try SessionContentStore(in: cacheDirectory)
-    processes = ProcessTable(capture: CaptureLane(), sink: log)
+    processes = ProcessTable(capture: CaptureLane(), sink: log, policy: configuration.argumentPolicy)
     kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
     var start = EngineConfiguration()
     start.simulation = document.simulation
@@ -143,7 +143,10 @@ final class Volume: VolumeRunning {
       throw error
     }
     engine.schedulePoll()
-    if let run = configuration.run { log.recordRunStarted(command: run.command, pid: run.rootPid) }
+    if let run = configuration.run {
+      let (words, isWithheld) = configuration.argumentPolicy.words(of: run.command)
+      log.recordRunStarted(command: words, isWithheld: isWithheld, pid: run.rootPid)
+    }
   }
 
   private func recordMounted() {

@@ -39,12 +39,10 @@ extension VolumeBackend {
 
   private func process(_ pid: Int32?) throws(FSError) -> (WireProcess?, [ProcessFacts]) {
     guard let pid else { return (nil, []) }
-    guard ProcessTable.startTicks(of: pid) != nil else {
+    guard let (record, lineage) = volume.processes.inspect(pid) else {
       throw FSError(.noSuchProcess, "there is no process \(pid)")
     }
-    // The ids of a request do not matter where the process itself can be looked at.
-    let caller = volume.processes.caller(threadID: pid, uid: 0, gid: 0)
-    return (volume.wire(caller), volume.processes.lineage(of: caller.process))
+    return (volume.wire(record, pid: record.pid ?? 0), lineage)
   }
 
   private func rules(

@@ -121,7 +121,7 @@ import Testing
     log.flush { marked.send($0) }
     #expect(try fixture.lines().count == 1)
     #expect(marked.values.isEmpty)
-    held.setArguments(.known([[0xFF, 0x41], Array("b".utf8)], isTruncated: true))
+    held.setArguments(.known([[0xFF, 0x41], Array("b".utf8)], isTruncated: true), isCaller: true)
     log.argumentsSettled(of: held)
     #expect(marked.wait()?.first == LogFlush(lost: 0))
     let lines = try fixture.lines()
@@ -182,7 +182,7 @@ import Testing
       let lines = SampleRecords.lines([
         (.event(.materializationStarted(started)), started.time),
         (.event(.materializationFinished(finished)), finished.time), (.process(process), process.seen),
-        (.mounted(mounted), started.time), (.runStarted(command: arguments, pid: 1), started.time),
+        (.mounted(mounted), started.time), (.runStarted(command: arguments, isWithheld: false, pid: 1), started.time),
       ])
       #expect(lines.count == 5, "seed \(seed)")
       for line in lines { #expect(throws: Never.self, "seed \(seed): \(line)") { try ParsedJSON(line) } }

@@ -7,7 +7,7 @@ import Testing
   private let time = MonotonicTime(nanoseconds: 5)
 
   private func push(_ ring: inout LogRing, _ count: Int) -> Int {
-    (0..<count).filter { _ in ring.push(.runStarted(command: [], pid: 1), time: time) != nil }.count
+    (0..<count).filter { _ in ring.push(.runStarted(command: [], isWithheld: false, pid: 1), time: time) != nil }.count
   }
 
   private func pop(_ ring: inout LogRing, _ limit: Int) -> [(number: UInt64, lost: UInt64)] {

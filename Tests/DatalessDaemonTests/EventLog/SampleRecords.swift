@@ -128,8 +128,8 @@ enum SampleRecords {
     (
       .process(
         process(
-          arguments: .known([Array("rg".utf8), Array("-l".utf8), Array("TODO".utf8)], isTruncated: true),
-          exe: .path(Array("/usr/bin/rg".utf8)))), time(20)
+          arguments: .known([Array("bash".utf8), Array("build.sh".utf8), Array("all".utf8)], isTruncated: true),
+          exe: .path(Array("/usr/bin/bash".utf8)))), time(20)
     ),
     (.event(.materializationStarted(started)), started.time),
     (.event(.waitStarted(wait(blocked: nil, outcome: nil))), time(21)),
@@ -140,7 +140,7 @@ enum SampleRecords {
     (.event(.evictionRefused(eviction(.resourceBusy))), time(300)),
     (.event(.budgetExceeded(exceeded)), exceeded.time),
     (.mark(label: "before indexing", counters: counters), time(400)),
-    (.runStarted(command: [Array("rg".utf8), Array("-l".utf8), Array("TODO".utf8)], pid: 4711), time(1)),
+    (.runStarted(command: [Array("sh".utf8), Array("build.sh".utf8)], isWithheld: true, pid: 4711), time(1)),
     (
       .runFinished(
         exitStatus: 0, signal: nil,

@@ -15,8 +15,11 @@ struct ProcessFixture {
   let capture = CaptureLane()
   let table: ProcessTable
 
-  init(capacity: Int = 1024, look: @escaping @Sendable (Int32) -> ProcessLook? = { ProcessLook($0) }) {
-    table = ProcessTable(capture: capture, sink: sink, capacity: capacity, look: look)
+  init(
+    capacity: Int = 1024, policy: ArgumentPolicy = .callers,
+    look: @escaping @Sendable (Int32) -> ProcessLook? = { ProcessLook($0) }
+  ) {
+    table = ProcessTable(capture: capture, sink: sink, policy: policy, capacity: capacity, look: look)
   }
 
   func caller(_ threadID: Int32) -> Caller { table.caller(threadID: threadID, uid: 11, gid: 12) }

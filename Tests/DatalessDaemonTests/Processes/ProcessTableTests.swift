@@ -32,6 +32,55 @@ import Testing
     #expect(fixture.sink.seen.values.count == seen.count)
   }
 
+  /// A shell with code in its arguments, and a child of it.
+  private func family() throws -> (parent: ChildProcess, child: Int32) {
+    let parent = try ChildProcess(script: ": SECRET; sleep 1000 & echo $!; read line")
+    return (parent, try #require(parent.readLine().flatMap { Int32($0) }))
+  }
+
+  @Test(arguments: ArgumentPolicy.allCases)
+  func argumentsOfAncestorsAreTheirOwn(policy: ArgumentPolicy) throws {
+    let fixture = ProcessFixture(policy: policy)
+    let (parent, child) = try family()
+    defer { kill(child, SIGKILL) }
+    let caller = try #require(fixture.record(fixture.caller(child)))
+    let ancestor = try #require(caller.parents.first.flatMap { fixture.table.info($0) })
+    #expect(ancestor.pid == parent.pid)
+    guard policy != .none else {
+      #expect(caller.arguments == .withheld(script: nil) && ancestor.arguments == .withheld(script: nil))
+      _ = fixture.caller(parent.pid)
+      #expect(ancestor.arguments == .withheld(script: nil))
+      return
+    }
+    #expect(fixture.arguments(caller.id) == .known([Array("sleep".utf8), Array("1000".utf8)], isTruncated: false))
+    let isKept = fixture.arguments(ancestor.id) != .withheld(script: nil)
+    #expect(isKept == (policy == .all))
+  }
+
+  /// Which is told again, with the same number and now with its arguments; being asked about is not calling.
+  @Test func anAncestorThatCallsIsACaller() throws {
+    let fixture = ProcessFixture()
+    let (parent, child) = try family()
+    defer { kill(child, SIGKILL) }
+    let caller = fixture.caller(child)
+    let id = try #require(fixture.record(caller)?.parents.first)
+    #expect(fixture.arguments(id) == .withheld(script: nil))
+    #expect(fixture.table.inspect(parent.pid)?.record.id == id)
+    #expect(fixture.table.info(id)?.arguments == .withheld(script: nil))
+    let seen = fixture.sink.seen.values.count
+    let settled = fixture.sink.settled.values.count
+    #expect(fixture.caller(parent.pid).process == id)
+    #expect(fixture.sink.seen.values.dropFirst(seen).map(\.id) == [id])
+    _ = fixture.sink.settled.wait(count: settled + 1)
+    guard case .known(let list, _) = fixture.table.info(id)?.arguments else {
+      Issue.record("the arguments of a caller are not known")
+      return
+    }
+    #expect(list.count == 3)
+    _ = fixture.caller(parent.pid)
+    #expect(fixture.sink.seen.values.count == seen + 1)
+  }
+
   @Test func threadsBelongToTheirProcess() throws {
     let fixture = ProcessFixture()
     let thread = TestSignal<Int32>()

@@ -16,6 +16,9 @@ struct LogFile: Sendable {
     return records
   }
 
+  /// All of it.
+  func text() -> String { String(decoding: FileManager.default.contents(atPath: path) ?? .init(), as: UTF8.self) }
+
   func records(ofType type: String) throws -> [JSON] { try records().filter { $0["type"]?.string == type } }
 
   /// Waits until the records satisfy a condition; an event of the file's directory, not a clock, makes it look again.

@@ -1,0 +1,123 @@
+/// The name of the script that an interpreter runs, found in its arguments without giving away anything else of them.
+///
+/// What is not understood for certain has no script: an unknown option may have a value, and a value may be a secret. So
+/// `bash -c CODE`, `python3 -c CODE` and `node -e CODE` have none; `python3 -m MODULE` has the module's name.
+enum ScriptName {
+  /// How the command line of one family of interpreters is read.
+  private struct Interpreter {
+    /// Letters of options without a value, which may stand together.
+    var flags: String
+    /// Letters of options whose value is the next argument; last of their word.
+    var valued = ""
+    /// Words without a value.
+    var words: Set<String> = []
+    /// Words before `=` of options that carry their value with them.
+    var assigned: Set<String> = []
+    /// Whether `-m` names what is run.
+    var hasModules = false
+    /// Whether a single `-` ends the options; elsewhere it means standard input.
+    var dashEndsOptions = false
+  }
+
+  private static let shell = Interpreter(
+    flags: "abefhiklmnprtuvxBCEHPT", valued: "oO", words: ["--login", "--posix", "--norc", "--noprofile", "--verbose"],
+    dashEndsOptions: true)
+  private static let python = Interpreter(flags: "bBdEhiIOPqsSuvx", valued: "WX", hasModules: true)
+  private static let node = Interpreter(
+    flags: "",
+    words: [
+      "--no-warnings", "--expose-gc", "--enable-source-maps", "--inspect", "--inspect-brk", "--trace-warnings",
+      "--preserve-symlinks",
+    ],
+    assigned: [
+      "--max-old-space-size", "--inspect", "--inspect-brk", "--inspect-port", "--stack-size", "--require", "--import",
+      "--loader", "--env-file", "--conditions", "--unhandled-rejections", "--stack-trace-limit",
+    ])
+  private static let perl = Interpreter(flags: "acnpsStTuUwWX")
+  private static let ruby = Interpreter(flags: "acnpsSvwW")
+
+  private static func interpreter(_ name: String) -> Interpreter? {
+    switch name {
+    case "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash": shell
+    case "python", "pypy": python
+    case "node", "nodejs": node
+    case "perl": perl
+    case "ruby": ruby
+    case "php", "tclsh", "wish", "lua", "luajit", "fish": Interpreter(flags: "")
+    default: nil
+    }
+  }
+
+  /// - Parameters:
+  ///   - arguments: With the program's own name first.
+  ///   - isTruncated: Whether there were more, so that the last one may be cut.
+  ///   - executable: What is executed, by its path or name.
+  /// - Returns: The last component of the script's name; nil if there is no script, or none can be told for certain.
+  static func find(in arguments: [[UInt8]], isTruncated: Bool, executable: [UInt8]) -> [UInt8]? {
+    let name = lastComponent(executable)
+    // python3.12, perl5.36.0, ruby3.2
+    let plain = name.reversed().drop { (48...57).contains($0) || $0 == UInt8(ascii: ".") }.reversed()
+    guard let interpreter = interpreter(String(decoding: Array(plain), as: UTF8.self)) else { return nil }
+    guard let place = place(of: interpreter, arguments) else { return nil }
+    guard !isTruncated || place < arguments.count - 1 else { return nil }
+    return plausible(lastComponent(arguments[place]))
+  }
+
+  /// Where the script, or module, stands.
+  private static func place(of interpreter: Interpreter, _ arguments: [[UInt8]]) -> Int? {
+    var index = 1
+    while index < arguments.count {
+      let word = arguments[index]
+      let first = word.first
+      guard first == UInt8(ascii: "-") || (first == UInt8(ascii: "+") && interpreter.dashEndsOptions) else {
+        return index
+      }
+      let text = String(decoding: word, as: UTF8.self)
+      if text == "--" || (text == "-" && interpreter.dashEndsOptions) {
+        return index + 1 < arguments.count ? index + 1 : nil
+      }
+      if text == "-m", interpreter.hasModules {
+        return index + 1 < arguments.count && isModule(arguments[index + 1]) ? index + 1 : nil
+      }
+      if text.hasPrefix("--") {
+        let key = text.firstIndex(of: "=").map { String(text[..<$0]) }
+        guard key.map(interpreter.assigned.contains) ?? interpreter.words.contains(text) else { return nil }
+        index += 1
+        continue
+      }
+      guard text.count > 1, let skipped = letters(text.dropFirst(), interpreter) else { return nil }
+      index += skipped
+    }
+    return nil
+  }
+
+  /// How many arguments a word of single letters takes, its value included; nil for what is not known.
+  private static func letters(_ letters: Substring, _ interpreter: Interpreter) -> Int? {
+    for (position, letter) in letters.enumerated() where !interpreter.flags.contains(letter) {
+      let isLast = position == letters.count - 1
+      return isLast && interpreter.valued.contains(letter) ? 2 : nil
+    }
+    return 1
+  }
+
+  private static func isModule(_ word: [UInt8]) -> Bool {
+    !word.isEmpty
+      && word.allSatisfy { byte in
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+          || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+      }
+  }
+
+  /// A name of a file as people choose them. Code, addresses and assignments are none.
+  private static func plausible(_ name: [UInt8]) -> [UInt8]? {
+    guard (1...255).contains(name.count) else { return nil }
+    let isPlain = name.allSatisfy { byte in
+      byte > 0x20 && byte != 0x7f && !Array("=:;@&|<>$`'\"(){}".utf8).contains(byte)
+    }
+    return isPlain ? name : nil
+  }
+
+  private static func lastComponent(_ path: [UInt8]) -> [UInt8] {
+    path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[($0 + 1)...]) } ?? path
+  }
+}

@@ -1,0 +1,68 @@
+import Testing
+
+@testable import DatalessDaemon
+
+/// What is told of an interpreter's arguments, and what must never be.
+@Suite struct ScriptNameTests {
+  private func script(_ line: [String], exe: String? = nil, isTruncated: Bool = false) -> String? {
+    ScriptName.find(
+      in: line.map { Array($0.utf8) }, isTruncated: isTruncated, executable: Array((exe ?? line[0]).utf8)
+    ).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test(
+    arguments: [
+      (["bash", "build.sh", "all"], "build.sh"), (["/bin/sh", "-eu", "./ci/build.sh"], "build.sh"),
+      (["bash", "-euo", "pipefail", "-x", "a.sh"], "a.sh"), (["dash", "+x", "a.sh"], "a.sh"),
+      (["zsh", "--", "-odd"], "-odd"), (["sh", "-", "a.sh"], "a.sh"), (["bash", "--norc", "a.sh"], "a.sh"),
+      (["/usr/bin/python3.12", "-u", "-W", "error", "tool.py", "--token=SECRET"], "tool.py"),
+      (["python3", "-Bsu", "-X", "dev", "dir/s.py"], "s.py"), (["python3", "-m", "pytest", "-k", "SECRET"], "pytest"),
+      (["node", "--max-old-space-size=99", "--inspect", "app/server.js", "SECRET"], "server.js"),
+      (["perl5.36.0", "-w", "x.pl"], "x.pl"), (["ruby3.2", "-w", "x.rb"], "x.rb"), (["php", "x.php"], "x.php"),
+      (["python3", "caf\u{e9}.py"], "caf\u{e9}.py"),
+    ] as [([String], String)])
+  func scriptsAreNamed(line: [String], name: String) { #expect(script(line) == name) }
+
+  @Test(
+    arguments: [
+      ["bash", "-c", "curl --token=SECRET", "SECRET"], ["bash", "-ec", "SECRET"], ["sh", "-lc", "SECRET"],
+      ["bash", "-x", "-c", "SECRET"], ["bash", "-s", "SECRET"], ["bash", "-es", "SECRET"],
+      ["bash", "--rcfile", "SECRET", "a.sh"], ["bash", "--secret", "SECRET"], ["bash", "-Z", "SECRET"],
+      ["bash", "-oc", "SECRET", "SECRET"], ["bash"], ["bash", "-"], ["bash", "--"],
+      ["python3", "-c", "SECRET"], ["python3", "-uc", "SECRET", "s.py"], ["python3", "-cSECRET", "SECRET"],
+      ["python3", "-", "SECRET"], ["python3", "-Wx", "SECRET"], ["python3", "-m", "a SECRET"], ["python3", "-m"],
+      ["python3", "--check-hash-based-pycs", "SECRET", "s.py"],
+      ["node", "-e", "SECRET"], ["node", "-p", "SECRET"], ["node", "--eval=1", "SECRET"],
+      ["node", "-r", "SECRET", "x.js"],
+      ["node", "--require", "SECRET", "x.js"], ["node", "-", "SECRET"], ["node", "--title=a", "SECRET"],
+      ["perl", "-e", "SECRET"], ["perl", "-ne", "SECRET", "SECRET"], ["perl", "-pi.bak", "SECRET"],
+      ["perl", "-E", "SECRET"],
+      ["ruby", "-e", "SECRET"], ["ruby", "-rSECRET", "SECRET"], ["php", "-r", "SECRET"],
+      ["php", "-d", "SECRET", "x.php"],
+      ["lua", "-e", "SECRET"], ["lua", "-l", "SECRET"],
+      ["curl", "SECRET"], ["env", "X=SECRET", "python3", "s.py"], ["busybox", "sh", "SECRET"], ["sudo", "SECRET"],
+      ["bash", "curl --token=SECRET"], ["bash", "TOKEN=SECRET"], ["bash", "https://u:SECRET@host/x.sh?SECRET=1"],
+      ["bash", "SECRET$(x)"], [],
+    ] as [[String]])
+  func codeAndValuesAreNot(line: [String]) { #expect(script(line, exe: line.first ?? "/bin/sh") == nil) }
+
+  @Test func theExecutableDecidesWhetherItIsAnInterpreter() {
+    #expect(script(["bash", "SECRET"], exe: "/usr/bin/my-tool") == nil)
+    #expect(script(["tool", "x.py"], exe: "/usr/bin/python3") == "x.py")
+    // What may be cut is not told.
+    #expect(script(["bash", "build.sh"], isTruncated: true) == nil)
+    #expect(script(["bash", "build.sh", "x"], isTruncated: true) == "build.sh")
+  }
+
+  @Test func commandsAreToldBeforeTheyCall() {
+    func words(_ policy: ArgumentPolicy, _ line: String...) -> String {
+      let (words, isWithheld) = policy.words(of: line.map { Array($0.utf8) })
+      return words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + (isWithheld ? " ..." : "")
+    }
+    #expect(words(.all, "sh", "-c", "SECRET") == "sh -c SECRET")
+    #expect(words(.callers, "sh", "-c", "SECRET") == "sh ...")
+    #expect(words(.callers, "python3", "a/s.py", "SECRET") == "python3 s.py ...")
+    #expect(words(.none, "python3", "a/s.py", "SECRET") == "python3 ...")
+    #expect(words(.none, "true") == "true")
+  }
+}
