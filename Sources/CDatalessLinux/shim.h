@@ -154,6 +154,17 @@ static inline long clinux_openat(int directory, const char *path, int flags, uns
   return clinux_result(syscall(SYS_openat, directory, path, flags, mode));
 }
 
+// Whether the first argument of a system call is the descriptor of a file that the call reads.
+static inline int clinux_reads_first_descriptor(long number) {
+  switch (number) {
+  case SYS_read: case SYS_pread64: case SYS_readv: case SYS_preadv: case SYS_preadv2: case SYS_copy_file_range:
+  case SYS_splice: case SYS_readahead: case SYS_fadvise64:
+    return 1;
+  default:
+    return 0;
+  }
+}
+
 // f_type of statfs(2): which file system an open file is on (linux/magic.h).
 static inline long clinux_file_system_type(int descriptor) {
   struct statfs status;

@@ -105,6 +105,32 @@ import Testing
     }
   }
 
+  @Test(arguments: ["docs/a", "other/hard", "hard", "nowhere/a"])
+  func aRuleHoldsForAnyNameOfAHardLink(pattern: String) throws {
+    var configuration = EngineConfiguration()
+    configuration.simulation.rules = RuleSet([
+      try rule("broken", pattern) { $0.effects.fault = Fault(.errno(.ioError)) }
+    ])
+    let store = ScriptedStore(["docs/a": 10, "docs/plain": 10], links: [("other/hard", to: "docs/a")])
+    let fixture = EngineFixture(store, configuration)
+    let names = ["docs/a", "other/hard"]
+    let node = fixture.node("docs/a")
+    #expect(fixture.node("other/hard") == node)
+    var request = TriggerRequest(trigger: .read, caller: EngineFixture.caller())
+    request.callerPath = Array("other/hard".utf8)
+    let answer = fixture.trigger(node, request)
+    fixture.lane.runAll()
+    #expect(answer.errno == (pattern == "nowhere/a" ? nil : "EIO"))
+    let started = try #require(fixture.events.started.last)
+    #expect(started.names.map { String(decoding: $0, as: UTF8.self) }.sorted() == names)
+    #expect(started.callerPath == request.callerPath)
+    // What is none of its names is not believed, and a file with one name has no list.
+    let plain = fixture.node("docs/plain")
+    _ = fixture.trigger(plain, request)
+    #expect(fixture.events.started.last?.names == [])
+    #expect(fixture.events.started.last?.callerPath == nil)
+  }
+
   @Test func whoIsRefusedByAnotherIsNotCounted() throws {
     let refused = try rule("refused", nil) {
       $0.match.everyNth = 2

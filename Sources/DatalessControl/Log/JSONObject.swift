@@ -76,6 +76,16 @@ public struct JSONObject: Sendable {
     return text(key)
   }
 
+  /// All names of a file that has several.
+  public var names: [[UInt8]] {
+    let encoded = elements("names_b64")
+    if !encoded.isEmpty {
+      return encoded.compactMap { JSONText.decode(bytes[$0]) }
+        .compactMap { Base64.decode(String(decoding: $0, as: UTF8.self)) }
+    }
+    return elements("names").compactMap { JSONText.decode(bytes[$0]) }
+  }
+
   public var path: [UInt8]? { name("path", "path_b64") }
 
   /// The value as an object; nil for anything else.

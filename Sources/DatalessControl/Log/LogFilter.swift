@@ -29,7 +29,10 @@ public struct LogFilter: Sendable {
   private mutating func acceptsPath(_ record: LogRecord) -> Bool {
     guard let glob = path else { return true }
     if let path = record.json.path {
-      let isWanted = glob.matches(path)
+      // Any name of a file with several; what comes later of the same attempt may have one of them.
+      let isWanted =
+        glob.matches(path) || record.json.names.contains(where: glob.matches)
+        || record.attempt.map { attempts.contains($0) } ?? false
       if isWanted, let attempt = record.attempt { attempts.insert(attempt) }
       return isWanted
     }

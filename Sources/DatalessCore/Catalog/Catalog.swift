@@ -130,6 +130,22 @@ struct Catalog: ~Copyable {
   /// The path of a node from the root, without a leading slash; for a hard link, by its first known name.
   func path(of position: Int) -> [UInt8] { path(ofName: presentDentry(of: position)) }
 
+  /// LIMIT: names of one file that are told, and that rules are asked about: each is put together under the lock.
+  private static let namesMax = 256
+
+  /// All known names of a file that has several, as paths, the one of `path(of:)` first; else none.
+  func names(of position: Int) -> [[UInt8]] {
+    let first = presentDentry(of: position)
+    guard first != 0, inodes[position].kind != .directory else { return [] }
+    var names: [[UInt8]] = []
+    var dentry = inodes[position].firstDentry
+    while dentry != 0, names.count < Self.namesMax {
+      if !dentries[Int(dentry)].isGone, Int(dentry) != first { names.append(path(ofName: Int(dentry))) }
+      dentry = dentries[Int(dentry)].nextOfInode
+    }
+    return names.isEmpty ? [] : [path(ofName: first)] + names
+  }
+
   /// The path of one name, present or gone; empty for 0.
   func path(ofName dentry: Int) -> [UInt8] {
     var chain: [Int] = []

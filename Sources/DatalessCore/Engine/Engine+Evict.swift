@@ -78,10 +78,12 @@ extension Engine {
     _ node: NodeID, _ error: FSError, _ kind: MaterializationKind, _ by: String,
     _ completion: @Sendable (EvictionResult) -> Void
   ) {
-    let path = state.withLock { $0.catalog.path(of: Int(node.rawValue)) }
-    events.record(
-      .evictionRefused(
-        Event.EvictionRecord(path: path, kind: kind, bytes: 0, errno: error.errno, by: by, time: timer.now)))
+    let (path, names) = state.withLock { state in
+      (state.catalog.path(of: Int(node.rawValue)), state.catalog.names(of: Int(node.rawValue)))
+    }
+    var event = Event.EvictionRecord(path: path, kind: kind, bytes: 0, errno: error.errno, by: by, time: timer.now)
+    event.names = names
+    events.record(.evictionRefused(event))
     completion(.refused(error))
   }
 

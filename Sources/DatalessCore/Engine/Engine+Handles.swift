@@ -284,8 +284,8 @@ extension EngineState {
   ) -> Event.HandleClosed {
     let record = catalog.inodes[position]
     return Event.HandleClosed(
-      path: catalog.path(of: position), inode: record.inode, handle: number, process: handle.process,
-      size: record.size, reads: handle.readers.all(size: record.size),
+      path: catalog.path(of: position), names: catalog.names(of: position), inode: record.inode, handle: number,
+      process: handle.process, size: record.size, reads: handle.readers.all(size: record.size),
       readers: handle.readers.others(than: handle.process, size: record.size),
       isCachedBefore: isCachedBefore, triggered: handle.triggered, io: handle.io, time: now)
   }

@@ -5,6 +5,15 @@ extension Engine {
   /// What is simulated now.
   public var simulation: Simulation { state.withLock { $0.simulation } }
 
+  /// Whether a file has several names (hard links) that are known.
+  public func hasSeveralNames(_ node: NodeID) -> Bool {
+    state.withLock { state in
+      guard let position = state.catalog.position(of: node) else { return false }
+      let first = state.catalog.inodes[position].firstDentry
+      return first != 0 && state.catalog.dentries[Int(first)].nextOfInode != 0
+    }
+  }
+
   /// What each rule has done, in their order.
   public var ruleCounts: [RuleUse] { simulation.rules.counts }
 
@@ -43,7 +52,8 @@ extension Engine {
       let record = state.catalog.inodes[position]
       let kind: MaterializationKind = record.kind == .directory ? .directory : .file
       return TriggerFacts(
-        path: state.catalog.path(of: position), kind: kind, size: kind == .file ? record.size : 0,
+        path: state.catalog.path(of: position), names: state.catalog.names(of: position), kind: kind,
+        size: kind == .file ? record.size : 0,
         trigger: trigger ?? (kind == .file ? .read : .readdir), attempt: Int(record.attempts) + 1,
         sinceLoaded: timer.now - state.loadedAt, seed: state.simulation.seed)
     }

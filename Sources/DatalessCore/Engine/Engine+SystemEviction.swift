@@ -145,7 +145,8 @@ extension EngineState {
   func evictionFacts(of node: Int, _ now: MonotonicTime) -> TriggerFacts? {
     guard isEvictable(node) else { return nil }
     return TriggerFacts(
-      path: catalog.path(of: node), kind: .file, size: catalog.inodes[node].size, trigger: .read,
+      path: catalog.path(of: node), names: catalog.names(of: node), kind: .file, size: catalog.inodes[node].size,
+      trigger: .read,
       attempt: max(1, Int(catalog.inodes[node].attempts)), sinceLoaded: now - loadedAt, seed: simulation.seed)
   }
 

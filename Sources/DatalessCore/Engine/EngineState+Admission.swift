@@ -68,7 +68,8 @@ extension EngineState {
     let record = catalog.inodes[position]
     let kind: MaterializationKind = record.kind == .directory ? .directory : .file
     return TriggerFacts(
-      path: catalog.path(of: position), kind: kind, size: kind == .file ? record.size : 0, trigger: request.trigger,
+      path: catalog.path(of: position), names: catalog.names(of: position), kind: kind,
+      size: kind == .file ? record.size : 0, trigger: request.trigger,
       attempt: attempt, sinceLoaded: now - loadedAt, seed: simulation.seed)
   }
 
@@ -151,7 +152,7 @@ extension EngineState {
   ) -> Event.MaterializationStarted {
     let record = catalog.inodes[position]
     let request = waiter.request
-    return Event.MaterializationStarted(
+    var event = Event.MaterializationStarted(
       attempt: attempt ?? 0, path: catalog.path(of: position), inode: record.inode,
       kind: record.kind == .directory ? .directory : .file, size: record.size, trigger: request.trigger,
       caller: request.caller, offset: request.offset, length: request.length, handle: request.handle,
@@ -159,5 +160,8 @@ extension EngineState {
       name: request.name, itemAttempt: Int(record.attempts) + 1, inFlight: attempts.count,
       priorOpens: Int(record.opens), priorStats: Int(record.stats), priorXattrCalls: Int(record.xattrCalls),
       time: now)
+    event.names = catalog.names(of: position)
+    event.callerPath = request.callerPath.flatMap { event.names.contains($0) ? $0 : nil }
+    return event
   }
 }

@@ -47,6 +47,8 @@ extension Event {
     }
 
     public var path: [UInt8]
+    /// All known names of a file that has several, `path` among them; else empty.
+    public var names: [[UInt8]]
     public var inode: UInt64
     public var handle: UInt64
     /// Who opened it.
@@ -65,10 +67,12 @@ extension Event {
     public var time: MonotonicTime
 
     public init(
-      path: [UInt8], inode: UInt64, handle: UInt64, process: ProcessID, size: Int64, reads: HandleReads,
-      readers: [Reader] = [], isCachedBefore: Bool = false, triggered: Bool, io: ReadMode, time: MonotonicTime
+      path: [UInt8], names: [[UInt8]] = [], inode: UInt64, handle: UInt64, process: ProcessID, size: Int64,
+      reads: HandleReads, readers: [Reader] = [], isCachedBefore: Bool = false, triggered: Bool, io: ReadMode,
+      time: MonotonicTime
     ) {
       self.path = path
+      self.names = names
       self.inode = inode
       self.handle = handle
       self.process = process

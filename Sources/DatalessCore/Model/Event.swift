@@ -75,6 +75,10 @@ public enum Event: Sendable {
     public var priorOpens: Int
     public var priorStats: Int
     public var priorXattrCalls: Int
+    /// All known names of a file that has several, `path` among them; else empty.
+    public var names: [[UInt8]] = []
+    /// Which of `names` the caller has open; nil where that cannot be had.
+    public var callerPath: [UInt8]?
     /// Names of the rules that decided something about this attempt, in their order.
     public var rules: [String] = []
     /// How much of the file the attempt brings in, unless all of it at once; and which part, for `partial`.
@@ -251,6 +255,8 @@ public enum Event: Sendable {
 
   public struct EvictionRecord: Sendable {
     public var path: [UInt8]
+    /// All known names of a file that has several, `path` among them; else empty.
+    public var names: [[UInt8]] = []
     public var kind: MaterializationKind
     public var bytes: Int64
     /// nil in `evictionFinished`.

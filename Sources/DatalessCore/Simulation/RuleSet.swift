@@ -60,6 +60,11 @@ public struct RuleSet: Sendable {
   public var isEmpty: Bool { rules.isEmpty }
 
   /// The places of the rules that may match a path, rising.
+  private func candidates(_ facts: TriggerFacts) -> [Int] {
+    if facts.names.isEmpty { return candidates(facts.path) }
+    return Set(facts.names.flatMap(candidates)).sorted()
+  }
+
   private func candidates(_ path: [UInt8]) -> [Int] {
     if byPath.isEmpty, bySuffix.isEmpty, byFolder.isEmpty { return others }
     var found = byPath[path] ?? []
@@ -86,7 +91,7 @@ public struct RuleSet: Sendable {
   public func decide(_ facts: TriggerFacts, lineage: () -> [ProcessFacts]) -> Decision {
     var decision = Decision()
     var known: [ProcessFacts]?
-    for index in candidates(facts.path) {
+    for index in candidates(facts) {
       let rule = rules[index]
       guard rule.effects.decidesAttempts, Self.holds(rule.match, of: rule.name, facts, &known, lineage) else {
         continue
@@ -113,7 +118,7 @@ public struct RuleSet: Sendable {
   public func decideEviction(_ facts: TriggerFacts) -> Decision.Part<SystemEviction>? {
     guard decidesEviction else { return nil }
     var known: [ProcessFacts]? = []
-    for index in candidates(facts.path) {
+    for index in candidates(facts) {
       let rule = rules[index]
       guard let eviction = rule.effects.evict, Self.holds(rule.match, of: rule.name, facts, &known, { [] }) else {
         continue
@@ -144,7 +149,10 @@ public struct RuleSet: Sendable {
     _ match: RuleMatch, of name: String, _ facts: TriggerFacts, _ known: inout [ProcessFacts]?,
     _ lineage: () -> [ProcessFacts]
   ) -> RuleCondition? {
-    if !match.paths.isEmpty, !match.paths.contains(where: { $0.matches(facts.path) }) { return .path }
+    if !match.paths.isEmpty {
+      let names = facts.names.isEmpty ? [facts.path] : facts.names
+      if !match.paths.contains(where: { names.contains(where: $0.matches) }) { return .path }
+    }
     if let size = match.size, facts.kind == .directory || !size.contains(facts.size) { return .size }
     if let kind = match.kind, kind != facts.kind { return .kind }
     if !match.triggers.isEmpty, !match.triggers.contains(facts.trigger) { return .trigger }
@@ -168,6 +176,8 @@ public struct RuleSet: Sendable {
 /// What rules are asked about.
 public struct TriggerFacts: Sendable {
   public var path: [UInt8]
+  /// All known names of a file that has several (hard links), that of `path` among them; else empty. One that matches will do.
+  public var names: [[UInt8]]
   public var kind: MaterializationKind
   public var size: Int64
   public var trigger: Trigger
@@ -178,10 +188,11 @@ public struct TriggerFacts: Sendable {
   public var seed: UInt64
 
   public init(
-    path: [UInt8], kind: MaterializationKind, size: Int64, trigger: Trigger, attempt: Int, sinceLoaded: Int64,
-    seed: UInt64
+    path: [UInt8], names: [[UInt8]] = [], kind: MaterializationKind, size: Int64, trigger: Trigger, attempt: Int,
+    sinceLoaded: Int64, seed: UInt64
   ) {
     self.path = path
+    self.names = names
     self.kind = kind
     self.size = size
     self.trigger = trigger

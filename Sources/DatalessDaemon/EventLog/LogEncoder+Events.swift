@@ -89,6 +89,10 @@ extension LogEncoder {
 
   private mutating func trigger(_ event: Event.MaterializationStarted) {
     json.field("path", event.path)
+    if !event.names.isEmpty {
+      texts("names", event.names)
+      json.nullable("caller_path", event.callerPath)
+    }
     json.field("inode", event.inode)
     json.field("kind", event.kind.rawValue)
     json.field("size", event.size)
@@ -147,6 +151,7 @@ extension LogEncoder {
 
   private mutating func eviction(_ event: Event.EvictionRecord) {
     json.field("path", event.path)
+    if !event.names.isEmpty { texts("names", event.names) }
     json.field("kind", event.kind.rawValue)
     json.field("bytes", event.bytes)
     if let errno = event.errno { json.field("errno", errno.name) }

@@ -3,6 +3,7 @@ import DatalessCore
 extension LogEncoder {
   mutating func closed(_ event: Event.HandleClosed) {
     json.field("path", event.path)
+    if !event.names.isEmpty { texts("names", event.names) }
     json.field("inode", event.inode)
     json.field("handle", event.handle)
     process(event.process)

@@ -53,7 +53,7 @@ struct LogEncoder {
       json.endObject()
     case .runStarted(let command, let isWithheld, let pid):
       json.field("type", "run.started")
-      arguments("command", command)
+      texts("command", command)
       if isWithheld { json.field("command_withheld", true) }
       json.field("pid", pid)
     case .runFinished(let exitStatus, let signal, let budgets, let rules, let children):
@@ -119,7 +119,7 @@ struct LogEncoder {
     let known = process.arguments
     switch known {
     case .known(let list, let isTruncated):
-      arguments("argv", list)
+      texts("argv", list)
       if isTruncated { json.field("argv_truncated", true) }
     case .unavailable(let argumentsReason):
       json.null("argv")
@@ -141,7 +141,7 @@ struct LogEncoder {
   }
 
   /// `name`, and `name_b64` with all of them when one is not UTF-8.
-  private mutating func arguments(_ name: StaticString, _ list: [[UInt8]]) {
+  mutating func texts(_ name: StaticString, _ list: [[UInt8]]) {
     json.key(name)
     json.beginArray()
     var isValid = true

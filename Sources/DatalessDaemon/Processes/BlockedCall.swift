@@ -35,4 +35,29 @@ enum BlockedCall {
     default: return .faultInCall
     }
   }
+
+  /// The path by which the file was opened that the thread reads through a descriptor of its own; nil where that cannot be
+  /// told: in a page fault, in a call by path, in one that has no descriptor first, or of a process that may not be looked at.
+  ///
+  /// As safe as `pageWait`: neither file takes a lock of the caller's memory, and a link of /proc is read without asking the
+  /// file system that it leads to. Another thread may give the descriptor to another file meanwhile: only for the caller to
+  /// believe who knows which names are possible.
+  static func openPath(threadID: Int32) -> [UInt8]? {
+    guard threadID > 0 else { return nil }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer in
+      let count = ProcReader.read(threadID, "syscall", into: buffer)
+      guard count > 0, let descriptor = descriptor(UnsafeBufferPointer(rebasing: buffer[..<count])) else { return nil }
+      let length = ProcReader.readDescriptor(threadID, descriptor, into: buffer)
+      return length > 0 && length < buffer.count ? Array(buffer[..<length]) : nil
+    }
+  }
+
+  /// The descriptor that is the first argument of a call that reads a file: `0 0x3 0x7ffd...`.
+  static func descriptor(_ text: UnsafeBufferPointer<UInt8>) -> Int32? {
+    let words = text.split(separator: UInt8(ascii: " "), maxSplits: 2).map { String(decoding: $0, as: UTF8.self) }
+    guard words.count >= 2, let number = Int(words[0]), clinux_reads_first_descriptor(number) != 0,
+      words[1].hasPrefix("0x"), let value = UInt64(words[1].dropFirst(2), radix: 16)
+    else { return nil }
+    return Int32(exactly: value & 0xffff_ffff)
+  }
 }

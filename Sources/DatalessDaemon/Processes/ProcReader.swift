@@ -40,6 +40,17 @@ enum ProcReader {
     }
   }
 
+  /// readlink(2) of /proc/`id`/fd/`descriptor`: the path by which a file was opened. Follows nothing, asks no file system.
+  ///
+  /// - Returns: as `readExecutable`.
+  static func readDescriptor(_ id: Int32, _ descriptor: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    // Without an allocation per call this would be longer; it is asked for files with several names alone.
+    "\(id)/fd/\(descriptor)".withCString { path in
+      let count = readlinkat(root, path, buffer.baseAddress!, buffer.count)
+      return count >= 0 ? count : -Int(errno)
+    }
+  }
+
   /// A descriptor of the link /proc/`id`/exe itself, which stays with this thread and opens nothing; the caller closes it.
   ///
   /// - Returns: -1 on any failure.

@@ -104,14 +104,15 @@ extension FilesystemAdapter {
     let reader = isWatched ? identify(context) : nil
     let answer = decide(node, request, context.threadID, reader?.process ?? .unknown)
     guard case .needsMaterialization = answer else { return send(reply, request, answer) }
-    let trigger = TriggerRequest(
+    var trigger = TriggerRequest(
       trigger: .read, caller: reader.map { withPolicy($0) } ?? identifyTrigger(context), offset: request.offset,
       length: Int64(request.size),
       handle: request.handle.rawValue, openFlags: request.openFlags,
       io: request.isDirect ? .direct : .pageCache,
       pageWait: request.isDirect
         ? .call : BlockedCall.pageWait(threadID: context.threadID, readsThroughCache: !opensDirectly))
-    park(node, trigger, reply, mayFetch: true) { [self] box in resumeRead(node, request, trigger, box) }
+    trigger.callerPath = openName(of: node, context.threadID)
+    park(node, trigger, reply, mayFetch: true) { [self, trigger] box in resumeRead(node, request, trigger, box) }
   }
 
   private func decide(

@@ -25,17 +25,21 @@ final class FilesystemAdapter: FuseOperations {
 
   private let kernel: SessionKernelCache
   private let mayReadDirectly: Bool
+  private let mountpoint: [UInt8]
 
-  /// - Parameter mayReadDirectly: False to open dataless files through the page cache in any case.
+  /// - Parameters:
+  ///   - mayReadDirectly: False to open dataless files through the page cache in any case.
+  ///   - mountpoint: Where callers see the volume.
   init(
     engine: Engine, processes: ProcessTable, statistics: FuseKit.FileSystemStatistics, kernel: SessionKernelCache,
-    mayReadDirectly: Bool
+    mayReadDirectly: Bool, mountpoint: [UInt8]
   ) {
     self.engine = engine
     self.processes = processes
     self.statistics = statistics
     self.kernel = kernel
     self.mayReadDirectly = mayReadDirectly
+    self.mountpoint = mountpoint
   }
 
   func initialized(_ features: NegotiatedFeatures) {
@@ -71,6 +75,15 @@ final class FilesystemAdapter: FuseOperations {
     var caller = caller
     caller.policy = PolicyProbe.policy(threadID: caller.threadID)
     return caller
+  }
+
+  /// By which of its names the caller has a file open, from the volume's root. Asked only where a file has several: it takes two
+  /// looks into /proc.
+  func openName(of node: FuseNode, _ threadID: Int32) -> [UInt8]? {
+    guard engine.hasSeveralNames(NodeID(node)), let path = BlockedCall.openPath(threadID: threadID),
+      path.count > mountpoint.count + 1, path.starts(with: mountpoint), path[mountpoint.count] == UInt8(ascii: "/")
+    else { return nil }
+    return Array(path[(mountpoint.count + 1)...])
   }
 
   /// Parks a reply until a node is materialized; then, or at once if it is already, `resume` answers it.

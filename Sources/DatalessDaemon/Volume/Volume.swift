@@ -64,7 +64,8 @@ final class Volume: VolumeRunning {
     scenario = LiveScenario(document, subtype: configuration.subtype, engine: engine, log: log)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
-      mayReadDirectly: !configuration.without.contains(.directMapping))
+      mayReadDirectly: !configuration.without.contains(.directMapping),
+      mountpoint: configuration.mountpoint)
     startedAt = timer.now
     startedText = Self.wallClock()
     var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: configuration.subtype)

@@ -69,7 +69,8 @@ extension VolumeBackend {
 
   private static func reason(_ condition: RuleCondition, _ facts: TriggerFacts, hasProcess: Bool) -> String {
     switch condition {
-    case .path: "the path does not match"
+    case .path:
+      facts.names.isEmpty ? "the path does not match" : "none of the file's \(facts.names.count) names matches"
     case .size: facts.kind == .directory ? "it asks for a size, and a directory has none" : "the size is \(facts.size)"
     case .kind: "the item is a \(facts.kind.rawValue)"
     case .trigger: "the trigger is \(facts.trigger.rawValue)"
