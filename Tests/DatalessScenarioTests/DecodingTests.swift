@@ -104,6 +104,9 @@ import Testing
     let document = try ScenarioText.parse("rules: [{match: {attempt: \(text)}, fault: EIO}]")
     #expect(document.simulation.rules.rules[0].match.attempts == range)
     #expect(document.simulation.rules.rules[0].match.everyAttempt == every)
+    let counting = try ScenarioText.parse("rules: [{match: {nth: \(text)}, fault: EIO}]").simulation.rules.rules[0]
+      .match
+    #expect(counting.nth == range && counting.everyNth == every)
   }
 
   @Test(arguments: [

@@ -41,7 +41,7 @@ public struct RuleMatch: Sendable, Equatable {
   public init() {}
 
   /// Whether which of the attempts it is matters.
-  var countsAttempts: Bool { nth != nil || everyNth != nil }
+  public var countsAttempts: Bool { nth != nil || everyNth != nil }
 
   func holds(nth number: Int) -> Bool {
     nth?.contains(number) ?? true && everyNth.map { number % $0 == 0 } ?? true

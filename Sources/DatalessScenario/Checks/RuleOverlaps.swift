@@ -54,8 +54,9 @@ enum RuleOverlaps {
           warnings.append(warning(places[index], shadowMessage(rule, rules[by], told(places[by], from: places[index]))))
         }
       }
-      // A rule that holds by chance leaves something to those behind it.
-      guard rule.match.probability == nil, masks.contains(key.mask) || masks.count < 16 else { continue }
+      // A rule that holds by chance, or for some of its attempts, leaves something to those behind it.
+      guard rule.match.probability == nil, !rule.match.countsAttempts, masks.contains(key.mask) || masks.count < 16
+      else { continue }
       masks.insert(key.mask)
       var places = first[key] ?? Array(repeating: nil, count: partNames.count)
       for part in partNames.indices where said & (1 << part) != 0 && places[part] == nil { places[part] = index }

@@ -90,7 +90,7 @@ enum RuleFields {
   // MARK: - Conditions
 
   static let matchNames = [
-    "path", "size", "kind", "trigger", "process", "ancestor", "attempt", "during", "probability",
+    "path", "size", "kind", "trigger", "process", "ancestor", "attempt", "nth", "during", "probability",
   ]
 
   static let match = ScenarioValue<RuleMatch>(schema: matchTable.schema) { node, decoder in
@@ -158,6 +158,14 @@ enum RuleFields {
         $0.everyAttempt = $1.every
       },
       ScenarioField(
+        "nth",
+        "Which of all the attempts that meet the other conditions, whatever the items, counted from 1: as 'attempt'.",
+        RangeValues.attempts
+      ) {
+        $0.nth = $1.range
+        $0.everyNth = $1.every
+      },
+      ScenarioField(
         "during", "When, since the scenario was loaded: \"0s..10s\" (the end excluded), \"1m..\".", RangeValues.window
       ) { $0.window = $1 },
       ScenarioField(
@@ -177,6 +185,9 @@ enum RuleFields {
     elsewhere: [
       (["name"] + effectNames, "It is no condition: put it beside 'match'."),
       (["exe", "comm", "cgroup", "uid"], "Write 'process: {exe: ...}' or 'ancestor: {exe: ...}'."),
-      (["first", "every"], "Write 'attempt: {first: 2}'."),
+      (
+        ["first", "every"],
+        "Write 'nth: {every: 10}' for all attempts that the rule matches, or 'attempt: {first: 2}' for those of each item."
+      ),
     ])
 }

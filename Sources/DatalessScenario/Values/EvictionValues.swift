@@ -44,6 +44,9 @@ enum EvictionValues {
       return "the system evicts by itself, so there is no trigger and no process. Remove 'trigger', 'process' and "
         + "'ancestor', or give 'evict' a rule of its own."
     }
+    if match.countsAttempts {
+      return "'nth' counts attempts, and the system evicts files. Remove 'nth', or give 'evict' a rule of its own."
+    }
     return nil
   }
 }
