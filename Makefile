@@ -89,6 +89,12 @@ test: bootstrap ## all tests, real mounts included
 faults: bootstrap ## which test notices which planted fault (hours; FAULT_FLAGS="--only ID,ID")
 	@scripts/faults/run $(FAULT_FLAGS)
 
+.PHONY: fuzz-api
+fuzz-api: bootstrap ## generated requests against docs/openapi.yaml and a real volume (FUZZ_SEED=1 FUZZ_SECONDS=60)
+	@scripts/bootstrap --fuzz
+	@$(SWIFT) build --product dataless
+	@DATALESS="$$($(SWIFT) build --show-bin-path)/dataless" scripts/fuzz-api/run
+
 .PHONY: lint
 lint: bootstrap ## formatting, shell syntax, warnings as errors
 	@scripts/lint

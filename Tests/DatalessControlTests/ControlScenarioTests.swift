@@ -85,7 +85,7 @@ import Testing
       let answer = try RawRequest.send(
         "PUT /v1/scenario HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",
         to: path)
-      #expect(answer.hasPrefix("HTTP/1.1 400"))
+      #expect(answer.hasPrefix("HTTP/1.1 422"))
       #expect(answer.contains(#""code":"invalid_scenario""#) && answer.contains(#""file":"scenario","line":1"#))
     }
   }

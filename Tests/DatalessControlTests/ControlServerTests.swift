@@ -198,6 +198,14 @@ import Testing
       #expect(missing.contains(#""code":"not_found""#))
       let wrong = try RawRequest.send("DELETE /v1/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", to: path)
       #expect(wrong.hasPrefix("HTTP/1.1 405"))
+      #expect(wrong.lowercased().contains("\r\nallow: get\r\n"))
+      for (target, name) in [("/v1/items?pth=a", "pth"), ("/v1/status?x", "x"), ("/v1/items?path=a&path=b", "path")] {
+        let refused = try RawRequest.send("GET \(target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", to: path)
+        #expect(refused.hasPrefix("HTTP/1.1 400") && refused.contains("`\(name)` is"))
+      }
+      let named = try RawRequest.send(
+        "GET /v1/items?path=a%20b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", to: path)
+      #expect(named.hasPrefix("HTTP/1.1 200") && named.contains(#""path":"a b""#))
       let body = "{\"paths\":7}"
       let malformed = try RawRequest.send(
         "POST /v1/evict HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)",

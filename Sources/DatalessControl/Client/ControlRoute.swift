@@ -26,6 +26,16 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   public var method: String { String(rawValue.prefix { $0 != " " }) }
   public var path: String { String(rawValue.drop { $0 != " " }.dropFirst()) }
 
+  /// The parameters that its query may have.
+  public var queryParameters: [String] {
+    switch self {
+    case .items: ["after", "limit", "path", "path_b64", "recursive"]
+    case .explain: ["path", "path_b64", "pid", "trigger"]
+    case .replaceScenario, .removeRule: ["name"]
+    default: []
+    }
+  }
+
   /// The header by which a command of ours says that it is one: `command`. Records of what others ask for say `api`.
   public static let originHeader = "dataless-by"
 

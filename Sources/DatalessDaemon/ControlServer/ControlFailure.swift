@@ -14,19 +14,25 @@ public struct ControlFailure: Error, Sendable, Equatable {
   public var message: String
   /// Everything that is wrong with a scenario; nil for other failures.
   public var problems: [WireProblem]?
+  /// With status 405: what the path takes.
+  public var allowedMethods: [String]
 
-  public init(status: Int, code: String, errno: String? = nil, message: String, problems: [WireProblem]? = nil) {
+  public init(
+    status: Int, code: String, errno: String? = nil, message: String, problems: [WireProblem]? = nil,
+    allowedMethods: [String] = []
+  ) {
     self.status = status
     self.code = code
     self.errno = errno
     self.message = message
     self.problems = problems
+    self.allowedMethods = allowedMethods
   }
 
   /// The answer for a scenario that is refused: a line for each problem.
   public init(_ error: ScenarioError) {
     self.init(
-      status: 400, code: "invalid_scenario", errno: "EINVAL", message: error.description,
+      status: 422, code: "invalid_scenario", errno: "EINVAL", message: error.description,
       problems: error.problems.map(WireProblem.init))
   }
 
@@ -35,7 +41,7 @@ public struct ControlFailure: Error, Sendable, Equatable {
     let (status, code): (Int, String) =
       switch error.errno {
       case .noSuchFileOrDirectory, .noSuchProcess: (404, "not_found")
-      case .invalidArgument, .notDirectory, .isDirectory, .fileNameTooLong: (400, "invalid_request")
+      case .invalidArgument, .notDirectory, .isDirectory, .fileNameTooLong: (422, "invalid_request")
       case .resourceBusy, .staleNFSFileHandle: (409, "busy")
       case .permissionDenied, .notPermitted: (403, "forbidden")
       case .timedOut: (504, "timed_out")
@@ -57,7 +63,9 @@ public struct ControlFailure: Error, Sendable, Equatable {
     } else if let failure = error as? ScenarioError {
       self.init(failure)
     } else if error is CancellationError {
-      self.init(status: 503, code: "cancelled", errno: "ECANCELED", message: "the volume is being unmounted")
+      self.init(
+        status: 503, code: "cancelled", errno: "ECANCELED",
+        message: "given up: interrupted, or the volume is being unmounted")
     } else {
       self.init(status: 500, code: "failed", message: "\(error)")
     }

@@ -31,12 +31,11 @@ extension ControlRequestHandler {
     }
   }
 
-  func scenario(_ route: ControlRoute, _ request: Request) async throws -> Response {
+  func scenario(_ route: ControlRoute, _ request: Request, _ parameters: RequestQuery) async throws -> Response {
     let by = Self.origin(request)
-    let parameters = request.uri.queryParameters
     switch route {
     case .replaceScenario:
-      let name = parameters["name"].map { String($0) } ?? "scenario"
+      let name = parameters["name"] ?? "scenario"
       return try Self.json(
         try await backend.changeScenario(.replace(try await Self.body(request), name: name), by: by))
     case .changeSettings:
@@ -52,8 +51,8 @@ extension ControlRequestHandler {
       return try Self.json(try await backend.changeScenario(edit, by: by))
     case .removeRule:
       guard let name = parameters["name"], !name.isEmpty else { throw Self.invalid("`name` is missing: which rule?") }
-      return try Self.json(try await backend.changeScenario(.removeRule(name: String(name)), by: by))
-    case .explain: return try Self.json(try await backend.explain(try Self.explainQuery(request.uri)))
+      return try Self.json(try await backend.changeScenario(.removeRule(name: name), by: by))
+    case .explain: return try Self.json(try await backend.explain(try Self.explainQuery(parameters)))
     default:
       let body = ByteBuffer(bytes: try await backend.scenario() + [UInt8(ascii: "\n")])
       return Response(
@@ -85,7 +84,7 @@ extension ControlRequestHandler {
       selection = .attempt(attempt)
     } else if let path = request.pathBytes {
       guard let pattern = PathPattern(path) else {
-        throw invalid("`path` is not a glob: '\(TerminalText.escaped(path))'")
+        throw senseless("`path` is not a glob: '\(TerminalText.escaped(path))'")
       }
       selection = .path(pattern)
     }
@@ -93,21 +92,17 @@ extension ControlRequestHandler {
       return GateReleaseOrder(gate: request.gate, selection: selection, release: .proceed)
     }
     guard let errno = Errno(name: name) else {
-      throw invalid("`errno` must be the name of an errno, such as EIO; '\(TerminalText.escaped(name))' is none")
+      throw senseless("`errno` must be the name of an errno, such as EIO; '\(TerminalText.escaped(name))' is none")
     }
     return GateReleaseOrder(
       gate: request.gate, selection: selection,
       release: .fail(FSError(errno, "released by the gate '\(request.gate)' to fail")))
   }
 
-  private static func explainQuery(_ uri: URI) throws -> ExplainQuery {
-    let parameters = uri.queryParameters
-    guard let path = Base64.decode(String(parameters["path_b64"] ?? "")) else {
-      throw invalid("`path_b64` is not base64")
-    }
-    var query = ExplainQuery(path: try relative(path))
+  private static func explainQuery(_ parameters: RequestQuery) throws -> ExplainQuery {
+    var query = ExplainQuery(path: try parameters.path())
     if let name = parameters["trigger"] {
-      guard let trigger = Trigger(rawValue: String(name)) else {
+      guard let trigger = Trigger(rawValue: name) else {
         let known = Trigger.allCases.map(\.rawValue).joined(separator: ", ")
         throw invalid("`trigger` must be one of \(known)")
       }

@@ -23,6 +23,8 @@ struct ControlRequestHandler: Sendable {
     } catch {
       let failure = ControlFailure(error)
       response = try Self.json(ErrorAnswer(error: failure.wire), status: failure.status)
+      // RFC 9110, section 15.5.6.
+      if !failure.allowedMethods.isEmpty { response.headers[.allow] = failure.allowedMethods.joined(separator: ", ") }
     }
     try await writer.write(response: response.head, body: response.body)
   }
@@ -48,13 +50,16 @@ struct ControlRequestHandler: Sendable {
       guard ControlRoute.allCases.contains(where: { $0.path == path }) else {
         throw ControlFailure(status: 404, code: "not_found", message: "there is no \(TerminalText.escaped(path))")
       }
+      let methods = ControlRoute.allCases.filter { $0.path == path }.map(\.method).sorted()
       throw ControlFailure(
         status: 405, code: "method_not_allowed",
-        message: "\(request.method.rawValue) is not a method of \(path)")
+        message: "\(request.method.rawValue) is not a method of \(path), only \(methods.joined(separator: " and "))",
+        allowedMethods: methods)
     }
+    let query = try RequestQuery(request.uri.query.map { String($0) }, of: route)
     switch route {
     case .status: return try Self.json(try await backend.status())
-    case .items: return try Self.json(try await backend.items(Self.itemQuery(request.uri)))
+    case .items: return try Self.json(try await backend.items(Self.itemQuery(query)))
     case .materialize:
       let paths = try await Self.paths(request)
       return stream(TransferLine.self, current) { try await backend.materialize(paths, progress: $0) }
@@ -70,9 +75,10 @@ struct ControlRequestHandler: Sendable {
       return stream(RefreshLine.self, current) { try await backend.refresh(paths, by: origin, progress: $0) }
     case .mark:
       let label = try await Self.decode(MarkRequest.self, request).label
-      guard (1...1_024).contains(label.utf8.count) else {
+      guard (1...1_024).contains(label.unicodeScalars.count) else {
         throw Self.invalid("`label` must have 1 to 1024 bytes")
       }
+      guard label.utf8.count <= 1_024 else { throw Self.senseless("`label` must have 1 to 1024 bytes of UTF-8") }
       return try Self.json(try await backend.mark(label))
     case .interrupt:
       let id = try await Self.decode(InterruptRequest.self, request).request
@@ -83,10 +89,12 @@ struct ControlRequestHandler: Sendable {
     case .flushLog: return try Self.json(try await backend.flushLog())
     case .gates, .releaseGate, .openGate, .closeGate, .waitForGate: return try await gate(route, request)
     case .scenario, .replaceScenario, .changeSettings, .addRule, .removeRule, .explain:
-      return try await scenario(route, request)
+      return try await scenario(route, request, query)
     case .events: return events(try await backend.events())
     case .runFinished:
-      return try Self.json(try await backend.runFinished(Self.decode(RunFinishedRequest.self, request)))
+      let body = try await Self.decode(RunFinishedRequest.self, request)
+      guard (0...255).contains(body.exitStatus ?? 0) else { throw Self.invalid("`exit_status` must be 0 to 255") }
+      return try Self.json(try await backend.runFinished(body))
     case .unmount: return try unmount()
     }
   }
@@ -176,11 +184,8 @@ struct ControlRequestHandler: Sendable {
     return try paths.map(relative)
   }
 
-  private static func itemQuery(_ uri: URI) throws -> ItemQuery {
-    let parameters = uri.queryParameters
-    guard let path = Base64.decode(String(parameters["path_b64"] ?? "")) else {
-      throw invalid("`path_b64` is not base64")
-    }
+  private static func itemQuery(_ parameters: RequestQuery) throws -> ItemQuery {
+    let path = try parameters.path()
     let limit = parameters["limit"].map { Int($0) } ?? ItemQuery.defaultLimit
     guard let limit, (1...ItemQuery.limitMax).contains(limit) else {
       throw invalid("`limit` must be a number from 1 to \(ItemQuery.limitMax)")
@@ -188,7 +193,7 @@ struct ControlRequestHandler: Sendable {
     let recursive = parameters["recursive"] ?? "0"
     guard recursive == "0" || recursive == "1" else { throw invalid("`recursive` must be 0 or 1") }
     return ItemQuery(
-      path: try relative(path), recursive: recursive == "1", after: parameters["after"].map { String($0) }, limit: limit
+      path: path, recursive: recursive == "1", after: parameters["after"], limit: limit
     )
   }
 
@@ -198,7 +203,7 @@ struct ControlRequestHandler: Sendable {
     for component in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
       guard (1...255).contains(component.count), !component.elementsEqual(".".utf8),
         !component.elementsEqual("..".utf8), !component.contains(0)
-      else { throw invalid("`\(TerminalText.escaped(path))` is not a path relative to the volume's root") }
+      else { throw senseless("`\(TerminalText.escaped(path))` is not a path relative to the volume's root") }
     }
     return path
   }
@@ -206,8 +211,8 @@ struct ControlRequestHandler: Sendable {
   // Neither of the two is inlined: in several handlers at once they crash the optimizer of Swift 6.3 ("While splitting
   // coroutine", signal 11).
   @inline(never)
-  static func decode<Value: Decodable>(_ type: Value.Type, _ request: Request) async throws -> Value {
-    try WireCoding.decode(type, from: try await body(request), named: "the request")
+  static func decode<Value: WireRequest>(_ type: Value.Type, _ request: Request) async throws -> Value {
+    try WireCoding.decode(StrictRequest<Value>.self, from: try await body(request), named: "the request").body
   }
 
   @inline(never)
@@ -223,6 +228,11 @@ struct ControlRequestHandler: Sendable {
 
   static func invalid(_ message: String) -> ControlFailure {
     ControlFailure(status: 400, code: "invalid_request", errno: "EINVAL", message: message)
+  }
+
+  /// A request that has the form it should have, and a value that nothing can be done with.
+  static func senseless(_ message: String) -> ControlFailure {
+    ControlFailure(status: 422, code: "invalid_request", errno: "EINVAL", message: message)
   }
 
   static func buffer(_ value: some Encodable) throws -> ByteBuffer {

@@ -95,7 +95,8 @@ final class VolumeBackend: ControlBackend {
 
   func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer {
     guard volume.configuration.run != nil else {
-      throw FSError(.invalidArgument, "this volume was not made by 'dataless run'")
+      throw ControlFailure(
+        status: 409, code: "busy", errno: "EINVAL", message: "this volume was not made by 'dataless run'")
     }
     let budget = volume.budgetStatus()
     let rules = volume.ruleCounts()

@@ -1,0 +1,92 @@
+/// The body of a request. What a request has and the server does not know is a mistake of whoever wrote it, and refused;
+/// answers are read leniently.
+public protocol WireRequest: Decodable {
+  /// All keys that it may have.
+  static var keys: [String] { get }
+}
+
+extension PathsRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    paths = try container.decode([StrictRequest<WirePath>].self, forKey: .paths).map(\.body)
+  }
+}
+
+extension EvictRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    paths = try container.decode([StrictRequest<WirePath>].self, forKey: .paths).map(\.body)
+    stop = try container.decodeIfPresent(Bool.self, forKey: .stop)
+  }
+}
+
+extension WirePath: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+extension InterruptRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+extension MarkRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+extension GateRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+extension GateReleaseRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+extension GateWaitRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+extension SettingsRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+extension RuleRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+extension RunFinishedRequest: WireRequest {
+  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+}
+
+/// A body all of whose keys are known, and none of them null.
+public struct StrictRequest<Body: WireRequest>: Decodable {
+  public let body: Body
+
+  private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: AnyKey.self)
+    for key in container.allKeys {
+      guard Body.keys.contains(key.stringValue) else {
+        let known = Body.keys.sorted().map { "`\($0)`" }.joined(separator: ", ")
+        throw RequestMistake(
+          "`\(TerminalText.escaped(key.stringValue))` is no key of it; it takes \(known)")
+      }
+      if try container.decodeNil(forKey: key) {
+        throw RequestMistake("`\(key.stringValue)` is null; leave it out")
+      }
+    }
+    body = try Body(from: decoder)
+    if let path = body as? WirePath, let base64 = path.pathBase64, Base64.decode(base64) == nil {
+      throw RequestMistake("`path_b64` is not base64")
+    }
+    if let release = body as? GateReleaseRequest, let base64 = release.pathBase64 {
+      if Base64.decode(base64) == nil { throw RequestMistake("`path_b64` is not base64") }
+    }
+  }
+}
+
+/// What is wrong with a request.
+struct RequestMistake: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
