@@ -55,6 +55,8 @@ static const int32_t CLINUX_AT_FDCWD = -100;
 static const int32_t CLINUX_AT_SYMLINK_NOFOLLOW = 0x100;
 static const int32_t CLINUX_AT_NO_AUTOMOUNT = 0x800;
 static const int32_t CLINUX_AT_EMPTY_PATH = 0x1000;
+// Ask the server, whatever the kernel has cached; local file systems ignore it.
+static const int32_t CLINUX_AT_STATX_FORCE_SYNC = 0x2000;
 // Nothing is asked of a network or FUSE server: what the kernel knows has to do.
 static const int32_t CLINUX_AT_STATX_DONT_SYNC = 0x4000;
 static const int32_t CLINUX_AT_RECURSIVE = 0x8000;

@@ -6,7 +6,7 @@ struct Catalog: ~Copyable {
   var inodes = SegmentedTable<InodeRecord>()
   var dentries = SegmentedTable<DentryRecord>()
   var names = NameArena()
-  private var index = DentryIndex()
+  private var index: DentryIndex
   /// Directories whose names are being indexed, with the next dentry.
   private var indexing: [Int: UInt32] = [:]
   var devices: [UInt64] = []
@@ -32,10 +32,11 @@ struct Catalog: ~Copyable {
 
   /// - Parameter timeOfDay: CLOCK_REALTIME, or a test's own time; called under the engine's lock.
   init(
-    root: ItemAttributes,
+    root: ItemAttributes, nameKey: NameHashKey = NameHashKey(low: 0, high: 0),
     timeOfDay: @escaping @Sendable () -> Timestamp = { Timestamp(seconds: 0, nanoseconds: 0) }
   ) {
     self.timeOfDay = timeOfDay
+    index = DentryIndex(key: nameKey)
     // Index 0 of either table means "none".
     let unused = ItemAttributes(
       device: 0, inode: 0, mode: 0, linkCount: 0, uid: 0, gid: 0, specialDevice: 0, size: 0, blocks: 0,
@@ -95,7 +96,7 @@ struct Catalog: ~Copyable {
   }
 
   mutating func enter(_ dentry: UInt32) {
-    dentries[Int(dentry)].hash = DentryIndex.hash(
+    dentries[Int(dentry)].hash = index.hash(
       parent: dentries[Int(dentry)].parent, name: name(of: Int(dentry)))
     index.insert(dentry, into: &dentries)
   }
@@ -108,7 +109,7 @@ struct Catalog: ~Copyable {
 
   func anyDentry(in parent: Int, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let parent = UInt32(parent)
-    let hash = DentryIndex.hash(parent: parent, name: name)
+    let hash = index.hash(parent: parent, name: name)
     var candidate = index.head(hash)
     while candidate != 0 {
       let record = dentries[Int(candidate)]

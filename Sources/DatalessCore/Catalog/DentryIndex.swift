@@ -6,26 +6,16 @@ struct DentryIndex: ~Copyable {
   private var mask = 63
   private var split = 0
   private var count = 0
+  private let nameHash: NameHash
 
-  init() {
+  /// - Parameter key: Not to be known by whoever chooses names: with it, names could be found that all lie in one chain.
+  init(key: NameHashKey) {
+    nameHash = NameHash(key)
     for _ in 0...63 { _ = buckets.append(0) }
   }
 
-  /// Mixes parent and name, eight bytes at a time.
-  static func hash(parent: UInt32, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
-    let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
-    var hash = (UInt64(parent) &+ 1) &* multiplier ^ UInt64(name.count)
-    let raw = UnsafeRawBufferPointer(name)
-    var offset = 0
-    while offset + 8 <= raw.count {
-      hash = (hash ^ raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* multiplier
-      hash ^= hash >> 29
-      offset += 8
-    }
-    while offset < raw.count {
-      hash = (hash ^ UInt64(raw[offset])) &* multiplier
-      offset += 1
-    }
+  func hash(parent: UInt32, name: UnsafeBufferPointer<UInt8>) -> UInt32 {
+    let hash = nameHash.of(parent: parent, name: name)
     return UInt32(truncatingIfNeeded: hash ^ hash >> 32)
   }
 

@@ -34,6 +34,8 @@ struct InodeRecord: BitwiseCopyable {
   var busyChildren: UInt32
   /// What the store told of the item when it was fetched, as `StoreContent.generation`; 0 if nothing.
   var generation: UInt32
+  /// Answers that brought the node to the kernel and were not given back by FORGET; saturated, it stays.
+  var lookups: UInt32
   var mode: UInt16
   /// Index into the catalog's table of devices.
   var deviceIndex: UInt16
@@ -66,6 +68,7 @@ struct InodeRecord: BitwiseCopyable {
     firstDentry = 0
     busyChildren = 0
     generation = 0
+    lookups = 0
     mode = UInt16(truncatingIfNeeded: attributes.mode)
     self.deviceIndex = deviceIndex
     attempts = 0

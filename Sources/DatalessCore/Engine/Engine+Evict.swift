@@ -60,7 +60,8 @@ extension Engine {
     case .nothing: completion(.evicted(bytes: 0, wasResident: false))
     case .refused(let error, let kind): refuse(node, error, kind, by, completion)
     case .file(let reference, let size, let bytes, let path, let newVersion):
-      kernel.invalidateContent(of: node) { [self] in
+      kernel.invalidateContent(of: node) { [self] isKnown in
+        if !isKnown { forgetOnceKnown([node]) }
         blocking.submit { [self] in content.remove(reference, size: size) }
         guard let newVersion else { return finishEviction(path, .file, bytes, by, completion) }
         kernel.invalidateDirectory(newVersion.directory, names: { [newVersion.name] }) { [self] in

@@ -89,7 +89,7 @@ extension Engine {
     }
   }
 
-  /// Looks up one name in a directory.
+  /// Looks up one name in a directory. What is found counts as a lookup by the kernel, see `forget`.
   public func lookup(_ name: UnsafeBufferPointer<UInt8>, in parent: NodeID) -> NameLookup {
     while true {
       if let answer = tryLookup(name, in: parent) { return answer }
@@ -108,21 +108,42 @@ extension Engine {
       guard dentry != 0 else { return .absent }
       let child = Int(state.catalog.dentries[Int(dentry)].node)
       if state.catalog.inodes[child].stats < .max { state.catalog.inodes[child].stats += 1 }
+      state.catalog.countLookup(of: child)
       return .found(state.catalog.snapshot(at: child))
     }
   }
 
-  /// Hands out the entries of a listed directory from a cookie on (0 = start), until `body` returns false.
+  /// Entries that count as lookups, in one answer.
+  private static let countedMax = 1024
+
+  /// Hands out the entries of a listed directory from a cookie on (0 = start), until `body` returns false, which means that it
+  /// has not taken the entry.
   ///
   /// `body` runs under the engine's lock: it may only copy bytes, and must stop after at most some hundred entries.
+  ///
+  /// - Parameter countsLookups: Whether each entry that is taken counts as a lookup by the kernel (READDIRPLUS), see `forget`.
   public func readDirectory(
-    _ node: NodeID, from cookie: UInt64, _ body: (DirectoryEntryView) -> Bool
+    _ node: NodeID, from cookie: UInt64, countsLookups: Bool = false, _ body: (DirectoryEntryView) -> Bool
   ) -> DirectoryRead {
     state.withLock { state in
       guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
       guard state.catalog.inodes[position].kind == .directory else { return .failed(.notDirectory) }
       guard state.catalog.inodes[position].state == .resident else { return .needsListing }
-      return state.catalog.readDirectory(position, from: cookie, body)
+      guard countsLookups else { return state.catalog.readDirectory(position, from: cookie, body) }
+      // As many as an answer holds.
+      return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.countedMax) { taken in
+        var count = 0
+        let read = state.catalog.readDirectory(position, from: cookie) { entry in
+          guard count < taken.count, body(entry) else { return false }
+          if let node = entry.node {
+            taken[count] = UInt32(truncatingIfNeeded: node.rawValue)
+            count += 1
+          }
+          return true
+        }
+        for node in taken[..<count] { state.catalog.countLookup(of: Int(node)) }
+        return read
+      }
     }
   }
 

@@ -78,8 +78,7 @@ extension Engine {
       }
       return (nodes, end < state.catalog.inodes.count ? NodeID(rawValue: UInt64(end)) : nil)
     }
-    for node in nodes { kernel.invalidateAttributes(of: node) }
-    // An answer that was on its way with the old attributes brings a name that is looked up anew.
+    forgetAttributes(of: nodes)
     if next == nil { kernel.expireNames() }
     return next
   }

@@ -89,6 +89,6 @@ extension Engine {
 
   /// The kernel keeps attributes until it is told otherwise.
   func tellChangedNodes() {
-    for node in state.withLock({ $0.catalog.takeChangedNodes() }) { kernel.invalidateAttributes(of: node) }
+    forgetAttributes(of: state.withLock { $0.catalog.takeChangedNodes() })
   }
 }

@@ -58,7 +58,7 @@ public final class Engine: Sendable {
   func perform(_ actions: [Action], mayFetch: Bool = false) {
     for action in actions {
       switch action {
-      case .invalidateAttributes(let node): kernel.invalidateAttributes(of: node)
+      case .invalidateAttributes(let node): forgetAttributes(of: [node])
       case .complete(let waiter, let result): waiter.completion(result)
       case .call(let closure): closure()
       case .delay(let attempt, let deadline):
@@ -174,7 +174,7 @@ struct EngineState: ~Copyable {
 
   init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime) {
     self.events = events
-    catalog = Catalog(root: root, timeOfDay: configuration.timeOfDay)
+    catalog = Catalog(root: root, nameKey: configuration.nameKey, timeOfDay: configuration.timeOfDay)
     simulation = configuration.simulation
     catalog.present(configuration.simulation.presentation)
     loadedAt = now

@@ -10,6 +10,9 @@ public struct EngineConfiguration: Sendable {
   /// The time of day (CLOCK_REALTIME), for `present.ctime`; called under the engine's lock, so it must not wait.
   public var timeOfDay: @Sendable () -> Timestamp = { Timestamp(seconds: 0, nanoseconds: 0) }
 
+  /// With what names are hashed; to be random where names are not trusted. Default: a known key.
+  public var nameKey = NameHashKey(low: 0, high: 0)
+
   public init() {}
 
   /// What may be materialized before the budget counts as exceeded; nil = any number.

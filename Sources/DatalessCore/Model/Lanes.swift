@@ -50,12 +50,15 @@ extension BlockingLane {
 /// Tells the kernel that what it cached is no longer true. Calls return at once; failures are the kernel's business.
 public protocol KernelCache: Sendable {
   /// The next stat of the node asks again (`inval_inode(node, -1, 0)`: takes no lock, cannot block, runs on the caller).
-  func invalidateAttributes(of node: NodeID)
+  ///
+  /// - Returns: False if the kernel has no such node (ENOENT): it has forgotten it, or an answer that brings it is on its way.
+  func invalidateAttributes(of node: NodeID) -> Bool
   /// Every name is asked for again at its next use, where the kernel can be told so; elsewhere nothing happens. Takes no lock
   /// and cannot block, runs on the caller.
   func expireNames()
-  /// Pages and attributes are dropped, on the notifier lane; `completion` is called there when the kernel has done it.
-  func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void)
+  /// Pages and attributes are dropped, on the notifier lane; `completion` is called there when the kernel has done it, with
+  /// what `invalidateAttributes` returns.
+  func invalidateContent(of node: NodeID, completion: @escaping @Sendable (_ isKnown: Bool) -> Void)
   /// The names below a directory, absent ones included, are asked for again and its cached listing is dropped, on the
   /// notifier lane; `completion` is called there when the kernel has done it.
   ///

@@ -3,7 +3,7 @@ import Glibc
 
 /// Reads small files of /proc with raw system calls into the caller's buffer.
 ///
-/// Only `stat`, `status`, `exe`, `cgroup` and `syscall` may be read on a request thread. `cmdline`, `environ` and
+/// Only `stat`, `status`, `exe`, `cgroup`, `ns/user` and `syscall` may be read on a request thread. `cmdline`, `environ` and
 /// memory take a lock of the process that it may hold while it waits for our reply: a deadlock for good.
 enum ProcReader {
   // Opened once: shorter lookups, and no surprise if something is mounted over /proc later. -1 makes every read fail.
@@ -56,6 +56,14 @@ enum ProcReader {
   /// - Returns: -1 on any failure.
   static func pinExecutable(_ id: Int32) -> Int32 {
     withPath(id, "exe") { openat(root, $0, CLINUX_O_PATH | CLINUX_O_NOFOLLOW | O_CLOEXEC) }
+  }
+
+  /// st_ino of what /proc/`id`/`name` leads to; nil on any failure. Only for `ns/user`, which takes no lock of the process.
+  static func inode(_ id: Int32, _ name: StaticString) -> UInt64? {
+    withPath(id, name) { path in
+      var status = stat()
+      return fstatat(root, path, &status, 0) == 0 ? UInt64(status.st_ino) : nil
+    }
   }
 
   /// The bytes of /proc/`id`/`name`, up to `limit`; nil on any failure, with the errno in `failure`.

@@ -15,6 +15,8 @@ struct ProcessStatus: Equatable {
   var blocked: UInt64
   var ignored: UInt64
   var caught: UInt64
+  /// Capabilities in force, in the process' own user namespace: bit n stands for capability n; 0 where the text has none.
+  var capabilities: UInt64
 
   private static func mask(_ signals: Int32...) -> UInt64 {
     signals.reduce(0) { $0 | 1 << UInt64($1 - 1) }
@@ -53,6 +55,7 @@ struct ProcessStatus: Equatable {
     self.blocked = blocked
     self.ignored = ignored
     self.caught = caught
+    capabilities = Self.field(text, "CapEff:", column: 0, radix: 16) ?? 0
   }
 
   /// Reads the status of a thread.

@@ -42,7 +42,7 @@ extension FilesystemAdapter {
       engine.extendedAttribute(name, of: NodeID(node), threadID: threadID, waiter: waiter) { Self.answer(box, $0) }
     } else {
       engine.extendedAttributeNames(of: NodeID(node), first: listed, threadID: threadID, waiter: waiter) {
-        Self.answer(box, $0)
+        Self.answer(box, $0.map { TrustedAttributes.visible($0, to: threadID) })
       }
     }
   }

@@ -57,7 +57,8 @@ extension FilesystemAdapter {
   private func list(_ node: FuseNode, cookie: Int64, context: RequestContext, reply: consuming DirectoryReply) {
     var buffer = reply.makeBuffer()
     switch fill(&buffer, node, cookie) {
-    case .filled: _ = reply.listing(buffer)
+    case .filled(let nodes):
+      if !reply.listing(buffer) { engine.forget(nodes.lazy.map { (node: $0, count: 1) }) }
     case .failed(let errno): reply.fail(errno)
     case .needsListing:
       let request = TriggerRequest(trigger: .readdir, caller: identifyTrigger(context))
@@ -71,7 +72,8 @@ extension FilesystemAdapter {
     guard let reply = box.take() else { return }
     var buffer = reply.makeBuffer()
     switch fill(&buffer, node, cookie) {
-    case .filled: _ = reply.listing(buffer)
+    case .filled(let nodes):
+      if !reply.listing(buffer) { engine.forget(nodes.lazy.map { (node: $0, count: 1) }) }
     case .failed(let errno): reply.fail(errno)
     case .needsListing:
       park(node, request, reply) { [self] box in resumeList(node, cookie, request, box) }
@@ -81,10 +83,21 @@ extension FilesystemAdapter {
   /// LIMIT: 400 entries an answer keep the engine's lock for some tens of microseconds.
   private static let entriesMax = 400
 
-  private func fill(_ buffer: inout DirectoryBuffer, _ node: FuseNode, _ cookie: Int64) -> DirectoryRead {
+  private enum Filling {
+    /// With the nodes whose lookups are to be given back if the kernel does not take the answer.
+    case filled([NodeID])
+    case needsListing
+    case failed(Errno)
+  }
+
+  private func fill(_ buffer: inout DirectoryBuffer, _ node: FuseNode, _ cookie: Int64) -> Filling {
     guard cookie >= 0 else { return .failed(.invalidArgument) }
     var left = Self.entriesMax
-    return engine.readDirectory(NodeID(node), from: UInt64(cookie)) { entry in
+    var nodes: [NodeID] = []
+    let isPlus = buffer.isPlus
+    if isPlus { nodes.reserveCapacity(Self.entriesMax) }
+    let read = engine.readDirectory(NodeID(node), from: UInt64(cookie), countsLookups: isPlus) { entry in
+      guard left > 0 else { return false }
       left -= 1
       let next = Int64(bitPattern: entry.nextCookie)
       guard let child = entry.node else {
@@ -92,7 +105,14 @@ extension FilesystemAdapter {
           name: entry.name, inode: entry.attributes.inode, mode: entry.attributes.mode, nextCookie: next)
       }
       let item = ItemSnapshot(node: child, attributes: entry.attributes, isDataless: false)
-      return buffer.append(name: entry.name, entry: FuseEntry(item), nextCookie: next) && left > 0
+      guard buffer.append(name: entry.name, entry: FuseEntry(item), nextCookie: next) else { return false }
+      if isPlus { nodes.append(child) }
+      return true
+    }
+    return switch read {
+    case .filled: .filled(nodes)
+    case .needsListing: .needsListing
+    case .failed(let errno): .failed(errno)
     }
   }
 }

@@ -131,6 +131,10 @@ final class FilesystemAdapter: FuseOperations {
     park(parent, request, reply, mayFetch: true) { [self] box in resumeLookup(bytes, in: parent, request, box) }
   }
 
+  func forget(_ nodes: UnsafeBufferPointer<ForgottenNode>) {
+    engine.forget(nodes.lazy.map { (node: NodeID($0.node), count: $0.lookups) })
+  }
+
   private func resumeLookup(
     _ name: [UInt8], in parent: FuseNode, _ request: TriggerRequest, _ box: ParkedReply<EntryReply>
   ) {
@@ -143,7 +147,8 @@ final class FilesystemAdapter: FuseOperations {
 
   private func answer(_ reply: consuming EntryReply, _ found: NameLookup) {
     switch found {
-    case .found(let item): _ = reply.entry(FuseEntry(item))
+    case .found(let item):
+      if !reply.entry(FuseEntry(item)) { engine.forget(CollectionOfOne((node: item.node, count: 1))) }
     case .absent:
       if cachesAbsence.load(ordering: .relaxed) {
         reply.absent(timeout: .forever)

@@ -1,6 +1,7 @@
 import DatalessCore
 import FuseKit
 import Synchronization
+import SystemPackage
 
 /// Tells the kernel what it may no longer use. Everything that can wait for the kernel runs on the notifier lane.
 final class SessionKernelCache: KernelCache {
@@ -21,15 +22,15 @@ final class SessionKernelCache: KernelCache {
     usesEpoch && (features.kernelMajor > 7 || (features.kernelMajor == 7 && features.kernelMinor >= 44))
   }
 
-  /// Set once, when the session is mounted; before, the kernel has nothing to forget.
+  /// Set once, before INIT is answered: until then the kernel has nothing to forget.
   func attach(_ notifier: KernelNotifier, _ features: NegotiatedFeatures) {
     session.withLock { $0 = (notifier, canForgetAbsence(features)) }
   }
 
-  func invalidateAttributes(of node: NodeID) {
-    guard let notifier = session.withLock({ $0?.notifier }) else { return }
+  func invalidateAttributes(of node: NodeID) -> Bool {
+    guard let notifier = session.withLock({ $0?.notifier }) else { return true }
     // Takes no lock in the kernel and cannot block (docs/ARCHITECTURE.md, R10), so it needs no lane.
-    _ = notifier.invalidateAttributes(FuseNode(node))
+    return notifier.invalidateAttributes(FuseNode(node)) != .noSuchFileOrDirectory
   }
 
   func expireNames() {
@@ -37,12 +38,13 @@ final class SessionKernelCache: KernelCache {
     _ = session.notifier.expireAllEntries()
   }
 
-  func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void) {
+  func invalidateContent(of node: NodeID, completion: @escaping @Sendable (_ isKnown: Bool) -> Void) {
     lane.submit { [self] in
+      var isKnown = true
       if let notifier = session.withLock({ $0?.notifier }) {
-        _ = notifier.invalidateContent(FuseNode(node))
+        isKnown = notifier.invalidateContent(FuseNode(node)) != .noSuchFileOrDirectory
       }
-      completion()
+      completion(isKnown)
     }
   }
 

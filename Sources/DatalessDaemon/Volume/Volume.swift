@@ -53,6 +53,7 @@ final class Volume: VolumeRunning {
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
     start.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
     start.timeOfDay = { Timestamp.timeOfDay }
+    start.nameKey = Self.randomKey()
     start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
     let engine = Engine(
@@ -94,6 +95,12 @@ final class Volume: VolumeRunning {
     }
   }
 
+  /// From getrandom(2), by way of the system's generator, which never fails.
+  private static func randomKey() -> NameHashKey {
+    var random = SystemRandomNumberGenerator()
+    return NameHashKey(low: random.next(), high: random.next())
+  }
+
   private static func openLog(_ configuration: VolumeConfiguration) throws -> EventLog {
     let descriptor: CInt
     do throws(Errno) {
@@ -127,15 +134,14 @@ final class Volume: VolumeRunning {
       abandon()
       throw LifecycleError(error.description)
     }
-    // The first record of the log, before any process can be seen.
-    adapter.whenInitialized { [weak self] in self?.recordMounted() }
+    // Before the kernel has the answer to INIT: it sends requests at once, and what ends then is told to it. And the first record
+    // of the log comes before any process can be seen.
+    adapter.whenInitialized { [weak self] in self?.attach() }
     do {
       try session.startLoop()
-      guard let features = session.waitUntilReady(timeout: .seconds(10)) else {
+      guard session.waitUntilReady(timeout: .seconds(10)) != nil else {
         throw LifecycleError("cannot mount: the kernel did not answer within 10 s. See dmesg.", exitCode: 4)
       }
-      kernel.attach(session.notifier, features)
-      adapter.backings.attach(session)
       try serve()
     } catch {
       endSession()
@@ -148,6 +154,12 @@ final class Volume: VolumeRunning {
       let (words, isWithheld) = configuration.argumentPolicy.words(of: run.command)
       log.recordRunStarted(command: words, isWithheld: isWithheld, pid: run.rootPid)
     }
+  }
+
+  private func attach() {
+    if let features = adapter.negotiated { kernel.attach(session.notifier, features) }
+    adapter.backings.attach(session)
+    recordMounted()
   }
 
   private func recordMounted() {

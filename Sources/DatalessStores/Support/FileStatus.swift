@@ -10,10 +10,12 @@ struct FileStatus {
 
   private static let mask = CLINUX_STATX_BASIC_STATS | CLINUX_STATX_BTIME | CLINUX_STATX_MNT_ID
 
-  /// Looks at an open descriptor, O_PATH ones included.
+  /// Looks at an open descriptor, O_PATH ones included. Whatever the file system remembers of its attributes, it asks for them
+  /// again (NFS, CIFS, FUSE; to a local one it is the same): what was read is of a version only if this is true now.
   init(of descriptor: CInt) throws(Errno) {
     var status = clinux_statx()
-    _ = try SystemCall.check(clinux_statx_call(descriptor, "", CLINUX_AT_EMPTY_PATH, Self.mask, &status))
+    let flags = CLINUX_AT_EMPTY_PATH | CLINUX_AT_STATX_FORCE_SYNC
+    _ = try SystemCall.check(clinux_statx_call(descriptor, "", flags, Self.mask, &status))
     raw = status
   }
 

@@ -157,12 +157,17 @@ final class RecordingKernel: KernelCache {
     if isHeld.load(ordering: .relaxed) { held.withLock { $0.append(work) } } else { work() }
   }
 
-  func invalidateAttributes(of node: NodeID) { calls.withLock { $0.append("attributes \(node.rawValue)") } }
+  /// Nodes whose answers have not arrived.
+  let unknown = Mutex<Set<NodeID>>([])
+  func invalidateAttributes(of node: NodeID) -> Bool {
+    calls.withLock { $0.append("attributes \(node.rawValue)") }
+    return unknown.withLock { !$0.contains(node) }
+  }
   func expireNames() { calls.withLock { $0.append("names") } }
-  func invalidateContent(of node: NodeID, completion: @escaping @Sendable () -> Void) {
+  func invalidateContent(of node: NodeID, completion: @escaping @Sendable (_ isKnown: Bool) -> Void) {
     run { [self] in
       calls.withLock { $0.append("content \(node.rawValue)") }
-      completion()
+      completion(unknown.withLock { !$0.contains(node) })
     }
   }
   func invalidateDirectory(

@@ -1,0 +1,68 @@
+/// Attributes that the kernel keeps until it is told otherwise, and answers that bring them while they change.
+///
+/// A LOOKUP or READDIRPLUS answer carries attributes as they were under the lock; the kernel puts them into a new inode some time
+/// after the answer was written, when the caller runs again. If they change in between, the notification comes before the inode:
+/// ENOENT, and the old attributes would stay for ever. So each such answer counts as a lookup under the lock under which its
+/// attributes were read, and FORGET gives it back, as the protocol has it. ENOENT for a node with lookups means that an answer is
+/// on its way (or a FORGET is), and the notification is repeated until the kernel takes it or has given all lookups back.
+///
+/// An inode that is there when the notification comes is safe: the kernel drops attributes of requests that it sent before.
+extension Engine {
+  /// How long after a notification for a node that is still to come it is repeated; each time twice as long, so that wrong
+  /// attributes last no longer than their answer took.
+  private static let firstRepeatNanoseconds: Int64 = 1_000_000
+  private static let longestRepeatNanoseconds: Int64 = 60_000_000_000
+
+  /// Makes the kernel ask for attributes again. Called after the change, without the lock.
+  func forgetAttributes(of nodes: [NodeID]) {
+    let unknown = nodes.filter { !kernel.invalidateAttributes(of: $0) }
+    if !unknown.isEmpty { forgetOnceKnown(unknown) }
+  }
+
+  /// Repeats the notification for nodes that the kernel does not know although it was given them.
+  func forgetOnceKnown(_ nodes: [NodeID], after delay: Int64 = Engine.firstRepeatNanoseconds) {
+    let coming: [NodeID] = state.withLock { state in
+      guard state.ending == nil else { return [] }
+      return nodes.filter { node in
+        state.catalog.position(of: node).map { state.catalog.inodes[$0].lookups > 0 } ?? false
+      }
+    }
+    guard !coming.isEmpty else { return }
+    timer.schedule(at: timer.now + delay) { [self] in
+      let unknown = coming.filter { !kernel.invalidateAttributes(of: $0) }
+      if !unknown.isEmpty { forgetOnceKnown(unknown, after: min(2 * delay, Self.longestRepeatNanoseconds)) }
+    }
+  }
+
+  /// Nodes given back under one lock.
+  private static let forgetStep = 256
+
+  /// Lookups that the kernel has given back, or that it has not taken: FORGET, and answers that came too late.
+  public func forget(_ lookups: some Collection<(node: NodeID, count: UInt64)>) {
+    var rest = lookups[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(Self.forgetStep)
+      rest = rest.dropFirst(Self.forgetStep)
+      state.withLock { state in
+        for (node, count) in part {
+          guard let position = state.catalog.position(of: node) else { continue }
+          state.catalog.giveBack(count, of: position)
+        }
+      }
+    }
+  }
+}
+
+extension Catalog {
+  /// One more answer brings the node to the kernel.
+  mutating func countLookup(of position: Int) {
+    if inodes[position].lookups < .max { inodes[position].lookups += 1 }
+  }
+
+  mutating func giveBack(_ count: UInt64, of position: Int) {
+    let known = inodes[position].lookups
+    // More than can be counted: it will be taken for known as long as the volume is mounted.
+    guard known < .max else { return }
+    inodes[position].lookups = UInt64(known) > count ? known - UInt32(count) : 0
+  }
+}
