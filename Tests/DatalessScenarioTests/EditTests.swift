@@ -28,8 +28,8 @@ import Testing
     (
       "latencey", "1s",
       "latencey=1s:1:1: unknown setting 'latencey'. Did you mean 'latency'? There are: seed, latency, "
-        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, interrupt, give_up_after, offline, materialize, "
-        + "profile, present, poll."
+        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, interrupt, give_up_after, offline, "
+        + "materialize, profile, present, poll."
     ),
     (
       "latency", "5x",
@@ -45,8 +45,8 @@ import Testing
     (
       "rules", "[]",
       "rules=[]:1:1: unknown setting 'rules'. Rules are added and removed one by one. There are: seed, "
-        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, interrupt, give_up_after, offline, "
-        + "materialize, profile, present, poll."
+        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, interrupt, give_up_after, "
+        + "offline, materialize, profile, present, poll."
     ),
   ])
   func aWrongSettingIsRefused(key: String, value: String, message: String) throws {

@@ -12,7 +12,7 @@ struct ContentStoreFullDiskTests {
     withPrivateMounts {
       do {
         let scratch = Scratch("full")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=4m") == 0)
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=4m,mode=700") == 0)
         defer { umount2(scratch.path, CInt(MNT_DETACH)) }
         let session = try SessionDirectory(cache: scratch.filePath, session: "0123456789ab")
         let store = try SessionContentStore(in: session)
@@ -62,7 +62,7 @@ struct ContentStoreFullDiskTests {
     withPrivateMounts {
       do {
         let scratch = Scratch("inodes")
-        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "nr_inodes=6,size=4m") == 0)
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "nr_inodes=6,size=4m,mode=700") == 0)
         defer { umount2(scratch.path, CInt(MNT_DETACH)) }
         let session = try SessionDirectory(cache: scratch.filePath, session: "0123456789ab")
         let store = try SessionContentStore(in: session)

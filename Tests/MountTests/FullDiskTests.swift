@@ -8,7 +8,7 @@ extension RealMounts {
         try scratch.file("small", size: 50_000)
         try scratch.file("large", size: 3_000_000)
         try scratch.file("small too", size: 50_000)
-        try await scratch.shell(#"mkdir "$CACHE"; mount -t tmpfs -o size=1m none "$CACHE""#)
+        try await scratch.shell(#"mkdir "$CACHE"; mount -t tmpfs -o size=1m,mode=700 none "$CACHE""#)
         let volume = try await scratch.mount()
         let small = try await volume.read("small")
         #expect(small.outcome == "ok")
@@ -32,7 +32,7 @@ extension RealMounts {
     @Test func aFullLogStallsNoReaderAndTheLossIsCounted() async throws {
       try await withScratch { scratch in
         for index in 0..<400 { try scratch.file("file-\(index)", size: 5000) }
-        try await scratch.shell(#"mkdir "$ROOT/logs"; mount -t tmpfs -o size=64k none "$ROOT/logs""#)
+        try await scratch.shell(#"mkdir "$ROOT/logs"; mount -t tmpfs -o size=64k,mode=700 none "$ROOT/logs""#)
         let log = scratch.root + "/logs/log.jsonl"
         let mounted = try await scratch.tryMount(log: log)
         try #require(mounted.succeeded, "\(mounted.errorText)")

@@ -18,7 +18,6 @@ struct SummaryCommand: ParsableCommand {
       EXAMPLES
         dataless summary run.jsonl --files --sort blocked
         dataless summary /mnt/project
-        dataless summary run.jsonl --json
 
       EXIT STATUS
         0 printed; 1 the log cannot be read; 2 wrong use; 3 no such volume.

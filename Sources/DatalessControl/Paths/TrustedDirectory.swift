@@ -164,7 +164,14 @@ public final class TrustedDirectory: Sendable {
     }
     guard opened >= 0 else {
       let errno = Errno(rawValue: CInt(-opened))
-      throw Distrust(PathBytes.join(path, name), errno == .tooManySymbolicLinkLevels ? .link : .system(errno))
+      let reason: Distrust.Reason =
+        switch errno {
+        case .tooManySymbolicLinkLevels: .link
+        // A link counts as such where a directory is asked for.
+        case .notDirectory: .notDirectory
+        default: .system(errno)
+        }
+      throw Distrust(PathBytes.join(path, name), reason)
     }
     return CInt(opened)
   }

@@ -136,6 +136,8 @@ private struct Sweep {
       }
     } catch {
       switch error {
+      // Another process that deletes the same tree has removed the directory while we read it.
+      case .system(.noSuchFileOrDirectory): break
       case .system(let error): throw error
       }
     }

@@ -44,8 +44,8 @@ extension BadScenarios {
     Case(
       text: "- latency: 1s\n",
       message: "s.yaml:1:1: a list instead of a scenario. Write 'field: value' pairs: version, seed, latency, "
-        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, interrupt, give_up_after, offline, "
-        + "materialize, profile, present, poll, rules."),
+        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, interrupt, give_up_after, "
+        + "offline, materialize, profile, present, poll, rules."),
     Case(
       text: "200ms",
       message: "s.yaml:1:1: a single value instead of a scenario. Write 'field: value' pairs: version, seed, "
