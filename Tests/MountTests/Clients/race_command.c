@@ -35,6 +35,14 @@ static long number(const char *answer, const char *key) {
   return found ? atol(found + strlen(key)) : -1;
 }
 
+// Whether something was refused for another reason than that it is in use.
+static int others(const char *result) {
+  const char *key = "\"errno\":\"";
+  for (const char *at = strstr(result, key); at; at = strstr(at + 1, key))
+    if (strncmp(at + strlen(key), "EBUSY", 5) != 0) return 1;
+  return 0;
+}
+
 // Several evictors for one that materializes: what is read comes in by itself.
 void race_command(struct race_worker *worker) {
   static char answer[1 << 16];
@@ -53,9 +61,9 @@ void race_command(struct race_worker *worker) {
       race_error(worker, file, evicts ? "evict" : "materialize", error ? error : EPIPE);
     } else if (evicts) {
       race_add(worker, EVICTIONS, files);
-      int refused = strstr(result, "\"refused\"") != NULL;
-      if (refused && !strstr(result, "EBUSY")) race_error(worker, file, "evict", EPROTO);
-      race_add(worker, EVICTIONS_REFUSED, refused);
+      long refused = number(answer, "\"failure_count\":");
+      if (refused < 0 || others(result)) race_error(worker, file, "evict", EPROTO);
+      race_add(worker, EVICTIONS_REFUSED, refused > 0 ? refused : 0);
     } else {
       race_add(worker, MATERIALIZATIONS, files);
       if (number(answer, "\"failure_count\":") > 0) race_error(worker, file, "materialize", EIO);
