@@ -63,6 +63,21 @@ import Testing
     #expect(fixture.content.items == 0)
   }
 
+  /// The last waiter leaves while a range is being written: the space is another file's only when that has ended.
+  @Test func spaceIsNotFreedUnderATransfer() {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]), configuration { $0.hydration = .progressive })
+    let node = fixture.node("a")
+    let waiter = fixture.makeWaiter()
+    let answer = fixture.trigger(node, waiter: waiter)
+    fixture.content.committing.withLock { hook in
+      hook = { [engine = fixture.engine] in engine.leave(waiter, FSError(.interrupted, "killed")) }
+    }
+    fixture.lane.runAll()
+    #expect(answer.errno == "EINTR")
+    #expect(fixture.engine.describe(node)?.state == "dataless")
+    #expect(fixture.content.items == 0 && fixture.content.openWriters == 0)
+  }
+
   @Test func aFetchThatNeverFindsADescriptorFails() {
     let fixture = EngineFixture(ScriptedStore(["a": 10]))
     let node = fixture.node("a")
@@ -116,6 +131,42 @@ import Testing
     fixture.timer.advance(milliseconds: 300) { fixture.lane.runAll() }
     #expect(fixture.engine.describe(node)?.state == "resident")
     #expect(fixture.events.finished.last?.outcome == .ok)
+  }
+
+  @Test func policyDoesNotRefuseACommand() {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+    let node = fixture.node("a")
+    fixture.engine.apply(configuration { $0.materialize = false }.simulation, restartsClock: false)
+    #expect(fixture.trigger(node).errno == "EDEADLK")
+    let answer = fixture.trigger(node, TriggerRequest(trigger: .command, caller: EngineFixture.caller()))
+    fixture.lane.runAll()
+    #expect(answer.isReady)
+  }
+
+  @Test func partsOfAFileAreOneFileOfTheBudget() {
+    let fixture = EngineFixture(ScriptedStore(["a": 100_000]), configuration { $0.hydration = .partial })
+    let node = fixture.node("a")
+    for offset in [Int64(0), 40_960, 81_920] {
+      let request = TriggerRequest(
+        trigger: .read, caller: EngineFixture.caller(budgeted: true), offset: offset, length: 4096)
+      fixture.trigger(node, request)
+      fixture.lane.runAll()
+    }
+    #expect(fixture.engine.totals.files == 1 && fixture.engine.totals.budgetedFiles == 1)
+    #expect(fixture.engine.totals.bytes == 12_288 && fixture.engine.totals.budgetedBytes == 12_288)
+  }
+
+  @Test func aResidentFileThatIsGoneDoesNotKeepItsDirectoryBusy() {
+    let fixture = EngineFixture(ScriptedStore(["d/x": 10, "d/y": 10]))
+    fixture.trigger(fixture.node("d/x"))
+    fixture.lane.runAll()
+    let node = fixture.node("d")
+    fixture.engine.evict(node, by: "command") { _ in }
+    #expect(!fixture.engine.isDataless(node), "one of its files is resident")
+    fixture.store.edit("d") { $0.children = ["y"] }
+    #expect(fixture.refresh("d").text == "1 gone, 2 unchanged in 2")
+    fixture.engine.evict(node, by: "command") { _ in }
+    #expect(fixture.engine.isDataless(node))
   }
 
   @Test func aFaultBeyondTheEndComesAtTheEnd() {

@@ -53,6 +53,13 @@ import Testing
     #expect(model.sample(&random, size: 0, ordinal: 0) == 5 * Self.ms)
   }
 
+  @Test func aReplayBeginsWithItsFirstDelayAndStartsOver() {
+    let model = LatencyModel(.replay([10, 20, 30]))
+    var random = SeededRandom(key: 1)
+    let delays = (0..<5 as Range<UInt64>).map { model.sample(&random, size: 0, ordinal: $0) }
+    #expect(delays == [10, 20, 30, 10, 20])
+  }
+
   @Test func presetsAreWhatTheirSummariesSay() {
     for preset in LatencyPreset.all {
       let delays = Self.samples(preset.model)

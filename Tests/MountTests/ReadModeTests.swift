@@ -54,5 +54,32 @@ extension RealMounts {
         check(last?["opens"]?["since_mount"], expected, "volume.unmounted")
       }
     }
+
+    /// All passthrough opens of a file name one backing: the kernel refuses another with EIO while one of them is left.
+    @Test(.enabled(if: Machine.isRoot, "passthrough needs root"))
+    func aBackingLivesAsLongAsOneOfItsOpens() async throws {
+      try await withVolume(source: { try $0.file("large", size: 300_000) }) { volume in
+        #expect(try await volume.dataless("materialize", volume.path("large")).succeeded)
+        func hold() async throws -> Child {
+          let holder = try await volume.scratch.startProbe("hold", "read", volume.path("large"))
+          #expect(await holder.line() == "outcome=ok")
+          return holder
+        }
+        func openNow() async throws -> Int? { try await volume.status()["opens"]?["now"]?["passthrough"]?.int }
+        let (first, second) = (try await hold(), try await hold())
+        try #require(try await openNow() == 2)
+        first.closeInput()
+        #expect(await first.wait().succeeded)
+        // RELEASE comes after close(2) has returned.
+        var left = 200
+        while try await openNow() != 1, left > 0 { left -= 1 }
+        let third = try await hold()
+        #expect(try await openNow() == 2)
+        for holder in [second, third] {
+          holder.closeInput()
+          #expect(await holder.wait().succeeded)
+        }
+      }
+    }
   }
 }

@@ -12,7 +12,7 @@ final class MemoryContentStore: ContentStore {
   let isPrompt = true
   let state = Mutex(State())
   let limit = Atomic<Int>(.max)
-  /// Called by a commit, before it returns.
+  /// Called by a commit, and by a write of a range, before it returns.
   let committing = Mutex<(@Sendable () -> Void)?>(nil)
 
   func makeWriter(size: Int64) throws(FSError) -> any ContentWriter {
@@ -114,6 +114,7 @@ final class MemoryRangeWriter: RangeWriter {
       throw FSError(.noSpace, "the test's disk is full")
     }
     let copy = Array(buffer)
+    store.committing.withLock { $0 }?()
     let isThere = store.state.withLock { state in
       guard state.content[reference.rawValue] != nil else { return false }
       state.content[reference.rawValue]?.replaceSubrange(Int(offset)..<Int(offset) + copy.count, with: copy)

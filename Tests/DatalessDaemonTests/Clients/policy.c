@@ -150,6 +150,7 @@ static void perform(char *line) {
   unsigned long long ticks = 0;
   if (sscanf(line, "set %d %d %d", &a, &b, &c) == 3) answer(setiopolicy_np(a, b, c));
   else if (sscanf(line, "get %d %d", &a, &b) == 2) answer(getiopolicy_np(a, b));
+  else if (sscanf(line, "errno %d %d %d", &a, &b, &c) == 3) errno = 77, setiopolicy_np(a, b, c), answer(errno);
   else if (sscanf(line, "new-as %d", &a) == 1) new_worker_as(a);
   else if (strcmp(line, "new") == 0) new_worker();
   else if (sscanf(line, "pretend %d %llu %d", &a, &ticks, &c) == 3) pretend(a, ticks, c);

@@ -37,6 +37,27 @@ import Testing
     #expect(throws: Errno.noSuchFileOrDirectory) { try LogFiles.open(Array((directory + "/no/log").utf8)) }
   }
 
+  /// Of what fitted, whole lines stay; only the torn one is taken back.
+  @Test(.enabled(if: geteuid() == 0, "needs root, to mount a small tmpfs"))
+  func aFullDiskKeepsTheLinesThatFitted() throws {
+    let disk = try SmallDisk()
+    let path = disk.path + "/log"
+    let line = [UInt8](repeating: UInt8(ascii: "x"), count: 98) + Array("\n".utf8)
+    var output = LogOutput(descriptor: try LogFiles.open(Array(path.utf8)))
+    defer { output.close() }
+    #expect(output.write(line[...]).failure == nil)
+    try disk.fill()
+    // The page of the first line has room for some more.
+    let lines = Array(repeatElement(line, count: 100).joined())
+    let result = output.write(lines[...])
+    #expect(result.failure == .noSpace)
+    #expect(result.consumed > 0 && result.consumed % line.count == 0)
+    #expect(LogFixture.bytes(of: path) == line + lines.prefix(result.consumed))
+    disk.empty()
+    #expect(output.write(lines[result.consumed...]).failure == nil)
+    #expect(LogFixture.bytes(of: path) == line + lines)
+  }
+
   @Test(.enabled(if: geteuid() == 0, "needs root, to mount a small tmpfs"))
   func aFullDiskLosesNothingWhileThereIsRoom() async throws {
     let disk = try SmallDisk()

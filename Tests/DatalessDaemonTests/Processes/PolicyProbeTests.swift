@@ -105,6 +105,31 @@ import Testing
     #expect(PolicyProbe.policy(threadID: thread, startTicks: ticks) == .unset)
   }
 
+  /// Record locks of a process: each look of a daemon goes through all of them.
+  private static func locks(of pid: Int32) throws -> String? {
+    try ChildProcess(script: "grep -c ' POSIX .* READ  *\(pid) ' /proc/locks").readLine()
+  }
+
+  @Test func aThreadHasOneLockHoweverOftenItChangesAndNoneWhenItHasEnded() throws {
+    let client = try PolicyClient()
+    _ = try client.newThread()
+    #expect(try Self.locks(of: client.pid) == "0")
+    for policy in [PolicyClient.Policy.on, .off, .on, .off] {
+      #expect(try client.set(.thread, policy, thread: 1) == "0")
+      #expect(try Self.locks(of: client.pid) == "1")
+    }
+    #expect(try client.tell("end", thread: 1) == "ended")
+    #expect(try Self.locks(of: client.pid) == "0")
+  }
+
+  @Test func aCallThatSucceedsLeavesErrnoAlone() throws {
+    let client = try PolicyClient()
+    for scope in [PolicyClient.Scope.thread, .process] {
+      #expect(try client.tell("errno 3 \(scope.rawValue) 1") == "77")
+    }
+    #expect(try client.tell("errno 3 0 9") == "\(EINVAL)")
+  }
+
   /// `vanish` is the end without destructors, after which the library's mark is still there.
   @Test(.enabled(if: PolicyProbeTests.canChooseThreadIDs), arguments: ["end", "vanish"])
   func aThreadWithTheIDOfADeadOneHasNoPolicy(verb: String) throws {

@@ -46,7 +46,7 @@ class Part:
     def __init__(self, folder, tests, mounts=()):
         self.folder, self.tests, self.mounts = folder, list(tests), list(mounts)
         # A test is known by its module, its suite, its name and its file.
-        self.modules = "|".join(re.match(r"\^(\w+)", suites).group(1) for suites in self.tests)
+        self.modules = "|".join(dict.fromkeys(re.match(r"\^(\w+)", suites).group(1) for suites in self.tests))
         self.faults = []
 
     def add(self, id, file, what, find, replace, tests=(), mounts=(), equivalent=""):

@@ -53,7 +53,7 @@ commands.add(
 commands.add(
     "gate-timeout-is-failure", "Gates/GateWaitCommand.swift", "`gate wait` that timed out ends with 1",
     "shows who is there.\", status: .timedOut)", "shows who is there.\", status: FAULT ? .failure : .timedOut)",
-    tests=["CommandLineTests"], mounts=["MountTests\\..*Gate"])
+    tests=["CommandLineTests"], mounts=["RealMounts/Gates/"])
 commands.add(
     "half-a-millisecond-is-none", "Gates/GateWaitCommand.swift", "`gate wait --timeout 100us` does not wait",
     "(timeout.nanoseconds + 999_999) / 1_000_000", "(timeout.nanoseconds + (FAULT ? 0 : 999_999)) / 1_000_000",
@@ -65,5 +65,10 @@ commands.add(
     "wrong-use-is-status", "DatalessCommand.swift", "wrong use of `run` ends with 2, as the command might",
     'return subcommand == "run" || subcommand == "exec" ?', 'return (subcommand == "run" && !FAULT) || subcommand == "exec" ?',
     tests=["CommandLineTests"])
+
+commands.add(
+    "not-executable-is-not-found", "RunStatus.swift", "a command without the right to execute it is 127",
+    "return number == ENOENT ? .notFound : .notExecutable", "return number == ENOENT || FAULT ? .notFound : .notExecutable",
+    tests=["RunStatusTests"], mounts=["RealMounts/Running/"])
 
 PARTS = [scenario, commands]

@@ -72,7 +72,7 @@ text.add(
 text.add(
     "lines-run-together", "Client/LineSplitter.swift", "answers that come in pieces lose lines",
     "      searched -= start\n", "      searched -= FAULT ? 0 : start\n", tests=["ControlServerTests|TextTests"],
-    mounts=["Daemon"])
+    mounts=["RealMounts/Daemon/"])
 text.add(
     "percent-without-zero", "Client/PercentEncoding.swift", "bytes below 16 are sent as %F",
     '(byte < 16 ? "0" : "")', '(byte < 16 && !FAULT ? "0" : "")', tests=["ControlServerTests|TextTests|SessionPathsTests"])

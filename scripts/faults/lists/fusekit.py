@@ -26,13 +26,13 @@ kit.add(
     "    if size == 0 { return pending.send(xattrSize: bytes.count) }\n    return bytes.count <= size ?",
     "public consuming func value(_ bytes: [UInt8]) -> Bool {\n"
     "    if size == 0 { return pending.send(xattrSize: bytes.count) }\n    return bytes.count <= size - (FAULT ? 1 : 0) ?",
-    mounts=["MountTests\\..*Metadata"])
+    mounts=["RealMounts/Metadata/"])
 kit.add(
     "dropped-reply-unanswered", "Replies/PendingRequest.swift", "a reply that is dropped leaves its caller waiting",
     "_ = fuse_reply_err(raw, EIO)", "if !FAULT { _ = fuse_reply_err(raw, EIO) }", tests=["ParkingTests|SessionTests"])
 kit.add(
     "hole-for-data", "FuseTrampolines+Files.swift", "SEEK_DATA is answered as SEEK_HOLE", "case 3: target = .data",
-    "case 3: target = FAULT ? .hole : .data", tests=["SessionTests|ValueTests"], mounts=["MountTests\\..*Presentation"])
+    "case 3: target = FAULT ? .hole : .data", tests=["SessionTests|ValueTests"], mounts=["RealMounts/Presentations/"])
 kit.add(
     "backslash-unescaped", "MountRequest.swift", "fusermount3 takes a backslash in SOURCE for an escape",
     'if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\\\\") {',
@@ -45,7 +45,7 @@ kit.add(
     "interrupted-read-ends-loop", "Dispatcher.swift", "a signal to a request thread ends the session",
     "case EINTR, EAGAIN, ENOENT, ENODEV: return -Int(code)",
     "case EINTR where FAULT: return -Int(ENODEV)\n    case EINTR, EAGAIN, ENOENT, ENODEV: return -Int(code)",
-    tests=["SessionTests"], mounts=["MountTests\\..*Signal"])
+    tests=["SessionTests"], mounts=["RealMounts/Signals/"])
 
 library = Part("Sources/CDataless", ["^DatalessDaemonTests\\..*Policy"])
 library.add(
@@ -60,7 +60,7 @@ library.add(
 library.add(
     "partial-not-flagged", "cdataless.c", "a file with some of its content has no SF_DATALESS",
     '|| is_state(state, count, "partial"))', '|| (is_state(state, count, "partial") && !FAULT))',
-    tests=["PolicyProbeTests"], mounts=["MountTests\\..*(Flag|Policy)"])
+    tests=["PolicyProbeTests"], mounts=["RealMounts/(Flags|Policy)/"])
 library.add(
     "hard-limit-is-einval", "cdataless.c", "a hard limit in the way is reported as EINVAL",
     "if (limits.soft > limits.hard) return EPERM;", "if (limits.soft > limits.hard && !FAULT) return EPERM;",
