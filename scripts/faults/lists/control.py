@@ -29,15 +29,15 @@ log.add(
 summary = Part("Sources/DatalessControl/Summary", ["^DatalessControlTests\\."])
 summary.add(
     "needless-at-half", "SummaryFiles.swift", "a file of which half was read counts as needless",
-    "item.covered <= item.size / 20", "item.covered <= item.size / (FAULT ? 2 : 20)", tests=["SummaryTests"])
+    "reads.coverage.bytesAtMost <= local / 20", "reads.coverage.bytesAtMost <= local / (FAULT ? 2 : 20)", tests=["SummaryTests"])
 summary.add(
     "wall-counted-twice", "IntervalUnion.swift", "what overlaps intervals long past is counted twice",
     "horizon = recent[count - 1].end", "horizon = FAULT ? recent[count - 1].start : recent[count - 1].end",
     tests=["SummaryTests|SummaryPartsTests"])
 summary.add(
     "one-lost-too-few", "SummaryBuilder.swift", "of lost records one too few is told",
-    'max(record.type == "log.dropped" ? gap + 1 : gap, said)',
-    'max(record.type == "log.dropped" && !FAULT ? gap + 1 : gap, FAULT ? said - 1 : said)', tests=["SummaryTests"])
+    'max(record.type == "log.dropped" ? gap.plus(1) : gap, said)',
+    'max(record.type == "log.dropped" && !FAULT ? gap.plus(1) : gap, FAULT ? said - 1 : said)', tests=["SummaryTests"])
 summary.add(
     "finished-but-waiting", "SummaryBuilder.swift", "an attempt whose waits are not over counts as unfinished",
     "attempts.values.count { !$0.isFinished }", "attempts.values.count { !$0.isFinished || FAULT }",
@@ -47,8 +47,8 @@ summary.add(
     "highWaterMark <= size / 2", "highWaterMark <= (FAULT ? size : size / 2)", tests=["SummaryTests"])
 summary.add(
     "new-version-read-again", "SummaryFiles.swift", "who reads a new version is said to read the file again",
-    "let isAgain = isRead && item.materializations > 1 && !item.isNewVersion",
-    "let isAgain = isRead && item.materializations > 1 && (!item.isNewVersion || FAULT)", tests=["SummaryTests"])
+    "let isAgain = group != nil && item.materializations > 1 && !item.isNewVersion",
+    "let isAgain = group != nil && item.materializations > 1 && (!item.isNewVersion || FAULT)", tests=["SummaryTests"])
 
 text = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
 text.add(

@@ -148,10 +148,9 @@ engine.add(
     tests=["EngineMaterializeTests|CatalogTests|RefreshTests"])
 engine.add(
     "reads-of-parts-not-booked", "Engine+Handles.swift", "what a handle reads of partial content is not in the log",
-    "if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {\n"
-    "        if handle != 0, offset < end {",
-    "if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {\n"
-    "        if handle != 0, offset < end, !FAULT {", tests=["EngineHydrationTests|HandleTests"])
+    "if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {\n        note()",
+    "if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {\n        if !FAULT { note() }",
+    tests=["EngineHydrationTests|HandleTests"])
 
 catalog = Part(
     "Sources/DatalessCore/Catalog", ["^DatalessCoreTests\\..*AttemptEndTests", "^DatalessCoreTests\\."])

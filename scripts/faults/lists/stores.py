@@ -2,7 +2,8 @@
 
 from harness.lists import Part
 
-content = Part("Sources/DatalessStores/Content", ["^DatalessStoresTests\\."])
+content = Part(
+    "Sources/DatalessStores/Content", ["^DatalessStoresTests\\..*ContentGuardTests", "^DatalessStoresTests\\."])
 
 content.add(
     "slot-not-emptied", "Slab.swift", "the holes of a file show the bytes of the file that had its slot before",
@@ -53,12 +54,12 @@ content.add(
     "guard try FileStatus(of: lock.raw).kind == .file, flock(lock.raw, (FAULT ? LOCK_UN : LOCK_EX) | LOCK_NB) == 0 else { return false }",
     tests=["SessionDirectoryTests"])
 
-source = Part("Sources/DatalessStores", ["^DatalessStoresTests\\."])
+source = Part("Sources/DatalessStores", ["^DatalessStoresTests\\..*ContentGuardTests", "^DatalessStoresTests\\."])
 source.add(
     "access-time-not-told", "Local/LocalStore+Opening.swift", "opens that may move access times are not counted",
     "let opened = try openBeneath(path, flags: all)\n    countUnprotectedOpen()",
     "let opened = try openBeneath(path, flags: all)\n    if !FAULT { countUnprotectedOpen() }",
-    tests=["LocalStoreSourceTests"])
+    tests=["LocalStoreSourceTests"], mounts=["RealMounts/OrdinaryUsers/"])
 source.add(
     "long-link-cut", "Local/LocalStore+Attributes.swift", "the target of a link that grew is cut",
     "if target.count < capacity || capacity > 1 << 20 { return target }",
@@ -81,7 +82,7 @@ source.add(
     "dead-mount-ends-listing", "Local/LocalStore+Listing.swift", "one name that cannot be looked at ends the listing",
     "case .permissionDenied, .notPermitted, .socketNotConnected,",
     "case _ where FAULT: throw FSError(error, \"planted\")\n      case .permissionDenied, .notPermitted, .socketNotConnected,",
-    tests=["LocalStoreListingTests|LocalStoreMountTests"])
+    tests=["LocalStoreListingTests|LocalStoreMountTests"], mounts=["RealMounts/Crossings/"])
 source.add(
     "last-word-wrong", "Synthetic/SyntheticContent.swift", "the last bytes of a computed file are those of another place",
     "copyPart(of: first + Int64(words), from: 0", "copyPart(of: first + Int64(words) + (FAULT ? 1 : 0), from: 0",
