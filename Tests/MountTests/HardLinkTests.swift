@@ -7,6 +7,7 @@ extension RealMounts {
       try await withScenario(
         "rules: [{name: broken, match: {path: docs/doc1.txt, attempt: 1}, fault: EIO}]",
         source: { scratch in
+          try await scratch.shell("mkdir docs")
           try scratch.file("docs/doc1.txt", size: 1000)
           try await scratch.shell("ln docs/doc1.txt docs/hard1.txt")
         }

@@ -49,7 +49,7 @@ extension BadScenarios {
     Case(
       text: "200ms",
       message: "s.yaml:1:1: a single value instead of a scenario. Write 'field: value' pairs: version, seed, "
-        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, interrupt, give_up_after, "
+        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, interrupt, give_up_after, "
         + "offline, materialize, profile, present, poll, rules."),
     Case(
       text: "{\"latency\": }",
