@@ -102,7 +102,16 @@ public struct DatalessCommand: ParsableCommand {
     if let first = message.first, message.dropFirst().first?.isLowercase == true {
       message = first.lowercased() + message.dropFirst()
     }
-    return message + (message.hasSuffix(".") ? " " : ". ") + help
+    if subcommand == "mount", let option = runOption(in: arguments) {
+      message = "unknown option '\(option)' of mount: it belongs to 'dataless run', which tries one command on a volume"
+    }
+    return message + (message.hasSuffix(".") || message.hasSuffix("?") ? " " : ". ") + help
+  }
+
+  /// The first option that only `run` has.
+  private static func runOption(in arguments: [String]) -> String? {
+    let names = ["--max-files", "--max-bytes", "--replace", "--strict-rules", "--wait-children", "--kill-children"]
+    return names.first { name in arguments.contains { $0 == name || $0.hasPrefix(name + "=") } }
   }
 
   private static var commandNames: [String] {

@@ -68,8 +68,11 @@ struct VolumeOptions: ParsableArguments {
     transform: Self.assignment)
   var present: [Assignment] = []
 
+  // Unconditional: a negative number is a wrong seed, not an option.
   @Option(
-    help: ArgumentHelp("For all that chance decides: the same seed, the same run. [default: 0]", valueName: "n"))
+    parsing: .unconditional,
+    help: ArgumentHelp("For all that chance decides: the same seed, the same run. [default: 0]", valueName: "n"),
+    transform: Self.seed)
   var seed: UInt64?
 
   @Option(
@@ -169,6 +172,13 @@ struct VolumeOptions: ParsableArguments {
       throw ValidationError("malformed concurrency '\(text)': expected a whole number, 1 to 1000000 (EINVAL).")
     }
     return String(value)
+  }
+
+  private static func seed(_ text: String) throws -> UInt64 {
+    guard let value = UInt64(text) else {
+      throw ValidationError("malformed seed '\(text)': expected a whole number, 0 to \(UInt64.max) (EINVAL).")
+    }
+    return value
   }
 
   static func checked<Value>(_ parse: () throws(FSError) -> Value) throws -> Value {

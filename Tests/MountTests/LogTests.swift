@@ -82,6 +82,18 @@ extension RealMounts {
       }
     }
 
+    @Test func whatMatchesNothingIsSaid() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        try await Self.filesReadByTwo(volume)
+        for options in [["--process", "nosuch"], ["--process", "nosuch", "--json"], ["--path", "absent"]] {
+          let shown = try await run([Machine.dataless, "log", volume.mountpoint] + options)
+          #expect(shown.succeeded && shown.text == "", "\(options): \(shown.text)")
+          #expect(shown.errorText.contains("nothing in the log matches"), "\(options): \(shown.errorText)")
+        }
+        #expect(try await volume.dataless("log", volume.mountpoint, "--process", "cat").errorText == "")
+      }
+    }
+
     @Test func followShowsRecordsAsTheyCome() async throws {
       try await withVolume(source: NoContent.someFiles) { volume in
         let follower = try Child([Machine.dataless, "log", volume.mountpoint, "--follow", "--json", "--type", "mark"])

@@ -27,7 +27,7 @@ extension RealMounts {
       (["--latency", "fast"], "fast"), (["--latency", "10"], "10"), (["--latency=-5ms"], "-5ms"),
       (["--directory-latency", "3 parsecs"], "parsecs"), (["--bandwidth", "20MB/min"], "20MB/min"),
       (["--bandwidth", "quick/s"], "quick"), (["--bandwidth", "0"], "0"), (["--concurrency", "0"], "0"),
-      (["--concurrency", "many"], "many"),
+      (["--concurrency", "many"], "many"), (["--seed", "-1"], "expected a whole number, 0 to 18446744073709551615"),
     ])
     func aMalformedOptionIsNamed(options: [String], word: String) async throws {
       try await withScratch { scratch in
@@ -46,6 +46,17 @@ extension RealMounts {
       try await withScratch { scratch in
         let finished = try await scratch.tryMount(source: source)
         Self.expectOneClearLine(finished, naming: [word])
+      }
+    }
+
+    @Test(arguments: [
+      (["--latnecy", "3s"], "Did you mean '--latency'? See 'dataless mount --help'."),
+      (["--max-files", "0"], "'--max-files' of mount: it belongs to 'dataless run'"),
+      (["--max-bytes=1MB"], "'--max-bytes' of mount: it belongs to 'dataless run'"),
+    ])
+    func anOptionThatMountHasNotSaysWhatWasMeant(options: [String], words: String) async throws {
+      try await withScratch { scratch in
+        Self.expectOneClearLine(try await scratch.tryMount(options), naming: [words], status: [2])
       }
     }
 

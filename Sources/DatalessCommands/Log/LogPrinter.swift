@@ -26,6 +26,8 @@ final class LogPrinter {
   private let expansion = LogExpansion()
   private var sessions: [String: Session] = [:]
   private var recordCount = 0
+  /// Whether a record was printed, or a row.
+  private var hasPrinted = false
   private var hasHeader = false
   private lazy var isColoured = Colour.isWanted(isTerminal: output.isTerminal)
   /// Whether the volume that is followed was unmounted.
@@ -59,6 +61,9 @@ final class LogPrinter {
     }
     try output.flush()
     guard recordCount > 0 else { throw ControlError.noRecord(log.log) }
+    if !hasPrinted, !filter.isEmpty, !style.isLive {
+      Console.note("dataless: nothing in the log matches (of \(HumanText.count(Int64(recordCount), "record"))).")
+    }
     if file.malformedLines > 0 {
       let verb = file.malformedLines == 1 ? "is not a record" : "are not records"
       Console.note("dataless: \(HumanText.count(Int64(file.malformedLines), "line")) of the log \(verb); left out.")
@@ -73,7 +78,10 @@ final class LogPrinter {
     // In place: taking the state out of the dictionary to change it would copy its tables for every record.
     let (isWanted, row) = show(record, &sessions[id, default: newSession()])
     if style.isJSON {
-      if isWanted { try output.line(bytes: expansion.line(record, sessions[id]!.processes)) }
+      if isWanted {
+        hasPrinted = true
+        try output.line(bytes: expansion.line(record, sessions[id]!.processes))
+      }
     } else if isWanted, let row {
       try print(row)
     }
@@ -95,6 +103,7 @@ final class LogPrinter {
   private func print(_ row: LogRow) throws {
     if !hasHeader { try output.line(LogTable.header) }
     hasHeader = true
+    hasPrinted = true
     try output.line(LogTable.line(row, isColoured: isColoured))
   }
 }

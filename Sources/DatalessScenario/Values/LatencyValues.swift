@@ -104,6 +104,15 @@ enum LatencyValues {
     constraints: [
       ScenarioNode.Entry(
         key: "oneOf", value: .list(names.map { .object(["required": .list([.text($0)])]) }))
+    ],
+    elsewhere: [
+      (
+        ["p0", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "p100"],
+        "Write 'percentiles: {50: 100ms, 99: 1s}'."
+      ),
+      (["mean", "deviation", "stddev"], "Write 'normal: {mean: 200ms, deviation: 50ms}'."),
+      (["median"], "Write 'log_normal: {median: 200ms, p99: 1s}'."),
+      (["min", "max"], "Write 'uniform: [100ms, 300ms]', or 'floor' and 'ceiling'."),
     ])
 
   // MARK: - Distributions

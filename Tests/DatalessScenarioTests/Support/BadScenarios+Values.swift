@@ -92,6 +92,13 @@ extension BadScenarios {
       text: "latency: {log_normal: {median: 1s, p90: 2s}}\n",
       message: "s.yaml:1:36: unknown field 'p90' in 'log_normal'. Did you mean 'p99'? There are: median, p99."),
     Case(
+      text: "latency: {p50: 100ms}\n",
+      message: "s.yaml:1:11: unknown field 'p50' in a latency. Write 'percentiles: {50: 100ms, 99: 1s}'."),
+    Case(
+      text: "latency: {min: 100ms, floor: 1s, fixed: 1s}\n",
+      message: "s.yaml:1:11: unknown field 'min' in a latency. Write 'uniform: [100ms, 300ms]', or 'floor' and "
+        + "'ceiling'."),
+    Case(
       text: "latency: {percentiles: {}}\n",
       message: "s.yaml:1:24: 'percentiles' is a mapping of 1 to 1000 percentiles. Write {50: 100ms, 99: 2s}."),
     Case(
