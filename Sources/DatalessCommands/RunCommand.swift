@@ -137,7 +137,8 @@ struct RunCommand: ParsableCommand {
     let status = RunStatus(
       result: result, children: children, budget: answer?.budget, hasExpectation: hasExpectation,
       strictRules: strictRules ? answer?.rules : nil)
-    let report = RunReport(log: session.volume.log, status: status, rules: answer?.rules)
+    let report = RunReport(
+      log: session.volume.log, session: session.volume.session, status: status, rules: answer?.rules)
     report.print()
     try destination?.write(report.answer)
     throw CommandExit(code: status.code)

@@ -11,9 +11,10 @@ struct RunReport {
   let rules: RuleCounts?
   private let summary: Result<SummaryReport, any Error>
 
-  init(log: [UInt8], status: RunStatus, rules: RuleCounts?) {
+  /// - Parameter session: Others may write to the same log, and have begun later.
+  init(log: [UInt8], session: String, status: RunStatus, rules: RuleCounts?) {
     (self.log, self.status, self.rules) = (log, status, rules)
-    summary = Result { try SummaryReport.load(log: log) }
+    summary = Result { try SummaryReport.load(log: log, session: session) }
   }
 
   /// Prints the summary, which names the log, and what is to be said about budgets, children and rules.

@@ -8,8 +8,8 @@ import Testing
   @Test(
     arguments: [
       (.noSuchFileOrDirectory, 404, "not_found"), (.noSuchProcess, 404, "not_found"),
-      (.invalidArgument, 400, "invalid_request"), (.notDirectory, 400, "invalid_request"),
-      (.isDirectory, 400, "invalid_request"), (.fileNameTooLong, 400, "invalid_request"),
+      (.invalidArgument, 422, "invalid_request"), (.notDirectory, 422, "invalid_request"),
+      (.isDirectory, 422, "invalid_request"), (.fileNameTooLong, 422, "invalid_request"),
       (.resourceBusy, 409, "busy"), (.staleNFSFileHandle, 409, "busy"), (.permissionDenied, 403, "forbidden"),
       (.notPermitted, 403, "forbidden"), (.timedOut, 504, "timed_out"), (.noSpace, 507, "no_space"),
       (.notSupported, 501, "not_supported"), (.ioError, 500, "failed"), (.tooManyLinks, 500, "failed"),

@@ -38,6 +38,31 @@ import Testing
     #expect(report.processes.first { $0.comm == "tool" }?.verdict == "whole")
   }
 
+  /// Bytes counted in whole pages, or through two handles at places that are not named: nobody knows whether that is all.
+  @Test func whatTheLogOnlyBoundsIsNeitherWholeNorAShare() throws {
+    var log = Self.start()
+    Self.materialized(&log, "pages", size: 1_000_000, by: 2)
+    log.add(
+      "handle.closed", at: 30,
+      #""path":"pages","inode":1,"handle":1,"process":2,"size":1000000,"bytes_read":17000,"covered_bytes":1000000,"#
+        + #""covered_unit":4096,"high_water_mark":1000000,"reads":17000,"triggered":true,"io":"direct""#)
+    Self.materialized(&log, "halves", size: 1_000_000, by: 2, 2)
+    for handle in [2, 3] {
+      log.add(
+        "handle.closed", at: 40,
+        #""path":"halves","inode":2,"handle":\#(handle),"process":2,"size":1000000,"bytes_read":500000,"#
+          + #""covered_bytes":500000,"high_water_mark":1000000,"reads":100,"triggered":true,"io":"direct""#)
+    }
+    Self.materialized(&log, "quarter", size: 1_000_000, by: 2, 3)
+    log.add(
+      "handle.closed", at: 50,
+      #""path":"quarter","inode":3,"handle":4,"process":2,"size":1000000,"bytes_read":250000,"covered_bytes":253952,"#
+        + #""covered_unit":4096,"high_water_mark":1000000,"reads":17000,"triggered":true,"io":"direct""#)
+    let report = try report(log, files: .bytes)
+    #expect(report.use == SummaryReport.Use(part: 1, unknown: 2))
+    #expect(report.files?.map(\.readShare) == [nil, nil, nil])
+  }
+
   @Test func whatIsReadUnseenIsUnknownAndNobodysFault() throws {
     var log = Self.start()
     Self.materialized(&log, "a", size: 1_000_000, by: 2)

@@ -31,12 +31,15 @@ struct FileDetails: Sendable {
 struct HandleRecord: Sendable {
   struct Reads: Sendable {
     var covered: Int64
+    /// Whether `covered` is to the byte; else it counts whole units, and is the most.
+    var isExact: Bool
     var mapped: Int64
     var highWaterMark: Int64
     var ranges: [Range<Int64>]
 
     init(_ json: JSONObject) {
       covered = json.integer("covered_bytes") ?? 0
+      isExact = (json.integer("covered_unit") ?? 1) <= 1
       mapped = json.integer("mapped_bytes") ?? 0
       highWaterMark = json.integer("high_water_mark") ?? 0
       ranges = json.byteRanges("ranges")

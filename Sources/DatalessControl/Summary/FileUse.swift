@@ -4,7 +4,7 @@ enum FileUse: String, Sendable, CaseIterable {
   case headerOnly = "header_only"
   case inPart = "in_part"
   case whole
-  /// Less than all of it was seen being read, and more may have been read unseen.
+  /// Less than all of it was seen being read, and more may have been read unseen, or at places that the log does not name.
   case unknown
 
   /// Header only: all that was read lies in the first 64 KiB, and is at most half of the file.
@@ -14,7 +14,7 @@ enum FileUse: String, Sendable, CaseIterable {
   init(size: Int64, coverage: ReadCoverage, isUnseen: Bool = false) {
     if size > 0, coverage.bytesAtLeast >= size {
       self = .whole
-    } else if isUnseen {
+    } else if isUnseen || (size > 0 && coverage.bytesAtMost >= size) {
       self = .unknown
     } else if coverage.bytesAtMost <= 0 {
       self = .openedNotRead

@@ -18,10 +18,14 @@ struct ReadCoverage: Sendable {
   var bytesAtMost: Int64 { min(highWaterMark, known.plus(sum)) }
 
   /// What one process read through one handle.
-  mutating func add(covered: Int64, highWaterMark end: Int64, ranges told: [Range<Int64>]) {
+  ///
+  /// - Parameter isExact: Whether `covered` is a number of bytes, not the most that it can be.
+  mutating func add(covered: Int64, isExact: Bool = true, highWaterMark end: Int64, ranges told: [Range<Int64>]) {
     guard covered > 0, end > 0 else { return }
     highWaterMark = max(highWaterMark, end)
-    if covered >= end {
+    if !isExact {
+      sum = sum.plus(covered)
+    } else if covered >= end {
       insert(0..<end)
     } else if !told.isEmpty {
       for range in told { insert(range) }

@@ -10,7 +10,8 @@ struct SummaryFiles: Sendable {
     var isReadAgain = false
 
     mutating func add(_ handle: HandleRecord, _ reads: HandleRecord.Reads) {
-      coverage.add(covered: reads.covered, highWaterMark: reads.highWaterMark, ranges: reads.ranges)
+      coverage.add(
+        covered: reads.covered, isExact: reads.isExact, highWaterMark: reads.highWaterMark, ranges: reads.ranges)
       mapped = mapped.plus(reads.mapped)
       isOpened = true
       isMinimum = isMinimum || handle.isCachedBefore
@@ -206,7 +207,7 @@ struct SummaryFiles: Sendable {
       let use = Self.use(item, item.reads)
       row.use = use.rawValue
       // Three digits are all that is meant.
-      if use != .unknown, item.size > 0 {
+      if use != .unknown, item.size > 0, row.readBytes == item.reads.coverage.bytesAtMost {
         row.readShare = (Double(row.readBytes) * 1_000 / Double(item.size)).rounded() / 1_000
       }
       return row

@@ -19,7 +19,10 @@ struct Coverage {
       return
     }
     exact.insert(range)
-    guard exact.rangeCount > Self.rangesMax else { return }
+    if exact.rangeCount > Self.rangesMax { countUnits() }
+  }
+
+  private mutating func countUnits() {
     var units = UnitMap()
     for range in exact.ranges { units.insert(range) }
     self.units = units
@@ -28,8 +31,9 @@ struct Coverage {
 
   /// Adds all that another one covers; in whole units where either counts so.
   mutating func formUnion(_ other: Coverage) {
-    if let units = other.units {
-      units.visitRanges { insert($0) }
+    if let others = other.units {
+      if units == nil { countUnits() }
+      others.visitRanges { insert($0) }
     } else {
       for range in other.exact.ranges { insert(range) }
     }
