@@ -338,4 +338,18 @@ import Testing
     fixture.lane.runAll()
     #expect(answers.allSatisfy { $0.isReady })
   }
+
+  /// Each fails as soon as it has its slot, and hands it on: one after the other, and not one within another.
+  @Test func aLongQueueOfAttemptsThatFailAtOnceEnds() throws {
+    let slow = try rule("slow", "slow") { $0.effects.latency = LatencyModel(.fixed(1_000_000_000)) }
+    let broken = try rule("broken", "f*") { $0.effects.fault = Fault(.errno(.ioError)) }
+    let names = ["slow"] + (0..<20_000).map { "f\($0)" }
+    let files = Dictionary(uniqueKeysWithValues: names.map { ($0, 1) })
+    let fixture = fixture(files, [slow, broken]) { $0.concurrency = 1 }
+    let answers = names.map { fixture.trigger(fixture.node($0)) }
+    fixture.timer.advance(milliseconds: 1000)
+    fixture.lane.runAll()
+    #expect(answers[0].isReady)
+    #expect(answers.dropFirst().allSatisfy { $0.errno == "EIO" })
+  }
 }

@@ -54,7 +54,7 @@ extension ControlClient {
     var lines = LineSplitter()
     do {
       for try await chunk in response.body {
-        lines.append(chunk.readableBytesView)
+        try lines.append(chunk.readableBytesView)
         while let bytes = lines.next() {
           let line = try WireCoding.decode(Line.self, from: bytes, named: "the daemon's answer")
           if let error = line.error { throw Self.remote(error) }

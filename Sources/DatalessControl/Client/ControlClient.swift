@@ -142,7 +142,7 @@ public final class ControlClient: Sendable {
     var lines = LineSplitter()
     do {
       for try await chunk in response.body {
-        lines.append(chunk.readableBytesView)
+        try lines.append(chunk.readableBytesView)
         while let line = lines.next() {
           guard line.starts(with: "data:".utf8) else { continue }
           let data = line.dropFirst("data:".utf8.count)

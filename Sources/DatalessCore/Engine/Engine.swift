@@ -156,6 +156,7 @@ struct EngineState: ~Copyable {
   var nextAttempt: UInt64 = 1
   /// Attempts that hold a slot (`concurrency`), and those that wait for one.
   var slotsInUse = 0
+  var isFillingSlots = false
   var queue: Deque<UInt64> = []
   /// Files that rules want evicted.
   var planned = PlannedEvictions()

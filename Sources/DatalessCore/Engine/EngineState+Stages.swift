@@ -71,11 +71,14 @@ extension EngineState {
   private mutating func passSlot(of attempt: Attempt, _ now: MonotonicTime) -> [Action] {
     guard attempt.holdsSlot else { return [] }
     slotsInUse -= 1
-    return fillSlots(now)
+    // An attempt that fails as soon as it has its slot: the loop that gave it goes on with the next.
+    return isFillingSlots ? [] : fillSlots(now)
   }
 
   /// Starts queued attempts while there are slots.
   mutating func fillSlots(_ now: MonotonicTime) -> [Action] {
+    isFillingSlots = true
+    defer { isFillingSlots = false }
     var actions: [Action] = []
     while !queue.isEmpty, simulation.concurrency.map({ slotsInUse < $0 }) ?? true {
       let next = queue.removeFirst()

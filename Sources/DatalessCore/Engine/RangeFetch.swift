@@ -133,8 +133,10 @@ final class RangeFetch: AttemptJob {
     while let missing = state.missing?.first, state.done < limit ?? .max {
       if isCancelled.load(ordering: .acquiring) { return .gone }
       let before = state.done
-      let end = min(missing.upperBound, limit.map { missing.lowerBound + $0 - state.done } ?? .max)
-      if let next = try bring(missing.lowerBound..<end, into: buffer, isLimited: limit != nil, &state) { return next }
+      // As lengths: a file may end where a sum would be more than an offset can be.
+      let length = min(missing.upperBound - missing.lowerBound, limit.map { $0 - state.done } ?? .max)
+      let part = missing.lowerBound..<missing.lowerBound + length
+      if let next = try bring(part, into: buffer, isLimited: limit != nil, &state) { return next }
       copied += state.done - before
       runs += 1
       if copied >= Self.stepSize || runs >= Self.stepRuns, state.missing?.isEmpty == false { return .again }
@@ -159,7 +161,8 @@ final class RangeFetch: AttemptJob {
       try source.verify()
     } else {
       let most = pace.isLimited ? pieceSize : Self.pieceSize
-      piece = range.lowerBound..<min(range.upperBound, data?.upperBound ?? range.upperBound, range.lowerBound + most)
+      let room = min(range.upperBound, data?.upperBound ?? range.upperBound) - range.lowerBound
+      piece = range.lowerBound..<range.lowerBound + min(room, most)
       if pace.isLimited {
         let missing = Int64(piece.count) - state.arrived
         if missing > 0 { return wait(for: missing, &state) }

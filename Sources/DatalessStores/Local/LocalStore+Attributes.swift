@@ -17,7 +17,8 @@ extension LocalStore {
     // The kernel offers no O_NOATIME for this: only a read-only mount spares the link's access time.
     if protection != .readOnlyClone { countUnprotectedOpen() }
     do throws(Errno) {
-      var capacity = max(256, Int(clamping: link.attributes.size) + 1)
+      // The size is what SOURCE says of it, which may be anything: PATH_MAX and more where that is not enough.
+      var capacity = min(max(256, Int(clamping: link.attributes.size)), 1 << 16) + 1
       while true {
         let target = try Self.bytes(usually: capacity, upTo: capacity) { buffer, size in
           clinux_readlinkat(handle.raw, "", buffer.assumingMemoryBound(to: CChar.self), size)

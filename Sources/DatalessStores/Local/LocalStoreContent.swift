@@ -32,7 +32,9 @@ final class LocalStoreContent: StoreContent {
       let start = try SystemCall.seek(raw, offset, hole: false)
       guard start < listed.size else { return nil }
       let end = try SystemCall.seek(raw, start, hole: true)
-      return start..<min(max(end, start + 1), listed.size)
+      // A FUSE file system answers what it likes. Where that is no extent ahead, all counts as data.
+      guard start >= offset, end > start else { return offset..<listed.size }
+      return start..<min(end, listed.size)
     } catch {
       switch error {
       case .noSuchAddressOrDevice: return nil
