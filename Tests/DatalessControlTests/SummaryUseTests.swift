@@ -59,7 +59,7 @@ import Testing
       #""path":"quarter","inode":3,"handle":4,"process":2,"size":1000000,"bytes_read":250000,"covered_bytes":253952,"#
         + #""covered_unit":4096,"high_water_mark":1000000,"reads":17000,"triggered":true,"io":"direct""#)
     let report = try report(log, files: .bytes)
-    #expect(report.use == SummaryReport.Use(part: 1, unknown: 2))
+    #expect(report.use == SummaryReport.Use(inPart: 1, unknown: 2))
     #expect(report.files?.map(\.readShare) == [nil, nil, nil])
   }
 
