@@ -191,6 +191,20 @@ import Testing
     rmdir(directory)
   }
 
+  /// What another user's program can do to root's command: begin an answer and fall silent.
+  @Test(arguments: ["200 OK", "500 Internal Server Error"])
+  func anAnswerThatStopsInTheMiddleTimesOut(status: String) async throws {
+    var template = Array("/tmp/dataless-test-XXXXXX".utf8CString)
+    let directory = String(cString: try #require(mkdtemp(&template)))
+    let listener = try ListeningSocket(path: "\(directory)/s")
+    listener.answerOnce("HTTP/1.1 \(status)\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
+    let client = ControlClient(socketPath: "\(directory)/s", mountPoint: bytes("/mnt"), timeout: .milliseconds(500))
+    #expect(await failure { try await client.status() }?.code == .timedOut)
+    await client.shutdown()
+    listener.close()
+    rmdir(directory)
+  }
+
   @Test func unknownCallsAreNamed() async throws {
     try await Self.with { _, _, _, path in
       let missing = try RawRequest.send("GET /v2/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", to: path)

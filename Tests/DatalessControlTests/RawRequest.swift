@@ -1,5 +1,7 @@
 import Glibc
 
+@testable import DatalessDaemon
+
 /// A Unix domain socket without an HTTP library, for requests that none would send. Runs in the test's own thread; the
 /// server has threads of its own, and both ends have a time limit.
 enum RawRequest {
@@ -46,7 +48,7 @@ enum RawRequest {
   }
 }
 
-/// A socket that listens and never accepts.
+/// A socket that listens and accepts only where it is told to.
 final class ListeningSocket: Sendable {
   private let descriptor: CInt
   private let path: String
@@ -57,6 +59,21 @@ final class ListeningSocket: Sendable {
     let descriptor = descriptor
     guard RawRequest.withAddress(path, { bind(descriptor, $0, $1) }) == 0, listen(descriptor, 8) == 0 else {
       throw RawRequest.Failure.errno(errno)
+    }
+  }
+
+  /// Accepts one connection, says `text` to whatever is asked, and then nothing until the other side closes it. On a thread of
+  /// its own.
+  func answerOnce(_ text: String) {
+    let descriptor = descriptor
+    DetachedThread.start {
+      let connection = accept(descriptor, nil, nil)
+      guard connection >= 0 else { return }
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      _ = read(connection, &buffer, buffer.count)
+      _ = Array(text.utf8).withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      while read(connection, &buffer, buffer.count) > 0 {}
+      Glibc.close(connection)
     }
   }
 

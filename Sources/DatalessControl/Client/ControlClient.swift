@@ -172,7 +172,7 @@ public final class ControlClient: Sendable {
     _ route: ControlRoute, query: String = "", body: [UInt8]? = nil, patience: Duration = .zero
   ) async throws -> [UInt8] {
     let response = try await send(route, query: query, body: body, deadline: timeout + patience)
-    return try await collect(response, limit: 256 << 20)
+    return try await collect(response, limit: 256 << 20, within: timeout + patience)
   }
 
   /// Sends a request and checks the status; `deadline` nil means that the body may take as long as it takes.
@@ -191,7 +191,7 @@ public final class ControlClient: Sendable {
       let limit = deadline.map { TimeAmount.nanoseconds($0.nanoseconds) }
       let response = try await http.execute(request, deadline: limit.map { .now() + $0 } ?? .distantFuture)
       guard (200..<300).contains(response.status.code) else {
-        let bytes = try await collect(response, limit: 1 << 20)
+        let bytes = try await collect(response, limit: 1 << 20, within: timeout)
         if let answer = try? WireCoding.decode(ErrorAnswer.self, from: bytes, named: "an error") {
           throw Self.remote(answer.error)
         }
@@ -203,9 +203,19 @@ public final class ControlClient: Sendable {
     }
   }
 
-  private func collect(_ response: HTTPClientResponse, limit: Int) async throws -> [UInt8] {
+  /// The whole body. The library's deadline ends with the head: who answers may send that, and then nothing for ever.
+  private func collect(_ response: HTTPClientResponse, limit: Int, within time: Duration) async throws -> [UInt8] {
     do {
-      return Array((try await response.body.collect(upTo: limit)).readableBytesView)
+      return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+        group.addTask { Array((try await response.body.collect(upTo: limit)).readableBytesView) }
+        group.addTask {
+          try await Task.sleep(for: time)
+          return nil
+        }
+        defer { group.cancelAll() }
+        guard let bytes = try await group.next() ?? nil else { throw HTTPClientError.readTimeout }
+        return bytes
+      }
     } catch {
       throw translated(error)
     }
