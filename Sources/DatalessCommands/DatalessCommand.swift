@@ -2,6 +2,7 @@ public import ArgumentParser
 import DatalessControl
 import DatalessDaemon
 import Glibc
+import SystemPackage
 
 /// `dataless`: parses the command line, runs one command, and turns every outcome into an exit status.
 public struct DatalessCommand: ParsableCommand {
@@ -47,8 +48,9 @@ public struct DatalessCommand: ParsableCommand {
   /// - Parameter arguments: Without the program's name; bytes mapped by `ArgumentBytes`.
   /// - Returns: The exit status.
   static func execute(_ arguments: [String]) -> Int32 {
+    let arguments = RunCommand.completed(arguments)
     do {
-      var command = try parseAsRoot(RunCommand.completed(arguments))
+      var command = try parseAsRoot(arguments)
       Leftovers.remove()
       try command.run()
       return ExitStatus.success.rawValue
@@ -60,15 +62,18 @@ public struct DatalessCommand: ParsableCommand {
   private static func report(_ error: any Error, _ arguments: [String]) -> Int32 {
     switch error {
     case let exit as CommandExit: return exit.code
-    case let failure as CommandFailure:
-      Console.error(failure)
-      return failure.status.rawValue
+    case let failure as CommandFailure: return end(failure, JSONDestination.ofErrors(arguments))
     case let failure as ControlError: return report(CommandFailure(failure), arguments)
-    case let failure as LifecycleError:
-      Console.error(failure.message)
-      return failure.exitCode
+    case let failure as LifecycleError: return report(CommandFailure(failure), arguments)
     default: return reportParsing(error, arguments)
     }
+  }
+
+  /// The last words of a command. That they cannot be written changes nothing any more.
+  private static func end(_ failure: CommandFailure, _ json: JSONDestination?) -> Int32 {
+    Console.error(failure)
+    try? json?.write(failure.answer)
+    return failure.status.rawValue
   }
 
   /// Help and the version go to standard output, a wrong command line to standard error in one line.
@@ -77,9 +82,12 @@ public struct DatalessCommand: ParsableCommand {
     // The parser answers `nosuch --help` with the help of all, as if there were such a command.
     let isUnknown = subcommand == nil && arguments.first.map { !$0.hasPrefix("-") && $0 != "help" } ?? false
     guard exitCode(for: error).isSuccess, !isUnknown else {
-      Console.error(usageMessage(message(for: error), arguments, subcommand))
       // The status of `run` and `exec` is their command's, so their own has to be one that commands do not use.
-      return subcommand == "run" || subcommand == "exec" ? ExitStatus.runFailed.rawValue : ExitStatus.usage.rawValue
+      let passesStatusOn = subcommand == "run" || subcommand == "exec"
+      let failure = CommandFailure(
+        usageMessage(message(for: error), arguments, subcommand), status: passesStatusOn ? .runFailed : .usage,
+        code: .usage, errno: .invalidArgument)
+      return end(failure, subcommand == "run" ? RunCommand.destination(arguments) : JSONDestination.ofErrors(arguments))
     }
     do {
       let output = StandardOutput()
@@ -139,5 +147,11 @@ public struct DatalessCommand: ParsableCommand {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
       _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
+  }
+}
+
+extension CommandFailure {
+  init(_ error: LifecycleError) {
+    self.init(error.message, status: ExitStatus(rawValue: error.exitCode) ?? .failure)
   }
 }

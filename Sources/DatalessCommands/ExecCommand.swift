@@ -33,6 +33,9 @@ struct ExecCommand: ParsableCommand {
   @Option(help: ArgumentHelp("What the command may do: off, on or default.", valueName: "policy"))
   var materialize: Policy
 
+  @Flag(help: "Write what fails before the command runs as JSON to standard output. [default: text only]")
+  var json = false
+
   @Argument(
     parsing: .postTerminator,
     help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
@@ -46,12 +49,14 @@ struct ExecCommand: ParsableCommand {
     if let number = Self.set(materialize) {
       let remedy = number == .notPermitted ? " Raise the hard limit of file locks, as root: ulimit -x unlimited." : ""
       throw CommandFailure(
-        "cannot set the materialization policy: \(number.description) (\(number.name)).\(remedy)", status: .runFailed)
+        "cannot set the materialization policy: \(number.description) (\(number.name)).\(remedy)", status: .runFailed,
+        errno: number)
     }
     let program = ArgumentBytes.decode(command[0])
     let number = Self.execute(command.map { ArgumentBytes.decode($0) })
-    Console.error(RunReport.notStarted(program, errno: number))
-    throw CommandExit(number == ENOENT ? .notFound : .notExecutable)
+    throw CommandFailure(
+      RunReport.notStarted(program, errno: number), status: number == ENOENT ? .notFound : .notExecutable,
+      errno: Errno(rawValue: number))
   }
 
   /// - Returns: nil when it is set.

@@ -3,14 +3,21 @@ import DatalessCore
 import Glibc
 import SystemPackage
 
-/// Where `run --json` writes to. It is opened before the command runs: what cannot be written fails at once, and no result
-/// of an earlier run is mistaken for this one's.
+/// Where a command writes its answer as JSON: standard output, but for `run`, which has the choice. That is opened before the
+/// command runs: what cannot be written fails at once, and no result of an earlier run is mistaken for this one's.
 struct JSONDestination {
   let descriptor: CInt
   /// For messages, escaped.
   let name: String
   /// Nothing but our answer goes there, so the command's own standard output becomes its standard error.
   let isStandardOutput: Bool
+
+  /// Where what failed goes of a command that has `--json` among its arguments, which may be wrong otherwise; nil for
+  /// nowhere, and for `run`, which has answered by itself, or could not open what it was to write to.
+  static func ofErrors(_ arguments: [String]) -> JSONDestination? {
+    guard arguments.first != "run", arguments.prefix(while: { $0 != "--" }).contains("--json") else { return nil }
+    return JSONDestination(descriptor: STDOUT_FILENO, name: "standard output", isStandardOutput: true)
+  }
 
   /// - Parameter path: `-` for standard output.
   static func open(path: [UInt8]) throws(CommandFailure) -> JSONDestination {

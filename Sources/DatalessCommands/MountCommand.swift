@@ -36,26 +36,22 @@ struct MountCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let configuration: VolumeConfiguration
-    do {
-      configuration = try options.plan(source: source)
-        .configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
-      if !foreground {
-        let launched = try DaemonLauncher().launch(configuration)
-        // Detached before anything is printed: whoever closes our output early must not end the volume with it.
-        launched.detach()
-        try MountReport(launched.volume, configuration).print(json: json)
-        return
-      }
-    } catch let error as LifecycleError {
-      throw CommandFailure(error.message, status: ExitStatus(rawValue: error.exitCode) ?? .failure)
+    let configuration = try options.plan(source: source)
+      .configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
+    if !foreground {
+      let launched = try DaemonLauncher().launch(configuration)
+      // Detached before anything is printed: whoever closes our output early must not end the volume with it.
+      launched.detach()
+      return try MountReport(launched.volume, configuration).print(json: json)
     }
+    var failure: CommandFailure?
     let status = DaemonProcess.serveInForeground(configuration) { message in
       switch message {
       case .ready(let volume): try? MountReport(volume, configuration).print(json: json)
-      case .error(let text, _): Console.error(text)
+      case .error(let text, let code): failure = CommandFailure(LifecycleError(text, exitCode: code))
       }
     }
+    if let failure { throw failure }
     throw CommandExit(code: status)
   }
 }

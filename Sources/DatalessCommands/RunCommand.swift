@@ -102,9 +102,31 @@ struct RunCommand: ParsableCommand {
 
   /// Before anything else is opened: what is no descriptor of the caller's could be one of ours later.
   private func destination() throws(CommandFailure) -> JSONDestination? {
-    if let jsonFd { return try JSONDestination.open(descriptor: jsonFd) }
+    if let jsonFd {
+      let destination = try JSONDestination.open(descriptor: jsonFd)
+      if jsonFd == STDERR_FILENO { Console.silence() }
+      return destination
+    }
     guard let json else { return nil }
     return try JSONDestination.open(path: json.bytes)
+  }
+
+  /// Where the answer was to go by arguments that are wrong otherwise; nil for nowhere, or where that cannot be told.
+  static func destination(_ arguments: [String]) -> JSONDestination? {
+    let own = Array(arguments.prefix { $0 != "--" })
+    func value(of option: String) -> String? {
+      if let index = own.firstIndex(of: option) { return index + 1 < own.endIndex ? own[index + 1] : nil }
+      return own.first { $0.hasPrefix(option + "=") }.map { String($0.dropFirst(option.count + 1)) }
+    }
+    if let number = value(of: "--json-fd") {
+      guard let number = CInt(number), let destination = try? JSONDestination.open(descriptor: number) else {
+        return nil
+      }
+      if number == STDERR_FILENO { Console.silence() }
+      return destination
+    }
+    guard let path = value(of: "--json"), !path.isEmpty else { return nil }
+    return try? JSONDestination.open(path: ArgumentBytes.decode(path))
   }
 
   func run() throws {
@@ -115,38 +137,44 @@ struct RunCommand: ParsableCommand {
         options.plan(source: source, observe: .reads), command: command.map { ArgumentBytes.decode($0) },
         placeholder: ArgumentBytes.decode(replace), maxFiles: maxFiles, maxBytes: maxBytes,
         say: { Console.note("dataless: \($0)") })
-    } catch let error as CommandFailure {
-      Console.error(error)
-      try fail(error.message, destination)
     } catch {
-      Console.error("\(error)")
-      try fail("\(error)", destination)
+      try fail(error, destination)
     }
+    let words = RunWords()
     for warning in session.volume.warnings { Console.note("dataless: warning: \(warning)") }
     let result = session.runCommand(
       ignoring: InheritedSignals.ignored, output: destination?.isStandardOutput == true ? STDERR_FILENO : nil)
     if case .notStarted(let number) = result {
-      Console.error(RunReport.notStarted(ArgumentBytes.decode(command[0]), errno: number))
+      words.say(RunReport.notStarted(ArgumentBytes.decode(command[0]), errno: number))
     }
     if result == .statusLost {
-      Console.error("cannot say how the command ended: its status was taken by somebody else (ECHILD). Run it again.")
+      words.say("cannot say how the command ended: its status was taken by somebody else (ECHILD). Run it again.")
     }
     let children = waitForChildren(session)
-    let answer = finish(session, RunReport.request(result, children))
+    let answer = finish(session, RunReport.request(result, children), words)
     session.end(children.left)
     let status = RunStatus(
       result: result, children: children, budget: answer?.budget, hasExpectation: hasExpectation,
       strictRules: strictRules ? answer?.rules : nil)
     let report = RunReport(
       log: session.volume.log, session: session.volume.session, status: status, rules: answer?.rules)
-    report.print()
-    try destination?.write(report.answer)
+    report.print(words)
+    try destination?.write(report.answer(words))
     throw CommandExit(code: status.code)
   }
 
-  /// Ends a run that could not begin: all has been said on standard error.
-  private func fail(_ message: String, _ destination: JSONDestination?) throws -> Never {
-    try destination?.write(ErrorAnswer(error: WireError(code: "failed", message: message)))
+  /// Ends a run that could not begin.
+  private func fail(_ error: any Error, _ destination: JSONDestination?) throws -> Never {
+    var failure =
+      switch error {
+      case let failure as CommandFailure: failure
+      case let error as ControlError: CommandFailure(error)
+      case let error as LifecycleError: CommandFailure(error)
+      default: CommandFailure("\(error)")
+      }
+    failure.status = .runFailed
+    Console.error(failure)
+    try destination?.write(failure.answer)
     throw CommandExit(.runFailed)
   }
 
@@ -173,9 +201,11 @@ struct RunCommand: ParsableCommand {
   }
 
   /// Tells the daemon how the command ended, and learns what it used and what the rules did; nil when the daemon does not answer.
-  private func finish(_ session: RunSession, _ request: RunFinishedRequest) -> RunFinishedAnswer? {
+  private func finish(
+    _ session: RunSession, _ request: RunFinishedRequest, _ words: RunWords
+  ) -> RunFinishedAnswer? {
     guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint) else {
-      Console.error("cannot say what the command used: the volume's daemon ended early (ECONNREFUSED). See the log.")
+      words.say("cannot say what the command used: the volume's daemon ended early (ECONNREFUSED). See the log.")
       return nil
     }
     do {
@@ -185,7 +215,7 @@ struct RunCommand: ParsableCommand {
         }
       }
     } catch {
-      Console.error("\(error)")
+      words.say("\(error)")
       return nil
     }
   }

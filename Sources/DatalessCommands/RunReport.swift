@@ -18,24 +18,25 @@ struct RunReport {
   }
 
   /// Prints the summary, which names the log, and what is to be said about budgets, children and rules.
-  func print() {
+  func print(_ words: RunWords) {
     do {
       for line in SummaryText.lines(try summary.get(), width: 100) { Console.note(line) }
     } catch {
-      Console.error("\(error)")
+      words.say("\(error)")
       Console.note("log \(TerminalText.escaped(log))")
     }
     if let budget = status.budget {
-      for excess in budget.exceeded { Console.error(Self.words(excess, of: budget)) }
+      for excess in budget.exceeded { words.say(Self.words(excess, of: budget)) }
     }
-    for line in RunChildrenText.lines(status.children, hasExpectation: status.hasExpectation) { Console.error(line) }
-    if let strict = status.strictRules, strict.neverFired > 0 { Console.error(Self.words(unused: strict)) }
+    for line in RunChildrenText.lines(status.children, hasExpectation: status.hasExpectation) { words.say(line) }
+    if let strict = status.strictRules, strict.neverFired > 0 { words.say(Self.words(unused: strict)) }
   }
 
-  var answer: RunAnswer {
+  func answer(_ words: RunWords) -> RunAnswer {
     RunAnswer(
-      exitStatus: status.code, reason: status.reason.rawValue, command: Self.end(status.result), budget: status.budget,
-      children: RunChildren(status.children), rules: rules, log: log, summary: try? summary.get())
+      exitStatus: status.code, reason: status.reason.rawValue, messages: words.all, command: Self.end(status.result),
+      budget: status.budget, children: RunChildren(status.children), rules: rules, log: log, summary: try? summary.get()
+    )
   }
 
   private static func end(_ result: CommandRunner.Result) -> RunCommandEnd {

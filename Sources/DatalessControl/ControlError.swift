@@ -24,11 +24,14 @@ public struct ControlError: Error, Sendable, Equatable, CustomStringConvertible 
   public var code: Code
   public var errno: Errno?
   public var message: String
+  /// What the daemon answered, word for word; nil for what we found ourselves.
+  public var answer: WireError?
 
-  public init(code: Code, errno: Errno? = nil, message: String) {
+  public init(code: Code, errno: Errno? = nil, message: String, answer: WireError? = nil) {
     self.code = code
     self.errno = errno
     self.message = message
+    self.answer = answer
   }
 
   public var description: String { message }

@@ -151,7 +151,7 @@ extension RealMounts {
         #expect(await holder.line() == "outcome=ok")
         let finished = try await volume.dataless("evict", volume.mountpoint, "--json")
         #expect(finished.status == 1)
-        let result = try JSON(parsing: finished.output)
+        let result = try #require(try JSONLines(finished).answer)
         #expect(result["files"]?.int == 10)
         // Two names are one file; what keeps them, and the root, stays listed without being a refusal of its own.
         let failures = result["failures"]?.array ?? []
@@ -181,7 +181,7 @@ extension RealMounts {
         #expect(told.errorText.split(separator: "\n").count == 21)
         #expect(told.errorText.contains("10 more items; --json names them all"))
         let finished = try await volume.dataless("evict", volume.mountpoint, "--json")
-        #expect(try JSON(parsing: finished.output)["failures"]?.array.count == 30)
+        #expect(try JSONLines(finished).answer?["failures"]?.array.count == 30)
       }
     }
 

@@ -33,7 +33,9 @@ extension RealMounts {
           let finished = await command.wait()
           #expect(finished.status == 130)
           if json {
-            let result = try JSON(parsing: finished.output)
+            let output = try JSONLines(finished)
+            let result = try #require(output.answer)
+            #expect(output.error?["code"]?.string == "interrupted" && output.error?["exit_status"]?.int == 130)
             #expect(result["files"]?.int == 5 && result["interrupted"]?.bool == true)
             #expect(result["unfinished"]?.array.compactMap { $0["path"]?.string } == ["a", "b"])
             #expect(result["failure_count"]?.int == 0, "what was given up is no failure")

@@ -53,7 +53,7 @@ def run(bench):
 
 
 def callers(volume):
-    return sum(gate["callers"] for gate in volume.json("gate", "list", volume.mountpoint)["gates"])
+    return sum(gate["callers"] for gate in volume.gates())
 
 
 def one_tool(bench, volume, name, deadline, how, arguments):

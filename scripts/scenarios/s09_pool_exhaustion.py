@@ -60,7 +60,7 @@ def one(bench, volume, name, case, arguments, environment):
         text += ", and the process does not end until it is killed"
     bench.tool(name, RIGHT if served else WRONG, text, case)
     empty = process.wait_until(
-        lambda: sum(gate["callers"] for gate in volume.json("gate", "list", volume.mountpoint)["gates"]) == 0, 5)
+        lambda: sum(gate["callers"] for gate in volume.gates()) == 0, 5)
     bench.promise("the program's end leaves nobody at the gate", empty)
     part = volume.since(mark)
     most = max([r["in_flight"] for r in part.of("materialization.started") if r["kind"] == "file"] or [0])

@@ -12,7 +12,7 @@ struct GateListCommand: ParsableCommand {
 
       EXAMPLES
         dataless gate list /mnt/project
-        dataless gate list /mnt/project --json | jq '.gates[].callers'
+        dataless gate list /mnt/project --json | jq .callers
 
       EXIT STATUS
         0 listed (also when there are none); 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; \
@@ -22,7 +22,7 @@ struct GateListCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
   var mountpoint: PathArgument
 
-  @Flag(help: "Print a JSON object. [default: text]")
+  @Flag(help: "Print each gate as one line of JSON. [default: text]")
   var json = false
 
   func run() throws {
@@ -30,7 +30,10 @@ struct GateListCommand: ParsableCommand {
       try await client.gates()
     }
     let output = StandardOutput()
-    if json { return try output.json(list) }
+    if json {
+      for gate in list.gates { try output.line(json: gate) }
+      return try output.flush()
+    }
     if list.gates.isEmpty { try output.line("no rule names a gate") }
     for gate in list.gates {
       for line in Self.lines(gate) { try output.line(line) }

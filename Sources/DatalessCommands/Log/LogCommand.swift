@@ -1,5 +1,6 @@
 import ArgumentParser
 import DatalessControl
+import SystemPackage
 
 /// `dataless log`: the event log, as columns or JSON.
 struct LogCommand: ParsableCommand {
@@ -83,7 +84,8 @@ struct LogCommand: ParsableCommand {
       guard printer.hasEnded else {
         throw CommandFailure(
           "cannot follow the log any longer: the volume's daemon ended without unmounting. "
-            + "`dataless unmount \(TerminalText.escaped(volume.mountPoint))` cleans up.", status: .noVolume)
+            + "`dataless unmount \(TerminalText.escaped(volume.mountPoint))` cleans up.", status: .noVolume,
+          errno: .connectionRefused)
       }
     }
   }

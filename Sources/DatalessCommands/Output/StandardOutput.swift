@@ -37,12 +37,22 @@ public final class StandardOutput {
     defer { buffer.removeAll(keepingCapacity: true) }
     guard let error = DescriptorOutput.write(buffer, to: descriptor) else { return }
     if error == .brokenPipe { throw CommandExit(.success) }
-    throw CommandFailure(ControlError.system(error, "cannot write to standard output").message)
+    throw CommandFailure(ControlError.system(error, "cannot write to standard output"))
   }
 
   /// Writes a value as one line of JSON with sorted keys.
   public func json(_ value: some Encodable) throws {
-    try line(bytes: try WireCoding.encode(value))
+    try line(json: value)
     try flush()
+  }
+
+  /// Adds a value as one line of JSON with sorted keys. - Throws: as `flush`.
+  func line(json value: some Encodable) throws { try line(bytes: try WireCoding.encode(value)) }
+
+  /// Says on standard error what failed, and with `json` here, too: in the place among the answers where it happened.
+  func failure(_ failure: CommandFailure, json isJSON: Bool) throws {
+    try flush()
+    Console.error(failure)
+    if isJSON { try json(failure.answer) }
   }
 }

@@ -34,7 +34,7 @@ struct PolicyCommand: ParsableCommand {
 
   @OptionGroup var options: RuleOptions
 
-  @Flag(help: "Print JSON. [default: text]")
+  @Flag(help: "Print a JSON object. [default: text]")
   var json = false
 
   private enum Action {
@@ -81,24 +81,14 @@ struct PolicyCommand: ParsableCommand {
     }
   }
 
-  private struct Report: Encodable {
-    struct Rule: Encodable {
-      var name: String
-      var materialize: Bool
-    }
-
-    var materialize: Bool
-    var rules: [Rule]
-  }
-
   private func show() throws {
     let document = try RuleList.document(try VolumeLocator.volume(mountpoint.bytes))
     let output = StandardOutput()
     if json {
       let rules = document.simulation.rules.rules.compactMap { rule in
-        rule.effects.materialize.map { Report.Rule(name: rule.name, materialize: $0) }
+        rule.effects.materialize.map { PolicyAnswer.Rule(name: rule.name, materialize: $0) }
       }
-      return try output.json(Report(materialize: document.simulation.materialize, rules: rules))
+      return try output.json(PolicyAnswer(materialize: document.simulation.materialize, rules: rules))
     }
     try RuleList.print(RuleList.entries(document), effect: "materialize", json: false, to: output)
     try output.line("everybody else: \(document.simulation.materialize ? "on" : "off")")

@@ -26,7 +26,7 @@ struct EvictCommand: ParsableCommand {
   @Flag(help: "Stop at the first refusal. [default: go on with the others]")
   var stop = false
 
-  @Flag(help: "Print the result as one JSON object per volume. [default: text]")
+  @Flag(help: "Print the result for each volume as one line of JSON. [default: text]")
   var json = false
 
   func run() throws {

@@ -22,4 +22,13 @@ enum FailureList {
     let more = count - Int64(min(failures.count, linesMax))
     if more > 0 { Console.error("cannot \(action) \(HumanText.count(more, "more item")); \(others).") }
   }
+
+  /// Ends a command of which some failed; does nothing if none did.
+  static func end(_ count: Int64, _ what: String) throws {
+    if count == 0 { return }
+    var failure = CommandFailure(
+      "\(what) \(HumanText.count(count, "item")): see `failures` of the answers before this line.", code: .incomplete)
+    failure.isSaid = true
+    throw failure
+  }
 }

@@ -25,7 +25,7 @@ struct ListCommand: ParsableCommand {
   @Flag(name: .customShort("R"), help: "List listed directories below, too. [default: one level]")
   var recursive = false
 
-  @Flag(help: "Print one JSON object per line. [default: text]")
+  @Flag(help: "Print each item as one line of JSON. [default: text]")
   var json = false
 
   func run() throws {
@@ -37,9 +37,12 @@ struct ListCommand: ParsableCommand {
       do {
         try list(location, to: output)
       } catch let error as ControlError where error.code == .remote {
-        try output.flush()
         let errno = error.errno.map { " (\($0.name))" } ?? ""
-        Console.error("cannot list \(path.description): \(TerminalText.escaped(error.message))\(errno).")
+        var failure = CommandFailure(
+          "cannot list \(path.description): \(TerminalText.escaped(error.message))\(errno).",
+          code: CommandFailure.code(of: error), errno: error.errno)
+        failure.path = path.bytes
+        try output.failure(failure, json: json)
         hasFailed = true
       }
     }
@@ -66,7 +69,7 @@ struct ListCommand: ParsableCommand {
   }
 
   private func print(_ item: VolumeItem, at mountPoint: [UInt8], to output: StandardOutput) throws {
-    if json { return try output.line(bytes: try WireCoding.encode(item)) }
+    if json { return try output.line(json: item) }
     var path = TerminalText.escaped(item.pathBytes.isEmpty ? mountPoint : PathBytes.join(mountPoint, item.pathBytes))
     if item.kind == "directory" { path += "/" }
     let isSized = item.kind == "file"

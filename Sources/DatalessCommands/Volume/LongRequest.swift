@@ -1,5 +1,6 @@
 import DatalessControl
 import Synchronization
+import SystemPackage
 
 /// Requests of one command that take long, and that Ctrl-C ends: each says what it has done until then.
 final class LongRequest: Sendable {
@@ -32,10 +33,15 @@ final class LongRequest: Sendable {
   func finish(_ rest: String) throws {
     let paths = unfinished.withLock { $0 }
     guard signal.isRaised || !paths.isEmpty else { return }
-    guard let first = paths.first else { throw CommandExit(.interrupted) }
+    guard let first = paths.first else {
+      var failure = CommandFailure("interrupted, when all was done.", status: .interrupted, errno: .interrupted)
+      failure.isSaid = true
+      throw failure
+    }
     let more = paths.count - 1
     let others = more > 0 ? ", and \(HumanText.count(Int64(more), "path")) after it" : ""
     throw CommandFailure(
-      "interrupted: \(TerminalText.escaped(first)) is not done to its end\(others). \(rest)", status: .interrupted)
+      "interrupted: \(TerminalText.escaped(first)) is not done to its end\(others). \(rest)", status: .interrupted,
+      errno: .interrupted)
   }
 }

@@ -21,7 +21,7 @@ struct MaterializeCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("Files or directories on volumes.", valueName: "path"))
   var paths: [PathArgument]
 
-  @Flag(help: "Print the result as one JSON object per volume. [default: text]")
+  @Flag(help: "Print the result for each volume as one line of JSON. [default: text]")
   var json = false
 
   func run() throws {

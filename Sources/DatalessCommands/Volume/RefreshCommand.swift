@@ -24,12 +24,12 @@ struct RefreshCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("Files or directories on volumes.", valueName: "path"))
   var paths: [PathArgument]
 
-  @Flag(help: "Print the result as one JSON object per volume. [default: text]")
+  @Flag(help: "Print the result for each volume as one line of JSON. [default: text]")
   var json = false
 
   func run() throws {
     let output = StandardOutput()
-    var hasFailed = false
+    var failed: Int64 = 0
     let long = LongRequest()
     for (volume, paths) in try MountedVolumes.locate(paths) {
       guard let result = try Self.refresh(volume, paths, long) else {
@@ -46,10 +46,10 @@ struct RefreshCommand: ParsableCommand {
       FailureList.say(
         result.failures, count: result.failureCount, at: volume.mountPoint, action: "refresh",
         others: "--json names the first 1,000")
-      hasFailed = hasFailed || result.failureCount > 0
+      failed += result.failureCount
     }
     try long.finish("What it found until then is shown; run the command again for the rest.")
-    if hasFailed { throw CommandExit(.failure) }
+    try FailureList.end(failed, "cannot refresh")
   }
 
   private static func refresh(

@@ -22,7 +22,7 @@ struct StatusCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A mounted volume. [default: all of this user]", valueName: "mountpoint"))
   var mountpoint: PathArgument?
 
-  @Flag(help: "Print a JSON object; without MOUNTPOINT, an array of them. [default: text]")
+  @Flag(help: "Print each volume as one line of JSON. [default: text]")
   var json = false
 
   func run() throws {
@@ -34,34 +34,37 @@ struct StatusCommand: ParsableCommand {
       return try output.flush()
     }
     let volumes = try MountedVolumes.own()
-    let others = json ? [] : try MountedVolumes.ofOthers()
-    var statuses: [VolumeStatus] = []
+    let others = try MountedVolumes.ofOthers()
+    var isFirst = true
+    func print(_ lines: [String]) throws {
+      if !isFirst { try output.line("") }
+      isFirst = false
+      for line in lines { try output.line(line) }
+    }
     var failure: CommandFailure?
     for volume in volumes {
       do {
-        statuses.append(try Self.status(of: volume))
+        let status = try Self.status(of: volume)
+        if json { try output.line(json: status) } else { try print(StatusText.lines(status)) }
       } catch let error as ControlError {
         // Unmounted since the mounts were read: nothing is wrong, and there is nothing to show.
         let isThere = try MountedVolumes.own().contains { $0.mountID == volume.mountID && $0.device == volume.device }
         guard isThere else { continue }
-        Console.error(error.message)
-        failure = CommandFailure(error)
+        var found = CommandFailure(error)
+        found.path = volume.mountPoint
+        try output.failure(found, json: json)
+        failure = found
       }
     }
-    if json {
-      try output.json(statuses)
-    } else if volumes.isEmpty, others.isEmpty {
-      try output.line("no dataless volume is mounted")
-    } else {
-      for (index, status) in statuses.enumerated() {
-        if index > 0 { try output.line("") }
-        for line in StatusText.lines(status) { try output.line(line) }
-      }
-      for (index, volume) in others.enumerated() {
-        if index > 0 || !statuses.isEmpty { try output.line("") }
-        for line in StatusText.foreign(volume) { try output.line(line) }
+    for volume in others {
+      if json {
+        try output.line(
+          json: UnaskedVolume(mountpoint: volume.mountPoint, source: volume.source, userID: volume.userID))
+      } else {
+        try print(StatusText.foreign(volume))
       }
     }
+    if !json, volumes.isEmpty, others.isEmpty { try output.line("no dataless volume is mounted") }
     try output.flush()
     if let failure { throw CommandExit(failure.status) }
   }

@@ -14,7 +14,7 @@ struct Transfer: Sendable {
 
   func run(_ paths: [PathArgument], _ call: @escaping Call) throws {
     let output = StandardOutput()
-    var hasFailed = false
+    var failed: Int64 = 0
     let long = LongRequest()
     for (volume, paths) in try MountedVolumes.locate(paths) {
       guard let result = try transfer(volume, paths, long, call) else {
@@ -33,10 +33,10 @@ struct Transfer: Sendable {
       FailureList.say(
         result.failures, count: result.failureCount, at: volume.mountPoint, action: action,
         others: verb == "evicted" ? "--json names them all" : "--json names the first 1,000, the log all")
-      hasFailed = hasFailed || result.failureCount > 0
+      failed += result.failureCount
     }
     try long.finish("Everything else that was asked for is \(verb); the same command goes on from here.")
-    if hasFailed { throw CommandExit(.failure) }
+    try FailureList.end(failed, "cannot \(action)")
   }
 
   private var action: String { verb == "evicted" ? "evict" : "materialize" }

@@ -25,22 +25,6 @@ struct UnmountCommand: ParsableCommand {
   @Flag(help: "Print a JSON object. [default: print nothing]")
   var json = false
 
-  private struct Report: Encodable {
-    var mountpoint: String
-    var mountpointBase64: String?
-    var log: String?
-    var logBase64: String?
-    /// Whether the daemon was dead before, and only its mount was left.
-    var wasDead: Bool
-
-    enum CodingKeys: String, CodingKey {
-      case mountpoint, log
-      case mountpointBase64 = "mountpoint_b64"
-      case logBase64 = "log_b64"
-      case wasDead = "was_dead"
-    }
-  }
-
   /// How long an orderly end may take after the daemon said that it has begun.
   private static let timeLimitMilliseconds = 10_000
 
@@ -56,22 +40,19 @@ struct UnmountCommand: ParsableCommand {
     // Held from here on: what is asked, signalled and removed is the volume that was found.
     let runtime = try? VolumeRuntime.open(volume)
     let record = try? runtime?.record()
-    let wasDead = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
+    let daemon = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
     // The runtime directory and content of a daemon that was dead, or had to be killed.
     Leftovers.remove()
-    guard json else {
-      if wasDead { Console.note("dataless: the daemon was dead; its mount is removed.") }
-      return
+    if json {
+      try StandardOutput().json(UnmountAnswer(mountpoint: volume.mountPoint, log: record?.logBytes, daemon: daemon))
+    } else if daemon == .wasDead {
+      Console.note("dataless: the daemon was dead; its mount is removed.")
     }
-    let (path, base64) = WirePath.split(volume.mountPoint)
-    try StandardOutput().json(
-      Report(
-        mountpoint: path, mountpointBase64: base64, log: record?.log, logBase64: record?.logBase64, wasDead: wasDead))
+    if let failure = Self.failure(daemon, volume) { throw failure }
   }
 
   /// - Parameter daemon: By the kernel's word; what answers on the socket is asked to end, and believed nothing.
-  /// - Returns: Whether the daemon was dead.
-  private func end(_ volume: MountEntry, _ daemon: DaemonIdentity) throws -> Bool {
+  private func end(_ volume: MountEntry, _ daemon: DaemonIdentity) throws -> UnmountAnswer.Daemon {
     do {
       _ = try Blocking.run {
         try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.unmount() }
@@ -80,39 +61,47 @@ struct UnmountCommand: ParsableCommand {
       // It may be about to begin or to end; a dead one holds nothing.
       guard case .process = daemon else {
         try Unmounter.detachDead(volume.mountPoint)
-        return true
+        return .wasDead
       }
     } catch let error as ControlError where [.timedOut, .remote, .malformed].contains(error.code) {
       // It does not do what it is asked to.
     }
-    try wait(for: daemon, volume)
-    return false
+    return try wait(for: daemon, volume)
   }
 
-  private func wait(for daemon: DaemonIdentity, _ volume: MountEntry) throws {
-    let name = TerminalText.escaped(volume.mountPoint)
+  private func wait(for daemon: DaemonIdentity, _ volume: MountEntry) throws -> UnmountAnswer.Daemon {
     switch daemon {
     case .process(let process):
       let isOrderly = Unmounter.endDaemon(
         process, mountpoint: volume.mountPoint, timeLimitMilliseconds: Self.timeLimitMilliseconds)
-      guard isOrderly else {
-        throw CommandFailure(
-          "the daemon of \(name) did not end in time and was killed (ETIMEDOUT). The log may lack its last records.",
-          status: .timedOut)
-      }
-      try Unmounter.removeIfStill(volume)
+      guard isOrderly else { return .killed }
     case .none, .foreign:
       try Unmounter.remove(volume.mountPoint)
-      throw CommandFailure(
+      return .notItsOwn
+    case .elsewhere, .unknown:
+      guard Unmounter.waitForEnd(of: volume, timeLimitMilliseconds: Self.timeLimitMilliseconds) else { return .notSeen }
+    }
+    try Unmounter.removeIfStill(volume)
+    return .ended
+  }
+
+  /// What was not as it should be, though the volume is unmounted.
+  private static func failure(_ daemon: UnmountAnswer.Daemon, _ volume: MountEntry) -> CommandFailure? {
+    let name = TerminalText.escaped(volume.mountPoint)
+    switch daemon {
+    case .ended, .wasDead: return nil
+    case .killed:
+      return CommandFailure(
+        "the daemon of \(name) did not end in time and was killed (ETIMEDOUT). The log may lack its last records.",
+        status: .timedOut)
+    case .notItsOwn:
+      return CommandFailure(
         "\(name) is unmounted, but what answered on its control socket is not its daemon (EPERM). No process was "
           + "signalled; look at those of user \(volume.userID.map(String.init) ?? "unknown").")
-    case .elsewhere, .unknown:
-      guard Unmounter.waitForEnd(of: volume, timeLimitMilliseconds: Self.timeLimitMilliseconds) else {
-        throw CommandFailure(
-          "\(name) is unmounted, but its daemon did not end, and cannot be seen from this pid namespace (ESRCH). "
-            + "End it where it runs: the pid in its log, on the line volume.mounted, is its own there.")
-      }
-      try Unmounter.removeIfStill(volume)
+    case .notSeen:
+      return CommandFailure(
+        "\(name) is unmounted, but its daemon did not end, and cannot be seen from this pid namespace (ESRCH). "
+          + "End it where it runs: the pid in its log, on the line volume.mounted, is its own there.")
     }
   }
 }

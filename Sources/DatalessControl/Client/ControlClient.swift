@@ -223,7 +223,8 @@ public final class ControlClient: Sendable {
 
   static func remote(_ error: WireError) -> ControlError {
     let code: ControlError.Code = error.problems == nil ? .remote : .invalidScenario
-    return ControlError(code: code, errno: error.errno.flatMap { Errno(name: $0) }, message: error.message)
+    return ControlError(
+      code: code, errno: error.errno.flatMap { Errno(name: $0) }, message: error.message, answer: error)
   }
 
   func translated(_ error: any Error) -> any Error {

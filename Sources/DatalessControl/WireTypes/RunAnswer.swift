@@ -1,12 +1,15 @@
 /// What `dataless run --json` writes: how the run ended and why, and what the command materialized.
 ///
-/// A run that could not begin writes an `ErrorAnswer` instead.
+/// A run that could not begin writes a `CommandErrorAnswer` instead.
 public struct RunAnswer: Codable, Sendable, Equatable {
   /// Of `dataless run` itself.
   public var exitStatus: Int32
   /// Why it is that: `command` (its own), `budget_exceeded`, `cut_short`, `rules_unused`, `interrupted`, `not_found`,
   /// `not_executable` or `failed`.
   public var reason: String
+  /// What there is to say about it, as on standard error beside the summary: what failed, each budget that was exceeded, what
+  /// the command left running, rules that never fired.
+  public var messages: [String]
   public var command: RunCommandEnd
   /// What was used of the budgets; absent when the daemon could not say.
   public var budget: BudgetStatus?
@@ -20,17 +23,19 @@ public struct RunAnswer: Codable, Sendable, Equatable {
   public var summary: SummaryReport?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case reason, command, budget, children, rules, log, summary
+    case reason, messages, command, budget, children, rules, log, summary
     case exitStatus = "exit_status"
     case logBase64 = "log_b64"
   }
 
   public init(
-    exitStatus: Int32, reason: String, command: RunCommandEnd, budget: BudgetStatus?, children: RunChildren,
+    exitStatus: Int32, reason: String, messages: [String] = [], command: RunCommandEnd, budget: BudgetStatus?,
+    children: RunChildren,
     rules: RuleCounts?, log: [UInt8], summary: SummaryReport?
   ) {
     self.exitStatus = exitStatus
     self.reason = reason
+    self.messages = messages
     self.command = command
     self.budget = budget
     self.children = children

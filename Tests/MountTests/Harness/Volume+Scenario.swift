@@ -16,8 +16,7 @@ extension Volume {
   }
 
   func gates() async throws -> [JSON] {
-    let list = try await json("gate", "list", mountpoint)
-    return list["gates"]?.array ?? []
+    try await done("gate", "list", mountpoint, "--json").lines.map { try JSON(parsing: $0.utf8) }
   }
 
   func records(ofType type: String) async throws -> [JSON] {

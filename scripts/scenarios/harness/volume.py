@@ -72,6 +72,10 @@ class Volume:
     def json(self, *arguments):
         return json.loads(self.command(*arguments, "--json").output or b"{}")
 
+    def gates(self):
+        """The gates, each with what it holds."""
+        return [json.loads(line) for line in self.command("gate", "list", self.mountpoint, "--json").output.splitlines()]
+
     def path(self, *names):
         return os.path.join(self.mountpoint, *names)
 
