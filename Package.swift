@@ -81,7 +81,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "DatalessDaemonTests", dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", system],
+      name: "DatalessDaemonTests",
+      dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", "FuseKit", system],
       exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
       name: "MountTests", dependencies: ["dataless"], exclude: ["Clients"], swiftSettings: settings),

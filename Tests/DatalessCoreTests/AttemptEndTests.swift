@@ -70,7 +70,11 @@ import Testing
     let waiter = fixture.makeWaiter()
     let answer = fixture.trigger(node, waiter: waiter)
     fixture.content.committing.withLock { hook in
-      hook = { [engine = fixture.engine] in engine.leave(waiter, FSError(.interrupted, "killed")) }
+      hook = { [engine = fixture.engine, lane = fixture.lane] in
+        engine.leave(waiter, FSError(.interrupted, "killed"))
+        // What is to be removed is removed while the write goes on, by another thread of the lane.
+        lane.runAll()
+      }
     }
     fixture.lane.runAll()
     #expect(answer.errno == "EINTR")

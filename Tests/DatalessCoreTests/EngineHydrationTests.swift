@@ -195,6 +195,24 @@ import Testing
     #expect(fixture.content.items == 0 && fixture.content.openWriters == 0)
   }
 
+  /// What SOURCE says of a size may be anything: no sum of an offset and a length may be more than an offset can be.
+  @Test(arguments: [Hydration.partial, .progressive], [nil, 100] as [Int64?])
+  func aFileThatEndsAtTheLargestOffsetFailsAndTrapsNothing(hydration: Hydration, fault: Int64?) throws {
+    var rule = Rule(name: "planned", match: RuleMatch(), effects: RuleEffects())
+    rule.match.kind = .file
+    rule.effects.fault = fault.map { Fault(.errno(.ioError), after: .bytes($0)) }
+    let fixture = fixture(10, hydration, rules: rule.effects.fault == nil ? [] : [rule])
+    fixture.store.edit("file") { $0.attributes.size = .max }
+    let offsets: [Int64] = [.max - 1, .max - 4096, .max - 5_000_000, 4096]
+    for offset in offsets {
+      let answer = read(fixture, offset, 4096)
+      fixture.lane.runAll()
+      #expect(answer.errno == "ESTALE", "at \(offset): the source ends before")
+    }
+    #expect(state(fixture) == "dataless")
+    #expect(fixture.content.items == 0 && fixture.content.openWriters == 0)
+  }
+
   @Test func aRuleDecidesForItsFiles() throws {
     var rule = Rule(name: "whole", match: RuleMatch(), effects: RuleEffects())
     rule.match.paths = [try #require(PathPattern(Array("file".utf8)))]

@@ -17,8 +17,18 @@ final class ScriptedOperations: FuseOperations {
   let seen = Mutex(Seen())
   /// Called with each parked READ, on the session's thread.
   let onPark: @Sendable (ParkedReply<DataReply>) -> Void
+  /// Called while INIT is being answered, on the session's thread.
+  let onInitialized: @Sendable () -> Void
 
-  init(onPark: @escaping @Sendable (ParkedReply<DataReply>) -> Void = { _ in }) { self.onPark = onPark }
+  init(
+    onPark: @escaping @Sendable (ParkedReply<DataReply>) -> Void = { _ in },
+    onInitialized: @escaping @Sendable () -> Void = {}
+  ) {
+    self.onPark = onPark
+    self.onInitialized = onInitialized
+  }
+
+  func initialized(_ features: NegotiatedFeatures) { onInitialized() }
 
   static let attributes = FuseAttributes(
     inode: 4711, size: 100, blocks: 8, accessTime: FuseTime(seconds: -1, nanoseconds: 1),

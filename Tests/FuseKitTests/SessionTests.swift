@@ -25,6 +25,22 @@ struct SessionTests {
     #expect(features.maxReadahead == 131_072)
   }
 
+  /// The kernel sends requests as soon as it has the answer. Whatever they bring to an end is to be told to it, so by then the file
+  /// system must know how.
+  @Test func theFileSystemIsReadyToTellTheKernelBeforeItHasTheAnswerToInit() throws {
+    let session = Mutex<FuseSession?>(nil)
+    let kernel = try FakeKernel(
+      ScriptedOperations(onInitialized: {
+        _ = session.withLock { $0 }?.notifier.invalidateAttributes(FuseNode(rawValue: 5))
+      }), threads: 1)
+    session.withLock { $0 = kernel.session }
+    defer { session.withLock { $0 = nil } }
+    let first = try kernel.initialize()
+    #expect(first.unique == 0 && first.error == 2 && first.body.starts(with: bytes(UInt64(5))))
+    let second = try kernel.receive()
+    #expect(second.unique == 2 && second.error == 0)
+  }
+
   @Test func anOldKernelWorksToo() throws {
     let kernel = try FakeKernel(ScriptedOperations())
     let answer = try kernel.initialize(minor: 34, flags: 0x0FFF_FFFF)

@@ -87,6 +87,32 @@ extension RealMounts {
       }
     }
 
+    /// A page ends in the middle of a directory, and in the middle of the way down.
+    @Test(.enabled(if: Machine.isRoot, "asks the socket below /run"), arguments: 1...5)
+    func pagesOfItemsHaveAsManyAsWereAskedForAndTogetherAll(limit: Int) async throws {
+      try await withVolume(source: { scratch in
+        try await scratch.shell("mkdir -p a/b c; touch a/1 a/2 a/b/3 a/b/4 c/5 6")
+      }) { volume in
+        let all = try await run(["find", volume.mountpoint, "-mindepth", "1", "-printf", "%P\\n"]).lines
+        let device = try #require(Machine.mounts().last { $0.point == volume.mountpoint }?.device)
+        let socket = "\(Machine.runtimeDirectory)/\(device)/control.sock"
+        var paths: [String] = []
+        var after = ""
+        repeat {
+          let answer = try await run([
+            "curl", "--silent", "--fail", "--unix-socket", socket,
+            "http://dataless/v1/items?recursive=1&limit=\(limit)\(after)",
+          ])
+          let page = try JSON(parsing: answer.output)
+          let items = try #require(page["items"]?.array)
+          #expect(items.count <= limit)
+          paths += items.compactMap { $0["path"]?.string }
+          after = page["next"]?.string.map { "&after=\($0)" } ?? ""
+        } while !after.isEmpty && paths.count < 100
+        #expect(paths.sorted() == ([""] + all).sorted())
+      }
+    }
+
     @Test func noChildOfTheDaemonHoldsItsDevice() async throws {
       try await withVolume(source: { try $0.file("file", size: 10) }) { volume in
         let daemon = try #require(try await volume.status()["pid"]?.int)

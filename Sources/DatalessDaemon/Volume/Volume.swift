@@ -21,7 +21,7 @@ final class Volume: VolumeRunning {
   let session: FuseSession
   let startedAt: MonotonicTime
   let startedText: String
-  private let kernel: SessionKernelCache
+  let kernel: SessionKernelCache
   private let control = ControlLane()
   private let cacheDirectory: SessionDirectory
   private let serving = Mutex<Serving?>(nil)

@@ -93,6 +93,20 @@ struct TrustedDirectoryTests {
     #expect(access(directory.path(of: "."), F_OK) == 0)
   }
 
+  /// A clean-up unlinks a lock between open and flock: two daemons would each hold "the" lock, of two files.
+  @Test func aLockWhoseNameIsAnothersOrNobodysIsNotTheLock() throws {
+    let directory = try directory()
+    let name = Array("lock".utf8)
+    let lock = try directory.file(name, O_RDWR | O_CREAT)
+    defer { close(lock) }
+    #expect(directory.isStill(lock, name))
+    directory.unlink(name)
+    #expect(!directory.isStill(lock, name))
+    let other = try directory.file(name, O_RDWR | O_CREAT)
+    defer { close(other) }
+    #expect(!directory.isStill(lock, name) && directory.isStill(other, name))
+  }
+
   @Test func theKernelNamesTheDaemonThatHoldsTheLock() throws {
     let runtime = "\(scratch.path)/runtime"
     let held = try VolumeDirectory.claim(runtime: runtime, device: "0:77")

@@ -110,6 +110,11 @@ import Testing
     try ChildProcess(script: "grep -c ' POSIX .* READ  *\(pid) ' /proc/locks").readLine()
   }
 
+  /// The same that cover one byte, which is what tells the policy (cdataless_carrier.h).
+  private static func locksOfOneByte(of pid: Int32) throws -> String? {
+    try ChildProcess(script: #"grep -c ' POSIX .* READ  *\#(pid) .* \([0-9][0-9]*\) \1$' /proc/locks"#).readLine()
+  }
+
   @Test func aThreadHasOneLockHoweverOftenItChangesAndNoneWhenItHasEnded() throws {
     let client = try PolicyClient()
     _ = try client.newThread()
@@ -117,6 +122,7 @@ import Testing
     for policy in [PolicyClient.Policy.on, .off, .on, .off] {
       #expect(try client.set(.thread, policy, thread: 1) == "0")
       #expect(try Self.locks(of: client.pid) == "1")
+      #expect(try Self.locksOfOneByte(of: client.pid) == "1", "and no policy beside it")
     }
     #expect(try client.tell("end", thread: 1) == "ended")
     #expect(try Self.locks(of: client.pid) == "0")
