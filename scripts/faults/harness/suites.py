@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -15,23 +16,42 @@ CRASHED = re.compile(r"Fatal error|: error: Exited with|Program crashed|signal c
 PASSED = re.compile(r"Test run with (\d+) tests?.* passed")
 
 
-# A fault may do anything, and the tests run as root: what the machine needs is read-only to them. Daemons and mounts of
-# tests that were cut short end with the namespaces.
+# A fault may do anything, and the tests run as root. So they run in mount and pid namespaces of their own, in which what the
+# machine needs is read-only, and runtime directories, caches, logs and temporary files are fresh: nothing of another run's, or
+# of a volume that is in use, can be reached. Daemons and mounts of tests that were cut short end with the namespaces.
+# "$1" is the copy, "$2" an empty directory on a disk.
 CAGE = """
-for directory in /dev /etc /usr /home /root /opt; do
-  [ -d $directory ] && mount --bind $directory $directory && mount -o remount,bind,ro $directory
+tree=$1 fresh=$2; shift 2
+for directory in /tmp /var/tmp /var/cache /var/log; do
+  [ -d $directory ] || continue
+  mkdir -p "$fresh$directory" && chmod --reference=$directory "$fresh$directory" || exit 125
 done
+for directory in /dev /etc /usr /home /root /opt /srv /boot /var; do
+  [ -d $directory ] || continue
+  mount --bind $directory $directory && mount -o remount,bind,ro $directory || exit 125
+done
+# Where they lie in one of those.
+mount --bind "$tree" "$tree" && mount -o remount,bind,rw "$tree" || exit 125
+mount --bind "$fresh" "$fresh" && mount -o remount,bind,rw "$fresh" && cd "$fresh" || exit 125
+for directory in /tmp /var/tmp /var/cache /var/log; do
+  [ ! -d $directory ] || mount --bind ".$directory" $directory || exit 125
+done
+mount -t tmpfs -o mode=755 none /run && cd "$tree" || exit 125
 exec "$@"
 """
-CAGED = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", CAGE, "sh"]
+CAGED = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
+         CAGE, "sh"]
 
 
 class Suites:
     class Broken(Exception):
-        """The tests fail without a fault."""
+        """The tests fail without a fault, or cannot be run."""
 
     def __init__(self, copy, results, end):
         self.copy, self.results, self.end = copy, results, end
+        self.cages = 0
+        if os.geteuid() == 0 and self._in_cage(["true"], subprocess.run).returncode != 0:
+            raise Suites.Broken("cannot make namespaces in which faults do no harm; see above")
 
     def run(self, fault, suites):
         limit = self._baseline(suites) * 4 + 30
@@ -64,13 +84,13 @@ class Suites:
         """(passed | failed | crashed | hangs, the test, seconds)"""
         # The bundle itself: `swift test` plans the build anew before each run.
         command = [self.copy.bundle, "--testing-library", "swift-testing", "--no-parallel", "--filter", suites]
-        if os.geteuid() == 0:
-            command = [*CAGED, *command]
         environment = {**os.environ, "DATALESS_PLANTED_FAULT": fault, "NO_COLOR": "1"}
         started = time.monotonic()
-        process = subprocess.Popen(
-            command, cwd=self.copy.tree, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, start_new_session=True)
+        def start(command):
+            return subprocess.Popen(
+                command, cwd=self.copy.tree, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, start_new_session=True)
+        process = self._in_cage(command, start) if os.geteuid() == 0 else start(command)
         try:
             outcome, test = self._watch(process, started + limit)
         finally:
@@ -81,6 +101,15 @@ class Suites:
             process.wait()
             process.stdout.close()
         return outcome, test, time.monotonic() - started
+
+    def _in_cage(self, command, start):
+        """Starts a command where it can do no harm, on directories of its own; those of the run before are removed."""
+        folder = os.path.join(self.copy.tree, ".build", "cage")
+        shutil.rmtree(folder, ignore_errors=True)
+        self.cages += 1
+        fresh = os.path.join(folder, str(self.cages))
+        os.makedirs(fresh)
+        return start([*CAGED, self.copy.tree, fresh, *command])
 
     @staticmethod
     def _watch(process, deadline):

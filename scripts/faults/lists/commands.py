@@ -5,7 +5,7 @@ from harness.lists import Part
 scenario = Part("Sources/DatalessScenario", ["^DatalessScenarioTests\\.[A-EG-Z]"])
 scenario.add(
     "chance-shadows", "Checks/RuleOverlaps.swift", "a rule that holds by chance is said to hide those behind it",
-    "guard rule.match.probability == nil, masks", "guard rule.match.probability == nil || FAULT, masks",
+    "guard rule.match.probability == nil, !rule", "guard rule.match.probability == nil || FAULT, !rule",
     tests=["WarningTests"])
 scenario.add(
     "disjoint-by-size", "Checks/MatchDisjointness.swift", "two gates of rules that share no size are said to overlap",

@@ -87,7 +87,7 @@ lifecycle.add(
     tests=["VolumeDirectoryTests"])
 lifecycle.add(
     "mountpoint-lock-left", "TemporaryMountpoint.swift", "each `run` leaves a lock file",
-    "_ = CPath.with(path + lockSuffix) { unlink($0) }", "if !FAULT { _ = CPath.with(path + lockSuffix) { unlink($0) } }",
+    "parent.unlink(session + lockSuffix)", "if !FAULT { parent.unlink(session + lockSuffix) }",
     tests=["VolumeDirectoryTests|RunTests"], mounts=["RealMounts/Running/"])
 lifecycle.add(
     "placeholder-once", "Placeholders.swift", "of several {} in one argument only the first is replaced",
@@ -117,7 +117,8 @@ volume.add(
     mounts=["RealMounts/(Eviction|Refreshes)/"])
 volume.add(
     "attributes-not-forgotten", "SessionKernelCache.swift", "st_blocks stays 0 after a materialization",
-    "_ = notifier.invalidateAttributes(FuseNode(node))", "if !FAULT { _ = notifier.invalidateAttributes(FuseNode(node)) }",
+    "return notifier.invalidateAttributes(FuseNode(node)) != .noSuchFileOrDirectory",
+    "return FAULT || notifier.invalidateAttributes(FuseNode(node)) != .noSuchFileOrDirectory",
     mounts=["RealMounts/Metadata/"])
 volume.add(
     "directory-stays-open", "FilesystemAdapter+Directories.swift", "a directory that was read can never be evicted",
