@@ -17,6 +17,9 @@ enum ScriptName {
     var hasModules = false
     /// Whether a single `-` ends the options; elsewhere it means standard input.
     var dashEndsOptions = false
+    /// Whether the script may come behind `--`. To others that is the end of all that is theirs: what follows are arguments
+    /// of a script on standard input.
+    var scriptFollowsDashes = true
   }
 
   private static let shell = Interpreter(
@@ -43,7 +46,8 @@ enum ScriptName {
     case "node", "nodejs": node
     case "perl": perl
     case "ruby": ruby
-    case "php", "tclsh", "wish", "lua", "luajit", "fish": Interpreter(flags: "")
+    case "lua", "luajit", "fish": Interpreter(flags: "")
+    case "php", "tclsh", "wish": Interpreter(flags: "", scriptFollowsDashes: false)
     default: nil
     }
   }
@@ -73,6 +77,7 @@ enum ScriptName {
         return index
       }
       let text = String(decoding: word, as: UTF8.self)
+      if text == "--", !interpreter.scriptFollowsDashes { return nil }
       if text == "--" || (text == "-" && interpreter.dashEndsOptions) {
         return index + 1 < arguments.count ? index + 1 : nil
       }
