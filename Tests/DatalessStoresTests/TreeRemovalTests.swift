@@ -108,4 +108,22 @@ import Testing
       umount2(scratch.full("tree/d"), CInt(MNT_DETACH))
     }
   }
+
+  /// A file system may list names that it cannot find, of which some come again and again, or ever more of them.
+  @Test(.enabled(if: isRoot, "mounting needs root"), .timeLimit(.minutes(2)), arguments: [3, 5_000, nil])
+  func namesThatAreListedAndNotFoundHaveAnEnd(names: Int?) {
+    withPrivateMounts {
+      let scratch = Scratch("removal-phantom")
+      guard let system = PhantomFileSystem(scratch.path, names: names) else {
+        Issue.record("cannot mount")
+        return
+      }
+      let directory = open(scratch.path, O_RDONLY | O_DIRECTORY)
+      #expect(throws: names == 3 ? Errno.directoryNotEmpty : Errno.ioError) {
+        try TreeRemoval.remove(Array("d".utf8), in: directory, missesMax: 10_000)
+      }
+      close(directory)
+      system.end()
+    }
+  }
 }
