@@ -17,6 +17,8 @@ public struct Distrust: Error, Sendable, Equatable, CustomStringConvertible {
     case tooLarge
     /// It lies on a file system of this type that a user serves: a look at it could wait for ever.
     case servedByUser(String)
+    /// It lies where names are mounted when they are looked at (autofs): root would have another user's choice mounted.
+    case automount
   }
 
   /// The place itself or the directory above it that is not trusted.
@@ -31,7 +33,7 @@ public struct Distrust: Error, Sendable, Equatable, CustomStringConvertible {
   public var errno: Errno {
     switch reason {
     case .system(let errno): errno
-    case .owner, .permissions, .servedByUser: .notPermitted
+    case .owner, .permissions, .servedByUser, .automount: .notPermitted
     case .link: .tooManySymbolicLinkLevels
     case .notDirectory: .notDirectory
     case .notRegular: .invalidArgument
@@ -52,6 +54,7 @@ public struct Distrust: Error, Sendable, Equatable, CustomStringConvertible {
       case .notRegular: " is not a regular file"
       case .tooLarge: " is larger than any of ours"
       case .servedByUser(let type): " lies on a \(type) mount, which a user serves"
+      case .automount: " lies on an autofs mount, where a look at a name has something mounted"
       }
     return "\(name)\(words) (\(errno.name))"
   }

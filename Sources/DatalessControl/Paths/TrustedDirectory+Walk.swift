@@ -21,8 +21,8 @@ extension TrustedDirectory {
 
   /// Walks to a directory, one name after the other, and opens it.
   ///
-  /// A symbolic link on the way is followed only if root or the owner made it. With an owner that is not the caller, no
-  /// file system is entered that a user serves.
+  /// A symbolic link on the way is followed only if root or the owner made it. With an owner that is not the caller, only root's
+  /// are, and no file system is entered that a user serves or where a name alone has something mounted.
   ///
   /// - Parameters:
   ///   - path: Absolute.
@@ -39,6 +39,8 @@ extension TrustedDirectory {
     let isForeign = owner != geteuid()
     // Whoever the root directory belongs to decides about everything: in a user namespace root's number is another.
     let trusted: Set<UInt32> = [0, root.facts.owner, owner]
+    // Another user's link would have root look wherever that user likes.
+    let linkMakers = isForeign ? trusted.subtracting([owner]) : trusted
     var here = root
     var pending = Array(PathBytes.components(path).reversed())
     var links = 0
@@ -47,7 +49,7 @@ extension TrustedDirectory {
       let next = try here.child(name, creating: creating ? (pending.isEmpty ? 0o700 : 0o755) : nil)
       if next.facts.isLink {
         links += 1
-        guard trusted.contains(next.facts.owner), links <= linksMax, followsLast || !pending.isEmpty else {
+        guard linkMakers.contains(next.facts.owner), links <= linksMax, followsLast || !pending.isEmpty else {
           throw Distrust(next.path, .link)
         }
         let target = try next.target()
@@ -83,11 +85,13 @@ extension DirectoryStep {
     guard !facts.isOpenToAll else { throw Distrust(path, .permissions(facts.mode)) }
   }
 
-  /// A FUSE mount can be any user's, and may leave every question without an answer.
+  /// A FUSE mount can be any user's, and may leave every question without an answer. Below an autofs mount, a look at a name has
+  /// something mounted, such as another machine's disk.
   fileprivate func checkServedBySystem() throws(Distrust) {
     let mounts = (try? FileBytes.read("/proc/self/mountinfo")).map { MountTable(parsing: $0) }
     let mount = mounts?.entries.first { UInt64($0.mountID) == facts.mount }
     guard let type = mount?.fileSystemType else { throw Distrust(path, .servedByUser("unknown")) }
     guard !type.hasPrefix("fuse") else { throw Distrust(path, .servedByUser(type)) }
+    guard type != "autofs" else { throw Distrust(path, .automount) }
   }
 }

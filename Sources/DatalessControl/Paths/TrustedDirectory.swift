@@ -156,7 +156,27 @@ public final class TrustedDirectory: Sendable {
   // MARK: System calls
 
   private func open(_ name: [UInt8], _ flags: CInt) throws(Distrust) -> CInt {
-    let all = flags | CLINUX_O_NOFOLLOW | CLINUX_O_NONBLOCK | CLINUX_O_CLOEXEC | O_NOCTTY
+    let all = flags | CLINUX_O_NONBLOCK | CLINUX_O_CLOEXEC | O_NOCTTY
+    guard owner != geteuid(), flags & O_CREAT == 0 else { return try openBeneath(name, all) }
+    // What another user has there may be an automount point, which an open would trigger and this does not.
+    let pin = try openBeneath(name, CLINUX_O_PATH | CLINUX_O_CLOEXEC)
+    defer { close(pin) }
+    let facts = try facts(of: pin, name)
+    guard facts.isDirectory || facts.mode & S_IFMT == S_IFREG else {
+      throw Distrust(PathBytes.join(path, name), facts.isLink ? .link : .notRegular)
+    }
+    guard facts.isDirectory || flags & CLINUX_O_DIRECTORY == 0 else {
+      throw Distrust(PathBytes.join(path, name), .notDirectory)
+    }
+    let opened =
+      facts.isDirectory
+      ? clinux_openat(pin, ".", all, 0) : clinux_openat(CLINUX_AT_FDCWD, "/proc/self/fd/\(pin)", all, 0)
+    guard opened >= 0 else { throw failure(name, CInt(-opened)) }
+    return CInt(opened)
+  }
+
+  private func openBeneath(_ name: [UInt8], _ flags: CInt) throws(Distrust) -> CInt {
+    let all = flags | CLINUX_O_NOFOLLOW
     let resolve = CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_SYMLINKS | CLINUX_RESOLVE_NO_XDEV
     let opened = (name + [0]).withUnsafeBytes {
       clinux_openat2(

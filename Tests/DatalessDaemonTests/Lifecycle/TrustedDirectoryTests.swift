@@ -59,6 +59,42 @@ struct TrustedDirectoryTests {
     #expect(OwnPath.resolve(scratch.bytes("link")) == scratch.bytes)
   }
 
+  /// What another user has prepared is looked at without what that user would have root do.
+  @Test(.enabled(if: geteuid() == 0, "gives files to another user"))
+  func anotherUsersLinksAreNotFollowed() throws {
+    let logs = scratch.directory("logs")
+    scratch.file("logs/log", "content")
+    symlink("log", "\(scratch.path)/logs/link")
+    mkfifo("\(scratch.path)/logs/pipe", 0o600)
+    for name in ["", "/log", "/link", "/pipe"] { lchown("\(scratch.path)/logs\(name)", stranger, stranger) }
+    symlink(scratch.path + "/logs", "\(scratch.path)/way")
+    func open(_ path: [UInt8]) throws(Distrust) -> TrustedDirectory {
+      try TrustedDirectory.open(path, owner: stranger, ancestors: .any)
+    }
+    #expect(try open(scratch.bytes("way")).read("log") == Array("content".utf8), "root made the link")
+    lchown("\(scratch.path)/way", stranger, stranger)
+    #expect(reason { () throws(Distrust) in try open(scratch.bytes("way")) } == .link)
+    let directory = try open(logs)
+    #expect(reason { () throws(Distrust) in try directory.read("link") } == .link)
+    #expect(reason { () throws(Distrust) in try directory.read("pipe") } == .notRegular)
+    #expect(reason { () throws(Distrust) in try directory.directory(Array("log".utf8)) } == .notDirectory)
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "mounting needs root"))
+  func nothingIsMountedForALookAtAnotherUsersPath() throws {
+    let path = scratch.directory("auto")
+    let mount = try #require(Automount(at: scratch.path + "/auto"))
+    defer { mount.end() }
+    let below = path + Array("/host/share".utf8)
+    #expect(
+      reason { () throws(Distrust) in try TrustedDirectory.open(below, owner: stranger, ancestors: .any) } == .automount
+    )
+    #expect(mount.requests == 0)
+    // The file system is one that asks.
+    #expect(access(scratch.path + "/auto/host", F_OK) != 0)
+    #expect(mount.requests == 1)
+  }
+
   @Test func onlyRegularFilesAreOpenedAndNothingIsWaitedFor() throws {
     mkfifo("\(scratch.path)/pipe", 0o600)
     symlink("\(scratch.path)/file", "\(scratch.path)/link")
