@@ -123,6 +123,33 @@ import Testing
     #expect(try row("cancelled").isBad)
   }
 
+  /// What the log says of a handle is the least where pages were cached before, and the most where whole units are counted.
+  @Test(
+    arguments: [
+      ("", 500, "50.0 %"), ("", 0, "not read"), (#","cached_before":true"#, 500, "50.0 % or more"),
+      (#","cached_before":true"#, 0, "unknown"), (#","cached_before":true"#, 1_000, "100 %"),
+      (#","covered_unit":4096"#, 500, "up to 50.0 %"), (#","covered_unit":4096,"cached_before":true"#, 500, "unknown"),
+    ])
+  func aHandleSaysHowMuchOfTheFileWasReadAndWhetherThatIsKnown(fields: String, covered: Int, outcome: String) throws {
+    let record = try #require(
+      LogRecord(line: bytes(#"{"type":"handle.closed","path":"a","size":1000,"covered_bytes":\#(covered)\#(fields)}"#)))
+    var table = LogTable(showsEveryType: true, showsStarts: false)
+    #expect(table.row(record, LogProcesses(keepsRecords: false))?.outcome == outcome)
+  }
+
+  /// Two sessions of one file number their attempts alike.
+  @Test func filterByPathTellsSessionsApart() throws {
+    var filter = LogFilter(path: Glob(bytes("*.c")))
+    func accepts(_ session: String, _ type: String, _ fields: String) throws -> Bool {
+      let line = #"{"session":"\#(session)","type":"\#(type)","attempt":1\#(fields)}"#
+      return filter.accepts(try #require(LogRecord(line: bytes(line))), LogProcesses(keepsRecords: false))
+    }
+    #expect(try accepts("a", "materialization.started", #","path":"x.c""#))
+    #expect(try !accepts("b", "materialization.started", #","path":"x.h""#))
+    #expect(try accepts("a", "wait.started", ""))
+    #expect(try !accepts("b", "wait.started", ""))
+  }
+
   @Test func everyTypeHasARow() throws {
     #expect(try Self.rows(showsEveryType: true).count == Self.log.lines.count + 1)
     #expect(try Self.rows(showsStarts: true).count == 5 + 3)

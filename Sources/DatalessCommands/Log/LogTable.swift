@@ -137,9 +137,18 @@ struct LogTable {
   private func handleClosed(_ json: JSONObject, _ row: inout LogRow) {
     row.what = "close"
     row.size = json.integer("covered_bytes").map { HumanText.size($0) } ?? ""
-    if let size = json.integer("size"), let covered = json.integer("covered_bytes") {
-      row.outcome = covered == 0 ? "not read" : "\(HumanText.percent(covered, of: size))"
+    guard let size = json.integer("size"), let covered = json.integer("covered_bytes") else { return }
+    // Pages that were cached before may have been used unseen; whole units count more than was read.
+    let isLeast = json.bool("cached_before") == true && covered < size
+    let isMost = (json.integer("covered_unit") ?? 1) > 1
+    let share = HumanText.percent(covered, of: size)
+    switch (isLeast, isMost) {
+    case (true, true): row.outcome = "unknown"
+    case (true, false): row.outcome = covered <= 0 ? "unknown" : "\(share) or more"
+    case (false, true): row.outcome = "up to \(share)"
+    case (false, false): row.outcome = covered <= 0 ? "not read" : share
     }
+    if isMost, !row.size.isEmpty { row.size = "<= " + row.size }
   }
 
   // MARK: - Cells

@@ -6,8 +6,14 @@ public struct LogFilter: Sendable {
   /// A command name, or the last component of an executable, of a process of the record or of any of its ancestors:
   /// what `make` started is found by `make`.
   public var process: [UInt8]?
+  private struct Attempt: Hashable {
+    /// Numbers of attempts hold within one.
+    var session: String?
+    var number: UInt64
+  }
+
   /// Attempts whose path is wanted, because the records of waits name the attempt only.
-  private var attempts: Set<UInt64> = []
+  private var attempts: Set<Attempt> = []
 
   public init(types: [String] = [], path: Glob? = nil, process: [UInt8]? = nil) {
     self.types = types
@@ -28,15 +34,16 @@ public struct LogFilter: Sendable {
 
   private mutating func acceptsPath(_ record: LogRecord) -> Bool {
     guard let glob = path else { return true }
+    let attempt = record.attempt.map { Attempt(session: record.session, number: $0) }
     if let path = record.json.path {
       // Any name of a file with several; what comes later of the same attempt may have one of them.
       let isWanted =
         glob.matches(path) || record.json.names.contains(where: glob.matches)
-        || record.attempt.map { attempts.contains($0) } ?? false
-      if isWanted, let attempt = record.attempt { attempts.insert(attempt) }
+        || attempt.map(attempts.contains) ?? false
+      if isWanted, let attempt { attempts.insert(attempt) }
       return isWanted
     }
-    return record.attempt.map { attempts.contains($0) } ?? false
+    return attempt.map(attempts.contains) ?? false
   }
 
   /// The processes a record names: its own, and its waiters'.
