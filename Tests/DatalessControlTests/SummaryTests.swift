@@ -232,6 +232,33 @@ import Testing
     #expect(text.contains("incomplete: 17 records lost, incomplete: 1 line is not a record"))
   }
 
+  /// Only what may be of a session makes it incomplete: seq says whether a record of it is missing.
+  @Test func tornLinesOfOtherSessionsAreTheirs() throws {
+    var first = LogText()
+    first.mounted()
+    var second = LogText()
+    second.session = "ba9876543210"
+    second.mounted(at: 10)
+    second.add("mark", at: 11, #""label":"x""#)
+    second.add("volume.unmounted", at: 12, #""reason":"unmount""#)
+    let torn = #"{"v":1,"seq":2,"sess"#
+    func completeness(_ lines: [String], _ session: String? = nil) throws -> SummaryReport.Completeness {
+      let file = try TemporaryFile(bytes(lines.joined(separator: "\n") + "\n"))
+      return try SummaryReport.load(log: file.path, session: session).completeness
+    }
+    let whole = try completeness(first.lines + [torn] + second.lines)
+    #expect(whole.isComplete && whole.malformedLines == 0 && whole.earlierSessions == 1)
+    let earlier = try completeness(first.lines + [torn] + second.lines, first.session)
+    #expect(!earlier.isComplete && earlier.malformedLines == 1 && earlier.isEndMissing)
+    // Between its own records, of another volume that writes the same file.
+    #expect(try completeness(second.lines[..<1] + [torn] + second.lines[1...]).isComplete)
+    let lost = try completeness(second.lines[..<1] + [torn] + second.lines[2...])
+    #expect(!lost.isComplete && lost.malformedLines == 1 && lost.lostRecords == 1)
+    #expect(try completeness(second.lines + [torn]).isComplete, "behind its end")
+    #expect(try !completeness(second.lines[..<2] + [torn]).isComplete)
+    #expect(try completeness(Array(second.lines[1...])).lostRecords == 1, "numbers begin at 1")
+  }
+
   @Test func aSecondSessionInOneFileStartsAnew() throws {
     var log = Self.log
     log.session = "ba9876543210"

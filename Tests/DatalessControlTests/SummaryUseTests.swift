@@ -244,7 +244,7 @@ import Testing
       coverage.add(
         covered: 10, highWaterMark: index * 100 + 50, ranges: [index * 100 + 40..<index * 100 + 50])
     }
-    #expect(coverage.ranges.count == ReadCoverage.rangesMax)
+    #expect(coverage.ranges.count == 64)
     #expect(coverage.bytesAtLeast == 640)
     #expect(coverage.bytesAtMost == 10_000)
     coverage.add(covered: 100_000, highWaterMark: 100_000, ranges: [])

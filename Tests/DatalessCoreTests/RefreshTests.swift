@@ -87,6 +87,34 @@ import Testing
     #expect(fixture.engine.counts.filesResident == 1)
   }
 
+  @Test func theLogTellsAnotherModeFromAnotherVersionAndWhichVersionAHandleIsOf() {
+    let fixture = make(["a": 10])
+    let old = fixture.node("a")
+    func open() -> UInt64 {
+      guard case .dataless(let handle) = fixture.engine.open(old, process: .unknown, openFlags: 0) else { return 0 }
+      return handle
+    }
+    let handles = [open(), open()]
+    fixture.store.edit("a") { $0.attributes.mode = 0o100600 }
+    #expect(fixture.refresh("").text == "1 changed in 1")
+    fixture.engine.release(old, handle: handles[0])
+    fixture.store.write("a", size: 20)
+    #expect(fixture.refresh("").text == "1 changed in 1")
+    fixture.engine.recordOpenHandles()
+    fixture.engine.release(old, handle: handles[1])
+    var changes: [Bool] = []
+    var closed: [Bool] = []
+    for event in fixture.events.all {
+      switch event {
+      case .sourceChanged(let change): changes.append(change.isMetadataOnly)
+      case .handleOpen(let handle), .handleClosed(let handle): closed.append(handle.isSuperseded)
+      default: break
+      }
+    }
+    #expect(changes == [true, false])
+    #expect(closed == [false, true, true])
+  }
+
   @Test func aResidentFileThatNobodyHasOpenIsFreedAtOnce() {
     let fixture = make(["a": 10])
     _ = fixture.content("a")

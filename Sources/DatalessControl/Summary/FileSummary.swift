@@ -27,11 +27,14 @@ public struct FileSummary: Codable, Sendable, Equatable {
   /// Bytes that were seen being read, each counted once, and their share of the file, 0 to 1. Absent share: unknown.
   public var readBytes: Int64 = 0
   public var readShare: Double?
-  /// Of `readBytes`, what came by pages for a mapping or exec: less may have been used.
-  public var mappedBytes: Int64 = 0
-  /// `opened_not_read`, `header_only`, `in_part`, `whole` or `unknown`; absent when no watched handle of it was closed.
+  /// Of `readBytes`, what came by pages for a mapping or exec: less may have been used. Absent: unknown, because several
+  /// handles had some.
+  public var mappedBytes: Int64?
+  /// `opened_not_read`, `header_only`, `in_part`, `whole` or `unknown`; absent when nobody opened it.
   public var use: String?
   public var isNeedless = false
+  /// SOURCE has another version of the file by now, or none: that one has a row of its own.
+  public var isSuperseded = false
   public var blocked = SummaryReport.Blocked()
   /// Who materialized or read it: how many, and the first 8 of them.
   public var processCount: Int64 = 0
@@ -43,6 +46,7 @@ public struct FileSummary: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case path, size, bytes, attempts, materializations, use, blocked, processes
+    case isSuperseded = "superseded"
     case pathBase64 = "path_b64"
     case readBytes = "read_bytes"
     case readShare = "read_share"
@@ -56,13 +60,17 @@ public struct FileSummary: Codable, Sendable, Equatable {
     use == nil || use == FileUse.unknown.rawValue ? 0 : max(0, min(size, bytes).minus(readBytes))
   }
 
+  private var age: Int { isSuperseded ? 0 : 1 }
+
   static func sort(_ files: inout [FileSummary], by order: Order) {
     files.sort { left, right in
       switch order {
       case .needless:
-        (right.isNeedless ? 1 : 0, right.unread, left.path) < (left.isNeedless ? 1 : 0, left.unread, right.path)
-      case .blocked: (right.blocked.sumNanoseconds, left.path) < (left.blocked.sumNanoseconds, right.path)
-      case .bytes: (right.bytes, right.size, left.path) < (left.bytes, left.size, right.path)
+        (right.isNeedless ? 1 : 0, right.unread, left.path, left.age)
+          < (left.isNeedless ? 1 : 0, left.unread, right.path, right.age)
+      case .blocked:
+        (right.blocked.sumNanoseconds, left.path, left.age) < (left.blocked.sumNanoseconds, right.path, right.age)
+      case .bytes: (right.bytes, right.size, left.path, left.age) < (left.bytes, left.size, right.path, right.age)
       }
     }
   }

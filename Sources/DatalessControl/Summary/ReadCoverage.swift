@@ -1,7 +1,7 @@
 /// Which bytes of a file were read, as far as the log tells: the union over handles, in bounded memory.
 struct ReadCoverage: Sendable {
   // LIMIT: of a file that is read at more places than that, the smallest ranges count only as "at most".
-  static let rangesMax = 64
+  private let rangesMax: Int
 
   /// Disjoint, in order.
   private(set) var ranges: [Range<Int64>] = []
@@ -10,6 +10,8 @@ struct ReadCoverage: Sendable {
   private var sum: Int64 = 0
   /// End of the furthest read.
   private(set) var highWaterMark: Int64 = 0
+
+  init(rangesMax: Int = 64) { self.rangesMax = rangesMax }
 
   private var known: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
 
@@ -45,7 +47,7 @@ struct ReadCoverage: Sendable {
       last += 1
     }
     ranges.replaceSubrange(first..<last, with: CollectionOfOne(merged))
-    guard ranges.count > Self.rangesMax else { return }
+    guard ranges.count > rangesMax else { return }
     let smallest = ranges.indices.min { ranges[$0].count < ranges[$1].count } ?? 0
     sum = sum.plus(Int64(ranges.remove(at: smallest).count))
   }

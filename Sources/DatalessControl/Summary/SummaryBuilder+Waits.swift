@@ -42,7 +42,7 @@ extension SummaryBuilder {
     sections.current.blockedNanoseconds = sections.current.blockedNanoseconds.plus(blocked)
     guard let id, let attempt = attempts[id] else { return }
     topLevel[attempt.topLevel].blockedNanoseconds = topLevel[attempt.topLevel].blockedNanoseconds.plus(blocked)
-    if attempt.isFile { files.waited(attempt.path, nanoseconds: blocked, isUnderWay: isUnderWay) }
+    if attempt.isFile { files.waited(attempt.row, attempt.path, nanoseconds: blocked, isUnderWay: isUnderWay) }
   }
 
   /// Changes an attempt, and forgets it when it and all its waits have ended.
@@ -54,9 +54,8 @@ extension SummaryBuilder {
 
   mutating func handleTold(_ record: LogRecord, isOpen: Bool) {
     guard let handle = HandleRecord(record) else { return }
-    if let number = record.json.unsigned("handle") { files.note(number, of: handle.path, isOpen: isOpen) }
     let groups = handle.readers.map { self.groups.index(of: $0.process, processes) }
-    files.read(handle, groups: groups, by: handle.readers.map { process($0.process) })
+    files.told(handle, isOpen: isOpen, groups: groups, by: handle.readers.map { process($0.process) })
   }
 
   func process(_ id: UInt32?) -> FileSummary.Process? {

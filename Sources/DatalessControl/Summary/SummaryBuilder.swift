@@ -1,3 +1,5 @@
+import DatalessCore
+
 /// Adds up one session of a log, record by record: the one that is asked for, or the one that was mounted last.
 ///
 /// Memory: some 100 bytes per item and process that the log names, whatever the number of records.
@@ -7,8 +9,10 @@ public struct SummaryBuilder: Sendable {
     var isCommand: Bool
     var path: [UInt8]
     var isFile: Bool
-    /// Whether it brings in a range of the file.
-    var isPart: Bool
+    /// The row of what it materializes.
+    var row: Int
+    /// The range of the file that it brings in; nil for all of it.
+    var part: Range<Int64>?
     var topLevel: Int
     var waiting = 0
     var isFinished = false
@@ -27,10 +31,15 @@ public struct SummaryBuilder: Sendable {
   var topLevel: [SummaryReport.TopLevel] = []
   private var topLevelIndex: [[UInt8]: Int] = [:]
   var sections = SummarySections()
-  private var refusedItems = RefusedItems()
+  var refusedItems = RefusedItems()
   private var firstMonotonic: Int64?
   private var lastMonotonic: Int64 = 0
-  private var nextSequence: UInt64?
+  private var nextSequence: UInt64 = 1
+  /// Lines since the session's last record that are no records.
+  private var malformedLines = 0
+  /// Whether every open of a file leaves a record, and how many files were open at the last count.
+  private var observesAll = false
+  private var opensNow: Int64?
   private let session: String?
   private let order: FileSummary.Order?
   /// Records so far, of whatever session.
@@ -73,7 +82,9 @@ public struct SummaryBuilder: Sendable {
     case "wait.finished": waitFinished(record)
     case "handle.closed", "handle.open": handleTold(record, isOpen: record.type == "handle.open")
     case "handle.unseen": files.unseen(json.path ?? [], by: process(record.process))
-    case "source.changed": files.changed(json.path ?? [])
+    case "source.changed": files.changed(record)
+    case "refresh.finished": files.refreshEnded()
+    case "configuration.changed": configured(json)
     // What a refresh freed was of no use to anybody any more: nobody evicted it.
     case "eviction.finished" where json.string("by") == "source": break
     case "eviction.finished":
@@ -89,6 +100,7 @@ public struct SummaryBuilder: Sendable {
     case "volume.mounted":
       report.source = json.string("source") ?? ""
       report.mountpoint = json.string("mountpoint") ?? ""
+      observesAll = json.object("options")?.string("observe") == "reads"
     case "volume.counters", "volume.unmounted": counters(record)
     case "budget.exceeded": exceeded(record)
     case "run.started":
@@ -109,11 +121,14 @@ public struct SummaryBuilder: Sendable {
     }
   }
 
+  /// Takes note of lines that are no records: those behind the last record that was added.
+  public mutating func addMalformed(lines: Int) { malformedLines += lines }
+
   /// The report on what was added so far.
   ///
   /// - Parameters:
   ///   - log: The log's path, for the report.
-  ///   - malformedLines: Lines of the file that are no records.
+  ///   - malformedLines: Lines behind the last record that are no records, beside those that were added.
   ///   - isMounted: Whether the volume still writes the log; if not, an end is missing that is not there.
   ///   - lost: Records that the daemon says are not in the file.
   ///   - now: CLOCK_MONOTONIC, up to which waits count that have not ended. Default: the last record's.
@@ -121,31 +136,35 @@ public struct SummaryBuilder: Sendable {
     log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil
   ) -> SummaryReport {
     var current = self
+    // Behind a session's last record is nothing of it.
+    let tail = report.unmountReason == nil ? self.malformedLines + malformedLines : 0
+    current.report.completeness.malformedLines += Int64(tail)
+    current.files.endHandles()
     // In a log that has its end, a wait without one is a record that was lost.
     if report.unmountReason == nil { current.endWaits(at: max(now ?? lastMonotonic, lastMonotonic)) }
-    return current.finished(log: log, malformedLines: malformedLines, isMounted: isMounted, lost: lost)
+    return current.finished(log: log, isMounted: isMounted, lost: lost)
   }
 
-  private func finished(log: [UInt8], malformedLines: Int, isMounted: Bool, lost: Int64) -> SummaryReport {
+  private func finished(log: [UInt8], isMounted: Bool, lost: Int64) -> SummaryReport {
     var result = report
     result.log = String(decoding: log, as: UTF8.self)
     result.durationNanoseconds = lastMonotonic.minus(firstMonotonic ?? lastMonotonic)
     result.completeness.lostRecords = max(result.completeness.lostRecords, lost)
-    result.completeness.malformedLines = Int64(malformedLines)
     result.completeness.unfinishedAttempts = Int64(attempts.values.count { !$0.isFinished })
     result.completeness.isMounted = isMounted && report.unmountReason == nil
     result.completeness.isEndMissing = !isMounted && report.unmountReason == nil
     result.completeness.isComplete =
-      result.completeness.lostRecords == 0 && malformedLines == 0 && !result.completeness.isEndMissing
-    result.materialized.distinctFiles = files.distinctFiles
-    result.materialized.distinctBytes = files.distinctBytes
+      result.completeness.lostRecords == 0 && result.completeness.malformedLines == 0
+      && !result.completeness.isEndMissing
+    let isAllTold = observesAll && result.completeness.isComplete && areHandlesTold
+    (result.materialized.distinctFiles, result.materialized.distinctBytes) = files.distinct
     result.blocked.wallNanoseconds = wall.length
     result.blocked.setParallelism()
-    result.use = files.use
+    result.use = files.use(isAllTold: isAllTold)
     result.repeated = files.repeated
     result.longestDirectoryChain = files.longestChain
-    result.processes = groups.summaries(files.usesByGroup)
-    if let order, var rows = files.rows {
+    result.processes = groups.summaries(files.usesByGroup(isAllTold: isAllTold))
+    if let order, var rows = files.rows(isAllTold: isAllTold) {
       FileSummary.sort(&rows, by: order)
       result.files = rows
     }
@@ -156,6 +175,9 @@ public struct SummaryBuilder: Sendable {
     result.sections = sections.finish(report.requestsReachingTheVolume ?? [:])
     return result
   }
+
+  /// Whether none of the handles that were open at the last count is left out of the log.
+  private var areHandlesTold: Bool { opensNow.map { $0 <= Int64(Event.handlesToldMax) } ?? false }
 
   // MARK: - Any record
 
@@ -174,9 +196,15 @@ public struct SummaryBuilder: Sendable {
       report.ended = time
     }
     if let monotonic = record.monotonicNanoseconds { noteTime(monotonic) }
-    guard let sequence = record.sequence else { return }
+    defer { malformedLines = 0 }
+    guard let sequence = record.sequence else {
+      report.completeness.malformedLines += Int64(malformedLines)
+      return
+    }
     // `log.dropped` has the number of the last lost record and counts itself among them.
-    let gap = nextSequence.map { sequence > $0 ? Int64(clamping: sequence - $0) : 0 } ?? 0
+    let gap = sequence > nextSequence ? Int64(clamping: sequence - nextSequence) : 0
+    // Where no number is missing, they are of another session: of an earlier one, or of one that writes beside this one.
+    report.completeness.malformedLines += min(Int64(malformedLines), gap)
     let said = record.type == "log.dropped" ? record.json.integer("count") ?? 1 : 0
     report.completeness.lostRecords = report.completeness.lostRecords.plus(
       max(record.type == "log.dropped" ? gap.plus(1) : gap, said))
@@ -189,10 +217,24 @@ public struct SummaryBuilder: Sendable {
     lastMonotonic = max(lastMonotonic, monotonic)
   }
 
+  /// What is simulated was changed: opens may leave no records from now on.
+  private mutating func configured(_ json: JSONObject) {
+    let after = json.object("after")
+    guard after?.range("observe") != nil else {
+      // Settings of which it is none leave it as it is, a whole scenario without it does not.
+      if json.string("what") == "scenario" { observesAll = false }
+      return
+    }
+    if after?.string("observe") != "reads" { observesAll = false }
+  }
+
   private mutating func counters(_ record: LogRecord) {
     let json = record.json
     if let requests = json.object("requests_reaching_the_volume") {
       report.requestsReachingTheVolume = Dictionary(requests.counts.map { ($0.name, $0.value) }) { $1 }
+    }
+    if let open = json.object("opens")?.object("now") {
+      opensNow = open.counts.reduce(0) { $0.plus(max(0, $1.value)) }
     }
     if let items = json.object("items") {
       report.known = SummaryReport.Known(
@@ -204,81 +246,7 @@ public struct SummaryBuilder: Sendable {
     if record.type == "volume.unmounted" { report.unmountReason = json.string("reason") ?? "" }
   }
 
-  // MARK: - Materializations
-
-  private mutating func started(_ record: LogRecord) {
-    guard let path = record.json.path else { return }
-    let isFile = record.json.string("kind") != "directory"
-    report.triggers[record.json.string("trigger") ?? "unknown", default: 0] += 1
-    files.started(
-      path, size: record.json.integer("size") ?? 0, isFile: isFile, by: process(record.process))
-    guard let id = record.attempt else { return }
-    attempts[id] = Attempt(
-      process: record.process, isCommand: record.json.string("trigger") == "command", path: path, isFile: isFile,
-      isPart: record.json.integer("range_offset") != nil, topLevel: topLevel(of: path, isFile: isFile))
-  }
-
-  private mutating func finished(_ record: LogRecord) {
-    let json = record.json
-    let isFile = json.string("kind") != "directory"
-    let path = json.path ?? []
-    let attempt = record.attempt.flatMap { attempts[$0] }
-    let process = attempt?.process ?? json.objects("waiters").first?.unsigned("process").flatMap { UInt32(exactly: $0) }
-    let top = attempt?.topLevel ?? topLevel(of: path, isFile: isFile)
-    let isCommand = attempt?.isCommand ?? false
-    let bytes = json.integer("bytes") ?? 0
-    // Also of what was never released: it was cancelled, or the volume ended.
-    report.held.heldNanoseconds = report.held.heldNanoseconds.plus(json.integer("held_ns") ?? 0)
-    switch record.outcome ?? "ok" {
-    case "ok" where isFile:
-      let group = isCommand ? nil : groups.index(of: process, processes)
-      let share = files.materializedFile(path, bytes: bytes, group: group, isPart: attempt?.isPart ?? false)
-      let count: Int64 = share == .more ? 0 : 1
-      report.materialized.files += count
-      report.materialized.bytes = report.materialized.bytes.plus(bytes)
-      topLevel[top].files += count
-      topLevel[top].bytes = topLevel[top].bytes.plus(bytes)
-      sections.current.files += count
-      sections.current.bytes = sections.current.bytes.plus(bytes)
-      groups.with(process, processes, isCommand: isCommand) {
-        $0.files += count
-        $0.bytes = $0.bytes.plus(bytes)
-      }
-    case "ok":
-      files.materializedDirectory(path, durationNanoseconds: json.integer("duration_ns") ?? 0)
-      report.materialized.directories += 1
-      topLevel[top].directories += 1
-      sections.current.directories += 1
-      groups.with(process, processes, isCommand: isCommand) { $0.directories += 1 }
-    case "cancelled": report.materialized.cancelled += 1
-    case let errno:
-      report.materialized.failures += 1
-      report.failures[errno, default: 0] += 1
-      sections.current.failures += 1
-      groups.with(process, processes, isCommand: isCommand) { $0.failures += 1 }
-    }
-    if let id = record.attempt { settle(id) { $0.isFinished = true } }
-  }
-
-  private mutating func refused(_ record: LogRecord) {
-    report.materialized.refusals += 1
-    report.refusals[record.json.string("errno") ?? "unknown", default: 0] += 1
-    refusedItems.add(record)
-    groups.refused(record, processes)
-  }
-
-  private mutating func exceeded(_ record: LogRecord) {
-    guard report.run?.exceeded == nil else { return }
-    let json = record.json
-    let process = record.process.flatMap { processes[$0] }
-    let name = process?.comm.map { String(decoding: $0, as: UTF8.self) } ?? "?"
-    report.run = report.run ?? SummaryReport.Run()
-    report.run?.exceeded = SummaryReport.Excess(
-      budget: json.string("budget") ?? "", limit: json.integer("limit") ?? 0, used: json.integer("used") ?? 0,
-      path: json.string("path") ?? "", process: "\(name)[\(process?.pid ?? 0)]")
-  }
-
-  private mutating func topLevel(of path: [UInt8], isFile: Bool) -> Int {
+  mutating func topLevel(of path: [UInt8], isFile: Bool) -> Int {
     var name = path.firstIndex(of: PathBytes.slash).map { Array(path[..<$0]) } ?? (isFile ? [] : path)
     if name.isEmpty { name = Array(".".utf8) }
     if let index = topLevelIndex[name] { return index }

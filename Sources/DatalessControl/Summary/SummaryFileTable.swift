@@ -34,7 +34,8 @@ public enum SummaryFileTable {
 
   private static func use(_ file: FileSummary) -> String {
     let words = file.use.map { FileUse(rawValue: $0)?.words ?? $0 } ?? "-"
-    return words + (file.mappedBytes > 0 ? ", mapped" : "") + (file.isNeedless ? ", needless" : "")
+    return words + (file.mappedBytes != 0 ? ", mapped" : "") + (file.isNeedless ? ", needless" : "")
+      + (file.isSuperseded ? ", older version" : "")
   }
 
   private static func by(_ file: FileSummary) -> String {

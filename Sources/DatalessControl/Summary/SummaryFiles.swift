@@ -1,54 +1,9 @@
-/// What happened to each item, in a few bytes per item, and in a few more per item and program that read it.
+/// What happened to each file, in a few bytes per version of a file, and in a few more per version and program that read it.
+///
+/// A file keeps its row when it is renamed. LIMIT: what is below a directory that is renamed has other rows from then on.
 struct SummaryFiles: Sendable {
-  /// What was seen being read.
-  private struct Reads {
-    var coverage = ReadCoverage()
-    var mapped: Int64 = 0
-    var isOpened = false
-    /// Pages that were in the kernel's cache may have been used unseen.
-    var isMinimum = false
-    var isReadAgain = false
-
-    mutating func add(_ handle: HandleRecord, _ reads: HandleRecord.Reads) {
-      coverage.add(
-        covered: reads.covered, isExact: reads.isExact, highWaterMark: reads.highWaterMark, ranges: reads.ranges)
-      mapped = mapped.plus(reads.mapped)
-      isOpened = true
-      isMinimum = isMinimum || handle.isCachedBefore
-    }
-  }
-
-  private struct Item {
-    var size: Int64 = 0
-    var reads = Reads()
-    var attempts: UInt16 = 0
-    var materializations: UInt16 = 0
-    /// What is there of it since its last eviction, and what was fetched of it in all.
-    var local: Int64 = 0
-    var fetched: Int64 = 0
-    /// The group of the program for which it was materialized last; nil: none, or a command of ours.
-    var group: Int?
-    /// It was opened such that the kernel served the reads alone.
-    var isUnseen = false
-    /// Watched handles that are open, through which more is being read.
-    var openHandles: Int32 = 0
-    /// What was materialized before was another version.
-    var isNewVersion = false
-    /// Some ranges of it are there, since its last eviction.
-    var isPartial = false
-
-    /// Whether more of it may have been read than is told.
-    var mayHaveMore: Bool { isUnseen || openHandles > 0 }
-
-    /// Materialized for a program, and at most 5 % of what came was read by anybody.
-    var isNeedless: Bool {
-      group != nil && materializations > 0 && reads.isOpened && !mayHaveMore && !reads.isMinimum
-        && reads.coverage.bytesAtMost <= local / 20
-    }
-  }
-
   private struct UseKey: Hashable {
-    var item: UInt64
+    var row: Int
     var group: Int
   }
 
@@ -61,65 +16,74 @@ struct SummaryFiles: Sendable {
     case more
   }
 
-  private var items: [UInt64: Item] = [:]
-  private var uses: [UseKey: Reads] = [:]
+  /// A watched handle that is not closed yet.
+  private struct OpenHandle {
+    var row: Int
+    /// The last that was told of it.
+    var record: HandleRecord?
+    var groups: [Int] = []
+  }
+
+  /// Ranges of a file that comes in parts: beyond, what was fetched twice is not known.
+  private static let partsMax = 1_024
+
+  private(set) var versions: [FileVersion] = []
+  /// The row of what has a path now.
+  private var rowOfPath: [UInt64: Int] = [:]
+  /// What had a path before, and which of it is an older version of what will have it.
+  private var former: [UInt64: [Int]] = [:]
+  private var predecessors: [UInt64: Int] = [:]
+  /// What had a path until a renamed file took it, in the refresh under way: its own rename may be told later.
+  private var displaced: [UInt64: Int] = [:]
+  private var uses: [UseKey: FileVersion.Reads] = [:]
+  private var parts: [Int: ReadCoverage] = [:]
+  private var handles: [UInt64: OpenHandle] = [:]
   private var chains: [UInt64: (length: Int64, durationNanoseconds: Int64)] = [:]
   private var details: FileDetails?
-  private var openHandles: Set<UInt64> = []
   private(set) var repeated = SummaryReport.Repeated()
   private(set) var longestChain: SummaryReport.Chain?
-  private(set) var distinctFiles: Int64 = 0
-  private(set) var distinctBytes: Int64 = 0
 
   /// - Parameter keepsFiles: Whether `rows` are asked for, which takes a path per file.
   init(keepsFiles: Bool) { details = keepsFiles ? FileDetails() : nil }
 
-  mutating func started(_ path: [UInt8], size: Int64, isFile: Bool, by process: FileSummary.Process?) {
-    if isFile { details?.note(path, process) }
-    let count = update(path) { item in
-      item.size = max(item.size, size)
-      item.attempts = item.attempts == .max ? .max : item.attempts + 1
-      return item.attempts
-    }
-    if count == 2 { repeated.items += 1 }
-    if count > 1, Int64(count) > repeated.attemptsMax {
-      repeated.attemptsMax = Int64(count)
+  // MARK: Materializations
+
+  /// - Parameter handle: The open file through which it was asked for.
+  /// - Returns: The row of what is materialized.
+  mutating func started(
+    _ path: [UInt8], size: Int64, isFile: Bool, handle: UInt64?, by process: FileSummary.Process?
+  ) -> Int {
+    let row = row(of: path)
+    if isFile { details?.note(row, path, process) }
+    if let handle, Self.isWatched(handle), handles[handle] == nil { handles[handle] = OpenHandle(row: row) }
+    versions[row].size = max(versions[row].size, size)
+    let count = versions[row].attempts
+    guard count < .max else { return row }
+    versions[row].attempts = count + 1
+    if count == 1 { repeated.items += 1 }
+    if count > 0, Int64(count) + 1 > repeated.attemptsMax {
+      repeated.attemptsMax = Int64(count) + 1
       repeated.path = Self.text(path)
     }
+    return row
   }
 
   /// - Parameters:
+  ///   - row: As `started` said; nil where the log does not say how it began.
   ///   - group: The program that it was for; nil if a command of ours asked for it.
-  ///   - isPart: Whether the attempt brought in a range of the file.
-  mutating func materializedFile(_ path: [UInt8], bytes: Int64, group: Int?, isPart: Bool) -> Share {
-    let (isFirst, share) = update(path) { item in
-      item.size = max(item.size, bytes)
-      item.group = group ?? item.group
-      item.fetched = item.fetched.plus(bytes)
-      if item.isPartial, !item.isNewVersion {
-        item.local = item.local.plus(bytes)
-        return (false, Share.more)
-      }
-      item.local = bytes
-      item.isPartial = isPart
-      item.materializations = item.materializations == .max ? .max : item.materializations + 1
-      let isAgain = group != nil && item.materializations > 1 && !item.isNewVersion
-      item.isNewVersion = false
-      if isAgain { item.reads.isReadAgain = true }
-      return (item.materializations == 1, isAgain ? .again : .whole)
+  ///   - part: The range that it brought in; nil for all of the file.
+  mutating func materializedFile(
+    _ path: [UInt8], row: Int?, bytes: Int64, group: Int?, part: Range<Int64>?
+  ) -> Share {
+    let row = row ?? self.row(of: path)
+    let share = versions[row].materialized(bytes: bytes, group: group, part: part)
+    if let part {
+      parts[row, default: ReadCoverage(rangesMax: Self.partsMax)].add(
+        covered: part.upperBound - part.lowerBound, highWaterMark: part.upperBound, ranges: [part])
     }
-    if isFirst { distinctFiles += 1 }
-    if isFirst || share == .more { distinctBytes = distinctBytes.plus(bytes) }
-    if share == .again, let group {
-      uses[UseKey(item: PathHash.of(path), group: group), default: Reads()].isReadAgain = true
-    }
+    if share == .again, let group { uses[UseKey(row: row, group: group), default: .init()].isReadAgain = true }
     return share
   }
-
-  mutating func evicted(_ path: [UInt8]) { update(path) { $0.isPartial = false } }
-
-  /// The source has another version: who reads that reads nothing again.
-  mutating func changed(_ path: [UInt8]) { update(path) { $0.isNewVersion = $0.materializations > 0 } }
 
   mutating func materializedDirectory(_ path: [UInt8], durationNanoseconds: Int64) {
     var chain = (length: Int64(1), durationNanoseconds: durationNanoseconds)
@@ -137,90 +101,185 @@ struct SummaryFiles: Sendable {
     }
   }
 
-  /// Whether a handle was open at the last record of it: more may have been read since.
-  mutating func note(_ handle: UInt64, of path: [UInt8], isOpen: Bool) {
-    let wasOpen = isOpen ? !openHandles.insert(handle).inserted : openHandles.remove(handle) != nil
-    if isOpen != wasOpen { update(path) { $0.openHandles += isOpen ? 1 : -1 } }
+  mutating func waited(_ row: Int, _ path: [UInt8], nanoseconds: Int64, isUnderWay: Bool) {
+    details?.waited(row, path, nanoseconds, isUnderWay)
   }
 
-  /// What was read through a watched handle. - Parameter groups: Of each who read, in the order of `handle.readers`.
-  mutating func read(_ handle: HandleRecord, groups: [Int], by processes: [FileSummary.Process?]) {
-    for process in processes { details?.note(handle.path, process) }
-    update(handle.path) { item in
-      item.size = max(item.size, handle.size)
-      for reader in handle.readers { item.reads.add(handle, reader.reads) }
+  // MARK: What becomes of files
+
+  mutating func evicted(_ path: [UInt8]) {
+    guard let row = rowOfPath[PathHash.of(path)] else { return }
+    versions[row].isPartial = false
+    if versions[row].isKept { supersede(path) }
+  }
+
+  /// SOURCE is not what the volume knew.
+  mutating func changed(_ record: LogRecord) {
+    let json = record.json
+    guard let path = json.path else { return }
+    switch json.string("change") {
+    // Other owners and modes make no other version.
+    case "changed" where json.bool("metadata_only") == true: break
+    case "changed": supersede(path)
+    case "added", "gone": leave(path)
+    case "renamed": json.name("old_path", "old_path_b64").map { rename($0, to: path) }
+    case "kept": rowOfPath[PathHash.of(path)].map { versions[$0].isKept = true }
+    default: break
     }
-    let hash = PathHash.of(handle.path)
+  }
+
+  private mutating func supersede(_ path: [UInt8]) {
+    if let row = leave(path) { predecessors[PathHash.of(path)] = row }
+  }
+
+  /// What has the path from now on is another file. - Returns: The row of what had it.
+  @discardableResult
+  private mutating func leave(_ path: [UInt8]) -> Int? {
+    let hash = PathHash.of(path)
+    predecessors[hash] = nil
+    guard let row = rowOfPath.removeValue(forKey: hash) else { return nil }
+    versions[row].isSuperseded = true
+    former[hash, default: []].append(row)
+    return row
+  }
+
+  /// The changes of one refresh happened at once: two files may have changed names.
+  private mutating func rename(_ old: [UInt8], to new: [UInt8]) {
+    let (from, to) = (PathHash.of(old), PathHash.of(new))
+    if let row = leave(new) { displaced[to] = row }
+    if let chain = chains.removeValue(forKey: from) { chains[to] = chain }
+    let row: Int
+    if let known = displaced.removeValue(forKey: from) {
+      row = known
+      versions[row].isSuperseded = false
+      former[from]?.removeAll { $0 == row }
+    } else if let known = rowOfPath.removeValue(forKey: from) {
+      row = known
+    } else {
+      return
+    }
+    rowOfPath[to] = row
+    details?.rename(row, to: new)
+  }
+
+  mutating func refreshEnded() { displaced = [:] }
+
+  // MARK: Reads
+
+  /// What was read through a watched handle: all of it, or so far.
+  ///
+  /// - Parameter groups: Of each who read, in the order of `handle.readers`.
+  mutating func told(_ handle: HandleRecord, isOpen: Bool, groups: [Int], by processes: [FileSummary.Process?]) {
+    let known = handle.number.flatMap { isOpen ? handles[$0] : handles.removeValue(forKey: $0) }
+    guard let row = known?.row ?? row(of: handle) else { return }
+    for process in processes { details?.note(row, handle.path, process) }
+    guard isOpen, let number = handle.number else { return read(handle, row, groups) }
+    // It will be told again, with all that was read until then: once is enough.
+    handles[number] = OpenHandle(row: row, record: handle, groups: groups)
+  }
+
+  private mutating func read(_ handle: HandleRecord, _ row: Int, _ groups: [Int]) {
+    versions[row].noteRead(handle)
     for (reader, group) in zip(handle.readers, groups) {
-      uses[UseKey(item: hash, group: group), default: Reads()].add(handle, reader.reads)
+      uses[UseKey(row: row, group: group), default: .init()].add(reader.reads, isMinimum: handle.isCachedBefore)
     }
   }
 
   mutating func unseen(_ path: [UInt8], by process: FileSummary.Process?) {
-    details?.note(path, process)
-    update(path) { $0.isUnseen = true }
+    let row = row(of: path)
+    details?.note(row, path, process)
+    versions[row].isUnseen = true
   }
 
-  mutating func waited(_ path: [UInt8], nanoseconds: Int64, isUnderWay: Bool) {
-    details?.waited(path, nanoseconds, isUnderWay)
+  /// Counts what was read through handles that are open.
+  mutating func endHandles() {
+    for (_, handle) in handles.sorted(by: { $0.key < $1.key }) {
+      versions[handle.row].openHandles += 1
+      if let record = handle.record { read(record, handle.row, handle.groups) }
+    }
+    handles = [:]
   }
 
-  /// Files by what was read of them.
-  var use: SummaryReport.Use {
+  /// Handles of resident files that nobody watches share two numbers.
+  private static func isWatched(_ handle: UInt64) -> Bool { handle != 0 && handle != .max }
+
+  // MARK: Rows
+
+  private mutating func row(of path: [UInt8]) -> Int {
+    let hash = PathHash.of(path)
+    if let row = rowOfPath[hash] { return row }
+    let row = versions.count
+    rowOfPath[hash] = row
+    versions.append(FileVersion())
+    versions[row].predecessor = predecessors.removeValue(forKey: hash)
+    return row
+  }
+
+  /// The version that a handle is of; nil if it may be any of several that had the path, whose use is not known then.
+  private mutating func row(of handle: HandleRecord) -> Int? {
+    guard handle.isSuperseded, let former = former[PathHash.of(handle.path)], !former.isEmpty else {
+      return row(of: handle.path)
+    }
+    guard former.count > 1 else { return former.first }
+    for row in former { versions[row].isUnseen = true }
+    return nil
+  }
+
+  // MARK: The report
+
+  /// How many files were materialized, each version of a file counted as the same, and the bytes that came of them, each
+  /// counted once; nil bytes when the log does not tell.
+  var distinct: (files: Int64, bytes: Int64?) {
+    var files: Int64 = 0
+    var bytes: Int64? = 0
+    var older: Set<Int> = []
+    for row in versions.indices.reversed() where versions[row].materializations > 0 || older.contains(row) {
+      if older.remove(row) == nil {
+        files += 1
+        bytes = bytes.flatMap { sum in versions[row].distinctBytes(parts[row]).map(sum.plus) }
+      }
+      if let before = versions[row].predecessor { older.insert(before) }
+    }
+    return (files, bytes)
+  }
+
+  /// Files by what was read of them. - Parameter isAllTold: As in `FileVersion.use`.
+  func use(isAllTold: Bool) -> SummaryReport.Use {
     var use = SummaryReport.Use()
-    for item in items.values {
-      if item.reads.isReadAgain { use.readAgainAfterEviction += 1 }
-      guard item.reads.isOpened else { continue }
-      use.count(Self.use(item, item.reads))
-      if item.isNeedless { use.addNeedless(item.local) }
+    for version in versions {
+      if version.reads.isReadAgain { use.readAgainAfterEviction += 1 }
+      if let kind = version.use(version.reads, isAllTold: isAllTold) { use.count(kind) }
+      if version.isNeedless(isAllTold: isAllTold) { use.addNeedless(version.local) }
     }
     return use
   }
 
   /// The same by the group of the program that read; needless ones by the one that they were materialized for.
-  var usesByGroup: [Int: SummaryReport.Use] {
+  func usesByGroup(isAllTold: Bool) -> [Int: SummaryReport.Use] {
     var result: [Int: SummaryReport.Use] = [:]
     for (key, reads) in uses {
-      guard let item = items[key.item] else { continue }
       if reads.isReadAgain { result[key.group, default: .init()].readAgainAfterEviction += 1 }
-      if reads.isOpened { result[key.group, default: .init()].count(Self.use(item, reads)) }
+      guard reads.isOpened, let kind = versions[key.row].use(reads, isAllTold: isAllTold) else { continue }
+      result[key.group, default: .init()].count(kind)
     }
-    for item in items.values where item.isNeedless {
-      if let group = item.group { result[group, default: .init()].addNeedless(item.local) }
+    for version in versions {
+      guard let group = version.group else { continue }
+      if version.isNeedless(isAllTold: isAllTold) { result[group, default: .init()].addNeedless(version.local) }
+      // Nobody is known to have read it: who had it fetched may have.
+      if !version.reads.isOpened, let kind = version.use(version.reads, isAllTold: isAllTold) {
+        result[group, default: .init()].count(kind)
+      }
     }
     return result
   }
 
-  /// One row for each file that was tried or opened, if they are kept; in no order.
-  var rows: [FileSummary]? {
-    details?.rows.map { row in
-      var row = row
-      guard let item = items[PathHash.of(row.pathBytes)] else { return row }
-      row.size = item.size
-      row.bytes = item.fetched
-      row.attempts = Int64(item.attempts)
-      row.materializations = Int64(item.materializations)
-      row.readBytes = item.reads.coverage.bytesAtLeast
-      row.mappedBytes = min(item.reads.mapped, row.readBytes)
-      row.isNeedless = item.isNeedless
-      guard item.reads.isOpened else { return row }
-      let use = Self.use(item, item.reads)
-      row.use = use.rawValue
-      // Three digits are all that is meant.
-      if use != .unknown, item.size > 0, row.readBytes == item.reads.coverage.bytesAtMost {
-        row.readShare = (Double(row.readBytes) * 1_000 / Double(item.size)).rounded() / 1_000
-      }
-      return row
+  /// One row for each version of a file that was tried or opened, if they are kept; in the order in which they were met.
+  func rows(isAllTold: Bool) -> [FileSummary]? {
+    details?.rows.sorted { $0.key < $1.key }.map { row, summary in
+      var summary = summary
+      summary.set(versions[row], isAllTold: isAllTold)
+      return summary
     }
-  }
-
-  private static func use(_ item: Item, _ reads: Reads) -> FileUse {
-    FileUse(size: item.size, coverage: reads.coverage, isUnseen: item.mayHaveMore || reads.isMinimum)
-  }
-
-  @discardableResult
-  private mutating func update<Result>(_ path: [UInt8], _ body: (inout Item) -> Result) -> Result {
-    body(&items[PathHash.of(path), default: Item()])
   }
 
   private static func text(_ path: [UInt8]) -> String { path.isEmpty ? "." : String(decoding: path, as: UTF8.self) }

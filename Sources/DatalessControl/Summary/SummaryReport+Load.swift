@@ -18,10 +18,16 @@ extension SummaryReport {
     let now = isMounted ? MonotonicClock.nanoseconds : nil
     let file = try LogFile(path: log, owner: owner)
     var builder = SummaryBuilder(session: session, files: files)
-    while let record = try file.next() { builder.add(record) }
-    if let record = file.tornLine() { builder.add(record) }
+    var malformed = 0
+    func add(_ record: LogRecord?) {
+      builder.addMalformed(lines: file.malformedLines - malformed)
+      malformed = file.malformedLines
+      if let record { builder.add(record) }
+    }
+    while let record = try file.next() { add(record) }
+    add(file.tornLine())
     guard builder.recordCount > 0 else { throw .noRecord(log) }
-    return builder.finish(log: log, malformedLines: file.malformedLines, isMounted: isMounted, lost: lost, now: now)
+    return builder.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
   }
 }
 

@@ -4,7 +4,7 @@ extension SummaryReport {
     public var isComplete = true
     /// Records that were recorded and are not in the log.
     public var lostRecords: Int64 = 0
-    /// Lines that are no records: torn, or not ours.
+    /// Lines of this session, or after its end of the log is missing, that are no records: torn, or not ours.
     public var malformedLines: Int64 = 0
     /// Whether the daemon ended without unmounting: it was killed, or the disk was full.
     public var isEndMissing = false
@@ -29,12 +29,14 @@ extension SummaryReport {
   public struct Materialized: Codable, Sendable, Equatable {
     /// Successful materializations of files; one that was evicted and read again counts again.
     public var files: Int64 = 0
+    /// Each file once, whatever versions it had.
     public var distinctFiles: Int64 = 0
     /// Successful materializations of directories.
     public var directories: Int64 = 0
-    /// Content fetched, and the same counting each file once.
+    /// Content fetched, and the same counting each byte of a file once, of its newest version. Absent: unknown, because
+    /// ranges of a file came again after an eviction, at more places than are kept.
     public var bytes: Int64 = 0
-    public var distinctBytes: Int64 = 0
+    public var distinctBytes: Int64? = 0
     public var failures: Int64 = 0
     public var cancelled: Int64 = 0
     public var refusals: Int64 = 0
@@ -97,7 +99,7 @@ extension SummaryReport {
     }
   }
 
-  /// Files by what was read of them through handles that were watched.
+  /// Files by what was read of them through handles that were watched; each version of a file is one.
   public struct Use: Codable, Sendable, Equatable {
     public var openedNotRead: Int64 = 0
     /// All that was read lies in the first 64 KiB, and is at most half of the file.
@@ -106,7 +108,8 @@ extension SummaryReport {
     public var whole: Int64 = 0
     /// Materialized again after eviction.
     public var readAgainAfterEviction: Int64 = 0
-    /// Less than all of it was seen being read, and more may have been: it was opened again when it was local.
+    /// Less than all of it was seen being read, and more may have been: it was opened again when it was local, is still open, or
+    /// was materialized for a program by another call than read(2) while not every open was watched.
     public var unknown: Int64 = 0
     /// Materialized for a program, and at most 5 % of what was fetched was read.
     public var needlessFiles: Int64 = 0

@@ -103,8 +103,13 @@ public enum SummaryText {
     let known = report.known
     // An empty file has nothing to materialize.
     let withContent = max(0, known.files - known.emptyFiles)
-    let files = HumanText.percent(done.distinctFiles, of: withContent)
-    let bytes = HumanText.percent(done.distinctBytes, of: known.bytes)
+    // Files that SOURCE has no more are materialized, too, and not known any more.
+    let isCurrent = done.distinctFiles <= withContent
+    func share(_ part: Int64?, of whole: Int64) -> String {
+      part.flatMap { isCurrent ? HumanText.percent($0, of: whole) : nil } ?? "an unknown share"
+    }
+    let files = share(done.distinctFiles, of: withContent)
+    let bytes = share(done.distinctBytes, of: known.bytes)
     let empty =
       known.emptyFiles > 0
       ? " with content (\(HumanText.count(known.emptyFiles)) more \(known.emptyFiles == 1 ? "is" : "are") empty)" : ""
@@ -151,14 +156,13 @@ public enum SummaryText {
     ] where count > 0 {
       parts.append("\(HumanText.count(count)) \(words)")
     }
-    guard !parts.isEmpty else { return nil }
-    var text = parts.joined(separator: ", ")
+    var texts = parts.isEmpty ? [] : [parts.joined(separator: ", ")]
     if use.needlessFiles > 0 {
       let bytes = HumanText.size(use.needlessBytes)
-      text +=
-        "; needless: \(HumanText.count(use.needlessFiles, "file")), \(bytes) (at most 5 % was read; --files names them)"
+      texts.append(
+        "needless: \(HumanText.count(use.needlessFiles, "file")), \(bytes) (at most 5 % was read; --files names them)")
     }
-    return text
+    return texts.isEmpty ? nil : texts.joined(separator: "; ")
   }
 
   private static func refused(_ refused: SummaryReport.Refused) -> String {

@@ -174,8 +174,7 @@ extension Engine {
   ///
   /// - Parameter isFinal: Nothing can be read through them any more: the volume ends. Their records say that they are closed.
   public func recordOpenHandles(isFinal: Bool = false) {
-    // LIMIT: more handles than that are not told of before they are closed.
-    let numbers = state.withLock { $0.handles.watched(atMost: 4_096) }
+    let numbers = state.withLock { $0.handles.watched(atMost: Event.handlesToldMax) }
     for number in numbers.sorted() {
       state.withLock { state in
         guard let handle = state.handles[number] else { return }
@@ -287,6 +286,7 @@ extension EngineState {
       path: catalog.path(of: position), names: catalog.names(of: position), inode: record.inode, handle: number,
       process: handle.process, size: record.size, reads: handle.readers.all(size: record.size),
       readers: handle.readers.others(than: handle.process, size: record.size),
-      isCachedBefore: isCachedBefore, triggered: handle.triggered, io: handle.io, time: now)
+      isCachedBefore: isCachedBefore, triggered: handle.triggered, isSuperseded: record.isOrphan, io: handle.io,
+      time: now)
   }
 }

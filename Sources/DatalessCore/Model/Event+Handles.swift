@@ -1,4 +1,7 @@
 extension Event {
+  /// LIMIT: of handles that are open, no more are told of before they are closed.
+  public static let handlesToldMax = 4_096
+
   /// What one process read through a handle, or all of them together.
   public struct HandleReads: Sendable, Equatable {
     /// Ranges beyond this number are not told one by one.
@@ -62,14 +65,16 @@ extension Event {
     public var isCachedBefore: Bool
     /// Whether a read through this handle started or joined a materialization.
     public var triggered: Bool
+    /// Whether no name leads to the file any more: its name has another version of it, or another item, or has gone.
+    public var isSuperseded: Bool
     /// How the kernel read through it.
     public var io: ReadMode
     public var time: MonotonicTime
 
     public init(
       path: [UInt8], names: [[UInt8]] = [], inode: UInt64, handle: UInt64, process: ProcessID, size: Int64,
-      reads: HandleReads, readers: [Reader] = [], isCachedBefore: Bool = false, triggered: Bool, io: ReadMode,
-      time: MonotonicTime
+      reads: HandleReads, readers: [Reader] = [], isCachedBefore: Bool = false, triggered: Bool,
+      isSuperseded: Bool = false, io: ReadMode, time: MonotonicTime
     ) {
       self.path = path
       self.names = names
@@ -81,6 +86,7 @@ extension Event {
       self.readers = readers
       self.isCachedBefore = isCachedBefore
       self.triggered = triggered
+      self.isSuperseded = isSuperseded
       self.io = io
       self.time = time
     }

@@ -16,6 +16,12 @@ extension Event {
     /// nil when the item was not there before, or is not there any more.
     public var old: ItemAttributes?
     public var new: ItemAttributes?
+    /// Of `changed`: the bytes are what they were; mode, owner or number of names are others.
+    public var isMetadataOnly: Bool {
+      guard change == .changed, let old, let new else { return false }
+      let relation = old.relation(to: new)
+      return relation == .same || relation == .metadata
+    }
     public var by: RefreshOrigin
     public var time: MonotonicTime
 

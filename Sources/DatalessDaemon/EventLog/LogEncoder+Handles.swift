@@ -12,6 +12,7 @@ extension LogEncoder {
     json.field("triggered", event.triggered)
     json.field("io", event.io.rawValue)
     if event.isCachedBefore { json.field("cached_before", true) }
+    if event.isSuperseded { json.field("superseded", true) }
     guard !event.readers.isEmpty else { return }
     json.key("readers")
     json.beginArray()

@@ -7,6 +7,7 @@ extension LogEncoder {
     json.field("kind", event.kind.name)
     json.field("change", event.change.rawValue)
     if let path = event.oldPath { json.field("old_path", path) }
+    if event.isMetadataOnly { json.field("metadata_only", true) }
     version("old", event.old)
     version("new", event.new)
     json.field("by", event.by.rawValue)

@@ -162,6 +162,21 @@ import Testing
   }
 
   /// Random bytes wherever bytes go in.
+  @Test func anotherModeIsToldFromAnotherVersion() throws {
+    var change = SampleRecords.renamed
+    change.change = .changed
+    change.oldPath = nil
+    change.new = change.old
+    change.new?.mode = 0o100600
+    var version = change
+    version.new?.size = 1
+    let lines = try SampleRecords.lines([
+      (.event(.sourceChanged(change)), change.time), (.event(.sourceChanged(version)), change.time),
+    ])
+    .map { try ParsedJSON($0) }
+    #expect(lines.map { $0["metadata_only"] } == [.bool(true), nil])
+  }
+
   @Test func everyLineIsJSON() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededGenerator(seed: seed)

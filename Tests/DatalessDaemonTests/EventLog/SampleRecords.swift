@@ -88,7 +88,7 @@ enum SampleRecords {
         reads: Event.HandleReads(
           reads: 2, bytesRead: 20_480, coveredBytes: 12_288, mappedBytes: 8_192, highWaterMark: 40_960,
           ranges: [0..<4_096, 32_768..<40_960]))
-    ], isCachedBefore: true, triggered: true, io: .direct, time: time(230))
+    ], isCachedBefore: true, triggered: true, isSuperseded: true, io: .direct, time: time(230))
 
   static let opened = Event.HandleClosed(
     path: Array("photos/2024/a.jpg".utf8), inode: 790_123, handle: 8, process: ProcessID(rawValue: 3), size: 48_000,

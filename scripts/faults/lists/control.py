@@ -19,7 +19,7 @@ log.add(
     "guard let record = LogRecord(line: line) else {\n      malformedLines += FAULT ? 0 : 1", tests=["LogFileTests"])
 log.add(
     "path-filter-drops-waits", "LogFilter.swift", "`log --path --type wait` has no waits of attempts that match",
-    "if isWanted, let attempt = record.attempt {", "if isWanted, !FAULT, let attempt = record.attempt {",
+    "if isWanted, let attempt {", "if isWanted, !FAULT, let attempt {",
     tests=["LogViewTests"])
 log.add(
     "ancestors-not-named", "LogProcesses.swift", "`log --process NAME` leaves out what NAME started",
@@ -28,7 +28,7 @@ log.add(
 
 summary = Part("Sources/DatalessControl/Summary", ["^DatalessControlTests\\."])
 summary.add(
-    "needless-at-half", "SummaryFiles.swift", "a file of which half was read counts as needless",
+    "needless-at-half", "FileVersion.swift", "a file of which half was read counts as needless",
     "reads.coverage.bytesAtMost <= local / 20", "reads.coverage.bytesAtMost <= local / (FAULT ? 2 : 20)", tests=["SummaryTests"])
 summary.add(
     "wall-counted-twice", "IntervalUnion.swift", "what overlaps intervals long past is counted twice",
@@ -47,8 +47,11 @@ summary.add(
     "highWaterMark <= size / 2", "highWaterMark <= (FAULT ? size : size / 2)", tests=["SummaryTests"])
 summary.add(
     "new-version-read-again", "SummaryFiles.swift", "who reads a new version is said to read the file again",
-    "let isAgain = group != nil && item.materializations > 1 && !item.isNewVersion",
-    "let isAgain = group != nil && item.materializations > 1 && (!item.isNewVersion || FAULT)", tests=["SummaryTests"])
+    'case "changed": supersede(path)', 'case "changed": if !FAULT { supersede(path) }', tests=["SummaryTests"])
+summary.add(
+    "command-read-again", "FileVersion.swift", "who reads what `dataless materialize` brought in is said to read it again",
+    "materializations > 1, wasWanted else", "materializations > 1, wasWanted || FAULT else",
+    tests=["SummaryVersionTests"])
 
 text = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
 text.add(

@@ -1,0 +1,81 @@
+extension SummaryBuilder {
+  mutating func started(_ record: LogRecord) {
+    guard let path = record.json.path else { return }
+    let isFile = record.json.string("kind") != "directory"
+    report.triggers[record.json.string("trigger") ?? "unknown", default: 0] += 1
+    let row = files.started(
+      path, size: record.json.integer("size") ?? 0, isFile: isFile, handle: record.json.unsigned("handle"),
+      by: process(record.process))
+    guard let id = record.attempt else { return }
+    attempts[id] = Attempt(
+      process: record.process, isCommand: record.json.string("trigger") == "command", path: path, isFile: isFile,
+      row: row, part: Self.part(record.json), topLevel: topLevel(of: path, isFile: isFile))
+  }
+
+  /// The range that an attempt brings in; nil for all of the file.
+  private static func part(_ json: JSONObject) -> Range<Int64>? {
+    guard let offset = json.integer("range_offset") else { return nil }
+    let start = max(0, offset)
+    return start..<start.plus(max(0, json.integer("range_length") ?? 0))
+  }
+
+  mutating func finished(_ record: LogRecord) {
+    let json = record.json
+    let isFile = json.string("kind") != "directory"
+    let path = json.path ?? []
+    let attempt = record.attempt.flatMap { attempts[$0] }
+    let process = attempt?.process ?? json.objects("waiters").first?.unsigned("process").flatMap { UInt32(exactly: $0) }
+    let top = attempt?.topLevel ?? topLevel(of: path, isFile: isFile)
+    let isCommand = attempt?.isCommand ?? false
+    let bytes = json.integer("bytes") ?? 0
+    // Also of what was never released: it was cancelled, or the volume ended.
+    report.held.heldNanoseconds = report.held.heldNanoseconds.plus(json.integer("held_ns") ?? 0)
+    switch record.outcome ?? "ok" {
+    case "ok" where isFile:
+      let group = isCommand ? nil : groups.index(of: process, processes)
+      let share = files.materializedFile(path, row: attempt?.row, bytes: bytes, group: group, part: attempt?.part)
+      let count: Int64 = share == .more ? 0 : 1
+      report.materialized.files += count
+      report.materialized.bytes = report.materialized.bytes.plus(bytes)
+      topLevel[top].files += count
+      topLevel[top].bytes = topLevel[top].bytes.plus(bytes)
+      sections.current.files += count
+      sections.current.bytes = sections.current.bytes.plus(bytes)
+      groups.with(process, processes, isCommand: isCommand) {
+        $0.files += count
+        $0.bytes = $0.bytes.plus(bytes)
+      }
+    case "ok":
+      files.materializedDirectory(path, durationNanoseconds: json.integer("duration_ns") ?? 0)
+      report.materialized.directories += 1
+      topLevel[top].directories += 1
+      sections.current.directories += 1
+      groups.with(process, processes, isCommand: isCommand) { $0.directories += 1 }
+    case "cancelled": report.materialized.cancelled += 1
+    case let errno:
+      report.materialized.failures += 1
+      report.failures[errno, default: 0] += 1
+      sections.current.failures += 1
+      groups.with(process, processes, isCommand: isCommand) { $0.failures += 1 }
+    }
+    if let id = record.attempt { settle(id) { $0.isFinished = true } }
+  }
+
+  mutating func refused(_ record: LogRecord) {
+    report.materialized.refusals += 1
+    report.refusals[record.json.string("errno") ?? "unknown", default: 0] += 1
+    refusedItems.add(record)
+    groups.refused(record, processes)
+  }
+
+  mutating func exceeded(_ record: LogRecord) {
+    guard report.run?.exceeded == nil else { return }
+    let json = record.json
+    let process = record.process.flatMap { processes[$0] }
+    let name = process?.comm.map { String(decoding: $0, as: UTF8.self) } ?? "?"
+    report.run = report.run ?? SummaryReport.Run()
+    report.run?.exceeded = SummaryReport.Excess(
+      budget: json.string("budget") ?? "", limit: json.integer("limit") ?? 0, used: json.integer("used") ?? 0,
+      path: json.string("path") ?? "", process: "\(name)[\(process?.pid ?? 0)]")
+  }
+}
