@@ -144,6 +144,25 @@ import Testing
     }
   }
 
+  @Test func whatDiffersInItsBirthAloneIsAnotherVersion() {
+    let old = ItemAttributes.file(inode: 7, size: 10)
+    var new = old
+    #expect(old.isSameVersion(as: new) && old.relation(to: new) == .same)
+    new.birth += 1
+    #expect(!old.isSameVersion(as: new) && old.relation(to: new) == .other)
+  }
+
+  /// A store may say anything of its names; what a node is counted as goes by its kind.
+  @Test func aFileAndALinkWithOneInodeNumberAreTwo() {
+    let fixture = EngineFixture(ScriptedStore(["d/a": 10], links: [("d/b", to: "d/a")]))
+    fixture.store.edit("d/b") { $0.attributes.mode = 0o120777 }
+    let (file, link) = (fixture.node("d/a"), fixture.node("d/b"))
+    #expect(file != link)
+    #expect(fixture.engine.attributes(of: file)?.attributes.kind == .file)
+    #expect(fixture.engine.attributes(of: link)?.attributes.kind == .symlink)
+    #expect(fixture.content("d/a") == fixture.store.bytes("d/a"))
+  }
+
   @Test func aVersionThatARelistingBringsIsAnotherNodeWhileTheKernelMayStillHaveTheOldPages() {
     let fixture = EngineFixture(ScriptedStore(["d/a": 10]))
     fixture.kernel.isHeld.store(true, ordering: .relaxed)

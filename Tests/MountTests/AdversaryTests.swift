@@ -199,13 +199,18 @@ extension RealMounts {
     @Test func aRecordSteersNoDeletion() async throws {
       try await succeeds(
         """
-        mkdir -p -m 700 precious/0123456789ab precious/other /run/dataless/0:99999999; chmod 700 /run/dataless
-        touch precious/0123456789ab/file precious/other/file precious/file; touch /run/dataless/0:99999999/lock
-        printf '{"pid":1,"session":"0123456789ab","mountpoint":"/","source":"/","log":"/l","started":"",%s}' \\
-          "\\"cache\\":\\"$PWD/precious/0123456789ab\\"" > /run/dataless/0:99999999/session.json
-        find precious | sort > before
+        mkdir -p -m 700 precious/0123456789ab precious/other /run/dataless/0:9999999{8,9}; chmod 700 /run/dataless
+        touch precious/0123456789ab/file precious/other/file precious/file; touch /run/dataless/0:9999999{8,9}/lock
+        # What looks like the content of a dead session, but the record is of another one's.
+        mkdir -p -m 700 another/fedcba987654; touch another/fedcba987654/{lock,file}
+        record() {
+          printf '{"pid":1,"session":"0123456789ab","mountpoint":"/","source":"/","log":"/l","started":"",%s}' \\
+            "\\"cache\\":\\"$2\\"" > /run/dataless/0:$1/session.json
+        }
+        record 99999998 $PWD/another/other; record 99999999 $PWD/precious/0123456789ab
+        find precious another | sort > before
         bounded "$DATALESS" status
-        find precious -name .lock -o -print | sort | cmp - before; [ ! -e /run/dataless/0:99999999 ]
+        find precious another -name .lock -o -print | sort | cmp - before; [ ! -e /run/dataless/0:99999999 ]
         """)
     }
 

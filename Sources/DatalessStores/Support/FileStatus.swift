@@ -19,7 +19,8 @@ struct FileStatus {
     raw = status
   }
 
-  /// Looks at one name of a directory; a symbolic link is not followed, an automount not triggered.
+  /// Looks at one name of a directory; a symbolic link is not followed, an automount not triggered. What the kernel remembers will
+  /// do: it would be a question to the server for each name, and what is wrong in a listing the fetch finds out.
   init(of name: UnsafePointer<CChar>, in directory: CInt) throws(Errno) {
     var status = clinux_statx()
     let flags = CLINUX_AT_SYMLINK_NOFOLLOW | CLINUX_AT_NO_AUTOMOUNT

@@ -34,7 +34,9 @@ import Testing
 
   /// A shell with code in its arguments, and a child of it.
   private func family() throws -> (parent: ChildProcess, child: Int32) {
-    let parent = try ChildProcess(script: ": SECRET; sleep 1000 & echo $!; read line")
+    // Before exec the child is a shell like its parent.
+    let isThere = #"until [ "$(tr -d '\0' < /proc/$!/cmdline)" = sleep1000 ]; do :; done"#
+    let parent = try ChildProcess(script: ": SECRET; sleep 1000 & \(isThere); echo $!; read line")
     return (parent, try #require(parent.readLine().flatMap { Int32($0) }))
   }
 

@@ -13,8 +13,9 @@ final class HeldAnswers: FuseOperations {
   private let adapter: FilesystemAdapter
   /// Done once, on the request's thread.
   let meanwhile = Mutex<(@Sendable (NodeID) -> Void)?>(nil)
-  /// How many calls of `forget` there were.
+  /// How many calls of `forget` there were, and how many of `open` have returned, answered or not.
   let forgotten = Monitor(0)
+  let opened = Monitor(0)
 
   private static let name = Array("held".utf8)
 
@@ -70,6 +71,17 @@ final class HeldAnswers: FuseOperations {
     adapter.getattr(node, handle: handle, context: context, reply: reply)
   }
 
+  func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
+    adapter.open(node, flags: flags, context: context, reply: reply)
+    opened.update { $0 += 1 }
+  }
+
+  func release(
+    _ node: FuseNode, handle: FuseHandle, flags: Int32, context: RequestContext, reply: consuming EmptyReply
+  ) {
+    adapter.release(node, handle: handle, flags: flags, context: context, reply: reply)
+  }
+
   func opendir(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
     adapter.opendir(node, flags: flags, context: context, reply: reply)
   }
@@ -90,19 +102,26 @@ final class ServedVolume {
   var mountpoint: String { "\(scratch.path)/volume" }
   var engine: Engine { volume.engine }
 
-  /// - Parameter files: How many there are beside `held`.
-  init(files: Int = 0) throws {
+  /// - Parameters:
+  ///   - files: How many there are beside `held`.
+  ///   - scenario: Default: nothing is simulated.
+  init(files: Int = 0, scenario: String = "{}") throws {
     for directory in ["source", "volume"] { scratch.directory(directory) }
     scratch.file("source/held", String(repeating: "x", count: 10_000))
     for number in 0..<files { scratch.file("source/file-\(number)", "\(number)") }
     volume = try Volume(
       configuration: VolumeConfiguration(
-        source: .directory(scratch.bytes("source")), mountpoint: scratch.bytes("volume"), log: scratch.bytes("log"),
-        cacheDirectory: scratch.bytes("cache"), runtimeDirectory: "\(scratch.path)/runtime", session: "0123456789ab"))
+        source: .directory(scratch.bytes("source")), mountpoint: scratch.bytes("volume"), scenario: scenario,
+        log: scratch.bytes("log"), cacheDirectory: scratch.bytes("cache"), runtimeDirectory: "\(scratch.path)/runtime", session: "0123456789ab"))
     operations = HeldAnswers(volume.adapter)
     var options = FuseSessionOptions(source: [], subtype: "dataless-test")
     options.readOnly = true
-    session = try FuseSession(operations: operations, options: options)
+    session = try FuseSession(
+      operations: operations, options: options,
+      onInterrupt: { [volume] token in
+        let timer = volume.timer
+        timer.schedule(at: timer.now) { volume.engine.interrupt(WaiterID(rawValue: token)) }
+      })
     try session.mount(at: FilePath(mountpoint))
     volume.adapter.whenInitialized { [volume, session] in
       if let features = volume.adapter.negotiated { volume.kernel.attach(session.notifier, features) }
