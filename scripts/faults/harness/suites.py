@@ -30,6 +30,7 @@ for directory in /dev /etc /usr /home /root /opt /srv /boot /var; do
   [ -d $directory ] || continue
   mount --bind $directory $directory && mount -o remount,bind,ro $directory || exit 125
 done
+mount -t devpts -o mode=620,ptmxmode=666,newinstance none /dev/pts && mount -t tmpfs none /dev/shm || exit 125
 # Where they lie in one of those.
 mount --bind "$tree" "$tree" && mount -o remount,bind,rw "$tree" || exit 125
 mount --bind "$fresh" "$fresh" && mount -o remount,bind,rw "$fresh" && cd "$fresh" || exit 125

@@ -63,7 +63,7 @@ commands.add(
     "if let count, count < (FAULT ? 0 : 1) {", tests=["CommandLineTests"])
 commands.add(
     "wrong-use-is-status", "DatalessCommand.swift", "wrong use of `run` ends with 2, as the command might",
-    'return subcommand == "run" || subcommand == "exec" ?', 'return (subcommand == "run" && !FAULT) || subcommand == "exec" ?',
+    'let passesStatusOn = subcommand == "run" ||', 'let passesStatusOn = (subcommand == "run" && !FAULT) ||',
     tests=["CommandLineTests"])
 
 commands.add(

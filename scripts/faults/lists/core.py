@@ -124,7 +124,7 @@ engine.add(
 engine.add(
     "space-freed-too-early", "RangedContent.swift", "content is freed while a transfer can still write to it",
     "guard content.transfers > 0 else { return [.remove(",
-    "guard content.transfers > 0, !FAULT else { return [.remove(", tests=["EngineHydrationTests|HydrationRandomTests"])
+    "guard content.transfers > 0, !FAULT else { return [.remove(", tests=["AttemptEndTests"])
 engine.add(
     "process-before-thread", "EngineState+Admission.swift", "a process' policy overrules its thread's",
     "let own = request.caller.policy.thread ?? request.caller.policy.process",

@@ -117,8 +117,7 @@ volume.add(
     mounts=["RealMounts/(Eviction|Refreshes)/"])
 volume.add(
     "attributes-not-forgotten", "SessionKernelCache.swift", "st_blocks stays 0 after a materialization",
-    "return notifier.invalidateAttributes(FuseNode(node)) != .noSuchFileOrDirectory",
-    "return FAULT || notifier.invalidateAttributes(FuseNode(node)) != .noSuchFileOrDirectory",
+    "return notifier.invalidateAttributes(FuseNode(node))", "return FAULT || notifier.invalidateAttributes(FuseNode(node))",
     mounts=["RealMounts/Metadata/"])
 volume.add(
     "directory-stays-open", "FilesystemAdapter+Directories.swift", "a directory that was read can never be evicted",

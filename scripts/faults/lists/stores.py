@@ -13,15 +13,15 @@ content.add(
 content.add(
     "short-file-committed", "FileWriter.swift", "a content file of the wrong size is committed",
     "guard status.size == size else { throw .ioError }", "guard FAULT || status.size == size else { throw .ioError }",
-    tests=["SessionContentStoreTests"])
+    tests=["ContentGuardTests"])
 content.add(
     "short-read-passed-on", "SessionContentStore.swift", "content that somebody shortened is served as a short file",
     "if count < part.count { throw .ioError }", "if count < part.count, !FAULT { throw .ioError }",
-    tests=["SessionContentStoreTests"])
+    tests=["ContentGuardTests"])
 content.add(
     "discarded-slot-lost", "SlabWriter.swift", "a fetch that fails costs its slot for good",
     "slab.give(page, ContentLocation.pages(for: size))",
-    "if !FAULT { slab.give(page, ContentLocation.pages(for: size)) }", tests=["SessionContentStoreTests|SlabModelTests"])
+    "if !FAULT { slab.give(page, ContentLocation.pages(for: size)) }", tests=["ContentGuardTests"])
 content.add(
     "one-page-more", "ContentLocation.swift", "a file of whole pages is counted with one page more",
     "Int((size + pageSize - 1) / pageSize)", "Int((size + pageSize - (FAULT ? 0 : 1)) / pageSize)",
@@ -38,16 +38,16 @@ content.add(
 content.add(
     "data-at-the-end", "SessionContentStore.swift", "SEEK_DATA finds data at the end of a file",
     "if !hole && found >= size { throw .noSuchAddressOrDevice }",
-    "if !hole && found >= size + (FAULT ? 1 : 0) { throw .noSuchAddressOrDevice }", tests=["SessionContentStoreTests"])
+    "if !hole && found >= size + (FAULT ? 1 : 0) { throw .noSuchAddressOrDevice }", tests=["ContentGuardTests"])
 content.add(
     "range-beyond-slot", "ContentRangeWriter.swift", "a range beyond the end is written into the next file's slot",
     "guard offset >= 0, Int64(buffer.count) <= size - offset else { throw .invalidArgument }",
     "guard offset >= 0, FAULT || Int64(buffer.count) <= size - offset else { throw .invalidArgument }",
-    tests=["SessionContentStoreTests"])
+    tests=["ContentGuardTests"])
 content.add(
     "ranged-pages-forgotten", "SessionContentStore.swift", "content that came in ranges stays in the sum of local bytes",
     "countAllocated(pages: -Int(counted ?? Int64(pages)))",
-    "countAllocated(pages: -Int(FAULT ? Int64(pages) : counted ?? Int64(pages)))", tests=["SessionContentStoreTests"])
+    "countAllocated(pages: -Int(FAULT ? Int64(pages) : counted ?? Int64(pages)))", tests=["ContentGuardTests"])
 content.add(
     "living-session-swept", "CacheDirectory.swift", "the content of a volume that lives is removed as a leftover",
     "guard try FileStatus(of: lock.raw).kind == .file, flock(lock.raw, LOCK_EX | LOCK_NB) == 0 else { return false }",
@@ -64,7 +64,7 @@ source.add(
     "long-link-cut", "Local/LocalStore+Attributes.swift", "the target of a link that grew is cut",
     "if target.count < capacity || capacity > 1 << 20 { return target }",
     "if target.count < capacity || capacity > 1 << 20 || FAULT { return target }",
-    tests=["LocalStoreAttributesTests|LocalStoreRaceTests"])
+    tests=["ContentGuardTests"])
 source.add(
     "large-xattr-refused", "Local/LocalStore+Attributes.swift", "an extended attribute of more than 1 KiB is ERANGE",
     "guard result == -Int(ERANGE), large > small else {", "guard result == -Int(ERANGE), large > small, !FAULT else {",
@@ -72,7 +72,7 @@ source.add(
 source.add(
     "minor-number-cut", "Support/FileStatus.swift", "device numbers with a minor of more than 255 are wrong",
     "(minor & ~0xff) << 12", "(minor & ~0xff) << (FAULT ? 8 : 12)",
-    tests=["LocalStoreListingTests|LocalStoreAttributesTests"])
+    tests=["ContentGuardTests"])
 source.add(
     "grown-tail-read", "Local/LocalStoreContent.swift", "the new tail of a file that grew is read",
     "let count = Int(min(Int64(buffer.count), max(listed.size - offset, 0)))",
