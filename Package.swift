@@ -78,18 +78,21 @@ let package = Package(
       name: "DatalessControlTests",
       dependencies: [
         "DatalessControl", "DatalessCommands", "DatalessDaemon", "DatalessCore", arguments, system, "DatalessScenario",
+        "SchemaCheck",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "DatalessDaemonTests",
-      dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", "FuseKit", system],
+      dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", "FuseKit", system, "SchemaCheck"],
       exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
-      name: "MountTests", dependencies: ["dataless"], exclude: ["Clients"], swiftSettings: settings),
+      name: "MountTests", dependencies: ["dataless", "SchemaCheck"], exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
       name: "DatalessScenarioTests", dependencies: ["DatalessScenario", "DatalessCore", system],
       swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
+    // For tests alone: holds JSON against the schemas below docs/.
+    .target(name: "SchemaCheck", path: "Tests/SchemaCheck", swiftSettings: settings),
   ],
   cLanguageStandard: .c11
 )

@@ -2,8 +2,8 @@ import DatalessControl
 
 /// One value of every wire type with all fields, and one with as few as there can be.
 enum WireSamples {
-  private static let odd: [UInt8] = [0x61, 0xff]
-  private static let process = WireProcess(pid: 7, comm: "tar", exe: odd, argv: ["tar"])
+  static let odd: [UInt8] = [0x61, 0xff]
+  static let process = WireProcess(pid: 7, comm: "tar", exe: odd, argv: ["tar"])
   private static let counts = ItemCounts(
     files: 1, filesDataless: 1, filesMaterializing: 0, filesPartial: 0, filesResident: 0,
     filesEmpty: 0, directories: 1,
@@ -18,9 +18,9 @@ enum WireSamples {
     attempt: 1, path: odd, kind: "file", stage: "latency", ageNanoseconds: 5, process: process, waiterCount: 1,
     waiters: [waiter])
   private static let excess = BudgetExcess(budget: "files", limit: 1, used: 2, path: odd, process: process)
-  private static let children = RunChildren(
+  static let children = RunChildren(
     waitedNanoseconds: 1, end: "time_up", left: [RunChild(process: process, ended: false)])
-  private static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, exceeded: [excess])
+  static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, exceeded: [excess])
   private static let item = VolumeItem(
     path: odd, kind: "symlink", state: "other", sizeBytes: 1, localBytes: 0, mode: 0o120777, inode: .max,
     openHandles: 0, isKept: true)
@@ -33,8 +33,8 @@ enum WireSamples {
     added: 1, changed: 2, gone: 3, renamed: 4, kept: 5, unchanged: 6, directories: 7, failures: [failure],
     failureCount: 1)
   private static let refreshing = RefreshProgress(directories: 1, entries: 2)
-  private static let rules = RuleCounts([RuleCount(name: "r", attempts: 2, decided: 1)])
-  private static let problem = WireProblem(file: "s.yaml", line: 1, column: 2, message: "unknown field")
+  static let rules = RuleCounts([RuleCount(name: "r", attempts: 2, decided: 1)])
+  static let problem = WireProblem(file: "s.yaml", line: 1, column: 2, message: "unknown field")
   private static let error = WireError(code: "busy", errno: "EBUSY", message: "is open", problems: [problem])
   private static let summary = GateSummary(name: "g", isOpen: false, callers: 1, attemptCount: 1)
   private static let held = HeldAttempt(

@@ -17,6 +17,25 @@ import Testing
       "docs/scenario.schema.json is old. Run the test once with DATALESS_UPDATE_SCHEMA=1.")
   }
 
+  /// docs/schemas/, which describe what commands print, too.
+  @Test func pythonTakesThemAllForSchemas() {
+    let script = """
+      import glob, json, sys
+      try:
+          import jsonschema
+      except ImportError:
+          sys.exit(77)
+      files = glob.glob(sys.argv[1] + '/schemas/*.schema.json') + [sys.argv[1] + '/scenario.schema.json']
+      for file in files:
+          schema = json.load(open(file))
+          jsonschema.Draft202012Validator.check_schema(schema)
+      sys.exit(0 if len(files) > 15 else 1)
+      """
+    let result = ScenarioText.run("timeout 60 python3 -c \"\(script)\" '\(ScenarioText.root)/docs'")
+    if result.status == 127 || result.status == 77 { return }
+    #expect(result.status == 0, "\(result.output)")
+  }
+
   private static let script = """
     import json, sys
     try:

@@ -63,7 +63,8 @@ struct RuleOptions: ParsableArguments {
       if let value { match.append(ScenarioNode.Entry(key: key, value: value)) }
     }
     add("path", path.isEmpty ? nil : .list(path.map { .text($0) }))
-    add("size", try Self.yaml(size))
+    // In a file, > would begin a text of several lines.
+    add("size", size?.hasPrefix(">") == true ? size.map { .text($0) } : try Self.yaml(size))
     add("kind", kind.map { .text($0) })
     add("trigger", trigger.isEmpty ? nil : .list(trigger.map { .text($0) }))
     var process: [ScenarioNode.Entry] = []

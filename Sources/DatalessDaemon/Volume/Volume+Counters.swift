@@ -121,7 +121,7 @@ extension Volume {
   }
 
   /// The budgets as `run.finished` records them.
-  func budgetValue(_ budget: BudgetStatus) -> LogValue {
+  static func budgetValue(_ budget: BudgetStatus) -> LogValue {
     var fields: [LogField] = []
     if let limit = budget.maxFiles { fields.append(LogField(key: "max_files", value: .integer(limit))) }
     if let limit = budget.maxBytes { fields.append(LogField(key: "max_bytes", value: .integer(limit))) }

@@ -1,5 +1,10 @@
+import struct DatalessControl.BudgetExcess
+import struct DatalessControl.BudgetStatus
 import struct DatalessControl.RuleCount
 import struct DatalessControl.RuleCounts
+import struct DatalessControl.RunChild
+import struct DatalessControl.RunChildren
+import struct DatalessControl.WireProcess
 import DatalessCore
 import SystemPackage
 
@@ -37,7 +42,11 @@ enum SampleRecords {
 
   static let counters = VolumeCounters(
     requests: ["lookup": 4812, "getattr": 97, "read": 1],
-    items: ["files": 10_000, "files_dataless": 9999, "files_resident": 1],
+    items: [
+      "files": 10_000, "files_dataless": 9998, "files_materializing": 0, "files_partial": 0, "files_resident": 1,
+      "files_empty": 1, "directories": 15, "directories_dataless": 1, "directories_listed": 14, "others": 0,
+      "bytes": 480_000_000, "bytes_resident": 48_000, "local_bytes": 49_152, "other_file_systems": 0,
+    ],
     materialized: ["files": 1, "directories": 14, "bytes": 48_000, "failures": 0, "refusals": 0],
     opens: [
       "now": ["direct": 1, "page_cache": 0, "passthrough": 2],
@@ -49,6 +58,19 @@ enum SampleRecords {
       RuleCount(name: "slow-photos", attempts: 1, decided: 1),
       RuleCount(name: "typo", attempts: 0, decided: 0),
     ]))
+
+  static let budgets = Volume.budgetValue(
+    BudgetStatus(
+      maxFiles: 10, maxBytes: 1_000_000, files: 11, bytes: 528_000,
+      exceeded: [BudgetExcess(budget: "files", limit: 10, used: 11, path: Array("photos/2024/a.jpg".utf8))]))
+
+  static let children = RunChildren(
+    waitedNanoseconds: 1_200_000, end: "time_up",
+    left: [
+      RunChild(
+        process: WireProcess(pid: 4720, comm: "sleep", exe: Array("/usr/bin/sleep".utf8)), holds: ["working_directory"],
+        ended: true)
+    ])
 
   static let started: Event.MaterializationStarted = {
     var started = trigger
@@ -143,9 +165,7 @@ enum SampleRecords {
     (.runStarted(command: [Array("sh".utf8), Array("build.sh".utf8)], isWithheld: true, pid: 4711), time(1)),
     (
       .runFinished(
-        exitStatus: 0, signal: nil,
-        budgets: ["max_files": 10, "max_bytes": nil, "files": 11, "bytes": 528_000], rules: rules,
-        children: ["waited_ns": 1_200_000, "end": "none_left", "left": []]), time(4900)
+        exitStatus: 0, signal: nil, budgets: Self.budgets, rules: rules, children: LogValue(Self.children)), time(4900)
     ),
     (.dropped(312), time(500)),
     (.event(.materializationRefused(refused)), time(21)),

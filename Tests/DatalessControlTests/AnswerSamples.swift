@@ -1,0 +1,121 @@
+@testable import DatalessControl
+
+/// One value of every type that only commands print, with all fields, and one with as few as there can be: by the name in
+/// docs/schemas/answers.yaml.
+enum AnswerSamples {
+  typealias Pair = (full: any Encodable & Sendable, least: any Encodable & Sendable)
+  private static let odd = WireSamples.odd
+
+  static let all: [String: Pair] = answers.merging(summaries) { first, _ in first }
+
+  private static let error = CommandError(
+    code: "busy", errno: "EBUSY", message: "is open", path: odd, problems: [WireSamples.problem], exitStatus: 1)
+  private static let rule = PolicyAnswer.Rule(name: "r", materialize: false)
+  private static let end = RunCommandEnd(exitStatus: 0, signal: "SIGKILL", errno: "ENOENT")
+
+  private static let answers: [String: Pair] = [
+    "CommandErrorAnswer": (CommandErrorAnswer(error: error), CommandErrorAnswer(error: error)),
+    "CommandError": (error, CommandError(code: "failed", message: "m", exitStatus: 1)),
+    "MountAnswer": (
+      MountAnswer(
+        device: "0:53", log: odd, mountpoint: odd, pid: 1, readOnly: true, session: "0123456789ab", source: odd,
+        warnings: ["w"]),
+      MountAnswer(
+        device: "0:53", log: bytes("/l"), mountpoint: bytes("/m"), pid: 1, readOnly: true, session: "0123456789ab",
+        source: bytes("/s"), warnings: [])
+    ),
+    "UnmountAnswer": (
+      UnmountAnswer(mountpoint: odd, log: odd, daemon: .killed),
+      UnmountAnswer(mountpoint: bytes("/m"), log: nil, daemon: .wasDead)
+    ),
+    "UnaskedVolume": (
+      UnaskedVolume(mountpoint: odd, source: odd, userID: .max),
+      UnaskedVolume(mountpoint: bytes("/m"), source: bytes("/s"), userID: nil)
+    ),
+    "PolicyAnswer": (PolicyAnswer(materialize: true, rules: [rule]), PolicyAnswer(materialize: true, rules: [])),
+    "PolicyRule": (rule, rule),
+    "RunCommandEnd": (end, RunCommandEnd()),
+    "RunAnswer": (
+      RunAnswer(
+        exitStatus: 90, reason: "budget_exceeded", messages: ["m"], command: end, budget: WireSamples.budget,
+        children: WireSamples.children, rules: WireSamples.rules, log: odd, summary: summary),
+      RunAnswer(
+        exitStatus: 0, reason: "command", command: RunCommandEnd(), budget: nil, children: WireSamples.children,
+        rules: nil, log: bytes("/l"), summary: nil)
+    ),
+  ]
+
+  // MARK: - Summaries
+
+  private static let blocked: SummaryReport.Blocked = {
+    var blocked = SummaryReport.Blocked()
+    blocked.parallelism = 1.5
+    return blocked
+  }()
+
+  private static let waiting = SummaryReport.Waiting(
+    attempt: 1, path: "a", trigger: "read", pid: 2, tid: 3, comm: "tar", blockedNanoseconds: 4)
+  private static let chain = SummaryReport.Chain(length: 1, path: "a", durationNanoseconds: 2)
+  private static let topLevel = SummaryReport.TopLevel(path: "a")
+  private static let section = SummaryReport.Section(
+    label: "m", time: "2026-01-02T03:04:05.000000000Z", requestsReachingTheVolume: ["read": 1])
+  private static let excess = SummaryReport.Excess(budget: "files", limit: 1, used: 2, path: "a", process: "tar[2]")
+  private static let run = SummaryReport.Run(
+    command: ["tar"], isCommandWithheld: true, exitStatus: 0, signal: "SIGKILL", exceeded: excess)
+  private static let repeated = SummaryReport.Repeated(items: 1, attemptsMax: 2, path: "a")
+  private static let ancestor = ProcessSummary.Ancestor(pid: 1, comm: "sh", exe: "/bin/sh")
+
+  private static let process: ProcessSummary = {
+    var process = ProcessSummary()
+    (process.comm, process.exe) = ("tar", "/bin/tar")
+    (process.pids, process.ancestors, process.startedBy) = ([2], [ancestor], ancestor)
+    return process
+  }()
+
+  private static let reader = FileSummary.Process(pid: 1, comm: "tar")
+  private static let file: FileSummary = {
+    var file = FileSummary()
+    (file.path, file.pathBase64) = WirePath.split(odd)
+    (file.readShare, file.use, file.processes, file.mappedBytes) = (0.5, "in_part", [reader], 1)
+    return file
+  }()
+
+  private static let summary: SummaryReport = {
+    var report = SummaryReport()
+    (report.started, report.ended) = ("2026-01-02T03:04:05.000000000Z", "2026-01-02T03:04:06.000000000Z")
+    report.unmountReason = "unmount"
+    report.waiting = [waiting]
+    (report.failures, report.refusals, report.triggers) = (["EIO": 1], ["EDEADLK": 1], ["read": 1])
+    report.longestDirectoryChain = chain
+    (report.processes, report.topLevelDirectories, report.sections) = ([process], [topLevel], [section])
+    report.requestsReachingTheVolume = ["read": 1]
+    (report.run, report.rules, report.files) = (run, WireSamples.rules, [file])
+    report.blocked = blocked
+    return report
+  }()
+
+  private static let summaries: [String: Pair] = [
+    "SummaryReport": (summary, SummaryReport()),
+    "SummaryCompleteness": (SummaryReport.Completeness(), SummaryReport.Completeness()),
+    "SummaryMaterialized": (SummaryReport.Materialized(), SummaryReport.Materialized(distinctBytes: nil)),
+    "SummaryKnown": (SummaryReport.Known(), SummaryReport.Known()),
+    "SummaryBlocked": (blocked, SummaryReport.Blocked()),
+    "SummaryWaiting": (
+      waiting, SummaryReport.Waiting(attempt: 1, path: "a", trigger: "read", blockedNanoseconds: 4)
+    ),
+    "SummaryUse": (SummaryReport.Use(), SummaryReport.Use()),
+    "SummaryRefused": (SummaryReport.Refused(), SummaryReport.Refused()),
+    "SummaryHeld": (SummaryReport.Held(), SummaryReport.Held()),
+    "SummaryEvictions": (SummaryReport.Evictions(), SummaryReport.Evictions()),
+    "SummaryRepeated": (repeated, SummaryReport.Repeated()),
+    "SummaryChain": (chain, chain),
+    "SummaryTopLevel": (topLevel, topLevel),
+    "SummarySection": (section, SummaryReport.Section()),
+    "SummaryRun": (run, SummaryReport.Run()),
+    "SummaryExcess": (excess, excess),
+    "ProcessSummary": (process, ProcessSummary()),
+    "ProcessSummaryAncestor": (ancestor, ProcessSummary.Ancestor(pid: 1)),
+    "FileSummary": (file, FileSummary()),
+    "FileSummaryProcess": (reader, FileSummary.Process(pid: 1)),
+  ]
+}

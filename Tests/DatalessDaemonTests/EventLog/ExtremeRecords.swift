@@ -1,0 +1,131 @@
+import struct DatalessControl.BudgetExcess
+import struct DatalessControl.BudgetStatus
+import struct DatalessControl.RunChild
+import struct DatalessControl.RunChildren
+import struct DatalessControl.WireProcess
+import DatalessCore
+import SystemPackage
+
+@testable import DatalessDaemon
+
+/// Records with names that are not UTF-8 and with everything that a type can have, and such with as little as there can be.
+enum ExtremeRecords {
+  private static let odd: [UInt8] = [0x61, 0xff]
+  private static let unknown = Caller(
+    process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 1000, gid: 1000, isBudgeted: false)
+
+  static let all = (full + least).map { (record: $0, time: SampleRecords.time(500)) }
+
+  // MARK: - With everything
+
+  private static let reads = Event.HandleReads(
+    reads: 1, bytesRead: 2, coveredBytes: 3, coveredUnit: 4096, mappedBytes: 4, highWaterMark: 5, ranges: [0..<5])
+
+  private static let budget = BudgetStatus(
+    files: 1, bytes: 2, exceeded: [BudgetExcess(budget: "bytes", limit: 1, used: 2, path: odd)])
+  private static let children = RunChildren(
+    waitedNanoseconds: 1, end: "interrupted",
+    left: [
+      RunChild(process: WireProcess(pid: 1, comm: "sh", exe: odd), holds: [], ended: true),
+      RunChild(process: WireProcess(pid: 1), ended: false),
+    ])
+
+  private static let full: [LogRecord] = {
+    var started = SampleRecords.started
+    (started.path, started.names, started.callerPath, started.name) = (odd, [odd, odd], odd, odd)
+    var finished = SampleRecords.finished
+    (finished.path, finished.entries) = (odd, 1)
+    var closed = SampleRecords.closed
+    (closed.path, closed.names, closed.reads) = (odd, [odd], reads)
+    closed.readers = [Event.HandleClosed.Reader(process: closed.process, reads: reads)]
+    var unseen = SampleRecords.unseen
+    unseen.path = odd
+    var evicted = SampleRecords.eviction(nil)
+    (evicted.path, evicted.names) = (odd, [odd])
+    var refused = SampleRecords.eviction(.resourceBusy)
+    (refused.path, refused.names) = (odd, [odd])
+    var exceeded = SampleRecords.exceeded
+    exceeded.path = odd
+    var changed = SampleRecords.renamed
+    (changed.path, changed.oldPath) = (odd, odd)
+    var owned = SampleRecords.renamed
+    (owned.change, owned.new) = (.changed, owned.old)
+    var mounted = SampleRecords.mounted
+    (mounted.source, mounted.mountpoint) = (odd, odd)
+    let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "process")
+    let held = Event.Hold(attempt: 1, path: odd, gate: "g", rule: "r", time: SampleRecords.time(1))
+    let released = Event.Release(
+      attempt: 1, path: odd, gate: "g", by: "command", errno: .timedOut, heldNanoseconds: 1, time: SampleRecords.time(1)
+    )
+    return [
+      .event(.materializationStarted(started)), .event(.materializationFinished(finished)),
+      .event(.handleClosed(closed)),
+      .event(.handleOpen(closed)), .event(.handleUnseen(unseen)), .event(.evictionFinished(evicted)),
+      .event(.evictionRefused(refused)), .event(.budgetExceeded(exceeded)), .event(.sourceChanged(changed)),
+      .event(.sourceChanged(owned)), .event(.materializationRefused(refusal)), .event(.materializationHeld(held)),
+      .event(.materializationReleased(released)), .mounted(mounted), .process(process), .process(lateProcess),
+      .process(script),
+      .runStarted(command: [odd], isWithheld: true, pid: 1),
+      .runFinished(
+        exitStatus: nil, signal: 9, budgets: Volume.budgetValue(budget), rules: SampleRecords.rules,
+        children: LogValue(children)),
+    ]
+  }()
+
+  private static func process(
+    _ arguments: ProcessArguments, exe: ProcessExecutable, isKnown: Bool = true
+  ) -> ProcessRecord {
+    ProcessRecord(
+      id: ProcessID(rawValue: 5), pid: isKnown ? 1 : nil, startTicks: isKnown ? 2 : nil, comm: isKnown ? odd : nil,
+      executable: exe, uid: isKnown ? 3 : nil, gid: isKnown ? 4 : nil, cgroup: isKnown ? odd : nil,
+      parents: isKnown ? [ProcessID(rawValue: 5), ProcessID(rawValue: 9)] : [],
+      arguments: arguments, isBudgeted: false, seen: SampleRecords.time(1))
+  }
+
+  private static let process = process(
+    .known([Array("/bin/sh".utf8), odd], isTruncated: true), exe: .path(Array("/bin/sh".utf8) + [0xff]))
+  private static let lateProcess = process(.pending, exe: .path(Array("/bin/sh".utf8)))
+  private static let script = process(.withheld(script: odd), exe: .path(Array("/bin/sh".utf8)))
+
+  // MARK: - With as little as there can be
+
+  private static let least: [LogRecord] = {
+    let started = Event.MaterializationStarted(
+      attempt: 1, path: [], inode: 1, kind: .directory, size: 0, trigger: .readdir, caller: unknown, itemAttempt: 1,
+      inFlight: 1, priorOpens: 0, priorStats: 0, priorXattrCalls: 0, time: SampleRecords.time(1))
+    func wait(_ outcome: Outcome?) -> Event.WaitRecord {
+      Event.WaitRecord(
+        attempt: 1, caller: unknown, trigger: .readdir, offset: nil, length: nil,
+        blockedNanoseconds: outcome == nil ? nil : 1, outcome: outcome, time: SampleRecords.time(1))
+    }
+    let finished = Event.MaterializationFinished(
+      attempt: 1, path: [], kind: .file, bytes: 0, entries: nil, outcome: .ok, message: nil, rule: nil,
+      requestedDelayNanoseconds: 0, delayNanoseconds: 0, heldNanoseconds: 0, queuedNanoseconds: 0, storeNanoseconds: 0,
+      durationNanoseconds: 0, waiterCount: 1, waiters: [wait(.ok)], time: SampleRecords.time(1))
+    let reads = Event.HandleReads(reads: 0, bytesRead: 0, coveredBytes: 0, highWaterMark: 0)
+    let closed = Event.HandleClosed(
+      path: [], inode: 1, handle: 1, process: .unknown, size: 0, reads: reads,
+      readers: [Event.HandleClosed.Reader(process: .unknown, reads: reads)], triggered: false, io: .direct,
+      time: SampleRecords.time(1))
+    var unread = closed
+    unread.readers = []
+    let changed = Event.SourceChange(
+      path: [], change: .gone, kind: .directory, old: nil, new: nil, by: .poll, time: SampleRecords.time(1))
+    let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "volume")
+    let released = Event.Release(
+      attempt: 1, path: [], gate: "g", by: "api", errno: nil, heldNanoseconds: 1, time: SampleRecords.time(1))
+    let replaced = ConfigurationChange(what: .scenario, before: .null, after: .null, by: .api)
+    return [
+      .event(.materializationStarted(started)), .event(.waitStarted(wait(nil))), .event(.waitFinished(wait(.ok))),
+      .event(.materializationFinished(finished)), .event(.handleClosed(closed)), .event(.handleOpen(unread)),
+      .event(.handleClosed(unread)), .event(.sourceChanged(changed)), .event(.materializationRefused(refusal)),
+      .event(.materializationReleased(released)), .configurationChanged(replaced),
+      .process(process(.withheld(script: nil), exe: .unavailable(.exited), isKnown: false)),
+      .process(process(.unavailable(.permission), exe: .unavailable(.permission), isKnown: false)),
+      .runStarted(command: [], isWithheld: false, pid: 1),
+      .runFinished(
+        exitStatus: nil, signal: nil, budgets: ["files": 0, "bytes": 0, "exceeded": []], rules: SampleRecords.rules,
+        children: nil),
+    ]
+  }()
+}
