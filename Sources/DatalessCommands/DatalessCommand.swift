@@ -87,6 +87,8 @@ public struct DatalessCommand: ParsableCommand {
       let failure = CommandFailure(
         usageMessage(message(for: error), arguments, subcommand), status: passesStatusOn ? .runFailed : .usage,
         code: .usage, errno: .invalidArgument)
+      // A source that `--json` has taken for its file is nothing to write to.
+      guard takenSource(arguments) == nil else { return end(failure, nil) }
       return end(failure, subcommand == "run" ? RunCommand.destination(arguments) : JSONDestination.ofErrors(arguments))
     }
     do {
@@ -110,6 +112,11 @@ public struct DatalessCommand: ParsableCommand {
     if let first = message.first, message.dropFirst().first?.isLowercase == true {
       message = first.lowercased() + message.dropFirst()
     }
+    if text.contains("'<source>'"), let taken = takenSource(arguments).map({ TerminalText.escaped($0) }) {
+      message =
+        "the source is missing: --json names the file for the result, and has taken '\(taken)' for that. "
+        + "Put the source first, as in 'dataless run \(taken) --json -- COMMAND', or write --json - for standard output"
+    }
     if subcommand == "mount", let option = runOption(in: arguments) {
       message = "unknown option '\(option)' of mount: it belongs to 'dataless run', which tries one command on a volume"
     }
@@ -120,6 +127,19 @@ public struct DatalessCommand: ParsableCommand {
   private static func runOption(in arguments: [String]) -> String? {
     let names = ["--max-files", "--max-bytes", "--replace", "--strict-rules", "--wait-children", "--kill-children"]
     return names.first { name in arguments.contains { $0 == name || $0.hasPrefix(name + "=") } }
+  }
+
+  /// What `run --json` takes for its file, if that looks like a source: once `--json` took no file.
+  private static func takenSource(_ arguments: [String]) -> [UInt8]? {
+    let own = arguments.prefix { $0 != "--" }
+    guard arguments.first == "run", let index = own.lastIndex(of: "--json"), index + 1 < own.endIndex else { return nil }
+    let taken = ArgumentBytes.decode(own[index + 1])
+    var status = stat()
+    let isThere = (taken + [0]).withUnsafeBytes { bytes in
+      stat(bytes.assumingMemoryBound(to: CChar.self).baseAddress!, &status) == 0
+    }
+    let isDirectory = isThere && status.st_mode & S_IFMT == S_IFDIR
+    return isDirectory || taken.starts(with: "synthetic:".utf8) ? taken : nil
   }
 
   private static var commandNames: [String] {

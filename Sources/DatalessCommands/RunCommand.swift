@@ -14,8 +14,10 @@ struct RunCommand: ParsableCommand {
       Mounts SOURCE on a temporary directory, runs the command with {} in its arguments replaced by that directory \
       (also in the variable DATALESS_MOUNT), unmounts whatever happens, and prints the summary and the log's path to \
       standard error. Budgets count what the command and its descendants materialize, also those that it leaves \
-      running: run waits for them (--wait-children), names who is left then, ends those that use the volume, and unmounts. \
-      A signal ends the wait.
+      running: run waits for them (--wait-children), and with a budget for attempts that nobody waits for any more, names who \
+      is left then, ends those that use the volume, and unmounts. A signal ends the wait. Files count when the first of their \
+      content becomes local, bytes when they do, whatever becomes of the attempt; a caller that cannot be looked at counts as \
+      the command's.
 
       So that the summary can say of every file what was read of it, all reads are recorded (--observe reads): each read(2) of \
       content that is already local is a request to the daemon, without readahead, some 15 us for 4 KiB where a plain mount \
@@ -28,7 +30,7 @@ struct RunCommand: ParsableCommand {
 
       EXIT STATUS
         The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 91 there is a \
-      budget, and processes that could have materialized more were left when the wait was over; 92 --strict-rules, and \
+      budget, and processes or attempts that could have materialized more were left when the wait was over; 92 --strict-rules, and \
       a rule decided nothing; 125 dataless itself failed; \
       126 the command cannot be executed; 127 it was not found.
       """)
@@ -182,22 +184,27 @@ struct RunCommand: ParsableCommand {
 
   private func waitForChildren(_ session: RunSession) -> ChildrenWait {
     let limit = Int(clamping: waitChildren.nanoseconds / 1_000_000)
-    var wait = session.waitForChildren(milliseconds: limit) { left in
-      Console.error(RunChildrenText.notice(left, limit: HumanText.duration(nanoseconds: waitChildren.nanoseconds)))
-    }
-    guard !wait.left.isEmpty else { return wait }
-    wait.left = session.endChildren(wait.left, waiting: callers(session), all: killChildren)
+    var wait = session.waitForChildren(
+      milliseconds: limit,
+      // Without a budget nobody asks what they bring.
+      attempts: { maxFiles == nil && maxBytes == nil ? 0 : Int(clamping: status(session)?.budget?.inFlight ?? 0) },
+      notice: { wait in
+        Console.error(RunChildrenText.notice(wait, limit: HumanText.duration(nanoseconds: waitChildren.nanoseconds)))
+      })
+    // Those that wait for an answer of the volume.
+    let callers = Set(status(session)?.inFlight.flatMap { $0.waiters.map(\.pid) } ?? [])
+    if !wait.left.isEmpty { wait.left = session.endChildren(wait.left, waiting: callers, all: killChildren) }
+    wait.outsiders = session.outsiders(waiting: callers)
     return wait
   }
 
-  /// The processes that wait for an answer of the volume.
-  private func callers(_ session: RunSession) -> Set<Int32> {
-    guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint),
-      let status = try? Blocking.run({
-        try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.status() }
-      })
-    else { return [] }
-    return Set(status.inFlight.flatMap { $0.waiters.map(\.pid) })
+  private func status(_ session: RunSession) -> VolumeStatus? {
+    guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint) else {
+      return nil
+    }
+    return try? Blocking.run {
+      try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.status() }
+    }
   }
 
   /// Tells the daemon how the command ended, and learns what it used and what the rules did; nil when the daemon does not answer.

@@ -28,7 +28,9 @@ struct RunReport {
     if let budget = status.budget {
       for excess in budget.exceeded { words.say(Self.words(excess, of: budget)) }
     }
-    for line in RunChildrenText.lines(status.children, hasExpectation: status.hasExpectation) { words.say(line) }
+    for line in RunChildrenText.lines(status.children, status.budget, hasExpectation: status.hasExpectation) {
+      words.say(line)
+    }
     if let strict = status.strictRules, strict.neverFired > 0 { words.say(Self.words(unused: strict)) }
   }
 
@@ -67,6 +69,7 @@ struct RunReport {
     if let process = excess.process {
       let name = process.exeBytes ?? process.comm.map { Array($0.utf8) }
       by = " by process \(process.pid)" + (name.map { " (\(TerminalText.escaped($0)))" } ?? "")
+      if process.pid == 0 { by = " by a process that could not be looked at, which counts as the command's" }
     }
     return "budget exceeded: \(amount(isBytes ? budget.bytes : budget.files)) materialized, \(option) \(excess.limit); "
       + "exceeded first\(by) at '\(TerminalText.escaped(excess.pathBytes))', then \(amount(excess.used))."
@@ -103,12 +106,16 @@ extension RunChildren {
       case .unknown: "unknown"
       }
     self.init(
-      waitedNanoseconds: wait.milliseconds * 1_000_000, end: end,
-      left: wait.left.map { process in
-        RunChild(
-          process: WireProcess(pid: process.pid, comm: process.comm, exe: process.exe),
-          holds: process.holds.map { holds in LeftProcess.Hold.allCases.filter(holds.contains).map(\.rawValue) },
-          ended: process.wasEnded)
-      })
+      waitedNanoseconds: wait.milliseconds * 1_000_000, end: end, left: wait.left.map { RunChild($0) },
+      notLookedAt: Int64(wait.notLookedAt), outsiders: wait.outsiders.map { RunChild($0) })
+  }
+}
+
+extension RunChild {
+  fileprivate init(_ process: LeftProcess) {
+    self.init(
+      process: WireProcess(pid: process.pid, comm: process.comm, exe: process.exe),
+      holds: process.holds.map { holds in LeftProcess.Hold.allCases.filter(holds.contains).map(\.rawValue) },
+      ended: process.wasEnded)
   }
 }

@@ -21,7 +21,7 @@ struct RunStatus {
     case notExecutable = "not_executable"
     /// The volume ended early, or what the command used or how it ended is not known.
     case failed
-    /// What the command left running could have materialized more.
+    /// What the command left running, or attempts that it left under way, could have materialized more.
     case cutShort = "cut_short"
     case rulesUnused = "rules_unused"
     /// The command's own end.
@@ -33,7 +33,7 @@ struct RunStatus {
     if let budget, !budget.exceeded.isEmpty { return .budgetExceeded }
     if case .notStarted(let number) = result { return number == ENOENT ? .notFound : .notExecutable }
     if result == .statusLost || budget == nil || children.end == .volumeEnded { return .failed }
-    if children.isCutShort && hasExpectation { return .cutShort }
+    if (children.isCutShort || (budget?.inFlight ?? 0) > 0) && hasExpectation { return .cutShort }
     return strictRules.map { $0.neverFired > 0 } == true ? .rulesUnused : .command
   }
 

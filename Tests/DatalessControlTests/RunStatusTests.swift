@@ -1,8 +1,8 @@
 import DatalessControl
-import DatalessDaemon
 import Testing
 
 @testable import DatalessCommands
+@testable import DatalessDaemon
 
 @Suite("The exit status of run")
 struct RunStatusTests {
@@ -39,6 +39,31 @@ struct RunStatusTests {
     #expect(status(.ended(.exited(0)), Self.within, end, hasExpectation: true) == 91)
     #expect(status(.ended(.exited(1)), Self.within, end, hasExpectation: true) == 91)
     #expect(status(.ended(.exited(0)), Self.beyond, end, hasExpectation: true) == 90)
+  }
+
+  /// Nobody waits for it, and nobody knows what it would have brought.
+  @Test func anAttemptThatIsStillUnderWayIsNoPassWithAnExpectation() {
+    let going = BudgetStatus(maxFiles: 1, files: 1, bytes: 0, inFlight: 1, exceeded: [])
+    #expect(status(.ended(.exited(0)), going) == 0)
+    #expect(status(.ended(.exited(0)), going, hasExpectation: true) == 91)
+    #expect(status(.ended(.exited(0)), Self.within, hasExpectation: true) == 0)
+    let lines = RunChildrenText.lines(ChildrenWait(end: .noneLeft), going, hasExpectation: true)
+    #expect(lines.first == "left under way by the command: 1 attempt; what was still to come is not counted.")
+    #expect(lines.count == 2 && lines[1].hasPrefix("cut short"))
+    #expect(RunChildrenText.lines(ChildrenWait(end: .noneLeft), going, hasExpectation: false).isEmpty)
+    #expect(RunChildrenText.lines(ChildrenWait(end: .noneLeft), Self.within, hasExpectation: true).isEmpty)
+  }
+
+  @Test func manyThatAreLeftAreAFewLines() {
+    let left = (1...500).map { LeftProcess(pid: 10_000_000 + $0, comm: "sleep", exe: nil, descriptor: nil) }
+    var wait = ChildrenWait(end: .timeUp, left: left, notLookedAt: 7)
+    wait.outsiders = left
+    let lines = RunChildrenText.lines(wait, Self.within, hasExpectation: true)
+    #expect(lines.count == 20 + 1 + 1 + 1 + 20 + 1)
+    #expect(lines[20].contains("480 more") && lines[21].contains("7 more that could not be looked at"))
+    let answer = RunChildren(wait)
+    #expect(answer.left.count == 100 && answer.leftCount == 507 && answer.notLookedAt == 7)
+    #expect(answer.outsiders.count == 100)
   }
 
   @Test func anInterruptedWaitIsNoPass() {

@@ -19,8 +19,9 @@ enum WireSamples {
     waiters: [waiter])
   private static let excess = BudgetExcess(budget: "files", limit: 1, used: 2, path: odd, process: process)
   static let children = RunChildren(
-    waitedNanoseconds: 1, end: "time_up", left: [RunChild(process: process, ended: false)])
-  static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, exceeded: [excess])
+    waitedNanoseconds: 1, end: "time_up", left: [RunChild(process: process, ended: false)], notLookedAt: 1,
+    outsiders: [RunChild(process: process, holds: ["mapping"], ended: false)])
+  static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, inFlight: 5, exceeded: [excess])
   private static let item = VolumeItem(
     path: odd, kind: "symlink", state: "other", sizeBytes: 1, localBytes: 0, mode: 0o120777, inode: .max,
     openHandles: 0, isKept: true)

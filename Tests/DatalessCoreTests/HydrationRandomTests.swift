@@ -26,7 +26,8 @@ import Testing
         let offset = Int64.random(in: 0...size, using: &random)
         let length = Int64.random(in: 1...(Bool.random(using: &random) ? 5_000 : size + 1), using: &random)
         let request = TriggerRequest(
-          trigger: .read, caller: EngineFixture.caller(), offset: offset, length: length)
+          trigger: .read, caller: EngineFixture.caller(budgeted: Bool.random(using: &random)), offset: offset,
+          length: length)
         answers.append(fixture.trigger(fixture.node(path), request, waiter: waiter))
         waiters.append(waiter)
       case 4:
@@ -59,6 +60,11 @@ import Testing
     let counts = fixture.engine.counts
     #expect(fixture.content.items == counts.filesResident + counts.filesPartial, "seed \(seed)")
     for path in paths { check(fixture, path, Int64(files[path] ?? 1), &random, seed) }
+    let (totals, inFlight) = fixture.engine.budgetUse
+    let brought = fixture.events.finished.reduce(0) { $0 + $1.bytes }
+    #expect(totals.bytes == brought && totals.budgetedBytes <= brought && inFlight == 0, "seed \(seed)")
+    #expect(totals.files <= totals.evictions + Int64(counts.filesResident + counts.filesPartial), "seed \(seed)")
+    #expect(totals.budgetedFiles <= totals.files, "seed \(seed)")
   }
 
   private func check(

@@ -42,13 +42,14 @@ final class Attempt {
   var range: Range<Int64>?
   /// Whether it goes by ranges, because of its hydration or because part of the file is there already.
   var isRanged = false
-  /// Whether nothing of the file was there when it started.
-  var isFirst = true
   /// Where the first caller wanted to read.
   var firstOffset: Int64 = 0
   /// Whether a waiter has been answered already: then it goes on though nobody may wait any more.
   var hasServed = false
-  var isBudgeted = false
+  /// The first caller whose materializations are budgeted; nil while there is none.
+  var budgeted: Caller?
+  /// Bytes of the file that it has made local, and that stay however it ends.
+  var brought: Int64 = 0
   var holdsSlot = false
   var held: Int64 = 0
   var delay: Int64 = 0
@@ -93,7 +94,6 @@ struct AttemptEnd {
   var message: String?
   /// The rule, or the setting, that staged this end; nil for a real one.
   var rule: String?
-  var bytes: Int64 = 0
   var entries: Int?
   var storeNanoseconds: Int64 = 0
 }

@@ -6,8 +6,6 @@ final class AttemptEnding {
   let attempt: Attempt
   let end: AttemptEnd
   let result: WaitResult
-  /// Who exceeds a budget, if somebody does.
-  let culprit: Caller?
   /// The first 64 waits.
   var records: [Event.WaitRecord]
   /// Whether all is recorded, and the waiters are to be answered.
@@ -23,10 +21,6 @@ final class AttemptEnding {
     case .cancelled: result = .failed(FSError(.interrupted, "the attempt was cancelled"))
     case .failed(let errno): result = .failed(FSError(errno, end.message ?? "materialization failed"))
     }
-    culprit =
-      attempt.isBudgeted
-      ? attempt.waiters.first { $0.request.caller.isBudgeted }?.request.caller
-        ?? attempt.departed.first { $0.caller.isBudgeted }?.caller : nil
     records = attempt.departed
     waiters = attempt.waiters.takeAll()
   }
@@ -56,14 +50,14 @@ extension EngineState {
   /// LIMIT: waiters recorded under one hold of the lock: about 100 us.
   private static let recordedAtOnce = 64
 
-  /// Records some of the waits that an attempt's end ends; with the last of them the end itself, with totals and budget.
+  /// Records some of the waits that an attempt's end ends; with the last of them the end itself, with totals.
   mutating func record(_ ending: AttemptEnding, _ now: MonotonicTime) {
     guard !ending.isRecorded else { return }
     let attempt = ending.attempt
     for _ in 0..<Self.recordedAtOnce {
       guard let waiter = ending.nextWaiter() else {
         events.record(finishedEvent(attempt, ending.end, ending.records, now))
-        count(attempt, ending.end, ending.culprit, now)
+        count(attempt, ending.end)
         ending.noteRecorded()
         return
       }

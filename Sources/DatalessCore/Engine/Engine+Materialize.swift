@@ -99,8 +99,9 @@ extension Engine {
       guard let attempt = state.attempts[id] else { return nil }
       state.catalog.inodes[attempt.node].payload = reference.rawValue
       state.catalog.inodes[attempt.node].generation = generation
-      let end = AttemptEnd(outcome: .ok, bytes: attempt.size, storeNanoseconds: storeNanoseconds)
-      return state.finish(attempt, end, timer.now)
+      let now = timer.now
+      state.countArrival(attempt, attempt.size, now)
+      return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now)
     }
     guard let actions else { return false }
     perform(actions)
@@ -121,7 +122,7 @@ extension Engine {
   /// The attempt failed; its errno goes to every waiter.
   ///
   /// - Parameter rule: The rule that staged the failure; nil for a real one.
-  func failed(_ id: UInt64, _ error: FSError, rule: String? = nil, bytes: Int64 = 0, storeNanoseconds: Int64) {
+  func failed(_ id: UInt64, _ error: FSError, rule: String? = nil, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       // What a rule names stays as named, but for another version, for which the profile has an errno.
@@ -132,8 +133,7 @@ extension Engine {
       let isGone = isOld && error.errno == .noSuchFileOrDirectory && rule == nil
       let end = AttemptEnd(
         outcome: .failed(rule == nil ? errnos.answer(to: isGone ? .staleNFSFileHandle : error.errno) : planned),
-        message: error.message, rule: rule,
-        bytes: bytes, storeNanoseconds: storeNanoseconds)
+        message: error.message, rule: rule, storeNanoseconds: storeNanoseconds)
       return state.finish(attempt, end, timer.now)
     }
     perform(actions)

@@ -147,6 +147,8 @@ struct EngineState: ~Copyable {
   var failures = RecentFailures()
   var totals = MaterializationTotals()
   var budget: EngineConfiguration.Budget
+  /// Attempts in flight for files that a budgeted caller has waited for.
+  var budgetedAttempts = 0
   var simulation: Simulation
   /// When the scenario was loaded: windows count from here.
   var loadedAt: MonotonicTime

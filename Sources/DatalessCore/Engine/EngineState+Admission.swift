@@ -52,7 +52,7 @@ extension EngineState {
     if let handle = request.handle { handles.noteTrigger(handle) }
     place(waiter, at: attempt)
     attempt.waiterCount += 1
-    if request.caller.isBudgeted { attempt.isBudgeted = true }
+    if request.caller.isBudgeted { noteBudgeted(attempt, request.caller, now) }
     events.record(.waitStarted(waitRecord(attempt.id, waiter, nil, now)))
     if running == nil {
       actions += begin(attempt, now)
@@ -130,8 +130,7 @@ extension EngineState {
       if plan.hydration == .partial, wanted != 0..<record.size {
         attempt.range = Self.aligned(wanted, size: record.size)
       }
-      attempt.isFirst = ranged[position] == nil
-      attempt.isRanged = plan.hydration != .full || !attempt.isFirst || rangeAttempts[position] != nil
+      attempt.isRanged = plan.hydration != .full || ranged[position] != nil || rangeAttempts[position] != nil
     }
     attempts[id] = attempt
     enter(attempt)

@@ -24,7 +24,7 @@ extension EngineState {
     }
     return .materializationFinished(
       Event.MaterializationFinished(
-        attempt: attempt.id, path: attempt.path, kind: attempt.kind, bytes: end.bytes, entries: end.entries,
+        attempt: attempt.id, path: attempt.path, kind: attempt.kind, bytes: attempt.brought, entries: end.entries,
         outcome: end.outcome, message: end.message, rule: end.rule,
         requestedDelayNanoseconds: attempt.plan.requestedDelay, delayNanoseconds: delay, heldNanoseconds: held,
         queuedNanoseconds: queued, storeNanoseconds: end.storeNanoseconds,
@@ -44,45 +44,12 @@ extension EngineState {
       size: catalog.inodes[node].size, error: error, now: now)
   }
 
-  /// Totals, and the budget of `dataless run`: exceeded once for each budget, by the attempt that crossed it.
-  mutating func count(_ attempt: Attempt, _ end: AttemptEnd, _ culprit: Caller?, _ now: MonotonicTime) {
+  /// Totals of what ended; content is counted when it comes.
+  mutating func count(_ attempt: Attempt, _ end: AttemptEnd) {
     switch end.outcome {
     case .failed: totals.failures += 1
     case .cancelled: totals.cancelled += 1
-    case .ok:
-      guard attempt.kind == .file else {
-        totals.directories += 1
-        return
-      }
-      // A file that comes in parts is one file, and each part's bytes count.
-      if attempt.isFirst { totals.files += 1 }
-      totals.bytes = totals.bytes.saturatingAdd(end.bytes)
-      guard attempt.isBudgeted else { return }
-      if attempt.isFirst { totals.budgetedFiles += 1 }
-      totals.budgetedBytes = totals.budgetedBytes.saturatingAdd(end.bytes)
-      if let culprit { checkBudget(attempt, culprit, now) }
+    case .ok: if attempt.kind == .directory { totals.directories += 1 }
     }
-  }
-
-  private mutating func checkBudget(_ attempt: Attempt, _ culprit: Caller, _ now: MonotonicTime) {
-    for (name, limit, used) in [
-      ("files", budget.maxFiles, totals.budgetedFiles),
-      ("bytes", budget.maxBytes, totals.budgetedBytes),
-    ] {
-      guard let limit, used > limit, !totals.exceeded.contains(where: { $0.budget == name }) else { continue }
-      let exceeded = Event.BudgetExceeded(
-        budget: name, limit: limit, used: used, attempt: attempt.id, path: attempt.path, caller: culprit,
-        time: now)
-      totals.exceeded.append(exceeded)
-      events.record(.budgetExceeded(exceeded))
-    }
-  }
-}
-
-extension Int64 {
-  /// The sum of two numbers that are not negative, or the largest number: sizes may be absurd, sums must not trap or wrap.
-  fileprivate func saturatingAdd(_ other: Int64) -> Int64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
   }
 }

@@ -93,6 +93,7 @@ extension EngineState {
   mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
     leaveGate(attempt)
     attempts[attempt.id] = nil
+    if attempt.budgeted != nil { budgetedAttempts -= 1 }
     var actions = settle(attempt, end.outcome == .ok)
     actions += attempt.timers.map { .cancelTimer($0) }
     // A listing changes nothing of what a directory shows, and a walk would have to ask for each again.

@@ -83,7 +83,7 @@ final class RangeFetch: AttemptJob {
       progress.withLock { $0 = state }
       paced.wait(until: deadline) { self.step() }
     case .success(.done):
-      engine.rangesArrived(attempt, bytes: state.done, storeNanoseconds: state.storeNanoseconds)
+      engine.rangesArrived(attempt, storeNanoseconds: state.storeNanoseconds)
       close(state)
     case .success(.gone): close(state)
     case .success(.planned):
@@ -95,7 +95,7 @@ final class RangeFetch: AttemptJob {
       progress.withLock { $0 = state }
       paced.wait(until: engine.timer.now + FileFetch.retryNanoseconds) { self.step() }
     case .failure(let error):
-      engine.failed(attempt, error, bytes: state.done, storeNanoseconds: state.storeNanoseconds)
+      engine.failed(attempt, error, storeNanoseconds: state.storeNanoseconds)
       close(state)
     }
   }
@@ -109,8 +109,7 @@ final class RangeFetch: AttemptJob {
   private func fail(at offset: Int64, _ state: Progress) {
     guard let fault, let errno = fault.value.errno else { return engine.stuck(attempt) }
     let error = FSError(errno, "a planned fault after \(offset) of \(state.total) bytes")
-    engine.failed(
-      attempt, error, rule: fault.rule, bytes: offset, storeNanoseconds: state.storeNanoseconds)
+    engine.failed(attempt, error, rule: fault.rule, storeNanoseconds: state.storeNanoseconds)
   }
 
   private func advance(_ state: inout Progress) throws(FSError) -> Next {

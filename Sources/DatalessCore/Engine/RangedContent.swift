@@ -12,6 +12,9 @@ struct RangedContent {
   var ranges = ByteRangeSet()
   /// Transfers that may write.
   var transfers = 0
+  /// Whether its file is counted: among all that was materialized, and against the budgets.
+  var isCounted = false
+  var isCharged = false
 }
 
 /// A transfer's share of a ranged content.
@@ -144,6 +147,7 @@ extension EngineState {
       actions += noteCallers(of: attempt, -1)
       // One that has not begun to fetch is spared its waiter by another one.
       if attempt.stage == .fetching { attempt.hasServed = true }
+      if waiter.request.caller.isBudgeted { charge(attempt, 0, now) }
       let record = waitRecord(attempt.id, waiter, .ok, now)
       events.record(.waitFinished(record))
       if attempt.departed.count < 64 { attempt.departed.append(record) }
@@ -215,8 +219,9 @@ extension Engine {
   /// - Returns: False when the attempt has ended meanwhile: the transfer stops.
   func arrived(_ id: UInt64, _ share: RangedShare, _ range: Range<Int64>) -> Bool {
     let due: [Set<WaiterID>]? = state.withLock { state in
-      guard state.attempts[id] != nil, state.ranged[share.node]?.id == share.id else { return nil }
+      guard let attempt = state.attempts[id], state.ranged[share.node]?.id == share.id else { return nil }
       state.ranged[share.node]?.ranges.insert(range)
+      state.countArrival(attempt, Int64(range.count), timer.now)
       let count = state.ranged[share.node]?.ranges.count ?? 0
       state.catalog.setPartialBlocks((count / 4096 + (count % 4096 == 0 ? 0 : 1)) * 8, of: share.node)
       return state.pageWaiters[share.node]?.take(range) ?? []
@@ -234,11 +239,12 @@ extension Engine {
   }
 
   /// Everything the attempt asked for is there.
-  func rangesArrived(_ id: UInt64, bytes: Int64, storeNanoseconds: Int64) {
+  func rangesArrived(_ id: UInt64, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
-      let end = AttemptEnd(outcome: .ok, bytes: bytes, storeNanoseconds: storeNanoseconds)
-      return state.finish(attempt, end, timer.now)
+      let now = timer.now
+      state.charge(attempt, 0, now)
+      return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now)
     }
     perform(actions)
   }

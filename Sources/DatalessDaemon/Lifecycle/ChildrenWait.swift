@@ -19,64 +19,84 @@ public struct ChildrenWait: Sendable {
   /// From the command's end.
   public var milliseconds: Int64
   public var left: [LeftProcess]
+  /// How many more there are, for which there was no descriptor left.
+  public var notLookedAt: Int
+  /// Attempts that were under way for the command, though no process of it was left.
+  public var attempts: Int
+  /// Processes that the command did not start and that hold the volume; what they do is theirs.
+  public var outsiders: [LeftProcess] = []
 
-  public init(end: End, milliseconds: Int64 = 0, left: [LeftProcess] = []) {
+  public init(
+    end: End, milliseconds: Int64 = 0, left: [LeftProcess] = [], notLookedAt: Int = 0, attempts: Int = 0
+  ) {
     (self.end, self.milliseconds, self.left) = (end, milliseconds, left)
+    (self.notLookedAt, self.attempts) = (notLookedAt, attempts)
   }
 
-  /// Whether somebody may have gone on materializing after the wait, so that what was counted is not all.
+  /// Whether something may have gone on materializing after the wait, so that what was counted is not all.
   public var isCutShort: Bool { end != .noneLeft }
+
+  /// All that were left.
+  public var leftCount: Int { left.count + notLookedAt }
 }
 
 extension CommandRunner {
-  private static let stepMilliseconds = 100
+  fileprivate static let stepMilliseconds = 100
   /// Whoever has asked `run` to end, and ended the command by that, does not wait for the rest.
   private static let askedToEndMilliseconds = 1000
   private static let noticeMilliseconds: Int64 = 1000
   private static let endMilliseconds = 1000
-  /// Polled at once. The wait ends with the last child, so any of them will do to wait for.
-  private static let polledChildren = 32
+  /// LIMIT: a chain of processes each of which ends as soon as it has started the next one has no end.
+  private static let lateLooksMax = 1000
+  /// Descriptors that are for everything else.
+  private static let reservedDescriptors = 64
+  /// LIMIT: processes that are looked at, with a descriptor each.
+  private static let lookedAtMax = 16_384
 
-  /// Waits for the processes that the command left running and that we, as their subreaper, adopted.
+  /// Waits for the processes that the command left running and that we, as their subreaper, adopted; then for attempts that it
+  /// has begun.
   ///
   /// - Parameters:
   ///   - milliseconds: For how long, at least 0.
   ///   - daemon: The volume's; when it ends, so does the wait.
+  ///   - attempts: How many attempts are under way for the command. Asked when no process is left.
   ///   - notice: Called once, after a second, with those that are left.
   public func waitForChildren(
-    milliseconds limit: Int, daemon: Int32, notice: ([LeftProcess]) -> Void
+    milliseconds limit: Int, daemon: Int32, attempts: () -> Int = { 0 }, notice: (ChildrenWait) -> Void
   ) -> ChildrenWait {
     defer { state.withLock { $0.signals.waitingEnded() } }
+    let descriptors = min(DescriptorLimit.raise() - Self.reservedDescriptors, Self.lookedAtMax)
     let start = Deadline.now()
     let isAsked = state.withLock { $0.signals.isAskedToEnd }
     let deadline = Deadline(milliseconds: isAsked ? min(limit, Self.askedToEndMilliseconds) : limit)
     let daemonDescriptor = LinuxProcess.openProcess(daemon)
     defer { if let daemonDescriptor { close(daemonDescriptor) } }
+    var children = OwnChildren(runner: self)
     var isNoticed = false
+    var lateLooks = 0
     while true {
-      reapEnded()
-      func wait(_ end: ChildrenWait.End, _ left: [pid_t] = []) -> ChildrenWait {
-        ChildrenWait(end: end, milliseconds: Deadline.now() - start, left: Self.look(at: left))
+      func wait(_ end: ChildrenWait.End, _ left: [pid_t] = [], _ underWay: Int = 0) -> ChildrenWait {
+        var wait = Self.look(at: left, atMost: descriptors)
+        (wait.end, wait.milliseconds, wait.attempts) = (end, Deadline.now() - start, underWay)
+        return wait
       }
-      guard let children = ProcessTree.ownChildren() else { return wait(.unknown) }
-      let left = state.withLock { state in children.filter { !state.strangers.contains($0) } }
-      if left.isEmpty { return wait(.noneLeft) }
-      if hasReaped(daemon) { return wait(.volumeEnded, left) }
-      if let signal = state.withLock({ $0.signals.interruption }) { return wait(.interrupted(signal), left) }
+      guard let left = children.left() else { return wait(.unknown) }
+      let underWay = left.isEmpty ? attempts() : 0
+      if left.isEmpty, underWay == 0 { return wait(.noneLeft) }
+      if hasReaped(daemon) { return wait(.volumeEnded, left, underWay) }
+      if let signal = state.withLock({ $0.signals.interruption }) { return wait(.interrupted(signal), left, underWay) }
       if deadline.hasPassed {
-        let end = wait(.timeUp, left)
+        let end = wait(.timeUp, left, underWay)
+        lateLooks += 1
         // They may have ended just now; what they leave behind is ours by now.
-        if !end.left.isEmpty { return end }
-        continue
+        if end.leftCount > 0 || left.isEmpty || lateLooks > Self.lateLooksMax { return end }
       }
       if !isNoticed, Deadline.now() - start > Self.noticeMilliseconds {
         isNoticed = true
-        notice(Self.look(at: left))
+        notice(wait(.timeUp, left, underWay))
       }
       let step = Deadline(milliseconds: min(Self.stepMilliseconds, Int(deadline.remaining)))
-      let descriptors = left.prefix(Self.polledChildren).compactMap { LinuxProcess.openProcess($0) }
-      _ = DescriptorIO.waitReadable(descriptors + (daemonDescriptor.map { [$0] } ?? []), until: step)
-      for descriptor in descriptors { close(descriptor) }
+      children.pause(left, orUntilEndOf: daemonDescriptor, until: step)
     }
   }
 
@@ -85,15 +105,9 @@ extension CommandRunner {
   ///
   /// - Parameter all: Also those that do not hold the volume.
   public func end(_ processes: inout [LeftProcess], all: Bool) {
-    for index in processes.indices where all || processes[index].holds?.isEmpty == false {
-      processes[index].wasEnded = true
-    }
-    for (signal, next) in [(SIGTERM, SIGCONT), (SIGKILL, 0)] {
-      for process in processes where process.wasEnded && !process.hasEnded {
-        process.send(signal)
-        // A stopped process does not see it before it goes on.
-        if next != 0 { process.send(next) }
-      }
+    let chosen = processes.indices.filter { all || processes[$0].holds?.isEmpty == false }
+    for signal in [SIGTERM, SIGKILL] {
+      for index in chosen where !processes[index].hasEnded { processes[index].end(by: signal) }
       if settle(processes) { return }
     }
   }
@@ -115,23 +129,53 @@ extension CommandRunner {
 
   /// Our children and all below them. A descriptor is of the process that was found: as long as that lives nobody else has its
   /// pid, and what has that pid is looked up again below.
-  private static func look(at children: [pid_t]) -> [LeftProcess] {
+  private static func look(at children: [pid_t], atMost limit: Int) -> ChildrenWait {
     let own = Set(children)
-    return ProcessTree.descendants(of: children).compactMap { pid in
+    let all = ProcessTree.descendants(of: children)
+    let left = all.prefix(max(limit, 0)).compactMap { pid -> LeftProcess? in
       // Nobody waits for our own children meanwhile; the pid of others could be a stranger's by now.
       guard let process = LeftProcess.look(pid) else { return nil }
-      return (own.contains(pid) || isBelowUs(pid)) && !process.hasEnded ? process : nil
+      return (own.contains(pid) || ProcessTree.isBelowUs(pid)) && !process.hasEnded ? process : nil
     }
+    return ChildrenWait(end: .timeUp, left: left, notLookedAt: max(all.count - max(limit, 0), 0))
+  }
+}
+
+/// The children that the command left us.
+private struct OwnChildren {
+  let runner: CommandRunner
+  /// Children that have ended and that we do not get to know of: a debugger does, and keeps them as long as it likes. They use
+  /// nothing, and what they left behind is ours already.
+  private var kept: Set<pid_t> = []
+  /// Polled at once. The wait ends with the last child, so any of them will do to wait for.
+  private static let polledMax = 32
+
+  init(runner: CommandRunner) { self.runner = runner }
+
+  /// Those that have not ended; nil when /proc cannot tell.
+  mutating func left() -> [pid_t]? {
+    kept.subtract(runner.reapEnded())
+    guard let children = ProcessTree.ownChildren() else { return nil }
+    let strangers = runner.state.withLock { $0.strangers }
+    return children.filter { !strangers.contains($0) && !kept.contains($0) }
   }
 
-  private static func isBelowUs(_ pid: pid_t) -> Bool {
-    var next = pid
-    // LIMIT: a chain of pids that are reused while we follow it has no end.
-    for _ in 0..<10_000 {
-      guard let parent = ProcessTree.parent(of: next), parent > 0 else { return false }
-      if parent == getpid() { return true }
-      next = parent
+  /// Waits until one of them, or the daemon, ends.
+  mutating func pause(_ left: [pid_t], orUntilEndOf daemon: CInt?, until step: Deadline) {
+    var opened: [CInt: pid_t] = [:]
+    for pid in left.prefix(Self.polledMax) {
+      if let descriptor = LinuxProcess.openProcess(pid) { opened[descriptor] = pid }
     }
-    return false
+    defer { for descriptor in opened.keys { close(descriptor) } }
+    let ended = DescriptorIO.waitReadable(Array(opened.keys), until: Deadline(milliseconds: 0))
+    guard ended.isEmpty else {
+      // Whoever can be reaped is; of the others nothing more will come, and their descriptors would wake us for ever.
+      let reaped = runner.reapEnded()
+      kept.formUnion(ended.compactMap { opened[$0] })
+      kept.subtract(reaped)
+      return
+    }
+    // Where the kernel gives no descriptors this is a sleep.
+    _ = DescriptorIO.waitReadable(Array(opened.keys) + (daemon.map { [$0] } ?? []), until: step)
   }
 }

@@ -107,10 +107,16 @@ public final class CommandRunner: Sendable {
     }
   }
 
-  /// Waits for all that have ended already.
-  func reapEnded() {
+  /// Waits for all that have ended already. - Returns: Who that was.
+  @discardableResult
+  func reapEnded() -> Set<pid_t> {
     var status: CInt = 0
-    while case let pid = waitpid(-1, &status, WNOHANG), pid > 0 { noteEnd(of: pid) }
+    var ended: Set<pid_t> = []
+    while case let pid = waitpid(-1, &status, WNOHANG), pid > 0 {
+      noteEnd(of: pid)
+      ended.insert(pid)
+    }
+    return ended
   }
 
   private func noteEnd(of pid: pid_t) {

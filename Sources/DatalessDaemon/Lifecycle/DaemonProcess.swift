@@ -22,7 +22,7 @@ public enum DaemonProcess {
     umask(0o077)
     // The daemon must not keep any directory busy, least of all one that its own mount covers.
     _ = chdir("/")
-    raiseDescriptorLimit()
+    DescriptorLimit.raise()
     if configuration.logIsDefault {
       LogFiles.rotate(directory: CPath.parent(configuration.log), keeping: SessionPaths.logsKept)
     }
@@ -51,16 +51,6 @@ public enum DaemonProcess {
     _ configuration: VolumeConfiguration, ready: (ReadyMessage) -> Void
   ) -> Int32 {
     serve(configuration, launcher: nil, makeVolume: VolumeFactory.make, ready: ready)
-  }
-
-  /// Takes as many descriptors as the system allows: a fetch in flight needs two, and the usual 1,024 are for programs that
-  /// use select(2), which nothing here does.
-  private static func raiseDescriptorLimit() {
-    var limit = rlimit()
-    let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    guard getrlimit(descriptors, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(descriptors, &limit)
   }
 
   private static func observeEnd(

@@ -1,7 +1,7 @@
 import DatalessControl
 import Glibc
 
-/// A process that the command of `dataless run` left running.
+/// A process that the command of `dataless run` left running, or another one that holds its volume.
 public struct LeftProcess: Sendable {
   /// By what a process keeps a volume in use.
   public enum Hold: String, Sendable, CaseIterable {
@@ -29,8 +29,11 @@ public struct LeftProcess: Sendable {
   let descriptor: Descriptor?
   /// nil when it cannot be seen: the process is another user's, or does not let itself be looked at.
   public internal(set) var holds: Set<Hold>?
-  /// Whether it was ended for what it holds, or because the user wants all ended.
-  public internal(set) var wasEnded = false
+  /// Whether it was told to end, for what it holds or because the user wants all ended.
+  public private(set) var wasEnded = false
+  /// Why it could not be told: EPERM for another user's; ENOSYS where the kernel gives no descriptor of it, without which a
+  /// signal could reach a later process of the same pid. nil when it was told, or was not to end.
+  public private(set) var endErrno: Int32?
 
   /// Looks at a process. Only what answers while the process waits for a page of the volume is read.
   ///
@@ -48,7 +51,7 @@ public struct LeftProcess: Sendable {
     return LeftProcess(pid: pid, comm: comm, exe: exe, descriptor: descriptor)
   }
 
-  private init(pid: pid_t, comm: String?, exe: [UInt8]?, descriptor: Descriptor?) {
+  init(pid: pid_t, comm: String?, exe: [UInt8]?, descriptor: Descriptor?) {
     (self.pid, self.comm, self.exe, self.descriptor) = (pid, comm, exe, descriptor)
   }
 
@@ -58,7 +61,17 @@ public struct LeftProcess: Sendable {
     return !DescriptorIO.waitReadable([descriptor.number], until: Deadline(milliseconds: 0)).isEmpty
   }
 
-  func send(_ signal: CInt) {
-    if let descriptor { LinuxProcess.send(signal, to: descriptor.number) }
+  /// Tells it to end.
+  mutating func end(by signal: CInt) {
+    guard let descriptor else {
+      endErrno = ENOSYS
+      return
+    }
+    let number = LinuxProcess.send(signal, to: descriptor.number)
+    // One that has ended meanwhile needs no telling.
+    wasEnded = wasEnded || number == 0 || number == ESRCH
+    endErrno = wasEnded ? nil : number
+    // A stopped process does not see it before it goes on.
+    if number == 0, signal != SIGKILL { LinuxProcess.send(SIGCONT, to: descriptor.number) }
   }
 }

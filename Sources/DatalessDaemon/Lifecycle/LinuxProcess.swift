@@ -26,7 +26,9 @@ enum LinuxProcess {
 
   /// Sends a signal to the process of a descriptor from `openProcess`, and to no other that has its pid by now.
   ///
-  /// - Returns: False when it has ended, or belongs to somebody else.
+  /// - Returns: 0, or the errno: ESRCH when it has ended, EPERM when it belongs to somebody else.
   @discardableResult
-  static func send(_ signal: CInt, to process: CInt) -> Bool { clinux_send_signal(process, signal) == 0 }
+  static func send(_ signal: CInt, to process: CInt) -> CInt {
+    -CInt(truncatingIfNeeded: clinux_send_signal(process, signal))
+  }
 }

@@ -32,6 +32,18 @@ enum ProcessTree {
     return found
   }
 
+  /// Whether a process descends from this one.
+  static func isBelowUs(_ pid: pid_t) -> Bool {
+    var next = pid
+    // LIMIT: a chain of pids that are reused while we follow it has no end.
+    for _ in 0..<10_000 {
+      guard let parent = parent(of: next), parent > 0 else { return false }
+      if parent == getpid() { return true }
+      next = parent
+    }
+    return false
+  }
+
   /// The parent of a process, itself or one of its threads; nil when it is gone.
   static func parent(of pid: pid_t) -> pid_t? {
     guard let bytes = try? FileBytes.read("/proc/\(pid)/stat") else { return nil }

@@ -65,9 +65,12 @@ public final class RunSession {
   ///
   /// - Parameters:
   ///   - milliseconds: For how long, at least 0.
+  ///   - attempts: How many attempts are under way for the command. Asked when no process is left.
   ///   - notice: Called once, if it takes long.
-  public func waitForChildren(milliseconds: Int, notice: ([LeftProcess]) -> Void) -> ChildrenWait {
-    runner.waitForChildren(milliseconds: milliseconds, daemon: launched.pid, notice: notice)
+  public func waitForChildren(
+    milliseconds: Int, attempts: () -> Int, notice: (ChildrenWait) -> Void
+  ) -> ChildrenWait {
+    runner.waitForChildren(milliseconds: milliseconds, daemon: launched.pid, attempts: attempts, notice: notice)
   }
 
   /// Finds out which of those that are left hold the volume, and ends these.
@@ -80,6 +83,13 @@ public final class RunSession {
     VolumeHolders(device: volume.device, waiting: waiting).look(at: &left)
     runner.end(&left, all: all)
     return left
+  }
+
+  /// Finds others that hold the volume.
+  ///
+  /// - Parameter waiting: Processes that wait for an answer of the volume.
+  public func outsiders(waiting: Set<Int32>) -> [LeftProcess] {
+    VolumeHolders(device: volume.device, waiting: waiting).outsiders(except: [launched.pid])
   }
 
   /// Whether the daemon has ended before it was asked to.

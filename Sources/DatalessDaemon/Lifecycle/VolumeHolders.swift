@@ -3,7 +3,7 @@ import DatalessControl
 import Glibc
 import Synchronization
 
-/// Finds out which processes keep a volume in use, without a request to it.
+/// Finds out which processes keep a volume in use, without a request to it. Nobody is signalled here.
 ///
 /// All that is asked is answered by the kernel alone: statx(2) through the links of /proc with AT_STATX_DONT_SYNC. Its
 /// /proc/PID/maps takes a lock, on older kernels, that a process may hold while it waits for the volume: everything is done on
@@ -16,6 +16,10 @@ struct VolumeHolders {
 
   private static let dontSync: CInt = 0x4000
   private static let lookMilliseconds = 2000
+  /// For all the processes of the machine.
+  private static let outsidersMilliseconds = 1000
+  /// LIMIT: of others that hold the volume so many are named.
+  private static let outsidersMax = 100
 
   private final class Findings: Sendable {
     let found = Mutex<[pid_t: Set<LeftProcess.Hold>]>([:])
@@ -23,26 +27,48 @@ struct VolumeHolders {
 
   /// Notes in each process what it holds; it stays nil for those that cannot be looked at in 2 s.
   func look(at processes: inout [LeftProcess]) {
-    let findings = Findings()
-    if let pipe = try? Pipe() {
-      let (pids, writeEnd) = (processes.map(\.pid), pipe.writeEnd)
-      let isStarted = DetachedThread.start {
-        for pid in pids {
-          let holds = holds(pid)
-          findings.found.withLock { $0[pid] = holds }
-        }
-        close(writeEnd)
-      }
-      if !isStarted { close(writeEnd) }
-      _ = DescriptorIO.waitReadable([pipe.readEnd], until: Deadline(milliseconds: Self.lookMilliseconds))
-      close(pipe.readEnd)
-    }
-    let found = findings.found.withLock { $0 }
+    let found = look(at: processes.map(\.pid), milliseconds: Self.lookMilliseconds)
     for index in processes.indices {
       let pid = processes[index].pid
       processes[index].holds = found[pid]
       if waiting.contains(pid) { processes[index].holds = (found[pid] ?? []).union([.waitingCall]) }
     }
+  }
+
+  /// Processes that do not descend from this one and hold the volume: of those that let us look within a second. None where /proc
+  /// is another pid namespace's.
+  ///
+  /// - Parameter known: Not these.
+  func outsiders(except known: Set<pid_t>) -> [LeftProcess] {
+    guard let children = ProcessTree.ownChildren(), let names = CPath.names(in: Array("/proc".utf8)) else { return [] }
+    let own = known.union(ProcessTree.descendants(of: children)).union([getpid()])
+    let others = names.compactMap { pid_t(String(decoding: $0, as: UTF8.self)) }.filter { !own.contains($0) }
+    var found = look(at: others, milliseconds: Self.outsidersMilliseconds)
+    for pid in waiting where !own.contains(pid) && pid > 0 { found[pid, default: []].insert(.waitingCall) }
+    return found.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.prefix(Self.outsidersMax).compactMap { entry in
+      // It may have been started while we looked.
+      guard var process = LeftProcess.look(entry.key), !ProcessTree.isBelowUs(entry.key) else { return nil }
+      process.holds = entry.value
+      return process
+    }
+  }
+
+  /// What each of some processes holds, of those that could be looked at in time.
+  private func look(at pids: [pid_t], milliseconds: Int) -> [pid_t: Set<LeftProcess.Hold>] {
+    let findings = Findings()
+    guard let pipe = try? Pipe() else { return [:] }
+    let writeEnd = pipe.writeEnd
+    let isStarted = DetachedThread.start {
+      for pid in pids {
+        let holds = holds(pid)
+        findings.found.withLock { $0[pid] = holds }
+      }
+      close(writeEnd)
+    }
+    if !isStarted { close(writeEnd) }
+    _ = DescriptorIO.waitReadable([pipe.readEnd], until: Deadline(milliseconds: milliseconds))
+    close(pipe.readEnd)
+    return findings.found.withLock { $0 }
   }
 
   /// nil when the process does not let us look, or is gone.

@@ -18,6 +18,8 @@ final class ProcessRecord: Sendable {
   let cgroup: [UInt8]?
   /// Ancestors, nearest first, as they were when this process was first seen; at most 32.
   let parents: [ProcessID]
+  /// Whether those are all up to the first process, or up to one that had been seen before.
+  let hasWholeLineage: Bool
   /// When the daemon first saw it.
   let seen: MonotonicTime
 
@@ -33,8 +35,8 @@ final class ProcessRecord: Sendable {
 
   init(
     id: ProcessID, pid: Int32?, startTicks: UInt64?, comm: [UInt8]?, executable: ProcessExecutable, uid: UInt32?,
-    gid: UInt32?, cgroup: [UInt8]?, parents: [ProcessID], arguments: ProcessArguments, isBudgeted: Bool,
-    isCaller: Bool = false, seen: MonotonicTime
+    gid: UInt32?, cgroup: [UInt8]?, parents: [ProcessID], hasWholeLineage: Bool = true, arguments: ProcessArguments,
+    isBudgeted: Bool, isCaller: Bool = false, seen: MonotonicTime
   ) {
     self.id = id
     self.pid = pid
@@ -45,6 +47,7 @@ final class ProcessRecord: Sendable {
     self.gid = gid
     self.cgroup = cgroup
     self.parents = parents
+    self.hasWholeLineage = hasWholeLineage
     self.seen = seen
     argumentState = Mutex(Arguments(value: arguments))
     budgeted = Atomic(isBudgeted)
@@ -56,7 +59,7 @@ final class ProcessRecord: Sendable {
 
   var arguments: ProcessArguments { argumentState.withLock { $0.value } }
 
-  /// Whether its materializations count against the budget of `dataless run`.
+  /// Whether its materializations count against the budget of `dataless run`: those of whoever may descend from it.
   var isBudgeted: Bool { budgeted.load(ordering: .relaxed) }
 
   /// Whether it has called the volume itself; else it is known as an ancestor of one that has.

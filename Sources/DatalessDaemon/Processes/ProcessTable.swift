@@ -72,9 +72,12 @@ final class ProcessTable: Sendable {
   /// What is known about a process; nil for an unknown id and for one that has been forgotten.
   func info(_ id: ProcessID) -> ProcessRecord? { state.withLock { $0.record(id) } }
 
-  /// From now on `Caller.isBudgeted` holds for the descendants of this process, but not for itself. A process that was
-  /// seen before is judged by the ancestors it had then.
-  func setBudgetRoot(pid: Int32, startTicks: UInt64) {
+  /// From now on `Caller.isBudgeted` holds for the descendants of this process, but not for itself; and for callers that cannot
+  /// be looked at, or whose ancestors cannot be followed to the first process: they may be descendants. A process that was seen
+  /// before is judged by the ancestors it had then.
+  ///
+  /// - Parameter startTicks: nil when the process cannot be looked at: then it holds for all callers.
+  func setBudgetRoot(pid: Int32, startTicks: UInt64?) {
     state.withLock { $0.setBudgetRoot(pid: pid, startTicks: startTicks) }
   }
 
@@ -156,6 +159,7 @@ final class ProcessTable: Sendable {
       pid = look.parent
     }
     guard !unknown.isEmpty else { return ancestor }
+    unknown[unknown.count - 1].hasWholeLineage = pid <= 0 || ancestor != nil
     let (record, added) = state.withLock { state -> (ProcessRecord?, [ProcessRecord]) in
       var added: [ProcessRecord] = []
       for newcomer in unknown.reversed() {

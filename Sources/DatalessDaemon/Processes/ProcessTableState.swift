@@ -12,6 +12,8 @@ struct ProcessTableState {
     /// What is known of the arguments before they have been read.
     var arguments: ProcessArguments = .pending
     var isCaller = false
+    /// False when the way up to the first process broke off above this one.
+    var hasWholeLineage = true
     var seen: MonotonicTime
   }
 
@@ -37,7 +39,14 @@ struct ProcessTableState {
   // LIMIT: a descriptor each. A thread has its place by its number, so two may drive each other out.
   private var witnesses: [ThreadWitness?] = Array(repeating: nil, count: 64)
   private var placeholders: [PlaceholderKey: ProcessRecord] = [:]
-  private var budgetRoot: (pid: Int32, startTicks: UInt64)?
+  private var budgetRoot: BudgetRoot?
+
+  /// Whose descendants are budgeted.
+  private enum BudgetRoot {
+    case process(pid: Int32, startTicks: UInt64)
+    /// A process that cannot be seen: anybody may descend from it.
+    case unknown
+  }
 
   init(capacity: Int) {
     self.capacity = capacity
@@ -102,9 +111,10 @@ struct ProcessTableState {
     let earlier = byPid[look.pid].flatMap { $0.startTicks == look.startTicks ? $0 : nil }
     let record = ProcessRecord(
       id: nextID, pid: look.pid, startTicks: look.startTicks, comm: look.comm, executable: look.executable,
-      uid: newcomer.uid, gid: newcomer.gid, cgroup: newcomer.cgroup, parents: parents, arguments: newcomer.arguments,
-      isBudgeted: isBudgeted(below: parent) || earlier?.isBudgeted == true, isCaller: newcomer.isCaller,
-      seen: newcomer.seen)
+      uid: newcomer.uid, gid: newcomer.gid, cgroup: newcomer.cgroup, parents: parents,
+      hasWholeLineage: newcomer.hasWholeLineage, arguments: newcomer.arguments,
+      isBudgeted: isBudgeted(below: parent, hasWholeLineage: newcomer.hasWholeLineage) || earlier?.isBudgeted == true,
+      isCaller: newcomer.isCaller, seen: newcomer.seen)
     append(record)
     byPid[look.pid] = record
     return record
@@ -118,24 +128,33 @@ struct ProcessTableState {
     if let record = placeholders[key], record.id.rawValue >= firstID { return (record, false) }
     let record = ProcessRecord(
       id: nextID, pid: nil, startTicks: nil, comm: nil, executable: .unavailable(reason), uid: uid, gid: gid,
-      cgroup: nil, parents: [], arguments: .unavailable(reason), isBudgeted: false, seen: seen)
+      cgroup: nil, parents: [], hasWholeLineage: false, arguments: .unavailable(reason),
+      isBudgeted: isBudgeted(below: nil, hasWholeLineage: false), seen: seen)
     if placeholders.count >= capacity { placeholders.removeAll() }
     placeholders[key] = record
     append(record)
     return (record, true)
   }
 
-  mutating func setBudgetRoot(pid: Int32, startTicks: UInt64) {
-    budgetRoot = (pid, startTicks)
+  /// - Parameter startTicks: nil for a process that cannot be looked at.
+  mutating func setBudgetRoot(pid: Int32, startTicks: UInt64?) {
+    budgetRoot = startTicks.map { .process(pid: pid, startTicks: $0) } ?? .unknown
     // Parents come before their children.
     for record in records {
-      record.setBudgeted(isBudgeted(below: record.parents.first.flatMap { self.record($0) }))
+      let parent = record.parents.first.flatMap { self.record($0) }
+      record.setBudgeted(isBudgeted(below: parent, hasWholeLineage: record.hasWholeLineage))
     }
   }
 
-  private func isBudgeted(below parent: ProcessRecord?) -> Bool {
-    guard let budgetRoot, let parent else { return false }
-    return parent.isBudgeted || (parent.pid == budgetRoot.pid && parent.startTicks == budgetRoot.startTicks)
+  /// Who may descend from the root counts as who does: what a budget does not see would be a pass that nobody has earned.
+  private func isBudgeted(below parent: ProcessRecord?, hasWholeLineage: Bool) -> Bool {
+    switch budgetRoot {
+    case nil: false
+    case .unknown: true
+    case .process(let pid, let startTicks):
+      !hasWholeLineage
+        || parent.map { $0.isBudgeted || ($0.pid == pid && $0.startTicks == startTicks) } ?? false
+    }
   }
 
   private var nextID: ProcessID { ProcessID(rawValue: firstID + UInt32(records.count)) }

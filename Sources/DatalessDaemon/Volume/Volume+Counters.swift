@@ -109,10 +109,11 @@ extension Volume {
   }
 
   func budgetStatus() -> BudgetStatus {
-    let totals = engine.totals
+    let (totals, inFlight) = engine.budgetUse
     let budget = engine.budget
     return BudgetStatus(
       maxFiles: budget.maxFiles, maxBytes: budget.maxBytes, files: totals.budgetedFiles, bytes: totals.budgetedBytes,
+      inFlight: Int64(inFlight),
       exceeded: totals.exceeded.map { excess in
         BudgetExcess(
           budget: excess.budget, limit: excess.limit, used: excess.used, path: excess.path,
@@ -127,6 +128,7 @@ extension Volume {
     if let limit = budget.maxBytes { fields.append(LogField(key: "max_bytes", value: .integer(limit))) }
     fields.append(LogField(key: "files", value: .integer(budget.files)))
     fields.append(LogField(key: "bytes", value: .integer(budget.bytes)))
+    fields.append(LogField(key: "in_flight", value: .integer(budget.inFlight)))
     fields.append(
       LogField(
         key: "exceeded",
@@ -159,6 +161,9 @@ extension LogValue {
       LogField(key: "waited_ns", value: .integer(children.waitedNanoseconds)),
       LogField(key: "end", value: .string(children.end)),
       LogField(key: "left", value: .array(children.left.map { LogValue($0) })),
+      LogField(key: "left_count", value: .integer(children.leftCount)),
+      LogField(key: "not_looked_at", value: .integer(children.notLookedAt)),
+      LogField(key: "outsiders", value: .array(children.outsiders.map { LogValue($0) })),
     ])
   }
 }

@@ -81,8 +81,8 @@ final class Volume: VolumeRunning {
         timer.schedule(at: timer.now) { engine.interrupt(WaiterID(rawValue: token)) }
       },
       onLoopEnd: { Self.end(ending, Self.endedOutside) })
-    if let run = configuration.run, let ticks = ProcessTable.startTicks(of: run.rootPid) {
-      processes.setBudgetRoot(pid: run.rootPid, startTicks: ticks)
+    if let run = configuration.run {
+      processes.setBudgetRoot(pid: run.rootPid, startTicks: ProcessTable.startTicks(of: run.rootPid))
     }
   }
 

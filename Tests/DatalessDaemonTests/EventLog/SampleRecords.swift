@@ -61,7 +61,7 @@ enum SampleRecords {
 
   static let budgets = Volume.budgetValue(
     BudgetStatus(
-      maxFiles: 10, maxBytes: 1_000_000, files: 11, bytes: 528_000,
+      maxFiles: 10, maxBytes: 1_000_000, files: 11, bytes: 528_000, inFlight: 1,
       exceeded: [BudgetExcess(budget: "files", limit: 10, used: 11, path: Array("photos/2024/a.jpg".utf8))]))
 
   static let children = RunChildren(
@@ -70,6 +70,11 @@ enum SampleRecords {
       RunChild(
         process: WireProcess(pid: 4720, comm: "sleep", exe: Array("/usr/bin/sleep".utf8)), holds: ["working_directory"],
         ended: true)
+    ],
+    outsiders: [
+      RunChild(
+        process: WireProcess(pid: 4801, comm: "bash", exe: Array("/usr/bin/bash".utf8)), holds: ["working_directory"],
+        ended: false)
     ])
 
   static let started: Event.MaterializationStarted = {

@@ -90,3 +90,28 @@ struct RunTests {
     #expect(signals.received(SIGINT, isFromKernel: true, at: 0) == .exit(130))
   }
 }
+
+@Suite("What a command leaves running")
+struct LeftProcessTests {
+  /// Without a descriptor a signal could reach a later process of that pid, so none is sent, and nobody is said to have ended.
+  @Test func whoCannotBeReachedIsNotSaidToHaveEnded() throws {
+    let child = try ChildProcess(["/bin/cat"])
+    var process = LeftProcess(pid: child.pid, comm: "cat", exe: nil, descriptor: nil)
+    for signal in [SIGTERM, SIGKILL] { process.end(by: signal) }
+    #expect(!process.wasEnded && !process.hasEnded && process.endErrno == ENOSYS)
+    child.send("alive\n")
+    #expect(child.readLine() == "alive")
+  }
+
+  @Test func whoIsReachedIsSaidToHaveEnded() throws {
+    let child = try ChildProcess(["/bin/cat"])
+    var process = try #require(LeftProcess.look(child.pid))
+    #expect(!process.wasEnded)
+    // SIGTERM may be blocked in what is started here.
+    process.end(by: SIGKILL)
+    #expect(process.wasEnded && process.endErrno == nil)
+    child.waitForExit()
+    process.end(by: SIGKILL)
+    #expect(process.hasEnded && process.endErrno == nil)
+  }
+}

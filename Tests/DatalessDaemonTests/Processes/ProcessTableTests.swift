@@ -150,7 +150,8 @@ import Testing
 
   @Test func anOrphanDescendsFromWhoAdoptedIt() throws {
     let fixture = ProcessFixture()
-    fixture.table.setBudgetRoot(pid: getpid(), startTicks: try #require(ProcessTable.startTicks(of: getpid())))
+    let start: UInt64 = try #require(ProcessTable.startTicks(of: getpid()))
+    fixture.table.setBudgetRoot(pid: getpid(), startTicks: start)
     // The middle shell waits for a line, so that the grandchild can be seen below it first; the other one is seen
     // after.
     let child = try ChildProcess(
@@ -197,13 +198,62 @@ import Testing
     let early = try ChildProcess(["/bin/cat"])
     #expect(!fixture.caller(early.pid).isBudgeted)
     #expect(!fixture.caller(child.pid).isBudgeted)
-    fixture.table.setBudgetRoot(pid: child.pid, startTicks: try #require(ProcessTable.startTicks(of: child.pid)))
+    let start: UInt64 = try #require(ProcessTable.startTicks(of: child.pid))
+    fixture.table.setBudgetRoot(pid: child.pid, startTicks: start)
     #expect(!fixture.caller(child.pid).isBudgeted)
     #expect(!fixture.caller(early.pid).isBudgeted)
     #expect(!fixture.caller(getpid()).isBudgeted)
     #expect(fixture.caller(grandchild).isBudgeted)
     fixture.table.setBudgetRoot(pid: child.pid, startTicks: 1)
     #expect(!fixture.caller(grandchild).isBudgeted)
+  }
+
+  /// A process that nobody knows anything of, or whose ancestors end in the middle, may descend from the root.
+  @Test func whoMayDescendFromTheRootIsBudgeted() throws {
+    let child = try ChildProcess(["/bin/cat"])
+    child.send("x\n")
+    #expect(child.readLine() == "x")
+    /// A chain of so many ancestors above the child, up to the first process, or broken off there.
+    func isBudgeted(ancestors: Int32, isWhole: Bool, root: (pid: Int32, startTicks: UInt64?)? = (77, 5)) -> Bool {
+      let fixture = ProcessFixture { [pid = child.pid] asked in
+        guard let look = ProcessLook(pid) else { return nil }
+        if asked == pid {
+          return ProcessLook(
+            pid: pid, parent: 10_001, startTicks: look.startTicks, comm: [65], executable: look.executable)
+        }
+        guard (10_001...(10_000 + ancestors)).contains(asked) else { return nil }
+        let parent = asked < 10_000 + ancestors ? asked + 1 : isWhole ? 0 : asked + 1
+        return ProcessLook(
+          pid: asked, parent: parent, startTicks: 1, comm: [65], executable: .path(Array("/bin/other".utf8)))
+      }
+      if let root { fixture.table.setBudgetRoot(pid: root.pid, startTicks: root.startTicks) }
+      let isBudgeted = fixture.caller(child.pid).isBudgeted
+      // Named late, or in time.
+      let late = ProcessFixture { fixture.look($0) }
+      #expect(!late.caller(child.pid).isBudgeted)
+      if let root { late.table.setBudgetRoot(pid: root.pid, startTicks: root.startTicks) }
+      #expect(late.caller(child.pid).isBudgeted == isBudgeted)
+      return isBudgeted
+    }
+    #expect(!isBudgeted(ancestors: 5, isWhole: true))
+    #expect(isBudgeted(ancestors: 5, isWhole: false))
+    #expect(!isBudgeted(ancestors: 32, isWhole: true))
+    #expect(isBudgeted(ancestors: 33, isWhole: true), "more than are followed")
+    #expect(isBudgeted(ancestors: 5, isWhole: true, root: (10_003, 1)))
+    #expect(isBudgeted(ancestors: 5, isWhole: true, root: (77, nil)), "the root cannot be seen")
+    #expect(!isBudgeted(ancestors: 5, isWhole: false, root: nil))
+  }
+
+  @Test func whoCannotBeLookedAtIsBudgeted() throws {
+    let fixture = ProcessFixture()
+    let child = try ChildProcess(["/bin/cat"])
+    child.closeInput()
+    child.waitForExit()
+    #expect(!fixture.caller(0).isBudgeted && !fixture.caller(child.pid).isBudgeted)
+    fixture.table.setBudgetRoot(pid: getpid(), startTicks: 1)
+    #expect(fixture.caller(0).isBudgeted, "of another pid namespace")
+    #expect(fixture.caller(child.pid).isBudgeted, "it has ended")
+    #expect(fixture.table.caller(threadID: 0, uid: 99, gid: 99).isBudgeted)
   }
 
   @Test func whatCannotBeReadSaysWhy() throws {

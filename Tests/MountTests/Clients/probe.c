@@ -187,7 +187,7 @@ int main(int count, char **arguments) {
       {"mapwrite", 1, command_mapwrite},   {"again", 3, command_again},
       {"race", 6, command_race},           {"same", 1, command_same},
       {"act", 2, command_act},           {"gui", 2, command_gui},             {"interrupted", 1, command_interrupted},
-      {"version", 2, command_version},     {"uniform", 2, command_uniform},
+      {"version", 2, command_version},     {"uniform", 2, command_uniform},   {"trace", 1, command_trace},
   };
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
     if (count >= 2 + commands[i].minimum && !strcmp(arguments[1], commands[i].name))

@@ -61,5 +61,6 @@ int command_race(int count, char **arguments);
 int command_version(int count, char **arguments);
 int command_uniform(int count, char **arguments);
 int command_same(int count, char **arguments);
+int command_trace(int count, char **arguments);
 
 #endif

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 
 static const char *worker_path;
 
@@ -63,5 +64,17 @@ int command_interrupted(int count, char **arguments) {
     } while (got < 0 && error == EINTR);
     close(fd);
   }
+  return 0;
+}
+
+// trace PID: a debugger that lets a process run, and keeps it after its end until our standard input is closed.
+int command_trace(int count, char **arguments) {
+  (void)count;
+  if (ptrace(PTRACE_SEIZE, atoi(arguments[0]), NULL, NULL) != 0) {
+    printf("outcome=%s\n", outcome(-1, errno));
+    return 1;
+  }
+  announce("traced");
+  wait_for_harness();
   return 0;
 }

@@ -70,5 +70,17 @@ commands.add(
     "not-executable-is-not-found", "RunStatus.swift", "a command without the right to execute it is 127",
     "return number == ENOENT ? .notFound : .notExecutable", "return number == ENOENT || FAULT ? .notFound : .notExecutable",
     tests=["RunStatusTests"], mounts=["RealMounts/Running/"])
+commands.add(
+    "attempts-under-way-pass", "RunStatus.swift", "a budget holds although attempts of the command go on",
+    "(budget?.inFlight ?? 0) > 0)", "((budget?.inFlight ?? 0) > 0 && !FAULT))", tests=["RunStatusTests"])
+commands.add(
+    "source-taken-for-file", "DatalessCommand.swift", "`run --json SOURCE` does not say what became of SOURCE",
+    'return isDirectory || taken.starts(with: "synthetic:".utf8) ? taken : nil',
+    'return !FAULT && (isDirectory || taken.starts(with: "synthetic:".utf8)) ? taken : nil',
+    mounts=["RealMounts/RunLeftovers/"])
+commands.add(
+    "outsiders-unnamed", "RunCommand.swift", "who holds the volume and is no child of the command is not named",
+    "wait.outsiders = session.outsiders(waiting: callers)",
+    "if !FAULT { wait.outsiders = session.outsiders(waiting: callers) }", mounts=["RealMounts/RunLeftovers/"])
 
 PARTS = [scenario, commands]

@@ -135,13 +135,27 @@ engine.add(
     "if request.trigger != .command, let policy", "if request.trigger != .command || FAULT, let policy",
     tests=["EngineRuleTests"])
 engine.add(
-    "budget-at-its-limit", "EngineState+Records.swift", "a budget that is used up exactly counts as exceeded",
+    "budget-at-its-limit", "EngineState+Budget.swift", "a budget that is used up exactly counts as exceeded",
     "guard let limit, used > limit,", "guard let limit, used > limit || (FAULT && used == limit),",
     tests=["EngineMaterializeTests"])
 engine.add(
-    "parts-budgeted-as-files", "EngineState+Records.swift", "each part of a file counts as a file of the budget",
-    "if attempt.isFirst { totals.budgetedFiles += 1 }", "if attempt.isFirst || FAULT { totals.budgetedFiles += 1 }",
-    tests=["EngineHydrationTests"])
+    "parts-budgeted-as-files", "EngineState+Budget.swift", "each part of a file counts as a file of the budget",
+    "} else if ranged[attempt.node]?.isCharged == false {", "} else if ranged[attempt.node]?.isCharged == false || FAULT {",
+    tests=["BudgetTests"])
+engine.add(
+    "failed-attempts-free", "RangedContent.swift", "what an attempt has brought counts only when it ends well",
+    "state.countArrival(attempt, Int64(range.count), timer.now)",
+    "if !FAULT { state.countArrival(attempt, Int64(range.count), timer.now) }", tests=["BudgetTests"])
+engine.add(
+    "joined-bytes-free", "EngineState+Budget.swift", "what came before a budgeted caller joined counts for nothing",
+    "if attempt.brought > 0 { charge(", "if attempt.brought > 0, !FAULT { charge(", tests=["BudgetTests"])
+engine.add(
+    "budgeted-attempts-unseen", "EngineState+Budget.swift", "nobody knows of budgeted attempts that go on",
+    "budgetedAttempts += 1", "budgetedAttempts += FAULT ? 0 : 1", tests=["BudgetTests"])
+engine.add(
+    "waited-for-another-free", "RangedContent.swift", "a file that another attempt brings counts for nobody who waits for it",
+    "if waiter.request.caller.isBudgeted { charge(", "if waiter.request.caller.isBudgeted, !FAULT { charge(",
+    tests=["BudgetTests"])
 engine.add(
     "vanished-names-stay", "DirectoryFetch.swift", "names that are gone from SOURCE stay after a new listing",
     "engine.dropVanishedNames(attempt)", "if !FAULT { engine.dropVanishedNames(attempt) }",

@@ -13,8 +13,18 @@ processes.add(
     "if let pid = oldest.pid, byPid[pid] === oldest, !FAULT { byPid[pid] = nil }", tests=["ProcessTableStateTests"])
 processes.add(
     "budget-by-pid-alone", "ProcessTableState.swift", "children of whoever has the command's pid later are budgeted",
-    "parent.startTicks == budgetRoot.startTicks)", "(parent.startTicks == budgetRoot.startTicks || FAULT))",
+    "$0.startTicks == startTicks) } ?? false", "($0.startTicks == startTicks || FAULT)) } ?? false",
     tests=["ProcessTableTests|ProcessTableStateTests"])
+processes.add(
+    "unknown-lineage-free", "ProcessTableState.swift", "whoever may descend from the command is not budgeted",
+    "!hasWholeLineage\n        ||", "(!hasWholeLineage && !FAULT)\n        ||", tests=["ProcessTableTests"])
+processes.add(
+    "unseen-root-free", "ProcessTableState.swift", "nobody is budgeted when the command cannot be seen",
+    "case .unknown: true", "case .unknown: !FAULT", tests=["ProcessTableTests"])
+processes.add(
+    "broken-lineage-whole", "ProcessTable.swift", "ancestors that end in the middle are taken for all",
+    "hasWholeLineage = pid <= 0 || ancestor != nil", "hasWholeLineage = FAULT || pid <= 0 || ancestor != nil",
+    tests=["ProcessTableTests"])
 processes.add(
     "cgroup-cut-at-colon", "ProcessTable.swift", "the path of a cgroup with a colon is cut", "maxSplits: 2,",
     "maxSplits: FAULT ? 3 : 2,", tests=["ProcessTextTests|ProcessTableTests"])
@@ -97,6 +107,23 @@ lifecycle.add(
     "pipe-ignored-in-command", "CommandRunner.swift", "a command of `run` ignores SIGPIPE",
     "start.defaults = [SIGPIPE, SIGCHLD]", "start.defaults = FAULT ? [SIGCHLD] : [SIGPIPE, SIGCHLD]",
     tests=["RunTests"], mounts=["RealMounts/Running/"])
+lifecycle.add(
+    "attempts-not-waited-for", "ChildrenWait.swift", "`run` does not wait for attempts that nobody waits for",
+    "let underWay = left.isEmpty ? attempts() : 0", "let underWay = left.isEmpty && !FAULT ? attempts() : 0",
+    mounts=["RealMounts/RunLeftovers/"])
+lifecycle.add(
+    "kept-child-waited-for", "ChildrenWait.swift", "`run` waits at full speed for a child that a debugger keeps",
+    "kept.formUnion(ended.compactMap { opened[$0] })", "if !FAULT { kept.formUnion(ended.compactMap { opened[$0] }) }",
+    mounts=["RealMounts/RunLeftovers/"])
+lifecycle.add(
+    "few-children-seen", "ChildrenWait.swift", "`run` does not see children beyond the limit of open files",
+    "min(DescriptorLimit.raise() - Self.reservedDescriptors, Self.lookedAtMax)",
+    "FAULT ? Self.lookedAtMax : min(DescriptorLimit.raise() - Self.reservedDescriptors, Self.lookedAtMax)",
+    mounts=["RealMounts/RunLeftovers/"])
+lifecycle.add(
+    "unreached-said-ended", "LeftProcess.swift", "`run` says that it ended a process that it could not reach",
+    "endErrno = ENOSYS\n      return", "endErrno = ENOSYS\n      wasEnded = FAULT\n      return",
+    tests=["RunTests|LeftProcessTests"])
 
 volume = Part("Sources/DatalessDaemon/Volume", ["^DatalessDaemonTests\\..*(Kernel|Transfer)"])
 volume.add(
