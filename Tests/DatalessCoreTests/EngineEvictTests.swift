@@ -1,4 +1,4 @@
-import DatalessCore
+@testable import DatalessCore
 import Synchronization
 import SystemPackage
 import Testing
@@ -62,6 +62,63 @@ import Testing
     #expect(box.text.withLock { $0 } == "evicted")
     fixture.timer.advance(milliseconds: 1000)
     #expect(fixture.events.kinds.filter { $0 == "evicted" || $0 == "refused" } == ["refused", "evicted"])
+  }
+
+  /// A READ of it would lock its page in the kernel, and the drop would wait for that page: so nobody opens it meanwhile.
+  @Test func aFileIsNotOpenedBeforeTheKernelHasDroppedItsPages() {
+    let fixture = EngineFixture(ScriptedStore(["a": 100, "b": 100]))
+    let (node, other) = (materialize(fixture, "a"), materialize(fixture, "b"))
+    fixture.kernel.isHeld.store(true, ordering: .relaxed)
+    #expect(evict(fixture, node) == nil)
+    #expect(fixture.engine.isDataless(node))
+    let opened = Counter()
+    for _ in 0..<3 {
+      guard case .isBeingEvicted = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
+        Issue.record("opened while its pages are dropped")
+        return
+      }
+      fixture.engine.waitForEviction(node, threadID: 10, waiter: fixture.makeWaiter()) { if $0 == nil { opened.add() } }
+    }
+    guard case .resident = fixture.engine.open(other, process: .unknown, openFlags: 0) else {
+      Issue.record("another file is as it was")
+      return
+    }
+    // Brought back by a command, which opens nothing, it is not evicted a second time before the first is through.
+    fixture.trigger(node, TriggerRequest(trigger: .command, caller: EngineFixture.caller()))
+    fixture.lane.runAll()
+    #expect(!fixture.engine.isDataless(node) && opened.value == 0)
+    #expect(evict(fixture, node) == "EBUSY")
+    fixture.kernel.release()
+    #expect(opened.value == 0, "not on the thread that tells the kernel")
+    fixture.lane.runAll()
+    #expect(opened.value == 3)
+    #expect(fixture.engine.state.withLock { $0.dropping.isEmpty && $0.storeCalls.isEmpty })
+    guard case .resident = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
+      Issue.record("it can be opened again")
+      return
+    }
+  }
+
+  @Test(arguments: ["early", "later", "end"]) func whoWaitsForADropIsAnswered(by end: String) {
+    let fixture = EngineFixture(ScriptedStore(["a": 100]))
+    let node = materialize(fixture, "a")
+    fixture.kernel.isHeld.store(true, ordering: .relaxed)
+    _ = evict(fixture, node)
+    let answers = Mutex<[String]>([])
+    let waiter = fixture.makeWaiter()
+    fixture.engine.expect(waiter)
+    fixture.signals.pending.withLock { $0[10] = .some(true) }
+    if end == "early" { fixture.engine.interrupt(waiter) }
+    fixture.engine.waitForEviction(node, threadID: 10, waiter: waiter) { error in
+      answers.withLock { $0.append(error?.errno.name ?? "goes on") }
+    }
+    if end == "later" { fixture.engine.interrupt(waiter) }
+    if end == "end" { fixture.engine.end(FSError(.timedOut, "the volume ends")) }
+    let expected = [end == "end" ? "ETIMEDOUT" : "EINTR"]
+    #expect(answers.withLock { $0 } == expected)
+    fixture.kernel.release()
+    fixture.lane.runAll()
+    #expect(answers.withLock { $0 } == expected)
   }
 
   @Test func hardLinksRefuseWithEMLINK() {

@@ -1,4 +1,4 @@
-import DatalessCore
+@testable import DatalessCore
 import Synchronization
 import SystemPackage
 import Testing
@@ -41,16 +41,91 @@ import Testing
     #expect(fixture.store.opens.load(ordering: .relaxed) == 1)
   }
 
-  @Test func anInterruptThatComesBeforeTheCallerIsParkedIsNotLost() {
+  /// Its request may be on its way for any time: the caller is looked at, and thousands of rules are asked.
+  @Test(arguments: [0, 99, 100, 101, 10_000], [true, false])
+  func anInterruptThatComesBeforeTheCallerIsParkedIsNotLost(milliseconds: Int64, hasRules: Bool) {
+    let fixture = slow()
+    let node = fixture.node("a")
+    if hasRules {
+      var simulation = fixture.engine.simulation
+      simulation.rules = RuleSet([Rule(name: "r", match: RuleMatch(), effects: RuleEffects())])
+      fixture.engine.apply(simulation, restartsClock: false)
+    }
+    let waiter = fixture.makeWaiter()
+    fixture.engine.expect(waiter)
+    fixture.signals.pending.withLock { $0[10] = .some(true) }
+    fixture.engine.interrupt(waiter)
+    fixture.timer.advance(milliseconds: milliseconds)
+    let answer = fixture.trigger(node, waiter: waiter)
+    #expect(answer.errno == "EINTR" && answer.count == 1)
+    #expect(fixture.engine.state.withLock { $0.expected.isEmpty && $0.attempts.isEmpty })
+    fixture.lane.runAll()
+    #expect(fixture.store.opens.load(ordering: .relaxed) == 0 && fixture.timer.pending == 0)
+  }
+
+  /// A signal that came early and is not fatal: the kernel tells of no other one, so the caller is looked at again.
+  @Test func afterAnEarlyInterruptALaterFatalSignalEndsTheWait() {
     let fixture = slow()
     let node = fixture.node("a")
     let waiter = fixture.makeWaiter()
-    fixture.signals.pending.withLock { $0[10] = .some(true) }
+    fixture.engine.expect(waiter)
     fixture.engine.interrupt(waiter)
+    fixture.timer.advance(milliseconds: 5_000)
     let answer = fixture.trigger(node, waiter: waiter)
+    fixture.timer.advance(milliseconds: 950)
     #expect(answer.count == 0)
+    fixture.signals.pending.withLock { $0[10] = .some(true) }
     fixture.timer.advance(milliseconds: 100)
     #expect(answer.errno == "EINTR")
+  }
+
+  @Test func anEarlyInterruptEndsACallToTheStore() {
+    let fixture = slow()
+    let node = fixture.node("a")
+    fixture.signals.pending.withLock { $0[10] = .some(true) }
+    let waiters = (0..<3).map { _ in fixture.makeWaiter() }
+    for waiter in waiters {
+      fixture.engine.expect(waiter)
+      fixture.engine.interrupt(waiter)
+    }
+    fixture.timer.advance(milliseconds: 1_000)
+    let interrupted = Counter()
+    let count: @Sendable (Result<[UInt8], FSError>) -> Void = { result in
+      if case .failure(let error) = result, error.errno == .interrupted { interrupted.add() }
+    }
+    fixture.engine.readLink(node, threadID: 10, waiter: waiters[0], completion: count)
+    fixture.engine.extendedAttribute([65], of: node, threadID: 10, waiter: waiters[1], completion: count)
+    fixture.engine.extendedAttributeNames(of: node, threadID: 10, waiter: waiters[2], completion: count)
+    #expect(interrupted.value == 3)
+    fixture.lane.runAll()
+    #expect(interrupted.value == 3)
+  }
+
+  /// Nothing is kept of requests that have been answered, whatever is said of them later.
+  @Test func interruptsOfAnsweredRequestsAreNotKept() {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+    let node = fixture.node("a")
+    let waiters = (0..<1_000).map { _ in fixture.makeWaiter() }
+    for waiter in waiters {
+      fixture.engine.expect(waiter)
+      #expect(fixture.engine.state.withLock { $0.expected.count == 1 })
+      let answer = fixture.trigger(node, waiter: waiter)
+      fixture.lane.runAll()
+      #expect(answer.isReady)
+    }
+    for waiter in waiters { fixture.engine.interrupt(waiter) }
+    let gone = fixture.makeWaiter()
+    fixture.engine.expect(gone)
+    fixture.engine.interrupt(gone)
+    #expect(fixture.trigger(NodeID(rawValue: 99), waiter: gone).errno == "ESTALE")
+    fixture.engine.end(FSError(.timedOut, "the volume ends"))
+    for waiter in waiters.prefix(4) { fixture.engine.expect(waiter) }
+    fixture.engine.readLink(node, threadID: 10, waiter: waiters[0]) { _ in }
+    fixture.engine.extendedAttribute([65], of: node, threadID: 10, waiter: waiters[1]) { _ in }
+    fixture.engine.waitForEviction(node, threadID: 10, waiter: waiters[2]) { _ in }
+    #expect(fixture.trigger(node, waiter: waiters[3]).isReady)
+    #expect(fixture.engine.state.withLock { $0.expected.isEmpty })
+    #expect(fixture.timer.pending == 0)
   }
 
   @Test func anyModeEndsTheWaitForEverySignal() {

@@ -206,6 +206,7 @@ import Testing
       case .resident: "cached"
       case .passthrough: "passthrough"
       case .needsMaterialization: "materialize"
+      case .isBeingEvicted: "is being evicted"
       case .failed(let errno): errno.name
       }
     }

@@ -20,6 +20,7 @@ import Testing
     case .resident: "resident"
     case .passthrough: "passthrough"
     case .needsMaterialization: "materialize"
+    case .isBeingEvicted: "is being evicted"
     case .failed(let errno): errno.name
     }
   }

@@ -129,7 +129,7 @@ import Testing
     switch run.fixture.engine.open(node, process: .unknown, openFlags: 0) {
     case .dataless(let number): run.handles.append(Handle(node: node, number: number))
     case .resident: run.handles.append(Handle(node: node, number: 0))
-    case .passthrough, .needsMaterialization, .failed: return
+    case .passthrough, .needsMaterialization, .isBeingEvicted, .failed: return
     }
     if Bool.random(using: &run.random) { run.fixture.trigger(node) }
   }

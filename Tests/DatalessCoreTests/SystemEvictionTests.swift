@@ -132,7 +132,7 @@ import Testing
     #expect(fixture.engine.attributes(of: node)?.isDataless == false)
     #expect(fixture.engine.evictsBeforeRead(node))
     let done = Counter()
-    fixture.engine.evictBeforeRead(node, threadID: 10, waiter: fixture.makeWaiter()) { if $0 == nil { done.add() } }
+    fixture.engine.waitForEviction(node, threadID: 10, waiter: fixture.makeWaiter()) { if $0 == nil { done.add() } }
     fixture.lane.runAll()
     #expect(done.value == 1)
     guard case .dataless(let handle) = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
@@ -141,7 +141,7 @@ import Testing
     }
     #expect(fixture.read(node, handle) == .bytes(fixture.store.bytes("a")))
     #expect(!fixture.engine.evictsBeforeRead(node), "another handle is open")
-    fixture.engine.evictBeforeRead(node, threadID: 10, waiter: fixture.makeWaiter()) { if $0 == nil { done.add() } }
+    fixture.engine.waitForEviction(node, threadID: 10, waiter: fixture.makeWaiter()) { if $0 == nil { done.add() } }
     #expect(done.value == 2)
     #expect(evictions(fixture) == ["a rule:r"])
     #expect(fixture.timer.pending == 0)
@@ -157,7 +157,7 @@ import Testing
     fixture.kernel.isHeld.store(true, ordering: .relaxed)
     let answers = Mutex<[String]>([])
     let waiter = fixture.makeWaiter()
-    fixture.engine.evictBeforeRead(node, threadID: 10, waiter: waiter) { error in
+    fixture.engine.waitForEviction(node, threadID: 10, waiter: waiter) { error in
       answers.withLock { $0.append(error?.errno.name ?? "goes on") }
     }
     fixture.lane.runAll()

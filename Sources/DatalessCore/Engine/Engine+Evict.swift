@@ -61,6 +61,7 @@ extension Engine {
     case .refused(let error, let kind): refuse(node, error, kind, by, completion)
     case .file(let reference, let size, let bytes, let path, let newVersion):
       kernel.invalidateContent(of: node) { [self] isKnown in
+        endDrop(of: Int(node.rawValue))
         if !isKnown { forgetOnceKnown([node]) }
         blocking.submit { [self] in content.remove(reference, size: size) }
         guard let newVersion else { return finishEviction(path, .file, bytes, by, completion) }
@@ -73,6 +74,12 @@ extension Engine {
         finishEviction(path, .directory, 0, by, completion)
       }
     }
+  }
+
+  /// The kernel has dropped the pages of an evicted file: it may be opened again.
+  private func endDrop(of position: Int) {
+    let waiting = state.withLock { $0.dropping.removeValue(forKey: position) } ?? []
+    for goOn in waiting { goOn() }
   }
 
   private func refuse(
@@ -151,6 +158,9 @@ extension EngineState {
       let message = "the file has \(record.linkCount) names (hard links)"
       return .refused(FSError(.tooManyLinks, message), kind: kind)
     }
+    if dropping[position] != nil {
+      return .refused(FSError(.resourceBusy, "the pages of an earlier eviction are being dropped"), kind: kind)
+    }
     let open = handles.count(of: position)
     if open > 0 {
       if mayWait {
@@ -172,6 +182,9 @@ extension EngineState {
       let bytes = ranged.removeValue(forKey: position)?.ranges.count ?? record.size
       planned.drop(position)
       failures.forgetPages(of: position)
+      // A READ of it that waits, at a gate perhaps, has its page locked in the kernel, and the drop would wait for that page, with
+      // every other drop behind it. Nobody has it open, so there is none; nobody opens it before the drop is done, so none comes.
+      dropping[position] = []
       return .file(
         reference, size: record.size, bytes: bytes, path: path, newVersion: catalog.giveUpKept(position))
     }

@@ -12,6 +12,8 @@ public enum OpenAnswer: Sendable {
   case passthrough(ContentReference)
   /// The profile materializes at open(2): materialize the file, then open it again.
   case needsMaterialization
+  /// The file is being evicted: `waitForEviction`, then open it again.
+  case isBeingEvicted
   case failed(Errno)
 }
 
@@ -73,6 +75,7 @@ extension Engine {
       let record = state.catalog.inodes[position]
       // The kernel still knew a name of it. It looks the name up again then, and opens what has it now.
       if record.isOrphan { return .failed(.staleNFSFileHandle) }
+      if !state.dropping.isEmpty, state.dropping[position] != nil { return .isBeingEvicted }
       let isResident = record.kind != .file || record.state == .resident
       if !isResident, state.simulation.profile.files.contains(.open) { return .needsMaterialization }
       if record.opens < .max { state.catalog.inodes[position].opens += 1 }

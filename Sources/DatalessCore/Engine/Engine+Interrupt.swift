@@ -2,23 +2,33 @@ internal import Synchronization
 internal import SystemPackage
 
 extension Engine {
+  /// A request is about to be put to the engine under this waiter. From now on an interrupt of it is remembered until the
+  /// request is parked or answered: FUSE_INTERRUPT comes once, and may be faster than its request, which has its caller looked at
+  /// and its rules asked first.
+  ///
+  /// Called before the interrupt can come, and followed by the one call that takes the waiter: `materialize`, `readLink`,
+  /// `extendedAttribute`, `extendedAttributeNames` or `waitForEviction`.
+  public func expect(_ waiter: WaiterID) { state.withLock { $0.expected[waiter] = false } }
+
   /// A signal is pending for a waiting caller (FUSE_INTERRUPT). Ends its wait with EINTR if the interrupt mode says so;
   /// otherwise looks again every 100 ms until the reply, because the kernel does not ask a second time.
   ///
-  /// Safe on any lane except a FUSE callback: it may answer the request. An interrupt may arrive before the caller is
-  /// parked, so an unknown waiter is looked for once more.
-  public func interrupt(_ waiter: WaiterID, isRepeat: Bool = false) {
-    let (found, mode): (Int32??, Simulation.InterruptMode) = state.withLock { state in
+  /// Safe on any lane except a FUSE callback: it may answer the request. Of a waiter that is neither expected nor parked the
+  /// request has been answered.
+  public func interrupt(_ waiter: WaiterID) {
+    let found: (threadID: Int32, mode: Simulation.InterruptMode)? = state.withLock { state in
+      let threadID: Int32?
       if let place = state.attemptOfWaiter[waiter] {
-        let threadID = state.attempts[place.attempt]?.waiters[place.slot]?.request.caller.threadID
-        return (.some(threadID), state.simulation.interrupt)
+        threadID = state.attempts[place.attempt]?.waiters[place.slot]?.request.caller.threadID
+      } else if let call = state.storeCalls[waiter] {
+        threadID = call.threadID
+      } else {
+        threadID = nil
+        if state.expected[waiter] != nil { state.expected[waiter] = true }
       }
-      return (state.storeCalls[waiter].map { $0.threadID }, state.simulation.interrupt)
+      return threadID.map { ($0, state.simulation.interrupt) }
     }
-    guard let threadID = found.flatMap({ $0 }) else {
-      if !isRepeat { interruptLater(waiter) }
-      return
-    }
+    guard let (threadID, mode) = found else { return }
     switch mode {
     case .any: leave(waiter, FSError(.interrupted, "interrupted by a signal"))
     case .fatal:
@@ -35,7 +45,7 @@ extension Engine {
     let waiting = Int64(looksWaiting.add(1, ordering: .relaxed).newValue)
     timer.schedule(at: timer.now + max(100_000_000, waiting * 100_000)) { [self] in
       looksWaiting.subtract(1, ordering: .relaxed)
-      interrupt(waiter, isRepeat: true)
+      interrupt(waiter)
     }
   }
 
@@ -67,4 +77,11 @@ extension Engine {
     }
     perform(actions)
   }
+}
+
+extension EngineState {
+  /// The engine has taken a waiter: parked it, or answered its request.
+  ///
+  /// - Returns: Whether it was interrupted before. One that is parked is to be looked at now.
+  mutating func takeExpected(_ waiter: WaiterID) -> Bool { expected.removeValue(forKey: waiter) ?? false }
 }

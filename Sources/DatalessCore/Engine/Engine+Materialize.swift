@@ -20,13 +20,17 @@ extension Engine {
   ) -> Admission {
     var verdict: Verdict?
     while true {
-      let step: AdmissionStep = state.withLock { state in
+      let (step, isInterrupted): (AdmissionStep, Bool) = state.withLock { state in
         let now = timer.now
-        return state.admit(
+        let step = state.admit(
           node, Waiter(id: waiter, request: request, since: now, completion: completion), verdict, now)
+        guard case .settled = step else { return (step, false) }
+        return (step, state.takeExpected(waiter))
       }
       switch step {
       case .settled(let admission, let actions):
+        // Before anything is begun for it. What has been answered already is not found.
+        if isInterrupted { interrupt(waiter) }
         perform(actions, mayFetch: mayFetch)
         return admission
       case .undecided(let facts, let rules):

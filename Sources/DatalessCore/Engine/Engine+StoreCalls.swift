@@ -49,15 +49,17 @@ extension Engine {
     _ completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void,
     _ call: @escaping @Sendable (any BackingStore, StoreItem) throws(FSError) -> [UInt8]
   ) {
-    let item: Result<StoreItem, FSError> = state.withLock { state in
-      if let ending = state.ending { return .failure(ending) }
+    let (item, isInterrupted): (Result<StoreItem, FSError>, Bool) = state.withLock { state in
+      let isInterrupted = state.takeExpected(waiter)
+      if let ending = state.ending { return (.failure(ending), false) }
       guard let position = state.catalog.position(of: node) else {
-        return .failure(FSError(.staleNFSFileHandle, "no such item on this volume"))
+        return (.failure(FSError(.staleNFSFileHandle, "no such item on this volume")), false)
       }
       state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { completion(.failure($0)) })
-      return .success(
-        StoreItem(path: state.catalog.path(of: position), attributes: state.catalog.attributes(at: position)))
+      let item = StoreItem(path: state.catalog.path(of: position), attributes: state.catalog.attributes(at: position))
+      return (.success(item), isInterrupted)
     }
+    if isInterrupted { interrupt(waiter) }
     switch item {
     case .failure(let error): completion(.failure(error))
     case .success(let item):

@@ -77,30 +77,43 @@ extension Engine {
     return state.withLock { $0.ruleBeforeRead(node) != nil }
   }
 
-  /// Evicts a file that is about to be opened, if a rule still wants that. The caller waits for the kernel meanwhile, under a
-  /// waiter as for the store: a signal and the end of the volume reach him.
+  /// Has an open wait while its file is evicted: an eviction is under way, or a rule wants one before the open. The caller waits
+  /// under a waiter as for the store: a signal and the end of the volume reach him.
   ///
   /// - Parameter completion: Called exactly once, on the metadata lane or here. nil: the open goes on, whatever became of the
   ///   eviction. EINTR: the caller has been killed. ETIMEDOUT: the volume ends.
-  public func evictBeforeRead(
+  public func waitForEviction(
     _ node: NodeID, threadID: Int32, waiter: WaiterID, completion: @escaping @Sendable (FSError?) -> Void
   ) {
-    let rule: Result<String?, FSError> = state.withLock { state in
-      if let ending = state.ending { return .failure(ending) }
-      guard let rule = state.ruleBeforeRead(node) else { return .success(nil) }
-      state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })
-      return .success(rule)
+    enum Step {
+      case done(FSError?)
+      case waits
+      case evict(rule: String)
     }
-    switch rule {
-    case .failure(let error): completion(error)
-    case .success(nil): completion(nil)
-    case .success(let rule?):
-      evictBySystem(node, rule) { [self] in
-        // Not on the notifier lane, which others' evictions wait for.
-        metadata.submit { [self] in
-          if state.withLock({ $0.storeCalls.removeValue(forKey: waiter) != nil }) { completion(nil) }
-        }
+    // Not on the notifier lane, which others' evictions wait for.
+    let goOn: @Sendable () -> Void = { [self] in
+      metadata.submit { [self] in
+        if state.withLock({ $0.storeCalls.removeValue(forKey: waiter) != nil }) { completion(nil) }
       }
+    }
+    let (step, isInterrupted): (Step, Bool) = state.withLock { state in
+      let isInterrupted = state.takeExpected(waiter)
+      if let ending = state.ending { return (.done(ending), false) }
+      let call = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })
+      if let position = state.catalog.position(of: node), state.dropping[position] != nil {
+        state.dropping[position]?.append(goOn)
+        state.storeCalls[waiter] = call
+        return (.waits, isInterrupted)
+      }
+      guard let rule = state.ruleBeforeRead(node) else { return (.done(nil), false) }
+      state.storeCalls[waiter] = call
+      return (.evict(rule: rule), isInterrupted)
+    }
+    if isInterrupted { interrupt(waiter) }
+    switch step {
+    case .done(let error): completion(error)
+    case .waits: break
+    case .evict(let rule): evictBySystem(node, rule, goOn)
     }
   }
 

@@ -139,6 +139,10 @@ struct EngineState: ~Copyable {
   var pageWaiters: [Int: PageWaiters] = [:]
   /// Callers that wait for the store's metadata (xattrs, link targets), or for an eviction before their open, by waiter.
   var storeCalls: [WaiterID: StoreCall] = [:]
+  /// Requests that are on their way to the engine, and whether they were interrupted on it.
+  var expected: [WaiterID: Bool] = [:]
+  /// Files whose pages the kernel is to drop, and who waits until it has: nobody opens them before.
+  var dropping: [Int: [@Sendable () -> Void]] = [:]
   var handles = OpenHandles()
   /// Files that were opened for passthrough since it was last known that nobody maps them, with the number of the last such
   /// open.

@@ -36,8 +36,7 @@ extension FilesystemAdapter {
     _ node: FuseNode, _ name: [UInt8]?, _ listed: [UInt8]?, _ threadID: Int32, _ reply: consuming XattrReply
   ) {
     let box = ParkedReply(reply)
-    let waiter = makeWaiter()
-    box.setInterruptToken(waiter.rawValue)
+    let waiter = makeWaiter(for: box)
     if let name {
       engine.extendedAttribute(name, of: NodeID(node), threadID: threadID, waiter: waiter) { Self.answer(box, $0) }
     } else {

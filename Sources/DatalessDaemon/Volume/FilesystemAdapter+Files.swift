@@ -6,10 +6,15 @@ import SystemPackage
 extension FilesystemAdapter {
   func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
     guard engine.evictsBeforeRead(NodeID(node)) else { return openNow(node, flags, context, reply) }
+    openWhenEvicted(node, flags, context, reply)
+  }
+
+  private func openWhenEvicted(
+    _ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ reply: consuming OpenReply
+  ) {
     let box = ParkedReply(reply)
-    let waiter = makeWaiter()
-    box.setInterruptToken(waiter.rawValue)
-    engine.evictBeforeRead(NodeID(node), threadID: context.threadID, waiter: waiter) { [self] error in
+    let waiter = makeWaiter(for: box)
+    engine.waitForEviction(NodeID(node), threadID: context.threadID, waiter: waiter) { [self] error in
       guard let reply = box.take() else { return }
       if let error { return reply.failed(error) }
       openNow(node, flags, context, reply, mayFetch: false)
@@ -22,20 +27,23 @@ extension FilesystemAdapter {
     // Identifying the caller costs more than the open, so it is done only where it is recorded.
     let process = engine.recordsOpen(of: NodeID(node)) ? identify(context).process : .unknown
     let answer = openAnswer(node, process, flags)
+    if case .isBeingEvicted = answer { return openWhenEvicted(node, flags, context, reply) }
     guard case .needsMaterialization = answer else { return opened(node, answer, reply) }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
     let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
-    park(node, request, reply, mayFetch: mayFetch) { [self] box in resumeOpen(node, flags, request, box) }
+    park(node, request, reply, mayFetch: mayFetch) { [self] box in resumeOpen(node, flags, context, request, box) }
   }
 
   private func resumeOpen(
-    _ node: FuseNode, _ flags: Int32, _ request: TriggerRequest, _ box: ParkedReply<OpenReply>
+    _ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ request: TriggerRequest,
+    _ box: ParkedReply<OpenReply>
   ) {
     guard let reply = box.take() else { return }
     let answer = openAnswer(node, request.caller.process, flags)
+    if case .isBeingEvicted = answer { return openWhenEvicted(node, flags, context, reply) }
     guard case .needsMaterialization = answer else { return opened(node, answer, reply) }
     // Evicted between the end of the attempt and this answer: the caller waits once more.
-    park(node, request, reply) { [self] box in resumeOpen(node, flags, request, box) }
+    park(node, request, reply) { [self] box in resumeOpen(node, flags, context, request, box) }
   }
 
   private func openAnswer(_ node: FuseNode, _ process: ProcessID, _ flags: Int32) -> OpenAnswer {
@@ -44,7 +52,7 @@ extension FilesystemAdapter {
 
   private func opened(_ node: FuseNode, _ answer: OpenAnswer, _ reply: consuming OpenReply) {
     switch answer {
-    case .needsMaterialization: reply.fail(.ioError)
+    case .needsMaterialization, .isBeingEvicted: reply.fail(.ioError)
     case .failed(let errno): reply.fail(errno)
     case .resident:
       if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {

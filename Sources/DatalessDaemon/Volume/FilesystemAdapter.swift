@@ -64,6 +64,14 @@ final class FilesystemAdapter: FuseOperations {
 
   func makeWaiter() -> WaiterID { WaiterID(rawValue: nextWaiter.wrappingAdd(1, ordering: .relaxed).oldValue) }
 
+  /// A waiter for a parked reply, which is interrupted by it from now on. To be given to the engine at once.
+  func makeWaiter<Reply: FuseReply & ~Copyable>(for box: ParkedReply<Reply>) -> WaiterID {
+    let waiter = makeWaiter()
+    engine.expect(waiter)
+    box.setInterruptToken(waiter.rawValue)
+    return waiter
+  }
+
   func identify(_ context: RequestContext) -> Caller {
     processes.caller(threadID: context.threadID, uid: context.uid, gid: context.gid)
   }
@@ -96,8 +104,7 @@ final class FilesystemAdapter: FuseOperations {
     resume: @escaping @Sendable (ParkedReply<Reply>) -> Void
   ) {
     let box = ParkedReply(reply)
-    let waiter = makeWaiter()
-    box.setInterruptToken(waiter.rawValue)
+    let waiter = makeWaiter(for: box)
     let admission = engine.materialize(NodeID(node), request, waiter: waiter, mayFetch: mayFetch) { result in
       switch result {
       case .ready: resume(box)
@@ -176,8 +183,7 @@ final class FilesystemAdapter: FuseOperations {
 
   func readlink(_ node: FuseNode, context: RequestContext, reply: consuming LinkReply) {
     let box = ParkedReply(reply)
-    let waiter = makeWaiter()
-    box.setInterruptToken(waiter.rawValue)
+    let waiter = makeWaiter(for: box)
     engine.readLink(NodeID(node), threadID: context.threadID, waiter: waiter) { result in
       guard let reply = box.take() else { return }
       switch result {

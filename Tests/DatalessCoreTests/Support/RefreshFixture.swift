@@ -73,7 +73,7 @@ extension EngineFixture {
     switch engine.open(node, process: .unknown, openFlags: 0) {
     case .dataless(let number): handle = number
     case .resident: handle = 0
-    case .passthrough, .needsMaterialization, .failed: return nil
+    case .passthrough, .needsMaterialization, .isBeingEvicted, .failed: return nil
     }
     defer {
       engine.release(node, handle: handle)

@@ -12,6 +12,41 @@ import Testing
     #expect(try #require(done.wait(count: 10_000)) == Array(0..<10_000))
   }
 
+  /// A notification may wait in the kernel for a caller that is held at a gate: the others go on.
+  @Test func aNotificationThatIsLateHoldsNoOther() throws {
+    let lane = NotifierLane()
+    defer { lane.stop() }
+    let (started, release, done) = (TestSignal<Void>(), TestSignal<Void>(), TestSignal<Int>())
+    for stuck in 0..<3 {
+      lane.submit {
+        started.send()
+        _ = release.wait(seconds: 120)
+      }
+      for index in 0..<100 { lane.submit { done.send(stuck * 100 + index) } }
+    }
+    #expect(try #require(done.wait(count: 300)) == Array(0..<300))
+    #expect(started.values.count == 3)
+    release.send()
+  }
+
+  /// With very many that are late the lane waits, and loses nothing.
+  @Test func noMoreThanSomeNotificationsAreLateAtATime() throws {
+    let lane = NotifierLane()
+    defer { lane.stop() }
+    let (started, release, done) = (TestSignal<Void>(), TestSignal<Void>(), TestSignal<Int>())
+    for _ in 0..<NotifierLane.lateMax + 5 {
+      lane.submit {
+        started.send()
+        _ = release.wait(seconds: 120)
+      }
+    }
+    lane.submit { done.send(1) }
+    #expect(started.wait(count: NotifierLane.lateMax + 1) != nil)
+    release.send()
+    #expect(done.wait() != nil)
+    #expect(started.values.count == NotifierLane.lateMax + 5)
+  }
+
   @Test func aStuckCaptureDropsAndCounts() throws {
     let lane = CaptureLane(limit: 3)
     defer { lane.stop() }

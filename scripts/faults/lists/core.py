@@ -14,8 +14,28 @@ engine.add(
     tests=["EngineGateTests"], mounts=["RealMounts/Gates/"])
 engine.add(
     "early-interrupt-lost", "Engine+Interrupt.swift", "an interrupt that comes before its caller is parked is lost",
-    "if !isRepeat { interruptLater(waiter) }", "if !isRepeat, !FAULT { interruptLater(waiter) }",
+    "if state.expected[waiter] != nil { state.expected[waiter] = true }",
+    "if state.expected[waiter] != nil, !FAULT { state.expected[waiter] = true }", tests=["EngineInterruptTests"])
+engine.add(
+    "early-interrupts-kept", "Engine+Interrupt.swift", "interrupts are remembered for ever",
+    "{ expected.removeValue(forKey: waiter) ?? false }",
+    "{ FAULT ? expected[waiter] ?? false : expected.removeValue(forKey: waiter) ?? false }",
     tests=["EngineInterruptTests"])
+engine.add(
+    "early-interrupt-of-store-call-lost", "Engine+StoreCalls.swift", "an early interrupt of a call to the store is lost",
+    "if isInterrupted { interrupt(waiter) }", "if isInterrupted, !FAULT { interrupt(waiter) }",
+    tests=["EngineInterruptTests"])
+engine.add(
+    "early-interrupt-of-open-lost", "Engine+SystemEviction.swift", "an early interrupt of an open that waits is lost",
+    "if isInterrupted { interrupt(waiter) }", "if isInterrupted, !FAULT { interrupt(waiter) }",
+    tests=["EngineEvictTests"])
+engine.add(
+    "opened-while-dropped", "Engine+Handles.swift", "a file is opened while the kernel is to drop its pages",
+    "if !state.dropping.isEmpty, state.dropping[position] != nil {",
+    "if !state.dropping.isEmpty, state.dropping[position] != nil, !FAULT {", tests=["EngineEvictTests"])
+engine.add(
+    "evicted-while-dropped", "Engine+Evict.swift", "a file is evicted twice at the same time",
+    "if dropping[position] != nil {", "if dropping[position] != nil, !FAULT {", tests=["EngineEvictTests"])
 engine.add(
     "late-interrupt-lost", "Engine+Interrupt.swift", "a fatal signal that comes after another is not looked for",
     "        interruptLater(waiter)\n      }\n    }\n  }", "        if !FAULT { interruptLater(waiter) }\n      }\n    }\n  }",
@@ -56,8 +76,8 @@ engine.add(
     tests=["RecentFailureTests"])
 engine.add(
     "open-waits-unanswered", "Engine+SystemEviction.swift", "the end of the volume leaves an open that waits for its eviction",
-    "state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })",
-    "state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { if !FAULT { completion($0) } })",
+    "let call = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })",
+    "let call = EngineState.StoreCall(threadID: threadID, fail: { if !FAULT { completion($0) } })",
     tests=["SystemEviction"])
 engine.add(
     "served-then-cancelled", "EngineState+Stages.swift", "a progressive attempt that has served ends when the last leaves",

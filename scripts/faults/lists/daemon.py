@@ -163,5 +163,10 @@ lanes.add(
     "lane-never-grows", "ThreadBlockingLane.swift", "a SOURCE that hangs in all threads stops everybody",
     "growth = min(state.threads, state.queue.count, limit - state.threads)",
     "growth = FAULT ? 0 : min(state.threads, state.queue.count, limit - state.threads)", tests=["ThreadBlockingLaneTests"])
+lanes.add(
+    "late-notification-holds-others", "NotifierLane.swift", "a notification that waits in the kernel holds all others",
+    "if let youngest = state.running.values.max(), youngest + lateNanoseconds > now {",
+    "if let youngest = state.running.values.max(), FAULT || youngest + lateNanoseconds > now {",
+    tests=["SerialLanesTests"])
 
 PARTS = [processes, log, server, lifecycle, volume, lanes]
