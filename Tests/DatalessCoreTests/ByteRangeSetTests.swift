@@ -73,17 +73,6 @@ import Testing
     #expect(covered.unit <= 4096)
   }
 
-  @Test func whatIsAddedInUnitsCountsInUnits() {
-    var exact = Coverage()
-    exact.insert(5..<10)
-    var covered = Coverage()
-    for index in 0..<Int64(16_385) { covered.insert(index * 8192..<index * 8192 + 100) }
-    exact.formUnion(covered)
-    #expect(exact.unit == 4096)
-    #expect(exact.count == 16_385 * 4096)
-    #expect(exact.ranges(upTo: .max) == nil)
-  }
-
   /// Of a file of any size, wherever it is read.
   @Test func itsMemoryHasABound() {
     var covered = Coverage()

@@ -1,4 +1,4 @@
-import DatalessCore
+@testable import DatalessCore
 import Synchronization
 import Testing
 
@@ -42,6 +42,30 @@ import Testing
   }
 
   private struct POSIXFailure: Error {}
+
+  /// What all of them read is kept with each read: at the close nothing is put together.
+  @Test(arguments: [1, 2, 16, 40])
+  func whatManyProcessesReadIsTheUnionOfIt(processes: UInt32) throws {
+    var readers = HandleReaders()
+    var (all, reads, bytes) = (Set<Int64>(), 0, Int64(0))
+    var random = SeededGenerator(seed: UInt64(processes))
+    for _ in 0..<2_000 {
+      let process = UInt32.random(in: 1...processes, using: &random)
+      let start = Int64.random(in: 0..<60_000, using: &random)
+      let range = start..<start + Int64.random(in: 1...20, using: &random)
+      readers.note(ProcessID(rawValue: process), range, isMapped: process % 2 == 0)
+      all.formUnion(range)
+      reads += 1
+      bytes += Int64(range.count)
+    }
+    let sum = readers.all(size: 1 << 20)
+    #expect(sum.reads == reads && sum.bytesRead == bytes)
+    #expect(sum.coveredBytes == Int64(all.count) && sum.highWaterMark == (all.max() ?? 0) + 1)
+    let each = readers.others(than: .unknown, size: 1 << 20)
+    #expect(each.count == min(Int(processes), HandleReaders.processesMax))
+    #expect(each.reduce(0) { $0 + $1.reads.reads } == reads)
+    #expect(each.reduce(0) { $0 + $1.reads.bytesRead } == bytes)
+  }
 
   @Test func readsAreTheReadersAndNotTheOpeners() throws {
     let fixture = EngineFixture(ScriptedStore(["a": 10_000]))

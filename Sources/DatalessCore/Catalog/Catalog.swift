@@ -192,10 +192,11 @@ struct Catalog: ~Copyable {
     return Int(first)
   }
 
-  /// The nodes whose metadata changed since this was asked last.
-  mutating func takeChangedNodes() -> [NodeID] {
-    defer { changed.removeAll() }
-    return changed.map { NodeID(rawValue: UInt64($0)) }
+  /// The nodes whose metadata changed since this was asked last. There may be very many: they are handed over as they are.
+  mutating func takeChangedNodes() -> [UInt32] {
+    var taken: [UInt32] = []
+    swap(&taken, &changed)
+    return taken
   }
 
   // MARK: - States

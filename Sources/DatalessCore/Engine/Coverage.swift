@@ -29,16 +29,6 @@ struct Coverage {
     exact = ByteRangeSet()
   }
 
-  /// Adds all that another one covers; in whole units where either counts so.
-  mutating func formUnion(_ other: Coverage) {
-    if let others = other.units {
-      if units == nil { countUnits() }
-      others.visitRanges { insert($0) }
-    } else {
-      for range in other.exact.ranges { insert(range) }
-    }
-  }
-
   /// All ranges, in order, to the byte; nil when there are more than `limit`, or when they are not known so exactly.
   func ranges(upTo limit: Int) -> [Range<Int64>]? {
     units == nil && exact.rangeCount <= limit ? exact.ranges : nil
@@ -75,24 +65,6 @@ private struct UnitMap {
       next = end + 1
     }
     while regions.count > Self.regionsMax { coarsen() }
-  }
-
-  /// Each run of units within a word, in no order.
-  func visitRanges(_ body: (Range<Int64>) -> Void) {
-    for (region, words) in regions {
-      for (index, word) in words.enumerated() where word != 0 {
-        var bits = word
-        let first = region * Self.unitsOfRegion + Int64(index) * 64
-        while bits != 0 {
-          let start = Int64(bits.trailingZeroBitCount)
-          let length = Int64((~(bits >> UInt64(start))).trailingZeroBitCount)
-          let (end, overflow) = (first + start + length).multipliedReportingOverflow(by: unit)
-          body((first + start) * unit..<(overflow ? .max : end))
-          guard start + length < 64 else { break }
-          bits &= UInt64.max << UInt64(start + length)
-        }
-      }
-    }
   }
 
   private mutating func set(_ bits: ClosedRange<Int>, in region: Int64) {

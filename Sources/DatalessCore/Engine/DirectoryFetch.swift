@@ -61,7 +61,9 @@ extension Engine {
   ///
   /// - Returns: False when the attempt was given up meanwhile.
   func beginListing(_ attempt: UInt64) -> Bool {
+    var breath = Breath(timer)
     while true {
+      breath.take()
       let hasBegun: Bool? = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
         return state.catalog.beginListing(of: running.node)
@@ -91,7 +93,9 @@ extension Engine {
   /// Marks names that a renewed listing no longer has, in bounded steps.
   func dropVanishedNames(_ attempt: UInt64) {
     var cursor: UInt32? = 0
+    var breath = Breath(timer)
     while let position = cursor {
+      breath.take()
       cursor = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
         return state.catalog.dropVanishedNames(of: running.node, from: position, limit: 2048)

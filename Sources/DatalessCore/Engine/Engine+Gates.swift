@@ -6,16 +6,18 @@ extension Engine {
   ///
   /// - Parameter heldEach: How many attempts of each gate are described.
   public func gates(heldEach limit: Int = 1000) -> [GateSnapshot] {
-    state.withLock { state in
-      let now = timer.now
-      return state.gates.keys.sorted().map { name in
-        let gate = state.gates[name] ?? Gate()
-        return GateSnapshot(
-          name: name, isOpen: gate.isOpen, callers: gate.callers, attemptCount: gate.held.count,
-          held: (limit > 0 ? gate.held.sorted() : []).prefix(limit).compactMap { id in
-            state.attempts[id].map { state.snapshot($0, 64, now) }
-          })
+    // Nothing leaves the lock that shares its storage with a gate: the gate's next change would copy all that it holds.
+    let gates = state.withLock { state in
+      state.gates.map { name, gate in
+        let snapshot = GateSnapshot(
+          name: name, isOpen: gate.isOpen, callers: gate.callers, attemptCount: gate.held.count, held: [])
+        return (snapshot: snapshot, held: limit > 0 ? Array(gate.held) : [])
       }
+    }
+    return gates.sorted { $0.snapshot.name < $1.snapshot.name }.map { snapshot, held in
+      var snapshot = snapshot
+      snapshot.held = snapshots(of: held.sorted().prefix(max(limit, 0)), waitersEach: 64)
+      return snapshot
     }
   }
 
@@ -27,34 +29,56 @@ extension Engine {
   public func release(
     gate name: String, _ selection: GateSelection, _ release: GateRelease, by: String
   ) -> Result<Int, FSError> {
-    let (result, actions): (Result<Int, FSError>, [Action]) = state.withLock { state in
-      guard state.gates[name] != nil else {
-        return (.failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'")), [])
-      }
-      let chosen = state.select(selection, at: name)
-      guard !chosen.isEmpty else {
-        return (.failure(FSError(.noSuchProcess, "the gate '\(name)' holds nothing of the kind")), [])
-      }
-      return (.success(chosen.count), state.release(chosen, from: name, release, by, timer.now))
+    guard let held = state.withLock({ state in state.gates[name].map { Array($0.held) } }) else {
+      return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'"))
     }
-    perform(actions)
-    return result
+    let released = self.release(select(selection, of: held.sorted()), from: name, release, by)
+    guard released > 0 else {
+      return .failure(FSError(.noSuchProcess, "the gate '\(name)' holds nothing of the kind"))
+    }
+    return .success(released)
   }
 
   /// Opens a gate, which releases what it holds and lets everything pass from now on; or closes it again.
   ///
   /// - Returns: How many attempts were released. ENOENT: there is no such gate.
   public func setGate(_ name: String, isOpen: Bool, by: String) -> Result<Int, FSError> {
-    let (result, actions): (Result<Int, FSError>, [Action]) = state.withLock { state in
-      guard state.gates[name] != nil else {
-        return (.failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'")), [])
-      }
+    let held: [UInt64]? = state.withLock { state in
+      guard let gate = state.gates[name] else { return nil }
       state.gates[name]?.isOpen = isOpen
-      let chosen = isOpen ? state.select(.all, at: name) : []
-      return (.success(chosen.count), state.release(chosen, from: name, .proceed, by, timer.now))
+      return isOpen ? Array(gate.held) : []
     }
-    perform(actions)
-    return result
+    guard let held else { return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'")) }
+    return .success(release(held.sorted(), from: name, .proceed, by))
+  }
+
+  /// - Parameter held: In the order in which they came.
+  private func select(_ selection: GateSelection, of held: [UInt64]) -> [UInt64] {
+    switch selection {
+    case .all: return held
+    case .first(let count): return Array(held.prefix(max(count, 0)))
+    case .attempt(let id): return held.filter { $0 == id }
+    case .path(let pattern):
+      var paths: [(attempt: UInt64, path: [UInt8])] = []
+      inPieces(held) { _, attempt in
+        paths.append((attempt.id, attempt.path))
+        return []
+      }
+      // Without the lock: a pattern may take long.
+      return paths.filter { pattern.matches($0.path) }.map(\.attempt)
+    }
+  }
+
+  /// - Returns: How many were still held there.
+  @discardableResult
+  func release(_ chosen: [UInt64], from name: String, _ release: GateRelease, _ by: String) -> Int {
+    var count = 0
+    inPieces(chosen) { state, attempt in
+      guard attempt.stage == .held, attempt.plan.gate?.value == name else { return [] }
+      count += 1
+      return state.release(attempt, from: name, release, by, timer.now)
+    }
+    return count
   }
 
   /// Waits until so many callers are blocked at a gate, or the time is over.
@@ -117,6 +141,8 @@ extension EngineState {
   /// Books callers who came to or left a held attempt. - Returns: The watchers who have seen enough.
   mutating func noteCallers(of attempt: Attempt, _ change: Int) -> [Action] {
     guard attempt.stage == .held, let name = attempt.plan.gate?.value else { return [] }
+    // A gate that no rule named for a moment is another one, of which nothing is left.
+    guard gates[name]?.held.contains(attempt.id) == true else { return [] }
     gates[name]?.callers += change
     guard let gate = gates[name], !gate.watchers.isEmpty else { return [] }
     var actions: [Action] = []
@@ -135,41 +161,26 @@ extension EngineState {
     gates[name]?.callers -= attempt.waiters.count
   }
 
-  func select(_ selection: GateSelection, at name: String) -> [UInt64] {
-    let held = (gates[name]?.held ?? []).sorted()
-    switch selection {
-    case .all: return held
-    case .first(let count): return Array(held.prefix(max(count, 0)))
-    case .attempt(let id): return held.filter { $0 == id }
-    case .path(let pattern): return held.filter { attempts[$0].map { pattern.matches($0.path) } ?? false }
-    }
-  }
-
   mutating func release(
-    _ chosen: [UInt64], from name: String, _ release: GateRelease, _ by: String, _ now: MonotonicTime
+    _ attempt: Attempt, from name: String, _ release: GateRelease, _ by: String, _ now: MonotonicTime
   ) -> [Action] {
-    var actions: [Action] = []
-    for id in chosen {
-      guard let attempt = attempts[id], attempt.stage == .held else { continue }
-      var errno: Errno?
-      if case .fail(let error) = release { errno = error.errno }
-      events.record(
-        .materializationReleased(
-          Event.Release(
-            attempt: id, path: attempt.path, gate: name, by: by, errno: errno,
-            heldNanoseconds: now - attempt.stageSince, time: now)))
-      switch release {
-      case .proceed:
-        leaveGate(attempt)
-        attempt.held += now - attempt.stageSince
-        attempt.stage = .starting
-        actions += enterQueue(attempt, now)
-      case .fail(let error):
-        let end = AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: attempt.plan.gate?.rule)
-        actions += finish(attempt, end, now)
-      }
+    var errno: Errno?
+    if case .fail(let error) = release { errno = error.errno }
+    events.record(
+      .materializationReleased(
+        Event.Release(
+          attempt: attempt.id, path: attempt.path, gate: name, by: by, errno: errno,
+          heldNanoseconds: now - attempt.stageSince, time: now)))
+    switch release {
+    case .proceed:
+      leaveGate(attempt)
+      attempt.held += now - attempt.stageSince
+      attempt.stage = .starting
+      return enterQueue(attempt, now)
+    case .fail(let error):
+      let end = AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: attempt.plan.gate?.rule)
+      return finish(attempt, end, now)
     }
-    return actions
   }
 
   /// Takes all watchers of all gates: the volume ends.

@@ -107,12 +107,21 @@ extension Engine {
     state.withLock { $0.budget = budget }
   }
 
-  /// The attempts in flight, oldest first, each with at most `limit` of its waiters.
+  /// The attempts in flight, oldest first, each with at most `limit` of its waiters. One that ends while they are looked at may be
+  /// missing.
   public func attemptsInFlight(waitersEach limit: Int = 64) -> [AttemptSnapshot] {
+    snapshots(of: state.withLock { Array($0.attempts.keys) }.sorted(), waitersEach: limit)
+  }
+
+  /// Describes attempts that have not ended.
+  func snapshots(of attempts: some Sequence<UInt64>, waitersEach limit: Int) -> [AttemptSnapshot] {
     let now = timer.now
-    return state.withLock { state in
-      state.attempts.values.sorted { $0.id < $1.id }.map { state.snapshot($0, limit, now) }
+    var found: [AttemptSnapshot] = []
+    inPieces(attempts) { state, attempt in
+      found.append(state.snapshot(attempt, limit, now))
+      return []
     }
+    return found
   }
 }
 

@@ -60,20 +60,18 @@ extension Engine {
 
   /// Refuses everything from now on with `error`, and ends every wait with it. Calling it again ends what came between.
   public func end(_ error: FSError) {
-    let actions: [Action] = state.withLock { state in
-      let now = timer.now
+    // From here on no attempt begins.
+    let (calls, attempts, actions) = state.withLock { state in
       state.ending = error
-      var actions: [Action] = []
-      let calls = state.storeCalls.values.map { $0 }
-      state.storeCalls = [:]
-      actions += calls.map { call in .call({ call.fail(error) }) }
-      for attempt in state.attempts.values.sorted(by: { $0.id < $1.id }) {
-        if let job = attempt.job { actions.append(.cancel(job)) }
-        actions += state.finish(attempt, AttemptEnd(outcome: .failed(error.errno), message: error.message), now)
-      }
-      actions += state.takeGateWatchers()
-      actions += state.refreshes.map { refresh in .call({ refresh.abort(error) }) }
-      return actions
+      var calls: [WaiterID: EngineState.StoreCall] = [:]
+      swap(&calls, &state.storeCalls)
+      let refreshes = state.refreshes.map { refresh in Action.call({ refresh.abort(error) }) }
+      return (calls, Array(state.attempts.keys), state.takeGateWatchers() + refreshes)
+    }
+    for call in calls.values { call.fail(error) }
+    inPieces(attempts.sorted()) { state, attempt in
+      let end = AttemptEnd(outcome: .failed(error.errno), message: error.message)
+      return (attempt.job.map { [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)
     }
     perform(actions)
   }

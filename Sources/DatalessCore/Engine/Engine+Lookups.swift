@@ -21,20 +21,27 @@ extension Engine {
 
   /// Repeats the notification for nodes that the kernel does not know although it was given them.
   func forgetOnceKnown(_ nodes: [NodeID], after delay: Int64 = Engine.firstRepeatNanoseconds) {
-    let coming: [NodeID] = state.withLock { state in
-      guard state.ending == nil else { return [] }
-      return nodes.filter { node in
-        state.catalog.position(of: node).map { state.catalog.inodes[$0].lookups > 0 } ?? false
+    var given: [NodeID] = []
+    var rest = nodes[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(Self.forgetStep)
+      rest = rest.dropFirst(Self.forgetStep)
+      given += state.withLock { state in
+        guard state.ending == nil else { return [] }
+        return part.filter { node in
+          state.catalog.position(of: node).map { state.catalog.inodes[$0].lookups > 0 } ?? false
+        }
       }
     }
-    guard !coming.isEmpty else { return }
+    guard !given.isEmpty else { return }
+    let coming = given
     timer.schedule(at: timer.now + delay) { [self] in
       let unknown = coming.filter { !kernel.invalidateAttributes(of: $0) }
       if !unknown.isEmpty { forgetOnceKnown(unknown, after: min(2 * delay, Self.longestRepeatNanoseconds)) }
     }
   }
 
-  /// Nodes given back under one lock.
+  /// Nodes looked at, or given back, under one lock.
   private static let forgetStep = 256
 
   /// Lookups that the kernel has given back, or that it has not taken: FORGET, and answers that came too late.

@@ -89,6 +89,7 @@ extension Engine {
 
   /// The kernel keeps attributes until it is told otherwise.
   func tellChangedNodes() {
-    forgetAttributes(of: state.withLock { $0.catalog.takeChangedNodes() })
+    let changed = state.withLock { $0.catalog.takeChangedNodes() }
+    if !changed.isEmpty { forgetAttributes(of: changed.map { NodeID(rawValue: UInt64($0)) }) }
   }
 }

@@ -25,7 +25,7 @@ extension Engine {
   ///
   /// - Parameter restartsClock: Whether `during` windows begin anew.
   public func apply(_ simulation: Simulation, restartsClock: Bool) {
-    let (actions, renewsEvictions): ([Action], Bool) = state.withLock { state in
+    let (actions, released, renewsEvictions) = state.withLock { state in
       let now = timer.now
       let renewsEvictions = state.renewPlans(state.simulation, simulation, restartsClock: restartsClock)
       state.simulation = simulation
@@ -34,10 +34,12 @@ extension Engine {
       if state.link?.bytesPerSecond != simulation.bandwidth {
         state.link = simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
       }
-      return (state.renewGates(now) + state.fillSlots(now), renewsEvictions)
+      let (actions, released) = state.renewGates()
+      return (actions + state.fillSlots(now), released, renewsEvictions)
     }
     plansEvictions.store(simulation.rules.decidesEviction, ordering: .relaxed)
     perform(actions)
+    for (name, held) in released { release(held.sorted(), from: name, .proceed, "configuration") }
     if renewsEvictions { renewEvictions() }
     schedulePoll()
   }
@@ -61,17 +63,19 @@ extension Engine {
 }
 
 extension EngineState {
-  /// Makes the gates that rules name, keeps those there are, and lets go what is held at others.
-  mutating func renewGates(_ now: MonotonicTime) -> [Action] {
+  /// Makes the gates that rules name, keeps those there are, and removes others.
+  ///
+  /// - Returns: Calls that tell the watchers of those, and what they held, which is to be let go.
+  mutating func renewGates() -> ([Action], released: [(gate: String, held: Set<UInt64>)]) {
     var names: Set<String> = []
     for rule in simulation.rules.rules { if let name = rule.effects.gate { names.insert(name) } }
     var actions: [Action] = []
+    var released: [(gate: String, held: Set<UInt64>)] = []
     for name in gates.keys where !names.contains(name) {
-      actions += release(select(.all, at: name), from: name, .proceed, "configuration", now)
       actions += takeWatchers(of: name)
-      gates[name] = nil
+      if let gate = gates.removeValue(forKey: name), !gate.held.isEmpty { released.append((name, gate.held)) }
     }
     for name in names where gates[name] == nil { gates[name] = Gate() }
-    return actions
+    return (actions, released)
   }
 }

@@ -72,6 +72,7 @@ public final class Engine: Sendable {
       case .dispose(let node): dispose([node])
       case .planEviction(let node): planEviction(node)
       case .end(let ending): finishEnding(ending)
+      case .fillSlots: fillSlots()
       }
     }
   }
@@ -112,6 +113,8 @@ enum Action {
   case planEviction(Int)
   /// An attempt that has ended, and has waiters.
   case end(AttemptEnding)
+  /// More attempts wait for free slots than may be begun under one hold of the lock.
+  case fillSlots
 }
 
 /// Looks at the signals that wait for a blocked caller.
@@ -187,6 +190,6 @@ struct EngineState: ~Copyable {
     loadedAt = now
     link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
     budget = configuration.budget
-    _ = renewGates(now)
+    _ = renewGates()
   }
 }

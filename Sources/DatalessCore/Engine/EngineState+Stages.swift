@@ -75,14 +75,21 @@ extension EngineState {
     return isFillingSlots ? [] : fillSlots(now)
   }
 
-  /// Starts queued attempts while there are slots.
+  /// Starts queued attempts while there are slots: a piece of them, which may fail as soon as they have one. The last action is
+  /// `fillSlots` if there are more.
   mutating func fillSlots(_ now: MonotonicTime) -> [Action] {
+    // Those that wait are about to be ended.
+    guard ending == nil else { return [] }
     isFillingSlots = true
     defer { isFillingSlots = false }
     var actions: [Action] = []
+    var size = 0
     while !queue.isEmpty, simulation.concurrency.map({ slotsInUse < $0 }) ?? true {
+      guard size < Engine.pieceSize else { return actions + [.fillSlots] }
       let next = queue.removeFirst()
+      size += 1
       guard let attempt = attempts[next], attempt.stage == .queued else { continue }
+      size += attempt.recordedWaiters
       takeSlot(attempt)
       actions += enterDelay(attempt, now)
     }

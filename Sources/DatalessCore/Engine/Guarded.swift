@@ -7,11 +7,13 @@ internal import Glibc
 /// time with 10,000 readers, measured). It also lets no closure in that is not Sendable, and a directory buffer being
 /// filled under the lock is just that.
 ///
-/// `@unchecked Sendable`: `value` is touched only inside `withLock`, with `mutex` held, and nothing but copies of
+/// `@unchecked Sendable`: `value` and `holds` are touched only inside `withLock`, with `mutex` held, and nothing but copies of
 /// Sendable values leaves it. The mutex lives at an address of its own until the last reference is gone.
 final class Guarded<Value: ~Copyable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
+  /// How often the lock was taken. To be read by its holder: tests count what is done under one hold.
+  private(set) var holds: UInt64 = 0
 
   init(_ value: consuming Value) {
     self.value = value
@@ -36,6 +38,7 @@ final class Guarded<Value: ~Copyable>: @unchecked Sendable {
   func withLock<Result: ~Copyable>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
+    holds &+= 1
     return body(&value)
   }
 }

@@ -18,14 +18,6 @@ struct HandleReaders {
       highWaterMark = max(highWaterMark, range.upperBound)
     }
 
-    mutating func add(_ other: Reader) {
-      reads += other.reads
-      bytesRead += other.bytesRead
-      covered.formUnion(other.covered)
-      mapped.formUnion(other.mapped)
-      highWaterMark = max(highWaterMark, other.highWaterMark)
-    }
-
     /// - Parameter size: Of the file: what is counted in whole units ends there.
     func summary(size: Int64) -> Event.HandleReads {
       let isFromBeginning = covered.unit == 1 && covered.count == highWaterMark
@@ -41,6 +33,9 @@ struct HandleReaders {
 
   private var first: Reader?
   private var others: [Reader] = []
+  /// What all of them read, as soon as there are several: kept with each read, because the union of what many have read, all over
+  /// a large file, would be long work in one piece when the handle is closed.
+  private var sum: Reader?
 
   /// Whether the page cache has read through the handle.
   private(set) var hasMapped = false
@@ -55,8 +50,15 @@ struct HandleReaders {
     }
     if reader.process == process {
       first?.note(range, isMapped: isMapped)
+      sum?.note(range, isMapped: isMapped)
       return
     }
+    if sum == nil { sum = reader }
+    sum?.note(range, isMapped: isMapped)
+    noteOther(process, range, isMapped: isMapped)
+  }
+
+  private mutating func noteOther(_ process: ProcessID, _ range: Range<Int64>, isMapped: Bool) {
     if let index = others.firstIndex(where: { $0.process == process }) {
       others[index].note(range, isMapped: isMapped)
     } else if others.count < Self.processesMax - 2 || process == .unknown {
@@ -64,15 +66,16 @@ struct HandleReaders {
       reader.note(range, isMapped: isMapped)
       others.append(reader)
     } else {
-      note(.unknown, range, isMapped: isMapped)
+      noteOther(.unknown, range, isMapped: isMapped)
     }
   }
 
   /// What all of them read of a file of `size` bytes.
   func all(size: Int64) -> Event.HandleReads {
-    guard var sum = first else { return Event.HandleReads(reads: 0, bytesRead: 0, coveredBytes: 0, highWaterMark: 0) }
-    for other in others { sum.add(other) }
-    return sum.summary(size: size)
+    guard let all = sum ?? first else {
+      return Event.HandleReads(reads: 0, bytesRead: 0, coveredBytes: 0, highWaterMark: 0)
+    }
+    return all.summary(size: size)
   }
 
   /// Each of them; empty when the opener alone read, or nobody.

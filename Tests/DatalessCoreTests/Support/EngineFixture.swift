@@ -105,10 +105,19 @@ final class Answer: Sendable {
 }
 
 final class RecordingSink: EventSink {
-  private let recorded = Mutex<[Event]>([])
-  func record(_ event: Event) { recorded.withLock { $0.append(event) } }
-  var all: [Event] { recorded.withLock { $0 } }
+  private let recorded = Mutex<[(event: Event, hold: UInt64)]>([])
+  private let hold = Mutex<(@Sendable () -> UInt64)?>(nil)
+  func record(_ event: Event) {
+    let number = hold.withLock { $0 }?() ?? 0
+    recorded.withLock { $0.append((event, number)) }
+  }
+  var all: [Event] { recorded.withLock { $0.map(\.event) } }
   func clear() { recorded.withLock { $0 = [] } }
+
+  /// Has each record note under which hold of the engine's lock it was made. - Parameter number: Asked by the lock's holder.
+  func setHold(_ number: @escaping @Sendable () -> UInt64) { hold.withLock { $0 = number } }
+  /// As many as `all`.
+  var holds: [UInt64] { recorded.withLock { $0.map(\.hold) } }
 
   /// The kinds of events in order.
   var kinds: [String] {

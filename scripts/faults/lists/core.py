@@ -6,11 +6,11 @@ engine = Part("Sources/DatalessCore/Engine", ["^DatalessCoreTests\\..*AttemptEnd
 
 engine.add(
     "end-leaves-store-calls", "Engine+Interrupt.swift", "the end of the volume leaves who waits for the store waiting",
-    "let calls = state.storeCalls.values.map { $0 }",
-    "let calls = FAULT ? [] : state.storeCalls.values.map { $0 }", tests=["EngineStoreCallTests"])
+    "for call in calls.values { call.fail(error) }",
+    "if !FAULT { for call in calls.values { call.fail(error) } }", tests=["EngineStoreCallTests"])
 engine.add(
     "end-leaves-gate-watchers", "Engine+Interrupt.swift", "the end of the volume leaves `gate wait` waiting",
-    "actions += state.takeGateWatchers()", "if !FAULT { actions += state.takeGateWatchers() }",
+    "state.takeGateWatchers() + refreshes)", "(FAULT ? [] : state.takeGateWatchers()) + refreshes)",
     tests=["EngineGateTests"], mounts=["RealMounts/Gates/"])
 engine.add(
     "early-interrupt-lost", "Engine+Interrupt.swift", "an interrupt that comes before its caller is parked is lost",
@@ -36,6 +36,29 @@ engine.add(
 engine.add(
     "evicted-while-dropped", "Engine+Evict.swift", "a file is evicted twice at the same time",
     "if dropping[position] != nil {", "if dropping[position] != nil, !FAULT {", tests=["EngineEvictTests"])
+engine.add(
+    "end-in-one-piece", "Engine+Pieces.swift", "what is done to many attempts is done under one hold of the lock",
+    "while size < Self.pieceSize {", "while FAULT || size < Self.pieceSize {", tests=["LockHoldTests"])
+engine.add(
+    "slots-filled-in-one-piece", "EngineState+Stages.swift", "a queue of failing attempts is drained under one hold",
+    "guard size < Engine.pieceSize else {", "guard FAULT || size < Engine.pieceSize else {", tests=["LockHoldTests"])
+engine.add(
+    "end-begins-attempts", "EngineState+Stages.swift", "the end of the volume begins what waits for a slot",
+    "    guard ending == nil else { return [] }\n    isFillingSlots = true",
+    "    guard ending == nil || FAULT else { return [] }\n    isFillingSlots = true", tests=["LockHoldTests"])
+engine.add(
+    "unknown-nodes-in-one-piece", "Engine+Lookups.swift", "nodes that the kernel does not know are looked at under one hold",
+    "      let part = rest.prefix(Self.forgetStep)\n      rest = rest.dropFirst(Self.forgetStep)\n      given",
+    "      let part = rest.prefix(FAULT ? .max : Self.forgetStep)\n      rest = rest.dropFirst(part.count)\n      given",
+    tests=["LockHoldTests"])
+engine.add(
+    "gate-of-old-counts", "Engine+Gates.swift", "callers of a gate that is gone count at the new one of its name",
+    "guard gates[name]?.held.contains(attempt.id) == true else",
+    "guard FAULT || gates[name]?.held.contains(attempt.id) == true else", tests=["LockHoldTests"])
+engine.add(
+    "first-reader-not-in-sum", "HandleReaders.swift", "what several processes read is told without the first one's",
+    "sum?.note(range, isMapped: isMapped)\n      return", "if !FAULT { sum?.note(range, isMapped: isMapped) }\n      return",
+    tests=["HandleTests"])
 engine.add(
     "late-interrupt-lost", "Engine+Interrupt.swift", "a fatal signal that comes after another is not looked for",
     "        interruptLater(waiter)\n      }\n    }\n  }", "        if !FAULT { interruptLater(waiter) }\n      }\n    }\n  }",
