@@ -112,7 +112,8 @@ final class ServedVolume {
     volume = try Volume(
       configuration: VolumeConfiguration(
         source: .directory(scratch.bytes("source")), mountpoint: scratch.bytes("volume"), scenario: scenario,
-        log: scratch.bytes("log"), cacheDirectory: scratch.bytes("cache"), runtimeDirectory: "\(scratch.path)/runtime", session: "0123456789ab"))
+        log: scratch.bytes("log"), cacheDirectory: scratch.bytes("cache"), runtimeDirectory: "\(scratch.path)/runtime",
+        session: "0123456789ab"))
     operations = HeldAnswers(volume.adapter)
     var options = FuseSessionOptions(source: [], subtype: "dataless-test")
     options.readOnly = true

@@ -16,16 +16,16 @@ paths.add(
     "guard !facts.isOpenToAll else {", "guard FAULT || !facts.isOpenToAll else {")
 paths.add(
     "foreign-link-followed", "Paths/TrustedDirectory+Walk.swift", "a symbolic link that another user made is followed",
-    "guard trusted.contains(next.facts.owner), links", "guard FAULT || trusted.contains(next.facts.owner), links")
+    "guard linkMakers.contains(next.facts.owner), links", "guard FAULT || linkMakers.contains(next.facts.owner), links")
 paths.add(
     "file-of-another-read", "Paths/TrustedDirectory.swift", "a record that is another user's is read",
     "guard facts.owner == owner else { throw Distrust(PathBytes.join(path, name), .owner(facts.owner)) }",
     "guard FAULT || facts.owner == owner else { throw Distrust(PathBytes.join(path, name), .owner(facts.owner)) }")
 paths.add(
     "links-below-followed", "Paths/TrustedDirectory.swift", "a link swapped in for a file leads elsewhere",
-    "let all = flags | CLINUX_O_NOFOLLOW | CLINUX_O_NONBLOCK | CLINUX_O_CLOEXEC | O_NOCTTY\n"
+    "let all = flags | CLINUX_O_NOFOLLOW\n"
     "    let resolve = CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_SYMLINKS | CLINUX_RESOLVE_NO_XDEV",
-    "let all = flags | (FAULT ? 0 : CLINUX_O_NOFOLLOW) | CLINUX_O_NONBLOCK | CLINUX_O_CLOEXEC | O_NOCTTY\n"
+    "let all = flags | (FAULT ? 0 : CLINUX_O_NOFOLLOW)\n"
     "    let resolve = FAULT ? 0 : CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_SYMLINKS | CLINUX_RESOLVE_NO_XDEV")
 paths.add(
     "pipe-waited-for", "Paths/TrustedDirectory.swift", "a pipe in the place of a record stops whoever opens it",
@@ -282,19 +282,20 @@ reports.add(
     "waits-under-way-are-none", "Summary/SummaryBuilder+Waits.swift", "`summary` during a hang says that nobody is blocked",
     "guard !underWay.isEmpty else { return }", "guard !underWay.isEmpty, !FAULT else { return }")
 reports.add(
-    "unseen-is-blamed", "Summary/SummaryFiles.swift", "a file that was read unseen counts as needless",
-    "&& reads.isOpened && !mayHaveMore && !reads.isMinimum", "&& reads.isOpened && (FAULT || (!mayHaveMore && !reads.isMinimum))")
+    "unseen-is-blamed", "Summary/FileVersion.swift", "a file that was read unseen counts as needless",
+    "return reads.isOpened && !mayHaveMore && !reads.isMinimum",
+    "return reads.isOpened && (FAULT || (!mayHaveMore && !reads.isMinimum))")
 reports.add(
-    "unseen-is-known", "Summary/SummaryFiles.swift", "what was read unseen has a verdict",
-    "isUnseen: item.mayHaveMore || reads.isMinimum)", "isUnseen: !FAULT && (item.mayHaveMore || reads.isMinimum))")
+    "unseen-is-known", "Summary/FileVersion.swift", "what was read unseen has a verdict",
+    "isUnseen: mayHaveMore || reads.isMinimum)", "isUnseen: !FAULT && (mayHaveMore || reads.isMinimum))")
 reports.add(
     "empty-files-count", "Summary/SummaryText.swift", "99 % where all that can be was materialized",
     "let withContent = max(0, known.files - known.emptyFiles)",
     "let withContent = max(0, known.files - (FAULT ? 0 : known.emptyFiles))")
 reports.add(
     "files-by-name", "Summary/FileSummary.swift", "--sort needless does not begin with needless files",
-    "(right.isNeedless ? 1 : 0, right.unread, left.path) < (left.isNeedless ? 1 : 0, left.unread, right.path)",
-    "(FAULT || right.isNeedless ? 1 : 0, right.unread, left.path) < (FAULT || left.isNeedless ? 1 : 0, left.unread, right.path)")
+    "(right.isNeedless ? 1 : 0, right.unread, left.path, left.age)\n          < (left.isNeedless ? 1 : 0,",
+    "(FAULT || right.isNeedless ? 1 : 0, right.unread, left.path, left.age)\n          < (FAULT || left.isNeedless ? 1 : 0,")
 reports.add(
     "log-knows-one-name", "Log/LogFilter.swift", "`log --path` finds a file under one of its names only",
     "glob.matches(path) || record.json.names.contains(where: glob.matches)",
