@@ -15,7 +15,7 @@ public final class FuseSession: Sendable {
   let dispatcher: Dispatcher
   // SAFETY: See `LoopThreads.session`.
   private nonisolated(unsafe) let raw: OpaquePointer
-  private let loop: LoopThreads
+  let loop: LoopThreads
   private let state = Mutex(State())
 
   private struct State {

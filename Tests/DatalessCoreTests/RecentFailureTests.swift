@@ -28,7 +28,7 @@ import Testing
     Way("touch the only page", .fault, 3000, [[page, page, page], [page, page, page]]),
     Way("write from it", .faultInCall, 50_000, [[.ahead(53_248), page, page], [page, page], [page, page]]),
     Way("write from it, without readahead", .faultInCall, 50_000, [[page, page], [page, page]]),
-    Way("write from the only page", .faultInCall, 3000, [[page, page, page], [page, page]]),
+    Way("write from the only page", .faultInCall, 3000, [[page, page, page], [page, page], [page, page]]),
     Way(
       "open what it names", .faultInPath, 50_000,
       [[.ahead(53_248), page, page, page, page], [page, page, page, page], [page, page, page, page]]),

@@ -41,6 +41,16 @@ struct SessionTests {
     #expect(second.unique == 2 && second.error == 0)
   }
 
+  /// Between the threads' wake signal and the end of a session lies the flag that they look at.
+  @Test func aSignalAloneEndsNoSession() throws {
+    let kernel = try FakeKernel(ScriptedOperations(), threads: 1)
+    try kernel.initialize()
+    for round in 1...100 {
+      kernel.session.loop.wake()
+      #expect(try kernel.ask(.lookup, unique: UInt64(2 + 2 * round), cString("a")).error == 0)
+    }
+  }
+
   @Test func anOldKernelWorksToo() throws {
     let kernel = try FakeKernel(ScriptedOperations())
     let answer = try kernel.initialize(minor: 34, flags: 0x0FFF_FFFF)

@@ -27,5 +27,14 @@ extension RealMounts {
         #expect(try await flags(volume.path("absent")) == ["outcome=ENOENT"])
       }
     }
+
+    @Test func aFileWithSomeOfItsContentIsFlagged() async throws {
+      try await withVolume(["--hydration", "partial"], source: { try $0.file("file", size: 100_000) }) { volume in
+        _ = try await run(["head", "-c", "1", volume.path("file")])
+        #expect(try await volume.list()["file"]?["state"]?.string == "partial")
+        let flags = try await run([try await ClientProgram.tn3150.path(), "flags", volume.path("file")])
+        #expect(flags.lines == ["flags=0x40000060"])
+      }
+    }
   }
 }

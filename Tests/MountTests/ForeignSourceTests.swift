@@ -79,6 +79,22 @@ extension RealMounts {
       }
     }
 
+    /// What lies in SOURCE and does not answer is a name there like others.
+    @Test func aDeadMountInTheSourceEndsNoListing() async throws {
+      try await withScratch { scratch in
+        try await scratch.shell("mkdir dead; echo text > file")
+        let server = try Child([try await Self.program.path(), "liar", scratch.source + "/dead"])
+        try #require(await server.line() == "ready")
+        server.signal(9)
+        await server.wait()
+        let volume = try await scratch.mount()
+        let names = try await run(["ls", volume.mountpoint])
+        #expect(names.lines == ["dead", "file"], "\(names.errorText)")
+        #expect(try await run(["cat", volume.path("file")]).text == "text\n")
+        #expect(try await !run(["ls", volume.path("dead")]).succeeded)
+      }
+    }
+
     @Test(arguments: ["full", "progressive", "partial"])
     func sizesThatCannotBeEndNoDaemon(hydration: String) async throws {
       try await Self.withSource(shown: false, ["--hydration", hydration]) { volume in

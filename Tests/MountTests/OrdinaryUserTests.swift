@@ -108,6 +108,30 @@ extension RealMounts {
       }
     }
 
+    /// In a chroot there are no user namespaces, hence no read-only clone of SOURCE's mount; and O_NOATIME is for the owner of a
+    /// file alone. Who cares for access times is told.
+    @Test(.enabled(if: Machine.hasSetpriv, "makes a file of root's"))
+    func readsThatMayMoveAccessTimesAreTold() async throws {
+      try await withOrdinaryUser(
+        """
+        "$DATALESS" mount source volume
+        cat volume/own
+        [ "$("$DATALESS" status --json volume | grep -c 'O_NOATIME')" = 0 ]
+        cat volume/theirs
+        "$DATALESS" status --json volume | grep -q '1 files of other owners were read without O_NOATIME'
+        "$DATALESS" unmount volume
+        """,
+        asRoot: """
+          echo 1 > source/theirs; echo 2 > source/own; chown \(Machine.ordinaryID) source/own
+          mkdir root; mount --rbind / root
+          exec chroot root setpriv --reuid \(Machine.ordinaryID) --regid \(Machine.ordinaryID) --clear-groups \
+            bash -c 'cd "$SCRATCH"; exec bash -euo pipefail -c "$SCRIPT"'
+          """
+      ) { finished in
+        #expect(finished.succeeded, "\(finished.shellStatus)\n\(finished.text)\n\(finished.errorText)")
+      }
+    }
+
     @Test func withoutPermissionForTheDeviceTheErrorSaysSo() async throws {
       try await withOrdinaryUser(
         """
