@@ -38,7 +38,9 @@ for directory in /tmp /var/tmp /var/cache /var/log; do
   [ ! -d $directory ] || mount --bind ".$directory" $directory || exit 125
 done
 mount -t tmpfs -o mode=755 none /run && cd "$tree" || exit 125
-exec "$@"
+# Not by exec: whoever is the first process has to reap what others leave.
+"$@"
+exit $?
 """
 CAGED = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c",
          CAGE, "sh"]

@@ -102,6 +102,12 @@ hash.add(
     "  init(_ key: NameHashKey) {\n    start = (",
     "  init(_ secret: NameHashKey) {\n    let key = FAULT ? NameHashKey(low: 0, high: 0) : secret\n    start = (")
 
+secrets = Part("Sources/DatalessDaemon", ["^DatalessDaemonTests\\..*VolumeKey"])
+secrets.add(
+    "key-is-known", "Volume/Volume.swift", "all volumes hash names with the same key",
+    "return NameHashKey(low: random.next(), high: random.next())",
+    "return FAULT ? NameHashKey(low: 0, high: 0) : NameHashKey(low: random.next(), high: random.next())")
+
 # ---- Wrong bytes, wrong metadata -----------------------------------------------------------------------------------
 
 identity = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*(Reuse|Refresh|Catalog)"])
@@ -135,6 +141,12 @@ identity.add(
     "directory-in-itself", "Engine/EngineState+Refresh.swift", "a directory that was moved below itself traps",
     "flatMap { catalog.holds($0.node, directory) ? nil : $0 }",
     "flatMap { catalog.holds($0.node, directory) && !FAULT ? nil : $0 }")
+
+races = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*RefreshRace"])
+races.add(
+    "listing-begins-unindexed", "Catalog/Catalog+Listing.swift",
+    "a refresh begins on what was seen under an earlier hold of the lock",
+    "guard indexNames(of: directory) else { return false }", "guard FAULT || indexNames(of: directory) else { return false }")
 
 answers = Part("Sources", ["^DatalessCoreTests\\..*EngineLookup", "^DatalessDaemonTests\\..*AnswerRace"])
 answers.add(
@@ -230,6 +242,11 @@ ends.add(
     "closures-kept", "DatalessCore/Engine/OpenHandles.swift", "each eviction of an open file leaves a closure",
     "closeWaiters[node]?[number] = nil", "if !FAULT { closeWaiters[node]?[number] = nil }")
 
+running = Part("Sources", [], ["RealMounts/Running/"])
+running.add(
+    "sigchld-stays-ignored", "DatalessCommands/InheritedSignals.swift", "`run` has no status where SIGCHLD was ignored",
+    "isIgnored(signal(SIGCHLD, SIG_DFL))", "isIgnored(FAULT ? signal(SIGCHLD, SIG_IGN) : signal(SIGCHLD, SIG_DFL))")
+
 requests = Part("Sources/DatalessDaemon", ["^DatalessControlTests\\..*Interrupt"], ["RealMounts/InterruptedCommands/"])
 requests.add(
     "closing-stops-nothing", "ControlServer/RunningRequests.swift", "a request goes on when its client has gone",
@@ -245,6 +262,12 @@ requests.add(
 # ---- Cliffs --------------------------------------------------------------------------------------------------------
 
 cliffs = Part("Sources/DatalessCore/Engine", ["^DatalessCoreTests\\..*(ManyWaiters|ByteRangeSet|Coverage|EngineHydration)"])
+cliffs.add(
+    "ranges-without-end", "Coverage.swift", "what a handle reads at scattered places is kept range by range, however many",
+    "if exact.rangeCount > Self.rangesMax {", "if exact.rangeCount > Self.rangesMax, !FAULT {")
+cliffs.add(
+    "chunks-without-end", "ByteRangeSet.swift", "a set of ranges becomes one sorted array, which is moved under the lock",
+    "if chunks[chunk].count > chunkMax {", "if chunks[chunk].count > chunkMax, !FAULT {")
 cliffs.add(
     "page-waiters-kept", "AttemptEnding.swift", "each piece that arrives looks at callers who have left",
     "if let page = place.page {", "if let page = place.page, !FAULT {")
@@ -355,11 +378,17 @@ words.add(
     "unknown-parameter-ignored", "DatalessDaemon/ControlServer/RequestQuery.swift", "GET /v1/items?pth= answers another question",
     "guard route.queryParameters.contains(name) else {", "guard FAULT || route.queryParameters.contains(name) else {")
 words.add(
+    "nothing-matched-unsaid", "DatalessCommands/Log/LogPrinter.swift", "`log --process nosuch` ends as if nothing had happened",
+    "if !hasPrinted, !filter.isEmpty, !style.isLive {", "if !hasPrinted, !filter.isEmpty, !style.isLive, !FAULT {")
+words.add(
+    "option-of-run-unknown", "DatalessCommands/DatalessCommand.swift", "`mount --max-files` does not say where that belongs",
+    "if subcommand == \"mount\", let option", "if subcommand == \"mount\", !FAULT, let option")
+words.add(
     "place-behind-a-prefix", "DatalessCommands/Output/Console.swift", "FILE:LINE:COLUMN has a prefix, which editors do not know",
     "guard failure.namesPlaces else { return error(failure.message) }",
     "guard failure.namesPlaces, !FAULT else { return error(failure.message) }")
 
 PARTS = [
-    paths, mounted, callers, hash, identity, answers, session, source, fetch, failures, ends, requests, cliffs, children,
-    reports, reads, evicting, words,
+    paths, mounted, callers, hash, secrets, identity, races, answers, session, source, fetch, failures, ends, running, requests,
+    cliffs, children, reports, reads, evicting, words,
 ]

@@ -82,7 +82,7 @@ source.add(
     "dead-mount-ends-listing", "Local/LocalStore+Listing.swift", "one name that cannot be looked at ends the listing",
     "case .permissionDenied, .notPermitted, .socketNotConnected,",
     "case _ where FAULT: throw FSError(error, \"planted\")\n      case .permissionDenied, .notPermitted, .socketNotConnected,",
-    tests=["LocalStoreListingTests|LocalStoreMountTests"], mounts=["RealMounts/Crossings/"])
+    tests=["LocalStoreListingTests|LocalStoreMountTests"], mounts=["RealMounts/ForeignSources/"])
 source.add(
     "last-word-wrong", "Synthetic/SyntheticContent.swift", "the last bytes of a computed file are those of another place",
     "copyPart(of: first + Int64(words), from: 0", "copyPart(of: first + Int64(words) + (FAULT ? 1 : 0), from: 0",
