@@ -55,8 +55,9 @@ import Testing
     }
     let whole = fixture.trigger(node, TriggerRequest(trigger: .open, caller: EngineFixture.caller()))
     var there: Int64 = 0
+    let index = fixture.index(node)
     while fixture.lane.runOne() {
-      there = fixture.engine.state.withLock { $0.ranged[Int(node.rawValue)]?.ranges.count } ?? 4 << 20
+      there = fixture.engine.state.withLock { $0.contents.parts(of: index)?.ranges.count } ?? 4 << 20
       for (end, answer) in answers where answer.isReady != (end <= there) { Issue.record("\(end) of \(there)") }
     }
     #expect(there == 4 << 20 && whole.isReady && answers.allSatisfy { $0.answer.count == 1 })
@@ -73,7 +74,8 @@ import Testing
       fixture.engine.leave(waiter, FSError(.interrupted, "killed"))
       #expect(leaves.errno == "EINTR")
     }
-    let pages = fixture.engine.state.withLock { $0.pageWaiters[Int(node.rawValue)]?.pageCount }
+    let index = fixture.index(node)
+    let pages = fixture.engine.state.withLock { $0.pageWaiters[index]?.pageCount }
     #expect(pages == 1)
     fixture.lane.runAll()
     #expect(stays.isReady && stays.count == 1)
@@ -109,8 +111,9 @@ import Testing
     #expect(fixture.events.started.count { $0.kind == .file } == 1001)
     fixture.lane.runAll()
     #expect((first + joined + [wider, inWider]).allSatisfy { $0.isReady && $0.count == 1 })
+    let index = fixture.index(node)
     let isEmpty = fixture.engine.state.withLock {
-      $0.rangeAttempts.isEmpty && $0.attemptOfWaiter.isEmpty && $0.pageWaiters.isEmpty
+      !$0.content(of: index).isBusy && $0.attemptOfWaiter.isEmpty && $0.pageWaiters.isEmpty
     }
     #expect(isEmpty)
   }

@@ -54,9 +54,9 @@ import Testing
   /// scatters them.
   @Test func namesThatCollideUnderOneKeyDoNotUnderAnother() {
     func buckets(_ key: NameHashKey, _ names: [String]) -> [Int] {
-      let index = DentryIndex(key: key)
+      let index = NameHashTable(key: key)
       return names.map { name in
-        Array(name.utf8).withUnsafeBufferPointer { Int(index.hash(parent: 1, name: $0) & 1023) }
+        Array(name.utf8).withUnsafeBufferPointer { Int(index.hash(directory: NodeIndex(rawValue: 1), name: $0) & 1023) }
       }
     }
     let known = NameHashKey(low: 1, high: 2)

@@ -131,7 +131,7 @@ import Testing
     fixture.kernel.calls.withLock { $0 = [] }
     change(fixture) { $0.blocks = .one }
     #expect(fixture.kernel.calls.withLock { $0.isEmpty }, "whoever changes it tells the kernel, step by step")
-    var cursor: NodeID?
+    var cursor: NodeCursor?
     var steps = 0
     repeat {
       cursor = fixture.engine.refreshAttributes(from: cursor)

@@ -5,7 +5,7 @@ import Testing
 
 /// What a refresh meets when others list at the same time, or when a store says what no file system says.
 @Suite struct EngineRefreshRaceTests {
-  private func directory(_ fixture: EngineFixture, _ path: String) -> Int { Int(fixture.node(path).rawValue) }
+  private func directory(_ fixture: EngineFixture, _ path: String) -> NodeIndex { fixture.index(fixture.node(path)) }
 
   /// Empty when the refresh looked, listed anew with names before it began: with names that nobody has searched.
   @Test func aDirectoryThatIsListedAnewBeforeItsRefreshBegins() {
@@ -15,7 +15,7 @@ import Testing
     let node = directory(fixture, "d")
     for index in 0..<600 { fixture.store.write("d/n\(index)", size: 1) }
     // The other's eviction and listing, between two steps of the refresh.
-    #expect(fixture.engine.state.withLock { $0.catalog.indexNames(of: node) })
+    #expect(fixture.engine.state.withLock { $0.namespace.indexNames(of: node) })
     fixture.engine.evict(fixture.node("d"), by: "command") { _ in }
     fixture.list("d")
     let begun = fixture.engine.beginRefresh(of: node, recurses: true)

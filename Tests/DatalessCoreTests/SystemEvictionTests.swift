@@ -254,7 +254,8 @@ import Testing
     apply(fixture, [Self.rule("r", SystemEviction(idle: 100_000_000))])
     _ = fixture.node("x")
     let (mapped, linked) = (materialize(fixture, "a"), materialize(fixture, "x"))
-    fixture.engine.state.withLock { $0.passedThrough[Int(mapped.rawValue)] = 1 }
+    let index = fixture.index(mapped)
+    fixture.engine.state.withLock { $0.updateContent(of: index) { $0.notePassthrough(1) } }
     fixture.content.mapped.store(true, ordering: .relaxed)
     advance(fixture, 2500)
     #expect(evictions(fixture) == [])

@@ -18,16 +18,16 @@ import Testing
 
   private static let allowed: [Allowed] = [
     Allowed(
-      "DatalessCore/Catalog/Catalog.swift", "precondition(rootIndex ==",
+      "DatalessCore/Namespace/NodeTable.swift", "precondition(index == .root",
       "the constructor has put one record before it, always"),
     Allowed(
-      "DatalessCore/Catalog/DentryIndex.swift", "precondition(new ==",
+      "DatalessCore/Namespace/NameHashTable.swift", "precondition(new ==",
       "one bucket is appended for each split, under the engine's lock, and nowhere else"),
     Allowed(
-      "DatalessCore/Catalog/SegmentedTable.swift", "precondition(index < count",
+      "DatalessCore/Namespace/SegmentedTable.swift", "precondition(index < count",
       "indices come from the tables themselves; those of the kernel (node ids, cookies) are checked before"),
     Allowed(
-      "DatalessCore/Catalog/SegmentedTable.swift", "preconditionFailure(\"no memory",
+      "DatalessCore/Namespace/SegmentedTable.swift", "preconditionFailure(\"no memory",
       "memory is overcommitted: only a limit on addresses (RLIMIT_AS) refuses 7 MiB, and then every allocation of Swift traps"
     ),
     Allowed(

@@ -26,7 +26,7 @@ final class Attempt {
   }
 
   let id: UInt64
-  let node: Int
+  let node: NodeIndex
   let kind: MaterializationKind
   let path: [UInt8]
   let size: Int64
@@ -59,7 +59,7 @@ final class Attempt {
   var timers: [TimerToken] = []
 
   init(
-    id: UInt64, node: Int, kind: MaterializationKind, path: [UInt8], size: Int64, startedAt: MonotonicTime,
+    id: UInt64, node: NodeIndex, kind: MaterializationKind, path: [UInt8], size: Int64, startedAt: MonotonicTime,
     plan: AttemptPlan
   ) {
     self.id = id

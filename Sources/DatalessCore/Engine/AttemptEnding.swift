@@ -71,7 +71,7 @@ extension EngineState {
 
   /// A waiter waits no more.
   @discardableResult
-  mutating func removePlace(of waiter: WaiterID, _ node: Int) -> WaiterPlace? {
+  mutating func removePlace(of waiter: WaiterID, _ node: NodeIndex) -> WaiterPlace? {
     guard let place = attemptOfWaiter.removeValue(forKey: waiter) else { return nil }
     if let page = place.page { pageWaiters[node]?.remove(waiter, at: page) }
     return place

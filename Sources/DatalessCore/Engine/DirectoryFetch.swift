@@ -1,20 +1,20 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// The listing of one directory, from the backing store into the catalog.
+/// The listing of one directory, from the backing store into the namespace.
 ///
 /// Entries go in by small batches, so that the engine's lock is never held for long; nobody sees them before the last.
 final class DirectoryFetch: AttemptJob {
   private let engine: Engine
   private let attempt: UInt64
-  private let node: Int
+  private let node: NodeIndex
   private let item: StoreItem
   private let isCancelled = Atomic<Bool>(false)
 
   /// Entries inserted under one lock: about 50 us.
   private static let batchSize = 128
 
-  init(engine: Engine, attempt: UInt64, node: Int, item: StoreItem) {
+  init(engine: Engine, attempt: UInt64, node: NodeIndex, item: StoreItem) {
     self.engine = engine
     self.attempt = attempt
     self.node = node
@@ -51,7 +51,7 @@ final class DirectoryFetch: AttemptJob {
   private func insert(_ batch: ListingBatch, _ range: Range<Int>) throws(FSError) {
     guard !isCancelled.load(ordering: .acquiring) else { throw FSError(.interrupted, "the listing was given up") }
     guard engine.insert(batch, range, attempt: attempt) else {
-      throw FSError(.noSpace, "the catalog holds as many names as it can")
+      throw FSError(.noSpace, "the namespace holds as many names as it can")
     }
   }
 }
@@ -66,7 +66,7 @@ extension Engine {
       breath.take()
       let hasBegun: Bool? = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
-        return state.catalog.beginListing(of: running.node)
+        return state.namespace.beginListing(of: running.node)
       }
       guard let hasBegun else { return false }
       if hasBegun { return true }
@@ -82,9 +82,9 @@ extension Engine {
       let isOpen = { open.contains($0) }
       let directory = running.node
       let fits = batch.visit(range) { name, attributes in
-        state.catalog.insert(name, attributes, into: directory, isOpen: isOpen)
+        state.namespace.insert(name, attributes, in: directory, isOpen: isOpen)
       }
-      return (fits, !state.catalog.changed.isEmpty)
+      return (fits, state.namespace.hasChangedNodes)
     }
     if hasChanged { tellChangedNodes() }
     return fits
@@ -92,13 +92,13 @@ extension Engine {
 
   /// Marks names that a renewed listing no longer has, in bounded steps.
   func dropVanishedNames(_ attempt: UInt64) {
-    var cursor: UInt32? = 0
+    var cursor: NameCursor? = .start
     var breath = Breath(timer)
     while let position = cursor {
       breath.take()
       cursor = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
-        return state.catalog.dropVanishedNames(of: running.node, from: position, limit: 2048)
+        return state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048)
       }
     }
   }

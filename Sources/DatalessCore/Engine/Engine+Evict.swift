@@ -61,7 +61,7 @@ extension Engine {
     case .refused(let error, let kind): refuse(node, error, kind, by, completion)
     case .file(let reference, let size, let bytes, let path, let newVersion):
       kernel.invalidateContent(of: node) { [self] isKnown in
-        endDrop(of: Int(node.rawValue))
+        endDrop(of: node)
         if !isKnown { forgetOnceKnown([node]) }
         blocking.submit { [self] in content.remove(reference, size: size) }
         guard let newVersion else { return finishEviction(path, .file, bytes, by, completion) }
@@ -71,14 +71,15 @@ extension Engine {
       }
     case .directory(let path):
       kernel.invalidateDirectory(node, names: { [self] in names(in: node) }) { [self] in
+        unpin()
         finishEviction(path, .directory, 0, by, completion)
       }
     }
   }
 
   /// The kernel has dropped the pages of an evicted file: it may be opened again.
-  private func endDrop(of position: Int) {
-    let waiting = state.withLock { $0.dropping.removeValue(forKey: position) } ?? []
+  private func endDrop(of node: NodeID) {
+    let waiting = state.withLock { $0.dropping.removeValue(forKey: node) } ?? []
     for goOn in waiting { goOn() }
   }
 
@@ -87,7 +88,7 @@ extension Engine {
     _ completion: @Sendable (EvictionResult) -> Void
   ) {
     let (path, names) = state.withLock { state in
-      (state.catalog.path(of: Int(node.rawValue)), state.catalog.names(of: Int(node.rawValue)))
+      state.namespace.index(of: node).map { (state.namespace.path(of: $0), state.namespace.paths(of: $0)) } ?? ([], [])
     }
     var event = Event.EvictionRecord(path: path, kind: kind, bytes: 0, errno: error.errno, by: by, time: timer.now)
     event.names = names
@@ -108,7 +109,7 @@ extension Engine {
 
   enum EvictionDecision {
     /// For the last close, or for the deadline: then it no longer asks to be told.
-    case wait(position: Int, number: UInt64)
+    case wait(position: NodeIndex, number: UInt64)
     case nothing
     case refused(FSError, kind: MaterializationKind)
     /// Find out first whether the content file is mapped past the daemon, as of the last passthrough open.
@@ -122,11 +123,11 @@ extension Engine {
   /// The names that the kernel may know of a directory that has become dataless, a page at a time: those that a listing has
   /// dropped since, too, while the notifier was busy.
   private func names(in node: NodeID) -> [[UInt8]] {
-    guard let position = state.withLock({ $0.catalog.position(of: node) }) else { return [] }
+    guard let position = state.withLock({ $0.namespace.index(of: node) }) else { return [] }
     var names: [[UInt8]] = []
-    var cursor: UInt32? = 0
+    var cursor: NameCursor? = .start
     while let start = cursor {
-      cursor = state.withLock { $0.catalog.copyNames(of: position, from: start, limit: 256, into: &names) }
+      cursor = state.withLock { $0.namespace.copyNames(of: position, from: start, limit: 256, into: &names) }
     }
     return names
   }
@@ -145,20 +146,20 @@ extension EngineState {
   mutating func decideEviction(
     _ node: NodeID, mayWait: Bool, cleared: UInt64?, _ again: @escaping @Sendable () -> Void
   ) -> Engine.EvictionDecision {
-    guard let position = catalog.position(of: node) else { return .nothing }
-    let record = catalog.inodes[position]
+    guard let position = namespace.index(of: node) else { return .nothing }
+    let record = namespace[position]
     guard record.canBeDataless, record.state != .dataless else { return .nothing }
-    let path = catalog.path(of: position)
-    let kind: MaterializationKind = record.kind == .directory ? .directory : .file
-    let hasTransfer = (ranged[position]?.transfers ?? 0) > 0 || rangeAttempts[position] != nil
-    if record.state == .materializing || hasTransfer {
+    let path = namespace.path(of: position)
+    let kind = record.materializationKind
+    let content = content(of: position)
+    if content.isBeingWritten {
       return .refused(FSError(.resourceBusy, "an attempt is in flight"), kind: kind)
     }
     if kind == .file, record.linkCount > 1 {
       let message = "the file has \(record.linkCount) names (hard links)"
       return .refused(FSError(.tooManyLinks, message), kind: kind)
     }
-    if dropping[position] != nil {
+    if dropping[node] != nil {
       return .refused(FSError(.resourceBusy, "the pages of an earlier eviction are being dropped"), kind: kind)
     }
     let open = handles.count(of: position)
@@ -170,31 +171,34 @@ extension EngineState {
       return .refused(FSError(.resourceBusy, message), kind: kind)
     }
     if kind == .file {
-      let reference = ContentReference(rawValue: record.payload)
-      if let lastOpen = passedThrough[position], lastOpen != cleared { return .look(reference, lastOpen: lastOpen) }
-      passedThrough[position] = nil
-      catalog.setState(.dataless, of: position)
-      catalog.inodes[position].payload = 0
-      // The notifier drops its pages before anything else is read.
-      catalog.inodes[position].mayBeCached = false
-      catalog.inodes[position].isWatched = false
-      catalog.setPartialBlocks(nil, of: position)
-      let bytes = ranged.removeValue(forKey: position)?.ranges.count ?? record.size
-      planned.drop(position)
-      failures.forgetPages(of: position)
+      if let lastOpen = content.work.lastPassthroughOpen, lastOpen != cleared {
+        return .look(record.content, lastOpen: lastOpen)
+      }
+      guard let dropped = evictContent(of: position) else { return .nothing }
       // A READ of it that waits, at a gate perhaps, has its page locked in the kernel, and the drop would wait for that page, with
       // every other drop behind it. Nobody has it open, so there is none; nobody opens it before the drop is done, so none comes.
-      dropping[position] = []
+      dropping[node] = []
       return .file(
-        reference, size: record.size, bytes: bytes, path: path, newVersion: catalog.giveUpKept(position))
+        dropped.reference, size: record.size, bytes: dropped.bytes, path: path,
+        newVersion: namespace.giveUpRetained(position))
     }
-    if record.busyChildren > 0 {
+    if record.localChildCount > 0 {
       let message =
-        record.busyChildren == 1
-        ? "1 of its children is not dataless" : "\(record.busyChildren) of its children are not dataless"
+        record.localChildCount == 1
+        ? "1 of its children is not dataless" : "\(record.localChildCount) of its children are not dataless"
       return .refused(FSError(.resourceBusy, message), kind: kind)
     }
-    catalog.setState(.dataless, of: position)
+    _ = evictContent(of: position)
+    // Until the kernel was told of its names.
+    pins += 1
     return .directory(path: path)
+  }
+
+  /// Takes away what of an item is local, and what was planned and remembered because of it.
+  mutating func evictContent(of node: NodeIndex) -> ItemContent.Dropped? {
+    let size = namespace[node].size
+    planned.drop(node)
+    failures.forgetPages(of: node)
+    return updateContent(of: node) { $0.evict(size: size) }
   }
 }

@@ -47,8 +47,8 @@ extension Engine {
   /// Whether a file or directory is not, or not fully, local.
   public func isDataless(_ node: NodeID) -> Bool {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return false }
-      let record = state.catalog.inodes[position]
+      guard let position = state.namespace.index(of: node) else { return false }
+      let record = state.namespace[position]
       return record.canBeDataless && record.state != .resident
     }
   }
@@ -57,8 +57,8 @@ extension Engine {
   /// identifying costs more than answering.
   public func recordsOpen(of node: NodeID) -> Bool {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return false }
-      let record = state.catalog.inodes[position]
+      guard let position = state.namespace.index(of: node) else { return false }
+      let record = state.namespace[position]
       return record.canBeDataless
         && (record.state != .resident || record.isWatched || state.simulation.observation == .reads)
     }
@@ -71,50 +71,50 @@ extension Engine {
     _ node: NodeID, process: ProcessID, openFlags: Int32, io: ReadMode = .direct
   ) -> OpenAnswer {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
-      let record = state.catalog.inodes[position]
+      guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
+      let record = state.namespace[position]
       // The kernel still knew a name of it. It looks the name up again then, and opens what has it now.
       if record.isOrphan { return .failed(.staleNFSFileHandle) }
-      if !state.dropping.isEmpty, state.dropping[position] != nil { return .isBeingEvicted }
+      if !state.dropping.isEmpty, state.dropping[node] != nil { return .isBeingEvicted }
       let isResident = record.kind != .file || record.state == .resident
       if !isResident, state.simulation.profile.files.contains(.open) { return .needsMaterialization }
-      if record.opens < .max { state.catalog.inodes[position].opens += 1 }
+      state.namespace.count(.open, of: position)
       // Beside passthrough opens the kernel would refuse it with EIO.
       let isObserved =
         state.simulation.observation == .reads && record.kind == .file && record.size > 0
         && !state.handles.mustPassThrough(position)
       guard isResident, !isObserved else {
-        state.catalog.inodes[position].isWatched = true
+        if !record.isWatched { state.updateContent(of: position) { $0.setWatched(true) } }
         return .dataless(
           handle: state.handles.openWatched(
             position, process: process, openFlags: openFlags, io: io, pagesBefore: record.mayBeCached))
       }
-      let reference = ContentReference(rawValue: record.payload)
+      let reference = record.content
       // Once withdrawn it is offered to no file but those that are open so: their backing is there to be shared.
       let passesThrough =
         (passthrough.load(ordering: .relaxed) || state.handles.mustPassThrough(position)) && record.kind == .file
         && record.size > 0 && content.hasOwnFile(reference) && state.handles.canPassThrough(position)
       if record.isWatched { noteUnseen(position, by: process, isPassthrough: passesThrough, &state) }
-      if record.kind == .file { state.catalog.inodes[position].mayBeCached = true }
+      if record.kind == .file, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
       guard passesThrough else {
         state.handles.open(position)
         return .resident
       }
       state.handles.openPassthrough(position)
-      state.passthroughOpens += 1
-      state.passedThrough[position] = state.passthroughOpens
+      let number = state.contents.makeNumber()
+      state.updateContent(of: position) { $0.notePassthrough(number) }
       return .passthrough(reference)
     }
   }
 
   /// From this open on the kernel serves reads of a watched file alone: said once for its content.
-  private func noteUnseen(_ position: Int, by process: ProcessID, isPassthrough: Bool, _ state: inout EngineState) {
-    state.catalog.inodes[position].isWatched = false
+  private func noteUnseen(_ position: NodeIndex, by process: ProcessID, isPassthrough: Bool, _ state: inout EngineState) {
+    state.updateContent(of: position) { $0.setWatched(false) }
     state.events.record(
       .handleUnseen(
         Event.HandleUnseen(
-          path: state.catalog.path(of: position), inode: state.catalog.inodes[position].inode, process: process,
-          size: state.catalog.inodes[position].size, isPassthrough: isPassthrough, time: timer.now)))
+          path: state.namespace.path(of: position), inode: state.namespace[position].inode, process: process,
+          size: state.namespace[position].size, isPassthrough: isPassthrough, time: timer.now)))
   }
 
   /// The handle number of a passthrough open.
@@ -125,7 +125,7 @@ extension Engine {
   /// - Returns: Whether to answer it as such. False: meanwhile another open of the file had to become a cached one, beside
   ///   which the kernel refuses passthrough with EIO; so this one is cached too, with handle 0.
   public func confirmPassthrough(_ node: NodeID) -> Bool {
-    state.withLock { $0.handles.confirm(Int(node.rawValue)) }
+    state.withLock { state in state.namespace.index(of: node).map { state.handles.confirm($0) } ?? false }
   }
 
   /// The backing of a passthrough open could not be registered.
@@ -133,7 +133,7 @@ extension Engine {
   /// - Returns: Whether it is a cached open now, with handle 0. False: another open of the file has a backing by now, beside
   ///   which the kernel refuses cached opens with EIO; try again to share it.
   public func refusePassthrough(_ node: NodeID) -> Bool {
-    state.withLock { $0.handles.demote(Int(node.rawValue)) }
+    state.withLock { state in state.namespace.index(of: node).map { state.handles.demote($0) } ?? true }
   }
 
   /// The kernel does not grant passthrough, or will never take a backing file: no open is offered it from now on.
@@ -142,10 +142,10 @@ extension Engine {
   /// opendir(3). Never materializes by itself.
   public func openDirectory(_ node: NodeID) -> DirectoryOpenAnswer {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
-      let isListed = state.catalog.inodes[position].state == .resident
+      guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
+      let isListed = state.namespace[position].state == .resident
       if !isListed, state.simulation.profile.directories.contains(.open) { return .needsListing }
-      if state.catalog.inodes[position].opens < .max { state.catalog.inodes[position].opens += 1 }
+      state.namespace.count(.open, of: position)
       state.handles.openDirectory(position)
       return isListed ? .listed : .dataless
     }
@@ -153,9 +153,9 @@ extension Engine {
 
   /// The last close of a handle of a file (`handle` as given at open, 0 for resident) or directory.
   public func release(_ node: NodeID, handle: UInt64) {
-    let (waiters, isOrphan, due): ([@Sendable () -> Void], Bool, MonotonicTime?) = state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return ([], false, nil) }
-      let isDirectory = state.catalog.inodes[position].kind == .directory
+    let (waiters, isLeft, due): ([@Sendable () -> Void], Bool, MonotonicTime?) = state.withLock { state in
+      guard let position = state.namespace.index(of: node) else { return ([], false, nil) }
+      let isDirectory = state.namespace[position].kind == .directory
       let isCachedBefore = state.handles.isCachedBefore(handle)
       let (closed, waiters) = state.handles.close(position, handle: handle, isDirectory: isDirectory)
       if let closed {
@@ -166,11 +166,22 @@ extension Engine {
         state.planned.closed(position, now: timer.now)
         due = state.planned.takeTimer()
       }
-      return (waiters, !isDirectory && state.catalog.inodes[position].isOrphan, due)
+      let isClosed = state.handles.count(of: position) == 0
+      if isDirectory, isClosed { state.namespace.noteSweepable(position) }
+      return (waiters, isClosed && (isDirectory || state.namespace[position].isOrphan), due)
     }
     callForEvictions(at: due)
     for waiter in waiters { waiter() }
-    if isOrphan { dispose([Int(node.rawValue)]) }
+    if isLeft { releaseLeft(node) }
+  }
+
+  /// What a handle kept from being given back: an item without a name, and names that are gone of a directory.
+  private func releaseLeft(_ node: NodeID) {
+    let (isOrphan, hasLeftovers): (Bool, Bool) = state.withLock { state in
+      let isOrphan = state.namespace.index(of: node).map { state.namespace[$0].isOrphan } ?? false
+      return (isOrphan, state.namespace.hasLeftovers)
+    }
+    if isOrphan { dispose([node]) } else if hasLeftovers { giveBackLeftovers() }
   }
 
   /// Records what has been read so far through the watched handles that are open.
@@ -198,21 +209,21 @@ extension Engine {
     process: ProcessID = .unknown
   ) -> ReadAnswer {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
-      let record = state.catalog.inodes[position]
+      guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
+      let record = state.namespace[position]
       guard record.kind == .file else { return .failed(.invalidArgument) }
       guard record.size > 0 else { return .resident(ContentReference(rawValue: 0), size: 0) }
       let end = min(offset.addingReportingOverflow(length).partialValue, record.size)
       func note() {
-        if !isDirect, !record.mayBeCached { state.catalog.inodes[position].mayBeCached = true }
+        if !isDirect, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
         guard handle != 0, offset < end else { return }
         state.handles.noteRead(handle, by: process, range: offset..<end, isMapped: !isDirect)
       }
       if record.state == .resident {
         note()
-        return .resident(ContentReference(rawValue: record.payload), size: record.size)
+        return .resident(record.content, size: record.size)
       }
-      if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {
+      if let reference = state.contents.local(offset..<max(offset, end), of: position) {
         note()
         return .resident(reference, size: record.size)
       }
@@ -235,13 +246,13 @@ extension Engine {
       case look(ContentReference, size: Int64)
     }
     let step: Step = state.withLock { state in
-      guard let position = state.catalog.position(of: node) else {
+      guard let position = state.namespace.index(of: node) else {
         return .answer(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")))
       }
-      let record = state.catalog.inodes[position]
+      let record = state.namespace[position]
       let beyond = SeekAnswer.failed(FSError(.noSuchAddressOrDevice, "cannot seek to \(offset)"))
       guard offset >= 0, offset < record.size else { return .answer(beyond) }
-      if record.state == .resident { return .look(ContentReference(rawValue: record.payload), size: record.size) }
+      if record.state == .resident { return .look(record.content, size: record.size) }
       if state.simulation.profile.files.contains(.seek) { return .answer(.needsMaterialization) }
       switch state.simulation.presentation.seek {
       case .data: return .answer(.offset(hole ? record.size : offset))
@@ -282,11 +293,11 @@ extension Engine {
 extension EngineState {
   /// What the log says of a watched handle.
   fileprivate func report(
-    _ number: UInt64, _ handle: OpenHandles.Handle, _ position: Int, _ isCachedBefore: Bool, now: MonotonicTime
+    _ number: UInt64, _ handle: OpenHandles.Handle, _ position: NodeIndex, _ isCachedBefore: Bool, now: MonotonicTime
   ) -> Event.HandleClosed {
-    let record = catalog.inodes[position]
+    let record = namespace[position]
     return Event.HandleClosed(
-      path: catalog.path(of: position), names: catalog.names(of: position), inode: record.inode, handle: number,
+      path: namespace.path(of: position), names: namespace.paths(of: position), inode: record.inode, handle: number,
       process: handle.process, size: record.size, reads: handle.readers.all(size: record.size),
       readers: handle.readers.others(than: handle.process, size: record.size),
       isCachedBefore: isCachedBefore, triggered: handle.triggered, isSuperseded: record.isOrphan, io: handle.io,

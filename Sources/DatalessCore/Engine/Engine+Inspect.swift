@@ -14,7 +14,7 @@ public struct ItemDescription: Sendable {
   public var isKept: Bool
 }
 
-/// Where a path leads in the catalog, without materializing anything.
+/// Where a path leads in the namespace, without materializing anything.
 public enum PathResolution: Sendable {
   case found(NodeID)
   /// A component does not exist, or is not a directory.
@@ -35,28 +35,28 @@ extension Engine {
   /// - Returns: nil when more names of a directory on the way have to be indexed first.
   private func tryResolve(_ components: [ArraySlice<UInt8>]) -> PathResolution? {
     state.withLock { state in
-      var position = Int(NodeID.root.rawValue)
+      var position = NodeIndex.root
       for (index, component) in components.enumerated() {
-        let record = state.catalog.inodes[position]
+        let record = state.namespace[position]
         guard record.kind == .directory else { return .absent(component: Array(component)) }
         guard record.state == .resident else {
           let rest = Array(components[index...].joined(separator: [UInt8(ascii: "/")]))
           return .insideDataless(
-            directory: NodeID(rawValue: UInt64(position)), path: state.catalog.path(of: position), rest: rest)
+            directory: state.namespace.id(of: position), path: state.namespace.path(of: position), rest: rest)
         }
-        guard state.catalog.indexNames(of: position) else { return nil }
-        let dentry = component.withUnsafeBufferPointer { state.catalog.dentry(in: position, name: $0) }
-        guard dentry != 0 else { return .absent(component: Array(component)) }
-        position = Int(state.catalog.dentries[Int(dentry)].node)
+        guard state.namespace.indexNames(of: position) else { return nil }
+        let found = component.withUnsafeBufferPointer { state.namespace.find($0, in: position) }
+        guard let found else { return .absent(component: Array(component)) }
+        position = state.namespace.record(of: found).node
       }
-      return .found(NodeID(rawValue: UInt64(position)))
+      return .found(state.namespace.id(of: position))
     }
   }
 
   /// Describes one node; nil for an unknown one.
   public func describe(_ node: NodeID) -> ItemDescription? {
     state.withLock { state in
-      state.catalog.position(of: node).map { state.describe($0, path: state.catalog.path(of: $0)) }
+      state.namespace.index(of: node).map { state.describe($0, path: state.namespace.path(of: $0)) }
     }
   }
 
@@ -69,14 +69,14 @@ extension Engine {
     of node: NodeID, after cookie: UInt64, limit: Int
   ) -> [(cookie: UInt64, item: ItemDescription)] {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node), state.catalog.inodes[position].kind == .directory,
-        state.catalog.inodes[position].state == .resident
+      guard let position = state.namespace.index(of: node), state.namespace[position].kind == .directory,
+        state.namespace[position].state == .resident
       else { return [] }
-      let prefix = state.catalog.path(of: position)
-      var found: [(cookie: UInt64, node: Int, name: [UInt8])] = []
-      _ = state.catalog.readDirectory(position, from: max(cookie, 2)) { entry in
-        guard let child = entry.node else { return true }
-        found.append((entry.nextCookie, Int(child.rawValue), Array(entry.name)))
+      let prefix = state.namespace.path(of: position)
+      var found: [(cookie: UInt64, node: NodeIndex, name: [UInt8])] = []
+      _ = state.namespace.readDirectory(position, from: max(cookie, 2)) { entry in
+        guard let child = entry.index else { return true }
+        found.append((entry.nextCookie, child, Array(entry.name)))
         return found.count < min(limit, 256)
       }
       return found.map { entry in
@@ -94,17 +94,12 @@ extension Engine {
     state.withLock { ($0.handles.openNow, $0.handles.sinceMount) }
   }
 
-  public var counts: CatalogCounts { state.withLock { $0.catalog.counts } }
+  public var counts: NamespaceCounts { state.withLock { $0.namespace.counts } }
   public var totals: MaterializationTotals { state.withLock { $0.totals } }
 
   /// The limits on what the budgeted process and its descendants may materialize.
   public var budget: EngineConfiguration.Budget {
     state.withLock { $0.budget }
-  }
-
-  /// Sets the limits; what was counted so far stays.
-  public func setBudget(_ budget: EngineConfiguration.Budget) {
-    state.withLock { $0.budget = budget }
   }
 
   /// The attempts in flight, oldest first, each with at most `limit` of its waiters. One that ends while they are looked at may be
@@ -138,9 +133,9 @@ extension EngineState {
       })
   }
 
-  func describe(_ position: Int, path: [UInt8]) -> ItemDescription {
-    let record = catalog.inodes[position]
-    let snapshot = catalog.snapshot(at: position)
+  func describe(_ position: NodeIndex, path: [UInt8]) -> ItemDescription {
+    let record = namespace[position]
+    let snapshot = namespace.snapshot(of: position)
     let name: String
     switch (record.kind, record.state) {
     case (.file, .dataless): name = "dataless"
@@ -154,9 +149,9 @@ extension EngineState {
     }
     // What is presented of a dataless file need not be there (`present.blocks`).
     let isResident = record.kind == .file && record.size > 0 && record.state == .resident
-    let localBlocks = isResident ? snapshot.attributes.blocks : catalog.partialBlocks[position] ?? 0
+    let localBlocks = isResident ? snapshot.attributes.blocks : namespace.partialBlocks(of: position) ?? 0
     return ItemDescription(
-      node: NodeID(rawValue: UInt64(position)), path: path, attributes: snapshot.attributes, state: name,
-      localBytes: localBlocks &* 512, openHandles: handles.count(of: position), isKept: catalog.kept[position] != nil)
+      node: snapshot.node, path: path, attributes: snapshot.attributes, state: name,
+      localBytes: localBlocks &* 512, openHandles: handles.count(of: position), isKept: namespace.retainedVersion(of: position) != nil)
   }
 }

@@ -29,7 +29,7 @@ extension Engine {
       given += state.withLock { state in
         guard state.ending == nil else { return [] }
         return part.filter { node in
-          state.catalog.position(of: node).map { state.catalog.inodes[$0].lookups > 0 } ?? false
+          state.namespace.index(of: node).map { state.namespace[$0].lookups > 0 } ?? false
         }
       }
     }
@@ -50,26 +50,14 @@ extension Engine {
     while !rest.isEmpty {
       let part = rest.prefix(Self.forgetStep)
       rest = rest.dropFirst(Self.forgetStep)
-      state.withLock { state in
+      let hasLeftovers: Bool = state.withLock { state in
         for (node, count) in part {
-          guard let position = state.catalog.position(of: node) else { continue }
-          state.catalog.giveBack(count, of: position)
+          guard let position = state.namespace.index(of: node) else { continue }
+          state.namespace.giveBack(count, of: position)
         }
+        return state.mayGiveBack && !state.isGivingBack
       }
+      if hasLeftovers { giveBackLeftovers() }
     }
-  }
-}
-
-extension Catalog {
-  /// One more answer brings the node to the kernel.
-  mutating func countLookup(of position: Int) {
-    if inodes[position].lookups < .max { inodes[position].lookups += 1 }
-  }
-
-  mutating func giveBack(_ count: UInt64, of position: Int) {
-    let known = inodes[position].lookups
-    // More than can be counted: it will be taken for known as long as the volume is mounted.
-    guard known < .max else { return }
-    inodes[position].lookups = UInt64(known) > count ? known - UInt32(count) : 0
   }
 }

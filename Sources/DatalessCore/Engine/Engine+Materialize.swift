@@ -70,7 +70,7 @@ extension Engine {
   func startFetch(_ id: UInt64, onCaller: Bool) {
     let job: (lane: any BlockingLane, isShort: Bool, work: @Sendable () -> Void)? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
-      let item = StoreItem(path: attempt.path, attributes: state.catalog.attributes(at: attempt.node))
+      let item = StoreItem(path: attempt.path, attributes: state.namespace.attributes(of: attempt.node))
       switch attempt.kind {
       case .file:
         let pace = FileFetch.Pace(sharesLine: state.link != nil, ownRate: attempt.plan.transferBandwidth)
@@ -101,8 +101,7 @@ extension Engine {
   func fetched(_ id: UInt64, reference: ContentReference, generation: UInt32, storeNanoseconds: Int64) -> Bool {
     let actions: [Action]? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
-      state.catalog.inodes[attempt.node].payload = reference.rawValue
-      state.catalog.inodes[attempt.node].generation = generation
+      state.updateContent(of: attempt.node) { $0.commit(reference, generation: generation) }
       let now = timer.now
       state.countArrival(attempt, attempt.size, now)
       return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now)
@@ -112,11 +111,11 @@ extension Engine {
     return true
   }
 
-  /// A directory's listing is complete in the catalog.
+  /// A directory's listing is complete in the namespace.
   func listed(_ id: UInt64, entries: Int, generation: UInt32, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
-      state.catalog.inodes[attempt.node].generation = generation
+      state.updateContent(of: attempt.node) { $0.commit(ContentReference(rawValue: 0), generation: generation) }
       let end = AttemptEnd(outcome: .ok, entries: entries, storeNanoseconds: storeNanoseconds)
       return state.finish(attempt, end, timer.now)
     }
@@ -133,7 +132,7 @@ extension Engine {
       let errnos = attempt.plan.errnos
       let planned = attempt.plan.fault?.value.kind == .superseded ? errnos.superseded : error.errno
       // A handle of a file that has no name any more has an old version, whatever became of the name.
-      let isOld = attempt.kind == .file && state.catalog.inodes[attempt.node].isOrphan
+      let isOld = attempt.kind == .file && state.namespace[attempt.node].isOrphan
       let isGone = isOld && error.errno == .noSuchFileOrDirectory && rule == nil
       let end = AttemptEnd(
         outcome: .failed(rule == nil ? errnos.answer(to: isGone ? .staleNFSFileHandle : error.errno) : planned),

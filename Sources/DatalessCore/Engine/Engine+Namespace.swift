@@ -38,54 +38,17 @@ public struct DirectoryEntryView {
   public var nextCookie: UInt64
   /// nil for `.` and `..`, of which only `attributes.inode` and `.mode` count.
   public var node: NodeID?
+  var index: NodeIndex?
   public var attributes: ItemAttributes
-}
-
-extension Catalog {
-  /// What the volume presents of a node.
-  func snapshot(at position: Int) -> ItemSnapshot {
-    var attributes = self.attributes(at: position)
-    let record = inodes[position]
-    let isDataless = record.canBeDataless && record.state != .resident
-    if record.kind == .file, record.size > 0 {
-      attributes.blocks = isDataless ? blocksWithoutContent(position, record) : presentedBlocks(record)
-      if !movedChangeTimes.isEmpty, let moved = movedChangeTimes[position] { attributes.changeTime = moved }
-    }
-    return ItemSnapshot(
-      node: NodeID(rawValue: UInt64(position)), attributes: attributes, isDataless: isDataless)
-  }
-
-  /// The blocks of a file that is not resident: of what is there, or as is presented for a dataless one.
-  private func blocksWithoutContent(_ position: Int, _ record: InodeRecord) -> Int64 {
-    if !partialBlocks.isEmpty, let blocks = partialBlocks[position] { return blocks }
-    switch datalessBlocks {
-    case .zero: return 0
-    case .one: return 1
-    case .real: return presentedBlocks(record)
-    }
-  }
-
-  /// A resident file's blocks: SOURCE's own, unless SOURCE says 0 for a file with content (data kept in the inode),
-  /// which would make a resident file look dataless.
-  private func presentedBlocks(_ record: InodeRecord) -> Int64 {
-    record.blocks > 0 ? record.blocks : (record.size >> 12 + (record.size & 4095 == 0 ? 0 : 1)) * 8
-  }
-
-  /// The inode number a directory reports for `..`.
-  func parentInode(of position: Int) -> UInt64 {
-    let dentry = inodes[position].firstDentry
-    guard dentry != 0 else { return inodes[position].inode }
-    return inodes[Int(dentries[Int(dentry)].parent)].inode
-  }
 }
 
 extension Engine {
   /// stat(2) of a node; nil for a node that was never handed out (ESTALE).
   public func attributes(of node: NodeID) -> ItemSnapshot? {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return nil }
-      if state.catalog.inodes[position].stats < .max { state.catalog.inodes[position].stats += 1 }
-      return state.catalog.snapshot(at: position)
+      guard let position = state.namespace.index(of: node) else { return nil }
+      state.namespace.count(.stat, of: position)
+      return state.namespace.snapshot(of: position)
     }
   }
 
@@ -99,17 +62,16 @@ extension Engine {
   /// - Returns: nil when more of the directory's names have to be indexed first: a bounded number under one lock.
   private func tryLookup(_ name: UnsafeBufferPointer<UInt8>, in parent: NodeID) -> NameLookup? {
     state.withLock { state in
-      guard let position = state.catalog.position(of: parent) else { return .failed(.staleNFSFileHandle) }
-      guard state.catalog.inodes[position].kind == .directory else { return .failed(.notDirectory) }
-      guard name.count <= Catalog.nameLengthMax else { return .failed(.fileNameTooLong) }
-      guard state.catalog.inodes[position].state == .resident else { return .needsListing }
-      guard state.catalog.indexNames(of: position) else { return nil }
-      let dentry = state.catalog.dentry(in: position, name: name)
-      guard dentry != 0 else { return .absent }
-      let child = Int(state.catalog.dentries[Int(dentry)].node)
-      if state.catalog.inodes[child].stats < .max { state.catalog.inodes[child].stats += 1 }
-      state.catalog.countLookup(of: child)
-      return .found(state.catalog.snapshot(at: child))
+      guard let position = state.namespace.index(of: parent) else { return .failed(.staleNFSFileHandle) }
+      guard state.namespace[position].kind == .directory else { return .failed(.notDirectory) }
+      guard name.count <= Namespace.nameLengthMax else { return .failed(.fileNameTooLong) }
+      guard state.namespace[position].state == .resident else { return .needsListing }
+      guard state.namespace.indexNames(of: position) else { return nil }
+      guard let found = state.namespace.find(name, in: position) else { return .absent }
+      let child = state.namespace.record(of: found).node
+      state.namespace.count(.stat, of: child)
+      state.namespace.countLookup(of: child)
+      return .found(state.namespace.snapshot(of: child))
     }
   }
 
@@ -126,67 +88,25 @@ extension Engine {
     _ node: NodeID, from cookie: UInt64, countsLookups: Bool = false, _ body: (DirectoryEntryView) -> Bool
   ) -> DirectoryRead {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return .failed(.staleNFSFileHandle) }
-      guard state.catalog.inodes[position].kind == .directory else { return .failed(.notDirectory) }
-      guard state.catalog.inodes[position].state == .resident else { return .needsListing }
-      guard countsLookups else { return state.catalog.readDirectory(position, from: cookie, body) }
+      guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
+      guard state.namespace[position].kind == .directory else { return .failed(.notDirectory) }
+      guard state.namespace[position].state == .resident else { return .needsListing }
+      guard countsLookups else { return state.namespace.readDirectory(position, from: cookie, body) }
       // As many as an answer holds.
-      return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.countedMax) { taken in
+      return withUnsafeTemporaryAllocation(of: NodeIndex.self, capacity: Self.countedMax) { taken in
         var count = 0
-        let read = state.catalog.readDirectory(position, from: cookie) { entry in
+        let read = state.namespace.readDirectory(position, from: cookie) { entry in
           guard count < taken.count, body(entry) else { return false }
-          if let node = entry.node {
-            taken[count] = UInt32(truncatingIfNeeded: node.rawValue)
+          if let node = entry.index {
+            taken[count] = node
             count += 1
           }
           return true
         }
-        for node in taken[..<count] { state.catalog.countLookup(of: Int(node)) }
+        for node in taken[..<count] { state.namespace.countLookup(of: node) }
         return read
       }
     }
   }
 
-}
-
-extension Catalog {
-  /// Cookies: 1 after `.`, 2 after `..`, then the entry's dentry + 2. Gone entries keep their place in the list, so a
-  /// cookie stays valid for as long as the volume is mounted.
-  func readDirectory(_ position: Int, from cookie: UInt64, _ body: (DirectoryEntryView) -> Bool) -> DirectoryRead {
-    let dot: StaticString = "."
-    let dotDot: StaticString = ".."
-    let own = attributes(at: position)
-    if cookie < 1 {
-      let name = UnsafeBufferPointer(start: dot.utf8Start, count: 1)
-      guard body(DirectoryEntryView(name: name, nextCookie: 1, node: nil, attributes: own)) else { return .filled }
-    }
-    if cookie < 2 {
-      let name = UnsafeBufferPointer(start: dotDot.utf8Start, count: 2)
-      var parent = own
-      parent.inode = parentInode(of: position)
-      guard body(DirectoryEntryView(name: name, nextCookie: 2, node: nil, attributes: parent)) else { return .filled }
-    }
-    var dentry: UInt32
-    if cookie <= 2 {
-      dentry = inodes[position].firstChild
-    } else {
-      let resumed = cookie - 2
-      guard resumed < UInt64(dentries.count), dentries[Int(resumed)].parent == UInt32(position) else {
-        return .failed(.invalidArgument)
-      }
-      dentry = dentries[Int(resumed)].nextSibling
-    }
-    while dentry != 0 {
-      let record = dentries[Int(dentry)]
-      if !record.isGone {
-        let snapshot = snapshot(at: Int(record.node))
-        let view = DirectoryEntryView(
-          name: name(of: Int(dentry)), nextCookie: UInt64(dentry) + 2, node: snapshot.node,
-          attributes: snapshot.attributes)
-        guard body(view) else { return .filled }
-      }
-      dentry = record.nextSibling
-    }
-    return .filled
-  }
 }

@@ -3,31 +3,44 @@ extension Engine {
   /// Frees what they hold, each as soon as nobody has it open: files their content, directories the names that are in them.
   ///
   /// In steps of bounded size; a directory may hold a tree. On a lane, but for single files.
-  func dispose(_ nodes: [Int]) {
+  func dispose(_ nodes: [NodeID]) {
     var pending = nodes
     var breath = Breath(timer)
     while let node = pending.popLast() {
       breath.take()
-      let isDirectory = state.withLock { $0.catalog.inodes[node].kind == .directory }
+      let isDirectory: Bool? = state.withLock { state in
+        state.namespace.index(of: node).map { state.namespace[$0].kind == .directory }
+      }
+      guard let isDirectory else { continue }
       if isDirectory {
         pending += dropNames(of: node)
-      } else if let (reference, size) = state.withLock({ $0.free(node, timer.now) }) {
+      } else if let (reference, size) = free(node) {
         // A mapping that outlives its handle keeps the unlinked file; pages of the kernel are the old node's own.
         blocking.submit { [self] in content.remove(reference, size: size) }
       }
     }
+    giveBackLeftovers()
+  }
+
+  private func free(_ node: NodeID) -> (ContentReference, size: Int64)? {
+    state.withLock { state in
+      guard let index = state.namespace.index(of: node) else { return nil }
+      defer { state.namespace.noteForgettable(index) }
+      return state.free(index, timer.now)
+    }
   }
 
   /// - Returns: What was left without a name by that.
-  private func dropNames(of directory: Int) -> [Int] {
-    var orphans: [Int] = []
-    var cursor: UInt32? = 0
+  private func dropNames(of directory: NodeID) -> [NodeID] {
+    var orphans: [NodeID] = []
+    var cursor: NameCursor? = .start
     while let position = cursor {
       cursor = state.withLock { state in
         // It may have a name again.
-        guard state.catalog.inodes[directory].isOrphan else { return nil }
-        let next = state.catalog.dropAllNames(of: directory, from: position, limit: 2048)
-        orphans += state.catalog.takeOrphans()
+        guard let index = state.namespace.index(of: directory), state.namespace[index].isOrphan else { return nil }
+        let next = state.namespace.dropAllNames(of: index, from: position, limit: 2048)
+        orphans += state.namespace.takeOrphans()
+        if next == nil { state.namespace.noteForgettable(index) }
         return next
       }
     }
@@ -36,39 +49,27 @@ extension Engine {
 
   /// Frees what a listing has left without a name, on the metadata lane.
   func disposeOfOrphans() {
-    let orphans = state.withLock { $0.catalog.takeOrphans() }
-    guard !orphans.isEmpty else { return }
+    let orphans = state.withLock { $0.namespace.takeOrphans() }
+    guard !orphans.isEmpty else { return giveBackLeftovers() }
     metadata.submit { [self] in dispose(orphans) }
   }
 }
 
 extension EngineState {
   /// Takes the content from a file without a name that nobody has open; nil when there is nothing to take, or not yet.
-  mutating func free(_ node: Int, _ now: MonotonicTime) -> (ContentReference, size: Int64)? {
-    let record = catalog.inodes[node]
-    guard record.isOrphan, record.kind == .file, record.canBeDataless, handles.count(of: node) == 0,
-      record.state == .resident || record.state == .partial, rangeAttempts[node] == nil
+  mutating func free(_ node: NodeIndex, _ now: MonotonicTime) -> (ContentReference, size: Int64)? {
+    let record = namespace[node]
+    guard record.isOrphan, record.kind == .file, record.isLocal, handles.count(of: node) == 0,
+      !content(of: node).isBusy
     else { return nil }
-    let part = ranged.removeValue(forKey: node)
-    catalog.setPartialBlocks(nil, of: node)
-    catalog.setState(.dataless, of: node)
-    catalog.inodes[node].payload = 0
-    catalog.kept[node] = nil
-    passedThrough[node] = nil
-    planned.drop(node)
-    failures.forgetPages(of: node)
+    guard let dropped = evictContent(of: node) else { return nil }
+    namespace.setRetainedVersion(nil, of: node)
     totals.evictions += 1
     events.record(
       .evictionFinished(
         Event.EvictionRecord(
-          path: catalog.path(of: node), kind: .file,
-          bytes: record.state == .partial ? part?.ranges.count ?? 0 : record.size,
-          errno: nil, by: "source", time: now)))
-    if let part, part.transfers > 0 {
-      // The last of them removes it.
-      retired[part.id] = part
-      return nil
-    }
-    return (ContentReference(rawValue: record.payload), record.size)
+          path: namespace.path(of: node), kind: .file, bytes: dropped.bytes, errno: nil, by: "source", time: now)))
+    // Written to: the last transfer removes it.
+    return contents.giveUp(dropped).map { ($0, record.size) }
   }
 }

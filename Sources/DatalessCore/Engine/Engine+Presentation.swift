@@ -21,9 +21,9 @@ extension Engine {
     _ node: NodeID, name: UnsafeBufferPointer<UInt8>?
   ) -> ExtendedAttributeAnswer {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return .ask(listed: nil) }
-      let record = state.catalog.inodes[position]
-      if record.xattrCalls < .max { state.catalog.inodes[position].xattrCalls += 1 }
+      guard let position = state.namespace.index(of: node) else { return .ask(listed: nil) }
+      let record = state.namespace[position]
+      state.namespace.count(.xattr, of: position)
       let attribute = state.simulation.presentation.state
       let hasState = record.kind == .file || record.kind == .directory
       if let name, let attribute {
@@ -54,7 +54,7 @@ extension Engine {
   /// asks again.
   public func repeatedFailure(_ node: NodeID, threadID: Int32) -> FSError? {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return nil }
+      guard let position = state.namespace.index(of: node) else { return nil }
       return state.failures.repeatedPath(node: position, threadID: threadID, now: timer.now)
     }
   }
@@ -67,16 +67,13 @@ extension Engine {
   ///
   /// - Parameter cursor: nil to start; then the last answer.
   /// - Returns: nil when all is done: names are looked up anew from then on, too, where the kernel can be told so.
-  public func refreshAttributes(from cursor: NodeID?) -> NodeID? {
-    let (nodes, next): ([NodeID], NodeID?) = state.withLock { state in
-      let start = Int(cursor?.rawValue ?? NodeID.root.rawValue)
-      let end = min(start + Self.refreshStep, state.catalog.inodes.count)
+  public func refreshAttributes(from cursor: NodeCursor?) -> NodeCursor? {
+    let (nodes, next): ([NodeID], NodeCursor?) = state.withLock { state in
       var nodes: [NodeID] = []
-      for position in start..<max(start, end) {
-        let record = state.catalog.inodes[position]
-        if record.kind == .file, record.size > 0 { nodes.append(NodeID(rawValue: UInt64(position))) }
+      let next = state.namespace.visitNodes(from: cursor?.next ?? .root, limit: Self.refreshStep) { node, record in
+        if record.kind == .file, record.size > 0 { nodes.append(state.namespace.id(of: node)) }
       }
-      return (nodes, end < state.catalog.inodes.count ? NodeID(rawValue: UInt64(end)) : nil)
+      return (nodes, next.map(NodeCursor.init))
     }
     forgetAttributes(of: nodes)
     if next == nil { kernel.expireNames() }
@@ -85,18 +82,18 @@ extension Engine {
 }
 
 extension EngineState {
-  fileprivate func value(of attribute: StateAttribute, _ position: Int) -> [UInt8] {
-    let record = catalog.inodes[position]
+  fileprivate func value(of attribute: StateAttribute, _ position: NodeIndex) -> [UInt8] {
+    let record = namespace[position]
     return attribute.value(stateToTell(position, record), size: record.size, inode: record.inode)
   }
 
   /// What callers are told of an item.
-  private func stateToTell(_ position: Int, _ record: InodeRecord) -> StateAttribute.State {
+  private func stateToTell(_ position: NodeIndex, _ record: NodeRecord) -> StateAttribute.State {
     switch record.state {
     case .dataless: .dataless
     case .partial: .partial
     // A file of which something was there before the attempt in flight stays partial.
-    case .materializing: ranged[position].map { !$0.ranges.isEmpty } ?? false ? .partial : .materializing
+    case .materializing: contents.parts(of: position).map { !$0.ranges.isEmpty } ?? false ? .partial : .materializing
     case .resident: .resident
     }
   }
@@ -104,13 +101,4 @@ extension EngineState {
 
 extension StaticString {
   fileprivate var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
-}
-
-extension Catalog {
-  /// Takes over how attributes look. Moved times are forgotten when they do not move any more.
-  mutating func present(_ presentation: Presentation) {
-    datalessBlocks = presentation.blocks
-    bumpsChangeTime = presentation.changeTime == .bump
-    if !bumpsChangeTime { movedChangeTimes = [:] }
-  }
 }

@@ -22,6 +22,7 @@ extension Engine {
       if let ending = state.ending { return (ending, false) }
       if state.simulation.isOffline { return (FSError(.timedOut, "the store is offline"), false) }
       state.refreshes.append(refresh)
+      state.pins += 1
       return (nil, state.refreshes.count == 1)
     }
     if let error { refresh.abort(error) }
@@ -35,6 +36,7 @@ extension Engine {
       state.refreshes.removeFirst()
       return state.refreshes.first
     }
+    unpin()
     if let next { metadata.submit { next.step() } }
   }
 
@@ -59,15 +61,18 @@ extension Engine {
     }
   }
 
-  func isListedDirectory(_ node: NodeID) -> Bool {
+  /// The index of a node that is a listed directory; nil for any other.
+  func listedDirectory(_ node: NodeID) -> NodeIndex? {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return false }
-      return state.catalog.inodes[position].kind == .directory && state.catalog.inodes[position].state == .resident
+      guard let index = state.namespace.index(of: node), state.namespace[index].isListed else { return nil }
+      return index
     }
   }
 
+  func id(of node: NodeIndex) -> NodeID { state.withLock { $0.namespace.id(of: node) } }
+
   /// Starts the new listing of a directory; nil when it is not a listed one (any more).
-  func beginRefresh(of directory: Int, recurses: Bool) -> (RefreshFindings.Place, StoreItem)? {
+  func beginRefresh(of directory: NodeIndex, recurses: Bool) -> (RefreshFindings.Place, StoreItem)? {
     var breath = Breath(timer)
     while true {
       switch state.withLock({ $0.beginRefresh(of: directory, recurses: recurses) }) {
@@ -89,7 +94,7 @@ extension Engine {
 
   /// The kernel keeps attributes until it is told otherwise.
   func tellChangedNodes() {
-    let changed = state.withLock { $0.catalog.takeChangedNodes() }
-    if !changed.isEmpty { forgetAttributes(of: changed.map { NodeID(rawValue: UInt64($0)) }) }
+    let changed = state.withLock { $0.namespace.takeChangedNodes() }
+    if !changed.isEmpty { forgetAttributes(of: changed) }
   }
 }

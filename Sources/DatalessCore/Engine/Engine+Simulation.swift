@@ -8,9 +8,8 @@ extension Engine {
   /// Whether a file has several names (hard links) that are known.
   public func hasSeveralNames(_ node: NodeID) -> Bool {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return false }
-      let first = state.catalog.inodes[position].firstDentry
-      return first != 0 && state.catalog.dentries[Int(first)].nextOfInode != 0
+      guard let position = state.namespace.index(of: node) else { return false }
+      return state.namespace.hasSeveralNames(position)
     }
   }
 
@@ -29,7 +28,7 @@ extension Engine {
       let now = timer.now
       let renewsEvictions = state.renewPlans(state.simulation, simulation, restartsClock: restartsClock)
       state.simulation = simulation
-      state.catalog.present(simulation.presentation)
+      state.namespace.present(simulation.presentation)
       if restartsClock { state.loadedAt = now }
       if state.link?.bytesPerSecond != simulation.bandwidth {
         state.link = simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
@@ -50,11 +49,11 @@ extension Engine {
   /// - Returns: nil for an unknown node.
   public func facts(of node: NodeID, trigger: Trigger?) -> TriggerFacts? {
     state.withLock { state in
-      guard let position = state.catalog.position(of: node) else { return nil }
-      let record = state.catalog.inodes[position]
-      let kind: MaterializationKind = record.kind == .directory ? .directory : .file
+      guard let position = state.namespace.index(of: node) else { return nil }
+      let record = state.namespace[position]
+      let kind = record.materializationKind
       return TriggerFacts(
-        path: state.catalog.path(of: position), names: state.catalog.names(of: position), kind: kind,
+        path: state.namespace.path(of: position), names: state.namespace.paths(of: position), kind: kind,
         size: kind == .file ? record.size : 0,
         trigger: trigger ?? (kind == .file ? .read : .readdir), attempt: Int(record.attempts) + 1,
         sinceLoaded: timer.now - state.loadedAt, seed: state.simulation.seed)

@@ -52,11 +52,12 @@ extension Engine {
     let (item, isInterrupted): (Result<StoreItem, FSError>, Bool) = state.withLock { state in
       let isInterrupted = state.takeExpected(waiter)
       if let ending = state.ending { return (.failure(ending), false) }
-      guard let position = state.catalog.position(of: node) else {
+      guard let position = state.namespace.index(of: node) else {
         return (.failure(FSError(.staleNFSFileHandle, "no such item on this volume")), false)
       }
       state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { completion(.failure($0)) })
-      let item = StoreItem(path: state.catalog.path(of: position), attributes: state.catalog.attributes(at: position))
+      let item = StoreItem(
+        path: state.namespace.path(of: position), attributes: state.namespace.attributes(of: position))
       return (.success(item), isInterrupted)
     }
     if isInterrupted { interrupt(waiter) }

@@ -7,18 +7,20 @@ internal import SystemPackage
 /// timer lane calls for the next one that is due. Nothing of this runs without such a rule.
 extension Engine {
   /// A file has become resident. Rules are asked without the lock.
-  func planEviction(_ node: Int, isRenewed: Bool = false) {
+  func planEviction(_ id: NodeID, isRenewed: Bool = false) {
     let asked: (facts: TriggerFacts, rules: RuleSet, generation: UInt64)? = state.withLock { state in
-      guard let facts = state.evictionFacts(of: node, timer.now) else { return nil }
+      guard let node = state.namespace.index(of: id), let facts = state.evictionFacts(of: node, timer.now) else {
+        return nil
+      }
       return (facts, state.simulation.rules, state.planned.generation)
     }
     guard let asked else { return }
     let part = asked.rules.decideEviction(asked.facts)
     let next: MonotonicTime? = state.withLock { state in
       // Evicted meanwhile, or decided by other rules in the meantime.
-      guard state.planned.generation == asked.generation, state.evictionFacts(of: node, timer.now) != nil else {
-        return nil
-      }
+      guard state.planned.generation == asked.generation, let node = state.namespace.index(of: id),
+        state.evictionFacts(of: node, timer.now) != nil
+      else { return nil }
       if let part {
         let isNew = state.planned.plan(node, part.value, rule: part.rule, isRenewed: isRenewed, now: timer.now)
         if isNew { asked.rules.planned(by: part.place) }
@@ -39,14 +41,14 @@ extension Engine {
   private static let dueMax = 64
 
   private func evictDue(_ deadline: MonotonicTime) {
-    let (due, next): ([(node: Int, rule: String)], MonotonicTime?) = state.withLock { state in
+    let (due, next): ([(node: NodeID, rule: String)], MonotonicTime?) = state.withLock { state in
       state.planned.timerFired(deadline)
       guard state.ending == nil else { return ([], nil) }
       let handles = state.handles
       let due = state.planned.takeDue(timer.now, limit: Self.dueMax) { handles.count(of: $0) > 0 }
-      return (due, state.planned.takeTimer())
+      return (due.map { (state.namespace.id(of: $0.node), $0.rule) }, state.planned.takeTimer())
     }
-    for (node, rule) in due { evictBySystem(NodeID(rawValue: UInt64(node)), rule) {} }
+    for (node, rule) in due { evictBySystem(node, rule) {} }
     callForEvictions(at: next)
   }
 
@@ -54,13 +56,14 @@ extension Engine {
   /// time.
   private func evictBySystem(_ node: NodeID, _ rule: String, _ completion: @escaping @Sendable () -> Void) {
     evict(node, by: "rule:" + rule, deadline: timer.now, cleared: nil) { [self] result in
-      if case .refused(let error) = result { noteRefusal(Int(node.rawValue), error) }
+      if case .refused(let error) = result { noteRefusal(node, error) }
       completion()
     }
   }
 
-  private func noteRefusal(_ node: Int, _ error: FSError) {
+  private func noteRefusal(_ id: NodeID, _ error: FSError) {
     let next: MonotonicTime? = state.withLock { state in
+      guard let node = state.namespace.index(of: id) else { return nil }
       if error.errno == .tooManyLinks {
         state.planned.drop(node)
       } else {
@@ -100,8 +103,8 @@ extension Engine {
       let isInterrupted = state.takeExpected(waiter)
       if let ending = state.ending { return (.done(ending), false) }
       let call = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })
-      if let position = state.catalog.position(of: node), state.dropping[position] != nil {
-        state.dropping[position]?.append(goOn)
+      if state.dropping[node] != nil {
+        state.dropping[node]?.append(goOn)
         state.storeCalls[waiter] = call
         return (.waits, isInterrupted)
       }
@@ -122,24 +125,25 @@ extension Engine {
   /// Decides anew about all resident files, in steps on the metadata lane: of what no rule wants any more, nothing is left.
   func renewEvictions() {
     let generation = state.withLock { $0.planned.generation }
-    metadata.submit { [self] in renewEvictions(generation, from: 1) }
+    metadata.submit { [self] in renewEvictions(generation, from: .root) }
   }
 
   /// LIMIT: records looked at under one lock.
   private static let scanStep = 1024
 
-  private func renewEvictions(_ generation: UInt64, from start: Int) {
+  private func renewEvictions(_ generation: UInt64, from start: NodeIndex) {
     var start = start
     var breath = Breath(timer)
     while true {
       breath.take()
-      var found: [Int] = []
+      var found: [NodeID] = []
       let goesOn: Bool = state.withLock { state in
         guard state.planned.generation == generation, state.ending == nil else { return false }
-        let end = min(start + Self.scanStep, state.catalog.inodes.count)
-        for node in start..<max(start, end) where state.isEvictable(node) { found.append(node) }
-        start = end
-        return end < state.catalog.inodes.count
+        let next = state.namespace.visitNodes(from: start, limit: Self.scanStep) { node, _ in
+          if state.isEvictable(node) { found.append(state.namespace.id(of: node)) }
+        }
+        start = next ?? start
+        return next != nil
       }
       for node in found { planEviction(node, isRenewed: true) }
       if !goesOn { return }
@@ -149,23 +153,23 @@ extension Engine {
 
 extension EngineState {
   /// A resident file with content, under a name.
-  func isEvictable(_ node: Int) -> Bool {
-    let record = catalog.inodes[node]
+  func isEvictable(_ node: NodeIndex) -> Bool {
+    let record = namespace[node]
     return record.kind == .file && record.canBeDataless && record.state == .resident && !record.isOrphan
   }
 
   /// What the rules are asked about a resident file: the attempt is the one that made it so. nil when there is nothing to evict.
-  func evictionFacts(of node: Int, _ now: MonotonicTime) -> TriggerFacts? {
+  func evictionFacts(of node: NodeIndex, _ now: MonotonicTime) -> TriggerFacts? {
     guard isEvictable(node) else { return nil }
     return TriggerFacts(
-      path: catalog.path(of: node), names: catalog.names(of: node), kind: .file, size: catalog.inodes[node].size,
+      path: namespace.path(of: node), names: namespace.paths(of: node), kind: .file, size: namespace[node].size,
       trigger: .read,
-      attempt: max(1, Int(catalog.inodes[node].attempts)), sinceLoaded: now - loadedAt, seed: simulation.seed)
+      attempt: max(1, Int(namespace[node].attempts)), sinceLoaded: now - loadedAt, seed: simulation.seed)
   }
 
   /// The rule that wants a file evicted by an open, while nobody else has it open.
   func ruleBeforeRead(_ node: NodeID) -> String? {
-    guard let position = catalog.position(of: node), isEvictable(position), handles.count(of: position) == 0 else {
+    guard let position = namespace.index(of: node), isEvictable(position), handles.count(of: position) == 0 else {
       return nil
     }
     return planned.ruleBeforeRead(position)

@@ -81,7 +81,10 @@ public final class Engine: Sendable {
 extension Engine {
   /// Answers the waiters of an attempt when all of them are recorded.
   private func finishEnding(_ ending: AttemptEnding) {
-    while !ending.isRecorded { state.withLock { $0.record(ending, timer.now) } }
+    if !ending.isRecorded {
+      while !ending.isRecorded { state.withLock { $0.record(ending, timer.now) } }
+      unpin()
+    }
     ending.answer()
   }
 
@@ -108,9 +111,9 @@ enum Action {
   case cancel(any AttemptJob)
   case remove(ContentReference, size: Int64)
   /// A file without a name, which may hold content.
-  case dispose(Int)
+  case dispose(NodeID)
   /// A file that has become resident, and a rule that evicts.
-  case planEviction(Int)
+  case planEviction(NodeID)
   /// An attempt that has ended, and has waiters.
   case end(AttemptEnding)
   /// More attempts wait for free slots than may be begun under one hold of the lock.
@@ -126,31 +129,23 @@ public protocol SignalProbe: Sendable {
 /// Everything the engine's lock guards.
 struct EngineState: ~Copyable {
   let events: any EventSink
-  var catalog: Catalog
+  var namespace: Namespace
   var attempts: [UInt64: Attempt] = [:]
-  /// The attempt in flight for the whole of a node that is `materializing`.
-  var attemptOfNode: [Int: UInt64] = [:]
-  /// The attempts in flight for parts of a file, by its node.
-  var rangeAttempts: [Int: RangeAttempts] = [:]
-  /// Content that came in ranges, of files that are not resident or have a transfer; and content without a file.
-  var ranged: [Int: RangedContent] = [:]
-  var retired: [UInt64: RangedContent] = [:]
-  var nextRanged: UInt64 = 1
+  var contents = ItemContents()
+  /// Who keeps indices past a hold of the lock, and whether names and nodes are being given back: `Engine+Forgetting`.
+  var pins = 0
+  var isGivingBack = false
   /// Where each parked caller waits.
   var attemptOfWaiter: [WaiterID: WaiterPlace] = [:]
   /// Callers who wait for content that comes in ranges, by node.
-  var pageWaiters: [Int: PageWaiters] = [:]
+  var pageWaiters: [NodeIndex: PageWaiters] = [:]
   /// Callers that wait for the store's metadata (xattrs, link targets), or for an eviction before their open, by waiter.
   var storeCalls: [WaiterID: StoreCall] = [:]
   /// Requests that are on their way to the engine, and whether they were interrupted on it.
   var expected: [WaiterID: Bool] = [:]
   /// Files whose pages the kernel is to drop, and who waits until it has: nobody opens them before.
-  var dropping: [Int: [@Sendable () -> Void]] = [:]
+  var dropping: [NodeID: [@Sendable () -> Void]] = [:]
   var handles = OpenHandles()
-  /// Files that were opened for passthrough since it was last known that nobody maps them, with the number of the last such
-  /// open.
-  var passedThrough: [Int: UInt64] = [:]
-  var passthroughOpens: UInt64 = 0
   var failures = RecentFailures()
   var totals = MaterializationTotals()
   var budget: EngineConfiguration.Budget
@@ -184,9 +179,9 @@ struct EngineState: ~Copyable {
 
   init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime) {
     self.events = events
-    catalog = Catalog(root: root, nameKey: configuration.nameKey, timeOfDay: configuration.timeOfDay)
+    namespace = Namespace(root: root, nameKey: configuration.nameKey, timeOfDay: configuration.timeOfDay)
     simulation = configuration.simulation
-    catalog.present(configuration.simulation.presentation)
+    namespace.present(configuration.simulation.presentation)
     loadedAt = now
     link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
     budget = configuration.budget

@@ -19,17 +19,17 @@ extension EngineState {
   mutating func admit(
     _ node: NodeID, _ waiter: Waiter, _ verdict: Verdict?, _ now: MonotonicTime
   ) -> AdmissionStep {
-    guard let position = catalog.position(of: node) else {
+    guard let position = namespace.index(of: node) else {
       return .settled(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")), [])
     }
-    let record = catalog.inodes[position]
+    let record = namespace[position]
     guard record.canBeDataless, record.state != .resident else { return .settled(.ready, []) }
     if let ending { return .settled(.failed(ending), []) }
     let request = waiter.request
-    if record.kind == .file, rangedContent(position, has: Self.wanted(request, size: record.size)) != nil {
+    if record.kind == .file, contents.local(Self.wanted(request, size: record.size), of: position) != nil {
       return .settled(.ready, [])
     }
-    let running = attempt(for: position, request).flatMap { attempts[$0] }
+    let running = content(of: position).attempt(for: Self.wanted(request, size: record.size)).flatMap { attempts[$0] }
     let own = request.caller.policy.thread ?? request.caller.policy.process
     // Whoever joins is asked about policy alone, whatever attempt the rules were asked about.
     let needsRules = running == nil ? !simulation.rules.isEmpty : simulation.rules.decidesPolicy && own == nil
@@ -63,12 +63,12 @@ extension EngineState {
   }
 
   private func facts(
-    _ position: Int, _ request: TriggerRequest, attempt: Int, _ now: MonotonicTime
+    _ position: NodeIndex, _ request: TriggerRequest, attempt: Int, _ now: MonotonicTime
   ) -> TriggerFacts {
-    let record = catalog.inodes[position]
-    let kind: MaterializationKind = record.kind == .directory ? .directory : .file
+    let record = namespace[position]
+    let kind = record.materializationKind
     return TriggerFacts(
-      path: catalog.path(of: position), names: catalog.names(of: position), kind: kind,
+      path: namespace.path(of: position), names: namespace.paths(of: position), kind: kind,
       size: kind == .file ? record.size : 0, trigger: request.trigger,
       attempt: attempt, sinceLoaded: now - loadedAt, seed: simulation.seed)
   }
@@ -83,10 +83,10 @@ extension EngineState {
   }
 
   private mutating func refuse(
-    _ position: Int, _ waiter: Waiter, _ decision: Decision, _ policy: String, _ now: MonotonicTime
+    _ position: NodeIndex, _ waiter: Waiter, _ decision: Decision, _ policy: String, _ now: MonotonicTime
   ) -> Admission {
     totals.refusals += 1
-    let kind: MaterializationKind = catalog.inodes[position].kind == .directory ? .directory : .file
+    let kind = namespace[position].materializationKind
     let errno = simulation.profile.errnos(of: kind).refused
     let error = FSError(errno, "the caller may not materialize (policy: \(policy))")
     var record = started(position, waiter, attempt: nil, now)
@@ -97,8 +97,8 @@ extension EngineState {
   }
 
   /// What is decided about an attempt.
-  private func plan(_ position: Int, _ path: [UInt8], _ decision: Decision, attempt: Int) -> AttemptPlan {
-    let record = catalog.inodes[position]
+  private func plan(_ position: NodeIndex, _ path: [UInt8], _ decision: Decision, attempt: Int) -> AttemptPlan {
+    let record = namespace[position]
     let isFile = record.kind == .file
     let model = decision.latency?.value ?? (isFile ? simulation.latency : simulation.directoryLatency)
     var random = SeededRandom(
@@ -113,15 +113,14 @@ extension EngineState {
 
   /// Makes the attempt; its stages begin when its first waiter is in.
   private mutating func startAttempt(
-    _ position: Int, _ waiter: Waiter, _ decision: Decision, _ now: MonotonicTime
+    _ position: NodeIndex, _ waiter: Waiter, _ decision: Decision, _ now: MonotonicTime
   ) -> Attempt {
     let id = nextAttempt
-    let record = catalog.inodes[position]
-    let kind: MaterializationKind = record.kind == .directory ? .directory : .file
-    let path = catalog.path(of: position)
+    let record = namespace[position]
+    let kind = record.materializationKind
+    let path = namespace.path(of: position)
     let plan = plan(position, path, decision, attempt: Int(record.attempts) + 1)
     nextAttempt += 1
-    catalog.setState(.materializing, of: position)
     let attempt = Attempt(
       id: id, node: position, kind: kind, path: path, size: kind == .file ? record.size : 0, startedAt: now, plan: plan)
     if kind == .file {
@@ -130,10 +129,10 @@ extension EngineState {
       if plan.hydration == .partial, wanted != 0..<record.size {
         attempt.range = Self.aligned(wanted, size: record.size)
       }
-      attempt.isRanged = plan.hydration != .full || ranged[position] != nil || rangeAttempts[position] != nil
+      attempt.isRanged = plan.hydration != .full || content(of: position).isInRanges
     }
     attempts[id] = attempt
-    enter(attempt)
+    updateContent(of: position) { $0.begin(id, range: attempt.range) }
     var event = started(position, waiter, attempt: id, now)
     event.rules = plan.rules
     if kind == .file, plan.hydration != .full {
@@ -141,25 +140,25 @@ extension EngineState {
       event.range = attempt.range
     }
     events.record(.materializationStarted(event))
-    if record.attempts < .max { catalog.inodes[position].attempts += 1 }
+    namespace.count(.attempt, of: position)
     return attempt
   }
 
   /// A trigger as the log shows it, before it has changed anything. - Parameter attempt: nil for a refused one.
   private func started(
-    _ position: Int, _ waiter: Waiter, attempt: UInt64?, _ now: MonotonicTime
+    _ position: NodeIndex, _ waiter: Waiter, attempt: UInt64?, _ now: MonotonicTime
   ) -> Event.MaterializationStarted {
-    let record = catalog.inodes[position]
+    let record = namespace[position]
     let request = waiter.request
     var event = Event.MaterializationStarted(
-      attempt: attempt ?? 0, path: catalog.path(of: position), inode: record.inode,
+      attempt: attempt ?? 0, path: namespace.path(of: position), inode: record.inode,
       kind: record.kind == .directory ? .directory : .file, size: record.size, trigger: request.trigger,
       caller: request.caller, offset: request.offset, length: request.length, handle: request.handle,
       openFlags: request.openFlags ?? request.handle.flatMap { handles[$0]?.openFlags }, io: request.io,
       name: request.name, itemAttempt: Int(record.attempts) + 1, inFlight: attempts.count,
       priorOpens: Int(record.opens), priorStats: Int(record.stats), priorXattrCalls: Int(record.xattrCalls),
       time: now)
-    event.names = catalog.names(of: position)
+    event.names = namespace.paths(of: position)
     event.callerPath = request.callerPath.flatMap { event.names.contains($0) ? $0 : nil }
     return event
   }

@@ -15,8 +15,7 @@ extension EngineState {
     // All of a file comes in one step, or in parts.
     if !attempt.isRanged {
       totals.files += 1
-    } else if ranged[attempt.node]?.isCounted == false {
-      ranged[attempt.node]?.isCounted = true
+    } else if updateContent(of: attempt.node, { $0.countFile() }) {
       totals.files += 1
     }
     charge(attempt, bytes, now)
@@ -38,8 +37,7 @@ extension EngineState {
     totals.budgetedBytes = totals.budgetedBytes.saturatingAdd(bytes)
     if !attempt.isRanged {
       totals.budgetedFiles += 1
-    } else if ranged[attempt.node]?.isCharged == false {
-      ranged[attempt.node]?.isCharged = true
+    } else if updateContent(of: attempt.node, { $0.chargeFile() }) {
       totals.budgetedFiles += 1
     }
     checkBudget(attempt, caller, now)

@@ -32,7 +32,7 @@ extension EngineState {
   }
 
   /// A page-cache READ, or a call by path, that failed is asked for again by the kernel itself (see `RecentFailures`).
-  mutating func noteFailure(_ node: Int, _ waiter: Waiter, _ error: FSError, _ now: MonotonicTime) {
+  mutating func noteFailure(_ node: NodeIndex, _ waiter: Waiter, _ error: FSError, _ now: MonotonicTime) {
     let request = waiter.request
     if request.trigger == .open || request.trigger == .xattr, error.errno == .staleNFSFileHandle {
       return failures.notePath(node: node, threadID: request.caller.threadID, error: error, now: now)
@@ -41,7 +41,7 @@ extension EngineState {
     failures.note(
       RecentFailures.Key(node: node, threadID: request.caller.threadID, handle: request.handle ?? 0),
       range: offset..<max(offset, offset.addingReportingOverflow(length).partialValue), wait: request.pageWait,
-      size: catalog.inodes[node].size, error: error, now: now)
+      size: namespace[node].size, error: error, now: now)
   }
 
   /// Totals of what ended; content is counted when it comes.

@@ -105,17 +105,20 @@ extension EngineState {
     actions += attempt.timers.map { .cancelTimer($0) }
     // A listing changes nothing of what a directory shows, and a walk would have to ask for each again.
     if attempt.kind == .file, end.outcome == .ok || attempt.isRanged {
-      actions.append(.invalidateAttributes(NodeID(rawValue: UInt64(attempt.node))))
+      actions.append(.invalidateAttributes(namespace.id(of: attempt.node)))
     }
     if end.outcome == .ok, attempt.kind == .file, simulation.rules.decidesEviction {
-      actions.append(.planEviction(attempt.node))
+      actions.append(.planEviction(namespace.id(of: attempt.node)))
     }
     // Of not very many waiters the records are made here: the order of the log is that of the changes.
     let ending = AttemptEnding(attempt, end)
     record(ending, now)
+    // The rest of its waits is recorded under other holds of the lock.
+    if !ending.isRecorded { pins += 1 }
+    if attempt.kind == .directory { namespace.noteSweepable(attempt.node) }
     actions.append(.end(ending))
     actions += passSlot(of: attempt, now)
-    if catalog.inodes[attempt.node].isOrphan { actions.append(.dispose(attempt.node)) }
+    if namespace[attempt.node].isOrphan { actions.append(.dispose(namespace.id(of: attempt.node))) }
     return actions
   }
 

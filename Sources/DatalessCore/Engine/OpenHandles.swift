@@ -9,7 +9,7 @@
 /// left.
 struct OpenHandles {
   struct Handle {
-    let node: Int
+    let node: NodeIndex
     let process: ProcessID
     let openFlags: Int32
     let io: ReadMode
@@ -31,46 +31,46 @@ struct OpenHandles {
     var all: Int { direct + cached + passthrough + undecided }
   }
 
-  private var counts: [Int: Counts] = [:]
+  private var counts: [NodeIndex: Counts] = [:]
   /// Opens of files that are not closed yet, and all since the volume was mounted.
   private(set) var openNow = OpenModes()
   private(set) var sinceMount = OpenModes()
   private var handles: [UInt64: Handle] = [:]
   private var nextHandle: UInt64 = 1
-  private var closeWaiters: [Int: [UInt64: @Sendable () -> Void]] = [:]
+  private var closeWaiters: [NodeIndex: [UInt64: @Sendable () -> Void]] = [:]
   private var nextCloseWaiter: UInt64 = 1
 
   /// The handle number of every passthrough open; cached opens have 0.
   static let passthroughHandle = UInt64.max
 
-  func count(of node: Int) -> Int { counts[node]?.all ?? 0 }
+  func count(of node: NodeIndex) -> Int { counts[node]?.all ?? 0 }
 
   /// Which nodes are open now: one reference, where a copy of the whole is a dozen.
   var openNodes: OpenNodes { OpenNodes(counts: counts) }
 
   struct OpenNodes {
-    fileprivate let counts: [Int: Counts]
-    func contains(_ node: Int) -> Bool { (counts[node]?.all ?? 0) > 0 }
+    fileprivate let counts: [NodeIndex: Counts]
+    func contains(_ node: NodeIndex) -> Bool { (counts[node]?.all ?? 0) > 0 }
   }
 
   /// Whether an open must be passthrough: others of the node are, so that the kernel would refuse any other kind.
-  func mustPassThrough(_ node: Int) -> Bool { counts[node].map { $0.passthrough > 0 } ?? false }
+  func mustPassThrough(_ node: NodeIndex) -> Bool { counts[node].map { $0.passthrough > 0 } ?? false }
 
   /// Whether an open may be passthrough: only beside others of its kind.
-  func canPassThrough(_ node: Int) -> Bool {
+  func canPassThrough(_ node: NodeIndex) -> Bool {
     guard let open = counts[node] else { return true }
     return open.direct == 0 && open.cached == 0
   }
 
-  mutating func openDirectory(_ node: Int) { counts[node, default: Counts()].cached += 1 }
+  mutating func openDirectory(_ node: NodeIndex) { counts[node, default: Counts()].cached += 1 }
 
-  mutating func open(_ node: Int) {
+  mutating func open(_ node: NodeIndex) {
     counts[node, default: Counts()].cached += 1
     openNow.pageCache += 1
     sinceMount.pageCache += 1
   }
 
-  mutating func openPassthrough(_ node: Int) {
+  mutating func openPassthrough(_ node: NodeIndex) {
     counts[node, default: Counts()].undecided += 1
     openNow.passthrough += 1
     sinceMount.passthrough += 1
@@ -79,7 +79,7 @@ struct OpenHandles {
   /// Settles an undecided open that has a backing.
   ///
   /// - Returns: Whether it is passthrough; false if another open of the node had none and is cached, so that this one is.
-  mutating func confirm(_ node: Int) -> Bool {
+  mutating func confirm(_ node: NodeIndex) -> Bool {
     guard var open = counts[node], open.undecided > 0 else { return false }
     let passes = open.cached == 0 && open.direct == 0
     open.undecided -= 1
@@ -93,7 +93,7 @@ struct OpenHandles {
   ///
   /// - Returns: Whether it is a cached one now; false if it is still undecided, because others are passthrough: there is a
   ///   backing that it can share.
-  mutating func demote(_ node: Int) -> Bool {
+  mutating func demote(_ node: NodeIndex) -> Bool {
     guard var open = counts[node], open.undecided > 0 else { return true }
     guard open.passthrough == 0 else { return false }
     open.undecided -= 1
@@ -116,7 +116,7 @@ struct OpenHandles {
   ///   - io: How the kernel will read: directly, or through the page cache where it cannot.
   ///   - pagesBefore: Whether the kernel may have pages of the file in its cache.
   mutating func openWatched(
-    _ node: Int, process: ProcessID, openFlags: Int32, io: ReadMode, pagesBefore: Bool
+    _ node: NodeIndex, process: ProcessID, openFlags: Int32, io: ReadMode, pagesBefore: Bool
   ) -> UInt64 {
     counts[node, default: Counts()].direct += 1
     openNow.add(1, to: io)
@@ -157,7 +157,7 @@ struct OpenHandles {
 
   /// Closes one handle. - Returns: Its record, if it had one, and whom to tell that the node is no longer open.
   mutating func close(
-    _ node: Int, handle number: UInt64, isDirectory: Bool
+    _ node: NodeIndex, handle number: UInt64, isDirectory: Bool
   ) -> (handle: Handle?, waiters: [@Sendable () -> Void]) {
     let handle = number == 0 || number == Self.passthroughHandle ? nil : handles.removeValue(forKey: number)
     var open = counts[node] ?? Counts()
@@ -182,7 +182,7 @@ struct OpenHandles {
   }
 
   /// Asks to be told when the node's last handle closes. - Returns: A number to take it back by.
-  mutating func waitForClose(of node: Int, _ action: @escaping @Sendable () -> Void) -> UInt64 {
+  mutating func waitForClose(of node: NodeIndex, _ action: @escaping @Sendable () -> Void) -> UInt64 {
     let number = nextCloseWaiter
     nextCloseWaiter += 1
     closeWaiters[node, default: [:]][number] = action
@@ -190,7 +190,7 @@ struct OpenHandles {
   }
 
   /// Asks no longer.
-  mutating func stopWaiting(_ number: UInt64, forCloseOf node: Int) {
+  mutating func stopWaiting(_ number: UInt64, forCloseOf node: NodeIndex) {
     closeWaiters[node]?[number] = nil
     if closeWaiters[node]?.isEmpty == true { closeWaiters[node] = nil }
   }

@@ -25,11 +25,11 @@ struct PlannedEvictions {
 
   private struct Entry: Comparable {
     let deadline: MonotonicTime
-    let node: Int
+    let node: NodeIndex
     static func < (left: Entry, right: Entry) -> Bool { (left.deadline, left.node) < (right.deadline, right.node) }
   }
 
-  private var plans: [Int: Plan] = [:]
+  private var plans: [NodeIndex: Plan] = [:]
   private var heap = Heap<Entry>()
   /// When the timer lane calls next.
   private var timer: MonotonicTime?
@@ -52,7 +52,7 @@ struct PlannedEvictions {
   /// - Parameter isRenewed: Whether only the rules have changed: times that are known stay.
   /// - Returns: False if just this was planned already.
   mutating func plan(
-    _ node: Int, _ eviction: SystemEviction, rule: String, isRenewed: Bool, now: MonotonicTime
+    _ node: NodeIndex, _ eviction: SystemEviction, rule: String, isRenewed: Bool, now: MonotonicTime
   ) -> Bool {
     var isNew = true
     var plan = Plan(
@@ -73,13 +73,13 @@ struct PlannedEvictions {
   }
 
   /// The file is dataless, or no rule wants it evicted.
-  mutating func drop(_ node: Int) {
+  mutating func drop(_ node: NodeIndex) {
     guard let plan = plans[node] else { return }
     if plan.entry == nil { plans[node] = nil } else { plans[node]?.isActive = false }
   }
 
   /// The last handle was closed.
-  mutating func closed(_ node: Int, now: MonotonicTime) {
+  mutating func closed(_ node: NodeIndex, now: MonotonicTime) {
     guard var plan = plans[node], plan.isActive else { return }
     plan.lastClose = now
     plans[node] = plan
@@ -93,7 +93,7 @@ struct PlannedEvictions {
   }
 
   /// The rule that wants a file evicted by an open.
-  func ruleBeforeRead(_ node: Int) -> String? {
+  func ruleBeforeRead(_ node: NodeIndex) -> String? {
     guard let plan = plans[node], plan.isActive, plan.generation == generation, plan.eviction.beforeFirstRead else {
       return nil
     }
@@ -101,7 +101,7 @@ struct PlannedEvictions {
   }
 
   /// It could not be evicted although it was due. - Parameter isOpen: Otherwise it is mapped, which no close will tell.
-  mutating func refused(_ node: Int, isOpen: Bool, now: MonotonicTime) {
+  mutating func refused(_ node: NodeIndex, isOpen: Bool, now: MonotonicTime) {
     guard let plan = plans[node], plan.isActive, plan.entry == nil else { return }
     if isOpen {
       plans[node]?.isOverdue = true
@@ -113,15 +113,15 @@ struct PlannedEvictions {
   /// How long after a refusal a mapped file is looked at again.
   private static let mappedRetry: Int64 = 1_000_000_000
 
-  private mutating func enter(_ node: Int, at deadline: MonotonicTime) {
+  private mutating func enter(_ node: NodeIndex, at deadline: MonotonicTime) {
     if let entry = plans[node]?.entry, entry <= deadline { return }
     plans[node]?.entry = deadline
     heap.insert(Entry(deadline: deadline, node: node))
   }
 
   /// Takes what is to be evicted now, at most `limit` entries of the heap.
-  mutating func takeDue(_ now: MonotonicTime, limit: Int, isOpen: (Int) -> Bool) -> [(node: Int, rule: String)] {
-    var due: [(node: Int, rule: String)] = []
+  mutating func takeDue(_ now: MonotonicTime, limit: Int, isOpen: (NodeIndex) -> Bool) -> [(node: NodeIndex, rule: String)] {
+    var due: [(node: NodeIndex, rule: String)] = []
     var left = limit
     while left > 0, let first = heap.min, first.deadline <= now {
       left -= 1

@@ -15,12 +15,15 @@ struct RangedContent {
   /// Whether its file is counted: among all that was materialized, and against the budgets.
   var isCounted = false
   var isCharged = false
+
+  /// Whether all is there.
+  var isComplete: Bool { ranges.contains(0..<size) }
 }
 
 /// A transfer's share of a ranged content.
 struct RangedShare {
   let id: UInt64
-  let node: Int
+  let node: NodeIndex
   let reference: ContentReference
 }
 
@@ -44,27 +47,18 @@ extension EngineState {
     return range.lowerBound / rangeUnit * rangeUnit..<end
   }
 
-  /// The content that has a range of a file that is not resident; nil unless all of the range is there.
-  func rangedContent(_ position: Int, has range: Range<Int64>) -> ContentReference? {
-    // Nearly every volume has none.
-    guard !ranged.isEmpty, let content = ranged[position], content.ranges.contains(range) else { return nil }
-    return content.reference
+  /// What of an item is local.
+  func content(of node: NodeIndex) -> ItemContent { contents.content(of: node, in: namespace) }
+
+  /// Changes what of an item is local.
+  mutating func updateContent<Result>(of node: NodeIndex, _ change: (inout ItemContent) -> Result) -> Result {
+    contents.update(node, in: &namespace, change)
   }
 
-  /// The attempt in flight that a trigger joins.
-  func attempt(for position: Int, _ request: TriggerRequest) -> UInt64? {
-    if let whole = attemptOfNode[position] { return whole }
-    guard !rangeAttempts.isEmpty, let parts = rangeAttempts[position] else { return nil }
-    return parts.attempt(with: Self.wanted(request, size: catalog.inodes[position].size))
-  }
-
-  /// Files an attempt under its node.
-  mutating func enter(_ attempt: Attempt) {
-    if let range = attempt.range {
-      rangeAttempts[attempt.node, default: RangeAttempts()].insert(attempt.id, range)
-    } else {
-      attemptOfNode[attempt.node] = attempt.id
-    }
+  /// Gives up content that no item has any more.
+  mutating func giveUp(_ dropped: ItemContent.Dropped?, of node: NodeIndex) -> [Action] {
+    guard let dropped, let reference = contents.giveUp(dropped) else { return [] }
+    return [.remove(reference, size: namespace[node].size)]
   }
 
   /// Puts a caller into an attempt, and under the page that he waits for, if he may be answered before its end.
@@ -72,12 +66,12 @@ extension EngineState {
     attemptOfWaiter[waiter.id] = WaiterPlace(attempt: attempt.id, slot: attempt.waiters.append(waiter))
     guard attempt.plan.hydration != .full else { return }
     let wanted = Self.wanted(waiter.request, size: attempt.size)
-    let last = ranged[attempt.node].map { $0.ranges.lastMissing(in: wanted) } ?? wanted.upperBound - 1
+    let last = contents.parts(of: attempt.node).map { $0.ranges.lastMissing(in: wanted) } ?? wanted.upperBound - 1
     if let last { expect(last, waiter.id, attempt.node) }
   }
 
   /// Files a waiter under the page with an offset: he is looked at when it arrives.
-  private mutating func expect(_ offset: Int64, _ waiter: WaiterID, _ node: Int) {
+  private mutating func expect(_ offset: Int64, _ waiter: WaiterID, _ node: NodeIndex) {
     let page = offset / Self.rangeUnit
     attemptOfWaiter[waiter]?.page = page
     pageWaiters[node, default: PageWaiters()].insert(waiter, at: page)
@@ -85,54 +79,17 @@ extension EngineState {
 
   /// The attempt has ended: what its node is now, and what is to be removed.
   mutating func settle(_ attempt: Attempt, _ isOk: Bool) -> [Action] {
-    let node = attempt.node
-    if attemptOfNode[node] == attempt.id { attemptOfNode[node] = nil }
-    if let range = attempt.range {
-      rangeAttempts[node]?.remove(attempt.id, range)
-      if rangeAttempts[node]?.isEmpty == true { rangeAttempts[node] = nil }
+    let (dropped, isBusy) = updateContent(of: attempt.node) { content in
+      let dropped = content.end(attempt.id, range: attempt.range, isRanged: attempt.isRanged, isOk: isOk)
+      return (dropped, content.isBusy)
     }
-    if attemptOfNode[node] == nil, rangeAttempts[node] == nil { pageWaiters[node] = nil }
-    guard attempt.isRanged else {
-      catalog.setState(isOk ? .resident : .dataless, of: node)
-      return []
-    }
-    let isBusy = attemptOfNode[node] != nil || rangeAttempts[node] != nil
-    guard let content = ranged[node] else {
-      // Nothing has come yet, or an attempt beside this one has completed the file.
-      if catalog.inodes[node].state != .resident { catalog.setState(isBusy ? .materializing : .dataless, of: node) }
-      return []
-    }
-    if content.ranges.contains(0..<content.size) {
-      // Not once more when an attempt beside this one has completed it: `present.ctime` would move again.
-      if catalog.inodes[node].state != .resident { catalog.setState(.resident, of: node) }
-      catalog.setPartialBlocks(nil, of: node)
-      if content.transfers == 0, !isBusy { ranged[node] = nil }
-      return []
-    }
-    if isBusy {
-      catalog.setState(.materializing, of: node)
-    } else if content.ranges.isEmpty {
-      catalog.setState(.dataless, of: node)
-      return retire(node)
-    } else {
-      catalog.setState(.partial, of: node)
-    }
-    return []
-  }
-
-  /// Takes the content from its file. It is removed when no transfer can write to it any more.
-  mutating func retire(_ node: Int) -> [Action] {
-    guard let content = ranged.removeValue(forKey: node) else { return [] }
-    catalog.inodes[node].payload = 0
-    catalog.setPartialBlocks(nil, of: node)
-    guard content.transfers > 0 else { return [.remove(content.reference, size: content.size)] }
-    retired[content.id] = content
-    return []
+    if !isBusy { pageWaiters[attempt.node] = nil }
+    return giveUp(dropped, of: attempt.node)
   }
 
   /// Answers those of some waiters whose ranges are there; the others wait for the last page that they miss.
-  mutating func serve(_ waiters: some Sequence<WaiterID>, of node: Int, _ now: MonotonicTime) -> [Action] {
-    guard let content = ranged[node] else { return [] }
+  mutating func serve(_ waiters: some Sequence<WaiterID>, of node: NodeIndex, _ now: MonotonicTime) -> [Action] {
+    guard let content = contents.parts(of: node) else { return [] }
     var actions: [Action] = []
     for id in waiters {
       guard let place = attemptOfWaiter[id], let attempt = attempts[place.attempt],
@@ -174,7 +131,7 @@ extension Engine {
         guard let attempt = state.attempts[id] else { return false }
         let range = attempt.range ?? 0..<attempt.size
         let rest = max(from, range.lowerBound)..<range.upperBound
-        let part = state.ranged[attempt.node]?.ranges.missing(in: rest, limit: Self.missingStep) ?? [rest]
+        let part = state.contents.parts(of: attempt.node)?.ranges.missing(in: rest, limit: Self.missingStep) ?? [rest]
         missing += part
         cursor = part.count == Self.missingStep ? part.last.map { min($0.upperBound, range.upperBound) } : nil
         if attempt.range == nil, attempt.plan.hydration == .progressive { first = attempt.firstOffset }
@@ -201,16 +158,13 @@ extension Engine {
   func shareContent(_ id: UInt64, made: ContentReference?, generation: UInt32 = 0) -> RangedShare? {
     state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
-      let node = attempt.node
-      if state.ranged[node] == nil {
-        guard let made else { return nil }
-        state.ranged[node] = RangedContent(id: state.nextRanged, reference: made, size: attempt.size)
-        state.nextRanged += 1
-        state.catalog.inodes[node].payload = made.rawValue
-        state.catalog.inodes[node].generation = generation
+      let number = state.contents.makeNumber()
+      let shared = state.updateContent(of: attempt.node) { content in
+        content.share(generation: generation) {
+          made.map { RangedContent(id: number, reference: $0, size: attempt.size) }
+        }
       }
-      state.ranged[node]?.transfers += 1
-      return state.ranged[node].map { RangedShare(id: $0.id, node: node, reference: $0.reference) }
+      return shared.map { RangedShare(id: $0.id, node: attempt.node, reference: $0.reference) }
     }
   }
 
@@ -219,11 +173,10 @@ extension Engine {
   /// - Returns: False when the attempt has ended meanwhile: the transfer stops.
   func arrived(_ id: UInt64, _ share: RangedShare, _ range: Range<Int64>) -> Bool {
     let due: [Set<WaiterID>]? = state.withLock { state in
-      guard let attempt = state.attempts[id], state.ranged[share.node]?.id == share.id else { return nil }
-      state.ranged[share.node]?.ranges.insert(range)
+      guard let attempt = state.attempts[id], state.updateContent(of: share.node, { $0.arrived(range, in: share.id) }) else {
+        return nil
+      }
       state.countArrival(attempt, Int64(range.count), timer.now)
-      let count = state.ranged[share.node]?.ranges.count ?? 0
-      state.catalog.setPartialBlocks((count / 4096 + (count % 4096 == 0 ? 0 : 1)) * 8, of: share.node)
       return state.pageWaiters[share.node]?.take(range) ?? []
     }
     guard let due else { return false }
@@ -252,18 +205,8 @@ extension Engine {
   /// A transfer will not write any more.
   func endTransfer(_ share: RangedShare) {
     let actions: [Action] = state.withLock { state in
-      if state.ranged[share.node]?.id == share.id {
-        state.ranged[share.node]?.transfers -= 1
-        let isIdle = state.attemptOfNode[share.node] == nil && state.rangeAttempts[share.node] == nil
-        if state.ranged[share.node]?.transfers == 0, isIdle, state.catalog.inodes[share.node].state == .resident {
-          state.ranged[share.node] = nil
-        }
-        return []
-      }
-      state.retired[share.id]?.transfers -= 1
-      guard let content = state.retired[share.id], content.transfers == 0 else { return [] }
-      state.retired[share.id] = nil
-      return [.remove(content.reference, size: content.size)]
+      if state.updateContent(of: share.node, { $0.endTransfer(in: share.id) }) { return [] }
+      return state.contents.endTransfer(in: share.id).map { [.remove($0.reference, size: $0.size)] } ?? []
     }
     perform(actions)
   }

@@ -1,7 +1,7 @@
 internal import SystemPackage
 internal import Synchronization
 
-/// One refresh: known directories of the store are listed again, and what changed is put into the catalog.
+/// One refresh: known directories of the store are listed again, and what changed is put into the namespace.
 ///
 /// A directory at a time on the metadata lane, its entries by small batches under the engine's lock. Names that are new, or that
 /// another item has, wait until all directories are listed: only then can a rename be told from an item that came and one
@@ -22,8 +22,8 @@ public final class Refresh: Sendable {
   private struct Work {
     var findings: RefreshFindings
     /// Directories to be listed, the next one last.
-    var directories: [(node: Int, recurses: Bool)] = []
-    var walked: Set<Int> = []
+    var directories: [(node: NodeIndex, recurses: Bool)] = []
+    var walked: Set<NodeIndex> = []
     /// Paths that were asked for and were not known.
     var unknown: [[UInt8]] = []
     var failures: [(path: [UInt8], error: FSError)] = []
@@ -100,7 +100,7 @@ public final class Refresh: Sendable {
     for path in paths {
       switch engine.resolve(path) {
       case .found(let node):
-        if engine.isListedDirectory(node) { work.directories.append((Int(node.rawValue), true)) }
+        if let node = engine.listedDirectory(node) { work.directories.append((node, true)) }
       case .absent: work.unknown.append(path)
       case .insideDataless: continue
       }
@@ -111,8 +111,8 @@ public final class Refresh: Sendable {
       var parent = path
       while !parent.isEmpty {
         parent = parent.lastIndex(of: UInt8(ascii: "/")).map { Array(parent[..<$0]) } ?? []
-        guard case .found(let node) = engine.resolve(parent), engine.isListedDirectory(node) else { continue }
-        if known.insert(Int(node.rawValue)).inserted { work.directories.append((Int(node.rawValue), false)) }
+        guard case .found(let found) = engine.resolve(parent), let node = engine.listedDirectory(found) else { continue }
+        if known.insert(node).inserted { work.directories.append((node, false)) }
         break
       }
     }
@@ -121,10 +121,10 @@ public final class Refresh: Sendable {
   // MARK: - One directory
 
   /// - Returns: Why the whole refresh cannot go on.
-  private func list(_ node: Int, recurses: Bool, _ work: inout Work) -> FSError? {
+  private func list(_ node: NodeIndex, recurses: Bool, _ work: inout Work) -> FSError? {
     if let error = stopped { return error }
     if recurses, !work.walked.insert(node).inserted { return nil }
-    let isRoot = node == Int(NodeID.root.rawValue)
+    let isRoot = node == .root
     guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses) else { return nil }
     do throws(FSError) {
       if isRoot {
@@ -144,7 +144,7 @@ public final class Refresh: Sendable {
         }
         counts.withLock { $0 = work.findings.counts }
       }
-      var cursor: UInt32? = isCurrent ? 0 : nil
+      var cursor: NameCursor? = isCurrent ? .start : nil
       while let position = cursor {
         cursor = engine.state.withLock {
           $0.collectVanished(place, from: position, limit: 1024, &work.findings)
@@ -185,9 +185,9 @@ public final class Refresh: Sendable {
     var formers: [StoreIdentity: RefreshFindings.Former] = [:]
     if !deferred.isEmpty {
       let wanted = Set(deferred.map { StoreIdentity($0.attributes) })
-      inSteps(of: 256, vanished) { state, part in state.noteFormer(part.map { Int($0) }, wanted, &formers) }
+      inSteps(of: 256, vanished) { state, part in state.noteFormer(part, wanted, &formers) }
       inSteps(of: 64, deferred) { state, part in
-        state.noteFormer(part.map { state.dentry(of: $0) }, wanted, &formers)
+        state.noteFormer(part.compactMap { state.name(of: $0) }, wanted, &formers)
       }
       askGenerations(&deferred, formers)
     }
@@ -195,7 +195,7 @@ public final class Refresh: Sendable {
       for item in part { state.settle(item, &formers, &work.findings, engine.timer.now) }
     }
     inSteps(of: 64, vanished) { state, part in
-      for dentry in part { state.dropVanished(Int(dentry), &work.findings, engine.timer.now) }
+      for name in part { state.dropVanished(name, &work.findings, engine.timer.now) }
     }
     engine.tellChangedNodes()
   }
@@ -210,7 +210,7 @@ public final class Refresh: Sendable {
       breath.take()
       let path: [UInt8]? = engine.state.withLock { state in
         guard state.needsGeneration(deferred[index], formers) else { return nil }
-        let directory = state.catalog.path(of: deferred[index].place.directory)
+        let directory = state.namespace.path(of: deferred[index].place.directory)
         return directory + (directory.isEmpty ? [] : [UInt8(ascii: "/")]) + deferred[index].name
       }
       guard let path else { continue }
@@ -242,11 +242,11 @@ public final class Refresh: Sendable {
         fail(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"), &work)
       }
     }
-    engine.dispose(engine.state.withLock { $0.catalog.takeOrphans() })
+    engine.dispose(engine.state.withLock { $0.namespace.takeOrphans() })
     let directories = work.findings.changedNames
     let left = Countdown(directories.count) { [self, work] in complete(work, error) }
     for (directory, names) in directories {
-      engine.kernel.invalidateDirectory(NodeID(rawValue: UInt64(directory)), names: { names }) { left.one() }
+      engine.kernel.invalidateDirectory(engine.id(of: directory), names: { names }) { left.one() }
     }
   }
 

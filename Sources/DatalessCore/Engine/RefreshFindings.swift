@@ -1,8 +1,8 @@
-/// What a refresh has seen so far and has not put into the catalog yet.
+/// What a refresh has seen so far and has not put into the namespace yet.
 struct RefreshFindings {
   /// A listed directory, as it was when its new listing began.
   struct Place {
-    let directory: Int
+    let directory: NodeIndex
     /// Another one means that somebody else has listed it since.
     let epoch: UInt8
     /// Whether listed directories in it are refreshed, too.
@@ -20,19 +20,19 @@ struct RefreshFindings {
 
   /// A name whose node another name may have by now.
   struct Former {
-    let dentry: Int
-    let node: Int
+    let name: NameIndex
+    let node: NodeIndex
   }
 
   let by: RefreshOrigin
   let keeps: Bool
   var deferred: [Deferred] = []
   /// Names that the listing of their directory did not have any more.
-  var vanished: [UInt32] = []
+  var vanished: [NameIndex] = []
   /// Listed directories that were seen.
-  var subdirectories: [Int] = []
+  var subdirectories: [NodeIndex] = []
   /// Names that lead elsewhere now, or have come or gone, by directory: for the kernel.
-  var changedNames: [Int: [[UInt8]]] = [:]
+  var changedNames: [NodeIndex: [[UInt8]]] = [:]
   var counts = RefreshCounts()
 
   /// LIMIT: renames are recognized among so many new names at a time; others are an item that came and one that went.
@@ -45,7 +45,7 @@ struct RefreshFindings {
     self.keeps = keeps
   }
 
-  mutating func noteName(_ name: some Sequence<UInt8>, in directory: Int) {
+  mutating func noteName(_ name: some Sequence<UInt8>, in directory: NodeIndex) {
     changedNames[directory, default: []].append(Array(name))
   }
 }

@@ -1,5 +1,5 @@
-/// Where one file's content lies in a content store; opaque outside it. Eight bytes, kept in the catalog's record.
-public struct ContentReference: Sendable, Hashable {
+/// Where one file's content lies in a content store; opaque outside it. Eight bytes, kept in the namespace's record.
+public struct ContentReference: Sendable, Hashable, BitwiseCopyable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 }

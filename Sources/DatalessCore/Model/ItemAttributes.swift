@@ -76,6 +76,9 @@ public struct ItemAttributes: Sendable, Hashable {
   /// The kind of item, from the type bits of `mode`; an unknown type counts as a FIFO, which nothing ever opens.
   public var kind: ItemKind { ItemKind(rawValue: UInt8((mode >> 12) & 0xf)) ?? .fifo }
 
+  /// Whether other names may lead to the same item (hard links).
+  var mayHaveSeveralNames: Bool { linkCount > 1 && kind != .directory }
+
   /// Whether both describe the same bytes of the same file: device, inode, birth, type, size, mtime and ctime agree.
   public func isSameVersion(as other: ItemAttributes) -> Bool {
     device == other.device && inode == other.inode && birth == other.birth && kind == other.kind && size == other.size

@@ -68,7 +68,8 @@ public protocol KernelCache: Sendable {
     _ node: NodeID, names: @escaping @Sendable () -> [[UInt8]], completion: @escaping @Sendable () -> Void)
 }
 
-/// A FUSE node id: a dense index into the catalog, 1 for the root, never reused while mounted, not st_ino.
+/// A FUSE node id: the place of an item's record, and above 32 bits how often the place was used before; 1 for the root. Never
+/// given twice while mounted; not st_ino.
 public struct NodeID: Sendable, Hashable, Comparable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }

@@ -8,8 +8,6 @@ public struct Presentation: Sendable, Equatable {
   /// The file system type is `fuse.<subtype>`; nil: `dataless`, or what the volume was mounted with. Fixed at the mount.
   public var subtype: String?
 
-  public static let defaultSubtype = "dataless"
-
   public init() {}
 
   /// st_blocks of a file without its content, in units of 512 bytes. A resident file has its own.

@@ -8,7 +8,7 @@ public import DatalessControl
 public protocol ControlBackend: Sendable {
   func status() async throws -> VolumeStatus
 
-  /// One page of a listing, from the catalog alone: nothing is materialized, listed or counted as a request.
+  /// One page of a listing, from the namespace alone: nothing is materialized, listed or counted as a request.
   ///
   /// The first page starts with the item at `query.path` itself. If that is a listed directory, its children follow,
   /// and with `query.recursive` what is below them. A dataless directory is one item. - Throws: ENOENT, ENOTDIR;
@@ -60,7 +60,7 @@ public protocol ControlBackend: Sendable {
   /// Changes the scenario, or throws a `ScenarioError` and leaves it as it is.
   func changeScenario(_ edit: ScenarioEdit, by: ChangeOrigin) async throws -> ScenarioChange
 
-  /// What the rules would decide, from the catalog alone. - Throws: ENOENT, ESRCH for the process.
+  /// What the rules would decide, from the namespace alone. - Throws: ENOENT, ESRCH for the process.
   func explain(_ query: ExplainQuery) async throws -> ExplainAnswer
 
   /// Writes `run.finished`. - Throws: EINVAL when no run was started.

@@ -2,7 +2,7 @@
 struct VolumeCounters: Sendable {
   /// Requests that reached the daemon, by operation. The kernel's caches serve others without us.
   var requests: LogValue
-  /// Items known to the catalog, by state.
+  /// Items known to the namespace, by state.
   var items: LogValue
   /// What was materialized: files, directories, bytes, failures, refusals.
   var materialized: LogValue

@@ -1,7 +1,7 @@
 import DatalessControl
 import DatalessCore
 
-/// A walk through the catalog in pages, depth first. Its cursor is the way to where it stands, so the server keeps
+/// A walk through the namespace in pages, depth first. Its cursor is the way to where it stands, so the server keeps
 /// nothing between two pages.
 struct ItemWalk {
   private struct Level {

@@ -43,7 +43,7 @@ actor LiveScenario {
 
   /// What the kernel has kept of attributes is what they looked like before. Whoever changed it may look as soon as this is done.
   private func refreshAttributes() async {
-    var cursor: NodeID?
+    var cursor: NodeCursor?
     repeat {
       cursor = engine.refreshAttributes(from: cursor)
       await Task.yield()

@@ -26,7 +26,7 @@ final class VolumeBackend: ControlBackend {
     return walk.page(engine, recursive: query.recursive, limit: max(1, min(query.limit, ItemQuery.limitMax)))
   }
 
-  /// The node of a path, if the catalog knows it without listing anything.
+  /// The node of a path, if the namespace knows it without listing anything.
   func known(_ path: [UInt8]) throws(FSError) -> NodeID {
     switch engine.resolve(path) {
     case .found(let node): return node

@@ -3,7 +3,8 @@ internal import DatalessCore
 /// What a content reference of the session store says: which layout, and where in it.
 ///
 /// Bit 63 set: a file of its own; bits 32...62 the 4 KiB blocks it had on disk when it was committed, bits 0...31 its number.
-/// Bit 63 clear: a slot in a slab; bits 32...47 the slab's number, bits 0...31 the slot's first page.
+/// Bit 63 clear, bit 62 set: a slot in a slab; bits 32...47 the slab's number, bits 0...31 the slot's first page. So 0 is no
+/// content's reference.
 enum ContentLocation: Hashable {
   /// Content up to this size lies in a slab.
   static let slabLimit: Int64 = 128 << 10
@@ -27,7 +28,7 @@ enum ContentLocation: Hashable {
     case .file(let number, let pages):
       ContentReference(rawValue: 1 << 63 | UInt64(pages & 0x7fff_ffff) << 32 | UInt64(number))
     case .slot(let slab, let page):
-      ContentReference(rawValue: UInt64(slab) << 32 | UInt64(page))
+      ContentReference(rawValue: 1 << 62 | UInt64(slab) << 32 | UInt64(page))
     }
   }
 

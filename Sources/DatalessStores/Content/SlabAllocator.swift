@@ -26,7 +26,4 @@ struct SlabAllocator {
 
   /// Gives a slot back.
   mutating func give(_ page: UInt32, _ pages: Int) { free[pages].append(page) }
-
-  /// Slots waiting to be used again.
-  var freeSlots: Int { free.reduce(0) { $0 + $1.count } }
 }

@@ -1,4 +1,4 @@
-import DatalessCore
+@testable import DatalessCore
 import Synchronization
 
 /// An engine with everything around it under the test's control.
@@ -44,6 +44,20 @@ final class EngineFixture: Sendable {
     case .failed(let error): answer.set(.failed(error))
     }
     return answer
+  }
+
+  /// The place of a node's record; not to be asked for under the engine's lock.
+  func index(_ node: NodeID) -> NodeIndex { engine.state.withLock { $0.namespace.index(of: node) } ?? .root }
+
+  /// As `node`, for the kernel: it knows the node until it gives the lookup back.
+  func lookUp(_ path: String) -> NodeID {
+    // Listed first.
+    _ = node(path)
+    let parts = path.split(separator: "/")
+    let directory = node(parts.dropLast().joined(separator: "/"))
+    let found = Array((parts.last ?? "").utf8).withUnsafeBufferPointer { engine.lookup($0, in: directory) }
+    guard case .found(let item) = found else { return NodeID(rawValue: 0) }
+    return item.node
   }
 
   /// Lists the directories of a path, without latency, and returns its node.

@@ -49,9 +49,10 @@ struct AnswerRaceTests {
     let child = try ChildProcess(script: "cd '\(volume)'; ls -l | wc -l; stat held file-7 none > /dev/null 2>&1")
     #expect(child.readLine() == "1502")
     child.waitForExit()
-    let nodes = served.engine.state.withLock { $0.catalog.inodes.count }
     func given() -> [UInt32] {
-      served.engine.state.withLock { state in (2..<nodes).map { state.catalog.inodes[$0].lookups } }
+      served.engine.state.withLock { state in
+        (2..<state.namespace.nodeEnd).map { state.namespace[NodeIndex(rawValue: $0)].lookups }
+      }
     }
     #expect(given().count == 1_501 && given().allSatisfy { $0 > 0 })
     for name in ["held"] + (0..<1_500).map({ "file-\($0)" }) {

@@ -31,11 +31,11 @@ engine.add(
     tests=["EngineEvictTests"])
 engine.add(
     "opened-while-dropped", "Engine+Handles.swift", "a file is opened while the kernel is to drop its pages",
-    "if !state.dropping.isEmpty, state.dropping[position] != nil {",
-    "if !state.dropping.isEmpty, state.dropping[position] != nil, !FAULT {", tests=["EngineEvictTests"])
+    "if !state.dropping.isEmpty, state.dropping[node] != nil {",
+    "if !state.dropping.isEmpty, state.dropping[node] != nil, !FAULT {", tests=["EngineEvictTests"])
 engine.add(
     "evicted-while-dropped", "Engine+Evict.swift", "a file is evicted twice at the same time",
-    "if dropping[position] != nil {", "if dropping[position] != nil, !FAULT {", tests=["EngineEvictTests"])
+    "if dropping[node] != nil {", "if dropping[node] != nil, !FAULT {", tests=["EngineEvictTests"])
 engine.add(
     "end-in-one-piece", "Engine+Pieces.swift", "what is done to many attempts is done under one hold of the lock",
     "while size < Self.pieceSize {", "while FAULT || size < Self.pieceSize {", tests=["LockHoldTests"])
@@ -139,18 +139,18 @@ engine.add(
     tests=["EngineEvictTests"])
 engine.add(
     "parent-evicted", "Engine+Evict.swift", "a directory with one resident child is evicted",
-    "if record.busyChildren > 0 {", "if record.busyChildren > (FAULT ? 1 : 0) {", tests=["EngineEvictTests"])
+    "if record.localChildCount > 0 {", "if record.localChildCount > (FAULT ? 1 : 0) {", tests=["EngineEvictTests"])
 engine.add(
     "mapped-evicted", "Engine+Evict.swift", "what was opened for passthrough is evicted without a look at its mappings",
-    "if let lastOpen = passedThrough[position], lastOpen != cleared {",
-    "if let lastOpen = passedThrough[position], lastOpen != cleared, !FAULT {", tests=["HandleTests"])
+    "if let lastOpen = content.work.lastPassthroughOpen, lastOpen != cleared {",
+    "if let lastOpen = content.work.lastPassthroughOpen, lastOpen != cleared, !FAULT {", tests=["HandleTests"])
 engine.add(
     "evict-waits-for-ever", "Engine+Evict.swift", "the eviction of a file that stays open is never answered",
     "forCloseOf: position) }\n        again()", "forCloseOf: position) }\n        if !FAULT { again() }",
     tests=["EngineEvictTests"])
 engine.add(
     "evicted-stays-planned", "Engine+Evict.swift", "the plan to evict a file outlives its eviction",
-    "planned.drop(position)", "if !FAULT { planned.drop(position) }", tests=["SystemEvictionTests"])
+    "planned.drop(node)", "if !FAULT { planned.drop(node) }", tests=["SystemEvictionTests"])
 engine.add(
     "passthrough-beside-direct", "OpenHandles.swift", "passthrough beside a handle opened dataless: the kernel says EIO",
     "return open.direct == 0 && open.cached == 0", "return (open.direct == 0 || FAULT) && open.cached == 0",
@@ -165,9 +165,9 @@ engine.add(
     "guard plan.isActive, plan.generation == generation else { continue }",
     "guard plan.isActive, plan.generation == generation || FAULT else { continue }", tests=["SystemEvictionTests"])
 engine.add(
-    "space-freed-too-early", "RangedContent.swift", "content is freed while a transfer can still write to it",
-    "guard content.transfers > 0 else { return [.remove(",
-    "guard content.transfers > 0, !FAULT else { return [.remove(", tests=["AttemptEndTests"])
+    "space-freed-too-early", "../Content/ItemContents.swift", "content is freed while a transfer can still write to it",
+    "guard let content = dropped.writtenTo else {", "guard let content = dropped.writtenTo, !FAULT else {",
+    tests=["ItemContentTests|AttemptEndTests"])
 engine.add(
     "process-before-thread", "EngineState+Admission.swift", "a process' policy overrules its thread's",
     "let own = request.caller.policy.thread ?? request.caller.policy.process",
@@ -183,7 +183,8 @@ engine.add(
     tests=["EngineMaterializeTests"])
 engine.add(
     "parts-budgeted-as-files", "EngineState+Budget.swift", "each part of a file counts as a file of the budget",
-    "} else if ranged[attempt.node]?.isCharged == false {", "} else if ranged[attempt.node]?.isCharged == false || FAULT {",
+    "} else if updateContent(of: attempt.node, { $0.chargeFile() }) {",
+    "} else if updateContent(of: attempt.node, { $0.chargeFile() }) || FAULT {",
     tests=["BudgetTests"])
 engine.add(
     "failed-attempts-free", "RangedContent.swift", "what an attempt has brought counts only when it ends well",
@@ -205,21 +206,42 @@ engine.add(
     tests=["EngineMaterializeTests|CatalogTests|RefreshTests"])
 engine.add(
     "reads-of-parts-not-booked", "Engine+Handles.swift", "what a handle reads of partial content is not in the log",
-    "if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {\n        note()",
-    "if let reference = state.rangedContent(position, has: offset..<max(offset, end)) {\n        if !FAULT { note() }",
+    "if let reference = state.contents.local(offset..<max(offset, end), of: position) {\n        note()",
+    "if let reference = state.contents.local(offset..<max(offset, end), of: position) {\n        if !FAULT { note() }",
     tests=["EngineHydrationTests|HandleTests"])
 
-catalog = Part(
-    "Sources/DatalessCore/Catalog", ["^DatalessCoreTests\\..*AttemptEndTests", "^DatalessCoreTests\\."])
-catalog.add(
-    "gone-keeps-busy", "Catalog+Listing.swift", "a resident file that vanished keeps its directory from being evicted",
-    "if isBusy(inodes[node]) {\n      let parent = Int(dentries[dentry].parent)",
-    "if isBusy(inodes[node]), !FAULT {\n      let parent = Int(dentries[dentry].parent)",
-    tests=["CatalogTests|RefreshTests"])
-catalog.add(
+namespace = Part(
+    "Sources/DatalessCore/Namespace", ["^DatalessCoreTests\\..*AttemptEndTests", "^DatalessCoreTests\\."])
+namespace.add(
+    "gone-keeps-busy", "NameGraph.swift", "a resident file that vanished keeps its directory from being evicted",
+    "if nodes[record.node].isLocal { countLocalChild(in: directory, !isGone) }",
+    "if nodes[record.node].isLocal, !FAULT { countLocalChild(in: directory, !isGone) }",
+    tests=["NamespaceTests|RefreshTests"])
+namespace.add(
+    "id-given-twice", "NodeTable.swift", "a place that is used again has the id that it had",
+    "records[node].uses += 1", "records[node].uses += FAULT ? 0 : 1", tests=["ForgettingTests"])
+namespace.add(
+    "swept-while-open", "NameGraph.swift", "a cookie of an open directory leads nowhere",
+    "if isInUse(directory) ||", "if (isInUse(directory) && !FAULT) ||", tests=["ForgettingTests"])
+namespace.add(
+    "known-node-forgotten", "NameGraph.swift", "what the kernel still knows is forgotten",
+    "guard record.isOrphan, record.lookups == 0,", "guard record.isOrphan, record.lookups == 0 || FAULT,",
+    tests=["ForgettingTests"])
+namespace.add(
+    "former-directory-forgotten", "NameGraph.swift", "a directory is forgotten before the items that were in it",
+    "!gone.hasFormer(in: node), record.firstName", "!gone.hasFormer(in: node) || FAULT, record.firstName", tests=["ForgettingTests"])
+namespace.add(
+    "nothing-given-back", "../Engine/Engine+Forgetting.swift", "names and items that went keep their memory",
+    "guard state.mayGiveBack, !state.isGivingBack else { return false }",
+    "guard state.mayGiveBack, !state.isGivingBack, !FAULT else { return false }", tests=["ForgettingTests"])
+namespace.add(
+    "whole-file-forgotten", "../Content/ItemContent.swift", "an attempt beside the one that completed a file makes it dataless",
+    "if work.parts == nil, cell.state == .resident { return nil }",
+    "if work.parts == nil, cell.state == .resident, !FAULT { return nil }", tests=["ItemContentTests"])
+namespace.add(
     "device-number-ignored", "SourceRelation.swift", "another device under the name of a device goes unnoticed",
     "guard specialDevice == listed.specialDevice else { return .version }",
-    "guard FAULT || specialDevice == listed.specialDevice else { return .version }", tests=["RefreshTests|CatalogTests"])
+    "guard FAULT || specialDevice == listed.specialDevice else { return .version }", tests=["RefreshTests|NamespaceTests"])
 
 simulation = Part("Sources/DatalessCore/Simulation", ["^DatalessScenarioTests\\.[A-EG-Z]", "^DatalessCoreTests\\."])
 simulation.add(
@@ -253,4 +275,4 @@ simulation.add(
     "while next < pattern.endIndex, pattern[next] == .anyDepth { next += 1 }",
     "while next < pattern.endIndex, pattern[next] == .anyDepth, !FAULT { next += 1 }", tests=["PathPatternTests"])
 
-PARTS = [engine, catalog, simulation]
+PARTS = [engine, namespace, simulation]

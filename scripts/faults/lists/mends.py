@@ -98,7 +98,7 @@ callers.add(
 
 hash = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*NameHash"])
 hash.add(
-    "hash-without-key", "Catalog/NameHash.swift", "names that collide on one volume collide on all",
+    "hash-without-key", "Namespace/NameHash.swift", "names that collide on one volume collide on all",
     "  init(_ key: NameHashKey) {\n    start = (",
     "  init(_ secret: NameHashKey) {\n    let key = FAULT ? NameHashKey(low: 0, high: 0) : secret\n    start = (")
 
@@ -110,41 +110,41 @@ secrets.add(
 
 # ---- Wrong bytes, wrong metadata -----------------------------------------------------------------------------------
 
-identity = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*(Reuse|Refresh|Catalog)"])
+identity = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*(Reuse|Refresh|Namespace)"])
 identity.add(
-    "moved-ctime-is-rename", "Catalog/SourceRelation.swift", "a reused inode number passes for a rename",
+    "moved-ctime-is-rename", "Namespace/SourceRelation.swift", "a reused inode number passes for a rename",
     "guard isCertain, isExplained,", "guard isCertain || FAULT, isExplained,")
 identity.add(
     "birth-not-compared", "Model/ItemAttributes.swift", "a file that was born later passes for the same version",
     "device == other.device && inode == other.inode && birth == other.birth && kind",
     "device == other.device && inode == other.inode && (birth == other.birth || FAULT) && kind")
 identity.add(
-    "birth-not-identity", "Catalog/StoreIdentity.swift", "an inode number that is given anew is the same item",
+    "birth-not-identity", "Namespace/StoreIdentity.swift", "an inode number that is given anew is the same item",
     "birth = attributes.birth", "birth = FAULT ? 0 : attributes.birth")
 identity.add(
     "generation-not-compared", "Engine/EngineState+Refresh.swift", "an item of another generation is the one that was fetched",
     "guard fetched == 0 || fetched == item.generation else { return false }",
     "guard FAULT || fetched == 0 || fetched == item.generation else { return false }")
 identity.add(
-    "version-in-place", "Catalog/Catalog+Relisting.swift", "a node becomes another version while the kernel has its pages",
-    "    case .version:\n", "    case .version:\n      if FAULT, record.kind == .file, !isTaken {\n"
-    "        adopt(position, listed, known)\n        return .updated\n      }\n")
+    "version-in-place", "Namespace/Namespace+Relisting.swift", "a node becomes another version while the kernel has its pages",
+    "    case .version:\n", "    case .version:\n      if FAULT, known.kind == .file, !known.isLocal, !isOpen(node) {\n"
+    "        adopt(listed, for: node)\n        return .updated\n      }\n")
 identity.add(
-    "gone-names-not-dropped", "Catalog/Catalog+Listing.swift", "names that went before the notifier's turn stay in the kernel",
-    "      names.append(Array(name(of: Int(dentry))))",
-    "      if !FAULT || !dentries[Int(dentry)].isGone { names.append(Array(name(of: Int(dentry)))) }")
+    "gone-names-not-dropped", "Namespace/Namespace+Listing.swift", "names that went before the notifier's turn stay in the kernel",
+    "      texts.append(Array(namespace.text(of: name)))",
+    "      if !FAULT || namespace.record(of: name).isPresent { texts.append(Array(namespace.text(of: name))) }")
 identity.add(
-    "file-shares-a-links-node", "Catalog/Catalog+Listing.swift", "a file and a link with one number are one node",
-    "inodes[Int(known)].kind == attributes.kind, self", "(inodes[Int(known)].kind == attributes.kind || FAULT), self",
+    "file-shares-a-links-node", "Namespace/NodeTable.swift", "a file and a link with one number are one node",
+    "records[known].kind == attributes.kind, self", "(records[known].kind == attributes.kind || FAULT), self",
     equivalent="a version is compared by its kind, too")
 identity.add(
     "directory-in-itself", "Engine/EngineState+Refresh.swift", "a directory that was moved below itself traps",
-    "flatMap { catalog.holds($0.node, directory) ? nil : $0 }",
-    "flatMap { catalog.holds($0.node, directory) && !FAULT ? nil : $0 }")
+    "flatMap { namespace.isIn($0.node, directory) ? nil : $0 }",
+    "flatMap { namespace.isIn($0.node, directory) && !FAULT ? nil : $0 }")
 
 races = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*RefreshRace"])
 races.add(
-    "listing-begins-unindexed", "Catalog/Catalog+Listing.swift",
+    "listing-begins-unindexed", "Namespace/NameGraph.swift",
     "a refresh begins on what was seen under an earlier hold of the lock",
     "guard indexNames(of: directory) else { return false }", "guard FAULT || indexNames(of: directory) else { return false }")
 

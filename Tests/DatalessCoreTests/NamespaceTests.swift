@@ -3,7 +3,7 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@Suite struct CatalogTests {
+@Suite struct NamespaceTests {
   private func make(_ names: [String]) -> ScriptedStore {
     ScriptedStore(Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }))
   }
@@ -96,7 +96,7 @@ import Testing
   @Test func aRenewedListingDropsVanishedNamesAndReplacesOthers() {
     let fixture = EngineFixture(make(["d/a", "d/b", "d/c"]))
     fixture.list("d")
-    let (older, replaced) = (fixture.node("d/a"), fixture.node("d/b"))
+    let (older, replaced) = (fixture.lookUp("d/a"), fixture.lookUp("d/b"))
     fixture.engine.evict(fixture.node("d"), by: "command") { _ in }
     fixture.store.edit("d") { $0.children = ["a", "b"] }
     fixture.store.edit("d/b") { $0.attributes.inode = 4711 }
@@ -240,7 +240,7 @@ import Testing
   }
 
   @Test func recordsStaySmall() {
-    #expect(MemoryLayout<InodeRecord>.stride <= 120)
-    #expect(MemoryLayout<DentryRecord>.stride <= 32)
+    #expect(MemoryLayout<NodeRecord>.stride <= 120)
+    #expect(MemoryLayout<NameRecord>.stride <= 32)
   }
 }

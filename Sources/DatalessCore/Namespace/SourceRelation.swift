@@ -1,4 +1,4 @@
-/// How an item as it is listed now stands to the item that the catalog knows under the name.
+/// How an item as it is listed now stands to the item that the namespace knows under the name.
 enum SourceRelation {
   /// The same, access time and the like aside. A directory always is: what changes in it is told by its own listing.
   case same

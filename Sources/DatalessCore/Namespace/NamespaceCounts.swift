@@ -1,5 +1,5 @@
-/// How many items of each kind and state the catalog knows, kept up to date with each change.
-public struct CatalogCounts: Sendable, Equatable {
+/// How many items of each kind and state the namespace knows, kept up to date with each change.
+public struct NamespaceCounts: Sendable, Equatable {
   public internal(set) var files = 0
   public internal(set) var filesDataless = 0
   public internal(set) var filesMaterializing = 0
@@ -16,10 +16,10 @@ public struct CatalogCounts: Sendable, Equatable {
   public internal(set) var bytes: Int64 = 0
   public internal(set) var bytesResident: Int64 = 0
 
-  mutating func add(_ record: InodeRecord) { count(record, 1) }
-  mutating func remove(_ record: InodeRecord) { count(record, -1) }
+  mutating func add(_ record: NodeRecord) { count(record, 1) }
+  mutating func remove(_ record: NodeRecord) { count(record, -1) }
 
-  private mutating func count(_ record: InodeRecord, _ sign: Int) {
+  private mutating func count(_ record: NodeRecord, _ sign: Int) {
     switch record.kind {
     case .file:
       files += sign

@@ -10,8 +10,8 @@ enum ContentState: UInt8 {
   case resident
 }
 
-/// What the catalog knows of one inode: 120 bytes, no reference, no object.
-struct InodeRecord: BitwiseCopyable {
+/// What the namespace knows of one item: 120 bytes, no reference, no object.
+struct NodeRecord: BitwiseCopyable {
   var size: Int64
   var inode: UInt64
   var modificationSeconds: Int64
@@ -20,7 +20,7 @@ struct InodeRecord: BitwiseCopyable {
   var blocks: Int64
   /// As `ItemAttributes.birth`.
   var birth: UInt64
-  /// A resident file: its `ContentReference`. A device: st_rdev. A directory: first and last child's dentry.
+  /// A resident file: its `ContentReference`. A device: st_rdev. A directory: the names of its first and its last child.
   var payload: UInt64
   var modificationNanoseconds: UInt32
   var changeNanoseconds: UInt32
@@ -28,27 +28,28 @@ struct InodeRecord: BitwiseCopyable {
   var linkCount: UInt32
   var uid: UInt32
   var gid: UInt32
-  /// The first of the names that are known; 0 for none (the root, or an item whose names are gone).
-  var firstDentry: UInt32
-  /// A directory: children that are not plainly dataless; it can become dataless itself only at 0.
-  var busyChildren: UInt32
+  /// The first of the names that are known; `end` for the root.
+  var firstName: NameIndex
+  /// A directory: names in it of items that are not plainly dataless. It can become dataless itself only at 0.
+  var localChildCount: UInt32
   /// What the store told of the item when it was fetched, as `StoreContent.generation`; 0 if nothing.
   var generation: UInt32
   /// Answers that brought the node to the kernel and were not given back by FORGET; saturated, it stays.
   var lookups: UInt32
   var mode: UInt16
-  /// Index into the catalog's table of devices.
+  /// Index into the namespace's table of devices.
   var deviceIndex: UInt16
   /// Attempts so far, and calls that reached the volume, saturating: what the log calls `prior`.
   var attempts: UInt16
   var opens: UInt16
   var stats: UInt16
   var xattrCalls: UInt16
-  var state: ContentState
+  /// How many items have had this place before.
+  var uses: UInt16
   /// A directory: the number of its present listing, modulo 256, to find names that vanished: a listing that begins gives
   /// it a new number, and the names that it does not see keep their old one.
   var listingEpoch: UInt8
-  private var flags: UInt8
+  private var bits: UInt8
 
   init(_ attributes: ItemAttributes, deviceIndex: UInt16) {
     size = attributes.size
@@ -65,8 +66,8 @@ struct InodeRecord: BitwiseCopyable {
     linkCount = attributes.linkCount
     uid = attributes.uid
     gid = attributes.gid
-    firstDentry = 0
-    busyChildren = 0
+    firstName = .end
+    localChildCount = 0
     generation = 0
     lookups = 0
     mode = UInt16(truncatingIfNeeded: attributes.mode)
@@ -76,7 +77,8 @@ struct InodeRecord: BitwiseCopyable {
     stats = 0
     xattrCalls = 0
     listingEpoch = 0
-    flags = 0
+    uses = 0
+    bits = 0
     state = .resident
     switch kind {
     case .file: state = size > 0 ? .dataless : .resident
@@ -88,17 +90,60 @@ struct InodeRecord: BitwiseCopyable {
 
   var kind: ItemKind { ItemKind(rawValue: UInt8(mode >> 12)) ?? .fifo }
 
+  /// Calls of which the log says, as `prior`, how many have reached the volume.
+  enum CountedCall { case open, stat, xattr, attempt }
+
+  /// One more; saturating.
+  mutating func count(_ call: CountedCall) {
+    switch call {
+    case .open: if opens < .max { opens += 1 }
+    case .stat: if stats < .max { stats += 1 }
+    case .xattr: if xattrCalls < .max { xattrCalls += 1 }
+    case .attempt: if attempts < .max { attempts += 1 }
+    }
+  }
+
+  /// What the log and the rules call it.
+  var materializationKind: MaterializationKind { kind == .directory ? .directory : .file }
+
   /// Whether content can be absent at all.
   var canBeDataless: Bool { kind == .directory || (kind == .file && size > 0) }
 
-  var firstChild: UInt32 {
-    get { UInt32(truncatingIfNeeded: payload) }
-    set { payload = payload & 0xffff_ffff_0000_0000 | UInt64(newValue) }
+  /// Whether content, or a listing, is absent: wholly, partly, or until the attempt under way has ended.
+  var isDataless: Bool { canBeDataless && state != .resident }
+
+  /// Whether it keeps its directories from becoming dataless: it holds, or is about to hold, something local.
+  var isLocal: Bool { canBeDataless && state != .dataless }
+
+  /// A directory whose listing is known.
+  var isListed: Bool { kind == .directory && state == .resident }
+
+  /// Where a resident or partly resident file's content lies.
+  var content: ContentReference { ContentReference(rawValue: kind == .file ? payload : 0) }
+
+  /// What `ItemContent` keeps here.
+  var contentCell: ItemContent.Cell {
+    get {
+      ItemContent.Cell(
+        state: state, reference: content, generation: generation, isWatched: isWatched, mayBeCached: mayBeCached)
+    }
+    set {
+      state = newValue.state
+      if kind == .file { payload = newValue.reference.rawValue }
+      generation = newValue.generation
+      isWatched = newValue.isWatched
+      mayBeCached = newValue.mayBeCached
+    }
   }
 
-  var lastChild: UInt32 {
-    get { UInt32(truncatingIfNeeded: payload >> 32) }
-    set { payload = payload & 0xffff_ffff | UInt64(newValue) << 32 }
+  var firstChild: NameIndex {
+    get { NameIndex(rawValue: UInt32(truncatingIfNeeded: payload)) }
+    set { payload = payload & 0xffff_ffff_0000_0000 | UInt64(newValue.rawValue) }
+  }
+
+  var lastChild: NameIndex {
+    get { NameIndex(rawValue: UInt32(truncatingIfNeeded: payload >> 32)) }
+    set { payload = payload & 0xffff_ffff | UInt64(newValue.rawValue) << 32 }
   }
 
   /// The listed metadata in full, as the backing store is asked with it.
@@ -113,36 +158,47 @@ struct InodeRecord: BitwiseCopyable {
 
   /// A directory: whether an earlier listing left entries.
   var isRelisted: Bool {
-    get { flags & 1 != 0 }
+    get { bits & 1 != 0 }
     set { set(1, newValue) }
   }
 
   /// A directory: whether all its names are in the hash table. They are put there by the first lookup in it.
   var isIndexed: Bool {
-    get { flags & 2 != 0 }
+    get { bits & 2 != 0 }
     set { set(2, newValue) }
   }
 
   /// No name leads to it any more: it is gone from the store, or another version has its name. It lives for whoever has it
   /// open, and is not counted.
   var isOrphan: Bool {
-    get { flags & 4 != 0 }
+    get { bits & 4 != 0 }
     set { set(4, newValue) }
   }
 
   /// A file: whether reads of its content were watched, and no open since has hidden them.
   var isWatched: Bool {
-    get { flags & 8 != 0 }
+    get { bits & 8 != 0 }
     set { set(8, newValue) }
   }
 
   /// A file: whether the kernel may have pages of its content in its cache, or has served its reads alone.
   var mayBeCached: Bool {
-    get { flags & 16 != 0 }
+    get { bits & 16 != 0 }
     set { set(16, newValue) }
   }
 
-  private mutating func set(_ bit: UInt8, _ isOn: Bool) { flags = isOn ? flags | bit : flags & ~bit }
+  /// Nobody's: in the list of places to be used again, by `firstName`.
+  var isFree: Bool {
+    get { bits & 32 != 0 }
+    set { set(32, newValue) }
+  }
+
+  var state: ContentState {
+    get { ContentState(rawValue: bits >> 6) ?? .dataless }
+    set { bits = bits & 63 | newValue.rawValue << 6 }
+  }
+
+  private mutating func set(_ bit: UInt8, _ isOn: Bool) { bits = isOn ? bits | bit : bits & ~bit }
 
   /// Takes over newly listed metadata of the same bytes; payload, state, names and counters stay.
   mutating func update(_ attributes: ItemAttributes) {

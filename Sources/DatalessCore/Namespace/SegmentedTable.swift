@@ -3,7 +3,7 @@ internal import Glibc
 /// A growing table of plain records in fixed segments: growth never moves a record and never copies the table.
 ///
 /// Memory of a segment that is not touched is not resident, so a small volume stays small. Not thread-safe; owned by the
-/// catalog, which is only used under the engine's lock.
+/// namespace, which is only used under the engine's lock.
 struct SegmentedTable<Record: BitwiseCopyable>: ~Copyable {
   private static var segmentBits: Int { 16 }
   private static var segmentSize: Int { 1 << segmentBits }
@@ -24,7 +24,7 @@ struct SegmentedTable<Record: BitwiseCopyable>: ~Copyable {
     let length = segmentSize * MemoryLayout<Record>.stride
     var memory: UnsafeMutableRawPointer?
     let failure = posix_memalign(&memory, pageSize, length)
-    guard failure == 0, let memory else { preconditionFailure("no memory for \(length) bytes of the catalog") }
+    guard failure == 0, let memory else { preconditionFailure("no memory for \(length) bytes of the namespace") }
     if inLargePages { madvise(memory, length, MADV_HUGEPAGE) }
     return memory.bindMemory(to: Record.self, capacity: segmentSize)
   }
@@ -55,12 +55,26 @@ struct SegmentedTable<Record: BitwiseCopyable>: ~Copyable {
 
   subscript(index: Int) -> Record {
     _read {
-      precondition(index < count, "catalog index \(index) out of range")
+      precondition(index < count, "index \(index) out of range")
       yield segments[index >> Self.segmentBits][index & (Self.segmentSize - 1)]
     }
     _modify {
-      precondition(index < count, "catalog index \(index) out of range")
+      precondition(index < count, "index \(index) out of range")
       yield &segments[index >> Self.segmentBits][index & (Self.segmentSize - 1)]
     }
+  }
+}
+
+extension SegmentedTable where Record == NodeRecord {
+  subscript(index: NodeIndex) -> Record {
+    _read { yield self[Int(index.rawValue)] }
+    _modify { yield &self[Int(index.rawValue)] }
+  }
+}
+
+extension SegmentedTable where Record == NameRecord {
+  subscript(index: NameIndex) -> Record {
+    _read { yield self[Int(index.rawValue)] }
+    _modify { yield &self[Int(index.rawValue)] }
   }
 }

@@ -1,0 +1,214 @@
+/// What of one item is local, and who is at work on it: the content of a file, or of a directory the listing.
+///
+/// Each change is a verb here, which says what follows from it; the engine does that, and asks nothing else what a file is in.
+/// It knows no lock, no clock and no store. Between changes it lies in two places (`ItemContents`): what every item has in its
+/// record, and the rest, which few have at a time, in a table.
+struct ItemContent {
+  /// What every item has.
+  struct Cell: BitwiseCopyable, Equatable {
+    var state: ContentState
+    /// Where a file's content lies, if some of it is there.
+    var reference = ContentReference(rawValue: 0)
+    /// What the store told of the item when it was fetched, as `StoreContent.generation`; 0 if nothing.
+    var generation: UInt32 = 0
+    /// Whether reads of the content were watched, and no open since has hidden them.
+    var isWatched = false
+    /// Whether the kernel may have pages of the content in its cache, or has served its reads alone.
+    var mayBeCached = false
+  }
+
+  /// What few items have at a time.
+  struct Work {
+    /// Content that came, or comes, in ranges: until the file is resident and nobody writes to it any more.
+    fileprivate(set) var parts: RangedContent?
+    /// The attempt in flight for all of it.
+    fileprivate var whole: UInt64?
+    /// The attempts in flight for parts of it.
+    fileprivate var ranges: RangeAttempts?
+    /// The number of the last passthrough open since it was last known that nobody maps the content; nil: nobody does.
+    fileprivate(set) var lastPassthroughOpen: UInt64?
+
+    var isNone: Bool { parts == nil && whole == nil && ranges == nil && lastPassthroughOpen == nil }
+  }
+
+  private(set) var cell: Cell
+  private(set) var work: Work
+
+  init(_ cell: Cell, _ work: Work = Work()) {
+    self.cell = cell
+    self.work = work
+  }
+
+  // MARK: - Looking
+
+  var state: ContentState { cell.state }
+  var parts: RangedContent? { work.parts }
+
+  /// Whether an attempt is in flight.
+  var isBusy: Bool { work.whole != nil || work.ranges != nil }
+
+  /// Whether something may still be written to its content.
+  var isBeingWritten: Bool { isBusy || (work.parts?.transfers ?? 0) > 0 }
+
+  /// Bytes that are there of a file of which others are missing; nil: none, or it is resident.
+  var partialBytes: Int64? {
+    guard cell.state != .resident, let count = work.parts?.ranges.count, count > 0 else { return nil }
+    return count
+  }
+
+  /// The attempt in flight that brings in what a caller wants.
+  func attempt(for wanted: Range<Int64>) -> UInt64? { work.whole ?? work.ranges?.attempt(with: wanted) }
+
+  /// Whether a new attempt has to go by ranges: part is there, or comes.
+  var isInRanges: Bool { work.parts != nil || work.ranges != nil }
+
+  // MARK: - Attempts
+
+  /// An attempt starts. - Parameter range: What it brings in; nil: all of it.
+  mutating func begin(_ attempt: UInt64, range: Range<Int64>?) {
+    if let range {
+      work.ranges = work.ranges ?? RangeAttempts()
+      work.ranges?.insert(attempt, range)
+    } else {
+      work.whole = attempt
+    }
+    cell.state = .materializing
+  }
+
+  /// An attempt has ended.
+  ///
+  /// - Parameters:
+  ///   - range: As it was begun with.
+  ///   - isRanged: Whether it went by ranges, whatever it brought in.
+  /// - Returns: Content to be removed that nothing names any more.
+  mutating func end(_ attempt: UInt64, range: Range<Int64>?, isRanged: Bool, isOk: Bool) -> Dropped? {
+    if work.whole == attempt { work.whole = nil }
+    if let range {
+      work.ranges?.remove(attempt, range)
+      if work.ranges?.isEmpty == true { work.ranges = nil }
+    }
+    guard isRanged else {
+      cell.state = isOk ? .resident : .dataless
+      return nil
+    }
+    if let parts = work.parts, parts.isComplete {
+      cell.state = .resident
+      forgetIdleParts()
+      return nil
+    }
+    // An attempt beside this one has completed the file.
+    if work.parts == nil, cell.state == .resident { return nil }
+    if isBusy {
+      cell.state = .materializing
+    } else if work.parts?.ranges.isEmpty ?? true {
+      return drop()
+    } else {
+      cell.state = .partial
+    }
+    return nil
+  }
+
+  // MARK: - Content that comes
+
+  /// The content is complete in the content store, or the listing in the namespace.
+  mutating func commit(_ reference: ContentReference, generation: UInt32) {
+    cell.reference = reference
+    cell.generation = generation
+  }
+
+  /// Lets a transfer write.
+  ///
+  /// - Parameter made: Room for the content if it had none; called then only.
+  /// - Returns: nil when there is no room yet and none was made.
+  mutating func share(generation: UInt32, made: () -> RangedContent?) -> RangedContent? {
+    if work.parts == nil {
+      guard let made = made() else { return nil }
+      work.parts = made
+      commit(made.reference, generation: generation)
+    }
+    work.parts?.transfers += 1
+    return work.parts
+  }
+
+  /// A range is written. - Returns: False when the content is no longer the file's.
+  mutating func arrived(_ range: Range<Int64>, in id: UInt64) -> Bool {
+    guard work.parts?.id == id else { return false }
+    work.parts?.ranges.insert(range)
+    return true
+  }
+
+  /// A transfer will not write any more. - Returns: False when the content is no longer the file's.
+  mutating func endTransfer(in id: UInt64) -> Bool {
+    guard work.parts?.id == id else { return false }
+    work.parts?.transfers -= 1
+    if cell.state == .resident { forgetIdleParts() }
+    return true
+  }
+
+  /// Where the ranges lie matters no more once all are there and nobody writes.
+  private mutating func forgetIdleParts() {
+    if work.parts?.transfers == 0, !isBusy { work.parts = nil }
+  }
+
+  /// A file that comes in ranges is counted among what was materialized. - Returns: Whether it was not before.
+  mutating func countFile() -> Bool {
+    guard work.parts?.isCounted == false else { return false }
+    work.parts?.isCounted = true
+    return true
+  }
+
+  /// As `countFile`, for the budgets.
+  mutating func chargeFile() -> Bool {
+    guard work.parts?.isCharged == false else { return false }
+    work.parts?.isCharged = true
+    return true
+  }
+
+  // MARK: - Content that goes
+
+  /// Content without a file.
+  struct Dropped {
+    let reference: ContentReference
+    /// Bytes that were there.
+    let bytes: Int64
+    /// Content that a transfer may still write to: it is removed when the last of them has ended.
+    let writtenTo: RangedContent?
+  }
+
+  /// Takes all content away from an item that nobody has open, and what is known of the opens that it had.
+  ///
+  /// - Parameter size: Of a file.
+  mutating func evict(size: Int64) -> Dropped? {
+    let isWhole = cell.state == .resident
+    let dropped = drop()
+    cell.isWatched = false
+    // The kernel drops its pages before anything else is read.
+    cell.mayBeCached = false
+    work.lastPassthroughOpen = nil
+    guard let dropped else { return nil }
+    return isWhole ? Dropped(reference: dropped.reference, bytes: size, writtenTo: dropped.writtenTo) : dropped
+  }
+
+  /// Nothing is local any more. - Returns: What was; nil for nothing.
+  private mutating func drop() -> Dropped? {
+    let (reference, parts, isWhole) = (cell.reference, work.parts, cell.state == .resident)
+    cell.state = .dataless
+    cell.reference = ContentReference(rawValue: 0)
+    work.parts = nil
+    guard isWhole || parts != nil else { return nil }
+    return Dropped(
+      reference: reference, bytes: parts?.ranges.count ?? 0,
+      writtenTo: parts.flatMap { $0.transfers > 0 ? $0 : nil })
+  }
+
+  // MARK: - Opens
+
+  /// Reads of it are watched from now on, or hidden from us.
+  mutating func setWatched(_ isWatched: Bool) { cell.isWatched = isWatched }
+
+  /// The kernel may have pages of it.
+  mutating func noteCached() { cell.mayBeCached = true }
+
+  /// It is opened for passthrough: a mapping may outlive the handle. - Parameter number: Never given twice.
+  mutating func notePassthrough(_ number: UInt64) { work.lastPassthroughOpen = number }
+}

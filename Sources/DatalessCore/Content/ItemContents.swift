@@ -1,0 +1,65 @@
+/// What of each item is local. The one owner of it, beside the records in which the namespace keeps what every item has.
+struct ItemContents {
+  private var work: [NodeIndex: ItemContent.Work] = [:]
+  /// Content that no file names any more, and that a transfer may still write to.
+  private var written: [UInt64: RangedContent] = [:]
+  private var lastNumber: UInt64 = 0
+
+  /// Whether nobody is at work on anything, and nothing is there in part.
+  var isIdle: Bool { work.isEmpty && written.isEmpty }
+
+  /// A number that is given once.
+  mutating func makeNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// What of an item is local, to be looked at.
+  func content(of node: NodeIndex, in namespace: borrowing Namespace) -> ItemContent {
+    ItemContent(namespace[node].contentCell, work.isEmpty ? ItemContent.Work() : work[node] ?? ItemContent.Work())
+  }
+
+  /// Changes what of an item is local, by verbs of `ItemContent`.
+  mutating func update<Result>(
+    _ node: NodeIndex, in namespace: inout Namespace, _ change: (inout ItemContent) -> Result
+  ) -> Result {
+    var content = ItemContent(
+      namespace[node].contentCell,
+      work.isEmpty ? ItemContent.Work() : work.removeValue(forKey: node) ?? ItemContent.Work())
+    let result = change(&content)
+    if !content.work.isNone { work[node] = content.work }
+    namespace.setContent(content.cell, partialBytes: content.partialBytes, of: node)
+    return result
+  }
+
+  // MARK: - Short looks, for each read
+
+  /// Whether anything but what its record says is known of an item.
+  func isAtWork(on node: NodeIndex) -> Bool { !work.isEmpty && work[node] != nil }
+
+  /// The content that has a range of a file that is not resident; nil unless all of the range is there.
+  func local(_ range: Range<Int64>, of node: NodeIndex) -> ContentReference? {
+    // Nearly every volume has none.
+    guard !work.isEmpty, let parts = work[node]?.parts, parts.ranges.contains(range) else { return nil }
+    return parts.reference
+  }
+
+  /// The content of a file that comes in ranges; nil if it does not.
+  func parts(of node: NodeIndex) -> RangedContent? { work.isEmpty ? nil : work[node]?.parts }
+
+  // MARK: - Content without a file
+
+  /// - Returns: What is to be removed now; nil as long as a transfer may write to it.
+  mutating func giveUp(_ dropped: ItemContent.Dropped) -> ContentReference? {
+    guard let content = dropped.writtenTo else { return dropped.reference }
+    written[content.id] = content
+    return nil
+  }
+
+  /// A transfer will not write any more to content that has lost its file. - Returns: What is to be removed now.
+  mutating func endTransfer(in id: UInt64) -> RangedContent? {
+    written[id]?.transfers -= 1
+    guard let content = written[id], content.transfers == 0 else { return nil }
+    return written.removeValue(forKey: id)
+  }
+}

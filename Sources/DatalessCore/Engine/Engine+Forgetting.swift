@@ -1,0 +1,43 @@
+/// Giving back what nobody can ask for any more: names that are gone, and items that no name, no handle and no kernel knows.
+///
+/// On the metadata lane, in steps. Whoever keeps indices of names or nodes past a hold of the lock takes a *pin* meanwhile, which
+/// puts it off: a refresh, the eviction of a directory until the kernel was told, the end of an attempt with many waiters.
+extension Engine {
+  /// LIMIT: records looked at under one lock.
+  private static let giveBackStep = 256
+
+  /// Begins to give back, unless there is nothing, or that goes on already.
+  func giveBackLeftovers() {
+    let begins: Bool = state.withLock { state in
+      guard state.mayGiveBack, !state.isGivingBack else { return false }
+      state.isGivingBack = true
+      return true
+    }
+    guard begins else { return }
+    metadata.submit { [self] in
+      var breath = Breath(timer)
+      while giveBackSome() { breath.take() }
+    }
+  }
+
+  /// - Returns: Whether there is more.
+  private func giveBackSome() -> Bool {
+    state.withLock { state in
+      state.isGivingBack = state.mayGiveBack
+      guard state.isGivingBack else { return false }
+      let (handles, contents) = (state.handles.openNodes, state.contents)
+      state.namespace.giveBackSome(limit: Self.giveBackStep) { handles.contains($0) || contents.isAtWork(on: $0) }
+      return true
+    }
+  }
+
+  /// Takes a pin back.
+  func unpin() {
+    state.withLock { $0.pins -= 1 }
+    giveBackLeftovers()
+  }
+}
+
+extension EngineState {
+  var mayGiveBack: Bool { pins == 0 && ending == nil && namespace.hasLeftovers }
+}

@@ -1,0 +1,299 @@
+/// Which names lead to which items: the lists of a directory's names and of an item's names, the hash table over them, and what
+/// of them is given back when nobody can ask for it any more. Used by `Namespace` alone.
+///
+/// A name that vanishes is *gone*: it stays in its directory's list, so that cookies of a readdir under way stay valid, until the
+/// list is swept. An item's last name stays, in no list but the item's, until the item itself is forgotten: *swept* if it is still
+/// found, else *former*, so that records can still say what it was called. Records of names and nodes are used again; node ids are
+/// not (`NodeTable`).
+struct NameGraph: ~Copyable {
+  private var nodes: NodeTable
+  private var names: NameTable
+  private var gone = GoneNames()
+  /// Nodes that have lost their last name since this was asked last.
+  private var orphaned: [NodeID] = []
+
+  init(root: ItemAttributes, nameKey: NameHashKey) {
+    names = NameTable(key: nameKey)
+    nodes = NodeTable(root: root)
+  }
+
+  // MARK: - Records
+
+  subscript(node: NodeIndex) -> NodeRecord { _read { yield nodes[node] } }
+  subscript(name: NameIndex) -> NameRecord { _read { yield names[name] } }
+
+  var counts: NamespaceCounts { nodes.counts }
+
+  /// Indices are below these.
+  var nodeEnd: UInt32 { nodes.end }
+  var nameEnd: UInt32 { names.end }
+
+  func index(of node: NodeID) -> NodeIndex? { nodes.index(of: node) }
+  func id(of node: NodeIndex) -> NodeID { nodes.id(of: node) }
+  func attributes(of node: NodeIndex) -> ItemAttributes { nodes.attributes(of: node) }
+  func sharedNode(for attributes: ItemAttributes) -> NodeIndex? { nodes.sharedNode(for: attributes) }
+  mutating func node(for attributes: ItemAttributes) -> NodeIndex? { nodes.node(for: attributes) }
+
+  /// Changes what no count and no name depends on.
+  mutating func change(_ node: NodeIndex, _ change: (inout NodeRecord) -> Void) { change(&nodes[node]) }
+
+  /// Takes over metadata of the same bytes.
+  mutating func adopt(_ listed: ItemAttributes, for node: NodeIndex) { nodes.adopt(listed, for: node) }
+
+  /// Takes over a content state, keeping the counts of the volume and of the directories that the node has names in.
+  mutating func setContent(_ cell: ItemContent.Cell, of node: NodeIndex) {
+    let wasLocal = nodes[node].isLocal
+    nodes.update(node) { $0.contentCell = cell }
+    let isLocal = nodes[node].isLocal
+    guard wasLocal != isLocal else { return }
+    var name = nodes[node].firstName
+    while name != .end {
+      if names[name].isPresent { countLocalChild(in: names[name].directory, isLocal) }
+      name = names[name].nextOfNode
+    }
+  }
+
+  private mutating func countLocalChild(in directory: NodeIndex, _ isMore: Bool) {
+    if isMore { nodes[directory].localChildCount += 1 } else { nodes[directory].localChildCount -= 1 }
+  }
+
+  /// The nodes that have lost their last name since this was asked last; they may have another one by now. There may be very
+  /// many: they are handed over as they are.
+  mutating func takeOrphans() -> [NodeID] {
+    var taken: [NodeID] = []
+    swap(&taken, &orphaned)
+    return taken
+  }
+
+  // MARK: - Finding names
+
+  /// The bytes of a name, valid until it is given back.
+  func text(of name: NameIndex) -> UnsafeBufferPointer<UInt8> { names.text(of: name) }
+
+  /// The name behind a readdir cookie; nil for a number that is no name of the directory.
+  func name(at number: UInt64, in directory: NodeIndex) -> NameIndex? {
+    guard names.contains(number) else { return nil }
+    let name = NameIndex(rawValue: UInt32(number))
+    return names[name].directory == directory && names[name].standing != .free ? name : nil
+  }
+
+  /// Makes all names of a directory findable, a bounded number at a time. Most directories are walked and never searched: the
+  /// kernel gets their names by READDIRPLUS, and a name that is not searched needs no place in the hash table.
+  ///
+  /// - Returns: Whether all are; otherwise call again.
+  mutating func indexNames(of directory: NodeIndex) -> Bool {
+    // Nothing to enter yet: what a first listing brings stays out.
+    if nodes[directory].isIndexed || nodes[directory].firstChild == .end { return true }
+    guard names.enterSome(of: directory, first: nodes[directory].firstChild) else { return false }
+    nodes[directory].isIndexed = true
+    return true
+  }
+
+  /// A name of a directory, present or gone, as far as its names are indexed; nil if there is none.
+  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex? {
+    names.find(text, in: directory).optional
+  }
+
+  /// A name of the node that is present; otherwise its last name, so that a record can say what it was. nil for the root.
+  func presentName(of node: NodeIndex) -> NameIndex? {
+    let first = nodes[node].firstName
+    var name = first
+    while name != .end {
+      if names[name].isPresent { return name }
+      name = names[name].nextOfNode
+    }
+    return first.optional
+  }
+
+  // MARK: - Listings
+
+  /// Starts a listing: it gives a directory a new epoch, and names that keep an older one were not seen by it.
+  ///
+  /// It looks for each name that an earlier one left, so these are indexed first, a bounded number under each lock. Asked in the
+  /// same step as it starts: a directory that was empty when it was looked at may have been listed anew since.
+  ///
+  /// - Returns: False when more have to be indexed, and nothing has begun: call again.
+  mutating func beginListing(of directory: NodeIndex) -> Bool {
+    guard indexNames(of: directory) else { return false }
+    nodes[directory].listingEpoch &+= 1
+    nodes[directory].isRelisted = nodes[directory].firstChild != .end
+    return true
+  }
+
+  /// A listing has seen a name.
+  mutating func markSeen(_ name: NameIndex) {
+    names.setEpoch(nodes[names[name].directory].listingEpoch, of: name)
+  }
+
+  // MARK: - Changes
+
+  /// Adds a name to a directory, behind the others. - Returns: nil when the tables are full.
+  @discardableResult
+  mutating func link(_ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex) -> NameIndex? {
+    guard
+      let name = names.append(
+        text, of: node, in: directory, nextOfNode: nodes[node].firstName, epoch: nodes[directory].listingEpoch)
+    else { return nil }
+    nodes[node].firstName = name
+    if nodes[node].isLocal { countLocalChild(in: directory, true) }
+    appendToList(name, of: directory)
+    if nodes[directory].isIndexed { names.enter(name) }
+    if nodes[node].isOrphan { noteNames(of: node) }
+    return name
+  }
+
+  private mutating func appendToList(_ name: NameIndex, of directory: NodeIndex) {
+    let last = nodes[directory].lastChild
+    if last == .end { nodes[directory].firstChild = name } else { names.setNextSibling(name, of: last) }
+    nodes[directory].lastChild = name
+  }
+
+  /// Takes a name away, or gives it back. One that is gone does not keep its directory from becoming dataless.
+  mutating func setGone(_ isGone: Bool, _ name: NameIndex) {
+    let record = names[name]
+    let directory = record.directory
+    switch (record.standing, isGone) {
+    case (.present, true): gone.add(in: directory)
+    case (.gone, false): gone.remove(in: directory)
+    case (.swept, false):
+      _ = gone.removeFormer(in: directory)
+      appendToList(name, of: directory)
+    default: return
+    }
+    names.setStanding(isGone ? .gone : .present, name)
+    if nodes[record.node].isLocal { countLocalChild(in: directory, !isGone) }
+    noteNames(of: record.node)
+  }
+
+  /// Gives a name to another node. The one that had it may be left without any.
+  mutating func relink(_ name: NameIndex, to node: NodeIndex) {
+    let record = names[name]
+    let old = record.node
+    guard old != node else { return }
+    unlink(name, from: old)
+    names.setNode(node, of: name, nextOfNode: nodes[node].firstName)
+    nodes[node].firstName = name
+    if record.isPresent, nodes[old].isLocal { countLocalChild(in: record.directory, false) }
+    if record.isPresent, nodes[node].isLocal { countLocalChild(in: record.directory, true) }
+    // So that records can still say what the old one was.
+    if nodes[old].firstName == .end, let former = names.appendFormer(name, of: old) {
+      keep(former, as: .former)
+    }
+    noteNames(of: old)
+    noteNames(of: node)
+  }
+
+  /// Takes one name out of the list of a node's names.
+  private mutating func unlink(_ name: NameIndex, from node: NodeIndex) {
+    let next = names[name].nextOfNode
+    if nodes[node].firstName == name {
+      nodes[node].firstName = next
+      return
+    }
+    var current = nodes[node].firstName
+    while current != .end {
+      if names[current].nextOfNode == name { return names.setNextOfNode(next, of: current) }
+      current = names[current].nextOfNode
+    }
+  }
+
+  /// Notes whether a node has a name, after its names have changed.
+  private mutating func noteNames(of node: NodeIndex) {
+    guard node != .root else { return }
+    let isOrphan = presentName(of: node).map { !names[$0].isPresent } ?? true
+    guard nodes[node].isOrphan != isOrphan else { return }
+    nodes.update(node) { $0.isOrphan = isOrphan }
+    if isOrphan { orphaned.append(id(of: node)) }
+  }
+
+  // MARK: - Giving back
+
+  /// A name is its item's last one, and in no list but the item's.
+  private mutating func keep(_ name: NameIndex, as standing: NameRecord.Standing) {
+    names.setStanding(standing, name)
+    nodes[names[name].node].firstName = name
+    gone.addFormer(in: names[name].directory)
+  }
+
+  /// A directory that has no open handle any more: names of its list may have been left because of one.
+  mutating func noteSweepable(_ directory: NodeIndex) { gone.noteSweepable(directory) }
+
+  /// Whether a directory waits for being swept.
+  var hasSweepable: Bool { gone.nextToSweep != nil }
+
+  /// Takes names that are gone out of the list of one directory.
+  ///
+  /// - Parameters:
+  ///   - limit: Names looked at.
+  ///   - formers: Gets the nodes that have no name but a former one from now on.
+  ///   - isInUse: Whether somebody has a directory open, whose cookies would lead nowhere, or lists it.
+  mutating func sweepNext(limit: Int, formers: inout [NodeIndex], isInUse: (NodeIndex) -> Bool) {
+    guard let directory = gone.nextToSweep else { return }
+    if isInUse(directory) || sweep(directory, limit: limit, formers: &formers) { gone.leaveNext() }
+  }
+
+  /// - Returns: Whether all names of the directory were looked at.
+  private mutating func sweep(_ directory: NodeIndex, limit: Int, formers: inout [NodeIndex]) -> Bool {
+    guard let start = gone.sweptTo(in: directory) else { return true }
+    // A name that is to be indexed is not to go away.
+    if names.isEntering(directory), !indexNames(of: directory) { return false }
+    var previous = start
+    var name = previous == .end ? nodes[directory].firstChild : names[previous].nextSibling
+    var left = limit
+    while name != .end {
+      guard left > 0 else {
+        gone.setSweptTo(previous, in: directory)
+        return false
+      }
+      left -= 1
+      let record = names[name]
+      if record.isPresent {
+        previous = name
+      } else {
+        if previous == .end { nodes[directory].firstChild = record.nextSibling } else {
+          names.setNextSibling(record.nextSibling, of: previous)
+        }
+        if record.nextSibling == .end { nodes[directory].lastChild = previous }
+        if leaveList(name, record) { formers.append(record.node) }
+      }
+      name = record.nextSibling
+    }
+    gone.noteSwept(directory)
+    return true
+  }
+
+  /// A name that was gone is in no list any more. - Returns: Whether its node may be forgotten.
+  private mutating func leaveList(_ name: NameIndex, _ record: NameRecord) -> Bool {
+    let isFound = nodes[record.directory].isIndexed
+    unlink(name, from: record.node)
+    if nodes[record.node].firstName == .end {
+      names.setNextSibling(.end, of: name)
+      names.setNextOfNode(.end, of: name)
+      keep(name, as: isFound ? .swept : .former)
+    } else {
+      if isFound { names.unenter(name) }
+      names.free(name)
+    }
+    return nodes[record.node].isOrphan
+  }
+
+  /// Forgets a node that nothing leads to: its record is used again, under another id.
+  ///
+  /// - Parameter orphans: Gets the directory that it was in, if that can be forgotten now.
+  /// - Returns: False as long as the kernel knows it, something of it is local, or other names need it.
+  mutating func forget(_ node: NodeIndex, orphans: inout [NodeIndex]) -> Bool {
+    let record = nodes[node]
+    let isEmpty = record.kind == .directory ? record.firstChild == .end : !record.isLocal
+    guard record.isOrphan, record.lookups == 0, isEmpty, !gone.hasFormer(in: node), record.firstName != .end else {
+      return false
+    }
+    let name = names[record.firstName]
+    guard name.standing == .former || name.standing == .swept, name.nextOfNode == .end else { return false }
+    if gone.removeFormer(in: name.directory), nodes[name.directory].isOrphan { orphans.append(name.directory) }
+    if name.standing == .swept { names.unenter(record.firstName) }
+    names.free(record.firstName)
+    names.leave(node)
+    nodes.free(node)
+    return true
+  }
+}

@@ -1,0 +1,134 @@
+/// All names of a volume: their records, their texts, and the hash table by which they are found. Used by `Namespace` alone,
+/// which keeps the lists that run through the records.
+struct NameTable: ~Copyable {
+  private var records = SegmentedTable<NameRecord>()
+  private var texts = NameArena()
+  private var hashTable: NameHashTable
+  /// Directories of which some names have been entered, with the next one.
+  private var entering: [NodeIndex: NameIndex] = [:]
+  /// Records to be used again, linked as siblings.
+  private var firstFree = NameIndex.end
+
+  init(key: NameHashKey) {
+    hashTable = NameHashTable(key: key)
+    // Index 0 means "none".
+    _ = records.append(
+      NameRecord(
+        directory: NodeIndex(rawValue: 0), node: NodeIndex(rawValue: 0), textOffset: 0, nextSibling: .end,
+        nextInBucket: .end, hash: 0, nextOfNode: .end, textLength: 0, epoch: 0, standing: .free))
+  }
+
+  subscript(name: NameIndex) -> NameRecord { _read { yield records[name] } }
+
+  /// Indices are below this.
+  var end: UInt32 { UInt32(records.count) }
+
+  /// Whether a number is a name's, of whatever directory.
+  func contains(_ number: UInt64) -> Bool { number > 0 && number < UInt64(records.count) }
+
+  /// The bytes of a name, valid as long as the table.
+  func text(of name: NameIndex) -> UnsafeBufferPointer<UInt8> {
+    texts.name(at: records[name].textOffset, length: records[name].textLength)
+  }
+
+  // MARK: - New names
+
+  /// Adds a name that is in no list yet. - Returns: nil when the tables are full (2^32 names, or 4 GiB of names).
+  mutating func append(
+    _ text: UnsafeBufferPointer<UInt8>, of node: NodeIndex, in directory: NodeIndex, nextOfNode: NameIndex, epoch: UInt8
+  ) -> NameIndex? {
+    guard firstFree != .end || records.count < Int(UInt32.max), let offset = texts.append(text) else { return nil }
+    return append(
+      NameRecord(
+        directory: directory, node: node, textOffset: offset, nextSibling: .end, nextInBucket: .end, hash: 0,
+        nextOfNode: nextOfNode, textLength: UInt16(text.count), epoch: epoch, standing: .present))
+  }
+
+  /// Adds a name that no listing shows, with the text and the directory of another: what an item that has none left was called.
+  mutating func appendFormer(_ name: NameIndex, of node: NodeIndex) -> NameIndex? {
+    append(text(of: name), of: node, in: records[name].directory, nextOfNode: .end, epoch: records[name].epoch)
+  }
+
+  private mutating func append(_ record: NameRecord) -> NameIndex {
+    guard firstFree != .end else { return NameIndex(rawValue: UInt32(records.append(record))) }
+    let name = firstFree
+    firstFree = records[name].nextSibling
+    records[name] = record
+    return name
+  }
+
+  /// Gives a name's record and its text back. It is in no list, and not findable.
+  mutating func free(_ name: NameIndex) {
+    texts.free(at: records[name].textOffset, length: records[name].textLength)
+    records[name].standing = .free
+    records[name].nextSibling = firstFree
+    firstFree = name
+  }
+
+  // MARK: - Finding
+
+  /// Makes a name findable.
+  mutating func enter(_ name: NameIndex) {
+    records[name].hash = hashTable.hash(directory: records[name].directory, name: text(of: name))
+    hashTable.insert(name, into: &records)
+  }
+
+  /// Names made findable under one lock: about 50 us.
+  private static var enteredAtOnce: Int { 512 }
+
+  /// Makes some more names of a directory findable. - Parameter first: Of its list. - Returns: Whether all are now.
+  mutating func enterSome(of directory: NodeIndex, first: NameIndex) -> Bool {
+    var name = entering[directory] ?? first
+    var left = Self.enteredAtOnce
+    while name != .end {
+      if left == 0 {
+        entering[directory] = name
+        return false
+      }
+      left -= 1
+      let next = records[name].nextSibling
+      enter(name)
+      name = next
+    }
+    entering[directory] = nil
+    return true
+  }
+
+  /// Whether some names of a directory are findable, and others not yet.
+  func isEntering(_ directory: NodeIndex) -> Bool { entering[directory] != nil }
+
+  /// A directory is forgotten.
+  mutating func leave(_ directory: NodeIndex) { entering[directory] = nil }
+
+  /// Makes a name that was entered unfindable.
+  mutating func unenter(_ name: NameIndex) { hashTable.remove(name, from: &records) }
+
+  /// A name that has been entered, present or gone; `end` if there is none.
+  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex {
+    let hash = hashTable.hash(directory: directory, name: text)
+    var candidate = hashTable.head(hash)
+    while candidate != .end {
+      let record = records[candidate]
+      if record.hash == hash, record.directory == directory, Int(record.textLength) == text.count,
+        texts.name(at: record.textOffset, length: record.textLength).elementsEqual(text)
+      {
+        return candidate
+      }
+      candidate = record.nextInBucket
+    }
+    return .end
+  }
+
+  // MARK: - Changes
+
+  mutating func setStanding(_ standing: NameRecord.Standing, _ name: NameIndex) { records[name].standing = standing }
+  mutating func setEpoch(_ epoch: UInt8, of name: NameIndex) { records[name].epoch = epoch }
+  mutating func setNextSibling(_ next: NameIndex, of name: NameIndex) { records[name].nextSibling = next }
+  mutating func setNextOfNode(_ next: NameIndex, of name: NameIndex) { records[name].nextOfNode = next }
+
+  /// Gives a name to another item. - Parameter nextOfNode: The first of the names that the item has.
+  mutating func setNode(_ node: NodeIndex, of name: NameIndex, nextOfNode: NameIndex) {
+    records[name].node = node
+    records[name].nextOfNode = nextOfNode
+  }
+}

@@ -1,0 +1,122 @@
+internal import SystemPackage
+
+/// Names and metadata as a listing brings them, and as readdir hands them out.
+extension Namespace {
+  /// Adds one listed name, or refreshes it.
+  ///
+  /// - Parameter isOpen: Whether a node has open handles.
+  /// - Returns: False when the tables are full (2^32 names, or 4 GiB of names).
+  mutating func insert(
+    _ text: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, in directory: NodeIndex,
+    isOpen: (NodeIndex) -> Bool
+  ) -> Bool {
+    // A name that the kernel's protocol cannot carry (FUSE_NAME_MAX) is left out.
+    guard 1...Self.nameLengthMax ~= text.count else { return true }
+    // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an entry
+    // twice, the volume does too, as SOURCE did.
+    guard self[directory].isRelisted, let existing = findAny(text, in: directory) else {
+      guard let node = node(for: attributes) else { return false }
+      return link(text, to: node, in: directory) != nil
+    }
+    // Marked present first, so that the node is never nameless.
+    setGone(false, existing)
+    markSeen(existing)
+    if relist(existing, attributes, keeps: false, isOpen: isOpen) == .other {
+      guard let node = node(for: attributes) else { return false }
+      relink(existing, to: node)
+    }
+    return true
+  }
+
+  /// Visits the names of a directory, those that are gone included, in listing order.
+  ///
+  /// - Parameters:
+  ///   - limit: How many at most.
+  /// - Returns: Where to go on; nil at the end.
+  private mutating func visitNames(
+    of directory: NodeIndex, from cursor: NameCursor, limit: Int,
+    _ body: (inout Namespace, NameIndex, NameRecord) -> Void
+  ) -> NameCursor? {
+    var name = self[directory].firstChild
+    if case .at(let next) = cursor { name = next }
+    var left = limit
+    while name != .end {
+      if left == 0 { return .at(name) }
+      left -= 1
+      let record = record(of: name)
+      body(&self, name, record)
+      name = record.nextSibling
+    }
+    return nil
+  }
+
+  /// Calls `body` for the names that are there and that the last listing did not see; as `visitNames`.
+  mutating func visitVanishedNames(
+    of directory: NodeIndex, from cursor: NameCursor, limit: Int, _ body: (inout Namespace, NameIndex) -> Void
+  ) -> NameCursor? {
+    let epoch = self[directory].listingEpoch
+    return visitNames(of: directory, from: cursor, limit: limit) { namespace, name, record in
+      if record.epoch != epoch, record.isPresent { body(&namespace, name) }
+    }
+  }
+
+  /// Takes away the names that the last listing did not see; as `visitNames`.
+  mutating func dropVanishedNames(of directory: NodeIndex, from cursor: NameCursor, limit: Int) -> NameCursor? {
+    visitVanishedNames(of: directory, from: cursor, limit: limit) { namespace, name in namespace.setGone(true, name) }
+  }
+
+  /// Takes away all names of a directory, which is gone itself; as `visitNames`.
+  mutating func dropAllNames(of directory: NodeIndex, from cursor: NameCursor, limit: Int) -> NameCursor? {
+    visitNames(of: directory, from: cursor, limit: limit) { namespace, name, _ in namespace.setGone(true, name) }
+  }
+
+  /// Copies the names of a directory, those that are gone included; as `visitNames`.
+  mutating func copyNames(
+    of directory: NodeIndex, from cursor: NameCursor, limit: Int, into texts: inout [[UInt8]]
+  ) -> NameCursor? {
+    visitNames(of: directory, from: cursor, limit: limit) { namespace, name, _ in
+      texts.append(Array(namespace.text(of: name)))
+    }
+  }
+
+  /// Hands out the entries of a listed directory.
+  ///
+  /// Cookies: 1 after `.`, 2 after `..`, then the entry's name index + 2. Gone entries keep their place in the list, so a cookie
+  /// stays valid for as long as the volume is mounted.
+  func readDirectory(
+    _ directory: NodeIndex, from cookie: UInt64, _ body: (DirectoryEntryView) -> Bool
+  ) -> DirectoryRead {
+    let dot: StaticString = "."
+    let dotDot: StaticString = ".."
+    let own = attributes(of: directory)
+    if cookie < 1 {
+      let name = UnsafeBufferPointer(start: dot.utf8Start, count: 1)
+      guard body(DirectoryEntryView(name: name, nextCookie: 1, node: nil, attributes: own)) else { return .filled }
+    }
+    if cookie < 2 {
+      let name = UnsafeBufferPointer(start: dotDot.utf8Start, count: 2)
+      var parent = own
+      parent.inode = parentInode(of: directory)
+      guard body(DirectoryEntryView(name: name, nextCookie: 2, node: nil, attributes: parent)) else { return .filled }
+    }
+    var name: NameIndex
+    if cookie <= 2 {
+      name = self[directory].firstChild
+    } else {
+      guard let last = self.name(at: cookie - 2, in: directory) else { return .failed(.invalidArgument) }
+      name = record(of: last).nextSibling
+    }
+    while name != .end {
+      let record = record(of: name)
+      if record.isPresent {
+        let snapshot = snapshot(of: record.node)
+        let view = DirectoryEntryView(
+          name: text(of: name), nextCookie: UInt64(name.rawValue) + 2, node: snapshot.node,
+          index: record.node, attributes: snapshot.attributes)
+        guard body(view) else { return .filled }
+      }
+      name = record.nextSibling
+    }
+    return .filled
+  }
+}

@@ -1,0 +1,70 @@
+/// Where items are: names of a node, and paths.
+extension Namespace {
+  /// FUSE_NAME_MAX of the kernel. Most file systems stop at 255 bytes, but not all.
+  static var nameLengthMax: Int { 1024 }
+
+  /// LIMIT: names of one file that are told, and that rules are asked about: each is put together under the lock.
+  private static var namesMax: Int { 256 }
+
+  /// LIMIT: levels of a path. A store that names one directory in several places could make a ring of them.
+  private static var depthMax: Int { 1 << 16 }
+
+  /// Whether a node has, or had, more than one name.
+  func hasSeveralNames(_ node: NodeIndex) -> Bool {
+    let first = self[node].firstName
+    return first != .end && record(of: first).nextOfNode != .end
+  }
+
+  /// The path of a node from the root, without a leading slash; for a hard link, by its first known name.
+  func path(of node: NodeIndex) -> [UInt8] { path(ofName: presentName(of: node)) }
+
+  /// All known names of a file that has several, as paths, the one of `path(of:)` first; else none.
+  func paths(of node: NodeIndex) -> [[UInt8]] {
+    guard let first = presentName(of: node), self[node].kind != .directory else { return [] }
+    var others: [[UInt8]] = []
+    var name = self[node].firstName
+    while name != .end, others.count < Self.namesMax {
+      let record = record(of: name)
+      if record.isPresent, name != first { others.append(path(ofName: name)) }
+      name = record.nextOfNode
+    }
+    return others.isEmpty ? [] : [path(ofName: first)] + others
+  }
+
+  /// The path of one name, present or gone; empty for none.
+  func path(ofName name: NameIndex?) -> [UInt8] {
+    var chain: [NameIndex] = []
+    var length = 0
+    var next = name
+    while let name = next, chain.count < Self.depthMax {
+      let record = record(of: name)
+      chain.append(name)
+      length += Int(record.textLength) + 1
+      next = presentName(of: record.directory)
+    }
+    var path: [UInt8] = []
+    path.reserveCapacity(length)
+    for name in chain.reversed() {
+      if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+      path.append(contentsOf: text(of: name))
+    }
+    return path
+  }
+
+  /// Whether a node is, or lies in, a directory.
+  func isIn(_ directory: NodeIndex, _ node: NodeIndex) -> Bool {
+    var node = node
+    for _ in 0..<Self.depthMax {
+      if node == directory { return true }
+      guard let name = presentName(of: node) else { return false }
+      node = record(of: name).directory
+    }
+    return true
+  }
+
+  /// The inode number a directory reports for `..`.
+  func parentInode(of node: NodeIndex) -> UInt64 {
+    let name = self[node].firstName
+    return self[name == .end ? node : record(of: name).directory].inode
+  }
+}

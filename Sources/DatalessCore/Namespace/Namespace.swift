@@ -1,0 +1,212 @@
+/// The items that the volume knows, and their names: in flat tables, about 170 bytes for each file, and no object.
+///
+/// The tables are its own: from outside, records are read (`subscript`), and changed by the verbs below and in the extensions,
+/// which are made of them. A FUSE node id leads to the index of a record. Names that vanish stay as gone entries. Not
+/// thread-safe: used only under the engine's lock, each call in time proportional to what it returns.
+struct Namespace: ~Copyable {
+  private var graph: NameGraph
+  private var presentation: AttributePresentation
+  /// Nodes whose metadata a renewed listing has changed, for the kernel to be told before anybody is answered.
+  private var changed: [NodeID] = []
+  /// Nodes without a name that may be forgotten by now.
+  private var forgettable: [NodeIndex] = []
+  /// Files that keep an older version than the store has, with the newer one: what they become when they are evicted.
+  private var retained: [NodeIndex: ItemAttributes] = [:]
+
+  /// - Parameter timeOfDay: CLOCK_REALTIME, or a test's own time; called under the engine's lock.
+  init(
+    root: ItemAttributes, nameKey: NameHashKey = NameHashKey(low: 0, high: 0),
+    timeOfDay: @escaping @Sendable () -> Timestamp = { Timestamp(seconds: 0, nanoseconds: 0) }
+  ) {
+    presentation = AttributePresentation(timeOfDay: timeOfDay)
+    graph = NameGraph(root: root, nameKey: nameKey)
+  }
+
+  // MARK: - Nodes
+
+  /// The index of a node that the kernel names; nil for one that was never handed out, or is forgotten.
+  func index(of node: NodeID) -> NodeIndex? { graph.index(of: node) }
+
+  /// What the kernel calls a node.
+  func id(of node: NodeIndex) -> NodeID { graph.id(of: node) }
+
+  var counts: NamespaceCounts { graph.counts }
+
+  /// Places of nodes and of names are below these.
+  var nodeEnd: UInt32 { graph.nodeEnd }
+  var nameEnd: UInt32 { graph.nameEnd }
+
+  subscript(node: NodeIndex) -> NodeRecord { _read { yield graph[node] } }
+
+  /// The metadata of a node as it was listed.
+  func attributes(of node: NodeIndex) -> ItemAttributes { graph.attributes(of: node) }
+
+  /// What the volume presents of a node.
+  func snapshot(of node: NodeIndex) -> ItemSnapshot {
+    var attributes = self.attributes(of: node)
+    let isDataless = graph[node].isDataless
+    if attributes.kind == .file, attributes.size > 0 {
+      presentation.apply(to: &attributes, of: node, isDataless: isDataless)
+    }
+    return ItemSnapshot(node: id(of: node), attributes: attributes, isDataless: isDataless)
+  }
+
+  /// The node for listed metadata: the one that another name of the same file has, or a new one; nil when the tables are full.
+  mutating func node(for attributes: ItemAttributes) -> NodeIndex? { graph.node(for: attributes) }
+
+  /// The node of a file with several names, if one of them is known.
+  func sharedNode(for attributes: ItemAttributes) -> NodeIndex? { graph.sharedNode(for: attributes) }
+
+  /// Takes over metadata of the same bytes.
+  mutating func adopt(_ listed: ItemAttributes, for node: NodeIndex) {
+    guard attributes(of: node) != listed else { return }
+    graph.adopt(listed, for: node)
+    changed.append(id(of: node))
+  }
+
+  /// Whether a change of metadata is still to be told to the kernel.
+  var hasChangedNodes: Bool { !changed.isEmpty }
+
+  /// The nodes whose metadata changed since this was asked last. There may be very many: they are handed over as they are.
+  mutating func takeChangedNodes() -> [NodeID] {
+    var taken: [NodeID] = []
+    swap(&taken, &changed)
+    return taken
+  }
+
+  /// The nodes that have lost their last name since this was asked last; they may have another one by now.
+  mutating func takeOrphans() -> [NodeID] { graph.takeOrphans() }
+
+  /// One more of what the log tells as `prior`.
+  mutating func count(_ call: NodeRecord.CountedCall, of node: NodeIndex) { graph.change(node) { $0.count(call) } }
+
+  /// Visits the nodes in the order of their indices, orphans included and what is forgotten not.
+  ///
+  /// - Parameter limit: How many at most.
+  /// - Returns: Where to go on; nil at the end.
+  func visitNodes(
+    from start: NodeIndex, limit: Int, _ body: (NodeIndex, borrowing NodeRecord) -> Void
+  ) -> NodeIndex? {
+    let end = min(Int(start.rawValue) + limit, Int(graph.nodeEnd))
+    for number in Int(start.rawValue)..<max(Int(start.rawValue), end) {
+      let node = NodeIndex(rawValue: UInt32(number))
+      if !graph[node].isFree { body(node, graph[node]) }
+    }
+    return end < Int(graph.nodeEnd) ? NodeIndex(rawValue: UInt32(end)) : nil
+  }
+
+  // MARK: - Lookups
+
+  /// One more answer brings the node to the kernel.
+  mutating func countLookup(of node: NodeIndex) { graph.change(node) { if $0.lookups < .max { $0.lookups += 1 } } }
+
+  /// The kernel has given lookups back, or has not taken them.
+  mutating func giveBack(_ count: UInt64, of node: NodeIndex) {
+    let known = graph[node].lookups
+    // More than can be counted: it will be taken for known as long as the volume is mounted.
+    guard known < .max else { return }
+    let left = UInt64(known) > count ? known - UInt32(count) : 0
+    graph.change(node) { $0.lookups = left }
+    if left == 0 { noteForgettable(node) }
+  }
+
+  // MARK: - Content
+
+  /// Takes over what of a node is local, keeping the counts of its directories and of the volume. For `ItemContents` alone.
+  ///
+  /// - Parameter partialBytes: As `ItemContent.partialBytes`.
+  mutating func setContent(_ cell: ItemContent.Cell, partialBytes: Int64?, of node: NodeIndex) {
+    presentation.setPartialBytes(partialBytes, of: node)
+    let old = graph[node].contentCell
+    guard old != cell else { return }
+    guard old.state != cell.state else { return graph.change(node) { $0.contentCell = cell } }
+    graph.setContent(cell, of: node)
+    if cell.state == .resident, graph[node].kind == .file { presentation.noteContent(of: node) }
+  }
+
+  // MARK: - Presentation
+
+  mutating func present(_ presentation: Presentation) { self.presentation.present(presentation) }
+
+  func partialBlocks(of node: NodeIndex) -> Int64? { presentation.partialBlocks(of: node) }
+
+  // MARK: - Older versions that are kept
+
+  /// The newer version of a file that keeps an older one.
+  func retainedVersion(of node: NodeIndex) -> ItemAttributes? { retained[node] }
+
+  mutating func setRetainedVersion(_ listed: ItemAttributes?, of node: NodeIndex) { retained[node] = listed }
+
+  // MARK: - Names
+
+  /// The record of a name.
+  func record(of name: NameIndex) -> NameRecord { graph[name] }
+
+  /// The bytes of a name, valid until it is given back.
+  func text(of name: NameIndex) -> UnsafeBufferPointer<UInt8> { graph.text(of: name) }
+
+  /// The name behind a readdir cookie; nil for a number that is no name of the directory.
+  func name(at number: UInt64, in directory: NodeIndex) -> NameIndex? { graph.name(at: number, in: directory) }
+
+  /// As `NameGraph.presentName`.
+  func presentName(of node: NodeIndex) -> NameIndex? { graph.presentName(of: node) }
+
+  /// Makes names of a directory findable, a bounded number at a time. - Returns: Whether all are; otherwise call again.
+  mutating func indexNames(of directory: NodeIndex) -> Bool { graph.indexNames(of: directory) }
+
+  /// A name of a directory, present or gone, as far as its names are indexed; nil if there is none.
+  func findAny(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex? {
+    graph.find(text, in: directory)
+  }
+
+  /// A present name of an indexed directory; nil if there is none.
+  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex? {
+    graph.find(text, in: directory).flatMap { graph[$0].isPresent ? $0 : nil }
+  }
+
+  /// Starts a listing, as `NameGraph.beginListing`. - Returns: False when nothing has begun: call again.
+  mutating func beginListing(of directory: NodeIndex) -> Bool { graph.beginListing(of: directory) }
+
+  /// A listing has seen a name.
+  mutating func markSeen(_ name: NameIndex) { graph.markSeen(name) }
+
+  /// Adds a name to a directory, behind the others. - Returns: nil when the tables are full.
+  @discardableResult
+  mutating func link(_ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex) -> NameIndex? {
+    graph.link(text, to: node, in: directory)
+  }
+
+  /// Takes a name away, or gives it back. One that is gone does not keep its directory from becoming dataless.
+  mutating func setGone(_ isGone: Bool, _ name: NameIndex) { graph.setGone(isGone, name) }
+
+  /// Gives a name to another node. The one that had it may be left without any.
+  mutating func relink(_ name: NameIndex, to node: NodeIndex) { graph.relink(name, to: node) }
+
+  // MARK: - Forgetting
+
+  /// A node may have become one that can be forgotten: the kernel has given it back, its last handle is closed, its content is gone.
+  mutating func noteForgettable(_ node: NodeIndex) {
+    if graph[node].isOrphan { forgettable.append(node) }
+  }
+
+  /// A directory has no open handle, or no attempt in flight, any more.
+  mutating func noteSweepable(_ directory: NodeIndex) { graph.noteSweepable(directory) }
+
+  /// Whether something may be given back.
+  var hasLeftovers: Bool { !forgettable.isEmpty || graph.hasSweepable }
+
+  /// Gives back some of what nobody can ask for any more: names that are gone, and nodes without a name.
+  ///
+  /// - Parameters:
+  ///   - limit: Records looked at.
+  ///   - isInUse: Whether somebody has a node open, or is at work on its content.
+  mutating func giveBackSome(limit: Int, isInUse: (NodeIndex) -> Bool) {
+    if graph.hasSweepable { return graph.sweepNext(limit: limit, formers: &forgettable, isInUse: isInUse) }
+    for _ in 0..<limit {
+      guard let node = forgettable.popLast() else { return }
+      guard !graph[node].isFree, !isInUse(node), graph.forget(node, orphans: &forgettable) else { continue }
+      presentation.forget(node)
+      retained[node] = nil
+    }
+  }
+}
