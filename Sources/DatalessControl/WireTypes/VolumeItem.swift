@@ -1,4 +1,4 @@
-/// One item of a volume, as the namespace knows it.
+/// One item of a volume, as the volume knows it.
 public struct VolumeItem: Codable, Sendable, Equatable {
   /// Relative to the volume's root; empty for the root.
   public var path: String
