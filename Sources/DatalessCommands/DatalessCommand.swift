@@ -1,6 +1,7 @@
 public import ArgumentParser
 import DatalessControl
 import DatalessDaemon
+import DatalessScenario
 import Glibc
 import SystemPackage
 
@@ -65,6 +66,7 @@ public struct DatalessCommand: ParsableCommand {
     case let failure as CommandFailure: return end(failure, JSONDestination.ofErrors(arguments))
     case let failure as ControlError: return report(CommandFailure(failure), arguments)
     case let failure as LifecycleError: return report(CommandFailure(failure), arguments)
+    case let error as ScenarioError: return report(CommandFailure(error), arguments)
     default: return reportParsing(error, arguments)
     }
   }

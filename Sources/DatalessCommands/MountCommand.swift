@@ -1,6 +1,7 @@
 import ArgumentParser
 import DatalessControl
 import DatalessDaemon
+import DatalessScenario
 
 /// `dataless mount`: presents a directory as dataless files.
 struct MountCommand: ParsableCommand {
@@ -36,18 +37,19 @@ struct MountCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let configuration = try options.plan(source: source)
-      .configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
+    let plan = try options.plan(source: source)
+    let configuration = try plan.configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
     if !foreground {
       let launched = try DaemonLauncher().launch(configuration)
       // Detached before anything is printed: whoever closes our output early must not end the volume with it.
       launched.detach()
-      return try MountReport(launched.volume, configuration).print(json: json)
+      return try MountReport(launched.volume, configuration, scenario: plan.scenario.warnings).print(json: json)
     }
     var failure: CommandFailure?
     let status = DaemonProcess.serveInForeground(configuration) { message in
       switch message {
-      case .ready(let volume): try? MountReport(volume, configuration).print(json: json)
+      case .ready(let volume):
+        try? MountReport(volume, configuration, scenario: plan.scenario.warnings).print(json: json)
       case .error(let text, let code): failure = CommandFailure(LifecycleError(text, exitCode: code))
       }
     }

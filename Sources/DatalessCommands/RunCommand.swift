@@ -2,6 +2,7 @@ import ArgumentParser
 import DatalessControl
 import DatalessCore
 import DatalessDaemon
+import DatalessScenario
 import Glibc
 
 /// `dataless run`: tries one command on a fresh volume.
@@ -134,9 +135,11 @@ struct RunCommand: ParsableCommand {
   func run() throws {
     let destination = try destination()
     let session: RunSession
+    let plan: VolumePlan
     do {
+      plan = try options.plan(source: source, observe: .reads)
       session = try RunSession.start(
-        options.plan(source: source, observe: .reads), command: command.map { ArgumentBytes.decode($0) },
+        plan, command: command.map { ArgumentBytes.decode($0) },
         placeholder: ArgumentBytes.decode(replace), maxFiles: maxFiles, maxBytes: maxBytes,
         say: { Console.note("dataless: \($0)") })
     } catch {
@@ -159,7 +162,8 @@ struct RunCommand: ParsableCommand {
       result: result, children: children, budget: answer?.budget, hasExpectation: hasExpectation,
       strictRules: strictRules ? answer?.rules : nil)
     let report = RunReport(
-      log: session.volume.log, session: session.volume.session, status: status, rules: answer?.rules)
+      log: session.volume.log, session: session.volume.session, status: status, rules: answer?.rules,
+      warnings: plan.scenario.warnings)
     report.print(words)
     try destination?.write(report.answer(words))
     throw CommandExit(code: status.code)
@@ -172,6 +176,7 @@ struct RunCommand: ParsableCommand {
       case let failure as CommandFailure: failure
       case let error as ControlError: CommandFailure(error)
       case let error as LifecycleError: CommandFailure(error)
+      case let error as ScenarioError: CommandFailure(error)
       default: CommandFailure("\(error)")
       }
     failure.status = .runFailed

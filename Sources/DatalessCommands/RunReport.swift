@@ -1,6 +1,7 @@
 import DatalessControl
 import DatalessCore
 import DatalessDaemon
+import DatalessScenario
 import Glibc
 import SystemPackage
 
@@ -9,11 +10,13 @@ struct RunReport {
   let log: [UInt8]
   let status: RunStatus
   let rules: RuleCounts?
+  /// Of the scenario.
+  let warnings: [ScenarioWarning]
   private let summary: Result<SummaryReport, any Error>
 
   /// - Parameter session: Others may write to the same log, and have begun later.
-  init(log: [UInt8], session: String, status: RunStatus, rules: RuleCounts?) {
-    (self.log, self.status, self.rules) = (log, status, rules)
+  init(log: [UInt8], session: String, status: RunStatus, rules: RuleCounts?, warnings: [ScenarioWarning] = []) {
+    (self.log, self.status, self.rules, self.warnings) = (log, status, rules, warnings)
     summary = Result { try SummaryReport.load(log: log, session: session) }
   }
 
@@ -37,7 +40,8 @@ struct RunReport {
   func answer(_ words: RunWords) -> RunAnswer {
     RunAnswer(
       exitStatus: status.code, reason: status.reason.rawValue, messages: words.all, command: Self.end(status.result),
-      budget: status.budget, children: RunChildren(status.children), rules: rules, log: log, summary: try? summary.get()
+      scenarioWarnings: warnings.map { WireProblem($0) }, budget: status.budget, children: RunChildren(status.children),
+      rules: rules, log: log, summary: try? summary.get()
     )
   }
 

@@ -111,8 +111,10 @@ struct VolumeOptions: ParsableArguments {
   /// - Parameter observe: Unless an option or the scenario says it. Default: the setting's own default.
   /// - Throws: `CommandFailure` for a malformed synthetic specification, naming the part that is wrong.
   func plan(source: PathArgument, observe: Observation? = nil) throws -> VolumePlan {
-    VolumePlan(
-      source: try Self.source(source), scenario: try document(observe), log: log?.bytes,
+    let scenario = try document(observe)
+    ScenarioFile.say(scenario.warnings)
+    return VolumePlan(
+      source: try Self.source(source), scenario: scenario, log: log?.bytes,
       cacheDirectory: cacheDir?.bytes,
       allowOther: allowOther, crossMounts: crossMounts, argumentPolicy: argv, without: without)
   }
@@ -120,7 +122,6 @@ struct VolumeOptions: ParsableArguments {
   /// The scenario of the file with the options in it.
   private func document(_ observeByDefault: Observation?) throws -> ScenarioDocument {
     let document = try scenario.map { try ScenarioFile.read($0) } ?? .empty
-    ScenarioFile.say(document.warnings)
     let observe = self.observe ?? (document.root.value(at: "observe") == nil ? observeByDefault : nil)
     let settings =
       [

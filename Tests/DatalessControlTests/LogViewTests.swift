@@ -1,4 +1,5 @@
 import DatalessControl
+import DatalessCore
 import Testing
 
 @testable import DatalessCommands
@@ -47,7 +48,7 @@ import Testing
 
   @Test func filterByPathTakesWaitsAlong() throws {
     #expect(
-      try Self.accepted(LogFilter(path: Glob(bytes("*.c")))) == [
+      try Self.accepted(LogFilter(path: PathPattern(bytes("*.c")))) == [
         "materialization.started 2", "wait.started 2", "wait.finished 2", "materialization.finished 2",
       ])
   }
@@ -139,7 +140,7 @@ import Testing
 
   /// Two sessions of one file number their attempts alike.
   @Test func filterByPathTellsSessionsApart() throws {
-    var filter = LogFilter(path: Glob(bytes("*.c")))
+    var filter = LogFilter(path: PathPattern(bytes("*.c")))
     func accepts(_ session: String, _ type: String, _ fields: String) throws -> Bool {
       let line = #"{"session":"\#(session)","type":"\#(type)","attempt":1\#(fields)}"#
       return filter.accepts(try #require(LogRecord(line: bytes(line))), LogProcesses(keepsRecords: false))

@@ -42,6 +42,19 @@ import Testing
         == "s.yaml:2:3: 100001 rules; at most 100000 are possible. Use globs, or one rule with a list of paths.")
   }
 
+  /// 25 bytes each may stand for 256 globs.
+  @Test func bracesStandForNoMoreThanTheirLimitAltogether() {
+    let braces = String(repeating: "{a,b}", count: 8)
+    func text(_ count: Int) -> [UInt8] {
+      Array("rules:\n".utf8) + (0..<count).flatMap { _ in "  - {match: {path: '\(braces)'}, fault: EIO}\n".utf8 }
+    }
+    #expect(throws: Never.self) { try ScenarioDocument(parsing: text(1_176), name: "s.yaml") }
+    let error = #expect(throws: ScenarioError.self) { try ScenarioDocument(parsing: text(1_177), name: "s.yaml") }
+    #expect(
+      error?.description
+        == "s.yaml:1178:20: the braces of this scenario stand for more than 300000 globs. Use * or ** instead.")
+  }
+
   @Test func threeMillionValuesAreTheEnd() {
     let bytes: [UInt8] = Array("[".utf8) + (0..<3_000_000).flatMap { _ in [0x31, 0x2c] } + Array("1]".utf8)
     let error = #expect(throws: ScenarioError.self) { try ScenarioDocument(parsing: bytes, name: "s.yaml") }

@@ -13,12 +13,14 @@ import Testing
 
   private static func pattern(_ random: inout SeededRandom) -> PathPattern? {
     let text =
-      switch Int.random(in: 0..<6, using: &random) {
+      switch Int.random(in: 0..<8, using: &random) {
       case 0: "/" + path(&random)
       case 1: "*.jpg"
       case 2: "*" + (names.randomElement(using: &random) ?? "a")
       case 3: path(&random) + "/**"
       case 4: "**/" + path(&random)
+      case 5: "*.{jpg,\(names.randomElement(using: &random) ?? "a")}"
+      case 6: "{\(path(&random)),photos/**,*.png}"
       default: "photos/*.png"
       }
     return PathPattern(Array(text.utf8))

@@ -8,6 +8,10 @@ import Testing
       + "conditions or fewer. Put it before that one, or remove it."
   }
 
+  private static let careless =
+    "s.yaml:2:5: this rule also holds when the process looks up names in dataless directories and lists them. Write "
+    + "'kind: file' if files are meant, else 'kind: any'."
+
   private static func gates(_ line: Int, _ earlier: String, _ place: Int, _ gates: (String, String)) -> String {
     "s.yaml:\(line):5: gates overlap: an attempt that matches here and '\(earlier)' in line \(place) is held at "
       + "'\(gates.0)' only, never at '\(gates.1)'. Narrow one of the two, or use one gate."
@@ -42,8 +46,22 @@ import Testing
     ("  - {match: {kind: file}, gate: one}\n  - {match: {kind: directory}, gate: two}\n", ""),
     ("  - {match: {size: \"<4k\"}, gate: one}\n  - {match: {size: \">=4k\"}, gate: two}\n", ""),
     ("  - {match: {attempt: 1}, gate: one}\n  - {match: {attempt: \"2..\"}, gate: two}\n", ""),
-    ("  - {match: {process: {exe: tar}}, gate: one}\n  - {match: {process: {exe: rsync}}, gate: two}\n", ""),
+    (
+      "  - {match: {kind: any, process: {exe: tar}}, gate: one}\n  - {match: {kind: any, process: {exe: rsync}}, gate: two}\n",
+      ""
+    ),
     ("  - {match: {path: a}, gate: one}\n  - {gate: one}\n", ""),
+    ("  - {match: {path: \"*.{jpg,png}\"}, gate: one}\n  - {match: {path: \"*.{gif,webp}\"}, gate: two}\n", ""),
+    (
+      "  - {match: {path: \"*.{jpg,png}\"}, gate: one}\n  - {match: {path: \"*.{png,gif}\"}, gate: two}\n",
+      gates(3, "rule-1", 2, ("one", "two"))
+    ),
+    ("  - {match: {process: {exe: tar}}, fault: EIO}\n", careless),
+    ("  - {match: {ancestor: {exe: make}, path: \"photos/**\"}, latency: 1s}\n", careless),
+    ("  - {match: {process: {exe: tar}, kind: file}, fault: EIO}\n", ""),
+    ("  - {match: {process: {exe: tar}, kind: any}, fault: EIO}\n", ""),
+    ("  - {match: {process: {exe: tar}, trigger: [read, lookup]}, fault: EIO}\n", ""),
+    ("  - {match: {process: {exe: tar}, size: \">4k\"}, fault: EIO}\n", ""),
     (
       "  - {match: {probability: 0}, fault: EIO}\n",
       "s.yaml:2:5: with probability 0 this rule never matches. Remove it, or raise the probability."

@@ -112,7 +112,7 @@ extension RealMounts {
         "fault add", [mountpoint, "EIO", "--path", "*.x", "--size", ">1k", "--attempt", "{first: 1}"])
       try await session.run("fault list", [mountpoint])
       try await session.run("fault remove", [mountpoint, "fail"])
-      try await session.run("policy", [mountpoint, "rule", "off", "--exe", "tar", "--name", "tar"])
+      try await session.run("policy", [mountpoint, "rule", "off", "--exe", "tar", "--name", "tar", "--kind", "any"])
       try await session.run("policy", [mountpoint])
       try await session.run("policy", [mountpoint, "remove", "tar"])
       try await session.run("offline", [mountpoint])

@@ -32,8 +32,10 @@ struct GateReleaseCommand: ParsableCommand {
   @Option(help: ArgumentHelp("One attempt, by its number in `gate list`. [default: all]", valueName: "id"))
   var attempt: UInt64?
 
-  @Option(help: ArgumentHelp("The attempts on paths that match. [default: all]", valueName: "glob"))
-  var path: PathArgument?
+  @Option(
+    help: ArgumentHelp("The attempts on paths that match. [default: all]", valueName: "glob"),
+    transform: GlobOption.parse)
+  var path: PathPattern?
 
   @Flag(help: "Everything that is held. [default]")
   var all = false
@@ -51,17 +53,16 @@ struct GateReleaseCommand: ParsableCommand {
     if let count, count < 1 {
       throw ValidationError("malformed count '\(count)': expected a whole number, 1 or more (EINVAL).")
     }
-    if let path, PathPattern(path.bytes) == nil {
-      throw ValidationError("malformed glob '\(path.description)': expected one such as 'photos/*.jpg' (EINVAL).")
-    }
     if let fail, Errno(name: fail) == nil {
       throw ValidationError("unknown errno '\(fail)': expected a name such as EIO or ETIMEDOUT (EINVAL).")
     }
   }
 
   func run() throws {
-    let request = GateReleaseRequest(gate: name, count: count, attempt: attempt, path: path?.bytes, errno: fail)
-    let answer = try RemoteCall.run(mountpoint, "cannot release at \(mountpoint.description)") { client in
+    let request = GateReleaseRequest(gate: name, count: count, attempt: attempt, path: path?.text, errno: fail)
+    let volume = try VolumeLocator.volume(mountpoint.bytes)
+    if let path { try GlobOption.check(path, option: "--path", on: volume, argument: mountpoint) }
+    let answer = try RemoteCall.run(volume, "cannot release at \(mountpoint.description)") { client in
       try await client.releaseGate(request)
     }
     if json { try StandardOutput().json(answer) }

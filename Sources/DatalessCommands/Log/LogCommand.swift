@@ -1,5 +1,6 @@
 import ArgumentParser
 import DatalessControl
+import DatalessCore
 import SystemPackage
 
 /// `dataless log`: the event log, as columns or JSON.
@@ -40,9 +41,10 @@ struct LogCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Only records of paths that match. * and ? stop at slashes, ** does not; without a slash the last component is "
-        + "compared. [default: all]", valueName: "glob"))
-  var path: PathArgument?
+      "Only records of paths that match, from the volume's root. * and ? stop at slashes, ** does not; {a,b} is a or b; "
+        + "without a slash the last component is compared. [default: all]", valueName: "glob"),
+    transform: GlobOption.parse)
+  var path: PathPattern?
 
   @Option(
     help: ArgumentHelp(
@@ -59,9 +61,12 @@ struct LogCommand: ParsableCommand {
 
   func run() throws {
     let log = try LogTarget.resolve(target.bytes)
+    if let path, let volume = log.volume {
+      try GlobOption.check(path, option: "--path", on: volume, argument: target)
+    }
     let isMounted = try LogFlush.flush(log).isMounted
     let isLive = follow && isMounted
-    let filter = LogFilter(types: types, path: path.map { Glob($0.bytes) }, process: process?.bytes)
+    let filter = LogFilter(types: types, path: path, process: process?.bytes)
     let style = LogPrinter.Style(isJSON: json, isLive: isLive, isMounted: isMounted)
     guard isLive, let volume = log.volume else {
       let printer = try LogPrinter(log, filter: filter, style: style)

@@ -29,7 +29,7 @@ struct FaultAddCommand: ParsableCommand {
 
       EXAMPLES
         dataless fault add /mnt/project EIO --path 'photos/**' --attempt '{first: 1}'
-        dataless fault add /mnt/project ETIMEDOUT --after 60% --exe tar
+        dataless fault add /mnt/project ETIMEDOUT --after 60% --exe tar --kind file
 
       EXIT STATUS
         0 added; 1 failure; 2 wrong use, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.

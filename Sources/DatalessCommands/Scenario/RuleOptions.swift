@@ -10,7 +10,7 @@ struct RuleOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Sizes, such as '>1MB' or 1k..4k. [default: any]", valueName: "size"))
   var size: String?
 
-  @Option(help: ArgumentHelp("file or directory. [default: both]", valueName: "kind"))
+  @Option(help: ArgumentHelp("file, directory or any. [default: any]", valueName: "kind"))
   var kind: String?
 
   @Option(help: ArgumentHelp("Operations, such as read or lookup. Repeatable. [default: any]", valueName: "operation"))

@@ -33,11 +33,18 @@ struct ScenarioApplyCommand: ParsableCommand {
     let volume = try VolumeLocator.volume(mountpoint.bytes)
     let document = try ScenarioFile.read(file)
     let name = file.description
-    // The places in these warnings are those of the file; the daemon sees one line of JSON.
+    // The places are those of the file: the daemon sees one line of JSON.
+    try ScenarioFile.checked { () throws(ScenarioError) in
+      try document.checkPaths(
+        roots: [
+          ("the mountpoint", volume.mountPoint), ("the mountpoint", mountpoint.bytes), ("SOURCE", volume.source),
+        ].filter { $0.path.first == UInt8(ascii: "/") })
+    }
     ScenarioFile.say(document.warnings)
-    let change = try RemoteCall.run(volume, "cannot apply \(name) to \(mountpoint.description)") { client in
+    var change = try RemoteCall.run(volume, "cannot apply \(name) to \(mountpoint.description)") { client in
       try await client.replaceScenario(document.json(pretty: false), name: name)
     }
+    change.warnings = document.warnings.map { WireProblem($0) }
     if json { try StandardOutput().json(change) }
   }
 }

@@ -1,8 +1,10 @@
+public import DatalessCore
+
 /// Which records of a log are wanted. All conditions that are given must hold.
 public struct LogFilter: Sendable {
   /// A type, or what comes before a dot in one, such as `materialization`. Empty: all.
   public var types: [String]
-  public var path: Glob?
+  public var path: PathPattern?
   /// A command name, or the last component of an executable, of a process of the record or of any of its ancestors:
   /// what `make` started is found by `make`.
   public var process: [UInt8]?
@@ -15,7 +17,7 @@ public struct LogFilter: Sendable {
   /// Attempts whose path is wanted, because the records of waits name the attempt only.
   private var attempts: Set<Attempt> = []
 
-  public init(types: [String] = [], path: Glob? = nil, process: [UInt8]? = nil) {
+  public init(types: [String] = [], path: PathPattern? = nil, process: [UInt8]? = nil) {
     self.types = types
     self.path = path
     self.process = process

@@ -19,6 +19,8 @@ public struct MountAnswer: Codable, Sendable, Equatable {
   public var sourceBase64: String?
   /// What a user should know, one sentence each.
   public var warnings: [String]
+  /// What in the scenario hardly can be meant; at most 20.
+  public var scenarioWarnings: [WireProblem]
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case device, log, mountpoint, pid, session, source, warnings
@@ -26,11 +28,12 @@ public struct MountAnswer: Codable, Sendable, Equatable {
     case mountpointBase64 = "mountpoint_b64"
     case readOnly = "read_only"
     case sourceBase64 = "source_b64"
+    case scenarioWarnings = "scenario_warnings"
   }
 
   public init(
     device: String, log: [UInt8], mountpoint: [UInt8], pid: Int32, readOnly: Bool, session: String, source: [UInt8],
-    warnings: [String]
+    warnings: [String], scenarioWarnings: [WireProblem] = []
   ) {
     self.device = device
     (self.log, logBase64) = WirePath.split(log)
@@ -40,5 +43,6 @@ public struct MountAnswer: Codable, Sendable, Equatable {
     self.session = session
     (self.source, sourceBase64) = WirePath.split(source)
     self.warnings = warnings
+    self.scenarioWarnings = scenarioWarnings
   }
 }

@@ -10,6 +10,8 @@ public struct RunAnswer: Codable, Sendable, Equatable {
   /// What there is to say about it, as on standard error beside the summary: what failed, each budget that was exceeded, what
   /// the command left running, rules that never fired.
   public var messages: [String]
+  /// What in the scenario hardly can be meant; at most 20.
+  public var scenarioWarnings: [WireProblem]
   public var command: RunCommandEnd
   /// What was used of the budgets; absent when the daemon could not say.
   public var budget: BudgetStatus?
@@ -25,17 +27,20 @@ public struct RunAnswer: Codable, Sendable, Equatable {
   enum CodingKeys: String, CodingKey, CaseIterable {
     case reason, messages, command, budget, children, rules, log, summary
     case exitStatus = "exit_status"
+    case scenarioWarnings = "scenario_warnings"
     case logBase64 = "log_b64"
   }
 
   public init(
-    exitStatus: Int32, reason: String, messages: [String] = [], command: RunCommandEnd, budget: BudgetStatus?,
+    exitStatus: Int32, reason: String, messages: [String] = [], command: RunCommandEnd,
+    scenarioWarnings: [WireProblem] = [], budget: BudgetStatus?,
     children: RunChildren,
     rules: RuleCounts?, log: [UInt8], summary: SummaryReport?
   ) {
     self.exitStatus = exitStatus
     self.reason = reason
     self.messages = messages
+    self.scenarioWarnings = scenarioWarnings
     self.command = command
     self.budget = budget
     self.children = children

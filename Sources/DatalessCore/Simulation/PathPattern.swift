@@ -3,9 +3,20 @@
 /// `*` and `?` stand for any bytes and any byte but a slash, `[a-z]` and `[!a-z]` for one byte of a set, `**` between slashes for
 /// any number of components, also none; a backslash takes a meaning away. A pattern without a slash means the last component,
 /// wherever it is (`*.jpg`); one with a slash means the whole path (`photos/*.jpg`); a slash at the front is that of the root.
+/// Braces stand for several patterns, one for each of their words: `*.{jpg,png}` is `*.jpg` or `*.png`.
 public struct PathPattern: Sendable, Hashable {
   /// As the user wrote it.
   public let text: [UInt8]
+  /// What the braces stand for, one of which must match: 1 to `alternativesMax`.
+  public let alternatives: [Alternative]
+
+  /// One pattern without braces.
+  public struct Alternative: Sendable, Hashable {
+    public let text: [UInt8]
+    let components: [Component]
+    /// Whether only the last component of a path is compared.
+    let isBaseName: Bool
+  }
 
   enum Token: Sendable, Hashable {
     case byte(UInt8)
@@ -20,27 +31,52 @@ public struct PathPattern: Sendable, Hashable {
     case anyDepth
   }
 
-  let components: [Component]
-  /// Whether only the last component of a path is compared.
-  let isBaseName: Bool
+  /// - Returns: nil where `init(parsing:)` says what is wrong.
+  public init?(_ text: [UInt8]) { try? self.init(parsing: text) }
 
-  /// - Returns: nil for an empty pattern, an open `[`, an empty component, or a backslash at the end.
-  public init?(_ text: [UInt8]) {
-    guard !text.isEmpty else { return nil }
+  public init(parsing text: [UInt8]) throws(PathPatternFlaw) {
+    guard !text.isEmpty else { throw PathPatternFlaw(.empty) }
+    self.text = text
+    var alternatives: [Alternative] = []
+    let all = try Self.expand(text)
+    for alternative in all {
+      do throws(PathPatternFlaw) {
+        alternatives.append(try Alternative(alternative))
+      } catch {
+        throw all.count == 1 ? error : PathPatternFlaw(error.kind, alternative: alternative)
+      }
+    }
+    self.alternatives = alternatives
+  }
+
+  public func matches(_ path: [UInt8]) -> Bool { alternatives.contains { $0.matches(path) } }
+
+  /// What was meant by a pattern that begins with a path of the machine, such as a mountpoint, instead of the volume's root: the
+  /// rest of it. nil if none of the alternatives does.
+  ///
+  /// - Parameter root: Absolute; not `/`.
+  public func beyond(_ root: [UInt8]) -> [UInt8]? {
+    alternatives.lazy.compactMap { $0.beyond(root) }.first
+  }
+}
+
+extension PathPattern.Alternative {
+  init(_ text: [UInt8]) throws(PathPatternFlaw) {
+    guard !text.isEmpty else { throw PathPatternFlaw(.empty) }
     let slash = UInt8(ascii: "/")
     isBaseName = !text.contains(slash)
     let body = text.first == slash ? text[1...] : text[...]
-    var components: [Component] = []
+    guard !body.isEmpty else { throw PathPatternFlaw(.slashAlone) }
+    guard body.last != slash else { throw PathPatternFlaw(.slashAtTheEnd) }
+    var components: [PathPattern.Component] = []
     for part in body.split(separator: slash, omittingEmptySubsequences: false) {
-      guard !part.isEmpty else { return nil }
+      guard !part.isEmpty else { throw PathPatternFlaw(.twoSlashes) }
       if Array(part) == Array("**".utf8), !isBaseName {
         components.append(.anyDepth)
       } else {
-        guard let tokens = Self.parse(part) else { return nil }
-        components.append(.tokens(tokens))
+        components.append(.tokens(try PathPattern.parse(part)))
       }
     }
-    guard !components.isEmpty else { return nil }
     self.text = text
     self.components = components
   }
@@ -50,9 +86,9 @@ public struct PathPattern: Sendable, Hashable {
       if isBaseName {
         let start = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
         guard case .tokens(let tokens) = components[0] else { return false }
-        return Self.matches(tokens[...], UnsafeBufferPointer(rebasing: path[start...]))
+        return PathPattern.matches(tokens[...], UnsafeBufferPointer(rebasing: path[start...]))
       }
-      return Self.matches(components[...], path)
+      return PathPattern.matches(components[...], path)
     }
   }
 
@@ -86,7 +122,7 @@ public struct PathPattern: Sendable, Hashable {
   }
 
   /// Bytes that every matching last component ends with, for a pattern such as `*.jpg`.
-  var baseNameSuffix: [UInt8]? {
+  public var baseNameSuffix: [UInt8]? {
     guard isBaseName, case .tokens(let tokens) = components[0], tokens.first == .anyRun else { return nil }
     var suffix: [UInt8] = []
     for token in tokens.dropFirst() {
@@ -96,9 +132,24 @@ public struct PathPattern: Sendable, Hashable {
     return suffix.isEmpty ? nil : suffix
   }
 
+  fileprivate func beyond(_ root: [UInt8]) -> [UInt8]? {
+    let slash = UInt8(ascii: "/")
+    guard text.first == slash, let prefix = literalPrefix else { return nil }
+    let folders = root.split(separator: slash)
+    guard !folders.isEmpty, prefix.split(separator: slash).starts(with: folders, by: { $0.elementsEqual($1) }) else {
+      return nil
+    }
+    let rest = Array(text.dropFirst().split(separator: slash).dropFirst(folders.count).joined(separator: [slash]))
+    if rest.isEmpty { return Array("**".utf8) }
+    // Without any slash it would mean a name, wherever it is.
+    return rest.contains(slash) ? rest : [slash] + rest
+  }
+}
+
+extension PathPattern {
   // MARK: - Parsing
 
-  private static func parse(_ part: ArraySlice<UInt8>) -> [Token]? {
+  fileprivate static func parse(_ part: ArraySlice<UInt8>) throws(PathPatternFlaw) -> [Token] {
     var tokens: [Token] = []
     var index = part.startIndex
     while index < part.endIndex {
@@ -108,10 +159,10 @@ public struct PathPattern: Sendable, Hashable {
       case UInt8(ascii: "*"): if tokens.last != .anyRun { tokens.append(.anyRun) }
       case UInt8(ascii: "?"): tokens.append(.anyByte)
       case UInt8(ascii: "["):
-        guard let set = parseSet(part, &index) else { return nil }
+        guard let set = parseSet(part, &index) else { throw PathPatternFlaw(.bracket) }
         tokens.append(set)
       case UInt8(ascii: "\\"):
-        guard index < part.endIndex else { return nil }
+        guard index < part.endIndex else { throw PathPatternFlaw(.backslash) }
         tokens.append(.byte(part[index]))
         index += 1
       default: tokens.append(.byte(byte))
@@ -155,7 +206,7 @@ public struct PathPattern: Sendable, Hashable {
   // MARK: - Matching
 
   /// In time proportional to pattern times path: only the latest `**` is ever gone back to.
-  private static func matches(_ pattern: ArraySlice<Component>, _ path: UnsafeBufferPointer<UInt8>) -> Bool {
+  fileprivate static func matches(_ pattern: ArraySlice<Component>, _ path: UnsafeBufferPointer<UInt8>) -> Bool {
     let parts = path.split(separator: UInt8(ascii: "/"))
     var (next, part) = (pattern.startIndex, 0)
     var (retryPattern, retryPart) = (-1, 0)

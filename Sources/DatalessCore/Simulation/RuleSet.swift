@@ -27,7 +27,8 @@ public struct RuleSet: Sendable {
     var others: [Int] = []
     for (index, rule) in rules.enumerated() {
       var (paths, suffixes, folders): ([[UInt8]], [[UInt8]], [[UInt8]]) = ([], [], [])
-      for pattern in rule.match.paths {
+      let patterns = rule.match.paths.flatMap(\.alternatives)
+      for pattern in patterns {
         if let path = pattern.exactPath {
           paths.append(path)
         } else if let suffix = pattern.baseNameSuffix {
@@ -37,7 +38,7 @@ public struct RuleSet: Sendable {
         }
       }
       // One pattern of another kind, and the whole rule has to be looked at each time.
-      guard !rule.match.paths.isEmpty, paths.count + suffixes.count + folders.count == rule.match.paths.count else {
+      guard !patterns.isEmpty, paths.count + suffixes.count + folders.count == patterns.count else {
         others.append(index)
         continue
       }

@@ -83,10 +83,11 @@ extension ControlRequestHandler {
     } else if let attempt = request.attempt {
       selection = .attempt(attempt)
     } else if let path = request.pathBytes {
-      guard let pattern = PathPattern(path) else {
-        throw senseless("`path` is not a glob: '\(TerminalText.escaped(path))'")
+      do throws(PathPatternFlaw) {
+        selection = .path(try PathPattern(parsing: path))
+      } catch {
+        throw senseless("`path` is no glob: '\(TerminalText.escaped(path))': \(error.words)")
       }
-      selection = .path(pattern)
     }
     guard let name = request.errno else {
       return GateReleaseOrder(gate: request.gate, selection: selection, release: .proceed)

@@ -41,7 +41,8 @@ public struct VolumePlan: Sendable, Equatable {
   /// - Parameters:
   ///   - run: For `dataless run` only.
   ///   - say: Receives a sentence for the user about what was cleaned up.
-  /// - Throws: `LifecycleError` for everything that `MountPreflight` finds.
+  /// - Throws: `LifecycleError` for everything that `MountPreflight` finds; `ScenarioError` for rules whose paths begin with
+  ///   the mountpoint or SOURCE.
   public func configure(
     mountpoint: [UInt8], run: RunPlan? = nil, preflight: PreflightChild = PreflightChild(), say: (String) -> Void
   ) throws -> VolumeConfiguration {
@@ -65,10 +66,21 @@ public struct VolumePlan: Sendable, Equatable {
         "cannot mount: another dead mount lay below the one removed from \(ErrorText.quoted(dead)). Try again."
       )
     case .passed(let result):
+      try scenario.checkPaths(roots: roots(result, run == nil ? mountpoint : nil))
       try VolumeDirectory.prepareRuntime(runtime)
       if log == nil { try Self.makeLogDirectory(CPath.parent(result.log)) }
       return configuration(result, runtime: runtime, run: run)
     }
+  }
+
+  /// What a path in a rule must not begin with, as it was given and as it is.
+  ///
+  /// - Parameter mountpoint: nil for one of our own, which nobody can have named.
+  private func roots(_ result: PreflightResult, _ mountpoint: [UInt8]?) -> [(name: String, path: [UInt8])] {
+    var roots: [(name: String, path: [UInt8])] = []
+    if let mountpoint { roots += [mountpoint, result.mountpoint].map { ("the mountpoint", $0) } }
+    for case .directory(let path) in [source, result.source] { roots.append(("SOURCE", path)) }
+    return roots.filter { $0.path.first == UInt8(ascii: "/") }
   }
 
   /// A directory of logs is this user's, and nobody else writes to it.

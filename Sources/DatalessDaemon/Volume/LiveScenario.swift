@@ -9,12 +9,17 @@ actor LiveScenario {
   private(set) var document: ScenarioDocument
   /// What the volume was mounted with.
   private let subtype: String
+  /// What a path in a rule must not begin with.
+  private let roots: [(name: String, path: [UInt8])]
   private let engine: Engine
   private let log: EventLog
 
-  init(_ document: ScenarioDocument, subtype: String, engine: Engine, log: EventLog) {
+  init(_ document: ScenarioDocument, _ configuration: VolumeConfiguration, engine: Engine, log: EventLog) {
     self.document = document
-    self.subtype = subtype
+    subtype = configuration.subtype
+    var roots = [(name: "the mountpoint", path: configuration.mountpoint)]
+    if case .directory(let path) = configuration.source { roots.append((name: "SOURCE", path: path)) }
+    self.roots = roots
     self.engine = engine
     self.log = log
   }
@@ -27,6 +32,7 @@ actor LiveScenario {
     var name = "present.subtype"
     if case .replace(_, let given) = edit { name = given }
     try new.checkSubtype(mounted: subtype, name: name)
+    try new.checkPaths(roots: roots)
     let oldNames = Set(old.simulation.rules.rules.map(\.name))
     document = new
     // Recorded first: what the change lets go follows it in the log.

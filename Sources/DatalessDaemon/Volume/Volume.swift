@@ -62,7 +62,7 @@ final class Volume: VolumeRunning {
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       kernel: kernel, events: log, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
-    scenario = LiveScenario(document, subtype: configuration.subtype, engine: engine, log: log)
+    scenario = LiveScenario(document, configuration, engine: engine, log: log)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
       mayReadDirectly: !configuration.without.contains(.directMapping),

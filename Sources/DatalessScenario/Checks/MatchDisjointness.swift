@@ -24,11 +24,13 @@ enum MatchDisjointness {
 
   /// Every pattern of one list against every one of the other; long lists are not compared.
   static func arePathsDisjoint(_ left: [PathPattern], _ right: [PathPattern]) -> Bool {
-    guard !left.isEmpty, !right.isEmpty, left.count * right.count <= 100 else { return false }
+    guard !left.isEmpty, !right.isEmpty else { return false }
+    let (left, right) = (left.flatMap(\.alternatives), right.flatMap(\.alternatives))
+    guard left.count * right.count <= 100 else { return false }
     return left.allSatisfy { first in right.allSatisfy { second in areDisjoint(first, second) } }
   }
 
-  static func areDisjoint(_ left: PathPattern, _ right: PathPattern) -> Bool {
+  static func areDisjoint(_ left: PathPattern.Alternative, _ right: PathPattern.Alternative) -> Bool {
     let (first, second) = (Ends(left), Ends(right))
     if let path = first.wholePath { return !right.matches(path) }
     if let path = second.wholePath { return !left.matches(path) }
@@ -46,7 +48,7 @@ enum MatchDisjointness {
     /// The only path, for a pattern with a slash and without wildcards.
     var wholePath: [UInt8]?
 
-    init(_ pattern: PathPattern) {
+    init(_ pattern: PathPattern.Alternative) {
       let slash = UInt8(ascii: "/")
       let text = pattern.text.first == slash ? pattern.text[1...] : pattern.text[...]
       let isWhole = pattern.text.contains(slash)

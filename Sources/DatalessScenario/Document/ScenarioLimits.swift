@@ -9,6 +9,8 @@ public enum ScenarioLimits {
   public static let values = 3_000_000
   /// Delays of all `replay` lists together.
   public static let replayedDelays = 100_000
+  /// Globs that braces stand for, in all of it together.
+  public static let alternatives = 300_000
   /// Problems that are reported of one scenario; and warnings.
   public static let problems = 20
   /// After so many problems the rest of the rules is not read.

@@ -23,11 +23,23 @@ enum RuleFields {
     if draft.match.kind == .directory, draft.effects.hydration != nil {
       decoder.warn(node, "directories are listed whole, so 'hydration' has no effect here.")
     }
+    if isCareless(node, draft.match) {
+      decoder.warn(
+        node,
+        "this rule also holds when the process looks up names in dataless directories and lists them. Write 'kind: file' if "
+          + "files are meant, else 'kind: any'.")
+    }
     if draft.match.probability == 0 {
       decoder.warn(node, "with probability 0 this rule never matches. Remove it, or raise the probability.")
     }
     return draft
   }.named("rule")
+
+  /// Whether a rule names processes and nothing by which its author would have thought of directories.
+  private static func isCareless(_ node: ScenarioNode, _ match: RuleMatch) -> Bool {
+    guard match.process != nil || match.ancestor != nil, node["match"]?["kind"] == nil else { return false }
+    return match.triggers.isEmpty && match.size == nil
+  }
 
   static let effectNames = ["latency", "bandwidth", "hydration", "fault", "gate", "materialize", "evict"]
 
@@ -129,8 +141,8 @@ enum RuleFields {
     fields: [
       ScenarioField(
         "path",
-        "A glob, or a list of which one must match. * and ? stop at slashes, ** does not; without a slash the last "
-          + "component is meant, with one the whole path from the volume's root. Default: every path.",
+        "A glob, or a list of which one must match. * and ? stop at slashes, ** does not; {a,b} is a or b; without a slash "
+          + "the last component is meant, with one the whole path from the volume's root. Default: every path.",
         PathValues.globs
       ) { $0.paths = $1 },
       ScenarioField(
@@ -139,8 +151,8 @@ enum RuleFields {
         RangeValues.size
       ) { $0.size = $1 },
       ScenarioField(
-        "kind", "file or directory. Default: both.",
-        BasicValues.word("kind", [("file", MaterializationKind.file), ("directory", .directory)])
+        "kind", "file, directory, or any: both, which is the default.",
+        BasicValues.word("kind", [("file", MaterializationKind?.some(.file)), ("directory", .directory), ("any", nil)])
       ) { $0.kind = $1 },
       ScenarioField(
         "trigger", "The operation, or a list of them. Default: any.",

@@ -21,6 +21,9 @@ struct ScenarioDecoder {
   var replayedDelays = 0
   var replayedKind = MaterializationKind.file
 
+  /// How many globs braces have stood for, beside those that were written.
+  private var alternatives = 0
+
   init(file: String, readFile: @escaping ScenarioFileReader) {
     self.file = file
     self.readFile = readFile
@@ -43,6 +46,12 @@ struct ScenarioDecoder {
     guard warnings.count < ScenarioLimits.countedProblems else { return }
     warnings.append(
       ScenarioWarning(file: file, line: Int(node.line), column: Int(node.column), message: message))
+  }
+
+  /// Whether so many globs more may stand behind braces.
+  mutating func allows(alternatives more: Int) -> Bool {
+    alternatives += more
+    return alternatives <= ScenarioLimits.alternatives
   }
 
   func check() throws(ScenarioError) {

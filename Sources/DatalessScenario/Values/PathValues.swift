@@ -7,31 +7,29 @@ enum PathValues {
   ) { node, decoder in
     guard let text = decoder.text(node, expected: "a glob such as \"*.jpg\" or \"photos/**\"") else { return nil }
     let bytes = Array(text.utf8)
-    if !bytes.contains(0), let pattern = PathPattern(bytes) { return pattern }
-    decoder.fail(node, "malformed glob '\(Suggestion.quotable(text))': \(problem(bytes))")
+    do throws(PathPatternFlaw) {
+      if !bytes.contains(0) {
+        let pattern = try PathPattern(parsing: bytes)
+        if decoder.allows(alternatives: pattern.alternatives.count - 1) { return pattern }
+        decoder.fail(
+          node,
+          "the braces of this scenario stand for more than \(ScenarioLimits.alternatives) globs. Use * or ** instead.")
+        return nil
+      }
+      decoder.fail(
+        node, "malformed glob '\(Suggestion.quotable(text))': it contains a NUL, which no path can. Remove it.")
+    } catch {
+      let part =
+        error.alternative.map { "of it, '\(Suggestion.quotable(String(decoding: $0, as: UTF8.self)))': " } ?? ""
+      decoder.fail(node, "malformed glob '\(Suggestion.quotable(text))': \(part)\(error.words)")
+    }
     return nil
-  }
-
-  /// What Core does not say about a pattern that it refused.
-  private static func problem(_ bytes: [UInt8]) -> String {
-    let slash = UInt8(ascii: "/")
-    if bytes.isEmpty { return "it is empty. Use \"**\" for every path." }
-    if bytes.contains(0) { return "it contains a NUL, which no path can. Remove it." }
-    if bytes == [slash] { return "nothing follows the slash. Use \"**\" for every path." }
-    if bytes.last == slash {
-      return "it ends in a slash. Remove it for the directory itself, or append ** for what is in it."
-    }
-    if zip(bytes, bytes.dropFirst()).contains(where: { $0 == slash && $1 == slash }) {
-      return "two slashes in a row. Remove one."
-    }
-    if bytes.last == UInt8(ascii: "\\") { return "nothing follows the backslash. Write \\\\ for a backslash itself." }
-    return "a '[' is not closed in its component, or a range of it runs backwards. Write \\[ for a bracket itself."
   }
 
   static let globs = BasicValues.oneOrMore(glob)
 
   /// Whether a glob has no wildcard, so that it means one text.
-  static func isLiteral(_ pattern: PathPattern) -> Bool { !pattern.text.contains(where: isMeta) }
+  static func isLiteral(_ pattern: PathPattern.Alternative) -> Bool { !pattern.text.contains(where: isMeta) }
 
   static func isMeta(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "\\")
@@ -52,7 +50,7 @@ enum PathValues {
   /// The kernel keeps 15 bytes of a command name: a longer one is never seen.
   private static let commandNames = ScenarioValue<[PathPattern]>(schema: globs.schema) { node, decoder in
     guard let patterns = globs.read(node, &decoder) else { return nil }
-    for pattern in patterns where isLiteral(pattern) && pattern.text.count > 15 {
+    for pattern in patterns.flatMap(\.alternatives) where isLiteral(pattern) && pattern.text.count > 15 {
       let text = String(decoding: pattern.text, as: UTF8.self)
       let short = String(decoding: pattern.text.prefix(15), as: UTF8.self)
       decoder.fail(

@@ -120,6 +120,22 @@ extension BadScenarios {
       "{match: {path: /}, fault: EIO}",
       "s.yaml:2:20: malformed glob '/': nothing follows the slash. Use \"**\" for every path.", isInSchema: false),
     rule(
+      "{match: {path: '*.{jpg'}, fault: EIO}",
+      "s.yaml:2:20: malformed glob '*.{jpg': a '{' is not closed. Write {a,b} for a or b, and \\{ for a brace itself.",
+      isInSchema: false),
+    rule(
+      "{match: {path: '{jpg}'}, fault: EIO}",
+      "s.yaml:2:20: malformed glob '{jpg}': there is only one word in the braces. Write {a,b} for a or b, and \\{ and "
+        + "\\} for braces themselves.", isInSchema: false),
+    rule(
+      "{match: {path: 'a/{b/,c}'}, fault: EIO}",
+      "s.yaml:2:20: malformed glob 'a/{b/,c}': of it, 'a/b/': it ends in a slash. Remove it for the directory itself, or "
+        + "append ** for what is in it.", isInSchema: false),
+    rule(
+      "{match: {process: {comm: 'sh,{ab,a-name-that-is-long}'}}, fault: EIO}",
+      "s.yaml:2:30: no command is ever named 'sh,a-name-that-is-long': the kernel keeps 15 bytes. Write "
+        + "'sh,a-name-that-', or use exe.", isInSchema: false),
+    rule(
       "{match: {path: [a, {}]}, fault: EIO}",
       "s.yaml:2:24: a mapping instead of one value; expected a glob such as \"*.jpg\" or \"photos/**\"."),
     rule(
@@ -152,7 +168,7 @@ extension BadScenarios {
         + "'kind', or use readdir or lookup.", isInSchema: false),
     rule(
       "{match: {kind: folder}, fault: EIO}",
-      "s.yaml:2:20: unknown kind 'folder'. It is one of file, directory."),
+      "s.yaml:2:20: unknown kind 'folder'. It is one of file, directory, any."),
     rule(
       "{match: {trigger: raed}, fault: EIO}",
       "s.yaml:2:23: unknown trigger 'raed'. Did you mean 'read'? It is one of read, write, truncate, "

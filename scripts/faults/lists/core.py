@@ -274,5 +274,9 @@ simulation.add(
     "double-star-needs-more", "PathPattern.swift", "`a/**` does not mean `a` itself",
     "while next < pattern.endIndex, pattern[next] == .anyDepth { next += 1 }",
     "while next < pattern.endIndex, pattern[next] == .anyDepth, !FAULT { next += 1 }", tests=["PathPatternTests"])
+simulation.add(
+    "last-word-alone", "PathPattern+Braces.swift", "braces stand for their last word alone",
+    "words += try sequence(depth: depth)", "if FAULT { words = [] }; words += try sequence(depth: depth)",
+    tests=["PathPatternTests"])
 
 PARTS = [engine, namespace, simulation]
