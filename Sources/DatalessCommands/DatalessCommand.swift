@@ -134,7 +134,9 @@ public struct DatalessCommand: ParsableCommand {
   /// What `run --json` takes for its file, if that looks like a source: once `--json` took no file.
   private static func takenSource(_ arguments: [String]) -> [UInt8]? {
     let own = arguments.prefix { $0 != "--" }
-    guard arguments.first == "run", let index = own.lastIndex(of: "--json"), index + 1 < own.endIndex else { return nil }
+    guard arguments.first == "run", let index = own.lastIndex(of: "--json"), index + 1 < own.endIndex else {
+      return nil
+    }
     let taken = ArgumentBytes.decode(own[index + 1])
     var status = stat()
     let isThere = (taken + [0]).withUnsafeBytes { bytes in

@@ -27,7 +27,9 @@ enum RunChildrenText {
   static func lines(_ wait: ChildrenWait, _ budget: BudgetStatus?, hasExpectation: Bool) -> [String] {
     var lines = wait.left.prefix(linesMaximum).map(line)
     let rest = wait.left.count - lines.count
-    if rest > 0 { lines.append("left running by the command: \(rest) more (--json names up to \(RunChildren.listedMax)).") }
+    if rest > 0 {
+      lines.append("left running by the command: \(rest) more (--json names up to \(RunChildren.listedMax)).")
+    }
     if wait.notLookedAt > 0 {
       lines.append(
         "left running by the command: \(wait.notLookedAt) more that could not be looked at, for want of descriptors. "
@@ -36,7 +38,8 @@ enum RunChildrenText {
     let underWay = max(budget?.inFlight ?? 0, Int64(wait.attempts))
     if hasExpectation, underWay > 0 {
       lines.append(
-        "left under way by the command: \(HumanText.count(underWay, "attempt")); what was still to come is not counted.")
+        "left under way by the command: \(HumanText.count(underWay, "attempt")); what was still to come is not counted."
+      )
     }
     if case .unknown = wait.end {
       lines.append(

@@ -137,9 +137,11 @@ import Testing
     #expect(status >= pieces)
     let gates = holds(fixture) { #expect(fixture.engine.gates(heldEach: .max).first?.held.count == Self.count) }
     #expect(gates >= pieces)
-    #expect(fixture.engine.gates(heldEach: 3).first?.held.map(\.path) == [nodes[0], nodes[1], nodes[2]].map { node in
-      fixture.engine.describe(node)?.path ?? []
-    })
+    #expect(
+      fixture.engine.gates(heldEach: 3).first?.held.map(\.path)
+        == [nodes[0], nodes[1], nodes[2]].map { node in
+          fixture.engine.describe(node)?.path ?? []
+        })
     // Of one with many waiters each counts.
     for _ in 0..<200 { for node in nodes.prefix(20) { fixture.trigger(node) } }
     let waiting = holds(fixture) { #expect(fixture.engine.attemptsInFlight().first?.waiterCount == 201) }

@@ -41,7 +41,8 @@ extension RealMounts {
         let finished = try await Running.run(
           scratch,
           [
-            "--hydration", "progressive", "--bandwidth", "100kB/s", "--max-files", "1", "--wait-children", "50ms", "--json",
+            "--hydration", "progressive", "--bandwidth", "100kB/s", "--max-files", "1", "--wait-children", "50ms",
+            "--json",
             "\(scratch.root)/result.json", "--", "sh", "-c", "head -c 10 {}/big > /dev/null",
           ])
         #expect(finished.status == 91, "\(finished.errorText)")

@@ -31,6 +31,15 @@ extension Engine {
     }
   }
 
+  /// What a handle kept from being given back: an item without a name, and names that are gone of a directory.
+  func releaseLeft(_ node: NodeID) {
+    let (isOrphan, hasLeftovers): (Bool, Bool) = state.withLock { state in
+      let isOrphan = state.namespace.index(of: node).map { state.namespace[$0].isOrphan } ?? false
+      return (isOrphan, state.namespace.hasLeftovers)
+    }
+    if isOrphan { dispose([node]) } else if hasLeftovers { giveBackLeftovers() }
+  }
+
   /// Takes a pin back.
   func unpin() {
     state.withLock { $0.pins -= 1 }

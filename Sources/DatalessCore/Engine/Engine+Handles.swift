@@ -108,7 +108,8 @@ extension Engine {
   }
 
   /// From this open on the kernel serves reads of a watched file alone: said once for its content.
-  private func noteUnseen(_ position: NodeIndex, by process: ProcessID, isPassthrough: Bool, _ state: inout EngineState) {
+  private func noteUnseen(_ position: NodeIndex, by process: ProcessID, isPassthrough: Bool, _ state: inout EngineState)
+  {
     state.updateContent(of: position) { $0.setWatched(false) }
     state.events.record(
       .handleUnseen(
@@ -173,15 +174,6 @@ extension Engine {
     callForEvictions(at: due)
     for waiter in waiters { waiter() }
     if isLeft { releaseLeft(node) }
-  }
-
-  /// What a handle kept from being given back: an item without a name, and names that are gone of a directory.
-  private func releaseLeft(_ node: NodeID) {
-    let (isOrphan, hasLeftovers): (Bool, Bool) = state.withLock { state in
-      let isOrphan = state.namespace.index(of: node).map { state.namespace[$0].isOrphan } ?? false
-      return (isOrphan, state.namespace.hasLeftovers)
-    }
-    if isOrphan { dispose([node]) } else if hasLeftovers { giveBackLeftovers() }
   }
 
   /// Records what has been read so far through the watched handles that are open.

@@ -152,6 +152,7 @@ extension EngineState {
     let localBlocks = isResident ? snapshot.attributes.blocks : namespace.partialBlocks(of: position) ?? 0
     return ItemDescription(
       node: snapshot.node, path: path, attributes: snapshot.attributes, state: name,
-      localBytes: localBlocks &* 512, openHandles: handles.count(of: position), isKept: namespace.retainedVersion(of: position) != nil)
+      localBytes: localBlocks &* 512, openHandles: handles.count(of: position),
+      isKept: namespace.retainedVersion(of: position) != nil)
   }
 }

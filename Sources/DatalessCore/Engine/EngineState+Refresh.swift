@@ -14,7 +14,8 @@ extension EngineState {
     guard namespace.beginListing(of: directory) else { return .indexing }
     let place = RefreshFindings.Place(
       directory: directory, epoch: namespace[directory].listingEpoch, recurses: recurses)
-    return .begun(place, StoreItem(path: namespace.path(of: directory), attributes: namespace.attributes(of: directory)))
+    return .begun(
+      place, StoreItem(path: namespace.path(of: directory), attributes: namespace.attributes(of: directory)))
   }
 
   private func isCurrent(_ place: RefreshFindings.Place) -> Bool {

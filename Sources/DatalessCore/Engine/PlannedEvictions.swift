@@ -120,7 +120,9 @@ struct PlannedEvictions {
   }
 
   /// Takes what is to be evicted now, at most `limit` entries of the heap.
-  mutating func takeDue(_ now: MonotonicTime, limit: Int, isOpen: (NodeIndex) -> Bool) -> [(node: NodeIndex, rule: String)] {
+  mutating func takeDue(_ now: MonotonicTime, limit: Int, isOpen: (NodeIndex) -> Bool) -> [(
+    node: NodeIndex, rule: String
+  )] {
     var due: [(node: NodeIndex, rule: String)] = []
     var left = limit
     while left > 0, let first = heap.min, first.deadline <= now {

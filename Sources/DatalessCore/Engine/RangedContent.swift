@@ -173,7 +173,8 @@ extension Engine {
   /// - Returns: False when the attempt has ended meanwhile: the transfer stops.
   func arrived(_ id: UInt64, _ share: RangedShare, _ range: Range<Int64>) -> Bool {
     let due: [Set<WaiterID>]? = state.withLock { state in
-      guard let attempt = state.attempts[id], state.updateContent(of: share.node, { $0.arrived(range, in: share.id) }) else {
+      guard let attempt = state.attempts[id], state.updateContent(of: share.node, { $0.arrived(range, in: share.id) })
+      else {
         return nil
       }
       state.countArrival(attempt, Int64(range.count), timer.now)

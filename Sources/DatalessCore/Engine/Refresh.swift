@@ -111,7 +111,9 @@ public final class Refresh: Sendable {
       var parent = path
       while !parent.isEmpty {
         parent = parent.lastIndex(of: UInt8(ascii: "/")).map { Array(parent[..<$0]) } ?? []
-        guard case .found(let found) = engine.resolve(parent), let node = engine.listedDirectory(found) else { continue }
+        guard case .found(let found) = engine.resolve(parent), let node = engine.listedDirectory(found) else {
+          continue
+        }
         if known.insert(node).inserted { work.directories.append((node, false)) }
         break
       }

@@ -57,8 +57,7 @@ struct NameGraph: ~Copyable {
     if isMore { nodes[directory].localChildCount += 1 } else { nodes[directory].localChildCount -= 1 }
   }
 
-  /// The nodes that have lost their last name since this was asked last; they may have another one by now. There may be very
-  /// many: they are handed over as they are.
+  /// The nodes that have lost their last name since this was asked last, perhaps very many; they may have one again by now.
   mutating func takeOrphans() -> [NodeID] {
     var taken: [NodeID] = []
     swap(&taken, &orphaned)
@@ -199,9 +198,8 @@ struct NameGraph: ~Copyable {
 
   /// Notes whether a node has a name, after its names have changed.
   private mutating func noteNames(of node: NodeIndex) {
-    guard node != .root else { return }
     let isOrphan = presentName(of: node).map { !names[$0].isPresent } ?? true
-    guard nodes[node].isOrphan != isOrphan else { return }
+    guard node != .root, nodes[node].isOrphan != isOrphan else { return }
     nodes.update(node) { $0.isOrphan = isOrphan }
     if isOrphan { orphaned.append(id(of: node)) }
   }
@@ -250,7 +248,9 @@ struct NameGraph: ~Copyable {
       if record.isPresent {
         previous = name
       } else {
-        if previous == .end { nodes[directory].firstChild = record.nextSibling } else {
+        if previous == .end {
+          nodes[directory].firstChild = record.nextSibling
+        } else {
           names.setNextSibling(record.nextSibling, of: previous)
         }
         if record.nextSibling == .end { nodes[directory].lastChild = previous }

@@ -124,7 +124,8 @@ enum ExtremeRecords {
       .process(process(.unavailable(.permission), exe: .unavailable(.permission), isKnown: false)),
       .runStarted(command: [], isWithheld: false, pid: 1),
       .runFinished(
-        exitStatus: nil, signal: nil, budgets: ["files": 0, "bytes": 0, "in_flight": 0, "exceeded": []], rules: SampleRecords.rules,
+        exitStatus: nil, signal: nil, budgets: ["files": 0, "bytes": 0, "in_flight": 0, "exceeded": []],
+        rules: SampleRecords.rules,
         children: nil),
     ]
   }()
