@@ -133,7 +133,9 @@ extension RealMounts {
         try Running.tree(scratch)
         let running = try Child([
           Machine.dataless, "run", "--log", scratch.log.path, "--cache-dir", scratch.cache, "--wait-children", "1h",
-          scratch.source, "--", "sh", "-c", "cd {}; sleep 1000 > /dev/null 2>&1 & echo {}; exit 0",
+          scratch.source, "--", "sh", "-c",
+          // Told when it is sleep(1): between fork and exec it is a shell.
+          "cd {}; sleep 1000 > /dev/null 2>&1 & until read c < /proc/$!/comm; [ \"$c\" = sleep ]; do :; done; echo {}; exit 0",
         ])
         let mountpoint = try #require(await running.line())
         let daemon = try #require(try scratch.log.records(ofType: "volume.mounted").first?["pid"]?.int)
