@@ -40,6 +40,17 @@ public enum JSONValue: Codable, Sendable, Equatable {
     }
   }
 
+  /// One of some keys that is null, here or in what these keys have; nil if none is.
+  func null(of keys: Set<String>) -> String? {
+    switch self {
+    case .array(let values): values.lazy.compactMap { $0.null(of: keys) }.first
+    case .object(let fields):
+      fields.lazy.filter { keys.contains($0.key) }.compactMap { $0.value == .null ? $0.key : $0.value.null(of: keys) }
+        .first
+    case .null, .bool, .integer, .number, .string: nil
+    }
+  }
+
   /// The value as text without quotes, for tables.
   public var text: String {
     switch self {

@@ -50,6 +50,21 @@ extension RuleRequest: WireRequest {
 }
 extension RunFinishedRequest: WireRequest {
   public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    exitStatus = try container.decodeIfPresent(Int32.self, forKey: .exitStatus)
+    signal = try container.decodeIfPresent(String.self, forKey: .signal)
+    children = try container.decodeIfPresent(RunChildren.self, forKey: .children)
+    // As answers have it, too, with keys that are not known; but what is known is not null.
+    if let key = try container.decodeIfPresent(JSONValue.self, forKey: .children)?.null(of: Self.childKeys) {
+      throw RequestMistake("`\(key)` in `children` is null; leave it out")
+    }
+  }
+
+  private static let childKeys = Set(
+    RunChildren.CodingKeys.allCases.map(\.rawValue) + RunChild.CodingKeys.allCases.map(\.rawValue)
+      + WireProcess.CodingKeys.allCases.map(\.rawValue))
 }
 
 /// A body all of whose keys are known, and none of them null.
