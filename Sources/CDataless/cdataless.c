@@ -118,7 +118,6 @@ static int set_record_lock(short type, int64_t start, int64_t length) {
   lock.l_len = length;
   return fcntl(file.descriptor, F_SETLK, &lock) == 0 ? 0 : errno;
 }
-
 static int32_t thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
 // When the calling thread started, in clock ticks since boot: field 22 of proc(5)'s stat, after a name that may contain
@@ -164,7 +163,8 @@ static int set_thread_policy(int *policy) {
   return error != 0 ? error : set_record_lock(F_UNLCK, place + 1, end - place - 1);
 }
 
-// Asks the kernel what the daemon would see. Locks of one's own are invisible to F_GETLK, but not to F_OFD_GETLK.
+// Asks the kernel what the daemon would see, to which other locks of the program's are no policy either. F_OFD_GETLK shows
+// locks of one's own, F_GETLK does not.
 static int get_thread_policy(int *policy) {
   *policy = IOPOL_MATERIALIZE_DATALESS_FILES_DEFAULT;
   if (!is_file_open()) return 0;
@@ -179,7 +179,9 @@ static int get_thread_policy(int *policy) {
   lock.l_start = place;
   lock.l_len = CDATALESS_PLACE_LENGTH;
   if (fcntl(file.descriptor, F_OFD_GETLK, &lock) != 0) return errno;
-  if (lock.l_type != F_UNLCK && lock.l_pid == getpid()) *policy = (int)(lock.l_start - place);
+  if (lock.l_type == F_UNLCK || lock.l_pid != getpid()) return 0;
+  const int64_t found = lock.l_start - place;
+  if (found == IOPOL_MATERIALIZE_DATALESS_FILES_OFF || found == IOPOL_MATERIALIZE_DATALESS_FILES_ON) *policy = (int)found;
   return 0;
 }
 
@@ -191,7 +193,6 @@ static void end_thread(void *value) {
 }
 
 static void before_fork(void) { pthread_mutex_lock(&mutex); }
-
 static void after_fork(void) { pthread_mutex_unlock(&mutex); }
 
 // The child has none of our record locks, and may be in a pid namespace of its own: it opens its file when it needs it.
@@ -228,7 +229,6 @@ static bool is_policy(int policy) {
   return policy == IOPOL_MATERIALIZE_DATALESS_FILES_DEFAULT || policy == IOPOL_MATERIALIZE_DATALESS_FILES_OFF ||
          policy == IOPOL_MATERIALIZE_DATALESS_FILES_ON;
 }
-
 static bool is_scope(int scope) { return scope == IOPOL_SCOPE_PROCESS || scope == IOPOL_SCOPE_THREAD; }
 
 EXPORTED int setiopolicy_np(int iotype, int scope, int policy) {

@@ -48,6 +48,17 @@ import Testing
     }
   }
 
+  /// A program may hold locks of its own on that file, also where a policy would be.
+  @Test func aLockThatMeansNoPolicyIsNoneToTheProgramEither() throws {
+    let client = try PolicyClient()
+    #expect(try client.set(.thread, .on) == "0")
+    #expect(try client.set(.thread, .unset) == "0")
+    let ticks = try #require(ProcessLook(client.tid)?.startTicks)
+    #expect(try client.tell("pretend \(client.tid) \(ticks) 3") == "0")
+    #expect(try client.get(.thread) == "0")
+    #expect(client.policy.thread == nil)
+  }
+
   @Test func threadsOfAProcessHaveTheirOwnPolicies() throws {
     let client = try PolicyClient()
     #expect(try client.set(.process, .on) == "0")
