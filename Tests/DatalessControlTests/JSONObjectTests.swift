@@ -57,4 +57,11 @@ import Testing
   @Test func writesStrings() {
     #expect(String(decoding: JSONText.encode(bytes("a\"\\\n\u{1}")), as: UTF8.self) == #""a\"\\\u000a\u0001""#)
   }
+
+  @Test func theLeastAndTheGreatestNumber() throws {
+    let object = try #require(
+      JSONObject(bytes(#"{"a":-9223372036854775808,"b":9223372036854775807,"c":-9223372036854775809,"d":-0}"#)))
+    #expect(object.integer("a") == .min && object.integer("b") == .max && object.integer("c") == nil)
+    #expect(object.integer("d") == 0)
+  }
 }

@@ -151,6 +151,47 @@ import Testing
     #expect(try !accepts("b", "wait.started", ""))
   }
 
+  /// A log that anybody may have written: of a few bytes it makes no gigabytes, and no line that cannot be read again.
+  @Test func whatALogSaysOfProcessesIsNotWrittenWithoutEnd() throws {
+    var processes = LogProcesses(keepsRecords: true)
+    let long = String(repeating: "x", count: 20_000)
+    func seen(_ id: Int, _ fields: String) throws {
+      processes.note(
+        try #require(LogRecord(line: bytes(#"{"type":"process.seen","process":\#(id),"pid":1,\#(fields)}"#))))
+    }
+    try seen(
+      1,
+      #""comm":"\#(long)","exe":"\#(long)","argv":["\#(long)"],"script":{"a":1},"uid":[[1]],"cgroup":"\#(long)\#(long)""#
+    )
+    try seen(2, #""comm":"c","parents":[\#(Array(repeating: "1", count: 100_000).joined(separator: ","))]"#)
+    #expect(processes.chain(of: 2).count == 33)
+    #expect(processes.chain(of: 2).allSatisfy { ($0.comm?.count ?? 0) <= 64 && ($0.exe?.count ?? 0) <= 4_096 })
+    let waiters = Array(repeating: #"{"process":2,"tid":5}"#, count: 1_000).joined(separator: ",")
+    let record = try #require(LogRecord(line: bytes(#"{"type":"x","process":2,"waiters":[\#(waiters)]}"#)))
+    let line = LogExpansion().line(record, processes)
+    #expect(line.count < 6 << 20)
+    let again = try #require(LogRecord(line: line))
+    #expect(again.json.objects("waiters").count == 1_000)
+    let parent = try #require(again.json.object("process")?.objects("parents").first)
+    #expect(parent.keys == ["id", "pid", "comm", "exe", "argv"])
+  }
+
+  /// Words that are ours in a log of ours can be anything in another.
+  @Test(
+    arguments: [
+      ("configuration.changed", "by"), ("materialization.released", "errno"), ("materialization.refused", "trigger"),
+      ("wait.finished", "outcome"), ("materialization.finished", "outcome"), ("eviction.refused", "errno"),
+      ("source.changed", "change"), ("refresh.finished", "by"), ("run.finished", "signal"), ("wait.started", "trigger"),
+      ("materialization.started", "trigger"),
+    ])
+  func noWordOfALogReachesTheTerminalAsItIs(type: String, key: String) throws {
+    let record = try #require(LogRecord(line: bytes(#"{"type":"\#(type)","\#(key)":"\u001b[2J"}"#)))
+    var table = LogTable(showsEveryType: true, showsStarts: true)
+    let shown = table.row(record, LogProcesses(keepsRecords: false))
+    let row = try #require(shown)
+    #expect(LogTable.line(row).contains(#"\x1b[2J"#) && isSafe(LogTable.line(row)))
+  }
+
   @Test func everyTypeHasARow() throws {
     #expect(try Self.rows(showsEveryType: true).count == Self.log.lines.count + 1)
     #expect(try Self.rows(showsStarts: true).count == 5 + 3)

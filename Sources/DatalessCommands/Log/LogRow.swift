@@ -45,13 +45,13 @@ struct LogRow {
       row.detail += " [\(text("gate", "gate_b64"))]"
     case "materialization.released":
       row.what = "gate"
-      row.who = json.string("by") ?? ""
+      row.who = json.word("by") ?? ""
       row.blocked = json.integer("held_ns").map { HumanText.duration(nanoseconds: $0) } ?? ""
-      row.outcome = json.string("errno") ?? "released"
+      row.outcome = json.word("errno") ?? "released"
       row.detail += " [\(text("gate", "gate_b64"))]"
     case "configuration.changed":
       row.what = text("what", "what_b64")
-      row.who = json.string("by") ?? ""
+      row.who = json.word("by") ?? ""
       row.outcome = "changed"
       row.detail = TerminalText.escaped(json.raw("after") ?? [])
     case "log.dropped":
@@ -80,10 +80,15 @@ struct LogRow {
         TerminalText.escaped(json.raw("command") ?? []) + (json.bool("command_withheld") == true ? " ..." : "")
     case "run.finished":
       row.what = "run"
-      row.outcome = json.string("signal") ?? json.integer("exit_status").map { "exit \($0)" } ?? "ended"
+      row.outcome = json.word("signal") ?? json.integer("exit_status").map { "exit \($0)" } ?? "ended"
     default:
       row.what = record.type.isEmpty ? "?" : TerminalText.escaped(record.type)
       if row.detail.isEmpty { row.detail = TerminalText.escaped(record.line) }
     }
   }
+}
+
+extension JSONObject {
+  /// The text of a string value for a terminal: words of ours in a log of ours, and anything in another.
+  func word(_ key: StaticString) -> String? { text(key).map { TerminalText.escaped($0) } }
 }

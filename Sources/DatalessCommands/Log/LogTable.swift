@@ -71,13 +71,13 @@ struct LogTable {
     case "materialization.started": materializationStarted(json, &row)
     case "materialization.finished": materializationFinished(record, processes, &row)
     case "materialization.refused":
-      row.what = json.string("trigger") ?? "refused"
-      row.outcome = json.string("errno") ?? "refused"
+      row.what = json.word("trigger") ?? "refused"
+      row.outcome = json.word("errno") ?? "refused"
       row.isBad = true
     case "wait.started", "wait.finished":
-      row.what = "wait: " + (json.string("trigger") ?? "?")
+      row.what = "wait: " + (json.word("trigger") ?? "?")
       row.blocked = Self.duration(json.integer("blocked_ns"))
-      row.outcome = record.outcome ?? "started"
+      row.outcome = record.json.word("outcome") ?? "started"
       row.detail = "attempt \(record.attempt ?? 0)"
     case "handle.closed", "handle.open":
       handleClosed(json, &row)
@@ -86,10 +86,10 @@ struct LogTable {
       row.what = "reopen"
       row.outcome = "unseen"
     case "eviction.finished", "eviction.refused":
-      row.who = json.string("by") ?? ""
+      row.who = json.word("by") ?? ""
       row.what = "evict"
       row.size = json.integer("bytes").map { HumanText.size($0) } ?? ""
-      row.outcome = json.string("errno") ?? "ok"
+      row.outcome = json.word("errno") ?? "ok"
       row.isBad = record.type == "eviction.refused"
     case "source.changed", "refresh.finished": LogRow.refresh(record, &row)
     default: LogRow.other(record, &row)
@@ -98,7 +98,7 @@ struct LogTable {
   }
 
   private func materializationStarted(_ json: JSONObject, _ row: inout LogRow) {
-    row.what = json.string("trigger") ?? "?"
+    row.what = json.word("trigger") ?? "?"
     if row.what == "command" {
       // What `dataless materialize` asks for has no process of its own in the log.
       if row.who.isEmpty { row.who = "command" }
@@ -120,9 +120,9 @@ struct LogTable {
     row.who = first == nil ? start?.row.who ?? "" : Self.name(first, processes)
     let others = (json.integer("waiter_count") ?? Int64(waiters.count)) - 1
     if others > 0 { row.who += " +\(others)" }
-    row.what = start?.row.what ?? waiters.first?.string("trigger") ?? "?"
+    row.what = start?.row.what ?? waiters.first?.word("trigger") ?? "?"
     row.blocked = Self.duration(waiters.compactMap { $0.integer("blocked_ns") }.max())
-    row.outcome = record.outcome ?? "?"
+    row.outcome = record.json.word("outcome") ?? "?"
     row.isBad = row.outcome != "ok"
     if json.string("kind") == "directory" {
       row.detail = Self.directory(row.detail)

@@ -88,6 +88,14 @@ public struct JSONObject: Sendable {
 
   public var path: [UInt8]? { name("path", "path_b64") }
 
+  /// The object as it is written, white space between its fields aside.
+  var text: [UInt8] {
+    let parts = fields.map {
+      [UInt8(ascii: "\"")] + bytes[$0.key] + [UInt8(ascii: "\""), UInt8(ascii: ":")] + bytes[$0.value]
+    }
+    return [UInt8(ascii: "{")] + parts.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "}")]
+  }
+
   /// The value as an object; nil for anything else.
   public func object(_ key: StaticString) -> JSONObject? {
     range(key).flatMap { bytes[$0.lowerBound] == UInt8(ascii: "{") ? JSONObject(bytes, at: $0.lowerBound) : nil }
@@ -121,7 +129,8 @@ public struct JSONObject: Sendable {
 
   static func integer(_ bytes: ArraySlice<UInt8>) -> Int64? {
     guard bytes.first == UInt8(ascii: "-") else { return unsigned(bytes).flatMap { Int64(exactly: $0) } }
-    return unsigned(bytes.dropFirst()).flatMap { Int64(exactly: $0) }.map { -$0 }
+    // The least number has no counterpart above zero.
+    return unsigned(bytes.dropFirst()).flatMap { $0 <= 1 << 63 ? 0 &- Int64(truncatingIfNeeded: $0) : nil }
   }
 
   private static func unsigned(_ bytes: ArraySlice<UInt8>) -> UInt64? {

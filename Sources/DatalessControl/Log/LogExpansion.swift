@@ -2,6 +2,11 @@
 ///
 /// Everything else in a line stays byte for byte as it is, fields and types of later versions included.
 public struct LogExpansion: Sendable {
+  // LIMIT: the daemon writes less. Beyond, processes are left as their ids: a line of some bytes could become one of gigabytes.
+  private static let addedBytesMax = 4 << 20
+  private static let valueBytesMax = 32 << 10
+  private static let waitersMax = 64
+
   private static let copied: [StaticString] = [
     "comm", "comm_b64", "exe", "exe_b64", "argv", "argv_b64", "argv_truncated", "script", "script_b64", "uid", "gid",
     "cgroup", "cgroup_b64",
@@ -18,11 +23,12 @@ public struct LogExpansion: Sendable {
     var output: [UInt8] = []
     let object = record.json
     output.reserveCapacity(object.bytes.count + 1_024)
-    write(object, processes, to: &output)
+    write(object, processes, object.bytes.count + Self.addedBytesMax, to: &output)
     return output
   }
 
-  private func write(_ object: JSONObject, _ processes: LogProcesses, to output: inout [UInt8]) {
+  /// - Parameter limit: Of the output's length; beyond, nothing is expanded any more.
+  private func write(_ object: JSONObject, _ processes: LogProcesses, _ limit: Int, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "{"))
     for (index, field) in object.fields.enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
@@ -31,9 +37,9 @@ public struct LogExpansion: Sendable {
       output += "\":".utf8
       let key = object.bytes[field.key]
       if key.elementsEqual("process".utf8), let id = object.unsigned("process").flatMap({ UInt32(exactly: $0) }) {
-        process(id, of: object, processes, to: &output)
+        process(id, of: object, processes, limit, to: &output)
       } else if key.elementsEqual("waiters".utf8), object.bytes[field.value.lowerBound] == UInt8(ascii: "[") {
-        waiters(object, processes, to: &output)
+        waiters(object, processes, limit, to: &output)
       } else {
         output += object.bytes[field.value]
       }
@@ -41,18 +47,24 @@ public struct LogExpansion: Sendable {
     output.append(UInt8(ascii: "}"))
   }
 
-  private func waiters(_ object: JSONObject, _ processes: LogProcesses, to output: inout [UInt8]) {
+  private func waiters(_ object: JSONObject, _ processes: LogProcesses, _ limit: Int, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "["))
     for (index, waiter) in object.objects("waiters").enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
-      write(waiter, processes, to: &output)
+      if index < Self.waitersMax {
+        write(waiter, processes, limit, to: &output)
+      } else {
+        output += waiter.text
+      }
     }
     output.append(UInt8(ascii: "]"))
   }
 
-  private func process(_ id: UInt32, of object: JSONObject, _ processes: LogProcesses, to output: inout [UInt8]) {
+  private func process(
+    _ id: UInt32, of object: JSONObject, _ processes: LogProcesses, _ limit: Int, to output: inout [UInt8]
+  ) {
     output += "{\"id\":\(id)".utf8
-    if let process = processes[id] {
+    if let process = processes[id], output.count < limit {
       output += ",\"pid\":\(process.pid)".utf8
       copy("tid", of: object, to: &output)
       copy("main_thread", of: object, to: &output)
@@ -72,8 +84,18 @@ public struct LogExpansion: Sendable {
     output.append(UInt8(ascii: "}"))
   }
 
+  /// A text, a number, a word, or an array of texts: what the daemon writes of a process.
+  private func isPlain(_ value: ArraySlice<UInt8>, _ elements: [Range<Int>], _ object: JSONObject) -> Bool {
+    switch value.first {
+    case UInt8(ascii: "{"): false
+    case UInt8(ascii: "["): elements.allSatisfy { object.bytes[$0.lowerBound] == UInt8(ascii: "\"") }
+    default: true
+    }
+  }
+
   private func copy(_ key: StaticString, of object: JSONObject, to output: inout [UInt8]) {
-    guard let value = object.raw(key) else { return }
+    guard let value = object.raw(key), value.count <= Self.valueBytesMax, isPlain(value, object.elements(key), object)
+    else { return }
     output += ",\"\(key)\":".utf8
     output += value
   }

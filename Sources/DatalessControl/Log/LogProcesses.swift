@@ -11,6 +11,12 @@ public struct LogProcesses: Sendable {
     public var record: JSONObject?
   }
 
+  // LIMIT: the daemon writes less. A log is a file that anybody may have written, and what one line says of a process is said
+  // again with every record of it.
+  private static let commBytesMax = 64
+  private static let exeBytesMax = 4_096
+  static let parentsMax = 32
+
   private var byID: [UInt32: Process] = [:]
   private let keepsRecords: Bool
 
@@ -22,8 +28,9 @@ public struct LogProcesses: Sendable {
     guard record.type == "process.seen", let id = record.process else { return }
     byID[id] = Process(
       pid: record.json.integer("pid").flatMap { Int32(exactly: $0) } ?? 0,
-      comm: record.json.name("comm", "comm_b64"), exe: record.json.name("exe", "exe_b64"),
-      parents: record.json.integers("parents").compactMap { UInt32(exactly: $0) },
+      comm: record.json.name("comm", "comm_b64").map { Array($0.prefix(Self.commBytesMax)) },
+      exe: record.json.name("exe", "exe_b64").map { Array($0.prefix(Self.exeBytesMax)) },
+      parents: record.json.integers("parents").prefix(Self.parentsMax).compactMap { UInt32(exactly: $0) },
       record: keepsRecords ? record.json : nil)
   }
 
