@@ -89,6 +89,10 @@ test: bootstrap ## all tests, real mounts included
 faults: bootstrap ## which test notices which planted fault (hours; FAULT_FLAGS="--only ID,ID")
 	@scripts/faults/run $(FAULT_FLAGS)
 
+.PHONY: fuzz
+fuzz: bootstrap ## generated input for all that reads bytes of others (FUZZ_SECONDS=20 for each of 27 runs, FUZZ_SEED, FUZZ_ONLY)
+	@scripts/fuzz/run
+
 .PHONY: fuzz-api
 fuzz-api: bootstrap ## generated requests against docs/openapi.yaml and a real volume (FUZZ_SEED=1 FUZZ_SECONDS=60)
 	@scripts/bootstrap --fuzz

@@ -69,26 +69,33 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(name: "dataless", dependencies: ["DatalessCommands", "DatalessDaemon"], swiftSettings: settings),
+    // Seeds and generators, shared by tests.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
-    .testTarget(name: "DatalessCoreTests", dependencies: ["DatalessCore", system], swiftSettings: settings),
     .testTarget(
-      name: "DatalessStoresTests", dependencies: ["DatalessStores", "DatalessCore", "CDatalessLinux", system],
+      name: "DatalessCoreTests", dependencies: ["DatalessCore", "TestSupport", system], swiftSettings: settings),
+    .testTarget(
+      name: "DatalessStoresTests",
+      dependencies: ["DatalessStores", "DatalessCore", "CDatalessLinux", "TestSupport", system],
       swiftSettings: settings),
     .testTarget(
       name: "DatalessControlTests",
       dependencies: [
         "DatalessControl", "DatalessCommands", "DatalessDaemon", "DatalessCore", arguments, system, "DatalessScenario",
-        "SchemaCheck",
+        "SchemaCheck", "TestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
       name: "DatalessDaemonTests",
-      dependencies: ["DatalessDaemon", "DatalessControl", "DatalessCore", "FuseKit", system, "SchemaCheck"],
+      dependencies: [
+        "DatalessDaemon", "DatalessControl", "DatalessCore", "FuseKit", "CDataless", "SchemaCheck", "TestSupport",
+        system,
+      ],
       exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
       name: "MountTests", dependencies: ["dataless", "SchemaCheck"], exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
-      name: "DatalessScenarioTests", dependencies: ["DatalessScenario", "DatalessCore", system],
+      name: "DatalessScenarioTests", dependencies: ["DatalessScenario", "DatalessCore", "TestSupport", system],
       swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
     // For tests alone: holds JSON against the schemas below docs/.

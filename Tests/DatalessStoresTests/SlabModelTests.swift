@@ -2,15 +2,13 @@ import DatalessCore
 @testable import DatalessStores
 import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 /// Random operations on the content store against a plain model of it: a dictionary of byte arrays.
 @Suite struct SlabModelTests {
-  /// The seed is printed with each failure; set DATALESS_TEST_SEED to run one again.
-  private static var seeds: [UInt64] {
-    if let text = getenv("DATALESS_TEST_SEED"), let seed = UInt64(String(cString: text)) { return [seed] }
-    return [1, 2, 3, UInt64.random(in: 4...UInt64.max)]
-  }
+  /// The seed is printed with each failure.
+  private static let seeds = TestSeed.given.map { [$0] } ?? TestSeed.seeds + [2, 3]
 
   private struct Random: RandomNumberGenerator {
     var state: UInt64

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import DatalessDaemon
@@ -50,7 +51,7 @@ import Testing
 
   /// Any bytes: the text is JSON, says what String says, and the bytes come back where the text cannot hold them.
   @Test func anyBytes() throws {
-    let seed = UInt64.random(in: 0...UInt64.max)
+    let seed = TestSeed.one
     var random = SeededGenerator(seed: seed)
     for _ in 0..<4000 {
       let bytes = RandomBytes.next(&random)

@@ -1,0 +1,71 @@
+import FoundationEssentials
+import TestSupport
+
+@testable import DatalessControl
+
+/// Valid texts from which generated ones are made.
+enum FuzzSamples {
+  /// One line of each type, and of each variant that docs/EVENTS.md shows.
+  static let logLines: [[UInt8]] = {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/EVENTS.md")
+    let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").filter { $0.hasPrefix(#"{"v":1,"#) }.map { Array($0.utf8) }
+  }()
+
+  static let logNodes: [JSONNode] = logLines.compactMap { JSONNode($0) }
+
+  /// A session in which things belong together: several records of each attempt, handle, file and process.
+  static let session: [[UInt8]] = {
+    var log = LogText()
+    log.add("volume.mounted", at: 0, #""source":"/s","mountpoint":"/m","options":{"observe":"reads"},"pid":1"#)
+    log.process(1, pid: 10, "sh", exe: "/bin/dash")
+    log.process(2, pid: 11, "tool", exe: "/bin/tool", parents: [1])
+    for index in 1...4 {
+      let path = "d/f\(index % 3)"
+      log.started(index, path, size: 100_000 * index, by: 2, at: Int64(index) * 10)
+      log.waited(index, by: 2, from: Int64(index) * 10, to: Int64(index) * 10 + 5)
+      log.finished(index, path, bytes: 100_000 * index, by: 2, blocked: 5, at: Int64(index) * 10 + 5)
+      log.add(
+        index == 2 ? "handle.open" : "handle.closed", at: 60,
+        #""path":"\#(path)","handle":\#(index),"process":2,"size":\#(100_000 * index),"covered_bytes":4096,"#
+          + #""mapped_bytes":4096,"high_water_mark":8192,"reads":2,"ranges":[[0,2048],[4096,6144]],"cached_before":true,"#
+          + #""superseded":true,"readers":[{"process":2,"covered_bytes":4096,"covered_unit":4096,"high_water_mark":8192}]"#
+      )
+      log.add("eviction.finished", at: 70, #""path":"\#(path)","kind":"file","bytes":5,"by":"command""#)
+      log.add(
+        "source.changed", at: 71,
+        #""path":"d/f\#(index)","kind":"file","change":"renamed","old_path":"\#(path)","by":"poll""#)
+    }
+    log.add("handle.unseen", at: 72, #""path":"d/f1","process":2,"size":5,"io":"passthrough""#)
+    log.add("mark", at: 73, #""label":"x","counters":{"requests_reaching_the_volume":{"lookup":4}}"#)
+    log.add("log.dropped", at: 74, #""count":3"#)
+    log.sequence += 2
+    log.add("run.started", at: 75, #""command":["a"],"pid":11"#)
+    log.add("budget.exceeded", at: 76, #""budget":"files","limit":1,"used":2,"path":"d/f1","process":2"#)
+    log.add("run.finished", at: 77, #""exit_status":0,"budgets":{"files":3}"#)
+    log.add("wait.started", at: 78, #""attempt":1,"process":2,"tid":5,"trigger":"read""#)
+    log.add("volume.counters", at: 79, #""items":{"files":9,"bytes":5},"opens":{"now":{"direct":1}}"#)
+    return log.lines.map { Array($0.utf8) }
+  }()
+
+  static let sessionNodes: [JSONNode] = session.compactMap { JSONNode($0) }
+
+  /// A body of each call that takes one, and answers of all kinds.
+  static let wire: [JSONNode] = WireSamples.all.sorted { $0.key < $1.key }
+    .flatMap { [node($0.value.full), node($0.value.least)] }.compactMap(\.self)
+
+  static func node(_ value: any Encodable & Sendable) -> JSONNode? {
+    do throws(ControlError) { return JSONNode(try WireCoding.encode(value)) } catch { return nil }
+  }
+}
+
+/// What may stand on a line of a terminal: nothing that moves the cursor, starts a line, or turns the text.
+func isSafe(_ text: some StringProtocol) -> Bool {
+  text.unicodeScalars.allSatisfy { scalar in
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator, .surrogate: false
+    case .format: false
+    default: true
+    }
+  }
+}
