@@ -154,6 +154,20 @@ import Testing
     }
   }
 
+  /// Its own attempt has not begun to bring anything, and is given up.
+  @Test func aFileThatAnotherBringsBeforeItsTurnCountsForWhoWaited() {
+    let fixture = fixture(.partial, maxFiles: 0) { $0.latency = LatencyModel(.fixed(50_000_000)) }
+    let waited = read(fixture, 4096, 8192)
+    var prompt = fixture.engine.simulation
+    prompt.latency = LatencyModel(.fixed(0))
+    fixture.engine.apply(prompt, restartsClock: false)
+    let whole = read(fixture, 0, 200_000, budgeted: false)
+    fixture.lane.runAll()
+    #expect(waited.isReady && whole.isReady && fixture.engine.totals.cancelled == 1)
+    #expect(use(fixture) == [1, 0, 1, 200_000])
+    #expect(fixture.engine.totals.exceeded.map(\.budget) == ["files"] && fixture.engine.budgetUse.inFlight == 0)
+  }
+
   /// Its own attempt has nothing left to bring, but it was what it waited for.
   @Test func aFileThatAnotherBringsMeanwhileCountsForWhoWaited() {
     let fixture = fixture(.partial, maxFiles: 0) { $0.latency = LatencyModel(.fixed(5_000_000)) }

@@ -57,6 +57,7 @@ import Testing
     let answers = nodes.map { fixture.trigger($0) }
     fixture.engine.end(FSError(.timedOut, "the volume ends"))
     #expect(answers.allSatisfy { $0.errno == "ETIMEDOUT" && $0.count == 1 })
+    #expect(fixture.lane.waiting == 1, "the one that had the slot, which finds itself cancelled")
     fixture.lane.runAll()
     #expect(fixture.store.opens.load(ordering: .relaxed) == 0)
   }
