@@ -234,12 +234,18 @@ import Testing
   @Test(
     arguments: [
       (
-        #"{"exit_status":0,"children":{"waited_ns":0,"end":"x","left":[{"process":{"pid":1},"ended":false,"holds":null}]}}"#,
+        #"{"exit_status":0,"children":{"waited_ns":0,"end":"x","left":[{"process":{"pid":1},"ended":false,"holds":null}],"left_count":0,"not_looked_at":0,"outsiders":[]}}"#,
         "holds"
       ),
-      (#"{"children":{"waited_ns":0,"end":"x","left":[{"process":{"pid":1,"comm":null},"ended":false}]}}"#, "comm"),
+      (
+        #"{"children":{"waited_ns":0,"end":"x","left":[{"process":{"pid":1,"comm":null},"ended":false}],"left_count":0,"not_looked_at":0,"outsiders":[]}}"#,
+        "comm"
+      ),
       (#"{"children":null}"#, "children"), (#"{"exit_status":null}"#, "exit_status"),
-      (#"{"children":{"waited_ns":0,"end":"x","left":[],"later":{"holds":null}}}"#, nil),
+      (
+        #"{"children":{"waited_ns":0,"end":"x","left":[],"left_count":0,"not_looked_at":0,"outsiders":[],"later":{"holds":null}}}"#,
+        nil
+      ),
     ] as [(String, String?)])
   func nullIsRefusedByName(body: String, key: String?) throws {
     func decode() throws(ControlError) -> RunFinishedRequest {
