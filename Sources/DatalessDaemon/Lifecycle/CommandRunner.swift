@@ -1,5 +1,5 @@
 import DatalessControl
-public import Glibc
+import Glibc
 import Synchronization
 
 /// Runs the command of `dataless run` in this process' place: its terminal, its descriptors, its process group.
@@ -22,9 +22,9 @@ public final class CommandRunner: Sendable {
 
   struct State {
     var signals = RunSignals()
-    var reaped: Set<pid_t> = []
+    var reaped: Set<Int32> = []
     /// Children that we had before the command, the daemon above all: nobody that the command left.
-    var strangers: Set<pid_t> = []
+    var strangers: Set<Int32> = []
     /// A descriptor of the command's process: its pid may be another's when a signal is passed on.
     var command: CInt?
   }
@@ -87,12 +87,12 @@ public final class CommandRunner: Sendable {
   }
 
   /// Whether a child of ours was seen to end meanwhile: its pid means nothing any more.
-  public func hasReaped(_ pid: pid_t) -> Bool { state.withLock { $0.reaped.contains(pid) } }
+  public func hasReaped(_ pid: Int32) -> Bool { state.withLock { $0.reaped.contains(pid) } }
 
   /// As the subreaper of all descendants we wait for every child that ends, not only for the command.
   ///
   /// - Returns: nil when the kernel has no status of it.
-  private func waitFor(_ command: pid_t) -> CommandOutcome? {
+  private func waitFor(_ command: Int32) -> CommandOutcome? {
     while true {
       var status: CInt = 0
       let pid = waitpid(-1, &status, 0)
@@ -109,9 +109,9 @@ public final class CommandRunner: Sendable {
 
   /// Waits for all that have ended already. - Returns: Who that was.
   @discardableResult
-  func reapEnded() -> Set<pid_t> {
+  func reapEnded() -> Set<Int32> {
     var status: CInt = 0
-    var ended: Set<pid_t> = []
+    var ended: Set<Int32> = []
     while case let pid = waitpid(-1, &status, WNOHANG), pid > 0 {
       noteEnd(of: pid)
       ended.insert(pid)
@@ -119,7 +119,7 @@ public final class CommandRunner: Sendable {
     return ended
   }
 
-  private func noteEnd(of pid: pid_t) {
+  private func noteEnd(of pid: Int32) {
     state.withLock { state in
       state.reaped.insert(pid)
       state.strangers.remove(pid)
@@ -144,7 +144,7 @@ public final class CommandRunner: Sendable {
     }
   }
 
-  private func send(_ signal: CInt, to command: pid_t) {
+  private func send(_ signal: CInt, to command: Int32) {
     guard let descriptor = state.withLock({ $0.command }) else {
       kill(command, signal)
       return

@@ -1,5 +1,5 @@
 import DatalessControl
-public import Glibc
+import Glibc
 
 /// Starts daemons.
 public struct DaemonLauncher: Sendable {
@@ -7,7 +7,7 @@ public struct DaemonLauncher: Sendable {
   public struct Launched: Sendable {
     public let volume: ReadyVolume
     /// Our child; equal to `volume.pid` unless the daemon runs in a pid namespace of its own.
-    public let pid: pid_t
+    public let pid: Int32
     /// Held open as long as the volume shall live; close-on-exec, so that no command inherits it.
     let tie: CInt
 

@@ -1,16 +1,16 @@
 import CDatalessLinux
 import DatalessControl
-public import Glibc
+import Glibc
 
 /// One process, whatever becomes of its id: a pidfd.
 public final class ProcessHandle: Sendable {
-  /// The id that it has, or had, here. For messages and /proc; never for a signal.
-  public let pid: pid_t
+  /// The id (a pid_t) that it has, or had, here. For messages and /proc; never for a signal.
+  public let pid: Int32
   /// Readable when the process has ended.
   let descriptor: CInt
 
   /// - Returns: nil when there is no such process, or the kernel (before 5.3) or a sandbox does not give it.
-  init?(pid: pid_t) {
+  init?(pid: Int32) {
     guard pid > 0, let descriptor = LinuxProcess.openProcess(pid) else { return nil }
     self.pid = pid
     self.descriptor = descriptor

@@ -1,5 +1,5 @@
 public import DatalessControl
-public import Glibc
+import Glibc
 
 /// Ends volumes from outside: a daemon that does not answer its socket, and mounts whose daemon is dead.
 public enum Unmounter {
@@ -24,7 +24,7 @@ public enum Unmounter {
 
   /// Ends a daemon that is our own child and not reaped yet: nobody else can have its id. It is reaped.
   @discardableResult
-  public static func endDaemon(child: pid_t, mountpoint: [UInt8]) -> Bool {
+  public static func endDaemon(child: Int32, mountpoint: [UInt8]) -> Bool {
     var status: CInt = 0
     guard let daemon = ProcessHandle(pid: child) else {
       let isOrderly = endsWithoutHandle(child)
@@ -37,7 +37,7 @@ public enum Unmounter {
   }
 
   /// For a kernel or sandbox without pidfds: no descriptor tells of a child's end.
-  private static func endsWithoutHandle(_ child: pid_t) -> Bool {
+  private static func endsWithoutHandle(_ child: Int32) -> Bool {
     var status: CInt = 0
     for (signal, milliseconds) in [(SIGTERM, 5000), (SIGKILL, 1000)] {
       kill(child, signal)
