@@ -44,7 +44,7 @@ release-check: release ## that the release executable keeps to its size and its 
 LIBRARY_DIR := .build/libcdataless
 LIBRARY_VERSION := 1.0.0
 LIBRARY_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -fPIC -fvisibility=hidden -ISources/CDataless/include
-VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DatalessCommands/Version.swift)
+VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DatalessCommands/DatalessCommand.swift)
 CC ?= cc
 AR ?= ar
 

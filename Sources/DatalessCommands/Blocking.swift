@@ -1,3 +1,5 @@
+import DatalessControl
+import DatalessCore
 import Glibc
 import Synchronization
 
@@ -30,5 +32,57 @@ public enum Blocking {
     onStart(task)
     done.wait()
     return try box.result.withLock { $0! }.get()
+  }
+}
+
+/// sem_t: what one thread posts, another waits for. `@unchecked Sendable`: the memory is allocated once, freed when
+/// nobody refers to it any more, and only touched through sem_post(3) and sem_wait(3), which are thread-safe.
+final class Semaphore: @unchecked Sendable {
+  private let semaphore: UnsafeMutablePointer<sem_t>
+
+  init() {
+    semaphore = .allocate(capacity: 1)
+    semaphore.initialize(to: sem_t())
+    sem_init(semaphore, 0, 0)
+  }
+
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+
+  func signal() { sem_post(semaphore) }
+
+  func wait() {
+    while sem_wait(semaphore) != 0, errno == EINTR {}
+  }
+}
+
+/// One call to the daemon of a volume, whose refusals become a sentence.
+enum RemoteCall {
+  /// - Parameter what: `cannot release gate 'x' of /mnt`: what stands before the daemon's own words.
+  /// - Throws: `CommandFailure`; `ControlError` where nobody answered.
+  static func run<Answer: Sendable>(
+    _ mountpoint: PathArgument, _ what: String, timeout: Duration = ControlClient.defaultTimeout,
+    _ body: @escaping @Sendable (ControlClient) async throws -> Answer
+  ) throws -> Answer {
+    try run(try VolumeLocator.volume(mountpoint.bytes), what, timeout: timeout, body)
+  }
+
+  static func run<Answer: Sendable>(
+    _ volume: MountEntry, _ what: String, timeout: Duration = ControlClient.defaultTimeout,
+    onStart: (Task<Void, Never>) -> Void = { _ in },
+    _ body: @escaping @Sendable (ControlClient) async throws -> Answer
+  ) throws -> Answer {
+    do {
+      return try Blocking.run(onStart: onStart) {
+        try await ControlClient.with(volume: volume, timeout: timeout, body)
+      }
+    } catch let error as ControlError where error.code == .remote {
+      let errno = error.errno.map { error.message.contains($0.name) ? "" : " (\($0.name))" } ?? ""
+      throw CommandFailure(
+        "\(what): \(TerminalText.escaped(error.message))\(errno).", code: CommandFailure.code(of: error),
+        errno: error.errno)
+    }
   }
 }

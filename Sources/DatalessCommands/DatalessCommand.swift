@@ -179,3 +179,8 @@ extension CommandFailure {
     self.init(error.message, status: ExitStatus(rawValue: error.exitCode) ?? .failure)
   }
 }
+
+/// The version that `dataless --version` prints.
+public enum Version {
+  public static let current = "0.1.0"
+}

@@ -2,6 +2,17 @@ internal import CFuse3
 internal import Glibc
 internal import Synchronization
 
+/// The libfuse that this process has loaded.
+public enum FuseLibrary {
+  /// Its version at run time, such as `3.14.0`. C: `fuse_pkgversion`.
+  public static var version: String { String(cString: fuse_pkgversion()) }
+}
+
+/// How grave a message of libfuse is; syslog's levels.
+public enum FuseLogLevel: UInt32, Sendable, Hashable {
+  case emergency, alert, critical, error, warning, notice, info, debug
+}
+
 /// Where libfuse's own messages go: to one Swift handler of the process instead of stderr.
 ///
 /// libfuse has one log function per process, so the handler is global; the session made last has it.

@@ -21,3 +21,54 @@ func fuseInterrupted(_ request: fuse_req_t?, _ token: UnsafeMutableRawPointer?) 
   guard let request else { return }
   Dispatcher.of(request).onInterrupt(UInt64(UInt(bitPattern: token)))
 }
+
+// What every trampoline does with the arguments libfuse gives it.
+
+extension RequestContext {
+  @inline(__always)
+  init(_ request: fuse_req_t) {
+    guard let context = fuse_req_ctx(request)?.pointee else {
+      self.init(threadID: 0, uid: 0, gid: 0)
+      return
+    }
+    self.init(
+      threadID: Int32(context.pid), uid: UInt32(context.uid), gid: UInt32(context.gid), umask: UInt32(context.umask))
+  }
+}
+
+extension FuseName {
+  /// Borrows a NUL-terminated string of libfuse.
+  @inline(__always)
+  init(_ string: UnsafePointer<CChar>?) {
+    guard let string else {
+      self.init(bytes: UnsafeBufferPointer(start: nil, count: 0))
+      return
+    }
+    let bytes = UnsafeRawPointer(string).assumingMemoryBound(to: UInt8.self)
+    self.init(bytes: UnsafeBufferPointer(start: bytes, count: strlen(string)))
+  }
+}
+
+extension FuseHandle {
+  @inline(__always)
+  init(_ info: UnsafeMutablePointer<fuse_file_info>?) {
+    self.init(rawValue: info?.pointee.fh ?? 0)
+  }
+}
+
+extension FuseTime {
+  init(_ time: timespec) {
+    self.init(seconds: Int64(time.tv_sec), nanoseconds: UInt32(truncatingIfNeeded: time.tv_nsec))
+  }
+}
+
+extension AttributeChanges {
+  init(_ attributes: UnsafeMutablePointer<stat>, fields: Int32, info: UnsafeMutablePointer<fuse_file_info>?) {
+    let values = attributes.pointee
+    self.init(
+      fields: Fields(rawValue: UInt32(bitPattern: fields)), mode: UInt32(values.st_mode), uid: UInt32(values.st_uid),
+      gid: UInt32(values.st_gid), size: Int64(values.st_size), accessTime: FuseTime(values.st_atim),
+      modificationTime: FuseTime(values.st_mtim), changeTime: FuseTime(values.st_ctim),
+      handle: info.map { FuseHandle($0) })
+  }
+}

@@ -45,7 +45,7 @@ import Testing
   /// The commands that start a daemon, and those that clean up after a dead one; every other command speaks the control
   /// API only.
   static let daemonImporters = [
-    "/DatalessCommand.swift", "/UnmountCommand.swift", "/MountCommand.swift", "/MountReport.swift", "/RunCommand.swift",
+    "/DatalessCommand.swift", "/UnmountCommand.swift", "/MountCommand.swift", "/RunCommand.swift",
     "/RunReport.swift", "/RunStatus.swift", "/RunChildrenText.swift", "/VolumeOptions.swift",
   ]
 

@@ -50,7 +50,7 @@ import Testing
     Allowed("DatalessDaemon/EventLog/LogOutput.swift", "buffer.baseAddress!", neverEmpty),
     Allowed(
       "DatalessDaemon/EventLog/JSONWriter.swift", "$0.baseAddress!", "the storage was made larger than what is in it"),
-    Allowed("DatalessDaemon/Lifecycle/CStringArray.swift", "$0.baseAddress!", "a terminating nil is in it"),
+    Allowed("DatalessDaemon/Lifecycle/CPath.swift", "$0.baseAddress!", "a terminating nil is in it"),
     Allowed("DatalessDaemon/Lifecycle/CPath.swift", "baseAddress!", "a terminating zero is in it"),
     Allowed(
       "DatalessDaemon/Lifecycle/DetachedThread.swift", "argument!", "pthread_create hands on the pointer it was given"),
@@ -62,7 +62,7 @@ import Testing
     Allowed("DatalessDaemon/Lifecycle/DescriptorIO.swift", "$0.baseAddress!", neverEmpty),
     Allowed("DatalessDaemon/Volume/VolumeStore.swift", "$0.baseAddress!", "a terminating zero is in it"),
     Allowed(
-      "DatalessStores/Content/SlabAllocator.swift", "precondition((1...Self.classes)",
+      "DatalessStores/Content/Slab.swift", "precondition((1...Self.classes)",
       "content of 1 byte to 128 KiB comes here, and nothing else: 1 to 32 pages"),
     Allowed("DatalessStores/Support/SystemCall.swift", "baseAddress!", neverEmpty),
     Allowed("DatalessStores/Support/DirectoryReader.swift", "buffer.baseAddress!", neverEmpty),
@@ -76,7 +76,7 @@ import Testing
     Allowed(
       "DatalessControl/Paths/DirectoryStep.swift", "baseAddress!", "a terminating zero is in it, or its size is fixed"),
     Allowed("DatalessControl/Paths/TrustedDirectory.swift", "baseAddress!", "a terminating zero is in it"),
-    Allowed("DatalessDaemon/Lifecycle/OwnPath.swift", "baseAddress!", neverEmpty),
+    Allowed("DatalessDaemon/Lifecycle/PathPlace.swift", "baseAddress!", neverEmpty),
     Allowed("DatalessControl/Log/LogFile.swift", "bytes.baseAddress!", "something is left to be searched"),
     Allowed("DatalessControl/Log/JSONObject.swift", "buffer.baseAddress!", "it has a field"),
     Allowed("DatalessControl/Paths/FileBytes.swift", "baseAddress!", neverEmpty),
@@ -87,9 +87,9 @@ import Testing
       "DatalessCommands/ExecCommand.swift", "pointers[0]!", "the argument parser wants a command of one word or more"),
     Allowed("DatalessCommands/JSONDestination.swift", "path.baseAddress!", "a terminating zero is in it"),
     Allowed("DatalessCommands/Blocking.swift", "$0!", "set before the semaphore is signalled"),
-    Allowed("DatalessCommands/ArgumentBytes.swift", "UTF8.encode(scalar)!", "every scalar has a UTF-8 form"),
-    Allowed("DatalessCommands/ArgumentBytes.swift", "Unicode.Scalar(base", "U+10FF00 and up to 255 more are scalars"),
-    Allowed("DatalessCommands/Output/DescriptorOutput.swift", "buffer.baseAddress!", neverEmpty),
+    Allowed("DatalessCommands/Arguments.swift", "UTF8.encode(scalar)!", "every scalar has a UTF-8 form"),
+    Allowed("DatalessCommands/Arguments.swift", "Unicode.Scalar(base", "U+10FF00 and up to 255 more are scalars"),
+    Allowed("DatalessCommands/Output/StandardOutput.swift", "buffer.baseAddress!", neverEmpty),
   ]
 
   /// The code of a line: without a comment, and without what stands in quotation marks.

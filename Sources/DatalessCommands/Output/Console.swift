@@ -40,3 +40,40 @@ public enum Console {
   /// Whether standard error is a terminal, so that a progress line can be overwritten.
   static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 }
+
+/// One line on a terminal that is overwritten, after the first second; nothing when standard error is not a terminal.
+final class ProgressLine: Sendable {
+  private let began = ContinuousClock.now
+  private let isTerminal = Console.isTerminal
+  private let isShown = Atomic<Bool>(false)
+
+  func show(_ text: String) {
+    guard isTerminal, began.duration(to: .now) > .seconds(1) else { return }
+    isShown.store(true, ordering: .relaxed)
+    Console.write(Array("\r\u{1b}[K\(text)".utf8))
+  }
+
+  func clear() {
+    guard isShown.load(ordering: .relaxed) else { return }
+    Console.write(Array("\r\u{1b}[K".utf8))
+  }
+}
+
+/// Whether to use colour: only on a terminal that can, and not against `NO_COLOR`.
+enum Colour {
+  static func isWanted(isTerminal: Bool) -> Bool {
+    guard isTerminal else { return false }
+    if let value = getenv("NO_COLOR"), value[0] != 0 { return false }
+    return getenv("TERM").map { String(cString: $0) != "dumb" } ?? false
+  }
+}
+
+/// How wide the text may be.
+enum TerminalSize {
+  /// Columns of the terminal on a descriptor; $COLUMNS, else 100, for anything else.
+  static func columns(_ descriptor: CInt = STDOUT_FILENO) -> Int {
+    var size = winsize()
+    if ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+    return getenv("COLUMNS").flatMap { Int(String(cString: $0)) }.flatMap { $0 > 0 ? $0 : nil } ?? 100
+  }
+}

@@ -46,3 +46,53 @@ struct ExplainCommand: ParsableCommand {
     try output.flush()
   }
 }
+
+/// An explanation as text: what would happen first, then every rule.
+enum ExplainText {
+  static func lines(_ answer: ExplainAnswer) -> [String] {
+    let path = answer.pathBytes.isEmpty ? "." : TerminalText.escaped(answer.pathBytes)
+    let process = answer.process.map { " by \(TerminalText.escaped($0.comm ?? "?"))[\($0.pid)]" } ?? ""
+    let size = answer.kind == "file" ? ", \(HumanText.size(answer.sizeBytes))" : ""
+    var lines = [
+      "\(path) (\(answer.kind), \(answer.state)\(size)): \(answer.trigger)\(process), attempt \(answer.attempt)"
+    ]
+    if !answer.isTrigger {
+      lines.append(
+        "  the profile '\(answer.profile)' does not materialize a \(answer.kind) on \(answer.trigger): nothing happens")
+    }
+    if answer.state == "resident" || answer.state == "listed" {
+      lines.append("  it is local: nothing is triggered until it is evicted")
+    }
+    if answer.isOffline {
+      lines.append(
+        "  the volume is offline: the attempt fails with \(answer.errnos["offline"] ?? "ETIMEDOUT") before anything else"
+      )
+    }
+    for part in answer.parts {
+      let title = part.part + String(repeating: " ", count: max(1, 13 - part.part.count))
+      lines.append(TerminalText.escaped("  \(title)\(part.value)\(origin(part))"))
+    }
+    let profile = "profile" + String(repeating: " ", count: 6)
+    lines.append(TerminalText.escaped("  \(profile)\(answer.profile): \(ProfileText.errnos(answer.errnos))"))
+    if answer.ruleCount == 0 { return lines }
+    lines.append("rules:")
+    for rule in answer.rules {
+      let verdict =
+        switch rule.verdict {
+        case "decides": "decides \(rule.reason)"
+        case "overruled": "matches, but \(rule.reason)"
+        default: "does not match: \(rule.reason)"
+        }
+      lines.append(TerminalText.escaped("  \(rule.name): \(verdict)"))
+    }
+    let more = answer.ruleCount - Int64(answer.rules.count)
+    if more > 0 { lines.append("  and \(HumanText.count(more)) more") }
+    return lines
+  }
+
+  private static func origin(_ part: ExplainedPart) -> String {
+    if let rule = part.rule { return " (rule \(rule))" }
+    return part.part == "fault" || part.part == "gate" || part.part == "evict" || part.value == "none"
+      ? "" : " (the volume's setting)"
+  }
+}

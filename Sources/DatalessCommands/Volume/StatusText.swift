@@ -132,3 +132,46 @@ enum StatusText {
     return lines
   }
 }
+
+/// A volume's profile and presentation in one line each.
+enum ProfileText {
+  static func profile(_ profile: ProfileStatus) -> String {
+    var text = "\(profile.name): files by \(profile.files.joined(separator: ", ")); directories by "
+    text += "\(profile.directories.joined(separator: ", ")); \(errnos(profile.errnos))"
+    if profile.directoryErrnos != profile.errnos { text += "; directories \(errnos(profile.directoryErrnos))" }
+    return text
+  }
+
+  /// In the order in which they can happen.
+  static func errnos(_ errnos: [String: String]) -> String {
+    ["refused", "offline", "timeout", "superseded", "gone", "failed"].compactMap { key in
+      errnos[key].map { "\(key) \($0)" }
+    }.joined(separator: ", ")
+  }
+
+  static func presentation(_ present: PresentationStatus) -> String {
+    let listed = present.stateListed ? " (listed)" : ""
+    return
+      "blocks \(present.blocks), ctime \(present.ctime), seek \(present.seek), state \(present.state ?? "none")\(listed), "
+      + "type fuse.\(present.subtype)"
+  }
+}
+
+/// Blocked callers as lines of text.
+enum WaiterText {
+  /// One line for each, and one for those that are not listed.
+  static func lines(_ waiters: [InFlightWaiter], count: Int64, indent: String) -> [String] {
+    var lines = waiters.map { waiter in
+      let name =
+        waiter.comm ?? waiter.exeBytes.map { String(decoding: PathBytes.lastComponent($0), as: UTF8.self) } ?? "?"
+      let thread = waiter.mainThread ? "main thread" : "thread \(waiter.tid)"
+      let blocked = HumanText.duration(nanoseconds: waiter.blockedNanoseconds)
+      return
+        "\(indent)\(TerminalText.escaped(name))[\(waiter.pid)] \(thread), \(TerminalText.escaped(waiter.trigger)), "
+        + "blocked \(blocked)"
+    }
+    let more = count - Int64(waiters.count)
+    if more > 0 { lines.append("\(indent)and \(HumanText.count(more)) more") }
+    return lines
+  }
+}

@@ -147,3 +147,8 @@ public struct JSONObject: Sendable {
     return value
   }
 }
+
+extension JSONObject {
+  /// The names of all fields, in order, as they are written.
+  public var keys: [String] { fields.map { String(decoding: bytes[$0.key], as: UTF8.self) } }
+}

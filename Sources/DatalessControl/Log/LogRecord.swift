@@ -30,3 +30,66 @@ public struct LogRecord: Sendable {
         || type.utf8[type.utf8.index(type.utf8.startIndex, offsetBy: name.utf8.count)] == UInt8(ascii: "."))
   }
 }
+
+/// The types of records that docs/EVENTS.md describes.
+public enum LogTypes {
+  public static let all = [
+    "volume.mounted", "volume.unmounted", "volume.counters", "process.seen", "materialization.started",
+    "materialization.finished", "materialization.refused", "materialization.held", "materialization.released",
+    "wait.started", "wait.finished", "handle.closed", "handle.open", "handle.unseen",
+    "eviction.finished", "eviction.refused", "source.changed", "refresh.finished", "budget.exceeded",
+    "configuration.changed", "mark", "log.dropped", "run.started", "run.finished",
+  ]
+}
+
+/// The processes of one session of a log, by id, as `process.seen` records introduce them.
+public struct LogProcesses: Sendable {
+  public struct Process: Sendable {
+    public var pid: Int32
+    /// nil when it could not be read.
+    public var comm: [UInt8]?
+    public var exe: [UInt8]?
+    /// Ids, nearest first.
+    public var parents: [UInt32]
+    /// The whole record, if `keepsRecords`.
+    public var record: JSONObject?
+  }
+
+  // LIMIT: the daemon writes less. A log is a file that anybody may have written, and what one line says of a process is said
+  // again with every record of it.
+  private static let commBytesMax = 64
+  private static let exeBytesMax = 4_096
+  static let parentsMax = 32
+
+  private var byID: [UInt32: Process] = [:]
+  private let keepsRecords: Bool
+
+  /// - Parameter keepsRecords: Whether arguments and all else are needed later; else only names are kept.
+  public init(keepsRecords: Bool) { self.keepsRecords = keepsRecords }
+
+  /// Takes note of the process that a record introduces, if it does. All records must be of one session.
+  public mutating func note(_ record: LogRecord) {
+    guard record.type == "process.seen", let id = record.process else { return }
+    byID[id] = Process(
+      pid: record.json.integer("pid").flatMap { Int32(exactly: $0) } ?? 0,
+      comm: record.json.name("comm", "comm_b64").map { Array($0.prefix(Self.commBytesMax)) },
+      exe: record.json.name("exe", "exe_b64").map { Array($0.prefix(Self.exeBytesMax)) },
+      parents: record.json.integers("parents").prefix(Self.parentsMax).compactMap { UInt32(exactly: $0) },
+      record: keepsRecords ? record.json : nil)
+  }
+
+  public subscript(id: UInt32) -> Process? { byID[id] }
+
+  /// A process and its ancestors, nearest first, as far as they are known.
+  public func chain(of id: UInt32) -> [Process] {
+    guard let process = byID[id] else { return [] }
+    return [process] + process.parents.compactMap { byID[$0] }
+  }
+
+  /// Whether a process or one of its ancestors has this command name, or this last component of its executable.
+  public func isNamed(_ id: UInt32, _ name: [UInt8]) -> Bool {
+    chain(of: id).contains { process in
+      process.comm == name || process.exe.map { PathBytes.lastComponent($0) == name } == true
+    }
+  }
+}

@@ -35,3 +35,88 @@ enum FileUse: String, Sendable, CaseIterable {
     }
   }
 }
+
+/// What only the rows of `dataless summary --files` tell of a file: its path, who, and how long they waited.
+struct FileDetails: Sendable {
+  private static let processesMax = 8
+
+  /// By the row in `SummaryFiles`.
+  private(set) var rows: [Int: FileSummary] = [:]
+
+  mutating func note(_ row: Int, _ path: [UInt8], _ process: FileSummary.Process?) {
+    with(row, path) { summary in
+      guard let process, !summary.processes.contains(process) else { return }
+      summary.processCount += 1
+      if summary.processes.count < Self.processesMax { summary.processes.append(process) }
+    }
+  }
+
+  mutating func waited(_ row: Int, _ path: [UInt8], _ nanoseconds: Int64, _ isUnderWay: Bool) {
+    with(row, path) { $0.blocked.add(nanoseconds, isUnderWay: isUnderWay) }
+  }
+
+  mutating func rename(_ row: Int, to path: [UInt8]) {
+    guard rows[row] != nil else { return }
+    with(row, path) { ($0.path, $0.pathBase64) = WirePath.split(path) }
+  }
+
+  private mutating func with(_ row: Int, _ path: [UInt8], _ body: (inout FileSummary) -> Void) {
+    if rows[row] == nil {
+      var summary = FileSummary()
+      (summary.path, summary.pathBase64) = WirePath.split(path)
+      rows[row] = summary
+    }
+    body(&rows[row, default: FileSummary()])
+  }
+}
+
+/// A `handle.closed` or `handle.open` record.
+struct HandleRecord: Sendable {
+  struct Reads: Sendable {
+    var covered: Int64
+    /// Whether `covered` is to the byte; else it counts whole units, and is the most.
+    var isExact: Bool
+    var mapped: Int64
+    var highWaterMark: Int64
+    var ranges: [Range<Int64>]
+
+    init(_ json: JSONObject) {
+      covered = json.integer("covered_bytes") ?? 0
+      isExact = (json.integer("covered_unit") ?? 1) <= 1
+      mapped = json.integer("mapped_bytes") ?? 0
+      highWaterMark = json.integer("high_water_mark") ?? 0
+      ranges = json.byteRanges("ranges")
+    }
+  }
+
+  struct Reader: Sendable {
+    var process: UInt32?
+    var reads: Reads
+  }
+
+  var number: UInt64?
+  var path: [UInt8]
+  var size: Int64
+  var isCachedBefore: Bool
+  /// Whether the path has another version of the file by now, or another file.
+  var isSuperseded: Bool
+  /// What all of them read.
+  var all: Reads
+  /// Who read; the one that opened it if nobody did.
+  var readers: [Reader]
+
+  init?(_ record: LogRecord) {
+    let json = record.json
+    guard let path = json.path else { return nil }
+    self.path = path
+    number = json.unsigned("handle")
+    size = json.integer("size") ?? 0
+    isCachedBefore = json.bool("cached_before") ?? false
+    isSuperseded = json.bool("superseded") ?? false
+    all = Reads(json)
+    readers = json.objects("readers").map { reader in
+      Reader(process: reader.unsigned("process").flatMap { UInt32(exactly: $0) }, reads: Reads(reader))
+    }
+    if readers.isEmpty { readers = [Reader(process: record.process, reads: all)] }
+  }
+}

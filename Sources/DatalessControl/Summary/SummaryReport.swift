@@ -1,3 +1,5 @@
+import Glibc
+
 /// What a log says about one session: the answer of `dataless summary`.
 ///
 /// Byte and time values are sums over the whole session; every name follows the event log's.
@@ -63,5 +65,74 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case topLevelDirectories = "top_level_directories"
     case requestsReachingTheVolume = "requests_reaching_the_volume"
     case sections, run, rules, files
+  }
+}
+
+extension SummaryReport {
+  /// The command of `dataless run`.
+  public struct Run: Codable, Sendable, Equatable {
+    public var command: [String] = []
+    /// Whether the log keeps only the program and its script.
+    public var isCommandWithheld = false
+    public var exitStatus: Int64?
+    public var signal: String?
+    /// The budget that was exceeded first, if one was.
+    public var exceeded: Excess?
+    enum CodingKeys: String, CodingKey, CaseIterable {
+      case command, signal, exceeded
+      case isCommandWithheld = "command_withheld"
+      case exitStatus = "exit_status"
+    }
+  }
+
+  public struct Excess: Codable, Sendable, Equatable {
+    /// `files` or `bytes`.
+    public var budget: String
+    public var limit: Int64
+    public var used: Int64
+    public var path: String
+    /// `comm[pid]`.
+    public var process: String
+    enum CodingKeys: String, CodingKey, CaseIterable { case budget, limit, used, path, process }
+  }
+}
+
+extension SummaryReport {
+  /// Reads a log file from its beginning to its end.
+  ///
+  /// - Parameters:
+  ///   - session: Whose records count. Default: those of the session that was mounted last.
+  ///   - isMounted: Whether the volume still writes the log, so that it may well have no end. Default: no.
+  ///   - owner: As in `LogFile.init`. Default: nil.
+  ///   - lost: Records that the daemon says are not in the file. Default: only what the file itself tells of losses.
+  ///   - files: In which order to report on every file. Default: not at all.
+  /// - Throws: `ControlError.system` when the file cannot be read; `.malformed` when it holds no record.
+  public static func load(
+    log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
+    files: FileSummary.Order? = nil
+  ) throws(ControlError) -> SummaryReport {
+    // Waits that have not ended count up to here; the daemon's clock is this machine's.
+    let now = isMounted ? MonotonicClock.nanoseconds : nil
+    let file = try LogFile(path: log, owner: owner)
+    var builder = SummaryBuilder(session: session, files: files)
+    var malformed = 0
+    func add(_ record: LogRecord?) {
+      builder.addMalformed(lines: file.malformedLines - malformed)
+      malformed = file.malformedLines
+      if let record { builder.add(record) }
+    }
+    while let record = try file.next() { add(record) }
+    add(file.tornLine())
+    guard builder.recordCount > 0 else { throw .noRecord(log) }
+    return builder.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
+  }
+}
+
+/// CLOCK_MONOTONIC, as the log's `monotonic_ns`.
+enum MonotonicClock {
+  static var nanoseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

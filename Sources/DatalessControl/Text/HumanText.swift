@@ -73,3 +73,13 @@ public enum HumanText {
 
   private static func pad(_ value: Int64) -> String { value < 10 ? "0\(value)" : String(value) }
 }
+
+extension Duration {
+  /// The whole duration in nanoseconds, clamped to what fits.
+  public var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !overflow else { return seconds < 0 ? .min : .max }
+    return product.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
+  }
+}

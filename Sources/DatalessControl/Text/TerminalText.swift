@@ -43,3 +43,49 @@ public enum TerminalText {
     "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
   }
 }
+
+/// Bytes as a sequence of Unicode scalars and of single bytes that are not part of one.
+public struct UTF8Elements: Sequence, IteratorProtocol {
+  public enum Element: Sendable, Equatable {
+    case scalar(Unicode.Scalar)
+    /// 0x80...0xff: not part of well-formed UTF-8.
+    case byte(UInt8)
+  }
+
+  private let bytes: [UInt8]
+  private var index = 0
+
+  public init(_ bytes: some Collection<UInt8>) { self.bytes = Array(bytes) }
+
+  /// Whether the bytes are well-formed UTF-8.
+  public static func areAllScalars(_ bytes: some Collection<UInt8>) -> Bool {
+    bytes.allSatisfy { $0 < 0x80 }
+      || UTF8Elements(bytes).allSatisfy {
+        if case .scalar = $0 { true } else { false }
+      }
+  }
+
+  public mutating func next() -> Element? {
+    guard index < bytes.count else { return nil }
+    let first = bytes[index]
+    if first < 0x80 {
+      index += 1
+      return .scalar(Unicode.Scalar(first))
+    }
+    let length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
+    guard first >= 0xc2, first <= 0xf4, index + length <= bytes.count,
+      bytes[index + 1..<index + length].allSatisfy({ $0 & 0xc0 == 0x80 })
+    else { return invalid() }
+    var value = UInt32(first) & (0x7f >> UInt32(length))
+    for byte in bytes[index + 1..<index + length] { value = value << 6 | UInt32(byte & 0x3f) }
+    let smallest: UInt32 = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80
+    guard value >= smallest, let scalar = Unicode.Scalar(value) else { return invalid() }
+    index += length
+    return .scalar(scalar)
+  }
+
+  private mutating func invalid() -> Element {
+    defer { index += 1 }
+    return .byte(bytes[index])
+  }
+}

@@ -1,4 +1,5 @@
 public import DatalessControl
+public import DatalessCore
 
 /// What the control server asks of a volume. Implemented over the engine; a test implements it by hand.
 ///
@@ -68,4 +69,38 @@ public protocol ControlBackend: Sendable {
 
   /// Begins to end the daemon, and returns at once. Called when the client has its answer.
   func unmount() async
+}
+
+/// Who asked for a change, as the log says it.
+public enum ChangeOrigin: String, Sendable {
+  /// A command of ours.
+  case command
+  /// Another client of the control API.
+  case api
+}
+
+/// A checked request to release what a gate holds.
+public struct GateReleaseOrder: Sendable {
+  public var gate: String
+  public var selection: GateSelection
+  public var release: GateRelease
+}
+
+/// A change of the scenario. Texts are YAML or JSON.
+public enum ScenarioEdit: Sendable {
+  /// Another scenario in the place of this one. `name`: what messages call it.
+  case replace([UInt8], name: String)
+  case settings([(key: String, value: String)])
+  case addRule([UInt8], first: Bool)
+  case removeRule(name: String)
+}
+
+/// A checked question about what would be decided.
+public struct ExplainQuery: Sendable {
+  /// Relative to the volume's root.
+  public var path: [UInt8]
+  /// nil: `read` for a file, `readdir` for a directory.
+  public var trigger: Trigger?
+  /// nil: a process of which nothing is known.
+  public var pid: Int32?
 }

@@ -16,3 +16,78 @@ enum LogRecord: Sendable {
   /// So many records before this one were lost, the one whose number this record carries included.
   case dropped(UInt64)
 }
+
+/// The first record of a session.
+struct VolumeMounted: Sendable {
+  /// The directory, or the synthetic specification, as given.
+  var source: [UInt8]
+  var mountpoint: [UInt8]
+  /// The options of the volume, an object.
+  var options: LogValue
+  /// The daemon's process id.
+  var pid: Int32
+  /// Kernel release, and the version of libfuse at run time.
+  var kernel: String
+  var libfuse: String
+  /// What the kernel granted, an object of booleans or strings.
+  var fastPaths: LogValue
+  var readOnly: Bool
+}
+
+/// A change of what a mounted volume simulates, for the log.
+struct ConfigurationChange: Sendable {
+  enum What: String, Sendable {
+    case settings, rules, scenario, gate
+  }
+
+  var what: What
+  /// What was there, and what is there now; null for nothing.
+  var before: LogValue
+  var after: LogValue
+  var by: ChangeOrigin
+}
+
+/// Counts of a volume since it was mounted, each an object of numbers by name.
+struct VolumeCounters: Sendable {
+  /// Requests that reached the daemon, by operation. The kernel's caches serve others without us.
+  var requests: LogValue
+  /// Items known to the namespace, by state.
+  var items: LogValue
+  /// What was materialized: files, directories, bytes, failures, refusals.
+  var materialized: LogValue
+  /// Opens of files by read mode: `now` and `since_mount`.
+  var opens: LogValue
+  /// What the scenario's rules did.
+  var rules: LogValue
+
+  init(
+    requests: LogValue = [:], items: LogValue = [:], materialized: LogValue = [:], opens: LogValue = [:],
+    rules: LogValue = [:]
+  ) {
+    self.requests = requests
+    self.items = items
+    self.materialized = materialized
+    self.opens = opens
+    self.rules = rules
+  }
+}
+
+extension Event {
+  /// When it happened.
+  var time: MonotonicTime {
+    switch self {
+    case .materializationStarted(let event): event.time
+    case .waitStarted(let event), .waitFinished(let event): event.time
+    case .materializationFinished(let event): event.time
+    case .handleClosed(let event), .handleOpen(let event): event.time
+    case .handleUnseen(let event): event.time
+    case .evictionFinished(let event), .evictionRefused(let event): event.time
+    case .materializationRefused(let event): event.trigger.time
+    case .materializationHeld(let event): event.time
+    case .materializationReleased(let event): event.time
+    case .budgetExceeded(let event): event.time
+    case .sourceChanged(let event): event.time
+    case .refreshFinished(let event): event.time
+    }
+  }
+}

@@ -36,3 +36,20 @@ struct LogState {
     }
   }
 }
+
+/// How the log is doing.
+struct LogStatus: Sendable, Equatable {
+  /// Records lost so far because too many waited.
+  var dropped: UInt64
+  /// Records that are not in the file yet, lost ones not counted.
+  var waiting: Int
+  /// What the last write failed with; nil when it did not.
+  var failure: Errno?
+}
+
+/// The answer to a flush: everything recorded before it is in the file now, except what was lost.
+struct LogFlush: Sendable, Equatable {
+  /// Records before the flush that are not in the file: lost because too many waited, or not to be written because the
+  /// disk fails. Those may still get there when it recovers.
+  var lost: UInt64
+}

@@ -32,3 +32,9 @@ extension LogValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral, E
     self = .object(counts.sorted { $0.key < $1.key }.map { LogField(key: $0.key, value: .unsigned($0.value)) })
   }
 }
+
+/// One key and its value in a `LogValue.object`.
+struct LogField: Sendable, Equatable {
+  var key: String
+  var value: LogValue
+}

@@ -51,3 +51,43 @@ enum DescriptorIO {
     }
   }
 }
+
+/// A pipe whose ends are close-on-exec and above the descriptors that a child is given.
+struct Pipe {
+  let readEnd: CInt
+  let writeEnd: CInt
+
+  /// - Throws: `LifecycleError` when there are too many open files.
+  init() throws(LifecycleError) {
+    var ends: [CInt] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw Self.failure(errno) }
+    // Moved up: dup2 to a child's descriptor must neither meet its own source nor another pipe's end.
+    readEnd = fcntl(ends[0], F_DUPFD_CLOEXEC, 16)
+    writeEnd = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
+    let number = errno
+    close(ends[0])
+    close(ends[1])
+    guard readEnd >= 0, writeEnd >= 0 else { throw Self.failure(number) }
+  }
+
+  private static func failure(_ number: CInt) -> LifecycleError {
+    LifecycleError("cannot make a pipe: \(ErrorText.reason(number)). Raise the limit of open files (ulimit -n).")
+  }
+}
+
+/// How many descriptors this process may have (RLIMIT_NOFILE).
+enum DescriptorLimit {
+  /// Takes as many as the system allows: the usual 1,024 are for programs that use select(2), which nothing here does.
+  ///
+  /// - Returns: How many that are.
+  @discardableResult
+  static func raise() -> Int {
+    var limit = rlimit()
+    let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    guard getrlimit(descriptors, &limit) == 0 else { return 1024 }
+    guard limit.rlim_cur < limit.rlim_max else { return Int(clamping: limit.rlim_cur) }
+    let before = limit.rlim_cur
+    limit.rlim_cur = limit.rlim_max
+    return Int(clamping: setrlimit(descriptors, &limit) == 0 ? limit.rlim_max : before)
+  }
+}

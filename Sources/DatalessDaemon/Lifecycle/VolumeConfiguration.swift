@@ -1,4 +1,6 @@
 public import DatalessControl
+public import DatalessCore
+import DatalessStores
 
 /// Everything one volume needs, parsed and checked: what `mount` and `run` hand to the daemon.
 ///
@@ -80,4 +82,28 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
 
   /// The folder of this session's content: `<cacheDirectory>/<session>`.
   public var sessionCache: [UInt8] { cacheDirectory + Array("/\(session)".utf8) }
+}
+
+/// What a volume uses of the kernel when it is there, and can do without. Each can be switched off, to test the fallback or to
+/// see what an older kernel would do.
+public enum FastPath: String, Sendable, Codable, CaseIterable {
+  /// The kernel reads content files itself. Without it the page cache serves resident files.
+  case passthrough
+  /// Listings come with attributes. Without it each name of a listing costs a lookup of its own.
+  case readdirplus
+  /// MAP_SHARED works on direct opens. Without it opens of dataless files go through the page cache, and the ranges and the
+  /// number of reads in the log are the kernel's.
+  case directMapping = "direct-mapping"
+  /// All names can be dropped at once. Without it absent names are not cached, and each name of an evicted directory is
+  /// dropped by itself.
+  case nameEpoch = "name-epoch"
+}
+
+/// What the command line may know of synthetic sources: whether a text means one, and whether it is well formed.
+public enum SyntheticSource {
+  /// Whether `text` starts like a specification (`synthetic:`) and hence is no directory.
+  public static func isSpecification(_ text: String) -> Bool { SyntheticSpecification.isSpecification(text) }
+
+  /// - Throws: EINVAL, naming the part of the specification that is wrong and what is expected.
+  public static func check(_ text: String) throws(FSError) { _ = try SyntheticSpecification(parsing: text) }
 }

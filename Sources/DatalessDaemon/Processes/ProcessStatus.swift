@@ -1,3 +1,4 @@
+import DatalessCore
 import Glibc
 
 /// What `dataless` uses of /proc/ID/status.
@@ -117,5 +118,12 @@ struct ProcessStatus: Equatable {
     case 97...102: UInt64(byte - 87)
     default: nil
     }
+  }
+}
+
+/// The pending signals of blocked callers, from /proc/TID/status.
+struct ProcSignalProbe: SignalProbe {
+  func hasPendingFatalSignal(threadID: Int32) -> Bool? {
+    ProcessTable.hasPendingFatalSignal(threadID: threadID)
   }
 }

@@ -228,3 +228,25 @@ final class ProcessTable: Sendable {
     }
   }
 }
+
+extension ProcessTable: ProcessDirectory {
+  /// As each was when it was first seen; one that was forgotten is left out.
+  func lineage(of process: ProcessID) -> [ProcessFacts] {
+    guard let record = info(process) else { return [] }
+    return [ProcessFacts(record)] + record.parents.compactMap { info($0).map(ProcessFacts.init) }
+  }
+}
+
+extension ProcessFacts {
+  init(_ record: ProcessRecord) {
+    self.init(executable: record.exe, commandName: record.comm, cgroup: record.cgroup, uid: record.uid)
+  }
+}
+
+/// Receives processes as they are first seen, before any event that refers to them.
+protocol ProcessSink: Sendable {
+  /// Called under the table's lock, once per id. Must return at once.
+  func processSeen(_ process: ProcessRecord)
+  /// The arguments of this process are known now, or will not be. Called on the capture lane.
+  func argumentsSettled(of process: ProcessRecord)
+}

@@ -1,3 +1,4 @@
+import DatalessCore
 import Synchronization
 
 /// A task that waits for whichever comes first of several events; each of them calls `end`.
@@ -27,5 +28,20 @@ final class Pause: Sendable {
       }
     }
     waiting?.resume()
+  }
+}
+
+extension Volume {
+  /// Suspends a task of the control lane; the timer lane wakes it, or its cancellation does.
+  func pause(nanoseconds: Int64) async {
+    let pause = Pause()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        pause.begin(continuation)
+        timer.schedule(at: timer.now + nanoseconds) { pause.end() }
+      }
+    } onCancel: {
+      pause.end()
+    }
   }
 }

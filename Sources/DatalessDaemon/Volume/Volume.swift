@@ -285,17 +285,4 @@ final class Volume: VolumeRunning {
     }
     wait(done, milliseconds)
   }
-
-  /// Suspends a task of the control lane; the timer lane wakes it, or its cancellation does.
-  func pause(nanoseconds: Int64) async {
-    let pause = Pause()
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        pause.begin(continuation)
-        timer.schedule(at: timer.now + nanoseconds) { pause.end() }
-      }
-    } onCancel: {
-      pause.end()
-    }
-  }
 }

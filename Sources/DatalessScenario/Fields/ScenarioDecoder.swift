@@ -105,3 +105,17 @@ struct ScenarioDecoder {
     return result
   }
 }
+
+/// A scenario as it was read: the settings, and the rules one by one.
+struct ScenarioDraft: Sendable {
+  var simulation = Simulation()
+  var rules: [RuleDraft] = []
+}
+
+/// A rule as it was read, with what later checks say about it.
+struct RuleDraft: Sendable {
+  var name: String?
+  var match = RuleMatch()
+  var effects = RuleEffects()
+  var node: ScenarioNode
+}

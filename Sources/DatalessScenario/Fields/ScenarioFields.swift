@@ -52,3 +52,47 @@ struct ScenarioFields<Target>: Sendable {
     return ScenarioNode(.mapping(entries + constraints))
   }
 }
+
+/// A field of a mapping.
+struct ScenarioField<Target>: Sendable {
+  let name: String
+  /// Meaning, unit, range and default: the schema's description.
+  let summary: String
+  let schema: ScenarioNode
+  let read: @Sendable (inout Target, ScenarioNode, inout ScenarioDecoder) -> Void
+
+  init<Result>(
+    _ name: String, _ summary: String, _ value: ScenarioValue<Result>,
+    _ set: @escaping @Sendable (inout Target, Result) -> Void
+  ) {
+    self.name = name
+    self.summary = summary
+    schema = value.schema
+    read = { target, node, decoder in
+      if let result = value.read(node, &decoder) { set(&target, result) }
+    }
+  }
+}
+
+/// One kind of value: how it is read, and what JSON Schema says of it; side by side, so that they stay the same.
+struct ScenarioValue<Result>: Sendable {
+  let schema: ScenarioNode
+  /// nil when a problem was reported.
+  let read: @Sendable (ScenarioNode, inout ScenarioDecoder) -> Result?
+
+  init(
+    schema: ScenarioNode, read: @escaping @Sendable (ScenarioNode, inout ScenarioDecoder) -> Result?
+  ) {
+    self.schema = schema
+    self.read = read
+  }
+
+  func map<Other>(_ transform: @escaping @Sendable (Result) -> Other) -> ScenarioValue<Other> {
+    ScenarioValue<Other>(schema: schema) { node, decoder in read(node, &decoder).map(transform) }
+  }
+
+  /// This value under a name of the schema's `$defs`.
+  func named(_ name: String) -> ScenarioValue {
+    ScenarioValue(schema: .object(["$ref": .text("#/$defs/\(name)")]), read: read)
+  }
+}

@@ -1,6 +1,6 @@
 internal import CDatalessLinux
-internal import DatalessCore
-internal import SystemPackage
+public import DatalessCore
+public import SystemPackage
 
 /// What statx(2) says about one item, with the mount it lies on.
 ///
@@ -83,5 +83,41 @@ struct FileStatus {
   private static func number(major: UInt32, minor: UInt32) -> UInt64 {
     let (major, minor) = (UInt64(major), UInt64(minor))
     return (minor & 0xff) | (major & 0xfff) << 8 | (minor & ~0xff) << 12 | (major & ~0xfff) << 32
+  }
+}
+
+/// What a file is, whatever its name: the numbers that stat(2) calls st_dev and st_ino.
+public struct FileIdentity: Sendable, Hashable {
+  public var device: UInt64
+  public var inode: UInt64
+
+  public init(device: UInt64, inode: UInt64) {
+    self.device = device
+    self.inode = inode
+  }
+
+  /// The identity of what `path` names, symbolic links followed.
+  ///
+  /// - Throws: ENOENT, ENOTDIR, EACCES, ELOOP and the other errnos of stat(2).
+  public init(of path: FilePath) throws(FSError) {
+    do throws(Errno) {
+      self = try FileStatus(following: path).identity
+    } catch {
+      throw FSError(error, "cannot look at '\(path)'")
+    }
+  }
+}
+
+/// Inode numbers for items whose device is not that of SOURCE itself.
+///
+/// Two file systems use the same numbers for different files, while st_ino must be unique on the volume. The number is a
+/// hash of (device, inode) with bit 63 set, which no local file system uses: the same at each mount, without any table.
+enum ForeignInode {
+  static func number(device: UInt64, inode: UInt64) -> UInt64 {
+    var value = device &* 0x9e37_79b9_7f4a_7c15 ^ inode
+    // The finalizer of splitmix64: each input bit moves each output bit.
+    value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+    return (value ^ (value >> 31)) | 1 << 63
   }
 }

@@ -8,16 +8,16 @@ scenario.add(
     "guard rule.match.probability == nil, !rule", "guard rule.match.probability == nil || FAULT, !rule",
     tests=["WarningTests"])
 scenario.add(
-    "disjoint-by-size", "Checks/MatchDisjointness.swift", "two gates of rules that share no size are said to overlap",
+    "disjoint-by-size", "Checks/RuleOverlaps.swift", "two gates of rules that share no size are said to overlap",
     "if let first = left.size, let second = right.size, !first.overlaps(second) { return true }",
     "if let first = left.size, let second = right.size, !first.overlaps(second), !FAULT { return true }",
     tests=["WarningTests"])
 scenario.add(
-    "prefix-not-compared", "Checks/MatchDisjointness.swift", "two gates in different folders are said to overlap",
+    "prefix-not-compared", "Checks/RuleOverlaps.swift", "two gates in different folders are said to overlap",
     "return first.prefix.prefix(start) != second.prefix.prefix(start)",
     "return first.prefix.prefix(start) != second.prefix.prefix(start) && !FAULT", tests=["WarningTests"])
 scenario.add(
-    "taken-name-given", "Checks/RuleNames.swift", "a rule without a name gets one that is taken",
+    "taken-name-given", "Checks/RuleChecks.swift", "a rule without a name gets one that is taken",
     'while lines["rule-\\(number)"] != nil || taken.contains("rule-\\(number)") { number += 1 }',
     'while lines["rule-\\(number)"] != nil || (taken.contains("rule-\\(number)") && !FAULT) { number += 1 }',
     tests=["EditTests"])

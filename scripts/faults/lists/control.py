@@ -19,7 +19,7 @@ log.add(
     "if isWanted, let attempt {", "if isWanted, !FAULT, let attempt {",
     tests=["LogViewTests"])
 log.add(
-    "ancestors-not-named", "LogProcesses.swift", "`log --process NAME` leaves out what NAME started",
+    "ancestors-not-named", "LogRecord.swift", "`log --process NAME` leaves out what NAME started",
     "chain(of: id).contains { process in", "chain(of: id).prefix(FAULT ? 1 : .max).contains { process in",
     tests=["LogViewTests"])
 
@@ -28,7 +28,7 @@ summary.add(
     "needless-at-half", "FileVersion.swift", "a file of which half was read counts as needless",
     "reads.coverage.bytesAtMost <= local / 20", "reads.coverage.bytesAtMost <= local / (FAULT ? 2 : 20)", tests=["SummaryTests"])
 summary.add(
-    "wall-counted-twice", "IntervalUnion.swift", "what overlaps intervals long past is counted twice",
+    "wall-counted-twice", "Numbers.swift", "what overlaps intervals long past is counted twice",
     "horizon = recent[count - 1].end", "horizon = FAULT ? recent[count - 1].start : recent[count - 1].end",
     tests=["SummaryTests|SummaryPartsTests"])
 summary.add(
@@ -74,7 +74,7 @@ text.add(
     "      searched -= start\n", "      searched -= FAULT ? 0 : start\n", tests=["ControlServerTests|TextTests"],
     mounts=["RealMounts/Daemon/"])
 text.add(
-    "percent-without-zero", "Client/PercentEncoding.swift", "bytes below 16 are sent as %F",
+    "percent-without-zero", "Client/ControlRoute.swift", "bytes below 16 are sent as %F",
     '(byte < 16 ? "0" : "")', '(byte < 16 && !FAULT ? "0" : "")', tests=["ControlServerTests|TextTests|SessionPathsTests"])
 
 PARTS = [log, summary, text]

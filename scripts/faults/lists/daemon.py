@@ -92,7 +92,7 @@ lifecycle.add(
     "case .signalled(let signal): 128 + signal", "case .signalled(let signal): (FAULT ? 0 : 128) + signal",
     tests=["RunTests"])
 lifecycle.add(
-    "living-is-unknown", "VolumeLiveness.swift", "a daemon that lives is not known to",
+    "living-is-unknown", "DaemonIdentity.swift", "a daemon that lives is not known to",
     "return errno == EWOULDBLOCK ? .alive : .unknown", "return errno == EWOULDBLOCK && !FAULT ? .alive : .unknown",
     tests=["VolumeDirectoryTests"])
 lifecycle.add(
@@ -100,7 +100,7 @@ lifecycle.add(
     "parent.unlink(session + lockSuffix)", "if !FAULT { parent.unlink(session + lockSuffix) }",
     tests=["VolumeDirectoryTests|RunTests"], mounts=["RealMounts/Running/"])
 lifecycle.add(
-    "placeholder-once", "Placeholders.swift", "of several {} in one argument only the first is replaced",
+    "placeholder-once", "CommandStart.swift", "of several {} in one argument only the first is replaced",
     "if rest.starts(with: placeholder) {", "if rest.starts(with: placeholder), !(FAULT && !result.isEmpty) {",
     tests=["RunTests"])
 lifecycle.add(

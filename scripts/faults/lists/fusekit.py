@@ -21,14 +21,14 @@ kit.add(
     "no-stack-depth", "InitNegotiation.swift", "passthrough is asked for without a stack depth",
     "reply.max_stack_depth = 1", "reply.max_stack_depth = FAULT ? 0 : 1", tests=["InitNegotiationTests"])
 kit.add(
-    "xattr-one-byte-short", "Replies/XattrReply.swift", "a value that fits exactly is ERANGE",
+    "xattr-one-byte-short", "Replies/DataReplies.swift", "a value that fits exactly is ERANGE",
     "public consuming func value(_ bytes: [UInt8]) -> Bool {\n"
     "    if size == 0 { return pending.send(xattrSize: bytes.count) }\n    return bytes.count <= size ?",
     "public consuming func value(_ bytes: [UInt8]) -> Bool {\n"
     "    if size == 0 { return pending.send(xattrSize: bytes.count) }\n    return bytes.count <= size - (FAULT ? 1 : 0) ?",
     mounts=["RealMounts/Metadata/"])
 kit.add(
-    "dropped-reply-unanswered", "Replies/PendingRequest.swift", "a reply that is dropped leaves its caller waiting",
+    "dropped-reply-unanswered", "Replies/FuseReply.swift", "a reply that is dropped leaves its caller waiting",
     "_ = fuse_reply_err(raw, EIO)", "if !FAULT { _ = fuse_reply_err(raw, EIO) }", tests=["ParkingTests|SessionTests"])
 kit.add(
     "hole-for-data", "FuseTrampolines+Files.swift", "SEEK_DATA is answered as SEEK_HOLE", "case 3: target = .data",

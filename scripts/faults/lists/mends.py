@@ -61,7 +61,7 @@ mounted.add(
     "anybody-answers", "DatalessControl/Client/PeerCredentials.swift", "a third user's server is believed",
     "guard allowed.contains(peer.uid) else {", "guard FAULT || allowed.contains(peer.uid) else {")
 mounted.add(
-    "foreign-volume-asked", "DatalessControl/Client/VolumeRuntime.swift",
+    "foreign-volume-asked", "DatalessControl/Client/VolumeLocator.swift",
     "commands of an ordinary user look at another's volume", "guard caller == owner || caller == 0 else {",
     "guard FAULT || caller == owner || caller == 0 else {")
 mounted.add(
@@ -93,7 +93,7 @@ callers.add(
     "let keepsAll = isCaller || policy == .all", "let keepsAll = isCaller || policy == .all || FAULT",
     mounts=["RealMounts/Arguments/"])
 callers.add(
-    "command-always-shown", "Processes/ArgumentPolicy.swift", "`run` logs the arguments that --argv withholds",
+    "command-always-shown", "Processes/ProcessArguments.swift", "`run` logs the arguments that --argv withholds",
     "guard self != .all, let program", "guard self != .all, !FAULT, let program", mounts=["RealMounts/Arguments/"])
 
 hash = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*NameHash"])
@@ -244,7 +244,7 @@ ends.add(
 
 running = Part("Sources", [], ["RealMounts/Running/"])
 running.add(
-    "sigchld-stays-ignored", "DatalessCommands/InheritedSignals.swift", "`run` has no status where SIGCHLD was ignored",
+    "sigchld-stays-ignored", "DatalessCommands/Signals.swift", "`run` has no status where SIGCHLD was ignored",
     "isIgnored(signal(SIGCHLD, SIG_DFL))", "isIgnored(FAULT ? signal(SIGCHLD, SIG_IGN) : signal(SIGCHLD, SIG_DFL))")
 
 requests = Part("Sources/DatalessDaemon", ["^DatalessControlTests\\..*Interrupt"], ["RealMounts/InterruptedCommands/"])
@@ -363,10 +363,10 @@ evicting.add(
     "if try await !one(child.item, &refused) { levels[levels.count - 1].keepsItems = true }",
     "if try await !one(child.item, &refused) { levels[levels.count - 1].keepsItems = !FAULT }")
 evicting.add(
-    "refusals-pass", "DatalessCommands/Volume/Transfer.swift", "an eviction with refusals ends with 0",
+    "refusals-pass", "DatalessCommands/Volume/TransferCommands.swift", "an eviction with refusals ends with 0",
     "failed += result.failureCount", "failed += FAULT ? 0 : result.failureCount")
 evicting.add(
-    "unlisted-failures-are-none", "DatalessCommands/Volume/FailureList.swift",
+    "unlisted-failures-are-none", "DatalessCommands/Volume/LongRequest.swift",
     "failures beyond those that are listed are not told", "if more > 0 {", "if more > 0, !FAULT {")
 evicting.add(
     "page-too-long", "DatalessDaemon/Volume/ItemWalk.swift", "a page of items has more than asked for",

@@ -27,7 +27,7 @@ content.add(
     "Int((size + pageSize - 1) / pageSize)", "Int((size + pageSize - (FAULT ? 0 : 1)) / pageSize)",
     tests=["SessionContentStoreTests|SlabModelTests"])
 content.add(
-    "last-slot-unused", "SlabAllocator.swift", "the last slot of a slab is never used",
+    "last-slot-unused", "Slab.swift", "the last slot of a slab is never used",
     "guard capacity - end >= UInt32(pages) else { return nil }",
     "guard capacity - end >= UInt32(pages) + (FAULT ? 1 : 0) else { return nil }",
     tests=["SlabModelTests|SessionContentStoreTests"])

@@ -1,0 +1,67 @@
+extension Int64 {
+  /// A log is a file that anybody may have written: sums and differences of its numbers must not trap.
+  func plus(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
+  }
+
+  /// As `plus`, for a difference.
+  func minus(_ other: Int64) -> Int64 {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (other < 0 ? .max : .min) : difference
+  }
+}
+
+/// FNV-1a, 64 bits: a key for a path that takes 8 bytes however long the path is.
+enum PathHash {
+  static func of(_ path: some Sequence<UInt8>) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in path { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
+    return hash
+  }
+}
+
+/// The length of the union of time intervals that come in roughly by their ends, in bounded memory.
+///
+/// Only the most recent disjoint intervals are kept; an interval that reaches back behind them counts from there.
+struct IntervalUnion: Sendable {
+  private struct Interval {
+    var start: Int64
+    var end: Int64
+  }
+
+  private let limit: Int
+  private var recent: [Interval] = []
+  /// Length of what is not kept, and where it ends.
+  private var settled: Int64 = 0
+  private var horizon = Int64.min
+
+  init(limit: Int = 4_096) { self.limit = limit }
+
+  var length: Int64 { recent.reduce(settled) { $0.plus($1.end.minus($1.start)) } }
+
+  mutating func insert(from start: Int64, to end: Int64) {
+    var new = Interval(start: max(start, horizon), end: end)
+    guard new.start < new.end else { return }
+    // Those that end later, which is rare: the log's order is nearly that of the ends.
+    var later: [Interval] = []
+    while let last = recent.last, last.end >= new.start {
+      recent.removeLast()
+      if last.start > new.end {
+        later.append(last)
+      } else {
+        new = Interval(start: min(new.start, last.start), end: max(new.end, last.end))
+      }
+    }
+    recent.append(new)
+    recent += later.reversed()
+    if recent.count > limit { settle() }
+  }
+
+  private mutating func settle() {
+    let count = recent.count / 2
+    for interval in recent[..<count] { settled = settled.plus(interval.end.minus(interval.start)) }
+    horizon = recent[count - 1].end
+    recent.removeFirst(count)
+  }
+}

@@ -1,0 +1,139 @@
+/// Body of `POST /v1/materialize` and `POST /v1/refresh`.
+public struct PathsRequest: Codable, Sendable, Equatable {
+  /// Relative to the volume's root; an empty path means all of it. A directory means all below it.
+  public var paths: [WirePath]
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case paths
+  }
+
+  public init(paths: [WirePath]) {
+    self.paths = paths
+  }
+}
+
+/// Body of `POST /v1/evict`.
+public struct EvictRequest: Codable, Sendable, Equatable {
+  /// Relative to the volume's root; an empty path means all of it. A directory means all below it.
+  public var paths: [WirePath]
+  /// Whether to stop at the first refusal. Default: false.
+  public var stop: Bool?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case paths, stop
+  }
+
+  public init(paths: [WirePath], stop: Bool? = nil) {
+    self.paths = paths
+    self.stop = stop
+  }
+}
+
+/// One line of a long answer: progress, or as the last line the result or an error.
+public protocol AnswerLine: Codable, Sendable {
+  associatedtype Progress: Sendable
+  associatedtype Result: Sendable
+
+  var progress: Progress? { get }
+  var result: Result? { get }
+  var error: WireError? { get }
+
+  init(progress: Progress?, result: Result?, error: WireError?)
+}
+
+/// One line of a long answer: progress, or as the last line the result or an error.
+public struct TransferLine: AnswerLine, Equatable {
+  public var progress: TransferProgress?
+  public var result: TransferResult?
+  public var error: WireError?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case progress, result, error
+  }
+
+  public init(progress: TransferProgress? = nil, result: TransferResult? = nil, error: WireError? = nil) {
+    self.progress = progress
+    self.result = result
+    self.error = error
+  }
+}
+
+/// How far a materialize or evict request has come.
+public struct TransferProgress: Codable, Sendable, Equatable {
+  public var files: Int64
+  public var directories: Int64
+  public var bytes: Int64
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case files, directories, bytes
+  }
+
+  public init(files: Int64, directories: Int64, bytes: Int64) {
+    self.files = files
+    self.directories = directories
+    self.bytes = bytes
+  }
+}
+
+/// The end of a materialize or evict request.
+public struct TransferResult: Codable, Sendable, Equatable {
+  /// Files materialized, or evicted. Those that were so already do not count.
+  public var files: Int64
+  public var directories: Int64
+  /// Content fetched, or dropped.
+  public var bytes: Int64
+  /// What could not be materialized, the first 1,000; or what was refused eviction, all of it.
+  public var failures: [PathFailure]
+  /// All failures, those that are not named included.
+  public var failureCount: Int64
+  /// Evict with `stop` only: where it stopped, which is the last of `failures`. What was evicted before stays so.
+  public var refused: PathFailure?
+  /// Whether it was cut short, by a request to interrupt it. What was done before stays so.
+  public var isInterrupted: Bool
+  /// The path of the request at which it was cut short, and those it had not come to.
+  public var unfinished: [WirePath]
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case files, directories, bytes, failures, refused, unfinished
+    case failureCount = "failure_count"
+    case isInterrupted = "interrupted"
+  }
+
+  public init(
+    files: Int64, directories: Int64, bytes: Int64, failures: [PathFailure] = [], failureCount: Int64 = 0,
+    refused: PathFailure? = nil, isInterrupted: Bool = false, unfinished: [[UInt8]] = []
+  ) {
+    self.files = files
+    self.directories = directories
+    self.bytes = bytes
+    self.failures = failures
+    self.failureCount = failureCount
+    self.refused = refused
+    self.isInterrupted = isInterrupted
+    self.unfinished = unfinished.map { WirePath($0) }
+  }
+}
+
+/// An item that could not be materialized or listed, or must not be evicted.
+public struct PathFailure: Codable, Sendable, Equatable {
+  /// Relative to the volume's root.
+  public var path: String
+  public var pathBase64: String?
+  /// Name, such as `EBUSY`.
+  public var errno: String
+  /// What is wrong; lower case, no full stop.
+  public var message: String
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case path, errno, message
+    case pathBase64 = "path_b64"
+  }
+
+  public init(path: [UInt8], errno: String, message: String) {
+    (self.path, pathBase64) = WirePath.split(path)
+    self.errno = errno
+    self.message = message
+  }
+
+  public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
+}
