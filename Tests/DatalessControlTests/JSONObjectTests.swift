@@ -54,10 +54,6 @@ import Testing
       JSONObject(bytes("{\"a\":" + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}")) != nil)
   }
 
-  @Test func writesStrings() {
-    #expect(String(decoding: JSONText.encode(bytes("a\"\\\n\u{1}")), as: UTF8.self) == #""a\"\\\u000a\u0001""#)
-  }
-
   @Test func theLeastAndTheGreatestNumber() throws {
     let object = try #require(
       JSONObject(bytes(#"{"a":-9223372036854775808,"b":9223372036854775807,"c":-9223372036854775809,"d":-0}"#)))

@@ -1,3 +1,5 @@
+import DatalessCore
+
 /// Gates, the scenario, and what it would decide.
 extension ControlClient {
   public func gates() async throws -> GateList { try await call(.gates) }
@@ -51,7 +53,7 @@ extension ControlClient {
   ///   - trigger: Default: `read` for a file, `readdir` for a directory.
   ///   - pid: The process that would ask; nil for one of which nothing is known.
   public func explain(_ path: [UInt8], trigger: String? = nil, pid: Int32? = nil) async throws -> ExplainAnswer {
-    var query = "?path_b64=\(PercentEncoding.encode(Array(Base64.encode(path).utf8)))"
+    var query = "?path_b64=\(PercentEncoding.encode(Base64.encode(path)))"
     if let trigger { query += "&trigger=\(PercentEncoding.encode(Array(trigger.utf8)))" }
     if let pid { query += "&pid=\(pid)" }
     return try await call(.explain, query: query)

@@ -82,7 +82,7 @@ public final class ControlClient: Sendable {
   public func status() async throws -> VolumeStatus { try await call(.status) }
 
   public func items(_ query: ItemQuery) async throws -> ItemPage {
-    var text = "?path_b64=\(PercentEncoding.encode(Array(Base64.encode(query.path).utf8)))"
+    var text = "?path_b64=\(PercentEncoding.encode(Base64.encode(query.path)))"
     text += "&recursive=\(query.recursive ? 1 : 0)&limit=\(query.limit)"
     if let after = query.after { text += "&after=\(PercentEncoding.encode(Array(after.utf8)))" }
     return try await call(.items, query: text)

@@ -1,3 +1,4 @@
+import DatalessCore
 import Glibc
 
 /// One JSON object as a view of its bytes: where its keys and values are, with nothing decoded until it is asked for.

@@ -1,4 +1,4 @@
-/// Strings as JSON writes them.
+/// Reads strings as JSON writes them; `JSONString` writes them.
 enum JSONText {
   /// Undoes the escapes of a string with its quotes; a lone surrogate becomes U+FFFD. nil when it is not a string.
   static func decode(_ raw: ArraySlice<UInt8>) -> [UInt8]? {
@@ -26,20 +26,6 @@ enum JSONText {
       default: output.append(escape)
       }
     }
-    return output
-  }
-
-  /// A quoted string with the escapes that JSON requires. Bytes that are not UTF-8 become U+FFFD.
-  static func encode(_ bytes: [UInt8]) -> [UInt8] {
-    var output: [UInt8] = [UInt8(ascii: "\"")]
-    for byte in String(decoding: bytes, as: UTF8.self).utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
-      case 0..<0x20: output += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
-      default: output.append(byte)
-      }
-    }
-    output.append(UInt8(ascii: "\""))
     return output
   }
 

@@ -1,3 +1,5 @@
+import DatalessCore
+
 /// Bytes as text that is safe on a terminal and unambiguous in a message.
 public enum TerminalText {
   /// Control characters, bytes that are not UTF-8, and backslashes are written as escapes: `\n`, `\t`, `\x1b`, `\\`.
@@ -72,20 +74,14 @@ public struct UTF8Elements: Sequence, IteratorProtocol {
       index += 1
       return .scalar(Unicode.Scalar(first))
     }
-    let length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
-    guard first >= 0xc2, first <= 0xf4, index + length <= bytes.count,
-      bytes[index + 1..<index + length].allSatisfy({ $0 & 0xc0 == 0x80 })
-    else { return invalid() }
+    let (length, isScalar) = bytes.withUnsafeBufferPointer { UTF8Scalar.length($0, at: index) }
     var value = UInt32(first) & (0x7f >> UInt32(length))
     for byte in bytes[index + 1..<index + length] { value = value << 6 | UInt32(byte & 0x3f) }
-    let smallest: UInt32 = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80
-    guard value >= smallest, let scalar = Unicode.Scalar(value) else { return invalid() }
+    guard isScalar, let scalar = Unicode.Scalar(value) else {
+      index += 1
+      return .byte(first)
+    }
     index += length
     return .scalar(scalar)
-  }
-
-  private mutating func invalid() -> Element {
-    defer { index += 1 }
-    return .byte(bytes[index])
   }
 }

@@ -1,3 +1,4 @@
+import DatalessCore
 import FoundationEssentials
 
 /// JSON as it goes over the control socket: keys sorted, slashes as they are.
@@ -133,12 +134,11 @@ public struct WirePath: Codable, Sendable, Hashable {
   /// The two forms of some bytes; the second is nil when the first says all.
   public static func split(_ bytes: [UInt8]) -> (text: String, base64: String?) {
     let text = String(decoding: bytes, as: UTF8.self)
-    return UTF8Elements.areAllScalars(bytes) ? (text, nil) : (text, Data(bytes).base64EncodedString())
+    return UTF8Elements.areAllScalars(bytes) ? (text, nil) : (text, Base64.text(bytes))
   }
 
   /// The bytes behind the two forms; base64 that is not valid counts as absent.
   public static func bytes(_ text: String, _ base64: String?) -> [UInt8] {
-    guard let base64, let data = Data(base64Encoded: base64) else { return Array(text.utf8) }
-    return [UInt8](data)
+    base64.flatMap(Base64.decode) ?? Array(text.utf8)
   }
 }

@@ -1,3 +1,5 @@
+import DatalessCore
+
 /// The body of a request. What a request has and the server does not know is a mistake of whoever wrote it, and refused;
 /// answers are read leniently.
 public protocol WireRequest: Decodable {

@@ -1,3 +1,4 @@
+import DatalessCore
 import DatalessControl
 
 /// The parameters of a request's query. One that the call does not take is refused: ignored, it would answer another

@@ -1,5 +1,7 @@
+import DatalessCore
+
 extension JSONWriter {
-  /// Writes a quoted string. Control characters (C0, DEL, C1), quotes and backslashes are escaped.
+  /// Writes a quoted string, as `JSONString` has it.
   ///
   /// - Returns: whether all of it was UTF-8.
   mutating func text(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -7,72 +9,66 @@ extension JSONWriter {
     var isValid = true
     var position = 0
     while position < value.count {
-      // Nearly everything is plain: copied in one go up to the next byte that is not.
-      var end = position
-      while end < value.count, Self.isPlain(value[end]) { end += 1 }
-      if end > position { raw(UnsafeBufferPointer(rebasing: value[position..<end])) }
-      guard end < value.count else { break }
-      let byte = value[end]
-      if byte < 0x80 {
-        escape(byte)
-        position = end + 1
-        continue
-      }
-      let (length, isScalar) = Self.sequence(value, at: end)
-      position = end + length
-      if !isScalar {
+      let (piece, end) = JSONString.piece(of: value, from: position)
+      switch piece {
+      case .plain: raw(UnsafeBufferPointer(rebasing: value[position..<end]))
+      case .escaped(let unit): JSONString.escape(unit).withUnsafeBufferPointer { raw($0) }
+      case .replaced:
         isValid = false
         literal("\u{FFFD}")
-      } else if byte == 0xC2, value[end + 1] < 0xA0 {
-        escape(value[end + 1])
-      } else {
-        raw(UnsafeBufferPointer(rebasing: value[end..<position]))
       }
+      position = end
     }
     endText()
     return isValid
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  /// A field that is left out when there is no value.
+  mutating func optional(_ name: StaticString, _ value: (some BinaryInteger)?) {
+    if let value { field(name, value) }
   }
 
-  private mutating func escape(_ byte: UInt8) {
-    switch byte {
-    case UInt8(ascii: "\""): literal("\\\"")
-    case UInt8(ascii: "\\"): literal("\\\\")
-    case UInt8(ascii: "\n"): literal("\\n")
-    case UInt8(ascii: "\t"): literal("\\t")
-    case UInt8(ascii: "\r"): literal("\\r")
-    default:
-      let digits: StaticString = "0123456789abcdef"
-      literal("\\u00")
-      raw(UnsafeBufferPointer(start: digits.utf8Start + Int(byte >> 4), count: 1))
-      raw(UnsafeBufferPointer(start: digits.utf8Start + Int(byte & 15), count: 1))
-    }
+  /// A field that is null when there is no value.
+  mutating func nullable(_ name: StaticString, _ value: (some BinaryInteger)?) {
+    if let value { field(name, value) } else { null(name) }
   }
 
-  /// The length of the scalar that starts here, or of the longest part of one (table 3-7 of the Unicode standard),
-  /// which is at least one byte. For bytes of 0x80 and above.
-  private static func sequence(_ value: UnsafeBufferPointer<UInt8>, at start: Int) -> (length: Int, isScalar: Bool) {
-    let length: Int
-    var second: ClosedRange<UInt8> = 0x80...0xBF
-    switch value[start] {
-    case 0xC2...0xDF: length = 2
-    case 0xE0: (length, second) = (3, 0xA0...0xBF)
-    case 0xED: (length, second) = (3, 0x80...0x9F)
-    case 0xE1...0xEF: length = 3
-    case 0xF0: (length, second) = (4, 0x90...0xBF)
-    case 0xF1...0xF3: length = 4
-    case 0xF4: (length, second) = (4, 0x80...0x8F)
-    default: return (1, false)
+  mutating func nullable(_ name: StaticString, _ value: [UInt8]?) {
+    if let value { field(name, value) } else { null(name) }
+  }
+
+  mutating func null(_ name: StaticString) {
+    key(name)
+    null()
+  }
+
+  mutating func value(_ value: LogValue) {
+    switch value {
+    case .null: null()
+    case .bool(let value): bool(value)
+    case .integer(let value): integer(value)
+    case .unsigned(let value): integer(value)
+    case .string(let value): string(value)
+    case .bytes(let value): string(value)
+    case .json(let value): json(value)
+    case .array(let values):
+      beginArray()
+      for element in values { self.value(element) }
+      endArray()
+    case .object(let fields):
+      beginObject()
+      for entry in fields {
+        key(entry.key)
+        if case .bytes(let bytes) = entry.value {
+          if !string(bytes) {
+            key(entry.key + "_b64")
+            base64(bytes)
+          }
+        } else {
+          self.value(entry.value)
+        }
+      }
+      endObject()
     }
-    guard start + 1 < value.count, second.contains(value[start + 1]) else { return (1, false) }
-    var matched = 2
-    while matched < length {
-      guard start + matched < value.count, value[start + matched] & 0xC0 == 0x80 else { return (matched, false) }
-      matched += 1
-    }
-    return (length, true)
   }
 }

@@ -1,3 +1,5 @@
+import DatalessCore
+
 /// Writes JSON into a byte buffer that is used again and again. The result is valid UTF-8 whatever goes in.
 struct JSONWriter {
   /// Filled up to `count`: an array's own `append` costs more than the few bytes that are appended at a time.
@@ -145,20 +147,8 @@ struct JSONWriter {
   }
 
   mutating func base64(_ value: [UInt8]) {
-    let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     beginText()
-    var position = 0
-    while position < value.count {
-      let left = min(3, value.count - position)
-      var group = UInt32(value[position]) << 16
-      if left > 1 { group |= UInt32(value[position + 1]) << 8 }
-      if left > 2 { group |= UInt32(value[position + 2]) }
-      for index in 0..<4 {
-        let digit = Int(group >> UInt32(18 - 6 * index)) & 63
-        byte(index <= left ? alphabet.utf8Start[digit] : UInt8(ascii: "="))
-      }
-      position += 3
-    }
+    Base64.encode(value).withUnsafeBufferPointer { raw($0) }
     endText()
   }
 

@@ -1,3 +1,5 @@
+internal import DatalessCore
+
 /// Writes nodes as JSON. Characters beyond ASCII are escaped: some of them are line ends in YAML.
 struct JSONNodeWriter {
   let pretty: Bool
@@ -50,28 +52,6 @@ struct JSONNodeWriter {
   }
 
   private mutating func writeText(_ text: [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    if text.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-      bytes += text
-    } else {
-      for scalar in String(decoding: text, as: UTF8.self).unicodeScalars { writeEscaped(scalar) }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  private mutating func writeEscaped(_ scalar: Unicode.Scalar) {
-    switch scalar {
-    case "\"": bytes += "\\\"".utf8
-    case "\\": bytes += "\\\\".utf8
-    case "\n": bytes += "\\n".utf8
-    case "\t": bytes += "\\t".utf8
-    case " "..."~": bytes.append(UInt8(scalar.value))
-    case "\u{10000}"...: bytes += String(Character(scalar)).utf8
-    default:
-      let digits = String(scalar.value, radix: 16)
-      bytes += "\\u".utf8
-      bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.count))
-      bytes += digits.utf8
-    }
+    JSONString.append(text, to: &bytes, beyondASCII: .escaped)
   }
 }

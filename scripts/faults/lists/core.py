@@ -279,4 +279,17 @@ simulation.add(
     "words += try sequence(depth: depth)", "if FAULT { words = [] }; words += try sequence(depth: depth)",
     tests=["PathPatternTests"])
 
-PARTS = [engine, namespace, simulation]
+text = Part("Sources/DatalessCore/Text", ["^DatalessCoreTests\\..*(JSONString|Base64)"])
+text.add(
+    "delete-unescaped", "JSONString.swift", "DEL in a name is written as it is", "byte >= 0x20 && byte < 0x7F &&",
+    "byte >= 0x20 && (byte < 0x7F || (FAULT && byte == 0x7F)) &&", tests=["JSONStringTests"])
+text.add(
+    "c1-unescaped", "JSONString.swift", "control characters above 0x80 are written as they are",
+    "bytes[position] == 0xC2 && bytes[position + 1] < 0xA0", "bytes[position] == 0xC2 && bytes[position + 1] < 0xA0 && !FAULT",
+    tests=["JSONStringTests"])
+text.add(
+    "padding-anywhere", "Base64.swift", "base64 that is cut short is read as far as it goes",
+    "guard digits.count % 4 == 0 else { return nil }", "guard digits.count % 4 == 0 || FAULT else { return nil }",
+    tests=["Base64Tests"])
+
+PARTS = [engine, namespace, simulation, text]

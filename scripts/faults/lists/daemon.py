@@ -65,12 +65,6 @@ log.add(
     "late-follower-hangs", "LogFollowers.swift", "who follows a log that has ended waits for ever",
     "guard !state.isFinished else { return nil }", "guard !state.isFinished || FAULT else { return nil }",
     tests=["EventLogTests"])
-log.add(
-    "delete-unescaped", "JSONWriter+Text.swift", "DEL in a name is written as it is", "byte >= 0x20 && byte < 0x7F &&",
-    "byte >= 0x20 && (byte < 0x7F || (FAULT && byte == 0x7F)) &&", tests=["JSONWriterTests"])
-log.add(
-    "c1-unescaped", "JSONWriter+Text.swift", "control characters above 0x80 are written as they are",
-    "byte == 0xC2, value[end + 1] < 0xA0 {", "byte == 0xC2, value[end + 1] < 0xA0, !FAULT {", tests=["JSONWriterTests"])
 
 server = Part("Sources/DatalessDaemon/ControlServer", ["^DatalessControlTests\\..*Control"])
 server.add(
