@@ -52,7 +52,8 @@ struct JSONDestination {
 
   /// One line.
   func write(_ answer: some Encodable) throws {
-    if let errno = DescriptorOutput.write(try WireCoding.encode(answer) + [UInt8(ascii: "\n")], to: descriptor) {
+    let line = try WireCoding.encode(answer) + [UInt8(ascii: "\n")]
+    if let errno = DescriptorWrite.all(line, to: descriptor, waitsForRoom: true).failure {
       throw Self.failure(name, errno, "Make room there, or keep reading until the end.")
     }
   }

@@ -47,7 +47,6 @@ import Testing
     Allowed("DatalessDaemon/Processes/ThreadWitness.swift", "buffer.baseAddress!", neverEmpty),
     Allowed(
       "DatalessDaemon/Processes/ProcessExecutable.swift", "baseAddress!", "both have the same count, which is not 0"),
-    Allowed("DatalessDaemon/EventLog/LogOutput.swift", "buffer.baseAddress!", neverEmpty),
     Allowed(
       "DatalessDaemon/EventLog/JSONWriter.swift", "$0.baseAddress!", "the storage was made larger than what is in it"),
     Allowed("DatalessDaemon/Lifecycle/CPath.swift", "$0.baseAddress!", "a terminating nil is in it"),
@@ -59,7 +58,6 @@ import Testing
     Allowed("DatalessDaemon/Lifecycle/ProcessTree.swift", "buffer.baseAddress!", neverEmpty),
     Allowed("DatalessDaemon/Lifecycle/TimeLimitedCommand.swift", "argv[0]!", "its callers name the command literally"),
     Allowed("DatalessDaemon/Lifecycle/HelperProcess.swift", "buffer.baseAddress!", neverEmpty),
-    Allowed("DatalessDaemon/Lifecycle/DescriptorIO.swift", "$0.baseAddress!", neverEmpty),
     Allowed("DatalessDaemon/Volume/VolumeStore.swift", "$0.baseAddress!", "a terminating zero is in it"),
     Allowed(
       "DatalessStores/Content/Slab.swift", "precondition((1...Self.classes)",
@@ -89,7 +87,6 @@ import Testing
     Allowed("DatalessCommands/Blocking.swift", "$0!", "set before the semaphore is signalled"),
     Allowed("DatalessCommands/Arguments.swift", "UTF8.encode(scalar)!", "every scalar has a UTF-8 form"),
     Allowed("DatalessCommands/Arguments.swift", "Unicode.Scalar(base", "U+10FF00 and up to 255 more are scalars"),
-    Allowed("DatalessCommands/Output/StandardOutput.swift", "buffer.baseAddress!", neverEmpty),
   ]
 
   /// The code of a line: without a comment, and without what stands in quotation marks.

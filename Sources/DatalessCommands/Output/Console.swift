@@ -34,7 +34,7 @@ public enum Console {
   }
 
   static func write(_ bytes: [UInt8]) {
-    if !isSilent.load(ordering: .relaxed) { _ = DescriptorOutput.write(bytes, to: STDERR_FILENO) }
+    if !isSilent.load(ordering: .relaxed) { _ = DescriptorWrite.all(bytes, to: STDERR_FILENO, waitsForRoom: true) }
   }
 
   /// Whether standard error is a terminal, so that a progress line can be overwritten.

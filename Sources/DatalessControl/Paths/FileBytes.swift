@@ -1,5 +1,5 @@
 import Glibc
-import SystemPackage
+public import SystemPackage
 
 /// Small files in one piece, through plain system calls.
 public enum FileBytes {
@@ -79,5 +79,35 @@ extension FileBytes {
       used += count
     }
     return Array(buffer[0..<used])
+  }
+}
+
+/// write(2) until everything is written.
+public enum DescriptorWrite {
+  /// The caller has SIGPIPE ignored or blocked.
+  ///
+  /// - Parameter waitsForRoom: Whether to wait where the descriptor is non-blocking and takes no more for now; else that is
+  ///   EAGAIN.
+  /// - Returns: How many bytes are written, and the errno that stopped it; nil when all are.
+  public static func all(
+    _ bytes: some Collection<UInt8>, to descriptor: CInt, waitsForRoom: Bool = false
+  ) -> (count: Int, failure: Errno?) {
+    let written = bytes.withContiguousStorageIfAvailable { buffer -> (count: Int, failure: Errno?) in
+      var count = 0
+      while count < buffer.count {
+        let result = Glibc.write(descriptor, buffer.baseAddress! + count, buffer.count - count)
+        let error = result == 0 ? EIO : errno
+        if result > 0 {
+          count += result
+        } else if error == EAGAIN, waitsForRoom {
+          var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          _ = poll(&ready, 1, -1)
+        } else if error != EINTR {
+          return (count, Errno(rawValue: error))
+        }
+      }
+      return (count, nil)
+    }
+    return written ?? all(Array(bytes), to: descriptor, waitsForRoom: waitsForRoom)
   }
 }

@@ -1,3 +1,4 @@
+import DatalessControl
 import Glibc
 import SystemPackage
 
@@ -30,11 +31,11 @@ struct LogOutput {
   ///   something that is not a file, such as a pipe, it may end within a line, which the next call has to go on with.
   mutating func write(_ bytes: ArraySlice<UInt8>) -> Result {
     if needsNewline {
-      let (count, failure) = append([UInt8(ascii: "\n")][...])
+      let (count, failure) = DescriptorWrite.all([UInt8(ascii: "\n")], to: descriptor)
       if count == 0 { return Result(consumed: 0, failure: failure) }
       needsNewline = false
     }
-    let (count, failure) = append(bytes)
+    let (count, failure) = DescriptorWrite.all(bytes, to: descriptor)
     guard let failure else { return Result(consumed: count, failure: nil) }
     let whole = bytes.prefix(count).lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 - bytes.startIndex } ?? 0
     if whole == count { return Result(consumed: count, failure: failure) }
@@ -48,20 +49,4 @@ struct LogOutput {
   }
 
   func close() { _ = Glibc.close(descriptor) }
-
-  private func append(_ bytes: ArraySlice<UInt8>) -> (count: Int, failure: Errno?) {
-    bytes.withUnsafeBytes { buffer in
-      var count = 0
-      while count < buffer.count {
-        let written = Glibc.write(descriptor, buffer.baseAddress! + count, buffer.count - count)
-        if written < 0 {
-          let failure = errno
-          if failure == EINTR { continue }
-          return (count, Errno(rawValue: failure))
-        }
-        count += written
-      }
-      return (count, nil)
-    }
-  }
 }

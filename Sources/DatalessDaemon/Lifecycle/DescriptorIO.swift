@@ -1,17 +1,11 @@
+import DatalessControl
 import Glibc
 
 /// Reading and writing of whole messages on descriptors.
 enum DescriptorIO {
   /// Writes everything; false at the first error. The caller has SIGPIPE ignored or blocked.
   static func write(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
-    var offset = 0
-    while offset < bytes.count {
-      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress! + offset, $0.count - offset) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
-      offset += count
-    }
-    return true
+    DescriptorWrite.all(bytes, to: descriptor).failure == nil
   }
 
   /// One read(2) of at most `limit` bytes; empty at the end, nil on an error.
