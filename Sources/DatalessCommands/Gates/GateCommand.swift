@@ -25,54 +25,26 @@ struct GateCommand: ParsableCommand {
 
 /// `dataless gate open`.
 struct GateOpenCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "open",
-    abstract: "Open a gate: lets go what it holds, and lets everything pass.",
-    discussion: """
-      A new gate is closed. Opening and closing a gate that is so already does nothing.
+  static let configuration = GateSetting.configuration(
+    "open", abstract: "Open a gate: lets go what it holds, and lets everything pass.")
 
-      EXAMPLES
-        dataless gate open /mnt/project photos
-        dataless gate open /mnt/project photos --json
+  @OptionGroup var setting: GateSetting
 
-      EXIT STATUS
-        0 done; 1 no such gate, or failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
-      """)
-
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
-  var mountpoint: PathArgument
-
-  @Argument(help: ArgumentHelp("The gate.", valueName: "name"))
-  var name: String
-
-  @Flag(help: "Print a JSON object. [default: print nothing]")
-  var json = false
-
-  func run() throws {
-    let name = name
-    let answer = try RemoteCall.run(mountpoint, "cannot open a gate of \(mountpoint.description)") { client in
-      try await client.openGate(name)
-    }
-    if json { try StandardOutput().json(answer) }
-  }
+  func run() throws { try setting.set(isOpen: true) }
 }
 
 /// `dataless gate close`.
 struct GateCloseCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "close",
-    abstract: "Close a gate again, so that it holds what comes.",
-    discussion: """
-      A new gate is closed. Opening and closing a gate that is so already does nothing.
+  static let configuration = GateSetting.configuration(
+    "close", abstract: "Close a gate again, so that it holds what comes.")
 
-      EXAMPLES
-        dataless gate close /mnt/project photos
-        dataless gate close /mnt/project photos --json
+  @OptionGroup var setting: GateSetting
 
-      EXIT STATUS
-        0 done; 1 no such gate, or failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
-      """)
+  func run() throws { try setting.set(isOpen: false) }
+}
 
+/// What `gate open` and `gate close` have in common.
+struct GateSetting: ParsableArguments {
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
   var mountpoint: PathArgument
 
@@ -82,11 +54,26 @@ struct GateCloseCommand: ParsableCommand {
   @Flag(help: "Print a JSON object. [default: print nothing]")
   var json = false
 
-  func run() throws {
+  static func configuration(_ verb: String, abstract: String) -> CommandConfiguration {
+    CommandConfiguration(
+      commandName: verb,
+      abstract: abstract,
+      discussion: """
+        A new gate is closed. Opening and closing a gate that is so already does nothing.
+
+        EXAMPLES
+          dataless gate \(verb) /mnt/project photos
+          dataless gate \(verb) /mnt/project photos --json
+
+        EXIT STATUS
+          0 done; 1 no such gate, or failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
+        """)
+  }
+
+  func set(isOpen: Bool) throws {
     let name = name
-    let answer = try RemoteCall.run(mountpoint, "cannot close a gate of \(mountpoint.description)") { client in
-      try await client.closeGate(name)
-    }
+    let what = "cannot \(isOpen ? "open" : "close") a gate of \(mountpoint.description)"
+    let answer = try RemoteCall.run(mountpoint, what) { client in try await client.setGate(name, isOpen: isOpen) }
     if json { try StandardOutput().json(answer) }
   }
 }

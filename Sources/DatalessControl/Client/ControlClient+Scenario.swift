@@ -8,12 +8,9 @@ extension ControlClient {
     try await call(.releaseGate, body: try WireCoding.encode(request))
   }
 
-  public func openGate(_ name: String) async throws -> GateAnswer {
-    try await call(.openGate, body: try WireCoding.encode(GateRequest(gate: name)))
-  }
-
-  public func closeGate(_ name: String) async throws -> GateAnswer {
-    try await call(.closeGate, body: try WireCoding.encode(GateRequest(gate: name)))
+  /// Opens a gate, or closes it again.
+  public func setGate(_ name: String, isOpen: Bool) async throws -> GateAnswer {
+    try await call(isOpen ? .openGate : .closeGate, body: try WireCoding.encode(GateRequest(gate: name)))
   }
 
   /// Waits until so many callers are blocked, or the request's time is over.
