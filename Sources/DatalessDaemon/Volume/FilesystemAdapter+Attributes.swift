@@ -24,9 +24,9 @@ extension FilesystemAdapter {
       if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
       let request = TriggerRequest(trigger: .xattr, caller: identifyTrigger(context))
       let copy = name.map(Array.init)
-      park(node, request, reply, mayFetch: true) { [self] box in
-        guard let reply = box.take() else { return }
+      park(node, request, reply, mayFetch: true) { [self] reply in
         ask(node, copy, listed, request.caller.threadID, reply)
+        return nil
       }
     }
   }

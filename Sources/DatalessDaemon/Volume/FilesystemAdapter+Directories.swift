@@ -4,35 +4,26 @@ import SystemPackage
 
 extension FilesystemAdapter {
   func opendir(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
-    let answer = engine.openDirectory(NodeID(node))
-    guard case .needsListing = answer else { return opened(node, answer, reply) }
+    guard let reply = answer(reply, to: node) else { return }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
     let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
-    park(node, request, reply, mayFetch: true) { [self] box in resumeOpendir(node, request, box) }
+    park(node, request, reply, mayFetch: true) { [self] reply in answer(reply, to: node) }
   }
 
-  private func resumeOpendir(_ node: FuseNode, _ request: TriggerRequest, _ box: ParkedReply<OpenReply>) {
-    guard let reply = box.take() else { return }
-    let answer = engine.openDirectory(NodeID(node))
-    guard case .needsListing = answer else { return opened(node, answer, reply) }
-    park(node, request, reply) { [self] box in resumeOpendir(node, request, box) }
-  }
-
-  private func opened(_ node: FuseNode, _ answer: DirectoryOpenAnswer, _ reply: consuming OpenReply) {
-    let isListed: Bool
-    switch answer {
-    case .listed: isListed = true
-    case .dataless: isListed = false
-    case .needsListing:
-      reply.fail(.ioError)
-      return
+  /// - Returns: The reply, if the directory has to be listed first.
+  private func answer(_ reply: consuming OpenReply, to node: FuseNode) -> OpenReply? {
+    // A listing may be kept by the kernel only once it is complete (docs/ARCHITECTURE.md, R5).
+    let options: OpenOptions
+    switch engine.openDirectory(NodeID(node)) {
+    case .listed: options = [.cacheDirectory, .keepCache]
+    case .dataless: options = []
+    case .needsListing: return reply
     case .failed(let errno):
       reply.fail(errno)
-      return
+      return nil
     }
-    // A listing may be kept by the kernel only once it is complete (docs/ARCHITECTURE.md, R5).
-    let options: OpenOptions = isListed ? [.cacheDirectory, .keepCache] : []
     if !reply.opened(FuseHandle(rawValue: 0), options: options) { engine.release(NodeID(node), handle: 0) }
+    return nil
   }
 
   func releasedir(
@@ -55,29 +46,23 @@ extension FilesystemAdapter {
   }
 
   private func list(_ node: FuseNode, cookie: Int64, context: RequestContext, reply: consuming DirectoryReply) {
-    var buffer = reply.makeBuffer()
-    switch fill(&buffer, node, cookie) {
-    case .filled(let nodes):
-      if !reply.listing(buffer) { engine.forget(nodes.lazy.map { (node: $0, count: 1) }) }
-    case .failed(let errno): reply.fail(errno)
-    case .needsListing:
-      let request = TriggerRequest(trigger: .readdir, caller: identifyTrigger(context))
-      park(node, request, reply, mayFetch: true) { [self] box in resumeList(node, cookie, request, box) }
-    }
+    guard let reply = answer(reply, to: node, from: cookie) else { return }
+    let request = TriggerRequest(trigger: .readdir, caller: identifyTrigger(context))
+    park(node, request, reply, mayFetch: true) { [self] reply in answer(reply, to: node, from: cookie) }
   }
 
-  private func resumeList(
-    _ node: FuseNode, _ cookie: Int64, _ request: TriggerRequest, _ box: ParkedReply<DirectoryReply>
-  ) {
-    guard let reply = box.take() else { return }
+  /// - Returns: The reply, if the directory has to be listed first.
+  private func answer(
+    _ reply: consuming DirectoryReply, to node: FuseNode, from cookie: Int64
+  ) -> DirectoryReply? {
     var buffer = reply.makeBuffer()
     switch fill(&buffer, node, cookie) {
     case .filled(let nodes):
       if !reply.listing(buffer) { engine.forget(nodes.lazy.map { (node: $0, count: 1) }) }
     case .failed(let errno): reply.fail(errno)
-    case .needsListing:
-      park(node, request, reply) { [self] box in resumeList(node, cookie, request, box) }
+    case .needsListing: return reply
     }
+    return nil
   }
 
   /// LIMIT: 400 entries an answer keep the engine's lock for some tens of microseconds.

@@ -26,38 +26,23 @@ extension FilesystemAdapter {
   ) {
     // Identifying the caller costs more than the open, so it is done only where it is recorded.
     let process = engine.recordsOpen(of: NodeID(node)) ? identify(context).process : .unknown
-    let answer = openAnswer(node, process, flags)
-    if case .isBeingEvicted = answer { return openWhenEvicted(node, flags, context, reply) }
-    guard case .needsMaterialization = answer else { return opened(node, answer, reply) }
+    guard let reply = answerOpen(reply, of: node, flags, context, process) else { return }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
     let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
-    park(node, request, reply, mayFetch: mayFetch) { [self] box in resumeOpen(node, flags, context, request, box) }
+    park(node, request, reply, mayFetch: mayFetch) { [self] reply in
+      answerOpen(reply, of: node, flags, context, request.caller.process)
+    }
   }
 
-  private func resumeOpen(
-    _ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ request: TriggerRequest,
-    _ box: ParkedReply<OpenReply>
-  ) {
-    guard let reply = box.take() else { return }
-    let answer = openAnswer(node, request.caller.process, flags)
-    if case .isBeingEvicted = answer { return openWhenEvicted(node, flags, context, reply) }
-    guard case .needsMaterialization = answer else { return opened(node, answer, reply) }
-    // Evicted between the end of the attempt and this answer: the caller waits once more.
-    park(node, request, reply) { [self] box in resumeOpen(node, flags, context, request, box) }
-  }
-
-  private func openAnswer(_ node: FuseNode, _ process: ProcessID, _ flags: Int32) -> OpenAnswer {
-    engine.open(NodeID(node), process: process, openFlags: flags, io: opensDirectly ? .direct : .pageCache)
-  }
-
-  private func opened(_ node: FuseNode, _ answer: OpenAnswer, _ reply: consuming OpenReply) {
-    switch answer {
-    case .needsMaterialization, .isBeingEvicted: reply.fail(.ioError)
+  /// - Returns: The reply, if the file has to be materialized first.
+  private func answerOpen(
+    _ reply: consuming OpenReply, of node: FuseNode, _ flags: Int32, _ context: RequestContext, _ process: ProcessID
+  ) -> OpenReply? {
+    switch engine.open(NodeID(node), process: process, openFlags: flags, io: opensDirectly ? .direct : .pageCache) {
+    case .needsMaterialization: return reply
+    case .isBeingEvicted: openWhenEvicted(node, flags, context, reply)
     case .failed(let errno): reply.fail(errno)
-    case .resident:
-      if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
-        engine.release(NodeID(node), handle: 0)
-      }
+    case .resident: openThroughCache(node, reply)
     case .passthrough(let reference): openPassthrough(node, reference, reply)
     case .dataless(let handle):
       let options: OpenOptions = opensDirectly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
@@ -65,16 +50,18 @@ extension FilesystemAdapter {
         engine.release(NodeID(node), handle: handle)
       }
     }
+    return nil
+  }
+
+  private func openThroughCache(_ node: FuseNode, _ reply: consuming OpenReply) {
+    if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
+      engine.release(NodeID(node), handle: 0)
+    }
   }
 
   /// Hands reads of a resident file over to the kernel, or falls back to the page cache where it does not take them.
   private func openPassthrough(_ node: FuseNode, _ reference: ContentReference, _ reply: consuming OpenReply) {
-    guard let backing = backing(node, reference) else {
-      if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
-        engine.release(NodeID(node), handle: 0)
-      }
-      return
-    }
+    guard let backing = backing(node, reference) else { return openThroughCache(node, reply) }
     let handle = FuseHandle(rawValue: Engine.passthroughHandle)
     if !reply.opened(handle, options: [.keepCache, .noFlush], backing: backing) {
       backings.release(NodeID(node))
@@ -110,8 +97,9 @@ extension FilesystemAdapter {
     let handle = request.handle.rawValue
     let isWatched = handle != 0 && handle != Engine.passthroughHandle
     let reader = isWatched ? identify(context) : nil
-    let answer = decide(node, request, context.threadID, reader?.process ?? .unknown)
-    guard case .needsMaterialization = answer else { return send(reply, request, answer) }
+    guard let reply = answerRead(reply, of: node, request, context.threadID, reader?.process ?? .unknown) else {
+      return
+    }
     var trigger = TriggerRequest(
       trigger: .read, caller: reader.map { withPolicy($0) } ?? identifyTrigger(context), offset: request.offset,
       length: Int64(request.size),
@@ -120,52 +108,50 @@ extension FilesystemAdapter {
       pageWait: request.isDirect
         ? .call : BlockedCall.pageWait(threadID: context.threadID, readsThroughCache: !opensDirectly))
     trigger.callerPath = openName(of: node, context.threadID)
-    park(node, trigger, reply, mayFetch: true) { [self, trigger] box in resumeRead(node, request, trigger, box) }
-  }
-
-  private func decide(
-    _ node: FuseNode, _ request: ReadRequest, _ threadID: Int32, _ process: ProcessID
-  ) -> ReadAnswer {
-    engine.read(
-      NodeID(node), handle: request.handle.rawValue, offset: request.offset, length: Int64(request.size),
-      isDirect: request.isDirect, threadID: threadID, process: process)
-  }
-
-  private func resumeRead(
-    _ node: FuseNode, _ request: ReadRequest, _ trigger: TriggerRequest, _ box: ParkedReply<DataReply>
-  ) {
-    guard let reply = box.take() else { return }
-    let answer = decide(node, request, trigger.caller.threadID, trigger.caller.process)
-    guard case .needsMaterialization = answer else { return send(reply, request, answer) }
-    park(node, trigger, reply) { [self] box in resumeRead(node, request, trigger, box) }
+    park(node, trigger, reply, mayFetch: true) { [self, trigger] reply in
+      answerRead(reply, of: node, request, trigger.caller.threadID, trigger.caller.process)
+    }
   }
 
   /// Answers from local content, on the calling thread.
-  private func send(_ reply: consuming DataReply, _ request: ReadRequest, _ answer: ReadAnswer) {
+  ///
+  /// - Returns: The reply, if the range has to be materialized first.
+  private func answerRead(
+    _ reply: consuming DataReply, of node: FuseNode, _ request: ReadRequest, _ threadID: Int32, _ process: ProcessID
+  ) -> DataReply? {
+    let answer = engine.read(
+      NodeID(node), handle: request.handle.rawValue, offset: request.offset, length: Int64(request.size),
+      isDirect: request.isDirect, threadID: threadID, process: process)
     switch answer {
+    case .needsMaterialization: return reply
     case .failed(let errno): reply.fail(errno)
     case .repeatedFailure(let error): reply.fail(error.errno)
-    case .needsMaterialization: reply.fail(.ioError)
-    case .resident(let reference, let size):
-      guard request.offset < size else {
-        reply.endOfFile()
-        return
-      }
-      let wanted = min(request.size, Int(min(size - request.offset, Int64(Int.max))))
-      guard let buffer = ReadBuffer.current(size: wanted) else {
-        reply.fail(.noMemory)
-        return
-      }
-      let result: Result<Int, FSError>
-      do throws(FSError) {
-        result = .success(try engine.readContent(reference, size: size, into: buffer, at: request.offset))
-      } catch {
-        result = .failure(error)
-      }
-      switch result {
-      case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      case .failure(let error): reply.fail(error.errno)
-      }
+    case .resident(let reference, let size): send(reply, request, reference, size: size)
+    }
+    return nil
+  }
+
+  private func send(
+    _ reply: consuming DataReply, _ request: ReadRequest, _ reference: ContentReference, size: Int64
+  ) {
+    guard request.offset < size else {
+      reply.endOfFile()
+      return
+    }
+    let wanted = min(request.size, Int(min(size - request.offset, Int64(Int.max))))
+    guard let buffer = ReadBuffer.current(size: wanted) else {
+      reply.fail(.noMemory)
+      return
+    }
+    let result: Result<Int, FSError>
+    do throws(FSError) {
+      result = .success(try engine.readContent(reference, size: size, into: buffer, at: request.offset))
+    } catch {
+      result = .failure(error)
+    }
+    switch result {
+    case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    case .failure(let error): reply.fail(error.errno)
     }
   }
 
@@ -173,27 +159,23 @@ extension FilesystemAdapter {
     _ node: FuseNode, handle: FuseHandle, offset: Int64, target: SeekTarget, context: RequestContext,
     reply: consuming SeekReply
   ) {
-    let answer = engine.seek(NodeID(node), from: offset, hole: target == .hole)
-    guard case .needsMaterialization = answer else { return send(reply, answer) }
+    guard let reply = answerSeek(reply, of: node, from: offset, target: target) else { return }
     let request = TriggerRequest(
       trigger: .seek, caller: identifyTrigger(context), offset: offset, handle: handle.rawValue)
-    park(node, request, reply, mayFetch: true) { [self] box in resumeSeek(node, offset, target, request, box) }
+    park(node, request, reply, mayFetch: true) { [self] reply in
+      answerSeek(reply, of: node, from: offset, target: target)
+    }
   }
 
-  private func resumeSeek(
-    _ node: FuseNode, _ offset: Int64, _ target: SeekTarget, _ request: TriggerRequest, _ box: ParkedReply<SeekReply>
-  ) {
-    guard let reply = box.take() else { return }
-    let answer = engine.seek(NodeID(node), from: offset, hole: target == .hole)
-    guard case .needsMaterialization = answer else { return send(reply, answer) }
-    park(node, request, reply) { [self] box in resumeSeek(node, offset, target, request, box) }
-  }
-
-  private func send(_ reply: consuming SeekReply, _ answer: SeekAnswer) {
-    switch answer {
+  /// - Returns: The reply, if the file has to be materialized first.
+  private func answerSeek(
+    _ reply: consuming SeekReply, of node: FuseNode, from offset: Int64, target: SeekTarget
+  ) -> SeekReply? {
+    switch engine.seek(NodeID(node), from: offset, hole: target == .hole) {
     case .offset(let found): reply.offset(found)
-    case .needsMaterialization: reply.fail(.ioError)
+    case .needsMaterialization: return reply
     case .failed(let error): reply.fail(error.errno)
     }
+    return nil
   }
 }

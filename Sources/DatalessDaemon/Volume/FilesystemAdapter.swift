@@ -94,27 +94,35 @@ final class FilesystemAdapter: FuseOperations {
     return Array(path[(mountpoint.count + 1)...])
   }
 
-  /// Parks a reply until a node is materialized; then, or at once if it is already, `resume` answers it.
+  /// Parks a reply until a node is materialized. Then, or at once if it is already, `answer` answers it; or gives it back, because
+  /// the node was evicted in between: then the caller waits once more.
   ///
   /// - Parameters:
   ///   - mayFetch: Whether this is a request thread, which may do a short fetch itself.
-  ///   - resume: Takes the reply out of the box and answers it. Called on the completing lane, or here.
+  ///   - answer: Called on the completing lane, or here.
   func park<Reply: FuseReply & ~Copyable>(
-    _ node: FuseNode, _ request: TriggerRequest, _ reply: consuming Reply, mayFetch: Bool = false,
-    resume: @escaping @Sendable (ParkedReply<Reply>) -> Void
+    _ node: FuseNode, _ request: TriggerRequest, _ reply: consuming Reply, mayFetch: Bool,
+    answer: @escaping @Sendable (consuming Reply) -> Reply?
   ) {
     let box = ParkedReply(reply)
     let waiter = makeWaiter(for: box)
+    let complete: @Sendable (FSError?) -> Void = { [self] error in
+      if let error {
+        box.fail(Self.answerable(error.errno, request.trigger))
+      } else if let reply = box.take(), let unanswered = answer(reply) {
+        park(node, request, unanswered, mayFetch: false, answer: answer)
+      }
+    }
     let admission = engine.materialize(NodeID(node), request, waiter: waiter, mayFetch: mayFetch) { result in
       switch result {
-      case .ready: resume(box)
-      case .failed(let error): box.fail(Self.answerable(error.errno, request.trigger))
+      case .ready: complete(nil)
+      case .failed(let error): complete(error)
       }
     }
     switch admission {
     case .parked: break
-    case .ready: resume(box)
-    case .failed(let error): box.fail(Self.answerable(error.errno, request.trigger))
+    case .ready: complete(nil)
+    case .failed(let error): complete(error)
     }
   }
 
@@ -131,28 +139,16 @@ final class FilesystemAdapter: FuseOperations {
   // MARK: - Names
 
   func lookup(_ name: FuseName, in parent: FuseNode, context: RequestContext, reply: consuming EntryReply) {
-    let found = engine.lookup(name.bytes, in: NodeID(parent))
-    guard case .needsListing = found else { return answer(reply, found) }
+    guard let reply = answer(reply, engine.lookup(name.bytes, in: NodeID(parent))) else { return }
     let bytes = name.copy()
     let request = TriggerRequest(trigger: .lookup, caller: identifyTrigger(context), name: bytes)
-    park(parent, request, reply, mayFetch: true) { [self] box in resumeLookup(bytes, in: parent, request, box) }
+    park(parent, request, reply, mayFetch: true) { [self] reply in
+      answer(reply, bytes.withUnsafeBufferPointer { engine.lookup($0, in: NodeID(parent)) })
+    }
   }
 
-  func forget(_ nodes: UnsafeBufferPointer<ForgottenNode>) {
-    engine.forget(nodes.lazy.map { (node: NodeID($0.node), count: $0.lookups) })
-  }
-
-  private func resumeLookup(
-    _ name: [UInt8], in parent: FuseNode, _ request: TriggerRequest, _ box: ParkedReply<EntryReply>
-  ) {
-    guard let reply = box.take() else { return }
-    let found = name.withUnsafeBufferPointer { engine.lookup($0, in: NodeID(parent)) }
-    guard case .needsListing = found else { return answer(reply, found) }
-    // Evicted between the listing and this answer: the caller waits once more.
-    park(parent, request, reply) { [self] box in resumeLookup(name, in: parent, request, box) }
-  }
-
-  private func answer(_ reply: consuming EntryReply, _ found: NameLookup) {
+  /// - Returns: The reply, if the directory has to be listed first.
+  private func answer(_ reply: consuming EntryReply, _ found: NameLookup) -> EntryReply? {
     switch found {
     case .found(let item):
       if !reply.entry(FuseEntry(item)) { engine.forget(CollectionOfOne((node: item.node, count: 1))) }
@@ -162,9 +158,14 @@ final class FilesystemAdapter: FuseOperations {
       } else {
         reply.fail(.noSuchFileOrDirectory)
       }
-    case .needsListing: reply.fail(.ioError)
+    case .needsListing: return reply
     case .failed(let errno): reply.fail(errno)
     }
+    return nil
+  }
+
+  func forget(_ nodes: UnsafeBufferPointer<ForgottenNode>) {
+    engine.forget(nodes.lazy.map { (node: NodeID($0.node), count: $0.lookups) })
   }
 
   func getattr(_ node: FuseNode, handle: FuseHandle?, context: RequestContext, reply: consuming AttributesReply) {
