@@ -1,11 +1,12 @@
 import DatalessControl
+import DatalessCore
 import SystemPackage
 import Testing
 
 @Suite struct LogFileTests {
   private func types(_ file: LogFile) throws -> [String] {
     var types: [String] = []
-    while let record = try file.next() { types.append(record.type) }
+    while let record = try file.next() { types.append(record.typeName) }
     return types
   }
 
@@ -49,7 +50,7 @@ import Testing
     log.add("mark", at: 1)
     let file = try LogFile(path: keep(try TemporaryFile(Array(log.bytes.dropLast()))).path)
     #expect(try file.next() == nil)
-    #expect(file.tornLine()?.type == "mark")
+    #expect(file.tornLine()?.type == .mark)
     #expect(file.malformedLines == 0)
   }
 

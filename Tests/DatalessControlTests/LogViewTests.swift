@@ -35,7 +35,7 @@ import Testing
       seen.processes.note(record)
       if filter.accepts(record, seen.processes) { seen.records.append(record) }
     }
-    return seen.records.map { "\($0.type) \($0.attempt ?? 0)" }
+    return seen.records.map { "\($0.typeName) \($0.attempt ?? 0)" }
   }
 
   @Test func filterByType() throws {
@@ -75,7 +75,7 @@ import Testing
       + #""parents":[{"id":1,"pid":10,"comm":"make","exe":"/usr/bin/make","argv":["make","-x"]}]}"#
     #expect(output[4] == Self.log.lines[4].replacing(#""process":2"#, with: #""process":"# + process))
     let finished = try #require(LogRecord(line: bytes(output[10])))
-    #expect(finished.type == "materialization.finished")
+    #expect(finished.type == .materializationFinished)
     #expect(finished.json.objects("waiters").first?.object("process")?.integer("pid") == 11)
     #expect(finished.json.integer("waiter_count") == 3)
     // A process that was never introduced keeps its id.

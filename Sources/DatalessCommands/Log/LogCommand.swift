@@ -53,9 +53,9 @@ struct LogCommand: ParsableCommand {
   var process: PathArgument?
 
   func validate() throws {
-    for type in types where !LogTypes.all.contains(where: { $0 == type || $0.hasPrefix(type + ".") }) {
-      let known = LogTypes.all.joined(separator: ", ")
-      throw ValidationError("unknown type '\(type)' (EINVAL): known are \(known).")
+    let known = EventType.allCases.map(\.rawValue)
+    for type in types where !known.contains(where: { $0 == type || $0.hasPrefix(type + ".") }) {
+      throw ValidationError("unknown type '\(type)' (EINVAL): known are \(known.joined(separator: ", ")).")
     }
   }
 

@@ -1,4 +1,5 @@
 import DatalessControl
+import DatalessCore
 
 /// Reads a log as far as it goes and prints what is wanted of it; again and again for one that grows.
 ///
@@ -74,7 +75,7 @@ final class LogPrinter {
     recordCount += 1
     let id = record.session ?? ""
     guard !log.isVolume || id == log.session else { return }
-    if record.type == "volume.unmounted", id == log.session { hasEnded = true }
+    if record.type == .volumeUnmounted, id == log.session { hasEnded = true }
     // In place: taking the state out of the dictionary to change it would copy its tables for every record.
     let (isWanted, row) = show(record, &sessions[id, default: newSession()])
     if style.isJSON {

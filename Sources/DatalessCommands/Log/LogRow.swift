@@ -1,4 +1,5 @@
 import DatalessControl
+import DatalessCore
 
 /// The cells of one line of `dataless log`, escaped for a terminal.
 struct LogRow {
@@ -26,40 +27,40 @@ struct LogRow {
       TerminalText.escaped(json.name(key, base64Key) ?? [])
     }
     switch record.type {
-    case "mark":
+    case .mark:
       row.what = "mark"
       row.detail = text("label", "label_b64")
-    case "volume.mounted":
+    case .volumeMounted:
       row.what = "mounted"
       row.detail = "\(text("source", "source_b64")) on \(text("mountpoint", "mountpoint_b64"))"
-    case "volume.unmounted":
+    case .volumeUnmounted:
       row.what = "unmounted"
       row.detail = text("reason", "reason_b64")
-    case "volume.counters":
+    case .volumeCounters:
       row.what = "counters"
       row.detail = (json.object("requests_reaching_the_volume")?.counts ?? [])
         .map { "\(TerminalText.escaped($0.name)) \(HumanText.count($0.value))" }.joined(separator: ", ")
-    case "materialization.held":
+    case .materializationHeld:
       row.what = "gate"
       row.outcome = "held"
       row.detail += " [\(text("gate", "gate_b64"))]"
-    case "materialization.released":
+    case .materializationReleased:
       row.what = "gate"
       row.who = json.word("by") ?? ""
       row.blocked = json.integer("held_ns").map { HumanText.duration(nanoseconds: $0) } ?? ""
       row.outcome = json.word("errno") ?? "released"
       row.detail += " [\(text("gate", "gate_b64"))]"
-    case "configuration.changed":
+    case .configurationChanged:
       row.what = text("what", "what_b64")
       row.who = json.word("by") ?? ""
       row.outcome = "changed"
       row.detail = TerminalText.escaped(json.raw("after") ?? [])
-    case "log.dropped":
+    case .logDropped:
       row.what = "log"
       row.outcome = "LOST"
       row.isBad = true
       row.detail = "\(HumanText.count(json.integer("count") ?? 0, "record")) lost: the log's buffer or disk was full"
-    case "process.seen":
+    case .processSeen:
       row.what = "process"
       row.detail = text("exe", "exe_b64")
       if let arguments = json.raw("argv") {
@@ -67,22 +68,22 @@ struct LogRow {
       } else if json.raw("script") != nil {
         row.detail += " " + text("script", "script_b64") + " ..."
       }
-    case "budget.exceeded":
+    case .budgetExceeded:
       row.what = "budget"
       row.outcome = "EXCEEDED"
       row.isBad = true
       let amount = "\(text("budget", "budget_b64")): \(json.integer("used") ?? 0) of \(json.integer("limit") ?? 0)"
       row.detail = "\(amount), by \(row.detail.isEmpty ? "?" : row.detail)"
-    case "run.started":
+    case .runStarted:
       row.what = "run"
       row.outcome = "started"
       row.detail =
         TerminalText.escaped(json.raw("command") ?? []) + (json.bool("command_withheld") == true ? " ..." : "")
-    case "run.finished":
+    case .runFinished:
       row.what = "run"
       row.outcome = json.word("signal") ?? json.integer("exit_status").map { "exit \($0)" } ?? "ended"
     default:
-      row.what = record.type.isEmpty ? "?" : TerminalText.escaped(record.type)
+      row.what = record.typeName.isEmpty ? "?" : TerminalText.escaped(record.typeName)
       if row.detail.isEmpty { row.detail = TerminalText.escaped(record.line) }
     }
   }
@@ -98,7 +99,7 @@ extension LogRow {
   static func refresh(_ record: LogRecord, _ row: inout LogRow) {
     let json = record.json
     row.who = json.word("by") ?? ""
-    guard record.type == "source.changed" else {
+    guard record.type == .sourceChanged else {
       row.what = "refresh"
       row.outcome = record.json.word("outcome") ?? "ended"
       row.isBad = row.outcome != "ok" || (json.integer("failures") ?? 0) > 0

@@ -1,4 +1,5 @@
 import DatalessControl
+import DatalessCore
 
 /// Turns records into readable rows: one per materialization, with who waited for it and for how long.
 ///
@@ -9,9 +10,9 @@ struct LogTable {
     var process: UInt32?
   }
 
-  private static let quietTypes: Set<String> = [
-    "process.seen", "wait.started", "wait.finished", "handle.closed", "handle.open", "handle.unseen", "volume.counters",
-    "materialization.started",
+  private static let quietTypes: Set<EventType> = [
+    .processSeen, .waitStarted, .waitFinished, .handleClosed, .handleOpen, .handleUnseen, .volumeCounters,
+    .materializationStarted,
   ]
   private static let table = TextTable([
     .init("TIME (UTC)", width: 12), .init("WHO", width: 20, widthMax: 28), .init("WHAT", width: 13, widthMax: 20),
@@ -35,12 +36,12 @@ struct LogTable {
   /// The row of a record; nil when it has none.
   mutating func row(_ record: LogRecord, _ processes: LogProcesses) -> LogRow? {
     let row = makeRow(record, processes)
-    if record.type == "materialization.started", let attempt = record.attempt {
+    if record.type == .materializationStarted, let attempt = record.attempt {
       started[attempt] = Started(row: row, process: record.process)
       return showsEveryType || showsStarts ? row : nil
     }
-    if record.type == "materialization.finished", let attempt = record.attempt { started[attempt] = nil }
-    return showsEveryType || !Self.quietTypes.contains(record.type) ? row : nil
+    if record.type == .materializationFinished, let attempt = record.attempt { started[attempt] = nil }
+    return showsEveryType || !(record.type.map(Self.quietTypes.contains) ?? false) ? row : nil
   }
 
   /// Rows of the attempts that have no end in the log, oldest first.
@@ -68,30 +69,30 @@ struct LogTable {
     var row = LogRow(time: Self.clock(record.time), who: Self.name(record.process, processes))
     row.detail = json.path.map(Self.path) ?? ""
     switch record.type {
-    case "materialization.started": materializationStarted(json, &row)
-    case "materialization.finished": materializationFinished(record, processes, &row)
-    case "materialization.refused":
+    case .materializationStarted: materializationStarted(json, &row)
+    case .materializationFinished: materializationFinished(record, processes, &row)
+    case .materializationRefused:
       row.what = json.word("trigger") ?? "refused"
       row.outcome = json.word("errno") ?? "refused"
       row.isBad = true
-    case "wait.started", "wait.finished":
+    case .waitStarted, .waitFinished:
       row.what = "wait: " + (json.word("trigger") ?? "?")
       row.blocked = Self.duration(json.integer("blocked_ns"))
       row.outcome = record.json.word("outcome") ?? "started"
       row.detail = "attempt \(record.attempt ?? 0)"
-    case "handle.closed", "handle.open":
+    case .handleClosed, .handleOpen:
       handleClosed(json, &row)
-      if record.type == "handle.open" { row.what = "reading" }
-    case "handle.unseen":
+      if record.type == .handleOpen { row.what = "reading" }
+    case .handleUnseen:
       row.what = "reopen"
       row.outcome = "unseen"
-    case "eviction.finished", "eviction.refused":
+    case .evictionFinished, .evictionRefused:
       row.who = json.word("by") ?? ""
       row.what = "evict"
       row.size = json.integer("bytes").map { HumanText.size($0) } ?? ""
       row.outcome = json.word("errno") ?? "ok"
-      row.isBad = record.type == "eviction.refused"
-    case "source.changed", "refresh.finished": LogRow.refresh(record, &row)
+      row.isBad = record.type == .evictionRefused
+    case .sourceChanged, .refreshFinished: LogRow.refresh(record, &row)
     default: LogRow.other(record, &row)
     }
     return row

@@ -1,14 +1,19 @@
+public import DatalessCore
+
 /// One line of an event log. Unknown types and fields are kept; a field that is missing or odd reads as nil.
 public struct LogRecord: Sendable {
   public let json: JSONObject
+  /// nil when the line has none that this version knows.
+  public let type: EventType?
   /// Such as `materialization.started`; empty when the line has none.
-  public let type: String
+  public let typeName: String
 
   /// - Parameter line: Without its newline. nil when it is not a JSON object.
   public init?(line: [UInt8]) {
     guard let json = JSONObject(line) else { return nil }
     self.json = json
-    type = json.string("type") ?? ""
+    typeName = json.string("type") ?? ""
+    type = EventType(rawValue: typeName)
   }
 
   /// The line as it is in the file.
@@ -23,23 +28,12 @@ public struct LogRecord: Sendable {
   public var process: UInt32? { json.unsigned("process").flatMap { UInt32(exactly: $0) } }
   public var outcome: String? { json.string("outcome") }
 
-  /// Whether `type` is `name`, or begins with it and a dot.
+  /// Whether the type is `name`, or begins with it and a dot.
   public func isOfType(_ name: String) -> Bool {
-    type.utf8.starts(with: name.utf8)
-      && (type.utf8.count == name.utf8.count
-        || type.utf8[type.utf8.index(type.utf8.startIndex, offsetBy: name.utf8.count)] == UInt8(ascii: "."))
+    typeName.utf8.starts(with: name.utf8)
+      && (typeName.utf8.count == name.utf8.count
+        || typeName.utf8[typeName.utf8.index(typeName.utf8.startIndex, offsetBy: name.utf8.count)] == UInt8(ascii: "."))
   }
-}
-
-/// The types of records that docs/EVENTS.md describes.
-public enum LogTypes {
-  public static let all = [
-    "volume.mounted", "volume.unmounted", "volume.counters", "process.seen", "materialization.started",
-    "materialization.finished", "materialization.refused", "materialization.held", "materialization.released",
-    "wait.started", "wait.finished", "handle.closed", "handle.open", "handle.unseen",
-    "eviction.finished", "eviction.refused", "source.changed", "refresh.finished", "budget.exceeded",
-    "configuration.changed", "mark", "log.dropped", "run.started", "run.finished",
-  ]
 }
 
 /// The processes of one session of a log, by id, as `process.seen` records introduce them.
@@ -69,7 +63,7 @@ public struct LogProcesses: Sendable {
 
   /// Takes note of the process that a record introduces, if it does. All records must be of one session.
   public mutating func note(_ record: LogRecord) {
-    guard record.type == "process.seen", let id = record.process else { return }
+    guard record.type == .processSeen, let id = record.process else { return }
     byID[id] = Process(
       pid: record.json.integer("pid").flatMap { Int32(exactly: $0) } ?? 0,
       comm: record.json.name("comm", "comm_b64").map { Array($0.prefix(Self.commBytesMax)) },

@@ -59,35 +59,35 @@ public struct SummaryBuilder: Sendable {
     recordCount += 1
     if let session {
       guard record.session == session else { return }
-    } else if record.type == "volume.mounted", recordCount > 1, record.session != report.session {
+    } else if record.type == .volumeMounted, recordCount > 1, record.session != report.session {
       beginSession()
     } else if !report.session.isEmpty, record.session != report.session {
       return
     }
     header(record)
-    if record.type == "process.seen" {
+    if record.type == .processSeen {
       processes.note(record)
       if let id = record.process { groups.forget(id) }
       return
     }
     let json = record.json
     switch record.type {
-    case "materialization.started": started(record)
-    case "materialization.finished": finished(record)
-    case "materialization.refused": refused(record)
-    case "materialization.held": report.held.attempts += 1
-    case "wait.started":
+    case .materializationStarted: started(record)
+    case .materializationFinished: finished(record)
+    case .materializationRefused: refused(record)
+    case .materializationHeld: report.held.attempts += 1
+    case .waitStarted:
       record.attempt.map { attempts[$0]?.waiting += 1 }
       waits.begin(record)
-    case "wait.finished": waitFinished(record)
-    case "handle.closed", "handle.open": handleTold(record, isOpen: record.type == "handle.open")
-    case "handle.unseen": files.unseen(json.path ?? [], by: process(record.process))
-    case "source.changed": files.changed(record)
-    case "refresh.finished": files.refreshEnded()
-    case "configuration.changed": configured(json)
+    case .waitFinished: waitFinished(record)
+    case .handleClosed, .handleOpen: handleTold(record, isOpen: record.type == .handleOpen)
+    case .handleUnseen: files.unseen(json.path ?? [], by: process(record.process))
+    case .sourceChanged: files.changed(record)
+    case .refreshFinished: files.refreshEnded()
+    case .configurationChanged: configured(json)
     // What a refresh freed was of no use to anybody any more: nobody evicted it.
-    case "eviction.finished" where json.string("by") == "source": break
-    case "eviction.finished":
+    case .evictionFinished where json.string("by") == "source": break
+    case .evictionFinished:
       if json.string("kind") == "directory" {
         report.evictions.directories += 1
       } else {
@@ -95,20 +95,20 @@ public struct SummaryBuilder: Sendable {
         files.evicted(json.path ?? [])
       }
       report.evictions.bytes = report.evictions.bytes.plus(json.integer("bytes") ?? 0)
-    case "eviction.refused": report.evictions.refused += 1
-    case "mark": sections.begin(record)
-    case "volume.mounted":
+    case .evictionRefused: report.evictions.refused += 1
+    case .mark: sections.begin(record)
+    case .volumeMounted:
       report.source = json.string("source") ?? ""
       report.mountpoint = json.string("mountpoint") ?? ""
       observesAll = json.object("options")?.string("observe") == "reads"
-    case "volume.counters", "volume.unmounted": counters(record)
-    case "budget.exceeded": exceeded(record)
-    case "run.started":
+    case .volumeCounters, .volumeUnmounted: counters(record)
+    case .budgetExceeded: exceeded(record)
+    case .runStarted:
       report.run = SummaryReport.Run(
         command: json.elements("command").map {
           String(decoding: JSONText.decode(json.bytes[$0]) ?? [], as: UTF8.self)
         }, isCommandWithheld: json.bool("command_withheld") ?? false, exceeded: report.run?.exceeded)
-    case "run.finished":
+    case .runFinished:
       report.run = report.run ?? SummaryReport.Run()
       report.run?.exitStatus = json.integer("exit_status")
       report.run?.signal = json.string("signal")
@@ -205,9 +205,9 @@ public struct SummaryBuilder: Sendable {
     let gap = sequence > nextSequence ? Int64(clamping: sequence - nextSequence) : 0
     // Where no number is missing, they are of another session: of an earlier one, or of one that writes beside this one.
     report.completeness.malformedLines += min(Int64(malformedLines), gap)
-    let said = record.type == "log.dropped" ? record.json.integer("count") ?? 1 : 0
+    let said = record.type == .logDropped ? record.json.integer("count") ?? 1 : 0
     report.completeness.lostRecords = report.completeness.lostRecords.plus(
-      max(record.type == "log.dropped" ? gap.plus(1) : gap, said))
+      max(record.type == .logDropped ? gap.plus(1) : gap, said))
     nextSequence = sequence &+ 1
   }
 
@@ -243,7 +243,7 @@ public struct SummaryBuilder: Sendable {
     }
     if let rules = json.object("rules").flatMap(RuleCounts.init) { report.rules = rules.count > 0 ? rules : nil }
     report.completeness.lostRecords = max(report.completeness.lostRecords, json.integer("log_dropped") ?? 0)
-    if record.type == "volume.unmounted" { report.unmountReason = json.string("reason") ?? "" }
+    if record.type == .volumeUnmounted { report.unmountReason = json.string("reason") ?? "" }
   }
 
   mutating func topLevel(of path: [UInt8], isFile: Bool) -> Int {

@@ -4,56 +4,24 @@ import DatalessCore
 extension LogEncoder {
   mutating func fields(of event: Event) {
     switch event {
-    case .materializationStarted(let event):
-      json.field("type", "materialization.started")
-      started(event)
-    case .waitStarted(let wait):
-      json.field("type", "wait.started")
+    case .materializationStarted(let event): started(event)
+    case .waitStarted(let wait), .waitFinished(let wait):
       json.field("attempt", wait.attempt)
       waiter(wait)
-    case .waitFinished(let wait):
-      json.field("type", "wait.finished")
-      json.field("attempt", wait.attempt)
-      waiter(wait)
-    case .materializationFinished(let event):
-      json.field("type", "materialization.finished")
-      finished(event)
-    case .handleClosed(let event):
-      json.field("type", "handle.closed")
-      closed(event)
-    case .handleOpen(let event):
-      json.field("type", "handle.open")
-      closed(event)
-    case .handleUnseen(let event):
-      json.field("type", "handle.unseen")
-      unseen(event)
-    case .evictionFinished(let event):
-      json.field("type", "eviction.finished")
-      eviction(event)
-    case .evictionRefused(let event):
-      json.field("type", "eviction.refused")
-      eviction(event)
-    case .materializationRefused(let event):
-      json.field("type", "materialization.refused")
-      refused(event)
+    case .materializationFinished(let event): finished(event)
+    case .handleClosed(let event), .handleOpen(let event): closed(event)
+    case .handleUnseen(let event): unseen(event)
+    case .evictionFinished(let event), .evictionRefused(let event): eviction(event)
+    case .materializationRefused(let event): refused(event)
     case .materializationHeld(let event):
-      json.field("type", "materialization.held")
       json.field("attempt", event.attempt)
       json.field("path", event.path)
       json.field("gate", event.gate)
       json.field("rule", event.rule)
-    case .materializationReleased(let event):
-      json.field("type", "materialization.released")
-      released(event)
-    case .budgetExceeded(let event):
-      json.field("type", "budget.exceeded")
-      exceeded(event)
-    case .sourceChanged(let event):
-      json.field("type", "source.changed")
-      sourceChanged(event)
-    case .refreshFinished(let event):
-      json.field("type", "refresh.finished")
-      refreshFinished(event)
+    case .materializationReleased(let event): released(event)
+    case .budgetExceeded(let event): exceeded(event)
+    case .sourceChanged(let event): sourceChanged(event)
+    case .refreshFinished(let event): refreshFinished(event)
     }
   }
 

@@ -22,6 +22,7 @@ struct LogEncoder {
     clock.text(entry.time).withUnsafeBufferPointer { json.raw($0) }
     json.endText()
     json.field("monotonic_ns", entry.time.nanoseconds)
+    json.field("type", entry.record.type.rawValue)
     fields(of: entry.record)
     json.endObject()
     json.literal("\n")
@@ -31,33 +32,23 @@ struct LogEncoder {
   private mutating func fields(of record: LogRecord) {
     switch record {
     case .event(let event): fields(of: event)
-    case .process(let process):
-      json.field("type", "process.seen")
-      self.process(process)
-    case .mounted(let volume):
-      json.field("type", "volume.mounted")
-      mounted(volume)
+    case .process(let process): self.process(process)
+    case .mounted(let volume): mounted(volume)
     case .unmounted(let reason, let counters, let dropped):
-      json.field("type", "volume.unmounted")
       json.field("reason", reason)
       self.counters(counters, dropped: dropped)
-    case .counters(let counters, let dropped):
-      json.field("type", "volume.counters")
-      self.counters(counters, dropped: dropped)
+    case .counters(let counters, let dropped): self.counters(counters, dropped: dropped)
     case .mark(let label, let counters):
-      json.field("type", "mark")
       json.field("label", label)
       json.key("counters")
       json.beginObject()
       self.counters(counters, dropped: nil)
       json.endObject()
     case .runStarted(let command, let isWithheld, let pid):
-      json.field("type", "run.started")
       texts("command", command)
       if isWithheld { json.field("command_withheld", true) }
       json.field("pid", pid)
     case .runFinished(let exitStatus, let signal, let budgets, let rules, let children):
-      json.field("type", "run.finished")
       if let exitStatus { json.field("exit_status", exitStatus) }
       if let signal { json.field("signal", SignalName.of(signal)) }
       json.key("budgets")
@@ -69,16 +60,13 @@ struct LogEncoder {
         json.value(children)
       }
     case .configurationChanged(let change):
-      json.field("type", "configuration.changed")
       json.field("what", change.what.rawValue)
       json.key("before")
       json.value(change.before)
       json.key("after")
       json.value(change.after)
       json.field("by", change.by.rawValue)
-    case .dropped(let count):
-      json.field("type", "log.dropped")
-      json.field("count", count)
+    case .dropped(let count): json.field("count", count)
     }
   }
 

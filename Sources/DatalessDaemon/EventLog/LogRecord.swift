@@ -15,6 +15,21 @@ enum LogRecord: Sendable {
   indirect case configurationChanged(ConfigurationChange)
   /// So many records before this one were lost, the one whose number this record carries included.
   case dropped(UInt64)
+
+  var type: EventType {
+    switch self {
+    case .event(let event): event.type
+    case .process: .processSeen
+    case .mounted: .volumeMounted
+    case .unmounted: .volumeUnmounted
+    case .counters: .volumeCounters
+    case .mark: .mark
+    case .runStarted: .runStarted
+    case .runFinished: .runFinished
+    case .configurationChanged: .configurationChanged
+    case .dropped: .logDropped
+    }
+  }
 }
 
 /// The first record of a session.
@@ -73,6 +88,26 @@ struct VolumeCounters: Sendable {
 }
 
 extension Event {
+  var type: EventType {
+    switch self {
+    case .materializationStarted: .materializationStarted
+    case .waitStarted: .waitStarted
+    case .waitFinished: .waitFinished
+    case .materializationFinished: .materializationFinished
+    case .handleClosed: .handleClosed
+    case .handleOpen: .handleOpen
+    case .handleUnseen: .handleUnseen
+    case .evictionFinished: .evictionFinished
+    case .evictionRefused: .evictionRefused
+    case .materializationRefused: .materializationRefused
+    case .materializationHeld: .materializationHeld
+    case .materializationReleased: .materializationReleased
+    case .budgetExceeded: .budgetExceeded
+    case .sourceChanged: .sourceChanged
+    case .refreshFinished: .refreshFinished
+    }
+  }
+
   /// When it happened.
   var time: MonotonicTime {
     switch self {

@@ -74,7 +74,7 @@ enum ReplayValues {
     var delays: [Int64] = []
     log.withUnsafeBufferPointer { bytes in
       for line in bytes.split(separator: UInt8(ascii: "\n")) {
-        guard value("type", line) == "materialization.finished", value("kind", line) == kind.rawValue,
+        guard value("type", line) == EventType.materializationFinished.rawValue, value("kind", line) == kind.rawValue,
           value("outcome", line) != "cancelled", let delay = value("delay_ns", line).flatMap({ Int64($0) }),
           (0...BasicValues.longestDuration).contains(delay)
         else { continue }

@@ -1,4 +1,5 @@
 import DatalessControl
+import DatalessCore
 import SchemaCheck
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
     let schema = try Schema.document("schemas/event.schema.json")
     let records = try Self.lines.map { try JSONTree(parsing: $0.utf8) }
     let types = Set(records.compactMap { $0["type"]?.string })
-    #expect(types == Set(LogTypes.all))
+    #expect(types == Set(EventType.allCases.map(\.rawValue)))
     for type in types { try Self.hold(schema.definition(type), records.filter { $0["type"]?.string == type }, type) }
     let parts: [(String, [JSONTree])] = [
       ("LoggedWaiter", records.flatMap { $0["waiters"]?.array ?? [] }),

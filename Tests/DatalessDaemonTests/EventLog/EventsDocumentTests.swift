@@ -1,3 +1,4 @@
+import DatalessCore
 import FoundationEssentials
 import Testing
 
@@ -54,6 +55,12 @@ import Testing
         #expect((isCommon ? document : section).contains("`\(key)`"), "\(key) of \(type) is not described")
       }
     }
+  }
+
+  @Test func everyTypeHasASectionAndASample() throws {
+    let known = Set(EventType.allCases.map(\.rawValue))
+    #expect(Set(Self.sections(try Self.document).keys) == known)
+    #expect(Set(try SampleRecords.lines(SampleRecords.all).compactMap { try ParsedJSON($0)["type"]?.string }) == known)
   }
 
   @Test func theExamplesAreWhatIsWritten() throws {

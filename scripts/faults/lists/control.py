@@ -33,8 +33,8 @@ summary.add(
     tests=["SummaryTests|SummaryPartsTests"])
 summary.add(
     "one-lost-too-few", "SummaryBuilder.swift", "of lost records one too few is told",
-    'max(record.type == "log.dropped" ? gap.plus(1) : gap, said)',
-    'max(record.type == "log.dropped" && !FAULT ? gap.plus(1) : gap, FAULT ? said - 1 : said)', tests=["SummaryTests"])
+    'max(record.type == .logDropped ? gap.plus(1) : gap, said)',
+    'max(record.type == .logDropped && !FAULT ? gap.plus(1) : gap, FAULT ? said - 1 : said)', tests=["SummaryTests"])
 summary.add(
     "finished-but-waiting", "SummaryBuilder.swift", "an attempt whose waits are not over counts as unfinished",
     "attempts.values.count { !$0.isFinished }", "attempts.values.count { !$0.isFinished || FAULT }",

@@ -1,0 +1,27 @@
+/// The kinds of records in the event log: what its writer, its readers, `dataless log --type` and docs/EVENTS.md are held by.
+public enum EventType: String, Sendable, CaseIterable {
+  case volumeMounted = "volume.mounted"
+  case volumeUnmounted = "volume.unmounted"
+  case volumeCounters = "volume.counters"
+  case processSeen = "process.seen"
+  case materializationStarted = "materialization.started"
+  case materializationFinished = "materialization.finished"
+  case materializationRefused = "materialization.refused"
+  case materializationHeld = "materialization.held"
+  case materializationReleased = "materialization.released"
+  case waitStarted = "wait.started"
+  case waitFinished = "wait.finished"
+  case handleClosed = "handle.closed"
+  case handleOpen = "handle.open"
+  case handleUnseen = "handle.unseen"
+  case evictionFinished = "eviction.finished"
+  case evictionRefused = "eviction.refused"
+  case sourceChanged = "source.changed"
+  case refreshFinished = "refresh.finished"
+  case budgetExceeded = "budget.exceeded"
+  case configurationChanged = "configuration.changed"
+  case mark
+  case logDropped = "log.dropped"
+  case runStarted = "run.started"
+  case runFinished = "run.finished"
+}
