@@ -67,6 +67,15 @@ import Testing
     #expect(Set(schema["required"] as? [String] ?? []) == Set(try Self.encoded(sample.least).keys))
   }
 
+  /// What a request may have is what its type has: else the server refuses what the client sends.
+  @Test func requestsMayHaveWhatTheirTypesHave() throws {
+    let requests = WireSamples.all.values.compactMap { $0.full as? any WireRequest & Encodable }
+    #expect(requests.count == 11)
+    for request in requests {
+      #expect(Set(type(of: request).keys) == Set(try Self.encoded(request).keys), "\(type(of: request))")
+    }
+  }
+
   @Test func everySchemaHasASample() throws {
     let schemas = try Self.object(try Self.document(), "components", "schemas")
     #expect(Set(schemas.keys) == Set(WireSamples.all.keys))

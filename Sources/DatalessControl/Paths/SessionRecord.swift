@@ -21,7 +21,7 @@ public struct SessionRecord: Codable, Sendable, Equatable {
   /// The volume's file system type is `fuse.<subtype>`; absent for `dataless`.
   public var subtype: String?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case pid, session, mountpoint, source, log, cache, started, subtype
     case mountpointBase64 = "mountpoint_b64"
     case sourceBase64 = "source_b64"

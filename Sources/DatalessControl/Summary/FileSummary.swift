@@ -13,7 +13,6 @@ public struct FileSummary: Codable, Sendable, Equatable {
   public struct Process: Codable, Sendable, Equatable {
     public var pid: Int32
     public var comm: String?
-    enum CodingKeys: String, CodingKey, CaseIterable { case pid, comm }
   }
 
   /// Relative to the volume's root.
@@ -44,7 +43,7 @@ public struct FileSummary: Codable, Sendable, Equatable {
 
   public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case path, size, bytes, attempts, materializations, use, blocked, processes
     case isSuperseded = "superseded"
     case pathBase64 = "path_b64"

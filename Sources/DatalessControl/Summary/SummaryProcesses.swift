@@ -5,7 +5,6 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
     public var pid: Int32
     public var comm: String?
     public var exe: String?
-    enum CodingKeys: String, CodingKey, CaseIterable { case pid, comm, exe }
   }
 
   /// Absent when it could not be read.
@@ -36,7 +35,7 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
 
   public init() {}
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case comm, exe, pids, ancestors, files, directories, bytes, failures, refusals, refused, blocked, use, verdict
     case isCommand = "is_command"
     case pidCount = "pid_count"

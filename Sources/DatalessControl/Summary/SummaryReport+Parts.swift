@@ -15,7 +15,7 @@ extension SummaryReport {
     /// Whether the volume is mounted, so that the log goes on.
     public var isMounted = false
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case isComplete = "complete"
       case lostRecords = "lost_records"
       case malformedLines = "malformed_lines"
@@ -41,7 +41,7 @@ extension SummaryReport {
     public var cancelled: Int64 = 0
     public var refusals: Int64 = 0
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case files, directories, bytes, failures, cancelled, refusals
       case distinctFiles = "distinct_files"
       case distinctBytes = "distinct_bytes"
@@ -55,7 +55,7 @@ extension SummaryReport {
     public var directories: Int64 = 0
     public var bytes: Int64 = 0
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case files, directories, bytes
       case emptyFiles = "files_empty"
     }
@@ -73,7 +73,7 @@ extension SummaryReport {
     /// Sum through wall clock: 1 means one after another. Absent when nobody was blocked.
     public var parallelism: Double?
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case waits, parallelism
       case underWay = "under_way"
       case sumNanoseconds = "sum_ns"
@@ -93,7 +93,7 @@ extension SummaryReport {
     public var comm: String?
     /// So far.
     public var blockedNanoseconds: Int64
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case attempt, path, trigger, pid, tid, comm
       case blockedNanoseconds = "blocked_ns"
     }
@@ -115,7 +115,7 @@ extension SummaryReport {
     public var needlessFiles: Int64 = 0
     public var needlessBytes: Int64 = 0
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case whole, unknown
       case openedNotRead = "opened_not_read"
       case headerOnly = "header_only"
@@ -149,7 +149,7 @@ extension SummaryReport {
     /// The delays that the latency model would have asked for, one after another.
     public var delayNanoseconds: Int64 = 0
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case files, directories, bytes
       case delayNanoseconds = "delay_ns"
     }
@@ -161,7 +161,7 @@ extension SummaryReport {
     /// Over all attempts.
     public var heldNanoseconds: Int64 = 0
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case attempts
       case heldNanoseconds = "held_ns"
     }
@@ -172,7 +172,6 @@ extension SummaryReport {
     public var directories: Int64 = 0
     public var bytes: Int64 = 0
     public var refused: Int64 = 0
-    enum CodingKeys: String, CodingKey, CaseIterable { case files, directories, bytes, refused }
   }
 
   /// Items with more than one attempt.
@@ -181,7 +180,7 @@ extension SummaryReport {
     /// The most attempts on one item, and which.
     public var attemptsMax: Int64 = 0
     public var path: String?
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case items, path
       case attemptsMax = "attempts_max"
     }
@@ -193,7 +192,7 @@ extension SummaryReport {
     public var path: String
     /// Time from trigger to outcome, summed over the chain.
     public var durationNanoseconds: Int64
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case length, path
       case durationNanoseconds = "duration_ns"
     }
@@ -205,7 +204,7 @@ extension SummaryReport {
     public var directories: Int64 = 0
     public var bytes: Int64 = 0
     public var blockedNanoseconds: Int64 = 0
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case path, files, directories, bytes
       case blockedNanoseconds = "blocked_ns"
     }
@@ -222,7 +221,7 @@ extension SummaryReport {
     public var blockedNanoseconds: Int64 = 0
     /// In this section alone; absent when the mark at its end has no counters.
     public var requestsReachingTheVolume: [String: Int64]?
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case label, time, files, directories, bytes, failures
       case blockedNanoseconds = "blocked_ns"
       case requestsReachingTheVolume = "requests_reaching_the_volume"

@@ -53,7 +53,7 @@ public struct SummaryReport: Codable, Sendable, Equatable {
 
   public init() {}
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case session, source, mountpoint, log, started, ended
     case unmountReason = "unmount_reason"
     case durationNanoseconds = "duration_ns"
@@ -78,7 +78,7 @@ extension SummaryReport {
     public var signal: String?
     /// The budget that was exceeded first, if one was.
     public var exceeded: Excess?
-    enum CodingKeys: String, CodingKey, CaseIterable {
+    enum CodingKeys: String, CodingKey {
       case command, signal, exceeded
       case isCommandWithheld = "command_withheld"
       case exitStatus = "exit_status"
@@ -93,7 +93,6 @@ extension SummaryReport {
     public var path: String
     /// `comm[pid]`.
     public var process: String
-    enum CodingKeys: String, CodingKey, CaseIterable { case budget, limit, used, path, process }
   }
 }
 

@@ -9,10 +9,6 @@ public struct WireError: Codable, Sendable, Equatable {
   /// With `invalid_scenario` only: everything that is wrong, at most 20.
   public var problems: [WireProblem]?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case code, errno, message, problems
-  }
-
   public init(code: String, errno: String? = nil, message: String, problems: [WireProblem]? = nil) {
     self.code = code
     self.errno = errno
@@ -24,10 +20,6 @@ public struct WireError: Codable, Sendable, Equatable {
 /// Body of every answer with a 4xx or 5xx status.
 public struct ErrorAnswer: Codable, Sendable, Equatable {
   public var error: WireError
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case error
-  }
 
   public init(error: WireError) {
     self.error = error
@@ -44,10 +36,6 @@ public struct WireProblem: Codable, Sendable, Equatable {
   /// What is wrong, and the remedy.
   public var message: String
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case file, line, column, message
-  }
-
   public init(file: String, line: Int64, column: Int64, message: String) {
     self.file = file
     self.line = line
@@ -59,10 +47,6 @@ public struct WireProblem: Codable, Sendable, Equatable {
 /// A line of a command's `--json` that says what failed, where all others are answers.
 public struct CommandErrorAnswer: Codable, Sendable, Equatable {
   public var error: CommandError
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case error
-  }
 
   public init(error: CommandError) {
     self.error = error
@@ -86,7 +70,7 @@ public struct CommandError: Codable, Sendable, Equatable {
   /// Of the command, unless another error follows.
   public var exitStatus: Int32
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case code, errno, message, path, problems
     case pathBase64 = "path_b64"
     case exitStatus = "exit_status"

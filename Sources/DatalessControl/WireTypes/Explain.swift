@@ -27,7 +27,7 @@ public struct ExplainAnswer: Codable, Sendable, Equatable {
   public var rules: [ExplainedRule]
   public var ruleCount: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case path, kind, state, trigger, attempt, process, parts, rules, profile, errnos
     case isTrigger = "materializes"
     case pathBase64 = "path_b64"
@@ -70,10 +70,6 @@ public struct ExplainedPart: Codable, Sendable, Equatable {
   /// The rule that decides; absent when the volume's own settings do.
   public var rule: String?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case part, value, rule
-  }
-
   public init(part: String, value: String, rule: String? = nil) {
     self.part = part
     self.value = value
@@ -88,10 +84,6 @@ public struct ExplainedRule: Codable, Sendable, Equatable {
   public var verdict: String
   /// The parts it decides, or the condition that does not hold.
   public var reason: String
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case name, verdict, reason
-  }
 
   public init(name: String, verdict: String, reason: String) {
     self.name = name

@@ -12,7 +12,7 @@ public struct GateStatus: Codable, Sendable, Equatable {
   /// The first 1,000 of the held attempts, oldest first.
   public var held: [HeldAttempt]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case name, callers, rules, held
     case isOpen = "open"
     case attemptCount = "attempt_count"
@@ -40,7 +40,7 @@ public struct GateSummary: Codable, Sendable, Equatable {
   /// Attempts that are held here now.
   public var attemptCount: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case name, callers
     case isOpen = "open"
     case attemptCount = "attempt_count"
@@ -71,7 +71,7 @@ public struct HeldAttempt: Codable, Sendable, Equatable {
   /// Present when it has been held for longer than the kernel's limit for hung tasks, and tasks may hang behind it.
   public var warning: String?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case attempt, path, kind, waiters, blocks, warning
     case pathBase64 = "path_b64"
     case heldNanoseconds = "held_ns"
@@ -100,10 +100,6 @@ public struct GateList: Codable, Sendable, Equatable {
   /// By name.
   public var gates: [GateStatus]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case gates
-  }
-
   public init(gates: [GateStatus]) {
     self.gates = gates
   }
@@ -114,13 +110,13 @@ public struct GateRequest: Codable, Sendable, Equatable {
   /// The gate's name.
   public var gate: String
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case gate
-  }
-
   public init(gate: String) {
     self.gate = gate
   }
+}
+
+extension GateRequest: WireRequest {
+  public static var keys: [String] { ["gate"] }
 }
 
 /// Body of `POST /v1/gates/release`: all that the gate holds, or what one of `count`, `attempt` and `path` says.
@@ -162,10 +158,6 @@ public struct GateAnswer: Codable, Sendable, Equatable {
   /// Attempts that were released by the request.
   public var released: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case gate, released
-  }
-
   public init(gate: String, released: Int64) {
     self.gate = gate
     self.released = released
@@ -206,7 +198,7 @@ public struct GateWaitAnswer: Codable, Sendable, Equatable {
   /// Callers that were blocked when the wait ended.
   public var callers: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case gate, callers
     case isReached = "reached"
   }

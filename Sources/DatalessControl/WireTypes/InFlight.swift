@@ -16,7 +16,7 @@ public struct InFlightAttempt: Codable, Sendable, Equatable {
   /// The first 64, oldest first.
   public var waiters: [InFlightWaiter]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case attempt, path, kind, stage, process, waiters
     case pathBase64 = "path_b64"
     case ageNanoseconds = "age_ns"
@@ -55,7 +55,7 @@ public struct InFlightWaiter: Codable, Sendable, Equatable {
   public var trigger: String
   public var blockedNanoseconds: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case pid, tid, comm, exe, trigger
     case mainThread = "main_thread"
     case exeBase64 = "exe_b64"

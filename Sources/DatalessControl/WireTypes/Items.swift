@@ -20,7 +20,7 @@ public struct VolumeItem: Codable, Sendable, Equatable {
   /// True for a resident file of which the store has another version; absent otherwise.
   public var isKept: Bool?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case path, kind, state, mode, inode
     case pathBase64 = "path_b64"
     case sizeBytes = "size_bytes"
@@ -76,10 +76,6 @@ public struct ItemPage: Codable, Sendable, Equatable {
   /// What to pass as `after` to go on; absent at the end.
   public var next: String?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case items, next
-  }
-
   public init(items: [VolumeItem], next: String? = nil) {
     self.items = items
     self.next = next
@@ -112,7 +108,7 @@ public struct ItemCounts: Codable, Sendable, Equatable {
   /// Mount points inside SOURCE, which are shown as empty directories.
   public var otherFileSystems: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case files, directories, others, bytes
     case filesDataless = "files_dataless"
     case filesMaterializing = "files_materializing"

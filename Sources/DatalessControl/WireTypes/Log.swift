@@ -3,13 +3,13 @@ public struct MarkRequest: Codable, Sendable, Equatable {
   /// At most 1,024 bytes of UTF-8.
   public var label: String
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case label
-  }
-
   public init(label: String) {
     self.label = label
   }
+}
+
+extension MarkRequest: WireRequest {
+  public static var keys: [String] { ["label"] }
 }
 
 /// Answer of `POST /v1/log/flush`: all that was recorded before is in the file.
@@ -20,7 +20,7 @@ public struct FlushAnswer: Codable, Sendable, Equatable {
   /// Records lost since the volume was mounted.
   public var lost: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case log, lost
     case logBase64 = "log_b64"
   }
@@ -38,10 +38,6 @@ public struct SequenceAnswer: Codable, Sendable, Equatable {
   /// The number of that record.
   public var seq: UInt64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case seq
-  }
-
   public init(seq: UInt64) {
     self.seq = seq
   }
@@ -52,11 +48,11 @@ public struct InterruptRequest: Codable, Sendable, Equatable {
   /// The number that a long request has in the header `dataless-request` of its answer.
   public var request: UInt64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case request
-  }
-
   public init(request: UInt64) {
     self.request = request
   }
+}
+
+extension InterruptRequest: WireRequest {
+  public static var keys: [String] { ["request"] }
 }

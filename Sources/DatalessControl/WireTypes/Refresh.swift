@@ -4,10 +4,6 @@ public struct RefreshLine: AnswerLine, Equatable {
   public var result: RefreshResult?
   public var error: WireError?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case progress, result, error
-  }
-
   public init(progress: RefreshProgress? = nil, result: RefreshResult? = nil, error: WireError? = nil) {
     self.progress = progress
     self.result = result
@@ -21,10 +17,6 @@ public struct RefreshProgress: Codable, Sendable, Equatable {
   public var directories: Int64
   /// Entries looked at.
   public var entries: Int64
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case directories, entries
-  }
 
   public init(directories: Int64, entries: Int64) {
     self.directories = directories
@@ -52,7 +44,7 @@ public struct RefreshResult: Codable, Sendable, Equatable {
   /// Whether it was cut short, by a request to interrupt it. What it found before stays so.
   public var isInterrupted: Bool
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case added, changed, gone, renamed, kept, unchanged, directories, failures
     case failureCount = "failure_count"
     case isInterrupted = "interrupted"

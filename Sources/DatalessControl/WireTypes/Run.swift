@@ -24,7 +24,7 @@ public struct RunAnswer: Codable, Sendable, Equatable {
   /// As `dataless summary --json`; absent when the log cannot be read.
   public var summary: SummaryReport?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case reason, messages, command, budget, children, rules, log, summary
     case exitStatus = "exit_status"
     case scenarioWarnings = "scenario_warnings"
@@ -59,7 +59,7 @@ public struct RunCommandEnd: Codable, Sendable, Equatable {
   /// Why it could not be started, by name.
   public var errno: String?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case signal, errno
     case exitStatus = "exit_status"
   }
@@ -159,10 +159,6 @@ public struct RunFinishedAnswer: Codable, Sendable, Equatable {
   /// What the scenario's rules did.
   public var rules: RuleCounts
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case seq, budget, rules
-  }
-
   public init(seq: UInt64, budget: BudgetStatus, rules: RuleCounts) {
     self.seq = seq
     self.budget = budget
@@ -185,7 +181,7 @@ public struct BudgetStatus: Codable, Sendable, Equatable {
   /// The first excess of each budget; empty while all hold.
   public var exceeded: [BudgetExcess]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case files, bytes, exceeded
     case maxFiles = "max_files"
     case maxBytes = "max_bytes"
@@ -217,7 +213,7 @@ public struct BudgetExcess: Codable, Sendable, Equatable {
   /// For whom.
   public var process: WireProcess?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case budget, limit, used, path, process
     case pathBase64 = "path_b64"
   }

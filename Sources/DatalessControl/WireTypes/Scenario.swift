@@ -3,13 +3,13 @@ public struct SettingsRequest: Codable, Sendable, Equatable {
   /// By name. A string is read as YAML, as `dataless set` reads it: `"5"` is the number.
   public var settings: [String: JSONValue]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case settings
-  }
-
   public init(settings: [String: JSONValue]) {
     self.settings = settings
   }
+}
+
+extension SettingsRequest: WireRequest {
+  public static var keys: [String] { ["settings"] }
 }
 
 /// Body of `POST /v1/scenario/rules`.
@@ -19,14 +19,14 @@ public struct RuleRequest: Codable, Sendable, Equatable {
   /// `first`, so that it decides before all others, or `last`. Default `first`.
   public var position: String?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case rule, position
-  }
-
   public init(rule: JSONValue, position: String? = nil) {
     self.rule = rule
     self.position = position
   }
+}
+
+extension RuleRequest: WireRequest {
+  public static var keys: [String] { ["rule", "position"] }
 }
 
 /// Answer of requests that change the scenario: what is in force now.
@@ -37,10 +37,6 @@ public struct ScenarioChange: Codable, Sendable, Equatable {
   public var rule: String?
   /// What hardly can be meant; at most 20.
   public var warnings: [WireProblem]
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case rules, rule, warnings
-  }
 
   public init(rules: Int64, rule: String? = nil, warnings: [WireProblem] = []) {
     self.rules = rules
@@ -56,8 +52,6 @@ public struct RuleCount: Codable, Sendable, Equatable {
   public var attempts: Int64
   /// How many of them it decided something of; of the others, rules before it had said it all.
   public var decided: Int64
-
-  enum CodingKeys: String, CodingKey, CaseIterable { case name, attempts, decided }
 
   public init(name: String, attempts: Int64, decided: Int64) {
     self.name = name
@@ -78,7 +72,7 @@ public struct RuleCounts: Codable, Sendable, Equatable {
   /// At most 1,000 of them, in the scenario's order.
   public var rules: [RuleCount]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case count, rules
     case neverFired = "never_fired"
   }
@@ -119,10 +113,6 @@ public struct PolicyAnswer: Codable, Sendable, Equatable {
     /// Whether what matches may materialize; `dataless scenario show` has the conditions.
     public var materialize: Bool
 
-    enum CodingKeys: String, CodingKey, CaseIterable {
-      case name, materialize
-    }
-
     public init(name: String, materialize: Bool) {
       self.name = name
       self.materialize = materialize
@@ -133,10 +123,6 @@ public struct PolicyAnswer: Codable, Sendable, Equatable {
   public var materialize: Bool
   /// Those that say something about it, in their order.
   public var rules: [Rule]
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case materialize, rules
-  }
 
   public init(materialize: Bool, rules: [Rule]) {
     self.materialize = materialize

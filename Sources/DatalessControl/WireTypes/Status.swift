@@ -55,7 +55,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   /// What a user should know, one sentence each.
   public var warnings: [String]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case pid, session, mountpoint, source, options, log, cache, started, kernel, libfuse, items, materialized,
       opens, budget, warnings, seed, gates, profile, present
     case isOffline = "offline"
@@ -129,10 +129,6 @@ public struct MaterializedCounts: Codable, Sendable, Equatable {
   /// Triggers that policy answered with an errno at once.
   public var refusals: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case files, directories, bytes, failures, refusals
-  }
-
   public init(files: Int64, directories: Int64, bytes: Int64, failures: Int64, refusals: Int64) {
     self.files = files
     self.directories = directories
@@ -149,7 +145,7 @@ public struct OpenCounts: Codable, Sendable, Equatable {
   /// All since the volume was mounted.
   public var sinceMount: OpenModeCounts
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case now
     case sinceMount = "since_mount"
   }
@@ -169,7 +165,7 @@ public struct OpenModeCounts: Codable, Sendable, Equatable {
   /// From the local content by the kernel itself; such reads do not reach the volume.
   public var passthrough: Int64
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case direct, passthrough
     case pageCache = "page_cache"
   }
@@ -200,7 +196,7 @@ public struct ProfileStatus: Codable, Sendable, Equatable {
   /// `stale` or `keep`.
   public var residentChanges: String
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case name, files, directories, errnos
     case directoryErrnos = "directory_errnos"
     case residentChanges = "resident_changes"
@@ -234,7 +230,7 @@ public struct PresentationStatus: Codable, Sendable, Equatable {
   /// The file system type is `fuse.<subtype>`.
   public var subtype: String
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case blocks, ctime, seek, state, subtype
     case stateListed = "state_listed"
   }

@@ -3,10 +3,6 @@ public struct PathsRequest: Codable, Sendable, Equatable {
   /// Relative to the volume's root; an empty path means all of it. A directory means all below it.
   public var paths: [WirePath]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case paths
-  }
-
   public init(paths: [WirePath]) {
     self.paths = paths
   }
@@ -19,13 +15,28 @@ public struct EvictRequest: Codable, Sendable, Equatable {
   /// Whether to stop at the first refusal. Default: false.
   public var stop: Bool?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case paths, stop
-  }
-
   public init(paths: [WirePath], stop: Bool? = nil) {
     self.paths = paths
     self.stop = stop
+  }
+}
+
+extension PathsRequest: WireRequest {
+  public static var keys: [String] { ["paths"] }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    paths = try container.decode([StrictRequest<WirePath>].self, forKey: .paths).map(\.body)
+  }
+}
+
+extension EvictRequest: WireRequest {
+  public static var keys: [String] { ["paths", "stop"] }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    paths = try container.decode([StrictRequest<WirePath>].self, forKey: .paths).map(\.body)
+    stop = try container.decodeIfPresent(Bool.self, forKey: .stop)
   }
 }
 
@@ -47,10 +58,6 @@ public struct TransferLine: AnswerLine, Equatable {
   public var result: TransferResult?
   public var error: WireError?
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case progress, result, error
-  }
-
   public init(progress: TransferProgress? = nil, result: TransferResult? = nil, error: WireError? = nil) {
     self.progress = progress
     self.result = result
@@ -63,10 +70,6 @@ public struct TransferProgress: Codable, Sendable, Equatable {
   public var files: Int64
   public var directories: Int64
   public var bytes: Int64
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case files, directories, bytes
-  }
 
   public init(files: Int64, directories: Int64, bytes: Int64) {
     self.files = files
@@ -93,7 +96,7 @@ public struct TransferResult: Codable, Sendable, Equatable {
   /// The path of the request at which it was cut short, and those it had not come to.
   public var unfinished: [WirePath]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case files, directories, bytes, failures, refused, unfinished
     case failureCount = "failure_count"
     case isInterrupted = "interrupted"
@@ -124,7 +127,7 @@ public struct PathFailure: Codable, Sendable, Equatable {
   /// What is wrong; lower case, no full stop.
   public var message: String
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case path, errno, message
     case pathBase64 = "path_b64"
   }

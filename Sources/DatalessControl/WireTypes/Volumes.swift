@@ -22,7 +22,7 @@ public struct MountAnswer: Codable, Sendable, Equatable {
   /// What in the scenario hardly can be meant; at most 20.
   public var scenarioWarnings: [WireProblem]
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case device, log, mountpoint, pid, session, source, warnings
     case logBase64 = "log_b64"
     case mountpointBase64 = "mountpoint_b64"
@@ -71,7 +71,7 @@ public struct UnmountAnswer: Codable, Sendable, Equatable {
   public var logBase64: String?
   public var daemon: Daemon
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case mountpoint, log, daemon
     case mountpointBase64 = "mountpoint_b64"
     case logBase64 = "log_b64"
@@ -88,10 +88,6 @@ public struct UnmountAnswer: Codable, Sendable, Equatable {
 public struct AcceptedAnswer: Codable, Sendable, Equatable {
   /// The daemon's process id, whose end means that all is cleaned up.
   public var pid: Int32
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case pid
-  }
 
   public init(pid: Int32) {
     self.pid = pid
@@ -111,7 +107,7 @@ public struct UnaskedVolume: Codable, Sendable, Equatable {
   /// False: what tells these from volumes whose daemon answered.
   public var isAsked = false
 
-  enum CodingKeys: String, CodingKey, CaseIterable {
+  enum CodingKeys: String, CodingKey {
     case mountpoint, source
     case mountpointBase64 = "mountpoint_b64"
     case sourceBase64 = "source_b64"

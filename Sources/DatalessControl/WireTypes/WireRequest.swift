@@ -7,47 +7,13 @@ public protocol WireRequest: Decodable {
   static var keys: [String] { get }
 }
 
-extension PathsRequest: WireRequest {
-  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
-
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    paths = try container.decode([StrictRequest<WirePath>].self, forKey: .paths).map(\.body)
-  }
-}
-
-extension EvictRequest: WireRequest {
-  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
-
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    paths = try container.decode([StrictRequest<WirePath>].self, forKey: .paths).map(\.body)
-    stop = try container.decodeIfPresent(Bool.self, forKey: .stop)
-  }
-}
-
 extension WirePath: WireRequest {
-  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
-}
-extension InterruptRequest: WireRequest {
-  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
-}
-extension MarkRequest: WireRequest {
-  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
-}
-extension GateRequest: WireRequest {
   public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
 }
 extension GateReleaseRequest: WireRequest {
   public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
 }
 extension GateWaitRequest: WireRequest {
-  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
-}
-extension SettingsRequest: WireRequest {
-  public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
-}
-extension RuleRequest: WireRequest {
   public static var keys: [String] { CodingKeys.allCases.map(\.rawValue) }
 }
 extension RunFinishedRequest: WireRequest {
