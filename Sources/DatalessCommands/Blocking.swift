@@ -63,14 +63,14 @@ enum RemoteCall {
   /// - Parameter what: `cannot release gate 'x' of /mnt`: what stands before the daemon's own words.
   /// - Throws: `CommandFailure`; `ControlError` where nobody answered.
   static func run<Answer: Sendable>(
-    _ mountpoint: PathArgument, _ what: String, timeout: Duration = ControlClient.defaultTimeout,
+    _ mountpoint: PathArgument, failure what: String, timeout: Duration = ControlClient.defaultTimeout,
     _ body: @escaping @Sendable (ControlClient) async throws -> Answer
   ) throws -> Answer {
-    try run(try VolumeLocator.volume(mountpoint.bytes), what, timeout: timeout, body)
+    try run(try VolumeLocator.volume(mountpoint.bytes), failure: what, timeout: timeout, body)
   }
 
   static func run<Answer: Sendable>(
-    _ volume: MountEntry, _ what: String, timeout: Duration = ControlClient.defaultTimeout,
+    _ volume: MountEntry, failure what: String, timeout: Duration = ControlClient.defaultTimeout,
     onStart: (Task<Void, Never>) -> Void = { _ in },
     _ body: @escaping @Sendable (ControlClient) async throws -> Answer
   ) throws -> Answer {

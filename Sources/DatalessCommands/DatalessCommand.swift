@@ -87,7 +87,8 @@ public struct DatalessCommand: ParsableCommand {
       // The status of `run` and `exec` is their command's, so their own has to be one that commands do not use.
       let passesStatusOn = subcommand == "run" || subcommand == "exec"
       let failure = CommandFailure(
-        usageMessage(message(for: error), arguments, subcommand), status: passesStatusOn ? .runFailed : .usage,
+        usageMessage(message(for: error), arguments: arguments, subcommand: subcommand),
+        status: passesStatusOn ? .runFailed : .usage,
         code: .usage, errno: .invalidArgument)
       // A source that `--json` has taken for its file is nothing to write to.
       guard takenSource(arguments) == nil else { return end(failure, nil) }
@@ -104,7 +105,7 @@ public struct DatalessCommand: ParsableCommand {
     }
   }
 
-  private static func usageMessage(_ text: String, _ arguments: [String], _ subcommand: String?) -> String {
+  private static func usageMessage(_ text: String, arguments: [String], subcommand: String?) -> String {
     let help = "See 'dataless \(subcommand.map { $0 + " " } ?? "")--help'."
     if subcommand == nil, let first = arguments.first, !first.hasPrefix("-") {
       return "unknown command '\(TerminalText.escaped(ArgumentBytes.decode(first)))'. \(help)"

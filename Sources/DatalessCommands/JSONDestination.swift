@@ -31,7 +31,7 @@ struct JSONDestination {
     guard descriptor >= 0 else {
       let errno = Errno(rawValue: errno)
       let remedy = errno == .noSuchAddressOrDevice ? "Nobody reads the FIFO." : "Name a file that can be written."
-      throw failure(name, errno, remedy)
+      throw failure(name, errno, remedy: remedy)
     }
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
     return JSONDestination(descriptor: descriptor, name: name, isStandardOutput: false)
@@ -42,10 +42,12 @@ struct JSONDestination {
     let name = number == STDOUT_FILENO ? "standard output" : "descriptor \(number)"
     let flags = fcntl(number, F_GETFL)
     guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
-      throw failure(name, .badFileDescriptor, "Open it for writing, as in 3> result.json.")
+      throw failure(name, .badFileDescriptor, remedy: "Open it for writing, as in 3> result.json.")
     }
     let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
-    guard copy >= 0 else { throw failure(name, Errno(rawValue: errno), "Raise the limit of open files (ulimit -n).") }
+    guard copy >= 0 else {
+      throw failure(name, Errno(rawValue: errno), remedy: "Raise the limit of open files (ulimit -n).")
+    }
     if number > STDERR_FILENO { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
     return JSONDestination(descriptor: copy, name: name, isStandardOutput: number == STDOUT_FILENO)
   }
@@ -54,11 +56,11 @@ struct JSONDestination {
   func write(_ answer: some Encodable) throws {
     let line = try WireCoding.encode(answer) + [UInt8(ascii: "\n")]
     if let errno = DescriptorWrite.all(line, to: descriptor, waitsForRoom: true).failure {
-      throw Self.failure(name, errno, "Make room there, or keep reading until the end.")
+      throw Self.failure(name, errno, remedy: "Make room there, or keep reading until the end.")
     }
   }
 
-  private static func failure(_ name: String, _ errno: Errno, _ remedy: String) -> CommandFailure {
+  private static func failure(_ name: String, _ errno: Errno, remedy: String) -> CommandFailure {
     CommandFailure("cannot write JSON to \(name): \(errno.description) (\(errno.name)). \(remedy)", status: .runFailed)
   }
 }

@@ -156,7 +156,7 @@ struct RunCommand: ParsableCommand {
       words.say("cannot say how the command ended: its status was taken by somebody else (ECHILD). Run it again.")
     }
     let children = waitForChildren(session)
-    let answer = finish(session, RunReport.request(result, children), words)
+    let answer = finish(session, request: RunReport.request(result, children), words: words)
     session.end(children.left)
     let status = RunStatus(
       result: result, children: children, budget: answer?.budget, hasExpectation: hasExpectation,
@@ -214,7 +214,7 @@ struct RunCommand: ParsableCommand {
 
   /// Tells the daemon how the command ended, and learns what it used and what the rules did; nil when the daemon does not answer.
   private func finish(
-    _ session: RunSession, _ request: RunFinishedRequest, _ words: RunWords
+    _ session: RunSession, request: RunFinishedRequest, words: RunWords
   ) -> RunFinishedAnswer? {
     guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint) else {
       words.say("cannot say what the command used: the volume's daemon ended early (ECONNREFUSED). See the log.")

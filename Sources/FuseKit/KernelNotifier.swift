@@ -51,12 +51,12 @@ public struct KernelNotifier: Sendable {
     body.parent = parent.rawValue
     body.child = child.rawValue
     body.namelen = UInt32(truncatingIfNeeded: name.count)
-    return send(cfuse_notify_delete, body, name + [0])
+    return send(cfuse_notify_delete, body: body, tail: name + [0])
   }
 
   /// Makes the kernel look every name of the volume up again at its next use. No lock. Linux 6.16 (protocol 7.44).
   public func expireAllEntries() -> Errno? {
-    send(cfuse_notify_inc_epoch, EmptyBody(), [UInt8]())
+    send(cfuse_notify_inc_epoch, body: EmptyBody(), tail: [UInt8]())
   }
 
   /// Drops the names of nodes that nobody uses, which brings a forget for each; nodes in use are left alone. No lock
@@ -68,7 +68,7 @@ public struct KernelNotifier: Sendable {
     guard nodes.count <= 65_536 else { return .invalidArgument }
     var body = cfuse_notify_prune_out()
     body.count = UInt32(nodes.count)
-    return send(cfuse_notify_prune, body, nodes.map(\.rawValue))
+    return send(cfuse_notify_prune, body: body, tail: nodes.map(\.rawValue))
   }
 
   private struct EmptyBody: BitwiseCopyable {}
@@ -78,7 +78,7 @@ public struct KernelNotifier: Sendable {
     body.ino = node.rawValue
     body.off = offset
     body.len = length
-    return send(cfuse_notify_inval_inode, body, [UInt8]())
+    return send(cfuse_notify_inval_inode, body: body, tail: [UInt8]())
   }
 
   private func entry(_ name: [UInt8], in parent: FuseNode, flags: UInt32) -> Errno? {
@@ -86,14 +86,14 @@ public struct KernelNotifier: Sendable {
     body.parent = parent.rawValue
     body.namelen = UInt32(truncatingIfNeeded: name.count)
     body.flags = flags
-    return send(cfuse_notify_inval_entry, body, name + [0])
+    return send(cfuse_notify_inval_entry, body: body, tail: name + [0])
   }
 
   /// Writes one message: header with unique 0 and the code in place of the error, body, tail.
   ///
   /// Not by libfuse, which lacks half of the messages and writes to stderr when one fails.
   private func send<Body: BitwiseCopyable, Element: BitwiseCopyable>(
-    _ code: Int32, _ body: Body, _ tail: [Element]
+    _ code: Int32, body: Body, tail: [Element]
   ) -> Errno? {
     let bodyBytes = MemoryLayout<Body>.size
     var header = fuse_out_header()

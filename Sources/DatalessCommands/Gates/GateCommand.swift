@@ -73,7 +73,9 @@ struct GateSetting: ParsableArguments {
   func set(isOpen: Bool) throws {
     let name = name
     let what = "cannot \(isOpen ? "open" : "close") a gate of \(mountpoint.description)"
-    let answer = try RemoteCall.run(mountpoint, what) { client in try await client.setGate(name, isOpen: isOpen) }
+    let answer = try RemoteCall.run(mountpoint, failure: what) { client in
+      try await client.setGate(name, isOpen: isOpen)
+    }
     if json { try StandardOutput().json(answer) }
   }
 }

@@ -26,7 +26,7 @@ struct GateListCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let list = try RemoteCall.run(mountpoint, "cannot list the gates of \(mountpoint.description)") { client in
+    let list = try RemoteCall.run(mountpoint, failure: "cannot list the gates of \(mountpoint.description)") { client in
       try await client.gates()
     }
     let output = StandardOutput()

@@ -62,7 +62,7 @@ struct GateReleaseCommand: ParsableCommand {
     let request = GateReleaseRequest(gate: name, count: count, attempt: attempt, path: path?.text, errno: fail)
     let volume = try VolumeLocator.volume(mountpoint.bytes)
     if let path { try GlobOption.check(path, option: "--path", on: volume, argument: mountpoint) }
-    let answer = try RemoteCall.run(volume, "cannot release at \(mountpoint.description)") { client in
+    let answer = try RemoteCall.run(volume, failure: "cannot release at \(mountpoint.description)") { client in
       try await client.releaseGate(request)
     }
     if json { try StandardOutput().json(answer) }

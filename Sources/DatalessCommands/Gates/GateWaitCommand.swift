@@ -51,7 +51,7 @@ struct GateWaitCommand: ParsableCommand {
     // Rounded up: a limit of 100 us is one.
     let limit = (timeout.nanoseconds + 999_999) / 1_000_000
     let request = GateWaitRequest(gate: name, callers: callers, timeoutMilliseconds: limit)
-    let answer = try RemoteCall.run(mountpoint, "cannot wait at \(mountpoint.description)") { client in
+    let answer = try RemoteCall.run(mountpoint, failure: "cannot wait at \(mountpoint.description)") { client in
       try await client.waitForGate(request)
     }
     if json { try StandardOutput().json(answer) }

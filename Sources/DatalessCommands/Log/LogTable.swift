@@ -70,7 +70,7 @@ struct LogTable {
     row.detail = json.path.map(Self.path) ?? ""
     switch record.type {
     case .materializationStarted: materializationStarted(json, &row)
-    case .materializationFinished: materializationFinished(record, processes, &row)
+    case .materializationFinished: materializationFinished(record, processes: processes, into: &row)
     case .materializationRefused:
       row.what = json.word("trigger") ?? "refused"
       row.outcome = json.word("errno") ?? "refused"
@@ -113,7 +113,7 @@ struct LogTable {
     }
   }
 
-  private func materializationFinished(_ record: LogRecord, _ processes: LogProcesses, _ row: inout LogRow) {
+  private func materializationFinished(_ record: LogRecord, processes: LogProcesses, into row: inout LogRow) {
     let json = record.json
     let start = record.attempt.flatMap { started[$0] }
     let waiters = json.objects("waiters")

@@ -37,7 +37,7 @@ struct ExplainCommand: ParsableCommand {
       throw ControlError.notAVolume(path.bytes)
     }
     let (trigger, pid) = (trigger, pid)
-    let answer = try RemoteCall.run(location.mount, "cannot explain \(path.description)") { client in
+    let answer = try RemoteCall.run(location.mount, failure: "cannot explain \(path.description)") { client in
       try await client.explain(location.relative, trigger: trigger, pid: pid)
     }
     let output = StandardOutput()

@@ -27,7 +27,7 @@ struct OfflineCommand: ParsableCommand {
 
   static func set(_ isOffline: Bool, _ mountpoint: PathArgument, json: Bool) throws {
     let what = "cannot take \(mountpoint.description) \(isOffline ? "offline" : "online")"
-    let change = try RemoteCall.run(mountpoint, what) { client in
+    let change = try RemoteCall.run(mountpoint, failure: what) { client in
       try await client.changeSettings(["offline": .bool(isOffline)])
     }
     try ScenarioChangeReport.print(change, json: json)

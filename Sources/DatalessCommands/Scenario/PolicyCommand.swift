@@ -70,7 +70,8 @@ struct PolicyCommand: ParsableCommand {
     switch try action() {
     case .show: try show()
     case .setDefault(let isOn):
-      let change = try RemoteCall.run(mountpoint, "cannot set the policy of \(mountpoint.description)") { client in
+      let change = try RemoteCall.run(mountpoint, failure: "cannot set the policy of \(mountpoint.description)") {
+        client in
         try await client.changeSettings(["materialize": .bool(isOn)])
       }
       try ScenarioChangeReport.print(change, json: json)

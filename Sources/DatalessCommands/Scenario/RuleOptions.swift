@@ -95,7 +95,7 @@ struct RuleOptions: ParsableArguments {
   func add(_ effects: [ScenarioNode.Entry], to mountpoint: PathArgument, json: Bool) throws {
     let rule = try rule(effects)
     let first = !last
-    let change = try RemoteCall.run(mountpoint, "cannot add a rule to \(mountpoint.description)") { client in
+    let change = try RemoteCall.run(mountpoint, failure: "cannot add a rule to \(mountpoint.description)") { client in
       try await client.addRule(.string(rule), first: first)
     }
     try ScenarioChangeReport.print(change, json: json)
@@ -113,7 +113,7 @@ struct RuleOptions: ParsableArguments {
     if let rule = rules.first(where: { $0.name == name }), rule.effect(effect) == nil {
       throw CommandFailure("\(what): it says nothing about '\(effect)' (EINVAL). `dataless scenario show` has it.")
     }
-    let change = try RemoteCall.run(volume, what) { client in try await client.removeRule(name) }
+    let change = try RemoteCall.run(volume, failure: what) { client in try await client.removeRule(name) }
     try ScenarioChangeReport.print(change, json: json)
   }
 }
@@ -132,7 +132,7 @@ enum RuleList {
 
   static func document(_ volume: MountEntry) throws -> ScenarioDocument {
     let name = TerminalText.escaped(volume.mountPoint)
-    let text = try RemoteCall.run(volume, "cannot read the scenario of \(name)") { try await $0.scenario() }
+    let text = try RemoteCall.run(volume, failure: "cannot read the scenario of \(name)") { try await $0.scenario() }
     return try ScenarioFile.checked { () throws(ScenarioError) in
       try ScenarioDocument(parsing: text, name: "the daemon's answer")
     }

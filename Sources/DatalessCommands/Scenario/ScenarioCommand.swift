@@ -41,7 +41,8 @@ struct ScenarioShowCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let text = try RemoteCall.run(mountpoint, "cannot show the scenario of \(mountpoint.description)") { client in
+    let text = try RemoteCall.run(mountpoint, failure: "cannot show the scenario of \(mountpoint.description)") {
+      client in
       try await client.scenario()
     }
     let output = StandardOutput()
@@ -96,7 +97,7 @@ struct ScenarioApplyCommand: ParsableCommand {
         ].filter { $0.path.first == UInt8(ascii: "/") })
     }
     ScenarioFile.say(document.warnings)
-    var change = try RemoteCall.run(volume, "cannot apply \(name) to \(mountpoint.description)") { client in
+    var change = try RemoteCall.run(volume, failure: "cannot apply \(name) to \(mountpoint.description)") { client in
       try await client.replaceScenario(document.json(pretty: false), name: name)
     }
     change.warnings = document.warnings.map { WireProblem($0) }

@@ -38,7 +38,8 @@ struct SetCommand: ParsableCommand {
 
   func run() throws {
     let settings = try withoutFiles(try parsed())
-    let change = try RemoteCall.run(mountpoint, "cannot change settings of \(mountpoint.description)") { client in
+    let change = try RemoteCall.run(mountpoint, failure: "cannot change settings of \(mountpoint.description)") {
+      client in
       try await client.changeSettings(settings)
     }
     try ScenarioChangeReport.print(change, json: json)

@@ -9,12 +9,13 @@ final class LongRequest: Sendable {
 
   /// - Returns: nil when it was interrupted, and there is nothing to say about what was done.
   func run<Answer: Sendable>(
-    _ volume: MountEntry, _ what: String, _ body: @escaping @Sendable (ControlClient) async throws -> Answer
+    _ volume: MountEntry, failure what: String, _ body: @escaping @Sendable (ControlClient) async throws -> Answer
   ) throws -> Answer? {
     if signal.isRaised { return nil }
     defer { signal.onRaise(nil) }
     do {
-      return try RemoteCall.run(volume, what, onStart: { [signal] task in signal.onRaise { task.cancel() } }, body)
+      return try RemoteCall.run(
+        volume, failure: what, onStart: { [signal] task in signal.onRaise { task.cancel() } }, body)
     } catch is CancellationError {
       return nil
     }

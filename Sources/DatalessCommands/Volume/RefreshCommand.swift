@@ -32,7 +32,7 @@ struct RefreshCommand: ParsableCommand {
     var failed: Int64 = 0
     let long = LongRequest()
     for (volume, paths) in try MountedVolumes.locate(paths) {
-      guard let result = try Self.refresh(volume, paths, long) else {
+      guard let result = try Self.refresh(volume, paths: paths, long: long) else {
         long.cut(at: volume.mountPoint, paths)
         continue
       }
@@ -53,10 +53,10 @@ struct RefreshCommand: ParsableCommand {
   }
 
   private static func refresh(
-    _ volume: MountEntry, _ paths: [[UInt8]], _ long: LongRequest
+    _ volume: MountEntry, paths: [[UInt8]], long: LongRequest
   ) throws -> RefreshResult? {
     let mountPoint = TerminalText.escaped(volume.mountPoint)
-    return try long.run(volume, "cannot refresh \(mountPoint)") { client in
+    return try long.run(volume, failure: "cannot refresh \(mountPoint)") { client in
       let line = ProgressLine()
       defer { line.clear() }
       return try await client.refresh(paths) { progress in

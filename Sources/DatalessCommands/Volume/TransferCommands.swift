@@ -84,7 +84,7 @@ struct Transfer: Sendable {
     var failed: Int64 = 0
     let long = LongRequest()
     for (volume, paths) in try MountedVolumes.locate(paths) {
-      guard let result = try transfer(volume, paths, long, call) else {
+      guard let result = try transfer(volume, paths: paths, long: long, call) else {
         long.cut(at: volume.mountPoint, paths)
         continue
       }
@@ -110,10 +110,10 @@ struct Transfer: Sendable {
 
   /// - Returns: nil when it was interrupted before there was anything to say.
   private func transfer(
-    _ volume: MountEntry, _ paths: [[UInt8]], _ long: LongRequest, _ call: @escaping Call
+    _ volume: MountEntry, paths: [[UInt8]], long: LongRequest, _ call: @escaping Call
   ) throws -> TransferResult? {
     let verb = verb
-    return try long.run(volume, "cannot \(action) on \(TerminalText.escaped(volume.mountPoint))") { client in
+    return try long.run(volume, failure: "cannot \(action) on \(TerminalText.escaped(volume.mountPoint))") { client in
       let line = ProgressLine()
       defer { line.clear() }
       return try await call(client, paths) { progress in

@@ -13,8 +13,8 @@ extension ControlClient {
   ///
   /// - Throws: `CancellationError` when the task was cancelled and the daemon did not say how far it came in time.
   func follow<Line: AnswerLine>(
-    _ type: Line.Type, _ route: ControlRoute, _ request: some Encodable,
-    _ progress: @escaping @Sendable (Line.Progress) -> Void
+    _ type: Line.Type, route: ControlRoute, request: some Encodable,
+    progress: @escaping @Sendable (Line.Progress) -> Void
   ) async throws -> Line.Result {
     let body = try WireCoding.encode(request)
     let ids = AsyncStream<UInt64>.makeStream()
@@ -24,7 +24,7 @@ extension ControlClient {
       let response = try await send(route, body: body, deadline: nil)
       let id = response.headers.first(name: ControlRoute.requestHeader).flatMap { UInt64($0) }
       if let id { ids.continuation.yield(id) }
-      return try await read(Line.self, response, progress)
+      return try await read(Line.self, in: response, progress: progress)
     }
     let interruption = Mutex<Task<Void, Never>?>(nil)
     let result: Result<Line.Result, any Error> = await withTaskCancellationHandler {
@@ -49,7 +49,7 @@ extension ControlClient {
   }
 
   private func read<Line: AnswerLine>(
-    _ type: Line.Type, _ response: HTTPClientResponse, _ progress: @Sendable (Line.Progress) -> Void
+    _ type: Line.Type, in response: HTTPClientResponse, progress: @Sendable (Line.Progress) -> Void
   ) async throws -> Line.Result {
     var lines = LineSplitter()
     do {

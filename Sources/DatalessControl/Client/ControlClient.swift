@@ -97,7 +97,7 @@ public final class ControlClient: Sendable {
     _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) -> Void = { _ in }
   ) async throws -> TransferResult {
     let request = PathsRequest(paths: paths.map { WirePath($0) })
-    return try await follow(TransferLine.self, .materialize, request, progress)
+    return try await follow(TransferLine.self, route: .materialize, request: request, progress: progress)
   }
 
   /// Evicts files, and directories with all that is below them.
@@ -107,7 +107,7 @@ public final class ControlClient: Sendable {
     _ paths: [[UInt8]], stops: Bool = false, progress: @escaping @Sendable (TransferProgress) -> Void = { _ in }
   ) async throws -> TransferResult {
     let request = EvictRequest(paths: paths.map { WirePath($0) }, stop: stops ? true : nil)
-    return try await follow(TransferLine.self, .evict, request, progress)
+    return try await follow(TransferLine.self, route: .evict, request: request, progress: progress)
   }
 
   /// Lists known directories of the store again: those that hold the paths, and what is listed below them.
@@ -115,7 +115,7 @@ public final class ControlClient: Sendable {
     _ paths: [[UInt8]], progress: @escaping @Sendable (RefreshProgress) -> Void = { _ in }
   ) async throws -> RefreshResult {
     let request = PathsRequest(paths: paths.map { WirePath($0) })
-    return try await follow(RefreshLine.self, .refresh, request, progress)
+    return try await follow(RefreshLine.self, route: .refresh, request: request, progress: progress)
   }
 
   public func mark(_ label: String) async throws -> SequenceAnswer {

@@ -23,12 +23,12 @@ public struct LogExpansion: Sendable {
     var output: [UInt8] = []
     let object = record.json
     output.reserveCapacity(object.bytes.count + 1_024)
-    write(object, processes, object.bytes.count + Self.addedBytesMax, to: &output)
+    write(object, processes: processes, limit: object.bytes.count + Self.addedBytesMax, to: &output)
     return output
   }
 
   /// - Parameter limit: Of the output's length; beyond, nothing is expanded any more.
-  private func write(_ object: JSONObject, _ processes: LogProcesses, _ limit: Int, to output: inout [UInt8]) {
+  private func write(_ object: JSONObject, processes: LogProcesses, limit: Int, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "{"))
     for (index, field) in object.fields.enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
@@ -37,9 +37,9 @@ public struct LogExpansion: Sendable {
       output += "\":".utf8
       let key = object.bytes[field.key]
       if key.elementsEqual("process".utf8), let id = object.unsigned("process").flatMap({ UInt32(exactly: $0) }) {
-        process(id, of: object, processes, limit, to: &output)
+        process(id, of: object, processes: processes, limit: limit, to: &output)
       } else if key.elementsEqual("waiters".utf8), object.bytes[field.value.lowerBound] == UInt8(ascii: "[") {
-        waiters(object, processes, limit, to: &output)
+        waiters(object, processes: processes, limit: limit, to: &output)
       } else {
         output += object.bytes[field.value]
       }
@@ -47,12 +47,12 @@ public struct LogExpansion: Sendable {
     output.append(UInt8(ascii: "}"))
   }
 
-  private func waiters(_ object: JSONObject, _ processes: LogProcesses, _ limit: Int, to output: inout [UInt8]) {
+  private func waiters(_ object: JSONObject, processes: LogProcesses, limit: Int, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "["))
     for (index, waiter) in object.objects("waiters").enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
       if index < Self.waitersMax {
-        write(waiter, processes, limit, to: &output)
+        write(waiter, processes: processes, limit: limit, to: &output)
       } else {
         output += waiter.text
       }
@@ -61,7 +61,7 @@ public struct LogExpansion: Sendable {
   }
 
   private func process(
-    _ id: UInt32, of object: JSONObject, _ processes: LogProcesses, _ limit: Int, to output: inout [UInt8]
+    _ id: UInt32, of object: JSONObject, processes: LogProcesses, limit: Int, to output: inout [UInt8]
   ) {
     output += "{\"id\":\(id)".utf8
     if let process = processes[id], output.count < limit {
@@ -85,7 +85,7 @@ public struct LogExpansion: Sendable {
   }
 
   /// A text, a number, a word, or an array of texts: what the daemon writes of a process.
-  private func isPlain(_ value: ArraySlice<UInt8>, _ elements: [Range<Int>], _ object: JSONObject) -> Bool {
+  private func isPlain(_ value: ArraySlice<UInt8>, elements: [Range<Int>], of object: JSONObject) -> Bool {
     switch value.first {
     case UInt8(ascii: "{"): false
     case UInt8(ascii: "["): elements.allSatisfy { object.bytes[$0.lowerBound] == UInt8(ascii: "\"") }
@@ -94,7 +94,8 @@ public struct LogExpansion: Sendable {
   }
 
   private func copy(_ key: StaticString, of object: JSONObject, to output: inout [UInt8]) {
-    guard let value = object.raw(key), value.count <= Self.valueBytesMax, isPlain(value, object.elements(key), object)
+    guard let value = object.raw(key), value.count <= Self.valueBytesMax,
+      isPlain(value, elements: object.elements(key), of: object)
     else { return }
     output += ",\"\(key)\":".utf8
     output += value

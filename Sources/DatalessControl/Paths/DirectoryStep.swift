@@ -37,13 +37,14 @@ final class DirectoryStep: Sendable {
 
   /// The root of this process.
   static func root() throws(Distrust) -> DirectoryStep {
-    try DirectoryStep(opened(CLINUX_AT_FDCWD, [UInt8(ascii: "/")], [UInt8(ascii: "/")]), [UInt8(ascii: "/")])
+    try DirectoryStep(
+      opened(CLINUX_AT_FDCWD, name: [UInt8(ascii: "/")], path: [UInt8(ascii: "/")]), [UInt8(ascii: "/")])
   }
 
   /// What a name stands for: a directory, a link or anything else; a link is not followed.
   func child(_ name: [UInt8]) throws(Distrust) -> DirectoryStep {
     let path = PathBytes.join(path, name)
-    return try DirectoryStep(Self.opened(descriptor, name, path), path)
+    return try DirectoryStep(Self.opened(descriptor, name: name, path: path), path)
   }
 
   /// Makes a directory; one that is there already is no error.
@@ -75,7 +76,7 @@ final class DirectoryStep: Sendable {
     return CInt(result)
   }
 
-  private static func opened(_ directory: CInt, _ name: [UInt8], _ path: [UInt8]) throws(Distrust) -> CInt {
+  private static func opened(_ directory: CInt, name: [UInt8], path: [UInt8]) throws(Distrust) -> CInt {
     let result = (name + [0]).withUnsafeBytes {
       clinux_openat(
         directory, $0.assumingMemoryBound(to: CChar.self).baseAddress!,

@@ -48,7 +48,7 @@ public enum SessionPaths {
     isSystem: Bool = rootOwnsRun()
   ) -> String {
     if userID == 0, isSystem { return "/var/cache/dataless" }
-    return base("XDG_CACHE_HOME", "/.cache", userID, environment) + "/dataless"
+    return base("XDG_CACHE_HOME", below: "/.cache", userID: userID, environment: environment) + "/dataless"
   }
 
   /// The default directory of logs: root `/var/log/dataless`, else `${XDG_STATE_HOME:-~/.local/state}/dataless/logs`.
@@ -57,7 +57,7 @@ public enum SessionPaths {
     isSystem: Bool = rootOwnsRun()
   ) -> String {
     if userID == 0, isSystem { return "/var/log/dataless" }
-    return base("XDG_STATE_HOME", "/.local/state", userID, environment) + "/dataless/logs"
+    return base("XDG_STATE_HOME", below: "/.local/state", userID: userID, environment: environment) + "/dataless/logs"
   }
 
   /// `<time>-<session>.jsonl`, such as `20260102T030405Z-0123456789ab.jsonl`; names sort by time.
@@ -112,7 +112,7 @@ public enum SessionPaths {
   }
 
   private static func base(
-    _ variable: String, _ below: String, _ userID: UInt32, _ environment: [String: String]
+    _ variable: String, below: String, userID: UInt32, environment: [String: String]
   ) -> String {
     if let value = directory(environment[variable]) { return value }
     return (directory(environment["HOME"]) ?? homeDirectory(userID) ?? "/tmp/dataless-\(userID)") + below

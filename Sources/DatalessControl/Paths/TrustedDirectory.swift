@@ -24,7 +24,7 @@ public final class TrustedDirectory: Sendable {
 
   /// Checks a directory that was walked to.
   convenience init(_ step: DirectoryStep, owner: UInt32, others: Others) throws(Distrust) {
-    try Self.check(step.facts, owner, others, step.path)
+    try Self.check(step.facts, owner: owner, others: others, path: step.path)
     self.init(taking: try step.reopened(), path: step.path, owner: owner)
   }
 
@@ -33,7 +33,7 @@ public final class TrustedDirectory: Sendable {
   public func path(of name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 
   private static func check(
-    _ facts: DirectoryStep.Facts, _ owner: UInt32, _ others: Others, _ path: [UInt8]
+    _ facts: DirectoryStep.Facts, owner: UInt32, others: Others, path: [UInt8]
   ) throws(Distrust) {
     guard facts.owner == owner else { throw Distrust(path, .owner(facts.owner)) }
     guard facts.mode & (others == .nothing ? 0o077 : 0o022) == 0 else {
@@ -60,7 +60,7 @@ public final class TrustedDirectory: Sendable {
     }
     let child = TrustedDirectory(
       taking: try open(name, O_RDONLY | CLINUX_O_DIRECTORY), path: PathBytes.join(path, name), owner: owner)
-    try Self.check(try facts(of: child.descriptor, name), owner, others, child.path)
+    try Self.check(try facts(of: child.descriptor, name), owner: owner, others: others, path: child.path)
     return child
   }
 

@@ -41,7 +41,7 @@ extension SummaryBuilder {
       topLevel[top].bytes = topLevel[top].bytes.plus(bytes)
       sections.current.files += count
       sections.current.bytes = sections.current.bytes.plus(bytes)
-      groups.with(process, processes, isCommand: isCommand) {
+      groups.with(process, processes: processes, isCommand: isCommand) {
         $0.files += count
         $0.bytes = $0.bytes.plus(bytes)
       }
@@ -50,13 +50,13 @@ extension SummaryBuilder {
       report.materialized.directories += 1
       topLevel[top].directories += 1
       sections.current.directories += 1
-      groups.with(process, processes, isCommand: isCommand) { $0.directories += 1 }
+      groups.with(process, processes: processes, isCommand: isCommand) { $0.directories += 1 }
     case "cancelled": report.materialized.cancelled += 1
     case let errno:
       report.materialized.failures += 1
       report.failures[errno, default: 0] += 1
       sections.current.failures += 1
-      groups.with(process, processes, isCommand: isCommand) { $0.failures += 1 }
+      groups.with(process, processes: processes, isCommand: isCommand) { $0.failures += 1 }
     }
     if let id = record.attempt { settle(id) { $0.isFinished = true } }
   }

@@ -54,7 +54,7 @@ struct SummaryFiles: Sendable {
     _ path: [UInt8], size: Int64, isFile: Bool, handle: UInt64?, by process: FileSummary.Process?
   ) -> Int {
     let row = row(of: path)
-    if isFile { details?.note(row, path, process) }
+    if isFile { details?.note(row, path: path, process: process) }
     if let handle, Self.isWatched(handle), handles[handle] == nil { handles[handle] = OpenHandle(row: row) }
     versions[row].size = max(versions[row].size, size)
     let count = versions[row].attempts
@@ -102,7 +102,7 @@ struct SummaryFiles: Sendable {
   }
 
   mutating func waited(_ row: Int, _ path: [UInt8], nanoseconds: Int64, isUnderWay: Bool) {
-    details?.waited(row, path, nanoseconds, isUnderWay)
+    details?.waited(row, path: path, nanoseconds: nanoseconds, isUnderWay: isUnderWay)
   }
 
   // MARK: What becomes of files
@@ -172,13 +172,13 @@ struct SummaryFiles: Sendable {
   mutating func told(_ handle: HandleRecord, isOpen: Bool, groups: [Int], by processes: [FileSummary.Process?]) {
     let known = handle.number.flatMap { isOpen ? handles[$0] : handles.removeValue(forKey: $0) }
     guard let row = known?.row ?? row(of: handle) else { return }
-    for process in processes { details?.note(row, handle.path, process) }
-    guard isOpen, let number = handle.number else { return read(handle, row, groups) }
+    for process in processes { details?.note(row, path: handle.path, process: process) }
+    guard isOpen, let number = handle.number else { return read(handle, row: row, groups: groups) }
     // It will be told again, with all that was read until then: once is enough.
     handles[number] = OpenHandle(row: row, record: handle, groups: groups)
   }
 
-  private mutating func read(_ handle: HandleRecord, _ row: Int, _ groups: [Int]) {
+  private mutating func read(_ handle: HandleRecord, row: Int, groups: [Int]) {
     versions[row].noteRead(handle)
     for (reader, group) in zip(handle.readers, groups) {
       uses[UseKey(row: row, group: group), default: .init()].add(reader.reads, isMinimum: handle.isCachedBefore)
@@ -187,7 +187,7 @@ struct SummaryFiles: Sendable {
 
   mutating func unseen(_ path: [UInt8], by process: FileSummary.Process?) {
     let row = row(of: path)
-    details?.note(row, path, process)
+    details?.note(row, path: path, process: process)
     versions[row].isUnseen = true
   }
 
@@ -195,7 +195,7 @@ struct SummaryFiles: Sendable {
   mutating func endHandles() {
     for (_, handle) in handles.sorted(by: { $0.key < $1.key }) {
       versions[handle.row].openHandles += 1
-      if let record = handle.record { read(record, handle.row, handle.groups) }
+      if let record = handle.record { read(record, row: handle.row, groups: handle.groups) }
     }
     handles = [:]
   }

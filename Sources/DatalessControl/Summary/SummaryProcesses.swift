@@ -79,7 +79,7 @@ struct SummaryProcesses: Sendable {
 
   /// - Parameter isCommand: Whether a command of ours asked for it, which has no id.
   mutating func with(
-    _ id: UInt32?, _ processes: LogProcesses, isCommand: Bool = false, _ body: (inout ProcessSummary) -> Void
+    _ id: UInt32?, processes: LogProcesses, isCommand: Bool = false, _ body: (inout ProcessSummary) -> Void
   ) {
     body(&groups[index(of: id, processes, isCommand: isCommand)].summary)
   }

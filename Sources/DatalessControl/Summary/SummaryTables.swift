@@ -10,7 +10,7 @@ enum SummaryTables {
     .init("FILES", .right), .init("DIRS", .right), .init("BYTES", .right), .init("BLOCKED", .right),
   ]
 
-  private static func amounts(_ files: Int64, _ directories: Int64, _ bytes: Int64, _ blocked: Int64) -> [String] {
+  private static func amounts(files: Int64, directories: Int64, bytes: Int64, blocked: Int64) -> [String] {
     [
       HumanText.count(files), HumanText.count(directories), HumanText.size(bytes),
       HumanText.duration(nanoseconds: blocked),
@@ -29,12 +29,14 @@ enum SummaryTables {
       let starter = process.startedBy.map { "\(name($0.comm, $0.exe))[\($0.pid)]" } ?? "-"
       let who = process.isCommand ? "dataless materialize" : name(process.comm, process.exe)
       table.rows.append(
-        amounts(process.files, process.directories, process.bytes, process.blocked.sumNanoseconds) + [
-          who + pid, HumanText.count(process.pidCount), starter,
-          process.blocked.parallelism.map(SummaryText.parallelism) ?? "-", verdict(process),
-        ])
+        amounts(
+          files: process.files, directories: process.directories, bytes: process.bytes,
+          blocked: process.blocked.sumNanoseconds) + [
+            who + pid, HumanText.count(process.pidCount), starter,
+            process.blocked.parallelism.map(SummaryText.parallelism) ?? "-", verdict(process),
+          ])
     }
-    return table.lines + more(processes.count, rowsMax, "process", "processes")
+    return table.lines + more(processes.count, rowsMax: rowsMax, noun: "process", plural: "processes")
   }
 
   private static func verdict(_ process: ProcessSummary) -> String {
@@ -57,10 +59,12 @@ enum SummaryTables {
     var table = TextTable(amounts + [.init("TOP-LEVEL DIRECTORY")])
     for directory in used.prefix(rowsMax) {
       table.rows.append(
-        amounts(directory.files, directory.directories, directory.bytes, directory.blockedNanoseconds)
+        amounts(
+          files: directory.files, directories: directory.directories, bytes: directory.bytes,
+          blocked: directory.blockedNanoseconds)
           + [TerminalText.escaped(directory.path)])
     }
-    return table.lines + more(used.count, rowsMax, "directory", "directories")
+    return table.lines + more(used.count, rowsMax: rowsMax, noun: "directory", plural: "directories")
   }
 
   private static func sections(_ sections: [SummaryReport.Section]) -> [String] {
@@ -68,15 +72,17 @@ enum SummaryTables {
     var table = TextTable(amounts + [.init("FAILURES", .right), .init("AFTER MARK", widthMax: 40), .init("REQUESTS")])
     for section in sections {
       table.rows.append(
-        amounts(section.files, section.directories, section.bytes, section.blockedNanoseconds) + [
-          HumanText.count(section.failures), section.label.map { TerminalText.escaped($0) } ?? "(before the first)",
-          section.requestsReachingTheVolume.map(HumanText.counts) ?? "not known",
-        ])
+        amounts(
+          files: section.files, directories: section.directories, bytes: section.bytes,
+          blocked: section.blockedNanoseconds) + [
+            HumanText.count(section.failures), section.label.map { TerminalText.escaped($0) } ?? "(before the first)",
+            section.requestsReachingTheVolume.map(HumanText.counts) ?? "not known",
+          ])
     }
     return table.lines
   }
 
-  private static func more(_ count: Int, _ rowsMax: Int, _ noun: String, _ plural: String) -> [String] {
+  private static func more(_ count: Int, rowsMax: Int, noun: String, plural: String) -> [String] {
     count > rowsMax
       ? ["... and \(HumanText.count(Int64(count - rowsMax), noun, plural: plural)) more (--json has all)"] : []
   }

@@ -31,7 +31,7 @@ extension ControlRequestHandler {
     }
   }
 
-  func scenario(_ route: ControlRoute, _ request: Request, _ parameters: RequestQuery) async throws -> Response {
+  func scenario(_ route: ControlRoute, _ request: Request, parameters: RequestQuery) async throws -> Response {
     let by = Self.origin(request)
     switch route {
     case .replaceScenario:

@@ -62,17 +62,17 @@ struct ControlRequestHandler: Sendable {
     case .items: return try Self.json(try await backend.items(Self.itemQuery(query)))
     case .materialize:
       let paths = try await Self.paths(request)
-      return stream(TransferLine.self, current) { try await backend.materialize(paths, progress: $0) }
+      return stream(TransferLine.self, for: current) { try await backend.materialize(paths, progress: $0) }
     case .evict:
       let body = try await Self.decode(EvictRequest.self, request)
       let paths = try Self.checked(body.paths)
-      return stream(TransferLine.self, current) {
+      return stream(TransferLine.self, for: current) {
         try await backend.evict(paths, stops: body.stop ?? false, progress: $0)
       }
     case .refresh:
       let paths = try await Self.paths(request)
       let origin = Self.origin(request)
-      return stream(RefreshLine.self, current) { try await backend.refresh(paths, by: origin, progress: $0) }
+      return stream(RefreshLine.self, for: current) { try await backend.refresh(paths, by: origin, progress: $0) }
     case .mark:
       let label = try await Self.decode(MarkRequest.self, request).label
       guard (1...1_024).contains(label.unicodeScalars.count) else {
@@ -89,7 +89,7 @@ struct ControlRequestHandler: Sendable {
     case .flushLog: return try Self.json(try await backend.flushLog())
     case .gates, .releaseGate, .openGate, .closeGate, .waitForGate: return try await gate(route, request)
     case .scenario, .replaceScenario, .changeSettings, .addRule, .removeRule, .explain:
-      return try await scenario(route, request, query)
+      return try await scenario(route, request, parameters: query)
     case .events: return events(try await backend.events())
     case .runFinished:
       let body = try await Self.decode(RunFinishedRequest.self, request)
@@ -117,7 +117,7 @@ struct ControlRequestHandler: Sendable {
   /// Progress lines, then one line with the result or an error. The work ends early when it is interrupted, the peer has
   /// gone, or the server stops.
   private func stream<Line: AnswerLine>(
-    _ type: Line.Type, _ current: RunningRequest,
+    _ type: Line.Type, for current: RunningRequest,
     _ work:
       @escaping @Sendable (
         @escaping @Sendable (Line.Progress) async throws -> Void

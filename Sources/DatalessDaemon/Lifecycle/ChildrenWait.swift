@@ -75,7 +75,7 @@ extension CommandRunner {
     var isNoticed = false
     var lateLooks = 0
     while true {
-      func wait(_ end: ChildrenWait.End, _ left: [pid_t] = [], _ underWay: Int = 0) -> ChildrenWait {
+      func wait(_ end: ChildrenWait.End, left: [pid_t] = [], underWay: Int = 0) -> ChildrenWait {
         var wait = Self.look(at: left, atMost: descriptors)
         (wait.end, wait.milliseconds, wait.attempts) = (end, Deadline.now() - start, underWay)
         return wait
@@ -83,17 +83,19 @@ extension CommandRunner {
       guard let left = children.left() else { return wait(.unknown) }
       let underWay = left.isEmpty ? attempts() : 0
       if left.isEmpty, underWay == 0 { return wait(.noneLeft) }
-      if hasReaped(daemon) { return wait(.volumeEnded, left, underWay) }
-      if let signal = state.withLock({ $0.signals.interruption }) { return wait(.interrupted(signal), left, underWay) }
+      if hasReaped(daemon) { return wait(.volumeEnded, left: left, underWay: underWay) }
+      if let signal = state.withLock({ $0.signals.interruption }) {
+        return wait(.interrupted(signal), left: left, underWay: underWay)
+      }
       if deadline.hasPassed {
-        let end = wait(.timeUp, left, underWay)
+        let end = wait(.timeUp, left: left, underWay: underWay)
         lateLooks += 1
         // They may have ended just now; what they leave behind is ours by now.
         if end.leftCount > 0 || left.isEmpty || lateLooks > Self.lateLooksMax { return end }
       }
       if !isNoticed, Deadline.now() - start > Self.noticeMilliseconds {
         isNoticed = true
-        notice(wait(.timeUp, left, underWay))
+        notice(wait(.timeUp, left: left, underWay: underWay))
       }
       let step = Deadline(milliseconds: min(Self.stepMilliseconds, Int(deadline.remaining)))
       children.pause(left, orUntilEndOf: daemonDescriptor, until: step)

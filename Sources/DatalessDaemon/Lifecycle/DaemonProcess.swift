@@ -29,7 +29,7 @@ public enum DaemonProcess {
     let volume: any VolumeRunning
     do {
       volume = try makeVolume(configuration)
-      observeEnd(of: volume, signals, configuration, launcher)
+      observeEnd(of: volume, signals: signals, configuration: configuration, launcher: launcher)
       try volume.start()
     } catch {
       removeMountpoint(configuration)
@@ -54,7 +54,7 @@ public enum DaemonProcess {
   }
 
   private static func observeEnd(
-    of volume: any VolumeRunning, _ signals: SignalWaiter, _ configuration: VolumeConfiguration, _ launcher: CInt?
+    of volume: any VolumeRunning, signals: SignalWaiter, configuration: VolumeConfiguration, launcher: CInt?
   ) {
     signals.start(
       first: { volume.requestEnd(reason: $0) },

@@ -21,7 +21,7 @@ public enum Leftovers {
     guard let mounts = try? MountTable.current() else { return }
     var caches = caches
     if let directory = try? SessionPaths.openRuntime(runtime), let names = try? directory.names() {
-      for name in names where isDevice(name) { removeVolume(name, directory, mounts, &caches) }
+      for name in names where isDevice(name) { removeVolume(name, in: directory, mounts: mounts, caches: &caches) }
       if names.contains(TemporaryMountpoint.directoryName) { removeMountpoints(directory, mounts) }
     }
     for (index, cache) in caches.enumerated() where !caches[..<index].contains(cache) {
@@ -40,7 +40,7 @@ public enum Leftovers {
   }
 
   private static func removeVolume(
-    _ name: [UInt8], _ runtime: TrustedDirectory, _ mounts: MountTable, _ caches: inout [[UInt8]]
+    _ name: [UInt8], in runtime: TrustedDirectory, mounts: MountTable, caches: inout [[UInt8]]
   ) {
     guard let directory = try? runtime.directory(name),
       let lock = try? directory.file(VolumeDirectory.lockName, O_RDWR)

@@ -13,13 +13,13 @@ enum ProcReader {
   ///
   /// - Returns: the bytes read, or the errno as a negative number: -ENOENT or -ESRCH when there is no such thread.
   static func read(_ id: Int32, _ name: StaticString, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-    withPath(id, name) { read($0, into: buffer) }
+    withPath(id, file: name) { read($0, into: buffer) }
   }
 
   /// Reads /proc/`id`/task/`id`/stat: /proc/`id`/stat adds up the times of all threads of the process first, a millisecond
   /// with 8,000 of them.
   static func readStat(_ id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-    withPath(id, "stat", inTask: true) { read($0, into: buffer) }
+    withPath(id, file: "stat", inTask: true) { read($0, into: buffer) }
   }
 
   private static func read(_ path: UnsafePointer<CChar>, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
@@ -34,7 +34,7 @@ enum ProcReader {
   ///
   /// - Returns: the bytes written, `buffer.count` if the target did not fit; or the errno as a negative number.
   static func readExecutable(_ id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-    withPath(id, "exe") { path in
+    withPath(id, file: "exe") { path in
       let count = readlinkat(root, path, buffer.baseAddress!, buffer.count)
       return count >= 0 ? count : -Int(errno)
     }
@@ -55,12 +55,12 @@ enum ProcReader {
   ///
   /// - Returns: -1 on any failure.
   static func pinExecutable(_ id: Int32) -> Int32 {
-    withPath(id, "exe") { openat(root, $0, CLINUX_O_PATH | CLINUX_O_NOFOLLOW | O_CLOEXEC) }
+    withPath(id, file: "exe") { openat(root, $0, CLINUX_O_PATH | CLINUX_O_NOFOLLOW | O_CLOEXEC) }
   }
 
   /// st_ino of what /proc/`id`/`name` leads to; nil on any failure. Only for `ns/user`, which takes no lock of the process.
   static func inode(_ id: Int32, _ name: StaticString) -> UInt64? {
-    withPath(id, name) { path in
+    withPath(id, file: name) { path in
       var status = stat()
       return fstatat(root, path, &status, 0) == 0 ? UInt64(status.st_ino) : nil
     }
@@ -79,7 +79,7 @@ enum ProcReader {
 
   /// `id`/`name`, or `id`/task/`id`/`name`, relative to /proc.
   private static func withPath<Result>(
-    _ id: Int32, _ name: StaticString, inTask: Bool = false, _ body: (UnsafePointer<CChar>) -> Result
+    _ id: Int32, file name: StaticString, inTask: Bool = false, _ body: (UnsafePointer<CChar>) -> Result
   ) -> Result {
     // Twice 10 digits, "/task/", a slash, the name and a NUL.
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in

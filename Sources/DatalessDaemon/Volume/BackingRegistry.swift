@@ -26,9 +26,10 @@ final class BackingRegistry: Sendable {
   }
 
   /// The backing for one more open of a node; nil when it cannot be had, and the open must be a cached one.
-  func acquire(_ node: NodeID, _ engine: Engine, _ reference: ContentReference) -> BackingID? {
+  func acquire(_ node: NodeID, engine: Engine, reference: ContentReference) -> BackingID? {
     if let known = join(node, nil) { return known }
-    guard let session = session.withLock({ $0 }), let made = register(session, engine, reference) else { return nil }
+    guard let session = session.withLock({ $0 }), let made = register(session, engine: engine, reference: reference)
+    else { return nil }
     guard let shared = join(node, made), shared != made else { return made }
     try? session.unregisterBacking(made)
     return shared
@@ -56,7 +57,7 @@ final class BackingRegistry: Sendable {
     if let last { try? session.withLock { $0 }?.unregisterBacking(last) }
   }
 
-  private func register(_ session: FuseSession, _ engine: Engine, _ reference: ContentReference) -> BackingID? {
+  private func register(_ session: FuseSession, engine: Engine, reference: ContentReference) -> BackingID? {
     guard let raw = engine.openContentDescriptor(reference) else { return nil }
     let file = FileDescriptor(rawValue: raw)
     // The kernel holds the file by itself.

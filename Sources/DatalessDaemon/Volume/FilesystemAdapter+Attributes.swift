@@ -5,27 +5,28 @@ import SystemPackage
 /// Extended attributes: SOURCE's, and the one that tells the state of an item.
 extension FilesystemAdapter {
   func getxattr(_ node: FuseNode, name: FuseName, context: RequestContext, reply: consuming XattrReply) {
-    answer(node, name.bytes, context, reply)
+    answer(node, name: name.bytes, context: context, reply: reply)
   }
 
   func listxattr(_ node: FuseNode, context: RequestContext, reply: consuming XattrReply) {
-    answer(node, nil, context, reply)
+    answer(node, name: nil, context: context, reply: reply)
   }
 
   /// - Parameter name: nil: the names are to be listed.
   private func answer(
-    _ node: FuseNode, _ name: UnsafeBufferPointer<UInt8>?, _ context: RequestContext, _ reply: consuming XattrReply
+    _ node: FuseNode, name: UnsafeBufferPointer<UInt8>?, context: RequestContext, reply: consuming XattrReply
   ) {
     switch engine.extendedAttributeCall(NodeID(node), name: name) {
     case .value(let value): reply.value(value)
     case .absent: reply.fail(.noData)
-    case .ask(let listed): ask(node, name.map(Array.init), listed, context.threadID, reply)
+    case .ask(let listed):
+      ask(node, name: name.map(Array.init), listed: listed, threadID: context.threadID, reply: reply)
     case .needsMaterialization(let listed):
       if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
       let request = TriggerRequest(trigger: .xattr, caller: identifyTrigger(context))
       let copy = name.map(Array.init)
-      park(node, request, reply, mayFetch: true) { [self] reply in
-        ask(node, copy, listed, request.caller.threadID, reply)
+      park(node, request: request, reply: reply, mayFetch: true) { [self] reply in
+        ask(node, name: copy, listed: listed, threadID: request.caller.threadID, reply: reply)
         return nil
       }
     }
@@ -33,7 +34,7 @@ extension FilesystemAdapter {
 
   /// Asks SOURCE.
   private func ask(
-    _ node: FuseNode, _ name: [UInt8]?, _ listed: [UInt8]?, _ threadID: Int32, _ reply: consuming XattrReply
+    _ node: FuseNode, name: [UInt8]?, listed: [UInt8]?, threadID: Int32, reply: consuming XattrReply
   ) {
     let box = ParkedReply(reply)
     let waiter = makeWaiter(for: box)

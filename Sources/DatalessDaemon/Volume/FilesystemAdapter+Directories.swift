@@ -7,7 +7,7 @@ extension FilesystemAdapter {
     guard let reply = answer(reply, to: node) else { return }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
     let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
-    park(node, request, reply, mayFetch: true) { [self] reply in answer(reply, to: node) }
+    park(node, request: request, reply: reply, mayFetch: true) { [self] reply in answer(reply, to: node) }
   }
 
   /// - Returns: The reply, if the directory has to be listed first.
@@ -48,7 +48,7 @@ extension FilesystemAdapter {
   private func list(_ node: FuseNode, cookie: Int64, context: RequestContext, reply: consuming DirectoryReply) {
     guard let reply = answer(reply, to: node, from: cookie) else { return }
     let request = TriggerRequest(trigger: .readdir, caller: identifyTrigger(context))
-    park(node, request, reply, mayFetch: true) { [self] reply in answer(reply, to: node, from: cookie) }
+    park(node, request: request, reply: reply, mayFetch: true) { [self] reply in answer(reply, to: node, from: cookie) }
   }
 
   /// - Returns: The reply, if the directory has to be listed first.
@@ -56,7 +56,7 @@ extension FilesystemAdapter {
     _ reply: consuming DirectoryReply, to node: FuseNode, from cookie: Int64
   ) -> DirectoryReply? {
     var buffer = reply.makeBuffer()
-    switch fill(&buffer, node, cookie) {
+    switch fill(&buffer, node: node, cookie: cookie) {
     case .filled(let nodes):
       if !reply.listing(buffer) { engine.forget(nodes.lazy.map { (node: $0, count: 1) }) }
     case .failed(let errno): reply.fail(errno)
@@ -75,7 +75,7 @@ extension FilesystemAdapter {
     case failed(Errno)
   }
 
-  private func fill(_ buffer: inout DirectoryBuffer, _ node: FuseNode, _ cookie: Int64) -> Filling {
+  private func fill(_ buffer: inout DirectoryBuffer, node: FuseNode, cookie: Int64) -> Filling {
     guard cookie >= 0 else { return .failed(.invalidArgument) }
     var left = Self.entriesMax
     var nodes: [NodeID] = []

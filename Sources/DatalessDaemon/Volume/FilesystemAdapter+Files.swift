@@ -5,45 +5,47 @@ import SystemPackage
 
 extension FilesystemAdapter {
   func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
-    guard engine.evictsBeforeRead(NodeID(node)) else { return openNow(node, flags, context, reply) }
-    openWhenEvicted(node, flags, context, reply)
+    guard engine.evictsBeforeRead(NodeID(node)) else {
+      return openNow(node, flags: flags, context: context, reply: reply)
+    }
+    openWhenEvicted(node, flags: flags, context: context, reply: reply)
   }
 
   private func openWhenEvicted(
-    _ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ reply: consuming OpenReply
+    _ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply
   ) {
     let box = ParkedReply(reply)
     let waiter = makeWaiter(for: box)
     engine.waitForEviction(NodeID(node), threadID: context.threadID, waiter: waiter) { [self] error in
       guard let reply = box.take() else { return }
       if let error { return reply.failed(error) }
-      openNow(node, flags, context, reply, mayFetch: false)
+      openNow(node, flags: flags, context: context, reply: reply, mayFetch: false)
     }
   }
 
   private func openNow(
-    _ node: FuseNode, _ flags: Int32, _ context: RequestContext, _ reply: consuming OpenReply, mayFetch: Bool = true
+    _ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply, mayFetch: Bool = true
   ) {
     // Identifying the caller costs more than the open, so it is done only where it is recorded.
     let process = engine.recordsOpen(of: NodeID(node)) ? identify(context).process : .unknown
-    guard let reply = answerOpen(reply, of: node, flags, context, process) else { return }
+    guard let reply = answerOpen(reply, of: node, flags: flags, context: context, process: process) else { return }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
     let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
-    park(node, request, reply, mayFetch: mayFetch) { [self] reply in
-      answerOpen(reply, of: node, flags, context, request.caller.process)
+    park(node, request: request, reply: reply, mayFetch: mayFetch) { [self] reply in
+      answerOpen(reply, of: node, flags: flags, context: context, process: request.caller.process)
     }
   }
 
   /// - Returns: The reply, if the file has to be materialized first.
   private func answerOpen(
-    _ reply: consuming OpenReply, of node: FuseNode, _ flags: Int32, _ context: RequestContext, _ process: ProcessID
+    _ reply: consuming OpenReply, of node: FuseNode, flags: Int32, context: RequestContext, process: ProcessID
   ) -> OpenReply? {
     switch engine.open(NodeID(node), process: process, openFlags: flags, io: opensDirectly ? .direct : .pageCache) {
     case .needsMaterialization: return reply
-    case .isBeingEvicted: openWhenEvicted(node, flags, context, reply)
+    case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)
     case .failed(let errno): reply.fail(errno)
     case .resident: openThroughCache(node, reply)
-    case .passthrough(let reference): openPassthrough(node, reference, reply)
+    case .passthrough(let reference): openPassthrough(node, reference: reference, reply: reply)
     case .dataless(let handle):
       let options: OpenOptions = opensDirectly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
       if !reply.opened(FuseHandle(rawValue: handle), options: options) {
@@ -60,7 +62,7 @@ extension FilesystemAdapter {
   }
 
   /// Hands reads of a resident file over to the kernel, or falls back to the page cache where it does not take them.
-  private func openPassthrough(_ node: FuseNode, _ reference: ContentReference, _ reply: consuming OpenReply) {
+  private func openPassthrough(_ node: FuseNode, reference: ContentReference, reply: consuming OpenReply) {
     guard let backing = backing(node, reference) else { return openThroughCache(node, reply) }
     let handle = FuseHandle(rawValue: Engine.passthroughHandle)
     if !reply.opened(handle, options: [.keepCache, .noFlush], backing: backing) {
@@ -74,7 +76,7 @@ extension FilesystemAdapter {
   /// All opens of a file that are answered at the same time must agree: of two registrations one may fail.
   private func backing(_ node: FuseNode, _ reference: ContentReference) -> BackingID? {
     while true {
-      if let backing = backings.acquire(NodeID(node), engine, reference) {
+      if let backing = backings.acquire(NodeID(node), engine: engine, reference: reference) {
         if engine.confirmPassthrough(NodeID(node)) { return backing }
         backings.release(NodeID(node))
         return nil
@@ -97,9 +99,10 @@ extension FilesystemAdapter {
     let handle = request.handle.rawValue
     let isWatched = handle != 0 && handle != Engine.passthroughHandle
     let reader = isWatched ? identify(context) : nil
-    guard let reply = answerRead(reply, of: node, request, context.threadID, reader?.process ?? .unknown) else {
-      return
-    }
+    guard
+      let reply = answerRead(
+        reply, of: node, request: request, threadID: context.threadID, process: reader?.process ?? .unknown)
+    else { return }
     var trigger = TriggerRequest(
       trigger: .read, caller: reader.map { withPolicy($0) } ?? identifyTrigger(context), offset: request.offset,
       length: Int64(request.size),
@@ -108,8 +111,8 @@ extension FilesystemAdapter {
       pageWait: request.isDirect
         ? .call : BlockedCall.pageWait(threadID: context.threadID, readsThroughCache: !opensDirectly))
     trigger.callerPath = openName(of: node, context.threadID)
-    park(node, trigger, reply, mayFetch: true) { [self, trigger] reply in
-      answerRead(reply, of: node, request, trigger.caller.threadID, trigger.caller.process)
+    park(node, request: trigger, reply: reply, mayFetch: true) { [self, trigger] reply in
+      answerRead(reply, of: node, request: request, threadID: trigger.caller.threadID, process: trigger.caller.process)
     }
   }
 
@@ -117,7 +120,7 @@ extension FilesystemAdapter {
   ///
   /// - Returns: The reply, if the range has to be materialized first.
   private func answerRead(
-    _ reply: consuming DataReply, of node: FuseNode, _ request: ReadRequest, _ threadID: Int32, _ process: ProcessID
+    _ reply: consuming DataReply, of node: FuseNode, request: ReadRequest, threadID: Int32, process: ProcessID
   ) -> DataReply? {
     let answer = engine.read(
       NodeID(node), handle: request.handle.rawValue, offset: request.offset, length: Int64(request.size),
@@ -126,13 +129,13 @@ extension FilesystemAdapter {
     case .needsMaterialization: return reply
     case .failed(let errno): reply.fail(errno)
     case .repeatedFailure(let error): reply.fail(error.errno)
-    case .resident(let reference, let size): send(reply, request, reference, size: size)
+    case .resident(let reference, let size): send(reply, request: request, reference: reference, size: size)
     }
     return nil
   }
 
   private func send(
-    _ reply: consuming DataReply, _ request: ReadRequest, _ reference: ContentReference, size: Int64
+    _ reply: consuming DataReply, request: ReadRequest, reference: ContentReference, size: Int64
   ) {
     guard request.offset < size else {
       reply.endOfFile()
@@ -162,7 +165,7 @@ extension FilesystemAdapter {
     guard let reply = answerSeek(reply, of: node, from: offset, target: target) else { return }
     let request = TriggerRequest(
       trigger: .seek, caller: identifyTrigger(context), offset: offset, handle: handle.rawValue)
-    park(node, request, reply, mayFetch: true) { [self] reply in
+    park(node, request: request, reply: reply, mayFetch: true) { [self] reply in
       answerSeek(reply, of: node, from: offset, target: target)
     }
   }

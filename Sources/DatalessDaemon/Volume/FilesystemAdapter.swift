@@ -101,7 +101,7 @@ final class FilesystemAdapter: FuseOperations {
   ///   - mayFetch: Whether this is a request thread, which may do a short fetch itself.
   ///   - answer: Called on the completing lane, or here.
   func park<Reply: FuseReply & ~Copyable>(
-    _ node: FuseNode, _ request: TriggerRequest, _ reply: consuming Reply, mayFetch: Bool,
+    _ node: FuseNode, request: TriggerRequest, reply: consuming Reply, mayFetch: Bool,
     answer: @escaping @Sendable (consuming Reply) -> Reply?
   ) {
     let box = ParkedReply(reply)
@@ -110,7 +110,7 @@ final class FilesystemAdapter: FuseOperations {
       if let error {
         box.fail(Self.answerable(error.errno, request.trigger))
       } else if let reply = box.take(), let unanswered = answer(reply) {
-        park(node, request, unanswered, mayFetch: false, answer: answer)
+        park(node, request: request, reply: unanswered, mayFetch: false, answer: answer)
       }
     }
     let admission = engine.materialize(NodeID(node), request, waiter: waiter, mayFetch: mayFetch) { result in
@@ -142,7 +142,7 @@ final class FilesystemAdapter: FuseOperations {
     guard let reply = answer(reply, engine.lookup(name.bytes, in: NodeID(parent))) else { return }
     let bytes = name.copy()
     let request = TriggerRequest(trigger: .lookup, caller: identifyTrigger(context), name: bytes)
-    park(parent, request, reply, mayFetch: true) { [self] reply in
+    park(parent, request: request, reply: reply, mayFetch: true) { [self] reply in
       answer(reply, bytes.withUnsafeBufferPointer { engine.lookup($0, in: NodeID(parent)) })
     }
   }

@@ -77,7 +77,7 @@ struct MaterializeTransfer: Sendable {
           guard child.item.attributes.kind == .file, child.item.state != "resident" else { continue }
           let waiter = makeWaiter()
           guard await window.enter(waiter) else { break }
-          start(child.item, waiter, window)
+          start(child.item, waiter: waiter, window: window)
         }
       }
       await window.drain()
@@ -87,7 +87,7 @@ struct MaterializeTransfer: Sendable {
     return directories
   }
 
-  private func start(_ item: ItemDescription, _ waiter: WaiterID, _ window: TransferWindow) {
+  private func start(_ item: ItemDescription, waiter: WaiterID, window: TransferWindow) {
     let bytes = item.attributes.size
     let admission = engine.materialize(item.node, request, waiter: waiter) { [tally] result in
       switch result {

@@ -33,7 +33,7 @@ extension VolumeBackend {
       errnos: ProfileStatus.names(profile.errnos(of: facts.kind)), attempt: Int64(facts.attempt),
       isOffline: document.simulation.isOffline,
       process: process, parts: parts,
-      rules: rules(document, facts, lineage, parts, hasProcess: query.pid != nil),
+      rules: rules(document, facts: facts, lineage: lineage, parts: parts, hasProcess: query.pid != nil),
       ruleCount: Int64(document.simulation.rules.rules.count))
   }
 
@@ -46,7 +46,7 @@ extension VolumeBackend {
   }
 
   private func rules(
-    _ document: ScenarioDocument, _ facts: TriggerFacts, _ lineage: [ProcessFacts], _ parts: [ExplainedPart],
+    _ document: ScenarioDocument, facts: TriggerFacts, lineage: [ProcessFacts], parts: [ExplainedPart],
     hasProcess: Bool
   ) -> [ExplainedRule] {
     let rules = document.simulation.rules

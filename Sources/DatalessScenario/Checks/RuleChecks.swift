@@ -65,7 +65,7 @@ extension ScenarioDocument {
 /// Rules that ask for operations that the profile does not materialize on.
 enum RuleTriggers {
   static func warnings(
-    _ rules: [Rule], _ places: [ScenarioDocument.Place], _ profile: Profile
+    _ rules: [Rule], places: [ScenarioDocument.Place], profile: Profile
   ) -> [ScenarioWarning] {
     var warnings: [ScenarioWarning] = []
     for (rule, place) in zip(rules, places) where !rule.match.triggers.isEmpty {

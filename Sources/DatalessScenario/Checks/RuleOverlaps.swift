@@ -51,7 +51,9 @@ enum RuleOverlaps {
       if hidden == said {
         shadowed.insert(index)
         if warnings.count < ScenarioLimits.problems {
-          warnings.append(warning(places[index], shadowMessage(rule, rules[by], told(places[by], from: places[index]))))
+          warnings.append(
+            warning(
+              places[index], shadowMessage(rule, earlier: rules[by], place: told(places[by], from: places[index]))))
         }
       }
       // A rule that holds by chance, or for some of its attempts, leaves something to those behind it.
@@ -65,7 +67,7 @@ enum RuleOverlaps {
     return (warnings, shadowed)
   }
 
-  private static func shadowMessage(_ rule: Rule, _ earlier: Rule, _ place: String) -> String {
+  private static func shadowMessage(_ rule: Rule, earlier: Rule, place: String) -> String {
     "rule '\(rule.name)' never decides anything: '\(earlier.name)' in \(place) comes first, under the same conditions or "
       + "fewer. Put it before that one, or remove it."
   }

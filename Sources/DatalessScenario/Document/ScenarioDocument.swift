@@ -51,7 +51,7 @@ public struct ScenarioDocument: Sendable {
     root = Self.normalized(decoder.replacing(node), names: names)
     simulation = draft.simulation
     places = draft.rules.map { Place(file: name, line: Int($0.node.line), column: Int($0.node.column)) }
-    ruleWarnings = Self.byRule(decoder.warnings, draft.rules, names)
+    ruleWarnings = Self.byRule(decoder.warnings, drafts: draft.rules, names: names)
     setRules(zip(names, draft.rules).map { Rule(name: $0, match: $1.match, effects: $1.effects) })
   }
 
@@ -91,13 +91,13 @@ public struct ScenarioDocument: Sendable {
     simulation.rules = RuleSet(rules)
     var found = rules.flatMap { ruleWarnings[$0.name] ?? [] }
     found += RuleOverlaps.warnings(rules, places)
-    found += RuleTriggers.warnings(rules, places, simulation.profile)
+    found += RuleTriggers.warnings(rules, places: places, profile: simulation.profile)
     found.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     warnings = Array(found.prefix(ScenarioLimits.problems))
   }
 
   static func byRule(
-    _ warnings: [ScenarioWarning], _ drafts: [RuleDraft], _ names: [String]
+    _ warnings: [ScenarioWarning], drafts: [RuleDraft], names: [String]
   ) -> [String: [ScenarioWarning]] {
     if warnings.isEmpty { return [:] }
     var result: [String: [ScenarioWarning]] = [:]

@@ -48,41 +48,46 @@ enum RuleFields {
     fields: [
       ScenarioField(
         "name",
-        "What the log and the commands call the rule; unique. 1 to 64 letters, digits, '.', '-', '_'. Default: "
+        summary:
+          "What the log and the commands call the rule; unique. 1 to 64 letters, digits, '.', '-', '_'. Default: "
           + "rule-<n>, counted from 1.",
-        BasicValues.name("a rule")
+        value: BasicValues.name("a rule")
       ) { $0.name = $1 },
       ScenarioField(
-        "match", "For which attempts the rule holds: every given condition must. Default: for all.", match
+        "match", summary: "For which attempts the rule holds: every given condition must. Default: for all.",
+        value: match
       ) { $0.match = $1 },
       ScenarioField(
-        "latency", "The delay before the fetch or the listing, instead of the volume's.", LatencyValues.latency
+        "latency", summary: "The delay before the fetch or the listing, instead of the volume's.",
+        value: LatencyValues.latency
       ) { $0.effects.latency = $1 },
       ScenarioField(
         "bandwidth",
-        "Bytes per second of each single transfer, at least 1, instead of transfer_bandwidth. Files only.",
-        BasicValues.rate
+        summary: "Bytes per second of each single transfer, at least 1, instead of transfer_bandwidth. Files only.",
+        value: BasicValues.rate
       ) { $0.effects.transferBandwidth = $1 },
       ScenarioField(
-        "hydration", "How much of a file an attempt brings in: full, progressive or partial. Files only.",
-        ScenarioFieldTables.hydration
+        "hydration", summary: "How much of a file an attempt brings in: full, progressive or partial. Files only.",
+        value: ScenarioFieldTables.hydration
       ) { $0.effects.hydration = $1 },
       ScenarioField(
-        "fault", "The attempt fails: an errno by name, never, wrong_size, superseded, or a mapping.",
-        FaultValues.fault.named("fault")
+        "fault", summary: "The attempt fails: an errno by name, never, wrong_size, superseded, or a mapping.",
+        value: FaultValues.fault.named("fault")
       ) { $0.effects.fault = $1 },
       ScenarioField(
-        "gate", "The attempt is held until the gate of this name lets it go. 1 to 64 characters, as 'name'.",
-        BasicValues.name("a gate")
+        "gate", summary: "The attempt is held until the gate of this name lets it go. 1 to 64 characters, as 'name'.",
+        value: BasicValues.name("a gate")
       ) { $0.effects.gate = $1 },
       ScenarioField(
-        "materialize", "Whether callers may materialize; off: they are refused at once.", BasicValues.flag
+        "materialize", summary: "Whether callers may materialize; off: they are refused at once.",
+        value: BasicValues.flag
       ) { $0.effects.materialize = $1 },
       ScenarioField(
         "evict",
-        "When the system makes resident files dataless by itself: idle, after_materialization, before_first_read, alone or "
+        summary:
+          "When the system makes resident files dataless by itself: idle, after_materialization, before_first_read, alone or "
           + "together. Files only, and whoever calls.",
-        EvictionValues.eviction.named("eviction")
+        value: EvictionValues.eviction.named("eviction")
       ) { $0.effects.evict = $1 },
     ],
     constraints: [
@@ -141,49 +146,56 @@ enum RuleFields {
     fields: [
       ScenarioField(
         "path",
-        "A glob, or a list of which one must match. * and ? stop at slashes, ** does not; {a,b} is a or b; without a slash "
+        summary:
+          "A glob, or a list of which one must match. * and ? stop at slashes, ** does not; {a,b} is a or b; without a slash "
           + "the last component is meant, with one the whole path from the volume's root. Default: every path.",
-        PathValues.globs
+        value: PathValues.globs
       ) { $0.paths = $1 },
       ScenarioField(
         "size",
-        "Size of the file: 4096, 4k, \">1MB\", \"<=4k\", \"1k..1M\" (both ends included). Directories have none.",
-        RangeValues.size
+        summary:
+          "Size of the file: 4096, 4k, \">1MB\", \"<=4k\", \"1k..1M\" (both ends included). Directories have none.",
+        value: RangeValues.size
       ) { $0.size = $1 },
       ScenarioField(
-        "kind", "file, directory, or any: both, which is the default.",
-        BasicValues.word("kind", [("file", MaterializationKind?.some(.file)), ("directory", .directory), ("any", nil)])
+        "kind", summary: "file, directory, or any: both, which is the default.",
+        value: BasicValues.word(
+          "kind", [("file", MaterializationKind?.some(.file)), ("directory", .directory), ("any", nil)])
       ) { $0.kind = $1 },
       ScenarioField(
-        "trigger", "The operation, or a list of them. Default: any.",
-        BasicValues.oneOrMore(BasicValues.word("trigger", Trigger.allCases.map { ($0.rawValue, $0) }))
+        "trigger", summary: "The operation, or a list of them. Default: any.",
+        value: BasicValues.oneOrMore(BasicValues.word("trigger", Trigger.allCases.map { ($0.rawValue, $0) }))
       ) { $0.triggers = Set($1) },
-      ScenarioField("process", "The calling process.", PathValues.process) { $0.process = $1 },
-      ScenarioField("ancestor", "Any ancestor of the calling process, not itself.", PathValues.process) {
+      ScenarioField("process", summary: "The calling process.", value: PathValues.process) { $0.process = $1 },
+      ScenarioField("ancestor", summary: "Any ancestor of the calling process, not itself.", value: PathValues.process)
+      {
         $0.ancestor = $1
       },
       ScenarioField(
-        "attempt", "Which attempts of the item, counted from 1: 3, \"1..3\", \"3..\", {first: 2}, {every: 3}.",
-        RangeValues.attempts
+        "attempt", summary: "Which attempts of the item, counted from 1: 3, \"1..3\", \"3..\", {first: 2}, {every: 3}.",
+        value: RangeValues.attempts
       ) {
         $0.attempts = $1.range
         $0.everyAttempt = $1.every
       },
       ScenarioField(
         "nth",
-        "Which of all the attempts that meet the other conditions, whatever the items, counted from 1: as 'attempt'.",
-        RangeValues.attempts
+        summary:
+          "Which of all the attempts that meet the other conditions, whatever the items, counted from 1: as 'attempt'.",
+        value: RangeValues.attempts
       ) {
         $0.nth = $1.range
         $0.everyNth = $1.every
       },
       ScenarioField(
-        "during", "When, since the scenario was loaded: \"0s..10s\" (the end excluded), \"1m..\".", RangeValues.window
+        "during", summary: "When, since the scenario was loaded: \"0s..10s\" (the end excluded), \"1m..\".",
+        value: RangeValues.window
       ) { $0.window = $1 },
       ScenarioField(
         "probability",
-        "How likely the rule holds, 0 to 1 or percent; decided by the seed, the rule, the path and the attempt.",
-        BasicValues.share
+        summary:
+          "How likely the rule holds, 0 to 1 or percent; decided by the seed, the rule, the path and the attempt.",
+        value: BasicValues.share
       ) { $0.probability = $1 },
     ],
     constraints: [

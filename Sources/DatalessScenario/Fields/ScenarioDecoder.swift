@@ -29,7 +29,7 @@ struct ScenarioDecoder {
     self.readFile = readFile
   }
 
-  mutating func fail(_ line: Int32, _ column: Int32, _ message: String) {
+  mutating func fail(line: Int32, column: Int32, _ message: String) {
     // Enough to sort the first ones of any order of reading; a scenario wrong in each of its rules needs no more.
     guard problems.count < ScenarioLimits.countedProblems else {
       omitted += 1
@@ -40,7 +40,7 @@ struct ScenarioDecoder {
 
   var problemCount: Int { problems.count + omitted }
 
-  mutating func fail(_ node: ScenarioNode, _ message: String) { fail(node.line, node.column, message) }
+  mutating func fail(_ node: ScenarioNode, _ message: String) { fail(line: node.line, column: node.column, message) }
 
   mutating func warn(_ node: ScenarioNode, _ message: String) {
     guard warnings.count < ScenarioLimits.countedProblems else { return }
@@ -75,7 +75,7 @@ struct ScenarioDecoder {
 
   /// Runs one of Core's parsers of texts with units.
   mutating func parse<Result>(
-    _ node: ScenarioNode, _ text: String, _ parser: (String) throws(FSError) -> Result
+    _ node: ScenarioNode, _ text: String, with parser: (String) throws(FSError) -> Result
   ) -> Result? {
     do throws(FSError) {
       return try parser(text)

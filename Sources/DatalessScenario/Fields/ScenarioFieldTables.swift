@@ -6,80 +6,90 @@ enum ScenarioFieldTables {
   static let settings: [ScenarioField<ScenarioDraft>] = [
     ScenarioField(
       "seed",
-      "For everything that is chosen by chance, 0 to 18446744073709551615: the same seed gives the same "
+      summary: "For everything that is chosen by chance, 0 to 18446744073709551615: the same seed gives the same "
         + "delays and faults. Default 0.",
-      BasicValues.integer(0...UInt64.max, "a whole number from 0 to 18446744073709551615")
+      value: BasicValues.integer(0...UInt64.max, "a whole number from 0 to 18446744073709551615")
     ) { $0.simulation.seed = $1 },
-    ScenarioField("latency", "The delay before the fetch of a file's content. Default 0.", LatencyValues.latency) {
+    ScenarioField(
+      "latency", summary: "The delay before the fetch of a file's content. Default 0.", value: LatencyValues.latency
+    ) {
       $0.simulation.latency = $1
     },
     ScenarioField(
-      "directory_latency", "The delay before the listing of a directory. Default 0.", LatencyValues.directoryLatency
+      "directory_latency", summary: "The delay before the listing of a directory. Default 0.",
+      value: LatencyValues.directoryLatency
     ) { $0.simulation.directoryLatency = $1 },
     ScenarioField(
       "bandwidth",
-      "Bytes per second that all transfers share, at least 1, such as 20MB/s. Default none: as fast as "
+      summary: "Bytes per second that all transfers share, at least 1, such as 20MB/s. Default none: as fast as "
         + "the disk.",
-      BasicValues.orNone(BasicValues.rate)
+      value: BasicValues.orNone(BasicValues.rate)
     ) { $0.simulation.bandwidth = $1 },
     ScenarioField(
-      "transfer_bandwidth", "Bytes per second of each single transfer, at least 1. Default none.",
-      BasicValues.orNone(BasicValues.rate)
+      "transfer_bandwidth", summary: "Bytes per second of each single transfer, at least 1. Default none.",
+      value: BasicValues.orNone(BasicValues.rate)
     ) { $0.simulation.transferBandwidth = $1 },
     ScenarioField(
       "concurrency",
-      "How many files may be in latency and transfer at once, 1 to 1000000; others wait in a queue. "
+      summary: "How many files may be in latency and transfer at once, 1 to 1000000; others wait in a queue. "
         + "Default none: no limit.",
-      BasicValues.orNone(BasicValues.integer(1...1_000_000, "a whole number from 1 to 1000000"))
+      value: BasicValues.orNone(BasicValues.integer(1...1_000_000, "a whole number from 1 to 1000000"))
     ) { $0.simulation.concurrency = $1.map { Int($0) } },
     ScenarioField(
       "hydration",
-      "How much of a file an attempt brings in: full (all, then answers), progressive (all, answers as it arrives) or "
+      summary:
+        "How much of a file an attempt brings in: full (all, then answers), progressive (all, answers as it arrives) or "
         + "partial (what was asked for). Default full.",
-      hydration
+      value: hydration
     ) { $0.simulation.hydration = $1 },
     ScenarioField(
       "observe",
-      "Which reads are recorded: off (those of files that were dataless when they were opened) or reads (all of them: read(2) to "
+      summary:
+        "Which reads are recorded: off (those of files that were dataless when they were opened) or reads (all of them: read(2) to "
         + "the byte, mappings and exec by pages; later opens cost a request for each read). Holds for later opens. Default off; "
         + "'dataless run': reads.",
-      BasicValues.word("mode", Observation.allCases.map { ($0.rawValue, $0) })
+      value: BasicValues.word("mode", Observation.allCases.map { ($0.rawValue, $0) })
     ) { $0.simulation.observation = $1 },
     ScenarioField(
-      "interrupt", "Which signals end a wait, with EINTR: fatal (those that end the process) or any. Default fatal.",
-      BasicValues.word("mode", Simulation.InterruptMode.allCases.map { ($0.rawValue, $0) })
+      "interrupt",
+      summary: "Which signals end a wait, with EINTR: fatal (those that end the process) or any. Default fatal.",
+      value: BasicValues.word("mode", Simulation.InterruptMode.allCases.map { ($0.rawValue, $0) })
     ) { $0.simulation.interrupt = $1 },
     ScenarioField(
       "give_up_after",
-      "An attempt older than this fails with ETIMEDOUT, or as the profile says; more than 0. Default none: never.",
-      BasicValues.orNone(positiveDuration)
+      summary:
+        "An attempt older than this fails with ETIMEDOUT, or as the profile says; more than 0. Default none: never.",
+      value: BasicValues.orNone(positiveDuration)
     ) { $0.simulation.giveUpAfter = $1 },
     ScenarioField(
       "offline",
-      "Whether the store is unreachable: attempts fail at once with ETIMEDOUT, or as the profile "
+      summary: "Whether the store is unreachable: attempts fail at once with ETIMEDOUT, or as the profile "
         + "says. Default off.",
-      BasicValues.flag
+      value: BasicValues.flag
     ) { $0.simulation.isOffline = $1 },
     ScenarioField(
       "materialize",
-      "Whether callers that have set nothing for themselves may materialize; off: they are refused at once "
+      summary: "Whether callers that have set nothing for themselves may materialize; off: they are refused at once "
         + "(EDEADLK, or as the profile says). "
         + "Default on.",
-      BasicValues.flag
+      value: BasicValues.flag
     ) { $0.simulation.materialize = $1 },
     ScenarioField(
       "profile",
-      "What materializes, and with which errnos it fails: macos, open, windows, openvfs, or a mapping. Default macos.",
-      ProfileValues.profile
+      summary:
+        "What materializes, and with which errnos it fails: macos, open, windows, openvfs, or a mapping. Default macos.",
+      value: ProfileValues.profile
     ) { $0.simulation.profile = $1 },
     ScenarioField(
-      "present", "How metadata looks. Changed in parts, too: present.blocks and so on.", PresentationValues.presentation
+      "present", summary: "How metadata looks. Changed in parts, too: present.blocks and so on.",
+      value: PresentationValues.presentation
     ) { $0.simulation.presentation = $1 },
     ScenarioField(
       "poll",
-      "How long after one refresh of all that is listed the next one begins; at least 100ms. Default none: SOURCE is looked "
+      summary:
+        "How long after one refresh of all that is listed the next one begins; at least 100ms. Default none: SOURCE is looked "
         + "at again only by 'dataless refresh'.",
-      BasicValues.orNone(pollInterval)
+      value: BasicValues.orNone(pollInterval)
     ) { $0.simulation.poll = $1 },
   ]
 
@@ -90,9 +100,9 @@ enum ScenarioFieldTables {
     fields: [version] + settings + [
       ScenarioField(
         "rules",
-        "Exceptions, the most important first: each part is decided by the first rule that matches and says "
+        summary: "Exceptions, the most important first: each part is decided by the first rule that matches and says "
           + "something about it. At most 100000.",
-        rules
+        value: rules
       ) { $0.rules = $1 }
     ],
     elsewhere: [
@@ -104,8 +114,8 @@ enum ScenarioFieldTables {
     ])
 
   private static let version = ScenarioField<ScenarioDraft>(
-    "version", "The version of this format: 1. Default 1.",
-    ScenarioValue<Void>(schema: .object(["const": .plain("1")])) { node, decoder in
+    "version", summary: "The version of this format: 1. Default 1.",
+    value: ScenarioValue<Void>(schema: .object(["const": .plain("1")])) { node, decoder in
       guard let text = decoder.text(node, expected: "1") else { return nil }
       if text == "1" { return () }
       decoder.fail(

@@ -18,7 +18,7 @@ struct ScenarioFields<Target>: Sendable {
     var isComplete = true
     for entry in entries {
       guard let field = fields.first(where: { $0.name == entry.key }) else {
-        decoder.fail(entry.line, entry.column, unknown(entry.key))
+        decoder.fail(line: entry.line, column: entry.column, unknown(entry.key))
         isComplete = false
         continue
       }
@@ -62,7 +62,7 @@ struct ScenarioField<Target>: Sendable {
   let read: @Sendable (inout Target, ScenarioNode, inout ScenarioDecoder) -> Void
 
   init<Result>(
-    _ name: String, _ summary: String, _ value: ScenarioValue<Result>,
+    _ name: String, summary: String, value: ScenarioValue<Result>,
     _ set: @escaping @Sendable (inout Target, Result) -> Void
   ) {
     self.name = name

@@ -106,7 +106,7 @@ struct YAMLReader {
       let value = try node(try next(), depth: depth + 1)
       if let earlier {
         report(
-          line, column, "'\(key)' is given twice, here and in line \(earlier). Remove one of them.")
+          line: line, column: column, "'\(key)' is given twice, here and in line \(earlier). Remove one of them.")
         continue
       }
       if entries.count >= 8 { seen[key] = line }
@@ -121,10 +121,10 @@ struct YAMLReader {
   // MARK: - Problems
 
   private mutating func report(_ event: cyaml_event, _ message: String) {
-    report(Int32(clamping: event.line + 1), Int32(clamping: event.column + 1), message)
+    report(line: Int32(clamping: event.line + 1), column: Int32(clamping: event.column + 1), message)
   }
 
-  private mutating func report(_ line: Int32, _ column: Int32, _ message: String) {
+  private mutating func report(line: Int32, column: Int32, _ message: String) {
     // A few more than are shown, so that the number of all is right for most files; never without bound.
     guard problems.count < ScenarioLimits.countedProblems else { return }
     problems.append(ScenarioProblem(file: file, line: Int(line), column: Int(column), message: message))

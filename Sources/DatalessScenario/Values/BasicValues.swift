@@ -26,12 +26,12 @@ enum BasicValues {
     ])
   ) { node, decoder in
     guard let text = decoder.text(node, expected: "a duration such as 200ms, 1.5s or 2m") else { return nil }
-    return nanoseconds(text, node, &decoder)
+    return nanoseconds(text, node: node, decoder: &decoder)
   }
 
-  static func nanoseconds(_ text: String, _ node: ScenarioNode, _ decoder: inout ScenarioDecoder) -> Int64? {
+  static func nanoseconds(_ text: String, node: ScenarioNode, decoder: inout ScenarioDecoder) -> Int64? {
     let quoted = Suggestion.quotable(text)
-    guard let duration = decoder.parse(node, quoted, DurationText.parse) else { return nil }
+    guard let duration = decoder.parse(node, quoted, with: DurationText.parse) else { return nil }
     let (seconds, attoseconds) = duration.components
     guard seconds <= longestDuration / 1_000_000_000 else {
       decoder.fail(node, "'\(quoted)' is more than a century. For an attempt that never ends use 'fault: never'.")
@@ -45,11 +45,11 @@ enum BasicValues {
     schema: anyOf([count, pattern("\(number) *\(sizeUnit)")])
   ) { node, decoder in
     guard let text = decoder.text(node, expected: "a size such as 4k, 1.5GiB or 20MB") else { return nil }
-    return bytes(text, node, &decoder)
+    return bytes(text, node: node, decoder: &decoder)
   }
 
-  static func bytes(_ text: String, _ node: ScenarioNode, _ decoder: inout ScenarioDecoder) -> Int64? {
-    decoder.parse(node, Suggestion.quotable(text), ByteSize.parse)
+  static func bytes(_ text: String, node: ScenarioNode, decoder: inout ScenarioDecoder) -> Int64? {
+    decoder.parse(node, Suggestion.quotable(text), with: ByteSize.parse)
   }
 
   /// Bytes per second, 1 or more.
@@ -60,7 +60,7 @@ enum BasicValues {
     ])
   ) { node, decoder in
     guard let text = decoder.text(node, expected: "a rate such as 20MB/s") else { return nil }
-    return decoder.parse(node, Suggestion.quotable(text), Rate.parse)
+    return decoder.parse(node, Suggestion.quotable(text), with: Rate.parse)
   }
 
   // MARK: - Numbers

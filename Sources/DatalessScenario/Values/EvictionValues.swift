@@ -8,18 +8,20 @@ enum EvictionValues {
     what: "an eviction",
     fields: [
       ScenarioField(
-        "idle", "So long after the last close of the file, or after its materialization if nobody had it open.",
-        BasicValues.duration
+        "idle",
+        summary: "So long after the last close of the file, or after its materialization if nobody had it open.",
+        value: BasicValues.duration
       ) { $0.idle = $1 },
       ScenarioField(
         "after_materialization",
-        "So long after the file's materialization; one that is open then is evicted when it is closed.",
-        BasicValues.duration
+        summary: "So long after the file's materialization; one that is open then is evicted when it is closed.",
+        value: BasicValues.duration
       ) { $0.afterMaterialization = $1 },
       ScenarioField(
         "before_first_read",
-        "Whether an open of a resident file evicts it before the open is answered, if no other handle is open.",
-        BasicValues.flag
+        summary:
+          "Whether an open of a resident file evicts it before the open is answered, if no other handle is open.",
+        value: BasicValues.flag
       ) { $0.beforeFirstRead = $1 },
     ],
     constraints: [

@@ -46,7 +46,7 @@ enum FaultValues {
   ) { node, decoder in
     let expected = "a size such as 1MB, or a share of the file such as 60%"
     guard let text = decoder.text(node, expected: expected) else { return nil }
-    guard text.last == "%" else { return BasicValues.bytes(text, node, &decoder).map { .bytes($0) } }
+    guard text.last == "%" else { return BasicValues.bytes(text, node: node, decoder: &decoder).map { .bytes($0) } }
     guard let share = BasicValues.percent(text) else {
       decoder.fail(node, "'\(Suggestion.quotable(text))' is not a share of a file. Write 0% to 100%.")
       return nil
@@ -58,24 +58,25 @@ enum FaultValues {
     what: "a fault",
     fields: [
       ScenarioField(
-        "errno", "What all waiters of the attempt get: the Linux name of an errno.", errno
+        "errno", summary: "What all waiters of the attempt get: the Linux name of an errno.", value: errno
       ) { $0.kinds.append(.errno($1)) },
       ScenarioField(
         "outcome",
-        "Another way to fail: never (the attempt never ends by itself), wrong_size (fewer bytes than the listing "
+        summary:
+          "Another way to fail: never (the attempt never ends by itself), wrong_size (fewer bytes than the listing "
           + "promised: EIO), superseded (another version by now: ESTALE).",
-        BasicValues.word("outcome", kinds)
+        value: BasicValues.word("outcome", kinds)
       ) { $0.kinds.append($1) },
       ScenarioField(
         "after",
-        "How much content arrives before the failure: bytes, or percent of the file. Default: none. Not for "
+        summary: "How much content arrives before the failure: bytes, or percent of the file. Default: none. Not for "
           + "wrong_size and superseded, which come at the end; directories ignore it.",
-        after
+        value: after
       ) { $0.after = $1 },
       ScenarioField(
         "at_once",
-        "Whether the failure comes before gate, slot and latency. Default false: after the latency.",
-        BasicValues.flag
+        summary: "Whether the failure comes before gate, slot and latency. Default false: after the latency.",
+        value: BasicValues.flag
       ) { $0.isImmediate = $1 },
     ],
     constraints: [

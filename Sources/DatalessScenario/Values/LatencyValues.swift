@@ -24,7 +24,7 @@ enum LatencyValues {
       decoder.fail(node, "'\(text)' is a preset. Write '{preset: \(text)}'.")
       return nil
     }
-    return BasicValues.nanoseconds(text, node, &decoder).map { LatencyModel(.fixed($0)) }
+    return BasicValues.nanoseconds(text, node: node, decoder: &decoder).map { LatencyModel(.fixed($0)) }
   }.named("latency")
 
   /// As `latency`, with `replay` of the listings of a log.
@@ -60,9 +60,9 @@ enum LatencyValues {
   private static let names = ["fixed", "uniform", "normal", "log_normal", "percentiles", "replay", "preset"]
 
   private static func distribution(
-    _ name: String, _ summary: String, _ value: ScenarioValue<Distribution>
+    _ name: String, summary: String, value: ScenarioValue<Distribution>
   ) -> ScenarioField<Draft> {
-    ScenarioField(name, summary, value) { draft, distribution in
+    ScenarioField(name, summary: summary, value: value) { draft, distribution in
       draft.chosen.append(name)
       draft.model = LatencyModel(distribution)
     }
@@ -71,33 +71,40 @@ enum LatencyValues {
   static let table = ScenarioFields<Draft>(
     what: "a latency",
     fields: [
-      distribution("fixed", "The same delay each time.", BasicValues.duration.map { .fixed($0) }),
+      distribution("fixed", summary: "The same delay each time.", value: BasicValues.duration.map { .fixed($0) }),
       distribution(
-        "uniform", "Two durations: every delay from the first to the second is as likely as any other.", uniform),
+        "uniform", summary: "Two durations: every delay from the first to the second is as likely as any other.",
+        value: uniform),
       distribution(
-        "normal", "Mean and standard deviation of a normal distribution; delays below 0 become 0.", normal),
-      distribution("log_normal", "Median and 99th percentile of a log-normal distribution.", logNormal),
+        "normal", summary: "Mean and standard deviation of a normal distribution; delays below 0 become 0.",
+        value: normal),
+      distribution("log_normal", summary: "Median and 99th percentile of a log-normal distribution.", value: logNormal),
       distribution(
-        "percentiles", "Percentiles from 0 to 100 with the delay at each; straight lines between them.",
-        PercentileValues.percentiles),
+        "percentiles", summary: "Percentiles from 0 to 100 with the delay at each; straight lines between them.",
+        value: PercentileValues.percentiles),
       distribution(
         "replay",
-        "The delays of a recorded log, one after the other: the path of the log, or the durations themselves.",
-        ReplayValues.replay),
+        summary: "The delays of a recorded log, one after the other: the path of the log, or the durations themselves.",
+        value: ReplayValues.replay),
       ScenarioField(
-        "preset", "A latency model by name; docs/SCENARIOS.md has the sources.",
-        BasicValues.word("preset", LatencyPreset.all.map { ($0.name, $0.model) })
+        "preset", summary: "A latency model by name; docs/SCENARIOS.md has the sources.",
+        value: BasicValues.word("preset", LatencyPreset.all.map { ($0.name, $0.model) })
       ) { draft, model in
         draft.chosen.append("preset")
         draft.model = model
       },
       ScenarioField(
-        "per_mebibyte", "Added for each MiB of the file. Default 0, or the preset's.", BasicValues.duration
+        "per_mebibyte", summary: "Added for each MiB of the file. Default 0, or the preset's.",
+        value: BasicValues.duration
       ) { $0.perMebibyte = $1 },
-      ScenarioField("floor", "What a delay is at least. Default none, or the preset's.", BasicValues.duration) {
+      ScenarioField(
+        "floor", summary: "What a delay is at least. Default none, or the preset's.", value: BasicValues.duration
+      ) {
         $0.floor = $1
       },
-      ScenarioField("ceiling", "What a delay is at most. Default none, or the preset's.", BasicValues.duration) {
+      ScenarioField(
+        "ceiling", summary: "What a delay is at most. Default none, or the preset's.", value: BasicValues.duration
+      ) {
         $0.ceiling = $1
       },
     ],
@@ -143,13 +150,13 @@ enum LatencyValues {
 
   /// A mapping of two durations, both of which must be there.
   private static func pair(
-    _ what: String, _ first: (name: String, summary: String), _ second: (name: String, summary: String)
+    _ what: String, first: (name: String, summary: String), second: (name: String, summary: String)
   ) -> ScenarioValue<(Int64, Int64)> {
     let fields = ScenarioFields<Pair>(
       what: what,
       fields: [
-        ScenarioField(first.name, first.summary, BasicValues.duration) { $0.first = $1 },
-        ScenarioField(second.name, second.summary, BasicValues.duration) { $0.second = $1 },
+        ScenarioField(first.name, summary: first.summary, value: BasicValues.duration) { $0.first = $1 },
+        ScenarioField(second.name, summary: second.summary, value: BasicValues.duration) { $0.second = $1 },
       ],
       constraints: [
         ScenarioNode.Entry(key: "required", value: .list([.text(first.name), .text(second.name)]))
@@ -167,12 +174,12 @@ enum LatencyValues {
   }
 
   private static let normal: ScenarioValue<Distribution> = pair(
-    "'normal'", ("mean", "The mean."), ("deviation", "The standard deviation.")
+    "'normal'", first: ("mean", "The mean."), second: ("deviation", "The standard deviation.")
   ).map { .normal(mean: $0.0, deviation: $0.1) }
 
   private static let medianAndP99 = pair(
-    "'log_normal'", ("median", "Half of the delays are shorter; more than 0."),
-    ("p99", "One delay of a hundred is longer; at least the median."))
+    "'log_normal'", first: ("median", "Half of the delays are shorter; more than 0."),
+    second: ("p99", "One delay of a hundred is longer; at least the median."))
 
   private static let logNormal = ScenarioValue<Distribution>(schema: medianAndP99.schema) { node, decoder in
     guard let (median, p99) = medianAndP99.read(node, &decoder) else { return nil }

@@ -66,17 +66,18 @@ enum PathValues {
     what: "a process",
     fields: [
       ScenarioField(
-        "exe", "Globs for the path of the executable; without a slash, for its last component.", globs
+        "exe", summary: "Globs for the path of the executable; without a slash, for its last component.", value: globs
       ) { $0.executables = $1 },
       ScenarioField(
-        "comm", "Globs for the command name, at most 15 bytes, of the process' first thread.", commandNames
+        "comm", summary: "Globs for the command name, at most 15 bytes, of the process' first thread.",
+        value: commandNames
       ) { $0.commandNames = $1 },
       ScenarioField(
-        "cgroup", "Globs for the path in the cgroup hierarchy, such as /user.slice/**.", globs
+        "cgroup", summary: "Globs for the path in the cgroup hierarchy, such as /user.slice/**.", value: globs
       ) { $0.cgroups = $1 },
       ScenarioField(
-        "uid", "User ids, 0 to 4294967294.",
-        BasicValues.oneOrMore(BasicValues.integer(0...4_294_967_294, "a user id from 0 to 4294967294"))
+        "uid", summary: "User ids, 0 to 4294967294.",
+        value: BasicValues.oneOrMore(BasicValues.integer(0...4_294_967_294, "a user id from 0 to 4294967294"))
       ) { $0.uids = $1.map { UInt32($0) } },
     ], constraints: [ScenarioNode.Entry(key: "minProperties", value: .plain("1"))])
 }

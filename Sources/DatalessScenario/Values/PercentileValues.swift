@@ -17,7 +17,7 @@ enum PercentileValues {
     for entry in entries {
       guard let percent = BasicValues.decimal(entry.key), (0...100).contains(percent) else {
         decoder.fail(
-          entry.line, entry.column,
+          line: entry.line, column: entry.column,
           "'\(Suggestion.quotable(entry.key))' is not a percentile. Write a number from 0 to 100.")
         return nil
       }

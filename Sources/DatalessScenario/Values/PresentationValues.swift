@@ -6,27 +6,29 @@ enum PresentationValues {
     what: "'present'",
     fields: [
       ScenarioField(
-        "blocks", "st_blocks of a file without its content: zero, one, or real (SOURCE's). Default zero.",
-        BasicValues.word("choice", Presentation.Blocks.allCases.map { ($0.rawValue, $0) })
+        "blocks", summary: "st_blocks of a file without its content: zero, one, or real (SOURCE's). Default zero.",
+        value: BasicValues.word("choice", Presentation.Blocks.allCases.map { ($0.rawValue, $0) })
       ) { $0.blocks = $1 },
       ScenarioField(
-        "ctime", "Whether st_ctime moves when content comes: stable or bump. Default stable.",
-        BasicValues.word("choice", Presentation.ChangeTime.allCases.map { ($0.rawValue, $0) })
+        "ctime", summary: "Whether st_ctime moves when content comes: stable or bump. Default stable.",
+        value: BasicValues.word("choice", Presentation.ChangeTime.allCases.map { ($0.rawValue, $0) })
       ) { $0.changeTime = $1 },
       ScenarioField(
-        "seek", "What SEEK_DATA and SEEK_HOLE find in a file without its content: data or hole. Default data.",
-        BasicValues.word("choice", Presentation.Seek.allCases.map { ($0.rawValue, $0) })
+        "seek", summary: "What SEEK_DATA and SEEK_HOLE find in a file without its content: data or hole. Default data.",
+        value: BasicValues.word("choice", Presentation.Seek.allCases.map { ($0.rawValue, $0) })
       ) { $0.seek = $1 },
       ScenarioField(
         "state",
-        "The extended attribute that tells the state: dataless (user.dataless.state), openvfs (user.openvfs.data), none, or "
+        summary:
+          "The extended attribute that tells the state: dataless (user.dataless.state), openvfs (user.openvfs.data), none, or "
           + "a mapping. Default dataless.",
-        state
+        value: state
       ) { $0.state = $1 },
       ScenarioField(
         "subtype",
-        "The file system type is fuse.<subtype>, 1 to 64 letters, digits, '.', '-', '_'; fixed at the mount. Default dataless.",
-        BasicValues.name("a subtype")
+        summary:
+          "The file system type is fuse.<subtype>, 1 to 64 letters, digits, '.', '-', '_'; fixed at the mount. Default dataless.",
+        value: BasicValues.name("a subtype")
       ) { $0.subtype = $1 },
     ],
     elsewhere: [
@@ -83,13 +85,21 @@ enum PresentationValues {
   static let stateTable = ScenarioFields<StateDraft>(
     what: "'state'",
     fields: [
-      ScenarioField("name", "The attribute's name; starts with 'user.'.", attributeName) { $0.name = $1 },
-      ScenarioField("dataless", "Its value for what is not local. Default dataless.", word) { $0.dataless = $1 },
-      ScenarioField("resident", "Its value for what is local. Default resident.", word) { $0.resident = $1 },
-      ScenarioField("partial", "Its value for a file of which some is local. Default partial.", word) {
+      ScenarioField("name", summary: "The attribute's name; starts with 'user.'.", value: attributeName) {
+        $0.name = $1
+      },
+      ScenarioField("dataless", summary: "Its value for what is not local. Default dataless.", value: word) {
+        $0.dataless = $1
+      },
+      ScenarioField("resident", summary: "Its value for what is local. Default resident.", value: word) {
+        $0.resident = $1
+      },
+      ScenarioField("partial", summary: "Its value for a file of which some is local. Default partial.", value: word) {
         $0.partial = $1
       },
-      ScenarioField("listed", "Whether listxattr(2) shows it. Default off.", BasicValues.flag) { $0.isListed = $1 },
+      ScenarioField("listed", summary: "Whether listxattr(2) shows it. Default off.", value: BasicValues.flag) {
+        $0.isListed = $1
+      },
     ],
     constraints: [ScenarioNode.Entry(key: "required", value: .list([.text("name")]))])
 

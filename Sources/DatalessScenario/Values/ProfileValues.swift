@@ -33,41 +33,51 @@ enum ProfileValues {
   static let errnoTable = ScenarioFields<ErrnosDraft>(
     what: "'errnos'",
     fields: [
-      ScenarioField("refused", "Policy does not let the caller materialize.", FaultValues.errno) { $0.refused = $1 },
-      ScenarioField("offline", "The store is unreachable ('offline').", FaultValues.errno) { $0.offline = $1 },
-      ScenarioField("timeout", "The attempt is older than 'give_up_after'.", FaultValues.errno) { $0.timeout = $1 },
+      ScenarioField("refused", summary: "Policy does not let the caller materialize.", value: FaultValues.errno) {
+        $0.refused = $1
+      },
+      ScenarioField("offline", summary: "The store is unreachable ('offline').", value: FaultValues.errno) {
+        $0.offline = $1
+      },
+      ScenarioField("timeout", summary: "The attempt is older than 'give_up_after'.", value: FaultValues.errno) {
+        $0.timeout = $1
+      },
       ScenarioField(
-        "superseded", "The store has another version than the one that was listed.", FaultValues.errno
+        "superseded", summary: "The store has another version than the one that was listed.", value: FaultValues.errno
       ) { $0.superseded = $1 },
-      ScenarioField("gone", "The store has the item no more.", FaultValues.errno) { $0.gone = $1 },
+      ScenarioField("gone", summary: "The store has the item no more.", value: FaultValues.errno) { $0.gone = $1 },
       ScenarioField(
-        "failed", "Any other failure of the store; none: its own errno.", BasicValues.orNone(FaultValues.errno)
+        "failed", summary: "Any other failure of the store; none: its own errno.",
+        value: BasicValues.orNone(FaultValues.errno)
       ) { $0.failed = .some($1) },
     ])
 
   static let table = ScenarioFields<Draft>(
     what: "a profile",
     fields: [
-      ScenarioField("base", "The profile that is changed in parts. Default macos.", base) { $0.base = $1 },
+      ScenarioField("base", summary: "The profile that is changed in parts. Default macos.", value: base) {
+        $0.base = $1
+      },
       ScenarioField(
-        "files", "The operations that materialize a file: read, and any of open, xattr and seek.",
-        triggers(always: ["read"], extra: [.open, .xattr, .seek], "file", "it is read")
+        "files", summary: "The operations that materialize a file: read, and any of open, xattr and seek.",
+        value: triggers(always: ["read"], extra: [.open, .xattr, .seek], "file", "it is read")
       ) { $0.files = $1 },
       ScenarioField(
-        "directories", "The operations that list a directory: readdir and lookup, and any of open and xattr.",
-        triggers(always: ["readdir", "lookup"], extra: [.open, .xattr], "directory", "somebody looks into it")
+        "directories", summary: "The operations that list a directory: readdir and lookup, and any of open and xattr.",
+        value: triggers(always: ["readdir", "lookup"], extra: [.open, .xattr], "directory", "somebody looks into it")
       ) { $0.directories = $1 },
       ScenarioField(
-        "errnos", "What callers get when content does not come. Default: the base's.",
-        ScenarioValue<ErrnosDraft>(schema: errnoTable.schema) { node, decoder in
+        "errnos", summary: "What callers get when content does not come. Default: the base's.",
+        value: ScenarioValue<ErrnosDraft>(schema: errnoTable.schema) { node, decoder in
           var draft = ErrnosDraft()
           return errnoTable.read(node, into: &draft, &decoder) ? draft : nil
         }
       ) { $0.errnos = $1 },
       ScenarioField(
         "resident_changes",
-        "What becomes of local content when the store has another version: stale or keep. Default: the base's.",
-        BasicValues.word("choice", Profile.ResidentChanges.allCases.map { ($0.rawValue, $0) })
+        summary:
+          "What becomes of local content when the store has another version: stale or keep. Default: the base's.",
+        value: BasicValues.word("choice", Profile.ResidentChanges.allCases.map { ($0.rawValue, $0) })
       ) { $0.residentChanges = $1 },
     ],
     elsewhere: [
@@ -113,7 +123,7 @@ enum ProfileValues {
       if let found = Profile.extraNames.first(where: { $0.name == text && extra.contains($0.trigger) }) {
         return found.trigger
       }
-      decoder.fail(node, unknown(text, what, names))
+      decoder.fail(node, unknown(text, what: what, names: names))
       return nil
     }
     return ScenarioValue(
@@ -142,7 +152,7 @@ enum ProfileValues {
     }
   }
 
-  private static func unknown(_ text: String, _ what: String, _ names: [String]) -> String {
+  private static func unknown(_ text: String, what: String, names: [String]) -> String {
     let choice = "It is one of \(names.joined(separator: ", "))."
     let shown = Suggestion.quotable(text)
     switch text {

@@ -12,22 +12,27 @@ enum RangeValues {
         decoder.fail(node, "'\(Suggestion.quotable(text))' is not possible; expected \(expected).")
         return nil
       }
-      guard let first = low.isEmpty ? 0 : BasicValues.bytes(low, node, &decoder),
-        let last = high.isEmpty ? .max : BasicValues.bytes(high, node, &decoder)
+      guard let first = low.isEmpty ? 0 : BasicValues.bytes(low, node: node, decoder: &decoder),
+        let last = high.isEmpty ? .max : BasicValues.bytes(high, node: node, decoder: &decoder)
       else { return nil }
-      return range(first, last, text, node, &decoder)
+      return range(first: first, last: last, text: text, node: node, decoder: &decoder)
     }
     for sign in [">=", "<=", ">", "<", "="] where text.hasPrefix(sign) {
-      guard let value = BasicValues.bytes(trimmed(text.dropFirst(sign.count)), node, &decoder) else { return nil }
+      guard let value = BasicValues.bytes(trimmed(text.dropFirst(sign.count)), node: node, decoder: &decoder) else {
+        return nil
+      }
       switch sign {
       case ">=": return value...Int64.max
       case "<=": return 0...value
-      case ">": return range(value == .max ? .max : value + 1, value == .max ? 0 : .max, text, node, &decoder)
-      case "<": return range(0, value - 1, text, node, &decoder)
+      case ">":
+        return range(
+          first: value == .max ? .max : value + 1, last: value == .max ? 0 : .max, text: text, node: node,
+          decoder: &decoder)
+      case "<": return range(first: 0, last: value - 1, text: text, node: node, decoder: &decoder)
       default: return value...value
       }
     }
-    return BasicValues.bytes(text, node, &decoder).map { $0...$0 }
+    return BasicValues.bytes(text, node: node, decoder: &decoder).map { $0...$0 }
   }
 
   private static var sizeSchema: ScenarioNode {
@@ -38,7 +43,7 @@ enum RangeValues {
   }
 
   private static func range(
-    _ first: Int64, _ last: Int64, _ text: String, _ node: ScenarioNode, _ decoder: inout ScenarioDecoder
+    first: Int64, last: Int64, text: String, node: ScenarioNode, decoder: inout ScenarioDecoder
   ) -> ClosedRange<Int64>? {
     guard first <= last else {
       decoder.fail(
@@ -95,12 +100,12 @@ enum RangeValues {
     what: "'attempt'",
     fields: [
       ScenarioField(
-        "first", "The first so many attempts of an item: 1 to 1000000000.",
-        BasicValues.integer(1...1_000_000_000, "a whole number from 1")
+        "first", summary: "The first so many attempts of an item: 1 to 1000000000.",
+        value: BasicValues.integer(1...1_000_000_000, "a whole number from 1")
       ) { $0.range = 1...Int($1) },
       ScenarioField(
-        "every", "Every so manieth attempt of an item: n, 2n, 3n and so on; 1 to 1000000000.",
-        BasicValues.integer(1...1_000_000_000, "a whole number from 1")
+        "every", summary: "Every so manieth attempt of an item: n, 2n, 3n and so on; 1 to 1000000000.",
+        value: BasicValues.integer(1...1_000_000_000, "a whole number from 1")
       ) { $0.every = Int($1) },
     ], constraints: [ScenarioNode.Entry(key: "minProperties", value: .plain("1"))])
 
@@ -114,8 +119,8 @@ enum RangeValues {
       decoder.fail(node, "'\(Suggestion.quotable(text))' is not possible; expected \(expected).")
       return nil
     }
-    guard let first = low.isEmpty ? 0 : BasicValues.nanoseconds(low, node, &decoder),
-      let last = high.isEmpty ? .max : BasicValues.nanoseconds(high, node, &decoder)
+    guard let first = low.isEmpty ? 0 : BasicValues.nanoseconds(low, node: node, decoder: &decoder),
+      let last = high.isEmpty ? .max : BasicValues.nanoseconds(high, node: node, decoder: &decoder)
     else { return nil }
     guard first < last else {
       decoder.fail(

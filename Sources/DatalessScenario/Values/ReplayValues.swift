@@ -14,7 +14,7 @@ enum ReplayValues {
   ) { node, decoder in
     let delays: [Int64]?
     if case .sequence(let nodes) = node.value {
-      delays = listed(nodes, node, &decoder)
+      delays = listed(nodes, in: node, decoder: &decoder)
     } else {
       delays = recorded(node, &decoder)
     }
@@ -31,7 +31,7 @@ enum ReplayValues {
   }
 
   private static func listed(
-    _ nodes: [ScenarioNode], _ node: ScenarioNode, _ decoder: inout ScenarioDecoder
+    _ nodes: [ScenarioNode], in node: ScenarioNode, decoder: inout ScenarioDecoder
   ) -> [Int64]? {
     if nodes.isEmpty { decoder.fail(node, "an empty list. Give at least one duration, or the path of a log.") }
     var delays: [Int64] = []

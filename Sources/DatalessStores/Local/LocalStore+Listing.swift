@@ -17,11 +17,11 @@ extension LocalStore {
       throw failure(error, directory)
     }
     try checkIdentity(opened.status, directory)
-    try read(opened.raw, opened.status, directory, into: sink)
+    try read(opened.raw, status: opened.status, directory: directory, into: sink)
   }
 
   private func read(
-    _ descriptor: CInt, _ status: FileStatus, _ directory: StoreItem,
+    _ descriptor: CInt, status: FileStatus, directory: StoreItem,
     into sink: (ListingBatch) throws(FSError) -> Void
   ) throws(FSError) {
     var batch = ListingBatch()

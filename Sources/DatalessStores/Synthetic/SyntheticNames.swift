@@ -52,16 +52,17 @@ enum SyntheticNames {
 
   static func appendDirectory(_ hash: SyntheticHash, inode: UInt64, ordinal: Int, to name: inout [UInt8]) {
     let word = directoryWords[hash.index(.name, inode, below: directoryWords.count)]
-    append(word, ordinal, nil, to: &name)
+    append(word, ordinal: ordinal, suffix: nil, to: &name)
   }
 
   static func appendFile(_ hash: SyntheticHash, inode: UInt64, ordinal: Int, to name: inout [UInt8]) {
     let choice = hash.index(.name, inode, below: fileWords.count * extensions.count)
-    append(fileWords[choice % fileWords.count], ordinal, extensions[choice / fileWords.count], to: &name)
+    append(
+      fileWords[choice % fileWords.count], ordinal: ordinal, suffix: extensions[choice / fileWords.count], to: &name)
   }
 
   /// `word-0042` or `word-0042.extension`: at least four digits, so that names sort as they count.
-  private static func append(_ word: StaticString, _ ordinal: Int, _ suffix: StaticString?, to name: inout [UInt8]) {
+  private static func append(_ word: StaticString, ordinal: Int, suffix: StaticString?, to name: inout [UInt8]) {
     // The longest word has 9 letters, a number has at most 19 digits, an extension 5.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { buffer in
       guard let base = buffer.baseAddress else { return }

@@ -39,8 +39,8 @@ kit.add(
     'if byte == UInt8(ascii: ",") || (byte == UInt8(ascii: "\\\\") && !FAULT) {', tests=["MountRequestTests"])
 kit.add(
     "name-not-ended", "KernelNotifier.swift", "a name is sent to the kernel without its end",
-    "return send(cfuse_notify_inval_entry, body, name + [0])",
-    "return send(cfuse_notify_inval_entry, body, FAULT ? name : name + [0])", tests=["NotifierTests"])
+    "return send(cfuse_notify_inval_entry, body: body, tail: name + [0])",
+    "return send(cfuse_notify_inval_entry, body: body, tail: FAULT ? name : name + [0])", tests=["NotifierTests"])
 kit.add(
     "interrupted-read-ends-loop", "Dispatcher.swift", "a signal to a request thread ends the session",
     "case EINTR, EAGAIN, ENOENT, ENODEV: return -Int(code)",
