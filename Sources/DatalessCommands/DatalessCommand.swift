@@ -16,7 +16,7 @@ public struct DatalessCommand: ParsableCommand {
         dataless run ~/project -- grep -r needle {}
 
       EXIT STATUS
-        0 done; 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out; 130 interrupted. \
+        0 done; 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out; 130 interrupted. \
       `run` and `exec` have their own.
       """,
     version: Version.current,
@@ -52,7 +52,7 @@ public struct DatalessCommand: ParsableCommand {
     let arguments = RunCommand.completed(arguments)
     do {
       var command = try parseAsRoot(arguments)
-      Leftovers.remove()
+      StaleSessions.remove()
       try command.run()
       return ExitStatus.success.rawValue
     } catch {

@@ -18,7 +18,7 @@ struct MountCommand: ParsableCommand {
         dataless mount synthetic:files=1000000,depth=3,size=4k..1m,seed=1 /mnt/many --scenario slow.yaml
 
       EXIT STATUS
-        0 the volume answers; 1 it cannot be mounted; 2 wrong use, also an invalid scenario; 4 SOURCE or the volume did not answer in time.
+        0 the volume answers; 1 it cannot be mounted; 2 usage error, also an invalid scenario; 4 SOURCE or the volume did not answer in time.
       """)
 
   @Argument(

@@ -54,7 +54,7 @@ enum RunChildrenText {
     return lines + outsiders(wait.outsiders)
   }
 
-  private static func outsiders(_ processes: [LeftProcess]) -> [String] {
+  private static func outsiders(_ processes: [RemainingProcess]) -> [String] {
     let lines = processes.prefix(linesMaximum).map { process in
       "not started by the command: \(name(process)); \(uses(process)); it is left alone."
     }
@@ -62,29 +62,29 @@ enum RunChildrenText {
     return lines + (rest > 0 ? ["not started by the command: \(rest) more that use the volume."] : [])
   }
 
-  private static func line(_ process: LeftProcess) -> String {
+  private static func line(_ process: RemainingProcess) -> String {
     "left running by the command: \(name(process)); \(uses(process)); \(fate(process))."
   }
 
-  private static func uses(_ process: LeftProcess) -> String {
+  private static func uses(_ process: RemainingProcess) -> String {
     guard let holds = process.holds else { return "what it uses cannot be seen" }
-    let words = LeftProcess.Hold.allCases.filter { holds.contains($0) }.map(words)
+    let words = RemainingProcess.Hold.allCases.filter { holds.contains($0) }.map(words)
     return words.isEmpty ? "it does not use the volume" : "it has \(words.joined(separator: ", ")) on the volume"
   }
 
-  private static func fate(_ process: LeftProcess) -> String {
+  private static func fate(_ process: RemainingProcess) -> String {
     if process.wasEnded { return process.hasEnded ? "ended" : "told to end, but did not" }
     if process.hasEnded { return "it has ended by itself" }
     guard let number = process.endErrno else { return "it goes on (--kill-children ends it)" }
     return "it goes on, and could not be told to end (\(Errno(rawValue: number).name)): end it with kill \(process.pid)"
   }
 
-  private static func name(_ process: LeftProcess) -> String {
+  private static func name(_ process: RemainingProcess) -> String {
     let name = process.comm ?? process.exe.map { String(decoding: $0, as: UTF8.self) } ?? "?"
     return "\(TerminalText.escaped(name))[\(process.pid)]"
   }
 
-  private static func words(_ hold: LeftProcess.Hold) -> String {
+  private static func words(_ hold: RemainingProcess.Hold) -> String {
     switch hold {
     case .workingDirectory: "its working directory"
     case .rootDirectory: "its root directory"

@@ -145,7 +145,7 @@ struct RunCommand: ParsableCommand {
     } catch {
       try fail(error, destination)
     }
-    let words = RunWords()
+    let words = RunMessages()
     for warning in session.volume.warnings { Console.note("dataless: warning: \(warning)") }
     let result = session.runCommand(
       ignoring: InheritedSignals.ignored, output: destination?.isStandardOutput == true ? STDERR_FILENO : nil)
@@ -214,7 +214,7 @@ struct RunCommand: ParsableCommand {
 
   /// Tells the daemon how the command ended, and learns what it used and what the rules did; nil when the daemon does not answer.
   private func finish(
-    _ session: RunSession, request: RunFinishedRequest, words: RunWords
+    _ session: RunSession, request: RunFinishedRequest, words: RunMessages
   ) -> RunFinishedAnswer? {
     guard !session.hasDaemonEnded, let volume = try? VolumeLocator.volume(session.configuration.mountpoint) else {
       words.say("cannot say what the command used: the volume's daemon ended early (ECONNREFUSED). See the log.")

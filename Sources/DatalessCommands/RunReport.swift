@@ -21,7 +21,7 @@ struct RunReport {
   }
 
   /// Prints the summary, which names the log, and what is to be said about budgets, children and rules.
-  func print(_ words: RunWords) {
+  func print(_ words: RunMessages) {
     do {
       for line in SummaryText.lines(try summary.get(), width: 100) { Console.note(line) }
     } catch {
@@ -37,7 +37,7 @@ struct RunReport {
     if let strict = status.strictRules, strict.neverFired > 0 { words.say(Self.words(unused: strict)) }
   }
 
-  func answer(_ words: RunWords) -> RunAnswer {
+  func answer(_ words: RunMessages) -> RunAnswer {
     RunAnswer(
       exitStatus: status.code, reason: status.reason.rawValue, messages: words.all, command: Self.end(status.result),
       scenarioWarnings: warnings.map { WireProblem($0) }, budget: status.budget, children: RunChildren(status.children),
@@ -116,10 +116,10 @@ extension RunChildren {
 }
 
 extension RunChild {
-  fileprivate init(_ process: LeftProcess) {
+  fileprivate init(_ process: RemainingProcess) {
     self.init(
       process: WireProcess(pid: process.pid, comm: process.comm, exe: process.exe),
-      holds: process.holds.map { holds in LeftProcess.Hold.allCases.filter(holds.contains).map(\.rawValue) },
+      holds: process.holds.map { holds in RemainingProcess.Hold.allCases.filter(holds.contains).map(\.rawValue) },
       ended: process.wasEnded)
   }
 }

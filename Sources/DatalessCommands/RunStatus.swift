@@ -53,7 +53,7 @@ struct RunStatus {
 }
 
 /// What `run` has to say about its end, on standard error at once and in its answer.
-final class RunWords {
+final class RunMessages {
   private(set) var all: [String] = []
 
   func say(_ message: String) {

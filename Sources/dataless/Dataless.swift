@@ -5,7 +5,7 @@ import DatalessDaemon
 enum Dataless {
   static func main() {
     // First of all: this may be the daemon, which has to set up its signals before anything else runs.
-    HiddenEntry.runIfRequested()
+    InternalEntryPoint.runIfRequested()
     DatalessCommand.start()
   }
 }

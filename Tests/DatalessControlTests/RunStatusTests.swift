@@ -55,7 +55,7 @@ struct RunStatusTests {
   }
 
   @Test func manyThatAreLeftAreAFewLines() {
-    let left = (1...500).map { LeftProcess(pid: 10_000_000 + $0, comm: "sleep", exe: nil, descriptor: nil) }
+    let left = (1...500).map { RemainingProcess(pid: 10_000_000 + $0, comm: "sleep", exe: nil, descriptor: nil) }
     var wait = ChildrenWait(end: .timeUp, left: left, notLookedAt: 7)
     wait.outsiders = left
     let lines = RunChildrenText.lines(wait, Self.within, hasExpectation: true)

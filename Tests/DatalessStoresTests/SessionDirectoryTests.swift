@@ -50,10 +50,10 @@ import Testing
     let alive = try SessionDirectory(cache: scratch.filePath, session: "aaaaaaaaaaaa")
     makeDeadSession("bbbbbbbbbbbb")
     makeDeadSession("cccccccccccc")
-    #expect(try SessionDirectory.removeLeftovers(in: scratch.filePath) == 2)
+    #expect(try SessionDirectory.removeStaleSessions(in: scratch.filePath) == 2)
     #expect(try names() == ["aaaaaaaaaaaa"])
     #expect(scratch.exists("aaaaaaaaaaaa/lock"))
-    #expect(try SessionDirectory.removeLeftovers(in: scratch.filePath) == 0)
+    #expect(try SessionDirectory.removeStaleSessions(in: scratch.filePath) == 0)
     try alive.removeAll()
     #expect(try names().isEmpty)
   }
@@ -61,7 +61,7 @@ import Testing
   @Test func trashOfAnInterruptedRemovalIsRemoved() throws {
     makeDeadSession("dddddddddddd")
     scratch.move("dddddddddddd", to: ".trash-dddddddddddd-17")
-    #expect(try SessionDirectory.removeLeftovers(in: scratch.filePath) == 0)
+    #expect(try SessionDirectory.removeStaleSessions(in: scratch.filePath) == 0)
     #expect(try names().isEmpty)
   }
 
@@ -73,7 +73,7 @@ import Testing
       _ = try writer.commit()
     }
     #expect(try names() == [Self.id])
-    #expect(try SessionDirectory.removeLeftovers(in: scratch.filePath) == 1)
+    #expect(try SessionDirectory.removeStaleSessions(in: scratch.filePath) == 1)
     #expect(try names().isEmpty)
   }
 
@@ -91,7 +91,7 @@ import Testing
     scratch.write("444444444444/photo.jpg", "no lock file beside it")
     scratch.makeDirectory("documents")
     scratch.makeDirectory(".trash-")
-    #expect(try SessionDirectory.removeLeftovers(in: scratch.filePath) == 0)
+    #expect(try SessionDirectory.removeStaleSessions(in: scratch.filePath) == 0)
     #expect(
       try names() == [
         ".trash-", "111111111111", "222222222222", "333333333333", "444444444444", "documents", "outside",
@@ -103,17 +103,17 @@ import Testing
   @Test func killedBeforeItsLockWasMade() throws {
     scratch.makeDirectory("555555555555")
     chmod(scratch.full("555555555555"), 0o700)
-    #expect(try SessionDirectory.removeLeftovers(in: scratch.filePath) == 1)
+    #expect(try SessionDirectory.removeStaleSessions(in: scratch.filePath) == 1)
     #expect(try names().isEmpty)
   }
 
   @Test func missingCacheHasNoLeftovers() throws {
-    #expect(try SessionDirectory.removeLeftovers(in: scratch.filePath.appending("none")) == 0)
+    #expect(try SessionDirectory.removeStaleSessions(in: scratch.filePath.appending("none")) == 0)
   }
 
   @Test func concurrentStartsAndSweepsNeverMeet() throws {
     let cache = scratch.filePath
-    let sweeper = Repeater { _ = try? SessionDirectory.removeLeftovers(in: cache) }
+    let sweeper = Repeater { _ = try? SessionDirectory.removeStaleSessions(in: cache) }
     defer { sweeper.stop() }
     for index in 0..<50 {
       let digits = String(0x1000_0000_0000 + index, radix: 16).suffix(12)

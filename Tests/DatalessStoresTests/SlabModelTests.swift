@@ -88,11 +88,11 @@ import Testing
       if Bool.random(using: &random), let slot = slots.indices.randomElement(using: &random) {
         let (page, pages) = slots.remove(at: slot)
         for index in Int(page)..<Int(page) + pages { owners[index] = 0 }
-        allocator.give(page, pages)
+        allocator.free(page, pages)
         continue
       }
       let pages = Int.random(in: 1...SlabAllocator.classes, using: &random)
-      guard let page = allocator.take(pages) else { continue }
+      guard let page = allocator.allocate(pages) else { continue }
       for index in Int(page)..<Int(page) + pages {
         #expect(owners[index] == 0, "seed \(seed), step \(step), page \(index)")
         owners[index] = step

@@ -27,7 +27,7 @@ import Testing
       "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessScenario",
       "FoundationEssentials", "Glibc",
     ]),
-    // The executable is also the daemon: it asks HiddenEntry first which of the two it is.
+    // The executable is also the daemon: it asks InternalEntryPoint first which of the two it is.
     "dataless": ["DatalessCommands", "DatalessDaemon"],
   ]
 

@@ -44,7 +44,7 @@ import Testing
       "DatalessDaemon/Processes/ProcReader.swift", "precondition(name.utf8CodeUnitCount",
       "names are literals of this file's callers"),
     Allowed("DatalessDaemon/Processes/ProcReader.swift", "buffer.baseAddress!", neverEmpty),
-    Allowed("DatalessDaemon/Processes/ThreadWitness.swift", "buffer.baseAddress!", neverEmpty),
+    Allowed("DatalessDaemon/Processes/ThreadIdentityPin.swift", "buffer.baseAddress!", neverEmpty),
     Allowed(
       "DatalessDaemon/Processes/ProcessExecutable.swift", "baseAddress!", "both have the same count, which is not 0"),
     Allowed(
@@ -53,7 +53,7 @@ import Testing
     Allowed("DatalessDaemon/Lifecycle/CPath.swift", "baseAddress!", "a terminating zero is in it"),
     Allowed(
       "DatalessDaemon/Lifecycle/DetachedThread.swift", "argument!", "pthread_create hands on the pointer it was given"),
-    Allowed("DatalessDaemon/Lifecycle/LeftProcess.swift", "buffer.baseAddress!", neverEmpty),
+    Allowed("DatalessDaemon/Lifecycle/RemainingProcess.swift", "buffer.baseAddress!", neverEmpty),
     Allowed("DatalessCommands/DatalessCommand.swift", "baseAddress!", "a terminating zero is in it"),
     Allowed("DatalessDaemon/Lifecycle/ProcessTree.swift", "buffer.baseAddress!", neverEmpty),
     Allowed("DatalessDaemon/Lifecycle/TimeLimitedCommand.swift", "argv[0]!", "its callers name the command literally"),
@@ -74,7 +74,7 @@ import Testing
     Allowed(
       "DatalessControl/Paths/DirectoryStep.swift", "baseAddress!", "a terminating zero is in it, or its size is fixed"),
     Allowed("DatalessControl/Paths/TrustedDirectory.swift", "baseAddress!", "a terminating zero is in it"),
-    Allowed("DatalessDaemon/Lifecycle/PathPlace.swift", "baseAddress!", neverEmpty),
+    Allowed("DatalessDaemon/Lifecycle/PathLocation.swift", "baseAddress!", neverEmpty),
     Allowed("DatalessControl/Log/LogFile.swift", "bytes.baseAddress!", "something is left to be searched"),
     Allowed("DatalessControl/Log/JSONObject.swift", "buffer.baseAddress!", "it has a field"),
     Allowed("DatalessControl/Paths/FileBytes.swift", "baseAddress!", neverEmpty),

@@ -15,7 +15,7 @@ struct GateCommand: ParsableCommand {
         dataless gate release /mnt/project photos --fail EIO
 
       EXIT STATUS
-        0 done; 1 failure, also no such gate, or nothing of the kind held; 2 wrong use; 3 no such volume, or its daemon \
+        0 done; 1 failure, also no such gate, or nothing of the kind held; 2 usage error; 3 no such volume, or its daemon \
       is not running; 4 timed out: `wait` did not see so many callers.
       """,
     subcommands: [
@@ -66,7 +66,7 @@ struct GateSetting: ParsableArguments {
           dataless gate \(verb) /mnt/project photos --json
 
         EXIT STATUS
-          0 done; 1 no such gate, or failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
+          0 done; 1 no such gate, or failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
         """)
   }
 

@@ -15,7 +15,7 @@ struct GateListCommand: ParsableCommand {
         dataless gate list /mnt/project --json | jq .callers
 
       EXIT STATUS
-        0 listed (also when there are none); 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; \
+        0 listed (also when there are none); 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; \
       4 timed out.
       """)
 

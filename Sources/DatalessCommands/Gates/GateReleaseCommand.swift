@@ -16,7 +16,7 @@ struct GateReleaseCommand: ParsableCommand {
         dataless gate release /mnt/project photos --path '2024/*' --fail ETIMEDOUT
 
       EXIT STATUS
-        0 released; 1 no such gate, or it holds nothing of the kind, or failure; 2 wrong use; 3 no such volume, or its \
+        0 released; 1 no such gate, or it holds nothing of the kind, or failure; 2 usage error; 3 no such volume, or its \
       daemon is not running; 4 timed out.
       """)
 

@@ -13,7 +13,7 @@ struct GateWaitCommand: ParsableCommand {
         dataless gate wait /mnt/project photos --callers 100 --timeout 10s --json
 
       EXIT STATUS
-        0 so many are blocked; 1 no such gate, or failure; 2 wrong use; 3 no such volume, or its daemon is not running; \
+        0 so many are blocked; 1 no such gate, or failure; 2 usage error; 3 no such volume, or its daemon is not running; \
       4 not so many within the time limit.
       """)
 

@@ -20,7 +20,7 @@ struct LogCommand: ParsableCommand {
         dataless log run.jsonl --type materialization --path '**/*.o' --process make
 
       EXIT STATUS
-        0 printed; 1 the log cannot be read; 2 wrong use; 3 no such volume, or with --follow its daemon was killed.
+        0 printed; 1 the log cannot be read; 2 usage error; 3 no such volume, or with --follow its daemon was killed.
       """)
 
   @Argument(help: ArgumentHelp("A mountpoint, or a log file.", valueName: "target"))

@@ -14,7 +14,7 @@ struct MarkCommand: ParsableCommand {
         dataless mark /mnt/project \"$(git rev-parse HEAD)\" --json
 
       EXIT STATUS
-        0 written; 1 it could not be written; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
+        0 written; 1 it could not be written; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))

@@ -20,7 +20,7 @@ struct SummaryCommand: ParsableCommand {
         dataless summary /mnt/project
 
       EXIT STATUS
-        0 printed; 1 the log cannot be read; 2 wrong use; 3 no such volume.
+        0 printed; 1 the log cannot be read; 2 usage error; 3 no such volume.
       """)
 
   @Argument(help: ArgumentHelp("A mountpoint, or a log file.", valueName: "target"))

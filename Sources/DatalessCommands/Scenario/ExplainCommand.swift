@@ -14,7 +14,7 @@ struct ExplainCommand: ParsableCommand {
         dataless explain /mnt/project/a.jpg --trigger copy --pid 4711 --json
 
       EXIT STATUS
-        0 explained; 1 no such item or process, or failure; 2 wrong use; 3 not on a volume, or its daemon is not running; \
+        0 explained; 1 no such item or process, or failure; 2 usage error; 3 not on a volume, or its daemon is not running; \
       4 timed out.
       """)
 

@@ -13,7 +13,7 @@ struct FaultCommand: ParsableCommand {
         dataless fault remove /mnt/project rule-1
 
       EXIT STATUS
-        0 done; 1 failure; 2 wrong use, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
+        0 done; 1 failure; 2 usage error, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
       """,
     subcommands: [FaultAddCommand.self, FaultListCommand.self, FaultRemoveCommand.self])
 }
@@ -32,7 +32,7 @@ struct FaultAddCommand: ParsableCommand {
         dataless fault add /mnt/project ETIMEDOUT --after 60% --exe tar --kind file
 
       EXIT STATUS
-        0 added; 1 failure; 2 wrong use, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
+        0 added; 1 failure; 2 usage error, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
@@ -80,7 +80,7 @@ struct FaultListCommand: ParsableCommand {
         dataless fault list /mnt/project --json
 
       EXIT STATUS
-        0 listed (also when there are none); 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; \
+        0 listed (also when there are none); 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; \
       4 timed out.
       """)
 
@@ -109,7 +109,7 @@ struct FaultRemoveCommand: ParsableCommand {
         dataless fault remove /mnt/project broken-photos --json
 
       EXIT STATUS
-        0 removed; 1 failure; 2 wrong use, also when there is no such rule; 3 no such volume, or its daemon is not \
+        0 removed; 1 failure; 2 usage error, also when there is no such rule; 3 no such volume, or its daemon is not \
       running; 4 timed out.
       """)
 

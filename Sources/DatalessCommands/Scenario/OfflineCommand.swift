@@ -14,7 +14,7 @@ struct OfflineCommand: ParsableCommand {
         dataless offline /mnt/project --json
 
       EXIT STATUS
-        0 the store is unreachable; 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
+        0 the store is unreachable; 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
@@ -47,7 +47,7 @@ struct OnlineCommand: ParsableCommand {
         dataless online /mnt/project --json
 
       EXIT STATUS
-        0 the store can be reached; 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
+        0 the store can be reached; 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))

@@ -23,7 +23,7 @@ struct PolicyCommand: ParsableCommand {
         dataless policy /mnt/project rule off --exe tracker-miner-fs-3 --kind file
 
       EXIT STATUS
-        0 done; 1 failure; 2 wrong use, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
+        0 done; 1 failure; 2 usage error, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))

@@ -14,7 +14,7 @@ struct ScenarioCommand: ParsableCommand {
         dataless scenario apply /mnt/project slow.yaml
 
       EXIT STATUS
-        0 done; 1 failure; 2 wrong use, also an invalid scenario; 3 no such volume, or its daemon is not running; \
+        0 done; 1 failure; 2 usage error, also an invalid scenario; 3 no such volume, or its daemon is not running; \
       4 timed out.
       """,
     subcommands: [ScenarioShowCommand.self, ScenarioApplyCommand.self, ScenarioCheckCommand.self])
@@ -31,7 +31,7 @@ struct ScenarioShowCommand: ParsableCommand {
         dataless scenario show /mnt/project --json | jq .rules
 
       EXIT STATUS
-        0 shown; 1 failure; 2 wrong use; 3 no such volume, or its daemon is not running; 4 timed out.
+        0 shown; 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
@@ -72,7 +72,7 @@ struct ScenarioApplyCommand: ParsableCommand {
         sed s/200ms/2s/ slow.yaml | dataless scenario apply /mnt/project -
 
       EXIT STATUS
-        0 it is in force; 1 failure; 2 wrong use, also an invalid scenario; 3 no such volume, or its daemon is not \
+        0 it is in force; 1 failure; 2 usage error, also an invalid scenario; 3 no such volume, or its daemon is not \
       running; 4 timed out.
       """)
 
@@ -118,7 +118,7 @@ struct ScenarioCheckCommand: ParsableCommand {
         dataless scenario check - --json < slow.yaml
 
       EXIT STATUS
-        0 valid, perhaps with warnings; 1 it cannot be read; 2 wrong use, also an invalid scenario.
+        0 valid, perhaps with warnings; 1 it cannot be read; 2 usage error, also an invalid scenario.
       """)
 
   @Argument(help: ArgumentHelp("A scenario; - for standard input.", valueName: "file"))

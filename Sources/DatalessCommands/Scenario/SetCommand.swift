@@ -19,7 +19,7 @@ struct SetCommand: ParsableCommand {
         dataless set /mnt/project 'latency={preset: s3}' profile=windows present.blocks=one
 
       EXIT STATUS
-        0 changed; 1 failure; 2 wrong use, also an invalid value; 3 no such volume, or its daemon is not running; \
+        0 changed; 1 failure; 2 usage error, also an invalid value; 3 no such volume, or its daemon is not running; \
       4 timed out.
       """)
 

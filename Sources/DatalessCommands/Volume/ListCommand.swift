@@ -16,7 +16,7 @@ struct ListCommand: ParsableCommand {
         dataless ls /mnt/project/src/main.c --json
 
       EXIT STATUS
-        0 listed; 1 no such item, or failure; 2 wrong use; 3 not on a volume, or its daemon is not running; 4 timed out.
+        0 listed; 1 no such item, or failure; 2 usage error; 3 not on a volume, or its daemon is not running; 4 timed out.
       """)
 
   @Argument(help: ArgumentHelp("Files or directories on volumes.", valueName: "path"))

@@ -17,7 +17,7 @@ struct RefreshCommand: ParsableCommand {
         dataless refresh /mnt/project/a.bin --json
 
       EXIT STATUS
-        0 all is up to date; 1 something could not be listed, or is nowhere; 2 wrong use; 3 not on a volume, or its daemon \
+        0 all is up to date; 1 something could not be listed, or is nowhere; 2 usage error; 3 not on a volume, or its daemon \
       is not running; 130 interrupted.
       """)
 

@@ -15,7 +15,7 @@ struct StatusCommand: ParsableCommand {
         dataless status /mnt/project --json
 
       EXIT STATUS
-        0 shown (also when there are none); 1 failure; 2 wrong use; 3 no such volume, or a daemon is not running; \
+        0 shown (also when there are none); 1 failure; 2 usage error; 3 no such volume, or a daemon is not running; \
       4 timed out.
       """)
 

@@ -15,7 +15,7 @@ struct MaterializeCommand: ParsableCommand {
         dataless materialize /mnt/project/a.bin /mnt/project/b.bin --json
 
       EXIT STATUS
-        0 all is resident; 1 something could not be materialized; 2 wrong use; 3 not on a volume, or its daemon is not \
+        0 all is resident; 1 something could not be materialized; 2 usage error; 3 not on a volume, or its daemon is not \
       running; 130 interrupted.
       """)
 
@@ -47,7 +47,7 @@ struct EvictCommand: ParsableCommand {
         dataless evict /mnt/project/a.bin --json
 
       EXIT STATUS
-        0 all is dataless; 1 something was refused; 2 wrong use; 3 not on a volume, or its daemon is not running; \
+        0 all is dataless; 1 something was refused; 2 usage error; 3 not on a volume, or its daemon is not running; \
       130 interrupted.
       """)
 

@@ -16,7 +16,7 @@ struct UnmountCommand: ParsableCommand {
         dataless unmount /mnt/project --json
 
       EXIT STATUS
-        0 unmounted; 1 failure; 2 wrong use; 3 nothing of ours is mounted there; 4 the daemon had to be killed.
+        0 unmounted; 1 failure; 2 usage error; 3 nothing of ours is mounted there; 4 the daemon had to be killed.
       """)
 
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
@@ -42,7 +42,7 @@ struct UnmountCommand: ParsableCommand {
     let record = try? runtime?.record()
     let daemon = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
     // The runtime directory and content of a daemon that was dead, or had to be killed.
-    Leftovers.remove()
+    StaleSessions.remove()
     if json {
       try StandardOutput().json(UnmountAnswer(mountpoint: volume.mountPoint, log: record?.logBytes, daemon: daemon))
     } else if daemon == .wasDead {

@@ -61,19 +61,19 @@ public struct VolumeRuntime: Sendable {
         .notPermitted, "cannot reach the daemon of \(name), which user \(owner) mounted",
         remedy: "Only that user and root may; run the command as one of them.")
     }
-    var distrust: Distrust?
+    var untrusted: UntrustedPath?
     for candidate in SessionPaths.runtimeDirectoryCandidates(owner: owner) {
-      do throws(Distrust) {
+      do throws(UntrustedPath) {
         let runtime = try SessionPaths.openRuntime(candidate, owner: owner)
         return VolumeRuntime(directory: try runtime.directory(Array(volume.device.utf8)))
       } catch {
-        if error.errno != .noSuchFileOrDirectory { distrust = distrust ?? error }
+        if error.errno != .noSuchFileOrDirectory { untrusted = untrusted ?? error }
       }
     }
-    guard let distrust else { throw .daemonNotRunning(volume.mountPoint) }
+    guard let untrusted else { throw .daemonNotRunning(volume.mountPoint) }
     throw ControlError(
-      code: .daemonNotRunning, errno: distrust.errno,
-      message: "cannot reach the daemon of \(name): \(distrust), so it is not used. "
+      code: .daemonNotRunning, errno: untrusted.errno,
+      message: "cannot reach the daemon of \(name): \(untrusted), so it is not used. "
         + "`dataless unmount \(name)` removes the mount.")
   }
 

@@ -38,7 +38,7 @@ public final class LogFile {
   deinit { close(descriptor) }
 
   private static func open(_ path: [UInt8], of owner: UInt32) throws(ControlError) -> CInt {
-    do throws(Distrust) {
+    do throws(UntrustedPath) {
       let parent = PathBytes.absolute(Array(PathBytes.components(path).dropLast()))
       let directory = try TrustedDirectory.open(parent, owner: owner, ancestors: .any)
       return try directory.file(PathBytes.lastComponent(path), O_RDONLY)

@@ -22,67 +22,67 @@ final class DirectoryStep: Sendable {
   let facts: Facts
   private let descriptor: CInt
 
-  private init(_ descriptor: CInt, _ path: [UInt8]) throws(Distrust) {
+  private init(_ descriptor: CInt, _ path: [UInt8]) throws(UntrustedPath) {
     self.descriptor = descriptor
     self.path = path
     do throws(Errno) {
       facts = try Self.facts(of: descriptor)
     } catch {
       close(descriptor)
-      throw Distrust(path, .system(error))
+      throw UntrustedPath(path, .system(error))
     }
   }
 
   deinit { close(descriptor) }
 
   /// The root of this process.
-  static func root() throws(Distrust) -> DirectoryStep {
+  static func root() throws(UntrustedPath) -> DirectoryStep {
     try DirectoryStep(
       opened(CLINUX_AT_FDCWD, name: [UInt8(ascii: "/")], path: [UInt8(ascii: "/")]), [UInt8(ascii: "/")])
   }
 
   /// What a name stands for: a directory, a link or anything else; a link is not followed.
-  func child(_ name: [UInt8]) throws(Distrust) -> DirectoryStep {
+  func child(_ name: [UInt8]) throws(UntrustedPath) -> DirectoryStep {
     let path = PathBytes.join(path, name)
     return try DirectoryStep(Self.opened(descriptor, name: name, path: path), path)
   }
 
   /// Makes a directory; one that is there already is no error.
-  func make(_ name: [UInt8], mode: mode_t) throws(Distrust) {
+  func make(_ name: [UInt8], mode: mode_t) throws(UntrustedPath) {
     let code = (name + [0]).withUnsafeBytes {
       mkdirat(descriptor, $0.assumingMemoryBound(to: CChar.self).baseAddress!, mode)
     }
     let number = errno
     guard code == 0 || number == EEXIST else {
       // The directory above is what stands against it.
-      throw Distrust(number == EROFS ? path : PathBytes.join(path, name), .system(Errno(rawValue: number)))
+      throw UntrustedPath(number == EROFS ? path : PathBytes.join(path, name), .system(Errno(rawValue: number)))
     }
   }
 
   /// Where this link points to.
-  func target() throws(Distrust) -> [UInt8] {
+  func target() throws(UntrustedPath) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = buffer.withUnsafeMutableBytes {
       clinux_readlinkat(descriptor, "", $0.assumingMemoryBound(to: CChar.self).baseAddress!, $0.count)
     }
-    guard count > 0 else { throw Distrust(path, .system(Errno(rawValue: CInt(-count)))) }
+    guard count > 0 else { throw UntrustedPath(path, .system(Errno(rawValue: CInt(-count)))) }
     return Array(buffer[..<count])
   }
 
   /// A descriptor with which the directory can be read; the caller's to close.
-  func reopened() throws(Distrust) -> CInt {
+  func reopened() throws(UntrustedPath) -> CInt {
     let result = clinux_openat(descriptor, ".", O_RDONLY | CLINUX_O_DIRECTORY | CLINUX_O_CLOEXEC, 0)
-    guard result >= 0 else { throw Distrust(path, .system(Errno(rawValue: CInt(-result)))) }
+    guard result >= 0 else { throw UntrustedPath(path, .system(Errno(rawValue: CInt(-result)))) }
     return CInt(result)
   }
 
-  private static func opened(_ directory: CInt, name: [UInt8], path: [UInt8]) throws(Distrust) -> CInt {
+  private static func opened(_ directory: CInt, name: [UInt8], path: [UInt8]) throws(UntrustedPath) -> CInt {
     let result = (name + [0]).withUnsafeBytes {
       clinux_openat(
         directory, $0.assumingMemoryBound(to: CChar.self).baseAddress!,
         CLINUX_O_PATH | CLINUX_O_NOFOLLOW | CLINUX_O_CLOEXEC, 0)
     }
-    guard result >= 0 else { throw Distrust(path, .system(Errno(rawValue: CInt(-result)))) }
+    guard result >= 0 else { throw UntrustedPath(path, .system(Errno(rawValue: CInt(-result)))) }
     return CInt(result)
   }
 

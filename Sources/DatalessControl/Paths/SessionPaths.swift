@@ -81,10 +81,10 @@ public enum SessionPaths {
   ///   - path: As `runtimeDirectory` or `runtimeDirectoryCandidates` say.
   ///   - owner: Default: the caller.
   ///   - creating: Makes it if it is missing. Default: no.
-  /// - Throws: `Distrust`, also for a symbolic link in its place; ENOENT when there is none.
+  /// - Throws: `UntrustedPath`, also for a symbolic link in its place; ENOENT when there is none.
   public static func openRuntime(
     _ path: String, owner: UInt32 = currentUserID(), creating: Bool = false
-  ) throws(Distrust) -> TrustedDirectory {
+  ) throws(UntrustedPath) -> TrustedDirectory {
     try TrustedDirectory.open(
       Array(path.utf8), owner: owner, others: .nothing, followsLast: false, creating: creating)
   }

@@ -57,7 +57,7 @@ public struct SessionRecord: Codable, Sendable, Equatable {
   ///   owner) or `.malformed`.
   public static func read(from directory: TrustedDirectory) throws(ControlError) -> SessionRecord {
     let bytes: [UInt8]
-    do throws(Distrust) {
+    do throws(UntrustedPath) {
       bytes = try directory.read(SessionPaths.recordName)
     } catch {
       throw ControlError(code: .system, errno: error.errno, message: "cannot use the volume's record: \(error).")

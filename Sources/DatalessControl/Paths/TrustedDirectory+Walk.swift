@@ -34,7 +34,7 @@ extension TrustedDirectory {
   public static func open(
     _ path: [UInt8], owner: UInt32 = geteuid(), others: Others = .look, ancestors: Ancestors = .trusted,
     followsLast: Bool = true, creating: Bool = false
-  ) throws(Distrust) -> TrustedDirectory {
+  ) throws(UntrustedPath) -> TrustedDirectory {
     let root = try DirectoryStep.root()
     let isForeign = owner != geteuid()
     // Whoever the root directory belongs to decides about everything: in a user namespace root's number is another.
@@ -50,14 +50,14 @@ extension TrustedDirectory {
       if next.facts.isLink {
         links += 1
         guard linkMakers.contains(next.facts.owner), links <= linksMax, followsLast || !pending.isEmpty else {
-          throw Distrust(next.path, .link)
+          throw UntrustedPath(next.path, .link)
         }
         let target = try next.target()
         pending += PathBytes.components(target).reversed()
         if target.first == PathBytes.slash { here = root }
         continue
       }
-      guard next.facts.isDirectory else { throw Distrust(next.path, .notDirectory) }
+      guard next.facts.isDirectory else { throw UntrustedPath(next.path, .notDirectory) }
       if isForeign, next.facts.mount != here.facts.mount || next.facts.mount == nil {
         try next.checkServedBySystem()
       }
@@ -70,8 +70,8 @@ extension TrustedDirectory {
 }
 
 extension DirectoryStep {
-  fileprivate func child(_ name: [UInt8], creating mode: mode_t?) throws(Distrust) -> DirectoryStep {
-    do throws(Distrust) {
+  fileprivate func child(_ name: [UInt8], creating mode: mode_t?) throws(UntrustedPath) -> DirectoryStep {
+    do throws(UntrustedPath) {
       return try child(name)
     } catch {
       guard let mode, error.reason == .system(.noSuchFileOrDirectory) else { throw error }
@@ -80,18 +80,18 @@ extension DirectoryStep {
     }
   }
 
-  fileprivate func checkAncestor(_ trusted: Set<UInt32>) throws(Distrust) {
-    guard trusted.contains(facts.owner) else { throw Distrust(path, .owner(facts.owner)) }
-    guard !facts.isOpenToAll else { throw Distrust(path, .permissions(facts.mode)) }
+  fileprivate func checkAncestor(_ trusted: Set<UInt32>) throws(UntrustedPath) {
+    guard trusted.contains(facts.owner) else { throw UntrustedPath(path, .owner(facts.owner)) }
+    guard !facts.isOpenToAll else { throw UntrustedPath(path, .permissions(facts.mode)) }
   }
 
   /// A FUSE mount can be any user's, and may leave every question without an answer. Below an autofs mount, a look at a name has
   /// something mounted, such as another machine's disk.
-  fileprivate func checkServedBySystem() throws(Distrust) {
+  fileprivate func checkServedBySystem() throws(UntrustedPath) {
     let mounts = (try? FileBytes.read("/proc/self/mountinfo")).map { MountTable(parsing: $0) }
     let mount = mounts?.entries.first { UInt64($0.mountID) == facts.mount }
-    guard let type = mount?.fileSystemType else { throw Distrust(path, .servedByUser("unknown")) }
-    guard !type.hasPrefix("fuse") else { throw Distrust(path, .servedByUser(type)) }
-    guard type != "autofs" else { throw Distrust(path, .automount) }
+    guard let type = mount?.fileSystemType else { throw UntrustedPath(path, .servedByUser("unknown")) }
+    guard !type.hasPrefix("fuse") else { throw UntrustedPath(path, .servedByUser(type)) }
+    guard type != "autofs" else { throw UntrustedPath(path, .automount) }
   }
 }

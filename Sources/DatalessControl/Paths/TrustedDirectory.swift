@@ -23,7 +23,7 @@ public final class TrustedDirectory: Sendable {
   deinit { close(descriptor) }
 
   /// Checks a directory that was walked to.
-  convenience init(_ step: DirectoryStep, owner: UInt32, others: Others) throws(Distrust) {
+  convenience init(_ step: DirectoryStep, owner: UInt32, others: Others) throws(UntrustedPath) {
     try Self.check(step.facts, owner: owner, others: others, path: step.path)
     self.init(taking: try step.reopened(), path: step.path, owner: owner)
   }
@@ -34,10 +34,10 @@ public final class TrustedDirectory: Sendable {
 
   private static func check(
     _ facts: DirectoryStep.Facts, owner: UInt32, others: Others, path: [UInt8]
-  ) throws(Distrust) {
-    guard facts.owner == owner else { throw Distrust(path, .owner(facts.owner)) }
+  ) throws(UntrustedPath) {
+    guard facts.owner == owner else { throw UntrustedPath(path, .owner(facts.owner)) }
     guard facts.mode & (others == .nothing ? 0o077 : 0o022) == 0 else {
-      throw Distrust(path, .permissions(facts.mode))
+      throw UntrustedPath(path, .permissions(facts.mode))
     }
   }
 
@@ -50,12 +50,12 @@ public final class TrustedDirectory: Sendable {
   ///   - creating: Makes it, 0700, if it is missing. Default: no.
   public func directory(
     _ name: [UInt8], others: Others = .look, creating: Bool = false
-  ) throws(Distrust) -> TrustedDirectory {
+  ) throws(UntrustedPath) -> TrustedDirectory {
     if creating {
       let number = result { mkdirat(descriptor, name: name, 0o700) }
       // A directory that cannot take names is what stands against it.
       guard number == 0 || number == EEXIST else {
-        throw Distrust(number == EROFS ? path : PathBytes.join(path, name), .system(Errno(rawValue: number)))
+        throw UntrustedPath(number == EROFS ? path : PathBytes.join(path, name), .system(Errno(rawValue: number)))
       }
     }
     let child = TrustedDirectory(
@@ -65,13 +65,13 @@ public final class TrustedDirectory: Sendable {
   }
 
   /// The names in it, without `.` and `..`, in no order.
-  public func names() throws(Distrust) -> [[UInt8]] {
+  public func names() throws(UntrustedPath) -> [[UInt8]] {
     // A descriptor of its own: one that is shared would share its position.
     let copy = try open([UInt8(ascii: ".")], O_RDONLY | CLINUX_O_DIRECTORY)
     guard let stream = fdopendir(copy) else {
       let number = errno
       close(copy)
-      throw Distrust(path, .system(Errno(rawValue: number)))
+      throw UntrustedPath(path, .system(Errno(rawValue: number)))
     }
     defer { closedir(stream) }
     var names: [[UInt8]] = []
@@ -88,13 +88,13 @@ public final class TrustedDirectory: Sendable {
   ///
   /// - Parameters:
   ///   - flags: O_RDONLY, O_RDWR or O_WRONLY, and O_CREAT (with mode 0600), O_EXCL, O_TRUNC, O_APPEND.
-  public func file(_ name: [UInt8], _ flags: CInt) throws(Distrust) -> CInt {
+  public func file(_ name: [UInt8], _ flags: CInt) throws(UntrustedPath) -> CInt {
     // Cut only after the checks.
     let descriptor = try open(name, flags & ~O_TRUNC)
-    do throws(Distrust) {
+    do throws(UntrustedPath) {
       let facts = try facts(of: descriptor, name)
-      guard facts.mode & S_IFMT == S_IFREG else { throw Distrust(PathBytes.join(path, name), .notRegular) }
-      guard facts.owner == owner else { throw Distrust(PathBytes.join(path, name), .owner(facts.owner)) }
+      guard facts.mode & S_IFMT == S_IFREG else { throw UntrustedPath(PathBytes.join(path, name), .notRegular) }
+      guard facts.owner == owner else { throw UntrustedPath(PathBytes.join(path, name), .owner(facts.owner)) }
       if flags & O_TRUNC != 0, ftruncate(descriptor, 0) != 0 { throw failure(name, errno) }
     } catch {
       close(descriptor)
@@ -106,7 +106,7 @@ public final class TrustedDirectory: Sendable {
   /// Reads a whole regular file of the owner's.
   ///
   /// - Parameter limit: A larger file is none of ours. Default: 1 MiB.
-  public func read(_ name: String, limit: Int = 1 << 20) throws(Distrust) -> [UInt8] {
+  public func read(_ name: String, limit: Int = 1 << 20) throws(UntrustedPath) -> [UInt8] {
     let name = Array(name.utf8)
     let descriptor = try file(name, O_RDONLY)
     defer { close(descriptor) }
@@ -118,7 +118,7 @@ public final class TrustedDirectory: Sendable {
       guard count >= 0 else { throw failure(name, errno) }
       if count == 0 { return bytes }
       bytes += buffer[..<count]
-      guard bytes.count <= limit else { throw Distrust(PathBytes.join(path, name), .tooLarge) }
+      guard bytes.count <= limit else { throw UntrustedPath(PathBytes.join(path, name), .tooLarge) }
     }
   }
 
@@ -131,7 +131,7 @@ public final class TrustedDirectory: Sendable {
 
   // MARK: Changing names
 
-  public func rename(_ from: [UInt8], to: [UInt8]) throws(Distrust) {
+  public func rename(_ from: [UInt8], to: [UInt8]) throws(UntrustedPath) {
     let number = result {
       (from + [0]).withUnsafeBytes { from in
         (to + [0]).withUnsafeBytes { to in renameat(descriptor, Self.text(from), descriptor, Self.text(to)) }
@@ -155,7 +155,7 @@ public final class TrustedDirectory: Sendable {
 
   // MARK: System calls
 
-  private func open(_ name: [UInt8], _ flags: CInt) throws(Distrust) -> CInt {
+  private func open(_ name: [UInt8], _ flags: CInt) throws(UntrustedPath) -> CInt {
     let all = flags | CLINUX_O_NONBLOCK | CLINUX_O_CLOEXEC | O_NOCTTY
     guard owner != geteuid(), flags & O_CREAT == 0 else { return try openBeneath(name, all) }
     // What another user has there may be an automount point, which an open would trigger and this does not.
@@ -163,10 +163,10 @@ public final class TrustedDirectory: Sendable {
     defer { close(pin) }
     let facts = try facts(of: pin, name)
     guard facts.isDirectory || facts.mode & S_IFMT == S_IFREG else {
-      throw Distrust(PathBytes.join(path, name), facts.isLink ? .link : .notRegular)
+      throw UntrustedPath(PathBytes.join(path, name), facts.isLink ? .link : .notRegular)
     }
     guard facts.isDirectory || flags & CLINUX_O_DIRECTORY == 0 else {
-      throw Distrust(PathBytes.join(path, name), .notDirectory)
+      throw UntrustedPath(PathBytes.join(path, name), .notDirectory)
     }
     let opened =
       facts.isDirectory
@@ -175,7 +175,7 @@ public final class TrustedDirectory: Sendable {
     return CInt(opened)
   }
 
-  private func openBeneath(_ name: [UInt8], _ flags: CInt) throws(Distrust) -> CInt {
+  private func openBeneath(_ name: [UInt8], _ flags: CInt) throws(UntrustedPath) -> CInt {
     let all = flags | CLINUX_O_NOFOLLOW
     let resolve = CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_SYMLINKS | CLINUX_RESOLVE_NO_XDEV
     let opened = (name + [0]).withUnsafeBytes {
@@ -184,19 +184,19 @@ public final class TrustedDirectory: Sendable {
     }
     guard opened >= 0 else {
       let errno = Errno(rawValue: CInt(-opened))
-      let reason: Distrust.Reason =
+      let reason: UntrustedPath.Reason =
         switch errno {
         case .tooManySymbolicLinkLevels: .link
         // A link counts as such where a directory is asked for.
         case .notDirectory: .notDirectory
         default: .system(errno)
         }
-      throw Distrust(PathBytes.join(path, name), reason)
+      throw UntrustedPath(PathBytes.join(path, name), reason)
     }
     return CInt(opened)
   }
 
-  private func facts(of descriptor: CInt, _ name: [UInt8]) throws(Distrust) -> DirectoryStep.Facts {
+  private func facts(of descriptor: CInt, _ name: [UInt8]) throws(UntrustedPath) -> DirectoryStep.Facts {
     do throws(Errno) {
       return try DirectoryStep.facts(of: descriptor)
     } catch {
@@ -218,8 +218,8 @@ public final class TrustedDirectory: Sendable {
 
   private func result(_ call: () -> CInt) -> CInt { call() == 0 ? 0 : errno }
 
-  private func failure(_ name: [UInt8], _ number: CInt) -> Distrust {
-    Distrust(PathBytes.join(path, name), .system(Errno(rawValue: number)))
+  private func failure(_ name: [UInt8], _ number: CInt) -> UntrustedPath {
+    UntrustedPath(PathBytes.join(path, name), .system(Errno(rawValue: number)))
   }
 
   private static func text(_ bytes: UnsafeRawBufferPointer) -> UnsafePointer<CChar> {

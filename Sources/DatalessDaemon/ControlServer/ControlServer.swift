@@ -91,7 +91,7 @@ public final class ControlServer: Sendable {
   /// Waits for the connections to end, which they do at once unless a call of the backend does not: an event loop that is shut
   /// down under a connection says so on stderr.
   private func ended(_ taken: Running) async {
-    let pause = Pause()
+    let pause = OneShotWait()
     await withCheckedContinuation { continuation in
       pause.begin(continuation)
       Task(executorPreference: lane) {

@@ -18,16 +18,16 @@ public struct ChildrenWait: Sendable {
   public var end: End
   /// From the command's end.
   public var milliseconds: Int64
-  public var left: [LeftProcess]
+  public var left: [RemainingProcess]
   /// How many more there are, for which there was no descriptor left.
   public var notLookedAt: Int
   /// Attempts that were under way for the command, though no process of it was left.
   public var attempts: Int
   /// Processes that the command did not start and that hold the volume; what they do is theirs.
-  public var outsiders: [LeftProcess] = []
+  public var outsiders: [RemainingProcess] = []
 
   public init(
-    end: End, milliseconds: Int64 = 0, left: [LeftProcess] = [], notLookedAt: Int = 0, attempts: Int = 0
+    end: End, milliseconds: Int64 = 0, left: [RemainingProcess] = [], notLookedAt: Int = 0, attempts: Int = 0
   ) {
     (self.end, self.milliseconds, self.left) = (end, milliseconds, left)
     (self.notLookedAt, self.attempts) = (notLookedAt, attempts)
@@ -106,7 +106,7 @@ extension CommandRunner {
   /// when that does: `settle` waits for it.
   ///
   /// - Parameter all: Also those that do not hold the volume.
-  public func end(_ processes: inout [LeftProcess], all: Bool) {
+  public func end(_ processes: inout [RemainingProcess], all: Bool) {
     let chosen = processes.indices.filter { all || processes[$0].holds?.isEmpty == false }
     for signal in [SIGTERM, SIGKILL] {
       for index in chosen where !processes[index].hasEnded { processes[index].end(by: signal) }
@@ -118,7 +118,7 @@ extension CommandRunner {
   ///
   /// - Returns: Whether all of them have.
   @discardableResult
-  public func settle(_ processes: [LeftProcess]) -> Bool {
+  public func settle(_ processes: [RemainingProcess]) -> Bool {
     let deadline = Deadline(milliseconds: Self.endMilliseconds)
     while true {
       reapEnded()
@@ -134,9 +134,9 @@ extension CommandRunner {
   private static func look(at children: [pid_t], atMost limit: Int) -> ChildrenWait {
     let own = Set(children)
     let all = ProcessTree.descendants(of: children)
-    let left = all.prefix(max(limit, 0)).compactMap { pid -> LeftProcess? in
+    let left = all.prefix(max(limit, 0)).compactMap { pid -> RemainingProcess? in
       // Nobody waits for our own children meanwhile; the pid of others could be a stranger's by now.
-      guard let process = LeftProcess.look(pid) else { return nil }
+      guard let process = RemainingProcess.look(pid) else { return nil }
       return (own.contains(pid) || ProcessTree.isBelowUs(pid)) && !process.hasEnded ? process : nil
     }
     return ChildrenWait(end: .timeUp, left: left, notLookedAt: max(all.count - max(limit, 0), 0))

@@ -74,7 +74,7 @@ struct CommandStart {
 }
 
 /// The replacement of `{}` in the arguments of a command.
-public enum Placeholders {
+public enum PlaceholderSubstitution {
   /// Replaces every occurrence of `placeholder`, also inside an argument and in the program's own name.
   ///
   /// - Parameter placeholder: Not empty. Occurrences do not overlap; the leftmost counts.

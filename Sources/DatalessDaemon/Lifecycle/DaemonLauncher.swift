@@ -49,7 +49,7 @@ public struct DaemonLauncher: Sendable {
     let line = try WireCoding.encode(configuration) + [UInt8(ascii: "\n")]
     signal(SIGPIPE, SIG_IGN)
     let helper = try HelperProcess.spawn(
-      role: HiddenEntry.daemonRole, executable: executable, arguments: arguments)
+      role: InternalEntryPoint.daemonRole, executable: executable, arguments: arguments)
     _ = helper.send(line)
     do {
       let volume = try waitUntilReady(helper, configuration)

@@ -188,12 +188,12 @@ public struct MountPreflight {
         "cannot mount: \(name) \(ErrorText.quoted(path)) lies on the dataless volume "
           + "\(ErrorText.quoted(volume.mountPoint)), which is read-only (EROFS). Give a place outside of it.")
     }
-    let mountPlace = PathPlace(mountpoint, mounts: mounts)
+    let mountPlace = PathLocation(mountpoint, mounts: mounts)
     progress(request.log)
     let logDirectory = CPath.parent(log)
-    let logPlace = PathPlace(logDirectory, mounts: mounts)
+    let logPlace = PathLocation(logDirectory, mounts: mounts)
     progress(request.cacheDirectory)
-    let cachePlace = PathPlace(cache, mounts: mounts)
+    let cachePlace = PathLocation(cache, mounts: mounts)
     if mountPlace.contains(logPlace) {
       throw LifecycleError(
         "cannot mount: the log \(ErrorText.quoted(request.log)) lies below MOUNTPOINT, where the volume would hide it. "
@@ -206,7 +206,7 @@ public struct MountPreflight {
     }
     guard case .directory(let path) = source, case .directory(let given) = request.source else { return [] }
     progress(given)
-    let sourcePlace = PathPlace(path, mounts: mounts)
+    let sourcePlace = PathLocation(path, mounts: mounts)
     if sourcePlace.contains(mountPlace) {
       if request.isTemporary {
         throw LifecycleError(

@@ -28,7 +28,7 @@ public struct PreflightChild: Sendable {
     let line = try WireCoding.encode(request) + [UInt8(ascii: "\n")]
     signal(SIGPIPE, SIG_IGN)
     let helper = try HelperProcess.spawn(
-      role: HiddenEntry.preflightRole, executable: executable, arguments: arguments)
+      role: InternalEntryPoint.preflightRole, executable: executable, arguments: arguments)
     defer { helper.closePipes() }
     _ = helper.send(line)
     let deadline = Deadline(milliseconds: timeLimitSeconds * 1000)

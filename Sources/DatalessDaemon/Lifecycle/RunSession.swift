@@ -53,7 +53,7 @@ public final class RunSession {
   ) throws -> RunSession {
     let mountpoint = try TemporaryMountpoint.make(runtime: SessionPaths.runtimeDirectory(), session: plan.session)
     do {
-      let replaced = Placeholders.replace(placeholder, in: command, with: mountpoint.path)
+      let replaced = PlaceholderSubstitution.replace(placeholder, in: command, with: mountpoint.path)
       let run = RunPlan(command: replaced, rootPid: getpid(), maxFiles: maxFiles, maxBytes: maxBytes)
       let configuration = try plan.configure(mountpoint: mountpoint.path, run: run, preflight: preflight, say: say)
       // Before the daemon starts, so that it finds the ancestors of every caller up to us.
@@ -97,7 +97,7 @@ public final class RunSession {
   /// - Parameters:
   ///   - waiting: Processes that wait for an answer of the volume.
   ///   - all: Ends the others, too.
-  public func endChildren(_ left: [LeftProcess], waiting: Set<Int32>, all: Bool) -> [LeftProcess] {
+  public func endChildren(_ left: [RemainingProcess], waiting: Set<Int32>, all: Bool) -> [RemainingProcess] {
     var left = left
     VolumeHolders(device: volume.device, waiting: waiting).look(at: &left)
     runner.end(&left, all: all)
@@ -107,7 +107,7 @@ public final class RunSession {
   /// Finds others that hold the volume.
   ///
   /// - Parameter waiting: Processes that wait for an answer of the volume.
-  public func outsiders(waiting: Set<Int32>) -> [LeftProcess] {
+  public func outsiders(waiting: Set<Int32>) -> [RemainingProcess] {
     VolumeHolders(device: volume.device, waiting: waiting).outsiders(except: [launched.pid])
   }
 
@@ -117,7 +117,7 @@ public final class RunSession {
   /// Ends the volume and leaves nothing behind but the log; takes a few seconds at most, whatever still reads.
   ///
   /// - Parameter children: Those of `endChildren`; they may have waited for the volume's end.
-  public func end(_ children: [LeftProcess] = []) {
+  public func end(_ children: [RemainingProcess] = []) {
     if !hasDaemonEnded {
       Unmounter.endDaemon(child: launched.pid, mountpoint: configuration.mountpoint)
     } else {
@@ -126,6 +126,6 @@ public final class RunSession {
     launched.release()
     runner.settle(children)
     mountpoint.remove()
-    Leftovers.remove(caches: [configuration.cacheDirectory])
+    StaleSessions.remove(caches: [configuration.cacheDirectory])
   }
 }

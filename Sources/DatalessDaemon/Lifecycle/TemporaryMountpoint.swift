@@ -17,7 +17,7 @@ struct TemporaryMountpoint {
     let name = Array(session.utf8)
     // A command that cleans up removes an empty directory of mountpoints between two of our calls: then once more.
     for _ in 0..<100 {
-      do throws(Distrust) {
+      do throws(UntrustedPath) {
         let parent = try directory.directory(directoryName, creating: true)
         // Locked before the directory is there, so that no clean-up takes it for a leftover.
         let lock = try parent.file(name + lockSuffix, O_RDWR | O_CREAT)
@@ -25,7 +25,7 @@ struct TemporaryMountpoint {
           close(lock)
           continue
         }
-        do throws(Distrust) {
+        do throws(UntrustedPath) {
           _ = try parent.directory(name, creating: true)
         } catch {
           close(lock)

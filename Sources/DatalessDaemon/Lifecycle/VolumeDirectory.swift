@@ -32,7 +32,7 @@ public final class VolumeDirectory: Sendable {
   /// - Throws: `LifecycleError` when it belongs to another user, is open to others, or cannot be made.
   @discardableResult
   public static func prepareRuntime(_ runtime: String) throws(LifecycleError) -> TrustedDirectory {
-    do throws(Distrust) {
+    do throws(UntrustedPath) {
       return try SessionPaths.openRuntime(runtime, creating: true)
     } catch {
       throw LifecycleError(
@@ -40,16 +40,16 @@ public final class VolumeDirectory: Sendable {
     }
   }
 
-  private static func words(_ distrust: Distrust) -> String {
-    guard distrust.errno == .readOnlyFileSystem else { return "\(distrust)." }
-    return "\(ErrorText.quoted(distrust.path)) is read-only here (EROFS), as in a sandbox or container."
+  private static func words(_ untrusted: UntrustedPath) -> String {
+    guard untrusted.errno == .readOnlyFileSystem else { return "\(untrusted)." }
+    return "\(ErrorText.quoted(untrusted.path)) is read-only here (EROFS), as in a sandbox or container."
   }
 
-  private static func remedy(_ distrust: Distrust) -> String {
-    let place = ErrorText.quoted(distrust.path)
+  private static func remedy(_ untrusted: UntrustedPath) -> String {
+    let place = ErrorText.quoted(untrusted.path)
     let usesVariable = geteuid() != 0 || !SessionPaths.rootOwnsRun()
     let variable = "set XDG_RUNTIME_DIR to a directory of yours with mode 0700 that can be written to."
-    guard distrust.errno == .readOnlyFileSystem else {
+    guard untrusted.errno == .readOnlyFileSystem else {
       return usesVariable
         ? "Remove it, or \(variable)"
         : "Make it a directory of root's that nobody else can write to: chmod go-w \(place)."
@@ -69,7 +69,7 @@ public final class VolumeDirectory: Sendable {
     repeat {
       let directory: TrustedDirectory
       let lock: CInt
-      do throws(Distrust) {
+      do throws(UntrustedPath) {
         directory = try parent.directory(Array(device.utf8), creating: true)
         lock = try directory.file(lockName, O_RDWR | O_CREAT)
       } catch {
@@ -97,11 +97,11 @@ public final class VolumeDirectory: Sendable {
     let bytes = try record.encoded()
     let final = Array(SessionPaths.recordName.utf8)
     let temporary = final + Array(".new".utf8)
-    do throws(Distrust) {
+    do throws(UntrustedPath) {
       let descriptor = try directory.file(temporary, O_WRONLY | O_CREAT | O_TRUNC)
       defer { close(descriptor) }
       guard DescriptorIO.write(bytes, to: descriptor) else {
-        throw Distrust(PathBytes.join(directory.path, temporary), .system(.init(rawValue: errno)))
+        throw UntrustedPath(PathBytes.join(directory.path, temporary), .system(.init(rawValue: errno)))
       }
       try directory.rename(temporary, to: final)
     } catch {

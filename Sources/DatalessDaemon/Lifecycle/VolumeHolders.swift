@@ -22,11 +22,11 @@ struct VolumeHolders {
   private static let outsidersMax = 100
 
   private final class Findings: Sendable {
-    let found = Mutex<[pid_t: Set<LeftProcess.Hold>]>([:])
+    let found = Mutex<[pid_t: Set<RemainingProcess.Hold>]>([:])
   }
 
   /// Notes in each process what it holds; it stays nil for those that cannot be looked at in 2 s.
-  func look(at processes: inout [LeftProcess]) {
+  func look(at processes: inout [RemainingProcess]) {
     let found = look(at: processes.map(\.pid), milliseconds: Self.lookMilliseconds)
     for index in processes.indices {
       let pid = processes[index].pid
@@ -39,7 +39,7 @@ struct VolumeHolders {
   /// is another pid namespace's.
   ///
   /// - Parameter known: Not these.
-  func outsiders(except known: Set<pid_t>) -> [LeftProcess] {
+  func outsiders(except known: Set<pid_t>) -> [RemainingProcess] {
     guard let children = ProcessTree.ownChildren(), let names = CPath.names(in: Array("/proc".utf8)) else { return [] }
     let own = known.union(ProcessTree.descendants(of: children)).union([getpid()])
     let others = names.compactMap { pid_t(String(decoding: $0, as: UTF8.self)) }.filter { !own.contains($0) }
@@ -47,14 +47,14 @@ struct VolumeHolders {
     for pid in waiting where !own.contains(pid) && pid > 0 { found[pid, default: []].insert(.waitingCall) }
     return found.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.prefix(Self.outsidersMax).compactMap { entry in
       // It may have been started while we looked.
-      guard var process = LeftProcess.look(entry.key), !ProcessTree.isBelowUs(entry.key) else { return nil }
+      guard var process = RemainingProcess.look(entry.key), !ProcessTree.isBelowUs(entry.key) else { return nil }
       process.holds = entry.value
       return process
     }
   }
 
   /// What each of some processes holds, of those that could be looked at in time.
-  private func look(at pids: [pid_t], milliseconds: Int) -> [pid_t: Set<LeftProcess.Hold>] {
+  private func look(at pids: [pid_t], milliseconds: Int) -> [pid_t: Set<RemainingProcess.Hold>] {
     let findings = Findings()
     guard let pipe = try? Pipe() else { return [:] }
     let writeEnd = pipe.writeEnd
@@ -72,8 +72,8 @@ struct VolumeHolders {
   }
 
   /// nil when the process does not let us look, or is gone.
-  private func holds(_ pid: pid_t) -> Set<LeftProcess.Hold>? {
-    var holds: Set<LeftProcess.Hold> = []
+  private func holds(_ pid: pid_t) -> Set<RemainingProcess.Hold>? {
+    var holds: Set<RemainingProcess.Hold> = []
     guard let isWorkingThere = isOnVolume("/proc/\(pid)/cwd"), let isRoot = isOnVolume("/proc/\(pid)/root"),
       let descriptors = CPath.names(in: Array("/proc/\(pid)/fd".utf8))
     else { return nil }

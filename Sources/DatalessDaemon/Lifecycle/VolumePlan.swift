@@ -56,7 +56,7 @@ public struct VolumePlan: Sendable, Equatable {
     if case .deadMount(let dead) = answer {
       try Unmounter.detachDead(dead)
       say("removed the mount of a dead daemon from \(ErrorText.quoted(dead)) (ENOTCONN)")
-      Leftovers.remove()
+      StaleSessions.remove()
       answer = try preflight.inspect(request)
     }
     switch answer {
@@ -85,7 +85,7 @@ public struct VolumePlan: Sendable, Equatable {
 
   /// A directory of logs is this user's, and nobody else writes to it.
   private static func makeLogDirectory(_ path: [UInt8]) throws(LifecycleError) {
-    do throws(Distrust) {
+    do throws(UntrustedPath) {
       _ = try TrustedDirectory.open(path, ancestors: .any, creating: true)
     } catch {
       throw LifecycleError(

@@ -22,7 +22,8 @@ enum ProcessArguments: Sendable, Equatable {
   static func read(pid: Int32, startTicks: UInt64, executable: ProcessExecutable) -> ProcessArguments {
     var failure: Int32 = 0
     let text = ProcReader.bytes(pid, "cmdline", limit: maximumBytes + 1, failure: &failure)
-    guard let look = ProcessLook(pid), look.startTicks == startTicks, executable.isContinued(by: look.executable) else {
+    guard let look = ProcessSnapshot(pid), look.startTicks == startTicks, executable.isContinued(by: look.executable)
+    else {
       return .unavailable(.exited)
     }
     guard let text else { return .unavailable(failure == ENOENT || failure == ESRCH ? .exited : .permission) }

@@ -56,7 +56,7 @@ struct ProcessStat: Equatable {
 }
 
 /// One look at a process: what can change without a new process id, and what tells processes apart.
-struct ProcessLook {
+struct ProcessSnapshot {
   var pid: Int32
   var parent: Int32
   var startTicks: UInt64
@@ -64,7 +64,7 @@ struct ProcessLook {
   var executable: ProcessExecutable
 }
 
-extension ProcessLook {
+extension ProcessSnapshot {
   /// Reads /proc/PID/stat and exe; safe on a request thread. nil when there is no such process (or thread).
   init?(_ pid: Int32) {
     self.pid = pid

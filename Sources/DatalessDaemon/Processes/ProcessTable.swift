@@ -14,7 +14,7 @@ final class ProcessTable: Sendable {
   private let capture: CaptureLane
   private let sink: any ProcessSink
   private let policy: ArgumentPolicy
-  private let look: @Sendable (Int32) -> ProcessLook?
+  private let look: @Sendable (Int32) -> ProcessSnapshot?
 
   /// - Parameters:
   ///   - policy: Whose arguments are read: by default those of callers.
@@ -23,7 +23,7 @@ final class ProcessTable: Sendable {
   ///   - look: Looks at a process by its id; in /proc by default.
   init(
     capture: CaptureLane, sink: any ProcessSink, policy: ArgumentPolicy = .callers, capacity: Int = 65_536,
-    look: @escaping @Sendable (Int32) -> ProcessLook? = { ProcessLook($0) }
+    look: @escaping @Sendable (Int32) -> ProcessSnapshot? = { ProcessSnapshot($0) }
   ) {
     self.capture = capture
     self.policy = policy
@@ -82,7 +82,7 @@ final class ProcessTable: Sendable {
   }
 
   /// When a living process (or thread) started, in clock ticks since boot; nil when there is none.
-  static func startTicks(of pid: Int32) -> UInt64? { ProcessLook(pid)?.startTicks }
+  static func startTicks(of pid: Int32) -> UInt64? { ProcessSnapshot(pid)?.startTicks }
 
   /// Whether SIGKILL waits for the thread or its process: the kernel turns every fatal signal into it.
   ///
@@ -97,11 +97,11 @@ final class ProcessTable: Sendable {
     _ threadID: Int32, uid: UInt32, gid: UInt32, isCaller: Bool
   ) -> (ProcessRecord, isMainThread: Bool) {
     guard threadID > 0 else { return (placeholder(.pidNamespace, uid: uid, gid: gid), false) }
-    if let witness = state.withLock({ $0.witness(threadID) }), witness.isSame() {
-      return (witness.record, witness.record.pid == threadID)
+    if let pin = state.withLock({ $0.pin(threadID) }), pin.isSame() {
+      return (pin.record, pin.record.pid == threadID)
     }
     if let record = recheck(threadID) {
-      keepWitness(threadID, record)
+      keepPin(threadID, record)
       return (record, record.pid == threadID)
     }
     var failure: Int32 = 0
@@ -116,12 +116,12 @@ final class ProcessTable: Sendable {
   }
 
   /// From the third call on. Looked at once more after the descriptor was taken: it is this thread's, not a later owner's.
-  private func keepWitness(_ threadID: Int32, _ record: ProcessRecord) {
+  private func keepPin(_ threadID: Int32, _ record: ProcessRecord) {
     guard record.executable.bytes != nil, state.withLock({ $0.countCall(threadID) }),
-      let witness = ThreadWitness(threadID: threadID, record: record), recheck(threadID) === record
+      let pin = ThreadIdentityPin(threadID: threadID, record: record), recheck(threadID) === record
     else { return }
     // The old one closes its descriptor after the lock is released.
-    _ = state.withLock { $0.keep(witness) }
+    _ = state.withLock { $0.keep(pin) }
   }
 
   /// The way for a thread seen before that calls rarely: it is the same one if its start time is, and the same program if its
@@ -180,7 +180,7 @@ final class ProcessTable: Sendable {
     return record
   }
 
-  private func newcomer(_ look: ProcessLook, status: ProcessStatus?, isCaller: Bool) -> ProcessTableState.Newcomer {
+  private func newcomer(_ look: ProcessSnapshot, status: ProcessStatus?, isCaller: Bool) -> ProcessTableState.Newcomer {
     var failure: Int32 = 0
     let status = status ?? ProcessStatus.read(look.pid, failure: &failure)
     // Linux limits a cgroup's path to 4 KiB; cgroup 1 hierarchies come before the line we want.

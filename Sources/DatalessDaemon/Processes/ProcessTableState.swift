@@ -5,7 +5,7 @@ import DequeModule
 struct ProcessTableState {
   /// A process about to get an id.
   struct Newcomer {
-    var look: ProcessLook
+    var look: ProcessSnapshot
     var uid: UInt32?
     var gid: UInt32?
     var cgroup: [UInt8]?
@@ -37,7 +37,7 @@ struct ProcessTableState {
   private var byPid: [Int32: ProcessRecord]
   private var threads: [Int32: Thread]
   // LIMIT: a descriptor each. A thread has its place by its number, so two may drive each other out.
-  private var witnesses: [ThreadWitness?] = Array(repeating: nil, count: 64)
+  private var pins: [ThreadIdentityPin?] = Array(repeating: nil, count: 64)
   private var placeholders: [PlaceholderKey: ProcessRecord] = [:]
   private var budgetRoot: BudgetRoot?
 
@@ -62,7 +62,7 @@ struct ProcessTableState {
   }
 
   /// The record of the process that was looked at, if it is still the same.
-  func current(_ look: ProcessLook) -> ProcessRecord? {
+  func current(_ look: ProcessSnapshot) -> ProcessRecord? {
     guard let record = byPid[look.pid], record.startTicks == look.startTicks,
       record.executable.isContinued(by: look.executable)
     else { return nil }
@@ -77,21 +77,21 @@ struct ProcessTableState {
     return thread.record
   }
 
-  /// The witness of a thread that calls often.
-  func witness(_ threadID: Int32) -> ThreadWitness? {
-    guard let witness = witnesses[Int(threadID) & 63], witness.threadID == threadID,
-      witness.record.id.rawValue >= firstID
+  /// The pin of a thread that calls often.
+  func pin(_ threadID: Int32) -> ThreadIdentityPin? {
+    guard let pin = pins[Int(threadID) & 63], pin.threadID == threadID,
+      pin.record.id.rawValue >= firstID
     else { return nil }
-    return witness
+    return pin
   }
 
-  mutating func keep(_ witness: ThreadWitness) -> ThreadWitness? {
-    let place = Int(witness.threadID) & 63
-    defer { witnesses[place] = witness }
-    return witnesses[place]
+  mutating func keep(_ pin: ThreadIdentityPin) -> ThreadIdentityPin? {
+    let place = Int(pin.threadID) & 63
+    defer { pins[place] = pin }
+    return pins[place]
   }
 
-  /// Counts a call of a remembered thread. - Returns: Whether it calls often enough for a witness.
+  /// Counts a call of a remembered thread. - Returns: Whether it calls often enough for a pin.
   mutating func countCall(_ threadID: Int32) -> Bool {
     guard let calls = threads[threadID]?.calls else { return false }
     if calls < 2 { threads[threadID]?.calls = calls + 1 }

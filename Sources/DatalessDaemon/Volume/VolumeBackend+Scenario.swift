@@ -25,7 +25,7 @@ extension VolumeBackend {
 
   func waitForGate(_ name: String, callers: Int, timeoutNanoseconds: Int64) async throws -> GateWaitAnswer {
     // Whichever comes first: the engine's answer, or the end of the client.
-    let pause = Pause()
+    let pause = OneShotWait()
     let answer = Mutex<Int??>(nil)
     let engine = engine
     let deadline = volume.timer.now + timeoutNanoseconds

@@ -42,7 +42,7 @@ public final class SessionContentStore: ContentStore {
       throw FSError(error, "cannot start a content store in '\(session.path)'")
     }
     self.session = session
-    isPrompt = PromptFileSystems.contains(contentDirectory.raw)
+    isPrompt = FastLocalFileSystems.contains(contentDirectory.raw)
     slabs = SlabSet(in: contentDirectory.raw, capacity: slabCapacity)
     files = ContentFiles(in: contentDirectory.raw, places: places)
   }
@@ -56,7 +56,7 @@ public final class SessionContentStore: ContentStore {
     guard size > 0 else { throw FSError(.invalidArgument, "an empty file has no content to store") }
     do throws(Errno) {
       if size <= ContentLocation.slabLimit {
-        let (slab, page) = try slabs.take(ContentLocation.pages(for: size))
+        let (slab, page) = try slabs.allocate(ContentLocation.pages(for: size))
         return SlabWriter(self, slab, page: page, size: size)
       }
       return try FileWriter(self, number: nextFileNumber(), size: size)
@@ -143,7 +143,7 @@ public final class SessionContentStore: ContentStore {
     switch ContentLocation(reference) {
     case .slot(let slab, let page):
       let pages = ContentLocation.pages(for: size)
-      slabs[slab].give(page, pages)
+      slabs[slab].free(page, pages)
       countAllocated(pages: -pages)
     case .file(let number, let pages):
       let counted = rangedPages.withLock { $0.removeValue(forKey: number) }

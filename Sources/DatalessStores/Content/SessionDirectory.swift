@@ -61,7 +61,7 @@ public final class SessionDirectory: Sendable {
   /// calling thread. No symbolic link in it is followed, no other file system entered. May take
   /// long: at the end of the volume, on a thread that is not waited for.
   ///
-  /// - Throws: EACCES, EROFS, EIO; what is left then has a trash name and is removed by the next `removeLeftovers`.
+  /// - Throws: EACCES, EROFS, EIO; what is left then has a trash name and is removed by the next `removeStaleSessions`.
   public func removeAll() throws(FSError) {
     guard !isRemoved.exchange(true, ordering: .acquiringAndReleasing) else { return }
     do throws(Errno) {
@@ -80,7 +80,7 @@ public final class SessionDirectory: Sendable {
   ///
   /// - Returns: Sessions removed. 0 if `cache` does not exist.
   /// - Throws: EACCES, EIO, EBUSY (the cache is locked for more than two seconds).
-  public static func removeLeftovers(in cache: FilePath) throws(FSError) -> Int {
+  public static func removeStaleSessions(in cache: FilePath) throws(FSError) -> Int {
     guard let opened = try CacheDirectory(opening: cache) else { return 0 }
     do throws(Errno) {
       var removed = 0

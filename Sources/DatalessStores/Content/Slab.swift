@@ -27,17 +27,17 @@ final class Slab: Sendable {
   }
 
   /// The first page of a free slot; nil if the slab is full.
-  func take(_ pages: Int) -> UInt32? { allocator.withLock { $0.take(pages) } }
+  func allocate(_ pages: Int) -> UInt32? { allocator.withLock { $0.allocate(pages) } }
 
   /// Gives back a slot and its disk space. Blocking I/O lane.
   ///
   /// A slot that can neither be punched nor zeroed is not used again: its old bytes must not become another file's.
-  func give(_ page: UInt32, _ pages: Int) {
+  func free(_ page: UInt32, _ pages: Int) {
     let offset = Int64(page) * ContentLocation.pageSize
     let length = Int64(pages) * ContentLocation.pageSize
     let mode = CLINUX_FALLOC_FL_PUNCH_HOLE | CLINUX_FALLOC_FL_KEEP_SIZE
     if clinux_fallocate(descriptor.raw, mode, offset, length) < 0, !zero(offset, length) { return }
-    allocator.withLock { $0.give(page, pages) }
+    allocator.withLock { $0.free(page, pages) }
   }
 
   private func zero(_ offset: Int64, _ length: Int64) -> Bool {
@@ -66,21 +66,21 @@ struct SlabAllocator {
   /// Pages in all.
   let capacity: UInt32
   private var end: UInt32 = 0
-  private var free: [[UInt32]] = Array(repeating: [], count: classes + 1)
+  private var freeSlots: [[UInt32]] = Array(repeating: [], count: classes + 1)
 
   init(capacity: UInt32) { self.capacity = capacity }
 
   /// Takes a slot of `pages` pages, 1...32.
   ///
   /// - Returns: Its first page; nil if the slab is full.
-  mutating func take(_ pages: Int) -> UInt32? {
+  mutating func allocate(_ pages: Int) -> UInt32? {
     precondition((1...Self.classes).contains(pages), "a slot has 1 to 32 pages")
-    if let page = free[pages].popLast() { return page }
+    if let page = freeSlots[pages].popLast() { return page }
     guard capacity - end >= UInt32(pages) else { return nil }
     defer { end += UInt32(pages) }
     return end
   }
 
   /// Gives a slot back.
-  mutating func give(_ page: UInt32, _ pages: Int) { free[pages].append(page) }
+  mutating func free(_ page: UInt32, _ pages: Int) { freeSlots[pages].append(page) }
 }

@@ -16,7 +16,7 @@ final class SlabSet: Sendable {
     self.capacity = capacity
   }
 
-  /// The slab of a number that was handed out by `take`.
+  /// The slab of a number that was handed out by `allocate`.
   subscript(number: UInt16) -> Slab { slabs.withLock { $0[Int(number)] } }
 
   /// Takes a slot of `pages` pages in some slab.
@@ -24,17 +24,17 @@ final class SlabSet: Sendable {
   /// A new slab is created under the lock: three system calls, once per 16 GiB.
   ///
   /// - Throws: ENOSPC, EDQUOT, EMFILE: no further slab can be made.
-  func take(_ pages: Int) throws(Errno) -> (slab: Slab, page: UInt32) {
+  func allocate(_ pages: Int) throws(Errno) -> (slab: Slab, page: UInt32) {
     let outcome: Result<(Slab, UInt32), Errno> = slabs.withLock { slabs in
       // Newest first: it is the one with room; the older ones have what was freed in them.
       for slab in slabs.reversed() {
-        if let page = slab.take(pages) { return .success((slab, page)) }
+        if let page = slab.allocate(pages) { return .success((slab, page)) }
       }
       guard slabs.count <= Int(UInt16.max) else { return .failure(.noSpace) }
       do throws(Errno) {
         let slab = try Slab(number: UInt16(slabs.count), in: directory, capacity: capacity)
         slabs.append(slab)
-        guard let page = slab.take(pages) else { return .failure(.noSpace) }
+        guard let page = slab.allocate(pages) else { return .failure(.noSpace) }
         return .success((slab, page))
       } catch {
         return .failure(error)

@@ -59,7 +59,7 @@ final class SlabWriter: ContentWriter {
 
   func discard() {
     guard !isEnded.exchange(true, ordering: .relaxed) else { return }
-    slab.give(page, ContentLocation.pages(for: size))
+    slab.free(page, ContentLocation.pages(for: size))
   }
 
   private var start: Int64 { Int64(page) * ContentLocation.pageSize }

@@ -63,9 +63,9 @@ public final class LocalStore: BackingStore {
     root = rootStatus.attributes(home: rootStatus.device)
     sourceName = opened.name
     protection = opened.protection
-    let isLocal = PromptFileSystems.contains(opened.descriptor.raw)
+    let isLocal = FastLocalFileSystems.contains(opened.descriptor.raw)
     isPrompt = !crossMounts && isLocal
-    hasGenerations = isLocal || PromptFileSystems.isNFS(opened.descriptor.raw)
+    hasGenerations = isLocal || FastLocalFileSystems.isNFS(opened.descriptor.raw)
     source = opened
     self.crossMounts = crossMounts
     self.excluded = Set(excluded)

@@ -12,12 +12,15 @@ struct RunTests {
     ("@@@", "@@", "/m@"), ("{", "{}", "{"), ("file={}/x", "{}", "file=/m/x"),
   ])
   func everyPlaceholderIsReplaced(_ argument: String, _ placeholder: String, _ expected: String) {
-    let result = Placeholders.replace(bytes(placeholder), in: [bytes(argument)], with: bytes("/m"))
+    let result = PlaceholderSubstitution.replace(bytes(placeholder), in: [bytes(argument)], with: bytes("/m"))
     #expect(result == [bytes(expected)])
   }
 
   @Test func argumentsThatAreNotUTF8StayAsTheyAre() {
-    #expect(Placeholders.replace(bytes("{}"), in: [[0xff, 0x7b, 0x7d, 0xfe]], with: [0x2f]) == [[0xff, 0x2f, 0xfe]])
+    #expect(
+      PlaceholderSubstitution.replace(bytes("{}"), in: [[0xff, 0x7b, 0x7d, 0xfe]], with: [0x2f]) == [
+        [0xff, 0x2f, 0xfe]
+      ])
   }
 
   @Test func waitStatusesAreRead() {
@@ -96,7 +99,7 @@ struct LeftProcessTests {
   /// Without a descriptor a signal could reach a later process of that pid, so none is sent, and nobody is said to have ended.
   @Test func whoCannotBeReachedIsNotSaidToHaveEnded() throws {
     let child = try ChildProcess(["/bin/cat"])
-    var process = LeftProcess(pid: child.pid, comm: "cat", exe: nil, descriptor: nil)
+    var process = RemainingProcess(pid: child.pid, comm: "cat", exe: nil, descriptor: nil)
     for signal in [SIGTERM, SIGKILL] { process.end(by: signal) }
     #expect(!process.wasEnded && !process.hasEnded && process.endErrno == ENOSYS)
     child.send("alive\n")
@@ -105,7 +108,7 @@ struct LeftProcessTests {
 
   @Test func whoIsReachedIsSaidToHaveEnded() throws {
     let child = try ChildProcess(["/bin/cat"])
-    var process = try #require(LeftProcess.look(child.pid))
+    var process = try #require(RemainingProcess.look(child.pid))
     #expect(!process.wasEnded)
     // SIGTERM may be blocked in what is started here.
     process.end(by: SIGKILL)

@@ -11,8 +11,8 @@ struct TrustedDirectoryTests {
   /// Anybody but this user and root.
   private let stranger = UInt32(54_321)
 
-  private func reason<Value>(_ body: () throws(Distrust) -> Value) -> Distrust.Reason? {
-    do throws(Distrust) {
+  private func reason<Value>(_ body: () throws(UntrustedPath) -> Value) -> UntrustedPath.Reason? {
+    do throws(UntrustedPath) {
       _ = try body()
       return nil
     } catch {
@@ -25,15 +25,16 @@ struct TrustedDirectoryTests {
   @Test func whatOthersCanWriteToIsRefused() {
     let open = scratch.directory("open")
     chmod("\(scratch.path)/open", 0o775)
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(open) } == .permissions(0o40775))
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(open) } == .permissions(0o40775))
     let below = scratch.directory("open/below")
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(below) } == .permissions(0o40775))
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(below, ancestors: .any) } == nil)
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(below) } == .permissions(0o40775))
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(below, ancestors: .any) } == nil)
     // Sticky, as /tmp is: nobody can put another thing in the place of what is ours.
     chmod("\(scratch.path)/open", 0o1777)
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(below) } == nil)
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(below) } == nil)
     #expect(
-      reason { () throws(Distrust) in try TrustedDirectory.open(below, others: .nothing) } == .permissions(0o40755))
+      reason { () throws(UntrustedPath) in try TrustedDirectory.open(below, others: .nothing) } == .permissions(0o40755)
+    )
   }
 
   @Test(.enabled(if: geteuid() == 0, "gives files to another user"))
@@ -41,19 +42,19 @@ struct TrustedDirectoryTests {
     let foreign = scratch.directory("foreign")
     let below = scratch.directory("foreign/below")
     chown("\(scratch.path)/foreign", stranger, stranger)
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(foreign) } == .owner(stranger))
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(below) } == .owner(stranger))
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(foreign, owner: stranger) } == nil)
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(foreign) } == .owner(stranger))
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(below) } == .owner(stranger))
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(foreign, owner: stranger) } == nil)
     let directory = try directory()
-    #expect(reason { () throws(Distrust) in try directory.directory(Array("foreign".utf8)) } == .owner(stranger))
+    #expect(reason { () throws(UntrustedPath) in try directory.directory(Array("foreign".utf8)) } == .owner(stranger))
     scratch.file("file")
     chown("\(scratch.path)/file", stranger, stranger)
-    #expect(reason { () throws(Distrust) in try directory.read("file") } == .owner(stranger))
+    #expect(reason { () throws(UntrustedPath) in try directory.read("file") } == .owner(stranger))
     // A link that another user made is not followed; root's and our own are.
     symlink(scratch.path, "\(scratch.path)/link")
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(scratch.bytes("link")) } == nil)
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(scratch.bytes("link")) } == nil)
     lchown("\(scratch.path)/link", stranger, stranger)
-    #expect(reason { () throws(Distrust) in try TrustedDirectory.open(scratch.bytes("link")) } == .link)
+    #expect(reason { () throws(UntrustedPath) in try TrustedDirectory.open(scratch.bytes("link")) } == .link)
     #expect(OwnPath.resolve(scratch.bytes("link")) == scratch.bytes("link"))
     lchown("\(scratch.path)/link", 0, 0)
     #expect(OwnPath.resolve(scratch.bytes("link")) == scratch.bytes)
@@ -68,16 +69,16 @@ struct TrustedDirectoryTests {
     mkfifo("\(scratch.path)/logs/pipe", 0o600)
     for name in ["", "/log", "/link", "/pipe"] { lchown("\(scratch.path)/logs\(name)", stranger, stranger) }
     symlink(scratch.path + "/logs", "\(scratch.path)/way")
-    func open(_ path: [UInt8]) throws(Distrust) -> TrustedDirectory {
+    func open(_ path: [UInt8]) throws(UntrustedPath) -> TrustedDirectory {
       try TrustedDirectory.open(path, owner: stranger, ancestors: .any)
     }
     #expect(try open(scratch.bytes("way")).read("log") == Array("content".utf8), "root made the link")
     lchown("\(scratch.path)/way", stranger, stranger)
-    #expect(reason { () throws(Distrust) in try open(scratch.bytes("way")) } == .link)
+    #expect(reason { () throws(UntrustedPath) in try open(scratch.bytes("way")) } == .link)
     let directory = try open(logs)
-    #expect(reason { () throws(Distrust) in try directory.read("link") } == .link)
-    #expect(reason { () throws(Distrust) in try directory.read("pipe") } == .notRegular)
-    #expect(reason { () throws(Distrust) in try directory.directory(Array("log".utf8)) } == .notDirectory)
+    #expect(reason { () throws(UntrustedPath) in try directory.read("link") } == .link)
+    #expect(reason { () throws(UntrustedPath) in try directory.read("pipe") } == .notRegular)
+    #expect(reason { () throws(UntrustedPath) in try directory.directory(Array("log".utf8)) } == .notDirectory)
   }
 
   @Test(.enabled(if: geteuid() == 0, "mounting needs root"))
@@ -87,7 +88,8 @@ struct TrustedDirectoryTests {
     defer { mount.end() }
     let below = path + Array("/host/share".utf8)
     #expect(
-      reason { () throws(Distrust) in try TrustedDirectory.open(below, owner: stranger, ancestors: .any) } == .automount
+      reason { () throws(UntrustedPath) in try TrustedDirectory.open(below, owner: stranger, ancestors: .any) }
+        == .automount
     )
     #expect(mount.requests == 0)
     // The file system is one that asks.
@@ -102,17 +104,17 @@ struct TrustedDirectoryTests {
     scratch.directory("directory")
     let directory = try directory()
     for flags in [O_RDONLY, O_RDWR, O_RDWR | O_CREAT] {
-      #expect(reason { () throws(Distrust) in try directory.file(Array("pipe".utf8), flags) } == .notRegular)
-      #expect(reason { () throws(Distrust) in try directory.file(Array("link".utf8), flags) } == .link)
+      #expect(reason { () throws(UntrustedPath) in try directory.file(Array("pipe".utf8), flags) } == .notRegular)
+      #expect(reason { () throws(UntrustedPath) in try directory.file(Array("link".utf8), flags) } == .link)
     }
-    #expect(reason { () throws(Distrust) in try directory.read("directory") } == .notRegular)
-    #expect(reason { () throws(Distrust) in try directory.read("../x") } == .system(.init(rawValue: EXDEV)))
+    #expect(reason { () throws(UntrustedPath) in try directory.read("directory") } == .notRegular)
+    #expect(reason { () throws(UntrustedPath) in try directory.read("../x") } == .system(.init(rawValue: EXDEV)))
     #expect(try directory.read("file") == Array("content".utf8))
-    #expect(reason { () throws(Distrust) in try directory.read("file", limit: 6) } == .tooLarge)
-    #expect(reason { () throws(Distrust) in try directory.read("none") } == .system(.noSuchFileOrDirectory))
+    #expect(reason { () throws(UntrustedPath) in try directory.read("file", limit: 6) } == .tooLarge)
+    #expect(reason { () throws(UntrustedPath) in try directory.read("none") } == .system(.noSuchFileOrDirectory))
     #expect(
-      reason { () throws(Distrust) in try directory.directory(Array("link".utf8)) } == .link
-        || reason { () throws(Distrust) in try directory.directory(Array("link".utf8)) } == .notDirectory)
+      reason { () throws(UntrustedPath) in try directory.directory(Array("link".utf8)) } == .link
+        || reason { () throws(UntrustedPath) in try directory.directory(Array("link".utf8)) } == .notDirectory)
   }
 
   @Test func namesAreThoseOfTheDescriptorWhateverBecomesOfThePath() throws {

@@ -65,7 +65,7 @@ struct VolumeDirectoryTests {
     scratch.directory("runtime/mounts/bbbbbbbbbbbb")
     scratch.file("runtime/mounts/bbbbbbbbbbbb.lock")
     scratch.file("runtime/mounts/cccccccccccc.lock")
-    Leftovers.remove(runtime: runtime, caches: [])
+    StaleSessions.remove(runtime: runtime, caches: [])
     #expect(scratch.exists("runtime/0:4000001"))
     #expect(!scratch.exists("runtime/0:4000002"))
     #expect(scratch.exists("runtime/mounts/aaaaaaaaaaaa"))
@@ -77,7 +77,7 @@ struct VolumeDirectoryTests {
   }
 
   @Test func withoutLeftoversNothingHappens() {
-    Leftovers.remove(runtime: "\(scratch.path)/none", caches: [scratch.bytes("none")])
+    StaleSessions.remove(runtime: "\(scratch.path)/none", caches: [scratch.bytes("none")])
     #expect(!scratch.exists("none"))
   }
 }

@@ -35,7 +35,7 @@ import Testing
     try #require(descriptor >= 0)
     // Never closed: that would release all locks of this process on the file. Locks are of the process, whichever thread asks.
     let thread = getpid()
-    let ticks = try #require(ProcessLook(thread)?.startTicks)
+    let ticks = try #require(ProcessSnapshot(thread)?.startTicks)
     let place = cdataless_thread_place(thread, ticks)
     func lock(_ type: Int32, _ start: Int64, _ length: Int64) -> Bool {
       var lock = flock()

@@ -53,7 +53,7 @@ import Testing
     let client = try PolicyClient()
     #expect(try client.set(.thread, .on) == "0")
     #expect(try client.set(.thread, .unset) == "0")
-    let ticks = try #require(ProcessLook(client.tid)?.startTicks)
+    let ticks = try #require(ProcessSnapshot(client.tid)?.startTicks)
     #expect(try client.tell("pretend \(client.tid) \(ticks) 3") == "0")
     #expect(try client.get(.thread) == "0")
     #expect(client.policy.thread == nil)

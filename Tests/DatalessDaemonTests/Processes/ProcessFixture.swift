@@ -14,11 +14,11 @@ struct ProcessFixture {
   let sink = Sink()
   let capture = CaptureLane()
   let table: ProcessTable
-  let look: @Sendable (Int32) -> ProcessLook?
+  let look: @Sendable (Int32) -> ProcessSnapshot?
 
   init(
     capacity: Int = 1024, policy: ArgumentPolicy = .callers,
-    look: @escaping @Sendable (Int32) -> ProcessLook? = { ProcessLook($0) }
+    look: @escaping @Sendable (Int32) -> ProcessSnapshot? = { ProcessSnapshot($0) }
   ) {
     self.look = look
     table = ProcessTable(capture: capture, sink: sink, policy: policy, capacity: capacity, look: look)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ProcessTableStateTests {
   private func newcomer(pid: Int32, start: UInt64, exe: String = "/bin/a") -> ProcessTableState.Newcomer {
     ProcessTableState.Newcomer(
-      look: ProcessLook(
+      look: ProcessSnapshot(
         pid: pid, parent: 1, startTicks: start, comm: [65], executable: .path(Array(exe.utf8))),
       uid: 0, gid: 0, cgroup: nil, seen: MonotonicTime(nanoseconds: 0))
   }

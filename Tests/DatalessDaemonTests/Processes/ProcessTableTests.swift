@@ -135,17 +135,17 @@ import Testing
     #expect(after[0] != before[0])
   }
 
-  @Test func aWitnessEndsWithItsThread() throws {
+  @Test func aPinEndsWithItsThread() throws {
     let fixture = ProcessFixture()
     let child = try ChildProcess(script: "echo ready; read line")
     #expect(child.readLine() == "ready")
     let record = try #require(fixture.record(fixture.caller(child.pid)))
-    let witness = try #require(ThreadWitness(threadID: child.pid, record: record))
-    #expect(witness.isSame())
+    let pin = try #require(ThreadIdentityPin(threadID: child.pid, record: record))
+    #expect(pin.isSame())
     child.closeInput()
     child.waitForExit()
-    #expect(!witness.isSame())
-    #expect(ThreadWitness(threadID: child.pid, record: record) == nil)
+    #expect(!pin.isSame())
+    #expect(ThreadIdentityPin(threadID: child.pid, record: record) == nil)
   }
 
   @Test func anOrphanDescendsFromWhoAdoptedIt() throws {
@@ -178,9 +178,9 @@ import Testing
     let start = try #require(ProcessTable.startTicks(of: child.pid))
     for (parentStart, parents) in [(start - 1, 1), (start, 1), (start + 1, 0)] {
       let fixture = ProcessFixture { [pid = child.pid] in
-        guard $0 != pid else { return ProcessLook(pid) }
+        guard $0 != pid else { return ProcessSnapshot(pid) }
         guard $0 == getpid() else { return nil }
-        return ProcessLook(
+        return ProcessSnapshot(
           pid: $0, parent: 1, startTicks: parentStart, comm: [65], executable: .path(Array("/bin/other".utf8)))
       }
       let record = try #require(fixture.record(fixture.caller(child.pid)))
@@ -216,14 +216,14 @@ import Testing
     /// A chain of so many ancestors above the child, up to the first process, or broken off there.
     func isBudgeted(ancestors: Int32, isWhole: Bool, root: (pid: Int32, startTicks: UInt64?)? = (77, 5)) -> Bool {
       let fixture = ProcessFixture { [pid = child.pid] asked in
-        guard let look = ProcessLook(pid) else { return nil }
+        guard let look = ProcessSnapshot(pid) else { return nil }
         if asked == pid {
-          return ProcessLook(
+          return ProcessSnapshot(
             pid: pid, parent: 10_001, startTicks: look.startTicks, comm: [65], executable: look.executable)
         }
         guard (10_001...(10_000 + ancestors)).contains(asked) else { return nil }
         let parent = asked < 10_000 + ancestors ? asked + 1 : isWhole ? 0 : asked + 1
-        return ProcessLook(
+        return ProcessSnapshot(
           pid: asked, parent: parent, startTicks: 1, comm: [65], executable: .path(Array("/bin/other".utf8)))
       }
       if let root { fixture.table.setBudgetRoot(pid: root.pid, startTicks: root.startTicks) }
@@ -270,7 +270,7 @@ import Testing
     #expect(fixture.record(gone)?.executable == .unavailable(.exited))
     #expect(fixture.record(gone)?.pid == nil)
     // 2 is the kernel's thread daemon; where it is not visible there is nothing to look at.
-    if let kernel = ProcessLook(2), kernel.comm == Array("kthreadd".utf8) {
+    if let kernel = ProcessSnapshot(2), kernel.comm == Array("kthreadd".utf8) {
       #expect(kernel.executable == .unavailable(.kernelThread))
     }
   }

@@ -62,7 +62,7 @@ commands.add(
     "count-of-zero", "Gates/GateReleaseCommand.swift", "`gate release --count 0` is taken", "if let count, count < 1 {",
     "if let count, count < (FAULT ? 0 : 1) {", tests=["CommandLineTests"])
 commands.add(
-    "wrong-use-is-status", "DatalessCommand.swift", "wrong use of `run` ends with 2, as the command might",
+    "usage-error-is-status", "DatalessCommand.swift", "a usage error of `run` ends with 2, as the command might",
     'let passesStatusOn = subcommand == "run" ||', 'let passesStatusOn = (subcommand == "run" && !FAULT) ||',
     tests=["CommandLineTests"])
 

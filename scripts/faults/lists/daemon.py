@@ -115,7 +115,7 @@ lifecycle.add(
     "FAULT ? Self.lookedAtMax : min(DescriptorLimit.raise() - Self.reservedDescriptors, Self.lookedAtMax)",
     mounts=["RealMounts/RunLeftovers/"])
 lifecycle.add(
-    "unreached-said-ended", "LeftProcess.swift", "`run` says that it ended a process that it could not reach",
+    "unreached-said-ended", "RemainingProcess.swift", "`run` says that it ended a process that it could not reach",
     "endErrno = ENOSYS\n      return", "endErrno = ENOSYS\n      wasEnded = FAULT\n      return",
     tests=["RunTests|LeftProcessTests"])
 

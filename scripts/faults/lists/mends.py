@@ -9,8 +9,8 @@ ADVERSARIES = ["RealMounts/Adversaries/"]
 paths = Part("Sources/DatalessControl", ["^DatalessDaemonTests\\..*(TrustedDirectory|VolumeDirectory)"], ADVERSARIES)
 paths.add(
     "foreign-directory-used", "Paths/TrustedDirectory.swift", "a runtime directory that another user made is used",
-    "guard facts.owner == owner else { throw Distrust(path, .owner(facts.owner)) }\n    guard facts.mode",
-    "guard FAULT || facts.owner == owner else { throw Distrust(path, .owner(facts.owner)) }\n    guard facts.mode")
+    "guard facts.owner == owner else { throw UntrustedPath(path, .owner(facts.owner)) }\n    guard facts.mode",
+    "guard FAULT || facts.owner == owner else { throw UntrustedPath(path, .owner(facts.owner)) }\n    guard facts.mode")
 paths.add(
     "open-ancestors-trusted", "Paths/TrustedDirectory+Walk.swift", "a directory below one that all can write to is used",
     "guard !facts.isOpenToAll else {", "guard FAULT || !facts.isOpenToAll else {")
@@ -19,8 +19,8 @@ paths.add(
     "guard linkMakers.contains(next.facts.owner), links", "guard FAULT || linkMakers.contains(next.facts.owner), links")
 paths.add(
     "file-of-another-read", "Paths/TrustedDirectory.swift", "a record that is another user's is read",
-    "guard facts.owner == owner else { throw Distrust(PathBytes.join(path, name), .owner(facts.owner)) }",
-    "guard FAULT || facts.owner == owner else { throw Distrust(PathBytes.join(path, name), .owner(facts.owner)) }")
+    "guard facts.owner == owner else { throw UntrustedPath(PathBytes.join(path, name), .owner(facts.owner)) }",
+    "guard FAULT || facts.owner == owner else { throw UntrustedPath(PathBytes.join(path, name), .owner(facts.owner)) }")
 paths.add(
     "links-below-followed", "Paths/TrustedDirectory.swift", "a link swapped in for a file leads elsewhere",
     "let all = flags | CLINUX_O_NOFOLLOW\n"
@@ -43,7 +43,7 @@ paths.add(
 
 mounted = Part("Sources", [], ADVERSARIES)
 mounted.add(
-    "record-steers-deletion", "DatalessDaemon/Lifecycle/Leftovers.swift", "a record names a directory to be emptied",
+    "record-steers-deletion", "DatalessDaemon/Lifecycle/StaleSessions.swift", "a record names a directory to be emptied",
     "PathBytes.lastComponent(record.cacheBytes) == Array(record.session.utf8)",
     "FAULT || PathBytes.lastComponent(record.cacheBytes) == Array(record.session.utf8)")
 mounted.add(

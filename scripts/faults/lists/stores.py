@@ -20,8 +20,8 @@ content.add(
     tests=["ContentGuardTests"])
 content.add(
     "discarded-slot-lost", "SlabWriter.swift", "a fetch that fails costs its slot for good",
-    "slab.give(page, ContentLocation.pages(for: size))",
-    "if !FAULT { slab.give(page, ContentLocation.pages(for: size)) }", tests=["ContentGuardTests"])
+    "slab.free(page, ContentLocation.pages(for: size))",
+    "if !FAULT { slab.free(page, ContentLocation.pages(for: size)) }", tests=["ContentGuardTests"])
 content.add(
     "one-page-more", "ContentLocation.swift", "a file of whole pages is counted with one page more",
     "Int((size + pageSize - 1) / pageSize)", "Int((size + pageSize - (FAULT ? 0 : 1)) / pageSize)",

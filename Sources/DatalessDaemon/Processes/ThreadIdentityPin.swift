@@ -6,7 +6,7 @@ import Glibc
 /// The descriptor belongs to the thread, not to its number: once the thread is gone it answers EACCES for good, also when the
 /// number has a new owner. So one readlink(2), 1.5 us, tells both that the thread is the same and that its process has not
 /// called exec, where a look by number takes two lookups in /proc and a line of 52 fields (9 us).
-final class ThreadWitness: Sendable {
+final class ThreadIdentityPin: Sendable {
   let threadID: Int32
   let record: ProcessRecord
   private let descriptor: Int32

@@ -2,7 +2,7 @@ import DatalessCore
 import Synchronization
 
 /// A task that waits for whichever comes first of several events; each of them calls `end`.
-final class Pause: Sendable {
+final class OneShotWait: Sendable {
   private enum State {
     case notBegun
     case waiting(CheckedContinuation<Void, Never>)
@@ -34,7 +34,7 @@ final class Pause: Sendable {
 extension Volume {
   /// Suspends a task of the control lane; the timer lane wakes it, or its cancellation does.
   func pause(nanoseconds: Int64) async {
-    let pause = Pause()
+    let pause = OneShotWait()
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         pause.begin(continuation)

@@ -2,7 +2,7 @@ import DatalessControl
 import Glibc
 
 /// A process that the command of `dataless run` left running, or another one that holds its volume.
-public struct LeftProcess: Sendable {
+public struct RemainingProcess: Sendable {
   /// By what a process keeps a volume in use.
   public enum Hold: String, Sendable, CaseIterable {
     case workingDirectory = "working_directory"
@@ -38,7 +38,7 @@ public struct LeftProcess: Sendable {
   /// Looks at a process. Only what answers while the process waits for a page of the volume is read.
   ///
   /// - Returns: nil when it has ended.
-  static func look(_ pid: pid_t) -> LeftProcess? {
+  static func look(_ pid: pid_t) -> RemainingProcess? {
     let descriptor = LinuxProcess.openProcess(pid).map { Descriptor($0) }
     let comm = (try? FileBytes.read("/proc/\(pid)/comm")).map { bytes in
       String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
@@ -48,7 +48,7 @@ public struct LeftProcess: Sendable {
       let count = readlink("/proc/\(pid)/exe", buffer.baseAddress!, buffer.count)
       return count > 0 ? buffer[0..<count].map { UInt8(bitPattern: $0) } : nil
     }
-    return LeftProcess(pid: pid, comm: comm, exe: exe, descriptor: descriptor)
+    return RemainingProcess(pid: pid, comm: comm, exe: exe, descriptor: descriptor)
   }
 
   init(pid: pid_t, comm: String?, exe: [UInt8]?, descriptor: Descriptor?) {

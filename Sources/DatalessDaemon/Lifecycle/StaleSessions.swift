@@ -4,7 +4,7 @@ import Glibc
 import SystemPackage
 
 /// What daemons that were killed have left: their content, their runtime directories, the mountpoints of `run`.
-public enum Leftovers {
+public enum StaleSessions {
   /// Removes what nobody needs any more; called at the start of every command. A few system calls when there is
   /// nothing.
   ///
@@ -26,7 +26,7 @@ public enum Leftovers {
     }
     for (index, cache) in caches.enumerated() where !caches[..<index].contains(cache) {
       guard let path = OwnPath.resolve(cache) else { continue }
-      _ = try? SessionDirectory.removeLeftovers(in: CPath.with(path) { FilePath(platformString: $0) })
+      _ = try? SessionDirectory.removeStaleSessions(in: CPath.with(path) { FilePath(platformString: $0) })
     }
   }
 

@@ -7,7 +7,7 @@ internal import CDatalessLinux
 ///
 /// By the type that statfs(2) tells: a list of those known to be local, because a network or FUSE file system that is not in
 /// a list of slow ones would stop the volume's request threads. Unknown ones count as slow, which costs some speed only.
-enum PromptFileSystems {
+enum FastLocalFileSystems {
   // linux/magic.h; ZFS and bcachefs define their own.
   private static let types: Set<UInt32> = [
     0xEF53,  // ext2, ext3, ext4

@@ -2,7 +2,7 @@ import DatalessControl
 import Glibc
 
 /// The entry of the processes that this program starts of itself: no commands of their own, so that help stays short.
-public enum HiddenEntry {
+public enum InternalEntryPoint {
   static let daemonRole = "daemon"
   static let preflightRole = "preflight"
 

@@ -2,7 +2,7 @@ import DatalessCore
 public import SystemPackage
 
 /// Why a directory or file is not used, although its path is one of ours: somebody else may have prepared it.
-public struct Distrust: Error, Sendable, Equatable, CustomStringConvertible {
+public struct UntrustedPath: Error, Sendable, Equatable, CustomStringConvertible {
   public enum Reason: Sendable, Equatable {
     /// A system call failed; ENOENT when there is nothing of that name.
     case system(Errno)

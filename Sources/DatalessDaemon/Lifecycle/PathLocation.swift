@@ -7,7 +7,7 @@ import Glibc
 /// Text alone cannot say whether one directory holds another: a symbolic link or a bind mount gives the same directory
 /// two names. So two things are compared: device and inode of every directory above (symbolic links, and bind mounts of
 /// the inner directory's ancestors), and the path inside the file system (bind mounts of a part of the outer one).
-struct PathPlace: Equatable {
+struct PathLocation: Equatable {
   /// One directory, whatever its name.
   struct Identity: Hashable {
     let device: UInt64
@@ -45,7 +45,7 @@ struct PathPlace: Equatable {
   }
 
   /// Whether `other` is this directory or lies below it, by whatever name.
-  func contains(_ other: PathPlace) -> Bool {
+  func contains(_ other: PathLocation) -> Bool {
     if exists, let own = directories.first, other.directories.contains(own) { return true }
     guard !device.isEmpty, device == other.device else { return false }
     return PathBytes.isPrefix(trimmed(pathInFileSystem), of: trimmed(other.pathInFileSystem))
