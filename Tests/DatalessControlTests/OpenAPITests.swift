@@ -67,6 +67,66 @@ import Testing
     #expect(Set(schema["required"] as? [String] ?? []) == Set(try Self.encoded(sample.least).keys))
   }
 
+  /// An Int32 is an integer of format int32, and so on down to the elements of lists.
+  @Test(arguments: WireSamples.all.keys.sorted())
+  func schemaHasTheTypesOfTheFields(name: String) throws {
+    let document = try Self.document()
+    let schema = try Self.object(document, "components", "schemas", name)
+    let sample = try #require(WireSamples.all[name])
+    for value in [sample.full, sample.least] {
+      #expect(Self.differences(try WireShape(of: value), schema, in: document, at: name) == [])
+    }
+  }
+
+  @Test func aWrongTypeIsFound() {
+    let shape = WireShape.object(["a": .scalar("integer/int64"), "b": .array([.scalar("string")])])
+    func found(_ first: Object, _ second: Object) -> Int {
+      Self.differences(shape, ["type": "object", "properties": ["a": first, "b": second]], in: [:], at: "").count
+    }
+    let (number, texts): (Object, Object) = (
+      ["type": "integer", "format": "int64"], ["type": "array", "items": ["type": "string"]]
+    )
+    #expect(found(number, texts) == 0)
+    #expect(found(["type": "integer", "format": "int32"], texts) == 1)
+    #expect(found(["type": "string"], texts) == 1)
+    #expect(found(number, ["type": "array", "items": number]) == 1)
+    #expect(found(number, ["type": "string"]) == 1)
+  }
+
+  /// What a schema says of the types of a value that are others, each with its place.
+  private static func differences(
+    _ shape: WireShape, _ schema: Any?, in document: Object, at place: String
+  ) -> [String] {
+    guard let schema = schema as? Object else { return ["\(place) has no schema"] }
+    if let reference = schema["$ref"] as? String {
+      let target = reference.split(separator: "/").dropFirst().reduce(document as Any?) { ($0 as? Object)?[String($1)] }
+      return differences(shape, target, in: document, at: place)
+    }
+    let type = schema["type"] as? String ?? "nothing"
+    let form = (schema["format"] as? String).map { "\(type)/\($0)" } ?? type
+    func wrong(_ wanted: String) -> [String] { ["\(place) is \(wanted), not \(form)"] }
+    switch shape {
+    case .anything: return []
+    case .scalar("integer/unsigned"):
+      // There is no format for 64 bits without a sign; a request may ask for fewer.
+      let minimum = (schema["minimum"] as? String).flatMap { Int($0) } ?? -1
+      let isBounded = schema["format"] == nil || schema["maximum"] != nil
+      return type == "integer" && minimum >= 0 && isBounded ? [] : wrong("integer/unsigned")
+    case .scalar(let wanted): return form == wanted ? [] : wrong(wanted)
+    case .array(let elements):
+      guard type == "array" else { return wrong("array") }
+      return elements.flatMap { differences($0, schema["items"], in: document, at: "\(place)[]") }
+    case .object(let members):
+      let properties = schema["properties"] as? Object ?? [:]
+      guard type == "object" else { return wrong("object") }
+      return members.flatMap { key, member in
+        if properties[key] == nil, schema["additionalProperties"] as? String == "true" { return [String]() }
+        return differences(
+          member, properties[key] ?? schema["additionalProperties"], in: document, at: "\(place).\(key)")
+      }
+    }
+  }
+
   /// What a request may have is what its type has: else the server refuses what the client sends.
   @Test func requestsMayHaveWhatTheirTypesHave() throws {
     let requests = WireSamples.all.values.compactMap { $0.full as? any WireRequest & Encodable }
