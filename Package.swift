@@ -93,7 +93,8 @@ let package = Package(
       ],
       exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
-      name: "MountTests", dependencies: ["dataless", "SchemaCheck"], exclude: ["Clients"], swiftSettings: settings),
+      name: "MountTests", dependencies: ["dataless", "SchemaCheck", "TestSupport"], exclude: ["Clients"],
+      swiftSettings: settings),
     .testTarget(
       name: "DatalessScenarioTests", dependencies: ["DatalessScenario", "DatalessCore", "TestSupport", system],
       swiftSettings: settings),

@@ -1,4 +1,5 @@
 @testable import DatalessCore
+import TestSupport
 import Testing
 
 /// `ItemContent` beside a model that says the same in another way: lists of attempts and transfers, and a set of pages.
@@ -151,9 +152,9 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<40)
-  func randomOperationsGoAsTheModelHasIt(_ seed: Int) {
-    var random = SeededGenerator(seed: UInt64(seed))
+  @Test(arguments: TestSeed.first(40))
+  func randomOperationsGoAsTheModelHasIt(_ seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
     var pair = Pair()
     var late: [UInt64] = []
     for _ in 0..<2_000 {

@@ -10,20 +10,12 @@ import Testing
   /// The seed is printed with each failure.
   private static let seeds = TestSeed.given.map { [$0] } ?? TestSeed.seeds + [2, 3]
 
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= SyntheticHash.step
-      return SyntheticHash.mix(state)
-    }
-  }
-
   @Test(arguments: seeds)
   func storeAgreesWithItsModel(seed: UInt64) throws {
     let scratch = Scratch("model")
     let session = try SessionDirectory(cache: scratch.filePath, session: "0123456789ab")
     let store = try SessionContentStore(in: session, slabCapacity: 100, places: 3)
-    var random = Random(state: seed)
+    var random = TestRandom(seed: seed)
     var model: [(reference: ContentReference, bytes: [UInt8])] = []
     for step in 0..<1000 {
       let note: Comment = "seed \(seed), step \(step)"
@@ -56,7 +48,7 @@ import Testing
 
   /// Writes random parts of content of a random size, often at a page boundary; nil if the writer was discarded.
   private func write(
-    to store: SessionContentStore, _ random: inout Random
+    to store: SessionContentStore, _ random: inout TestRandom
   ) throws -> (ContentReference, [UInt8])? {
     let edge = Int.random(in: 1...34, using: &random) * 4096
     let size =
@@ -80,7 +72,7 @@ import Testing
 
   @Test(arguments: seeds)
   func allocatorNeverGivesAPageTwice(seed: UInt64) {
-    var random = Random(state: seed)
+    var random = TestRandom(seed: seed)
     var allocator = SlabAllocator(capacity: 500)
     var owners = [Int](repeating: 0, count: 500)
     var slots: [(page: UInt32, pages: Int)] = []
@@ -107,7 +99,7 @@ import Testing
     let store = try SessionContentStore(in: session, slabCapacity: 200, places: 4)
     let threads = (0..<4).map { thread in
       OneShot {
-        var random = Random(state: UInt64(thread))
+        var random = TestRandom(seed: UInt64(thread))
         do {
           for round in 0..<200 {
             let size = Int.random(in: 1...180_000, using: &random)

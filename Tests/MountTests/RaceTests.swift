@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 extension RealMounts {
@@ -39,7 +40,7 @@ extension RealMounts {
       try await withVolume(options, source: prepare) { volume in
         let device = try #require(Machine.mounts().last { $0.point == volume.mountpoint }?.device)
         let race = try await volume.scratch.startProbe(
-          "race", "\(Machine.raceSeconds)", "0", "12", volume.scratch.source, volume.mountpoint,
+          "race", "\(Machine.raceSeconds)", "\(TestSeed.given ?? 0)", "12", volume.scratch.source, volume.mountpoint,
           "\(Machine.runtimeDirectory)/\(device)/control.sock", timeLimit: .seconds(Machine.raceSeconds + 60))
         let seed = await race.line() ?? "no line"
         _ = await race.line { $0 == "ending" }

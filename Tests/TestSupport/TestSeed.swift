@@ -10,6 +10,9 @@ public enum TestSeed {
   /// For a test that is run once: one that nobody has seen. A failure says it.
   public static var one: UInt64 { given ?? UInt64.random(in: 0 ... .max) }
 
+  /// For a test that tries the same seeds each time: 0..<count, or the one that is asked for.
+  public static func first(_ count: UInt64) -> [UInt64] { given.map { [$0] } ?? Array(0..<count) }
+
   /// The seed that is asked for; nil without one.
   public static let given: UInt64? = parts.first.flatMap { UInt64($0) }
 

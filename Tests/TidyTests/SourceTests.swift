@@ -53,6 +53,18 @@ import Testing
     }
   }
 
+  /// A seed that a failure prints is of use to whoever can give it back.
+  @Test func seedsThatArePrintedCanBeGiven() {
+    var count = 0
+    for file in Self.swiftFiles where file.hasPrefix("Tests/") && !Self.isThisTarget(file) {
+      let lines = Repository.current.lines(of: file)
+      guard !file.hasPrefix("Tests/TestSupport/"), lines.contains(where: { $0.contains("\\(seed)") }) else { continue }
+      count += 1
+      #expect(lines.contains { $0.contains("TestSeed.") }, "\(file) prints a seed that DATALESS_TEST_SEED does not set")
+    }
+    #expect(count > 5)
+  }
+
   @Test func testsWaitForEventsAndNeverSleep() {
     let sleep = #/\b(Task\.sleep|sleep|usleep|nanosleep|clock_nanosleep)\s*\(/#
     for file in Self.swiftFiles where file.hasPrefix("Tests/") && !Self.isThisTarget(file) {

@@ -180,7 +180,7 @@ import Testing
 
   @Test func everyLineIsJSON() throws {
     let seed = TestSeed.one
-    var random = SeededGenerator(seed: seed)
+    var random = TestRandom(seed: seed)
     for _ in 0..<500 {
       var started = SampleRecords.started
       started.path = RandomBytes.next(&random)

@@ -52,7 +52,7 @@ import Testing
   /// Any bytes: the text is JSON, says what String says, and the bytes come back where the text cannot hold them.
   @Test func anyBytes() throws {
     let seed = TestSeed.one
-    var random = SeededGenerator(seed: seed)
+    var random = TestRandom(seed: seed)
     for _ in 0..<4000 {
       let bytes = RandomBytes.next(&random)
       let text = written { json in

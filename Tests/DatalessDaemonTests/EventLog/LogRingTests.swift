@@ -1,4 +1,5 @@
 import DatalessCore
+import TestSupport
 import Testing
 
 @testable import DatalessDaemon
@@ -41,8 +42,8 @@ import Testing
   }
 
   /// For any order of pushes and pops: numbers only grow, and every missing number is counted by the loss behind it.
-  @Test(arguments: 0..<50) func everyNumberIsAccountedFor(seed: Int) {
-    var random = SeededGenerator(seed: UInt64(seed))
+  @Test(arguments: TestSeed.first(50)) func everyNumberIsAccountedFor(seed: UInt64) {
+    var random = TestRandom(seed: seed)
     var ring = LogRing(capacity: Int.random(in: 1...5, using: &random))
     var last: UInt64 = 0
     var lost: UInt64 = 0

@@ -1,4 +1,5 @@
 import DatalessCore
+import TestSupport
 import Testing
 
 @testable import DatalessDaemon
@@ -7,7 +8,7 @@ import Testing
   @Test func manyDeadlinesRunInOrderAndNeverEarly() throws {
     let lane = ThreadTimerLane()
     defer { lane.stop() }
-    var random = SeededGenerator(seed: 7)
+    var random = TestRandom(seed: 7)
     let start = lane.now
     let fired = TestSignal<(deadline: MonotonicTime, time: MonotonicTime)>()
     let deadlines = (0..<5000).map { _ in start + Int64.random(in: 50_000_000...60_000_000, using: &random) }
