@@ -6,6 +6,7 @@ import statistics
 import subprocess
 
 import blocked
+import foreign
 import native
 import ordinary
 import recording
@@ -210,5 +211,5 @@ CASES = {
     "mount-million": mount_million,
     "memory-million": memory_million,
     **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES,
-    **staged.CASES,
+    **staged.CASES, **foreign.CASES,
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,11 +41,26 @@ static int64_t read_file(const char *path, int whole) {
   return time;
 }
 
+// Attributes of an open file, as the check of a fetch asks for them: from the source itself, or from the kernel's cache of them.
+static int64_t check_file(const char *path, int flags) {
+  struct statx status;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status)) fail(path);
+  int64_t start = now();
+  if (statx(fd, "", AT_EMPTY_PATH | flags, STATX_BASIC_STATS | STATX_BTIME, &status)) fail(path);
+  int64_t time = now() - start;
+  close(fd);
+  return time;
+}
+
 int main(int count, char **arguments) {
   if (count < 3) return 2;
   if (!strcmp(arguments[1], "first")) {
     // One file after the other: how long the first read of each takes.
     for (int i = 2; i < count; i++) printf("%lld\n", (long long)read_file(arguments[i], 0));
+  } else if (!strcmp(arguments[1], "forced-checks") || !strcmp(arguments[1], "cached-checks")) {
+    int flags = arguments[1][0] == 'f' ? AT_STATX_FORCE_SYNC : AT_STATX_SYNC_AS_STAT;
+    for (int i = 2; i < count; i++) printf("%lld\n", (long long)check_file(arguments[i], flags));
   } else if (!strcmp(arguments[1], "processes")) {
     // One process for each file, all at once: how long until the last has read its file.
     int64_t start = now();
