@@ -77,7 +77,7 @@ extension Engine {
   func insert(_ batch: ListingBatch, _ range: Range<Int>, attempt: UInt64) -> Bool {
     let (fits, hasChanged): (Bool, Bool) = state.withLock { state in
       guard let running = state.attempts[attempt] else { return (true, false) }
-      let open = state.handles.openNodes
+      let open = state.handles.nodesInUse
       // Made once: a closure for each entry keeps the count of references busy.
       let isOpen = { open.contains($0) }
       let directory = running.node

@@ -198,7 +198,7 @@ extension EngineState {
   mutating func evictContent(of node: NodeIndex) -> ItemContent.Dropped? {
     let size = namespace[node].size
     planned.drop(node)
-    failures.forgetPages(of: node)
+    failures.forgetPages(of: namespace.id(of: node))
     return updateContent(of: node) { $0.evict(size: size) }
   }
 }

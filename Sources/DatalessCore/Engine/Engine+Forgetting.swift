@@ -1,7 +1,8 @@
 /// Giving back what nobody can ask for any more: names that are gone, and items that no name, no handle and no kernel knows.
 ///
 /// On the metadata lane, in steps. Whoever keeps indices of names or nodes past a hold of the lock takes a *pin* meanwhile, which
-/// puts it off: a refresh, the eviction of a directory until the kernel was told, the end of an attempt with many waiters.
+/// puts it off: a refresh, the eviction of a directory until the kernel was told, the end of an attempt with many waiters, the removal
+/// of all names of a directory that is gone. A walk through one directory holds that one alone (`Engine.hold`).
 extension Engine {
   /// LIMIT: records looked at under one lock.
   private static let giveBackStep = 256
@@ -25,7 +26,7 @@ extension Engine {
     state.withLock { state in
       state.isGivingBack = state.mayGiveBack
       guard state.isGivingBack else { return false }
-      let (handles, contents) = (state.handles.openNodes, state.contents)
+      let (handles, contents) = (state.handles.nodesInUse, state.contents)
       state.namespace.giveBackSome(limit: Self.giveBackStep) { handles.contains($0) || contents.isAtWork(on: $0) }
       return true
     }

@@ -221,7 +221,7 @@ extension Engine {
       }
       if !isDirect {
         let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
-        let key = RecentFailures.Key(node: position, threadID: threadID, handle: handle)
+        let key = RecentFailures.Key(node: node, threadID: threadID, handle: handle)
         if let error = state.failures.repeated(key, range: range, now: timer.now) {
           return .repeatedFailure(error)
         }

@@ -60,32 +60,6 @@ extension Engine {
     }
   }
 
-  /// The next children of a listed directory in listing order; empty at the end, and for a dataless directory.
-  ///
-  /// - Parameters:
-  ///   - cookie: 0 to start, then the last entry's cookie.
-  ///   - limit: At most 256 are returned whatever it says, so that the lock is held briefly.
-  public func children(
-    of node: NodeID, after cookie: UInt64, limit: Int
-  ) -> [(cookie: UInt64, item: ItemDescription)] {
-    state.withLock { state in
-      guard let position = state.namespace.index(of: node), state.namespace[position].kind == .directory,
-        state.namespace[position].state == .resident
-      else { return [] }
-      let prefix = state.namespace.path(of: position)
-      var found: [(cookie: UInt64, node: NodeIndex, name: [UInt8])] = []
-      _ = state.namespace.readDirectory(position, from: max(cookie, 2)) { entry in
-        guard let child = entry.index else { return true }
-        found.append((entry.nextCookie, child, Array(entry.name)))
-        return found.count < min(limit, 256)
-      }
-      return found.map { entry in
-        let path = prefix.isEmpty ? entry.name : prefix + [UInt8(ascii: "/")] + entry.name
-        return (entry.cookie, state.describe(entry.node, path: path))
-      }
-    }
-  }
-
   /// Whether resident files of their own content file are opened for passthrough.
   public var offersPassthrough: Bool { passthrough.load(ordering: .relaxed) }
 

@@ -34,7 +34,7 @@ public enum DirectoryRead: Sendable {
 /// One entry on its way into a directory buffer. `name` is valid only during the call that receives it.
 public struct DirectoryEntryView {
   public var name: UnsafeBufferPointer<UInt8>
-  /// Where a later read goes on after this entry. Stable while mounted.
+  /// Where a later read goes on after this entry. It leads there as long as the directory stays open, or is held.
   public var nextCookie: UInt64
   /// nil for `.` and `..`, of which only `attributes.inode` and `.mode` count.
   public var node: NodeID?

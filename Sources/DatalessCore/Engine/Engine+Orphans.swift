@@ -1,19 +1,21 @@
 /// Items that no name leads to any more: gone from the store, or another version has their name.
 extension Engine {
-  /// Frees what they hold, each as soon as nobody has it open: files their content, directories the names that are in them.
-  ///
-  /// In steps of bounded size; a directory may hold a tree. On a lane, but for single files.
+  /// Frees what they hold, each as soon as nobody has it open: files their content, at once; directories the names that are in them,
+  /// on the metadata lane, in steps of bounded size: a directory may hold a tree.
   func dispose(_ nodes: [NodeID]) {
-    var pending = nodes
     var breath = Breath(timer)
-    while let node = pending.popLast() {
+    for node in nodes {
       breath.take()
       let isDirectory: Bool? = state.withLock { state in
-        state.namespace.index(of: node).map { state.namespace[$0].kind == .directory }
+        guard let index = state.namespace.index(of: node) else { return nil }
+        let isDirectory = state.namespace[index].kind == .directory
+        // For `dropNames`, which keeps a name's place between two holds of the lock.
+        if isDirectory { state.pins += 1 }
+        return isDirectory
       }
       guard let isDirectory else { continue }
       if isDirectory {
-        pending += dropNames(of: node)
+        dropNames(of: node, from: .start)
       } else if let (reference, size) = free(node) {
         // A mapping that outlives its handle keeps the unlinked file; pages of the kernel are the old node's own.
         blocking.submit { [self] in content.remove(reference, size: size) }
@@ -30,21 +32,24 @@ extension Engine {
     }
   }
 
-  /// - Returns: What was left without a name by that.
-  private func dropNames(of directory: NodeID) -> [NodeID] {
-    var orphans: [NodeID] = []
-    var cursor: NameCursor? = .start
-    while let position = cursor {
-      cursor = state.withLock { state in
+  /// LIMIT: names that are dropped under one lock.
+  private static let droppedNames = 2048
+
+  /// Goes on with the names of a directory that is gone; takes the pin back at the end.
+  private func dropNames(of directory: NodeID, from cursor: NameCursor) {
+    metadata.submit { [self] in
+      let (next, orphans): (NameCursor?, [NodeID]) = state.withLock { state in
         // It may have a name again.
-        guard let index = state.namespace.index(of: directory), state.namespace[index].isOrphan else { return nil }
-        let next = state.namespace.dropAllNames(of: index, from: position, limit: 2048)
-        orphans += state.namespace.takeOrphans()
+        guard let index = state.namespace.index(of: directory), state.namespace[index].isOrphan else {
+          return (nil, [])
+        }
+        let next = state.namespace.dropAllNames(of: index, from: cursor, limit: Self.droppedNames)
         if next == nil { state.namespace.noteForgettable(index) }
-        return next
+        return (next, state.namespace.takeOrphans())
       }
+      dispose(orphans)
+      if let next { dropNames(of: directory, from: next) } else { unpin() }
     }
-    return orphans
   }
 
   /// Frees what a listing has left without a name, on the metadata lane.

@@ -54,8 +54,7 @@ extension Engine {
   /// asks again.
   public func repeatedFailure(_ node: NodeID, threadID: Int32) -> FSError? {
     state.withLock { state in
-      guard let position = state.namespace.index(of: node) else { return nil }
-      return state.failures.repeatedPath(node: position, threadID: threadID, now: timer.now)
+      state.failures.repeatedPath(node: node, threadID: threadID, now: timer.now)
     }
   }
 

@@ -34,12 +34,13 @@ extension EngineState {
   /// A page-cache READ, or a call by path, that failed is asked for again by the kernel itself (see `RecentFailures`).
   mutating func noteFailure(_ node: NodeIndex, _ waiter: Waiter, _ error: FSError, _ now: MonotonicTime) {
     let request = waiter.request
+    let id = namespace.id(of: node)
     if request.trigger == .open || request.trigger == .xattr, error.errno == .staleNFSFileHandle {
-      return failures.notePath(node: node, threadID: request.caller.threadID, error: error, now: now)
+      return failures.notePath(node: id, threadID: request.caller.threadID, error: error, now: now)
     }
     guard request.io == .pageCache, let offset = request.offset, let length = request.length else { return }
     failures.note(
-      RecentFailures.Key(node: node, threadID: request.caller.threadID, handle: request.handle ?? 0),
+      RecentFailures.Key(node: id, threadID: request.caller.threadID, handle: request.handle ?? 0),
       range: offset..<max(offset, offset.addingReportingOverflow(length).partialValue), wait: request.pageWait,
       size: namespace[node].size, error: error, now: now)
   }

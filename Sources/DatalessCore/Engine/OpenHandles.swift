@@ -39,18 +39,31 @@ struct OpenHandles {
   private var nextHandle: UInt64 = 1
   private var closeWaiters: [NodeIndex: [UInt64: @Sendable () -> Void]] = [:]
   private var nextCloseWaiter: UInt64 = 1
+  /// Directories that a walk of the daemon's own goes through: no opens, so that they can be evicted.
+  private var held: [NodeIndex: Int] = [:]
 
   /// The handle number of every passthrough open; cached opens have 0.
   static let passthroughHandle = UInt64.max
 
   func count(of node: NodeIndex) -> Int { counts[node]?.all ?? 0 }
 
-  /// Which nodes are open now: one reference, where a copy of the whole is a dozen.
-  var openNodes: OpenNodes { OpenNodes(counts: counts) }
+  /// Which nodes are open or held now: two references, where a copy of the whole is a dozen.
+  var nodesInUse: NodesInUse { NodesInUse(counts: counts, held: held) }
 
-  struct OpenNodes {
+  struct NodesInUse {
     fileprivate let counts: [NodeIndex: Counts]
-    func contains(_ node: NodeIndex) -> Bool { (counts[node]?.all ?? 0) > 0 }
+    fileprivate let held: [NodeIndex: Int]
+    func contains(_ node: NodeIndex) -> Bool { (counts[node]?.all ?? 0) > 0 || held[node] != nil }
+  }
+
+  mutating func hold(_ directory: NodeIndex) { held[directory, default: 0] += 1 }
+
+  mutating func letGo(_ directory: NodeIndex) {
+    guard let count = held[directory], count > 1 else {
+      held[directory] = nil
+      return
+    }
+    held[directory] = count - 1
   }
 
   /// Whether an open must be passthrough: others of the node are, so that the kernel would refuse any other kind.

@@ -11,7 +11,8 @@ struct RecentFailures {
   /// Whose failure it was. The kernel repeats by the same thread through the same open. Callers of another pid namespace all
   /// have thread 0: the open alone tells them apart then, and where there is none, nothing is remembered.
   struct Key: Hashable {
-    let node: NodeIndex
+    /// An id and no index: what is remembered outlives the item, and its place is used again.
+    let node: NodeID
     let threadID: Int32
     /// 0 for a call by path.
     let handle: UInt64
@@ -56,7 +57,7 @@ struct RecentFailures {
   }
 
   /// Notes that a call by path failed with ESTALE.
-  mutating func notePath(node: NodeIndex, threadID: Int32, error: FSError, now: MonotonicTime) {
+  mutating func notePath(node: NodeID, threadID: Int32, error: FSError, now: MonotonicTime) {
     remember(
       Key(node: node, threadID: threadID, handle: 0),
       Failure(range: Self.wholePath, error: error, until: now + Self.windowNanoseconds, repeatsLeft: 1))
@@ -92,12 +93,12 @@ struct RecentFailures {
   }
 
   /// As `repeated`, for a call by path.
-  mutating func repeatedPath(node: NodeIndex, threadID: Int32, now: MonotonicTime) -> FSError? {
+  mutating func repeatedPath(node: NodeID, threadID: Int32, now: MonotonicTime) -> FSError? {
     repeated(Key(node: node, threadID: threadID, handle: 0), range: Self.wholePath, now: now)
   }
 
   /// The kernel drops a file's pages.
-  mutating func forgetPages(of node: NodeIndex) { pages.remove(node) }
+  mutating func forgetPages(of node: NodeID) { pages.remove(node) }
 
   // MARK: - How often the kernel asks again
 
@@ -138,15 +139,15 @@ public enum PageWait: Sendable {
 private struct FailedPages {
   private static let nodesMax = 1024
   private static let rangesMax = 16
-  private var ranges: [NodeIndex: [Range<Int64>]] = [:]
-  private var order: Deque<NodeIndex> = []
+  private var ranges: [NodeID: [Range<Int64>]] = [:]
+  private var order: Deque<NodeID> = []
 
-  func contain(_ node: NodeIndex, _ range: Range<Int64>) -> Bool {
+  func contain(_ node: NodeID, _ range: Range<Int64>) -> Bool {
     guard let known = ranges[node] else { return false }
     return known.contains { $0.contains(range) }
   }
 
-  mutating func insert(_ node: NodeIndex, _ range: Range<Int64>) {
+  mutating func insert(_ node: NodeID, _ range: Range<Int64>) {
     guard !contain(node, range) else { return }
     if ranges[node] == nil {
       order.append(node)
@@ -156,7 +157,7 @@ private struct FailedPages {
     if ranges[node, default: []].count > Self.rangesMax { ranges[node]?.removeFirst() }
   }
 
-  mutating func remove(_ node: NodeIndex) {
+  mutating func remove(_ node: NodeID) {
     guard ranges[node] != nil else { return }
     ranges[node] = []
   }

@@ -10,6 +10,8 @@ struct GoneNames {
   /// Directories that may have gone names, and nobody who has them open.
   private var sweepable: [NodeIndex] = []
   private var former: [NodeIndex: UInt32] = [:]
+  private var sweeps: [NodeIndex: UInt64] = [:]
+  private var lastSweep: UInt64 = 0
 
   // MARK: - Gone
 
@@ -34,10 +36,27 @@ struct GoneNames {
   /// The last name that a sweep under way has left in a list; `end` before the first; nil if nothing is to be swept.
   func sweptTo(in directory: NodeIndex) -> NameIndex? { gone[directory]?.sweptTo }
 
-  mutating func setSweptTo(_ name: NameIndex, in directory: NodeIndex) { gone[directory]?.sweptTo = name }
+  mutating func setSweptTo(_ name: NameIndex, in directory: NodeIndex) {
+    gone[directory]?.sweptTo = name
+    countSweep(of: directory)
+  }
 
   /// All names of a directory's list were looked at.
-  mutating func noteSwept(_ directory: NodeIndex) { gone[directory] = nil }
+  mutating func noteSwept(_ directory: NodeIndex) {
+    gone[directory] = nil
+    countSweep(of: directory)
+  }
+
+  /// Another number after each step of a sweep; 0 for a directory that was never swept.
+  func sweeps(of directory: NodeIndex) -> UInt64 { sweeps[directory] ?? 0 }
+
+  private mutating func countSweep(of directory: NodeIndex) {
+    lastSweep += 1
+    sweeps[directory] = lastSweep
+  }
+
+  /// A directory is forgotten.
+  mutating func leave(_ directory: NodeIndex) { sweeps[directory] = nil }
 
   // MARK: - Former
 

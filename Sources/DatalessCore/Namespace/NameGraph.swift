@@ -8,6 +8,7 @@
 struct NameGraph: ~Copyable {
   private var nodes: NodeTable
   private var names: NameTable
+  private var itemNames = ItemNames()
   private var gone = GoneNames()
   /// Nodes that have lost their last name since this was asked last.
   private var orphaned: [NodeID] = []
@@ -47,8 +48,8 @@ struct NameGraph: ~Copyable {
     let isLocal = nodes[node].isLocal
     guard wasLocal != isLocal else { return }
     var name = nodes[node].firstName
-    while name != .end {
-      if names[name].isPresent { countLocalChild(in: names[name].directory, isLocal) }
+    while name != .end, names[name].isPresent {
+      countLocalChild(in: names[name].directory, isLocal)
       name = names[name].nextOfNode
     }
   }
@@ -93,16 +94,8 @@ struct NameGraph: ~Copyable {
     names.find(text, in: directory).optional
   }
 
-  /// A name of the node that is present; otherwise its last name, so that a record can say what it was. nil for the root.
-  func presentName(of node: NodeIndex) -> NameIndex? {
-    let first = nodes[node].firstName
-    var name = first
-    while name != .end {
-      if names[name].isPresent { return name }
-      name = names[name].nextOfNode
-    }
-    return first.optional
-  }
+  /// A name of the node that is present; otherwise one that it had, so that a record can say what it was. nil for the root.
+  func presentName(of node: NodeIndex) -> NameIndex? { nodes[node].firstName.optional }
 
   // MARK: - Listings
 
@@ -131,14 +124,23 @@ struct NameGraph: ~Copyable {
   mutating func link(_ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex) -> NameIndex? {
     guard
       let name = names.append(
-        text, of: node, in: directory, nextOfNode: nodes[node].firstName, epoch: nodes[directory].listingEpoch)
+        text, of: node, in: directory, nextOfNode: .end, epoch: nodes[directory].listingEpoch)
     else { return nil }
-    nodes[node].firstName = name
+    addToNames(name, of: node)
     if nodes[node].isLocal { countLocalChild(in: directory, true) }
     appendToList(name, of: directory)
     if nodes[directory].isIndexed { names.enter(name) }
     if nodes[node].isOrphan { noteNames(of: node) }
     return name
+  }
+
+  /// Adds one to the names of an item, at the place that its standing has there.
+  private mutating func addToNames(_ name: NameIndex, of node: NodeIndex) {
+    if names[name].isPresent {
+      itemNames.add(name, to: &nodes[node].firstName, &names)
+    } else {
+      itemNames.addLast(name, to: &nodes[node].firstName, &names)
+    }
   }
 
   private mutating func appendToList(_ name: NameIndex, of directory: NodeIndex) {
@@ -160,6 +162,8 @@ struct NameGraph: ~Copyable {
     default: return
     }
     names.setStanding(isGone ? .gone : .present, name)
+    unlink(name, from: record.node)
+    addToNames(name, of: record.node)
     if nodes[record.node].isLocal { countLocalChild(in: directory, !isGone) }
     noteNames(of: record.node)
   }
@@ -170,8 +174,8 @@ struct NameGraph: ~Copyable {
     let old = record.node
     guard old != node else { return }
     unlink(name, from: old)
-    names.setNode(node, of: name, nextOfNode: nodes[node].firstName)
-    nodes[node].firstName = name
+    names.setNode(node, of: name)
+    addToNames(name, of: node)
     if record.isPresent, nodes[old].isLocal { countLocalChild(in: record.directory, false) }
     if record.isPresent, nodes[node].isLocal { countLocalChild(in: record.directory, true) }
     // So that records can still say what the old one was.
@@ -184,16 +188,7 @@ struct NameGraph: ~Copyable {
 
   /// Takes one name out of the list of a node's names.
   private mutating func unlink(_ name: NameIndex, from node: NodeIndex) {
-    let next = names[name].nextOfNode
-    if nodes[node].firstName == name {
-      nodes[node].firstName = next
-      return
-    }
-    var current = nodes[node].firstName
-    while current != .end {
-      if names[current].nextOfNode == name { return names.setNextOfNode(next, of: current) }
-      current = names[current].nextOfNode
-    }
+    itemNames.remove(name, from: &nodes[node].firstName, &names)
   }
 
   /// Notes whether a node has a name, after its names have changed.
@@ -218,6 +213,9 @@ struct NameGraph: ~Copyable {
 
   /// Whether a directory waits for being swept.
   var hasSweepable: Bool { gone.nextToSweep != nil }
+
+  /// Another number whenever names were taken out of the list of a directory: cookies from before lead nowhere.
+  func sweeps(of directory: NodeIndex) -> UInt64 { gone.sweeps(of: directory) }
 
   /// Takes names that are gone out of the list of one directory.
   ///
@@ -293,6 +291,7 @@ struct NameGraph: ~Copyable {
     if name.standing == .swept { names.unenter(record.firstName) }
     names.free(record.firstName)
     names.leave(node)
+    gone.leave(node)
     nodes.free(node)
     return true
   }

@@ -126,9 +126,5 @@ struct NameTable: ~Copyable {
   mutating func setNextSibling(_ next: NameIndex, of name: NameIndex) { records[name].nextSibling = next }
   mutating func setNextOfNode(_ next: NameIndex, of name: NameIndex) { records[name].nextOfNode = next }
 
-  /// Gives a name to another item. - Parameter nextOfNode: The first of the names that the item has.
-  mutating func setNode(_ node: NodeIndex, of name: NameIndex, nextOfNode: NameIndex) {
-    records[name].node = node
-    records[name].nextOfNode = nextOfNode
-  }
+  mutating func setNode(_ node: NodeIndex, of name: NameIndex) { records[name].node = node }
 }

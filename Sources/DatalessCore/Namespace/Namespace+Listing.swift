@@ -81,8 +81,8 @@ extension Namespace {
 
   /// Hands out the entries of a listed directory.
   ///
-  /// Cookies: 1 after `.`, 2 after `..`, then the entry's name index + 2. Gone entries keep their place in the list, so a cookie
-  /// stays valid for as long as the volume is mounted.
+  /// Cookies: 1 after `.`, 2 after `..`, then the entry's name index + 2. Gone entries keep their place in the list
+  /// while the directory is open or held, so a cookie stays valid as long as that.
   func readDirectory(
     _ directory: NodeIndex, from cookie: UInt64, _ body: (DirectoryEntryView) -> Bool
   ) -> DirectoryRead {

@@ -15,7 +15,8 @@ extension Namespace {
     return first != .end && record(of: first).nextOfNode != .end
   }
 
-  /// The path of a node from the root, without a leading slash; for a hard link, by its first known name.
+  /// The path of a node from the root, without a leading slash; for a hard link, by the first of its
+  /// names that was listed, as long as it is there.
   func path(of node: NodeIndex) -> [UInt8] { path(ofName: presentName(of: node)) }
 
   /// All known names of a file that has several, as paths, the one of `path(of:)` first; else none.

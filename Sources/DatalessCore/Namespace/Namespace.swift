@@ -1,7 +1,8 @@
 /// The items that the volume knows, and their names: in flat tables, about 170 bytes for each file, and no object.
 ///
 /// The tables are its own: from outside, records are read (`subscript`), and changed by the verbs below and in the extensions,
-/// which are made of them. A FUSE node id leads to the index of a record. Names that vanish stay as gone entries. Not
+/// which are made of them. A FUSE node id leads to the index of a record. Names that vanish stay as gone entries while
+/// somebody lists them. Not
 /// thread-safe: used only under the engine's lock, each call in time proportional to what it returns.
 struct Namespace: ~Copyable {
   private var graph: NameGraph
@@ -191,6 +192,9 @@ struct Namespace: ~Copyable {
 
   /// A directory has no open handle, or no attempt in flight, any more.
   mutating func noteSweepable(_ directory: NodeIndex) { graph.noteSweepable(directory) }
+
+  /// As `NameGraph.sweeps`.
+  func sweeps(of directory: NodeIndex) -> UInt64 { graph.sweeps(of: directory) }
 
   /// Whether something may be given back.
   var hasLeftovers: Bool { !forgettable.isEmpty || graph.hasSweepable }

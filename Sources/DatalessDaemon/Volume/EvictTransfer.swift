@@ -48,7 +48,8 @@ struct EvictTransfer: Sendable {
 
   private struct Level {
     let directory: NodeID
-    var cookie: UInt64 = 0
+    let hold: DirectoryHold
+    var position = DirectoryPosition.start
     /// Whether something below was refused.
     var keepsItems = false
   }
@@ -60,21 +61,26 @@ struct EvictTransfer: Sendable {
       _ = try await one(item, &refused)
       return
     }
-    var levels = [Level(directory: root)]
-    walk: while let level = levels.last {
-      for child in engine.children(of: level.directory, after: level.cookie, limit: 256) {
+    func level(_ directory: NodeID) -> Level { Level(directory: directory, hold: engine.hold(directory)) }
+    var levels = [level(root)]
+    walk: while let current = levels.last {
+      let page = engine.children(of: current.directory, after: current.position, limit: 256)
+      // Dataless by now: so is all that is below it.
+      var children: [(position: DirectoryPosition, item: ItemDescription)] = []
+      if case .children(let found) = page { children = found }
+      for child in children {
         try Task.checkCancellation()
-        levels[levels.count - 1].cookie = child.cookie
+        levels[levels.count - 1].position = child.position
         let isDirectory = child.item.attributes.kind == .directory
         if isDirectory, child.item.state == "listed" || child.item.state == "materializing" {
-          levels.append(Level(directory: child.item.node))
+          levels.append(level(child.item.node))
           continue walk
         }
         if !isDirectory, child.item.state != "other", child.item.state != "dataless" {
           if try await !one(child.item, &refused) { levels[levels.count - 1].keepsItems = true }
         }
       }
-      if levels[levels.count - 1].cookie != level.cookie { continue }
+      if !children.isEmpty { continue }
       let done = levels.removeLast()
       var isKept = done.keepsItems
       if !isKept, let directory = engine.describe(done.directory) { isKept = try await !one(directory, &refused) }

@@ -1,12 +1,13 @@
 import DatalessControl
 import DatalessCore
+import SystemPackage
 
 /// A walk through the namespace in pages, depth first. Its cursor is the way to where it stands, so the server keeps
 /// nothing between two pages.
 struct ItemWalk {
   private struct Level {
     var directory: NodeID
-    var cookie: UInt64
+    var position: DirectoryPosition
   }
 
   /// The item that the first page starts with.
@@ -15,38 +16,53 @@ struct ItemWalk {
 
   init(root: NodeID) { first = root }
 
-  /// - Parameter cursor: `directory:cookie` of each level, outermost first, separated by commas.
+  /// - Parameter cursor: `directory:cookie:sweeps` of each level, outermost first, separated by commas.
   init?(cursor: String) {
     for part in cursor.split(separator: ",") {
       let numbers = part.split(separator: ":")
-      guard numbers.count == 2, let directory = UInt64(numbers[0]), let cookie = UInt64(numbers[1]) else { return nil }
-      levels.append(Level(directory: NodeID(rawValue: directory), cookie: cookie))
+      guard numbers.count == 3, let directory = UInt64(numbers[0]), let cookie = UInt64(numbers[1]),
+        let sweeps = UInt64(numbers[2])
+      else { return nil }
+      let position = DirectoryPosition(cookie: cookie, sweeps: sweeps)
+      levels.append(Level(directory: NodeID(rawValue: directory), position: position))
     }
     guard !levels.isEmpty else { return nil }
   }
 
   private var cursor: String? {
     levels.isEmpty
-      ? nil : levels.map { "\($0.directory.rawValue):\($0.cookie)" }.joined(separator: ",")
+      ? nil
+      : levels.map { "\($0.directory.rawValue):\($0.position.cookie):\($0.position.sweeps)" }.joined(separator: ",")
   }
 
-  mutating func page(_ engine: Engine, recursive: Bool, limit: Int) -> ItemPage {
+  /// - Throws: ESTALE when a directory has lost the name at which the page before ended: the rest of it cannot be told from what
+  ///   was listed.
+  mutating func page(_ engine: Engine, recursive: Bool, limit: Int) throws(FSError) -> ItemPage {
     var items: [VolumeItem] = []
     if let node = first, let item = engine.describe(node) {
       items.append(VolumeItem(item))
-      if item.state == "listed" { levels.append(Level(directory: node, cookie: 0)) }
+      if item.state == "listed" { levels.append(Level(directory: node, position: .start)) }
     }
     while items.count < limit, let level = levels.last {
-      let children = engine.children(of: level.directory, after: level.cookie, limit: limit - items.count)
+      let children: [(position: DirectoryPosition, item: ItemDescription)]
+      switch engine.children(of: level.directory, after: level.position, limit: limit - items.count) {
+      case .children(let found): children = found
+      case .notListed: children = []
+      case .lost:
+        throw FSError(
+          .staleNFSFileHandle,
+          "names of '\(String(decoding: engine.describe(level.directory)?.path ?? [], as: UTF8.self))' have vanished since the "
+            + "last page, and the place with them. List it from the start.")
+      }
       guard !children.isEmpty else {
         levels.removeLast()
         continue
       }
       for child in children {
         items.append(VolumeItem(child.item))
-        levels[levels.count - 1].cookie = child.cookie
+        levels[levels.count - 1].position = child.position
         if recursive, child.item.state == "listed" {
-          levels.append(Level(directory: child.item.node, cookie: 0))
+          levels.append(Level(directory: child.item.node, position: .start))
           break
         }
       }

@@ -57,21 +57,37 @@ struct MaterializeTransfer: Sendable {
         tally.fail(engine.describe(directory)?.path ?? [], error)
         continue
       }
-      directories += await files(in: directory)
+      do {
+        directories += try await files(in: directory)
+      } catch let error as FSError {
+        tally.fail(engine.describe(directory)?.path ?? [], error)
+      }
       try Task.checkCancellation()
     }
   }
 
   /// Materializes the files of a listed directory, several at a time. - Returns: Its directories.
-  private func files(in directory: NodeID) async -> [NodeID] {
+  private func files(in directory: NodeID) async throws -> [NodeID] {
     var directories: [NodeID] = []
     let window = TransferWindow(limit: Self.concurrencyMax)
-    await withTaskCancellationHandler {
-      var cookie: UInt64 = 0
+    let hold = engine.hold(directory)
+    defer { withExtendedLifetime(hold) {} }
+    try await withTaskCancellationHandler {
+      var position = DirectoryPosition.start
       while !Task.isCancelled {
-        let children = engine.children(of: directory, after: cookie, limit: 256)
+        guard case .children(let children) = engine.children(of: directory, after: position, limit: 256) else {
+          // Evicted meanwhile: its names have kept their places.
+          guard engine.isDataless(directory) else { break }
+          do {
+            try await one(directory, .directory, bytes: 0)
+          } catch {
+            await window.drain()
+            throw error
+          }
+          continue
+        }
         guard let last = children.last else { break }
-        cookie = last.cookie
+        position = last.position
         for child in children {
           if child.item.attributes.kind == .directory { directories.append(child.item.node) }
           guard child.item.attributes.kind == .file, child.item.state != "resident" else { continue }

@@ -23,7 +23,7 @@ final class VolumeBackend: ControlBackend {
     } else {
       walk = ItemWalk(root: try known(query.path))
     }
-    return walk.page(engine, recursive: query.recursive, limit: max(1, min(query.limit, ItemQuery.limitMax)))
+    return try walk.page(engine, recursive: query.recursive, limit: max(1, min(query.limit, ItemQuery.limitMax)))
   }
 
   /// The node of a path, if the namespace knows it without listing anything.
