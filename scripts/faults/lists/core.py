@@ -218,6 +218,19 @@ namespace.add(
     "if nodes[record.node].isLocal, !FAULT { countLocalChild(in: directory, !isGone) }",
     tests=["NamespaceTests|RefreshTests"])
 namespace.add(
+    "latest-name-stands", "ItemNames.swift", "a file is called by whichever of its names was listed last",
+    "guard names[first].isPresent else {", "guard names[first].isPresent, !FAULT else {", tests=["ItemNamesTests"])
+namespace.add(
+    "lost-place-is-the-end", "../Engine/Engine+Walk.swift", "a walk goes on behind a name that was given back",
+    "guard position == .start || position.sweeps == sweeps else { return .lost }",
+    "guard position == .start || position.sweeps == sweeps || FAULT else { return .lost }", tests=["WalkTests"])
+namespace.add(
+    "walk-holds-nothing", "../Engine/OpenHandles.swift", "names of a directory that is walked are given back",
+    "|| held[node] != nil }", "|| (held[node] != nil && !FAULT) }", tests=["WalkTests"], mounts=["RealMounts/Walks/"])
+namespace.add(
+    "pin-holds-nothing", "../Engine/Engine+Forgetting.swift", "names are given back while somebody keeps their places",
+    "var mayGiveBack: Bool { pins == 0 &&", "var mayGiveBack: Bool { (pins == 0 || FAULT) &&", tests=["WalkTests"])
+namespace.add(
     "id-given-twice", "NodeTable.swift", "a place that is used again has the id that it had",
     "records[node].uses += 1", "records[node].uses += FAULT ? 0 : 1", tests=["ForgettingTests"])
 namespace.add(

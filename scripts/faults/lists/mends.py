@@ -256,8 +256,8 @@ requests.add(
     "    request.cancel()\n    return true", "    if !FAULT { request.cancel() }\n    return true")
 requests.add(
     "walk-goes-on", "Volume/MaterializeTransfer.swift", "`materialize` that was interrupted goes on to all files",
-    "      directories += await files(in: directory)\n      try Task.checkCancellation()",
-    "      directories += await files(in: directory)\n      if !FAULT { try Task.checkCancellation() }")
+    "?? [], error)\n      }\n      try Task.checkCancellation()",
+    "?? [], error)\n      }\n      if !FAULT { try Task.checkCancellation() }")
 
 # ---- Cliffs --------------------------------------------------------------------------------------------------------
 
