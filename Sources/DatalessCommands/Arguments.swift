@@ -77,7 +77,8 @@ enum GlobOption {
       guard let rest = pattern.beyond(root) else { continue }
       throw CommandFailure(
         "\(option) '\(TerminalText.escaped(pattern.text))' begins with the mountpoint, but paths begin at the volume's root "
-          + "(EINVAL). Write '\(TerminalText.escaped(rest))'.", status: .usage)
+          + "(EINVAL). Write '\(TerminalText.escaped(rest))'; or leave the slash at the front out, if the volume itself has such a "
+          + "path.", status: .usage)
     }
   }
 }

@@ -50,12 +50,13 @@ extension ScenarioDocument {
           continue
         }
         let (text, rest) = (String(decoding: pattern.text, as: UTF8.self), String(decoding: found.1, as: UTF8.self))
+        let inside = Suggestion.quotable(String(text.drop { $0 == "/" }))
         problems.append(
           ScenarioProblem(
             file: places[index].file, line: Int(element.line), column: Int(element.column),
             message:
               "the path '\(Suggestion.quotable(text))' begins with \(found.0), but paths of rules begin at the volume's "
-              + "root. Write '\(Suggestion.quotable(rest))'."))
+              + "root. Write '\(Suggestion.quotable(rest))'; or '\(inside)', if the volume itself has such a path."))
       }
     }
     if !problems.isEmpty { throw ScenarioError(problems) }
