@@ -3,8 +3,9 @@ import DatalessCore
 import Glibc
 import SystemPackage
 
-/// Where a command writes its answer as JSON: standard output, but for `run`, which has the choice. That is opened before the
-/// command runs: what cannot be written fails at once, and no result of an earlier run is mistaken for this one's.
+/// Where a command writes its answer as JSON: standard output, but for `run`, which has the choice. That is opened
+/// before the command runs: what cannot be written fails at once, and no result of an earlier run is mistaken for this
+/// one's.
 struct JSONDestination {
   let descriptor: CInt
   /// For messages, escaped.

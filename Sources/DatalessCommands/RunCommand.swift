@@ -212,7 +212,8 @@ struct RunCommand: ParsableCommand {
     }
   }
 
-  /// Tells the daemon how the command ended, and learns what it used and what the rules did; nil when the daemon does not answer.
+  /// Tells the daemon how the command ended, and learns what it used and what the rules did; nil when the daemon does
+  /// not answer.
   private func finish(
     _ session: RunSession, request: RunFinishedRequest, words: RunMessages
   ) -> RunFinishedAnswer? {

@@ -61,8 +61,8 @@ struct RunReport {
       + "Check what they match (dataless explain), or run without --strict-rules."
   }
 
-  /// One line for an exceeded budget: how much there was in the end and how much may be, then who went beyond it first, at
-  /// what.
+  /// One line for an exceeded budget: how much there was in the end and how much may be, then who went beyond it first,
+  /// at what.
   static func words(_ excess: BudgetExcess, of budget: BudgetStatus) -> String {
     let isBytes = excess.budget == "bytes"
     func amount(_ count: Int64) -> String {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// SIGINT, for a command that has something to say when it is cut short.
 ///
-/// The signal is taken with sigwaitinfo(2) on a thread of its own. The second one ends the process at once. A process that was
-/// started with SIGINT ignored, as shells start background jobs, goes on ignoring it.
+/// The signal is taken with sigwaitinfo(2) on a thread of its own. The second one ends the process at once. A process
+/// that was started with SIGINT ignored, as shells start background jobs, goes on ignoring it.
 final class InterruptSignal: Sendable {
   private struct State {
     var isRaised = false

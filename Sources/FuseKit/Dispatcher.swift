@@ -54,7 +54,8 @@ final class Dispatcher: Sendable {
 
   /// Reads one request from the kernel.
   ///
-  /// - Returns: Its size; -EINTR, -EAGAIN or -ENOENT (the request was aborted): read again; -ENODEV: the end of the session.
+  /// - Returns: Its size; -EINTR, -EAGAIN or -ENOENT (the request was aborted): read again; -ENODEV: the end of the
+  ///   session.
   func receive(from device: Int32, into buffer: UnsafeMutableRawPointer, capacity: Int) -> Int {
     let count = read(device, buffer, capacity)
     if count >= MemoryLayout<fuse_in_header>.size {
@@ -103,7 +104,8 @@ final class Dispatcher: Sendable {
     }
   }
 
-  /// Counts an answer that the kernel did not take. - Parameter result: 0 or -errno, as libfuse's reply functions say it.
+  /// Counts an answer that the kernel did not take. - Parameter result: 0 or -errno, as libfuse's reply functions say
+  /// it.
   func noteReply(_ result: Int32) {
     switch -result {
     case 0: break

@@ -97,7 +97,8 @@ final class LoopThreads: Sendable {
   }
 
   private func serve(_ device: Int32, _ channel: ReplyChannel) {
-    // The kernel wants room for the largest WRITE and its headers, whatever comes. Pages that are not used cost nothing.
+    // The kernel wants room for the largest WRITE and its headers, whatever comes. Pages that are not used cost
+    // nothing.
     let capacity = max(Int(dispatcher.options.maxWrite), 1 << 20) + 1 << 16
     let memory = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 4096)
     defer { memory.deallocate() }

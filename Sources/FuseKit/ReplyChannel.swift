@@ -9,9 +9,9 @@ internal import SystemPackage
 /// (`InitNegotiation`) and gives it to the kernel. From then on the same number is the device itself, so that an answer
 /// costs one writev(2).
 ///
-/// Not by `fuse_session_custom_io`, which does the same in libfuse 3.14: since 3.18 a library may be built without it, and
-/// Debian's is. The number is handed over as the mountpoint `/dev/fd/N`, which all of libfuse 3 takes for a descriptor that
-/// somebody else has mounted.
+/// Not by `fuse_session_custom_io`, which does the same in libfuse 3.14: since 3.18 a library may be built without it,
+/// and Debian's is. The number is handed over as the mountpoint `/dev/fd/N`, which all of libfuse 3 takes for a
+/// descriptor that somebody else has mounted.
 final class ReplyChannel: Sendable {
   /// libfuse's end. Its number stays taken until the process ends.
   let descriptor: Int32

@@ -1,7 +1,7 @@
 @testable import DatalessControl
 
-/// One value of every type that only commands print, with all fields, and one with as few as there can be: by the name in
-/// docs/schemas/answers.yaml.
+/// One value of every type that only commands print, with all fields, and one with as few as there can be: by the name
+/// in docs/schemas/answers.yaml.
 enum AnswerSamples {
   typealias Pair = (full: any Encodable & Sendable, least: any Encodable & Sendable)
   private static let odd = WireSamples.odd

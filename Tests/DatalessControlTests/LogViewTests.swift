@@ -124,7 +124,8 @@ import Testing
     #expect(try row("cancelled").isBad)
   }
 
-  /// What the log says of a handle is the least where pages were cached before, and the most where whole units are counted.
+  /// What the log says of a handle is the least where pages were cached before, and the most where whole units are
+  /// counted.
   @Test(
     arguments: [
       ("", 500, "50.0 %"), ("", 0, "not read"), (#","cached_before":true"#, 500, "50.0 % or more"),

@@ -62,8 +62,8 @@ final class ListeningSocket: Sendable {
     }
   }
 
-  /// Accepts one connection, says `text` to whatever is asked, and then nothing until the other side closes it. On a thread of
-  /// its own.
+  /// Accepts one connection, says `text` to whatever is asked, and then nothing until the other side closes it. On a
+  /// thread of its own.
   func answerOnce(_ text: String) {
     let descriptor = descriptor
     DetachedThread.start {

@@ -30,7 +30,8 @@ import Testing
     #expect(try Self.sources.get().doubles == [])
   }
 
-  /// What encodes the values: with everything, so that a field without a description fails, and with what is required only.
+  /// What encodes the values: with everything, so that a field without a description fails, and with what is required
+  /// only.
   @Test(arguments: (Array(WireSamples.all.keys) + AnswerSamples.all.keys).sorted())
   func aTypeIsWhatItsSchemaSays(name: String) throws {
     let sample = try #require(WireSamples.all[name] ?? AnswerSamples.all[name])

@@ -3,8 +3,8 @@ import DatalessScenario
 import SchemaCheck
 import Testing
 
-/// What the files docs/schemas/*.schema.json are made of: the components of docs/openapi.yaml, which describe what the daemon
-/// answers, and docs/schemas/answers.yaml and records.yaml, which describe the rest.
+/// What the files docs/schemas/*.schema.json are made of: the components of docs/openapi.yaml, which describe what the
+/// daemon answers, and docs/schemas/answers.yaml and records.yaml, which describe the rest.
 struct SchemaSources {
   static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
   private static let prefix = "#/components/schemas/"

@@ -38,7 +38,8 @@ import Testing
     #expect(report.processes.first { $0.comm == "tool" }?.verdict == "whole")
   }
 
-  /// Bytes counted in whole pages, or through two handles at places that are not named: nobody knows whether that is all.
+  /// Bytes counted in whole pages, or through two handles at places that are not named: nobody knows whether that is
+  /// all.
   @Test func whatTheLogOnlyBoundsIsNeitherWholeNorAShare() throws {
     var log = Self.start()
     Self.materialized(&log, "pages", size: 1_000_000, by: 2)

@@ -223,8 +223,8 @@ import Testing
 
   // MARK: What nobody opened
 
-  /// A call that materializes without an open (getxattr, link): whether the file was read then is known only where every open
-  /// of a resident file leaves a record, too.
+  /// A call that materializes without an open (getxattr, link): whether the file was read then is known only where
+  /// every open of a resident file leaves a record, too.
   @Test func whatNobodyOpenedIsNeedlessOnlyWhereEveryOpenIsTold() throws {
     func use(
       observe: String = "reads", opens: Int = 0, lost: Bool = false, ends: Bool = true, _ more: (inout LogText) -> Void

@@ -1,7 +1,7 @@
 import DatalessControl
 
-/// The types of a value and of all that is in it, as its `encode(to:)` hands them out: what JSON itself no longer tells, such as
-/// the width of an integer.
+/// The types of a value and of all that is in it, as its `encode(to:)` hands them out: what JSON itself no longer
+/// tells, such as the width of an integer.
 indirect enum WireShape: Equatable {
   /// As OpenAPI writes it: the type, and behind a slash the format; `integer/unsigned` for what has none.
   case scalar(String)

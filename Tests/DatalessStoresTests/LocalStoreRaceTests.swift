@@ -4,7 +4,8 @@ import Glibc
 import SystemPackage
 import Testing
 
-/// SOURCE changes between listing, opening and the last byte: the reader gets an errno, never short, mixed or foreign bytes.
+/// SOURCE changes between listing, opening and the last byte: the reader gets an errno, never short, mixed or foreign
+/// bytes.
 @Suite struct LocalStoreRaceTests {
   private let scratch = Scratch("race")
   private let store: LocalStore

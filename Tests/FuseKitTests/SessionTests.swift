@@ -25,8 +25,8 @@ struct SessionTests {
     #expect(features.maxReadahead == 131_072)
   }
 
-  /// The kernel sends requests as soon as it has the answer. Whatever they bring to an end is to be told to it, so by then the file
-  /// system must know how.
+  /// The kernel sends requests as soon as it has the answer. Whatever they bring to an end is to be told to it, so by
+  /// then the file system must know how.
   @Test func theFileSystemIsReadyToTellTheKernelBeforeItHasTheAnswerToInit() throws {
     let session = Mutex<FuseSession?>(nil)
     let kernel = try FakeKernel(

@@ -4,9 +4,9 @@ import Testing
 extension RealMounts {
   /// A caller that is held, at a gate perhaps, holds nobody's eviction but that of its own file.
   @Suite struct EvictionHolds {
-    /// The kernel drops pages one file after the other, and would wait for a page that is being read. So the lane is kept busy,
-    /// with a directory of which every name is to be forgotten, until a reader has come between the eviction of its file and
-    /// the drop of that file's pages.
+    /// The kernel drops pages one file after the other, and would wait for a page that is being read. So the lane is
+    /// kept busy, with a directory of which every name is to be forgotten, until a reader has come between the eviction
+    /// of its file and the drop of that file's pages.
     private static let names = 30_000
 
     private static func prepare(_ scratch: Scratch) async throws {

@@ -27,7 +27,8 @@ extension RealMounts {
       }
     }
 
-    /// At once, through one descriptor or mapping: the kernel's own repeats count as none, the caller's own tries as one each.
+    /// At once, through one descriptor or mapping: the kernel's own repeats count as none, the caller's own tries as
+    /// one each.
     @Test func everyTryOfTheCallerIsOneAttempt() async throws {
       let ways = ["touch", "write", "pipe", "path", "sendfile", "splice"]
       let sizes = [3000, 50_000]

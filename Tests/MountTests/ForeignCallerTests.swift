@@ -3,7 +3,8 @@ import Testing
 extension RealMounts {
   /// Callers who are not the volume's own user, or of whom nothing can be known.
   @Suite(.enabled(if: Machine.hasSetpriv, "needs root, unshare and setpriv")) struct ForeignCallers {
-    /// The kernel shows `trusted.` to whoever has CAP_SYS_ADMIN in the initial user namespace; for a FUSE volume the daemon has to.
+    /// The kernel shows `trusted.` to whoever has CAP_SYS_ADMIN in the initial user namespace; for a FUSE volume the
+    /// daemon has to.
     @Test(.enabled(if: Machine.hasACLTools, "needs setfattr"))
     func namesOfTrustedAttributesAreShownToRootAlone() async throws {
       try await withVolume(

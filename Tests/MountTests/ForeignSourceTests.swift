@@ -1,7 +1,8 @@
 import Testing
 
 extension RealMounts {
-  /// A SOURCE that another program serves (FUSE): nothing of what it answers has to be so, nor of what the kernel remembers of it.
+  /// A SOURCE that another program serves (FUSE): nothing of what it answers has to be so, nor of what the kernel
+  /// remembers of it.
   @Suite(.enabled(if: Machine.isRoot, "mounts another file system as SOURCE")) struct ForeignSources {
     static let program = ClientProgram(
       name: "dataless-source", sources: ["Tests/MountTests/Clients/source.c", "-lfuse3"],

@@ -2,7 +2,8 @@ import Glibc
 import Testing
 
 extension RealMounts {
-  /// `interrupt: fatal` and `any`, each with a handler with and without SA_RESTART and with SIGKILL, in sequence on one reader.
+  /// `interrupt: fatal` and `any`, each with a handler with and without SA_RESTART and with SIGKILL, in sequence on one
+  /// reader.
   @Suite struct Interrupts {
     private static let scenario = "rules: [{match: {kind: file}, gate: g}]"
 

@@ -108,8 +108,8 @@ extension RealMounts {
       }
     }
 
-    /// In a chroot there are no user namespaces, hence no read-only clone of SOURCE's mount; and O_NOATIME is for the owner of a
-    /// file alone. Who cares for access times is told.
+    /// In a chroot there are no user namespaces, hence no read-only clone of SOURCE's mount; and O_NOATIME is for the
+    /// owner of a file alone. Who cares for access times is told.
     @Test(.enabled(if: Machine.hasSetpriv, "makes a file of root's"))
     func readsThatMayMoveAccessTimesAreTold() async throws {
       try await withOrdinaryUser(

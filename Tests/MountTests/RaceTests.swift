@@ -2,8 +2,8 @@ import TestSupport
 import Testing
 
 extension RealMounts {
-  /// All ways of reading one file at once, by many processes, while its content comes and goes: never a wrong byte, never
-  /// an error before the end of the volume.
+  /// All ways of reading one file at once, by many processes, while its content comes and goes: never a wrong byte,
+  /// never an error before the end of the volume.
   @Suite struct Races {
     private static let sizes = [
       1, 2, 4095, 4096, 4097, 20_000, 65_536, 100_001, 131_071, 131_072, 131_073, 135_000, 200_000, 262_144, 300_001,

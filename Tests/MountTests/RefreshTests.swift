@@ -1,7 +1,8 @@
 import Testing
 
 extension RealMounts {
-  /// A source that changes, and `dataless refresh`: what is seen by name, and what those see who have the file open or mapped.
+  /// A source that changes, and `dataless refresh`: what is seen by name, and what those see who have the file open or
+  /// mapped.
   @Suite struct Refreshes {
     struct Change: Sendable, CustomTestStringConvertible {
       let name: String
@@ -305,7 +306,8 @@ extension RealMounts {
       }
     }
 
-    /// Files whose bytes are all their version's, written anew in place and by rename while they are read, mapped and refreshed.
+    /// Files whose bytes are all their version's, written anew in place and by rename while they are read, mapped and
+    /// refreshed.
     @Test(arguments: [[], ["--without", "passthrough"], ["--without", "direct-mapping", "--without", "name-epoch"]])
     func noReaderSeesTwoVersionsWhileTheSourceChangesAllTheTime(options: [String]) async throws {
       let names = (1...4).map { "f\($0)" }

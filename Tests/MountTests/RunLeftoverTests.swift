@@ -2,8 +2,8 @@ import Glibc
 import Testing
 
 extension RealMounts {
-  /// What is left when the command of `dataless run` has ended: attempts that go on, children beyond the usual, and others that
-  /// hold the volume.
+  /// What is left when the command of `dataless run` has ended: attempts that go on, children beyond the usual, and
+  /// others that hold the volume.
   @Suite struct RunLeftovers {
     private static func finishedRecord(_ scratch: Scratch) throws -> JSON {
       try #require(try scratch.log.records(ofType: "run.finished").first)

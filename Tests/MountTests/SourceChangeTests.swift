@@ -20,8 +20,8 @@ extension RealMounts {
         name: "rewritten at the same size and time",
         script: "touch -r d/file time; printf XXXX | dd of=d/file conv=notrunc status=none; touch -r time d/file",
         outcomes: ["ESTALE"]),
-      // Where the name can change hands in one step it does: a fetch that opens the file between a removal and what takes
-      // its place rightly finds nothing.
+      // Where the name can change hands in one step it does: a fetch that opens the file between a removal and what
+      // takes its place rightly finds nothing.
       Change(
         name: "a symlink now", script: "ln d/file secret; ln -s ../secret d/new; mv -T d/new d/file",
         outcomes: ["ESTALE", "ELOOP"]),

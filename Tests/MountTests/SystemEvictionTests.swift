@@ -132,7 +132,8 @@ extension RealMounts {
       }
     }
 
-    /// Files whose bytes are all the same, read and mapped by several processes while the system evicts them in every way.
+    /// Files whose bytes are all the same, read and mapped by several processes while the system evicts them in every
+    /// way.
     @Test(arguments: [[], ["--without", "passthrough"], ["--without", "direct-mapping"]])
     func noReaderSeesAWrongByteWhileTheSystemEvicts(options: [String]) async throws {
       let rules = """

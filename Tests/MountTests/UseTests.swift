@@ -1,8 +1,8 @@
 import Testing
 
 extension RealMounts {
-  /// What `summary` says of files that tools really read, whichever way: by the process that read, and never blame for what
-  /// was not seen.
+  /// What `summary` says of files that tools really read, whichever way: by the process that read, and never blame for
+  /// what was not seen.
   @Suite struct Uses {
     private static let size = 1_000_000
 

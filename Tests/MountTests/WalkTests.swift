@@ -11,8 +11,8 @@ extension RealMounts {
       try await scratch.shell("mkdir d; cd d; for i in $(seq \(files)); do echo content of $i > f$i; done")
     }
 
-    /// The walk stands still in its first page, because as many files as it asks for at once are held; then the names around the end
-    /// of that page go away.
+    /// The walk stands still in its first page, because as many files as it asks for at once are held; then the names
+    /// around the end of that page go away.
     @Test func materializeForgetsNothingOfADirectoryThatLosesNames() async throws {
       try await withScenario(
         "rules: [{name: hold, match: {path: d/**, kind: file}, gate: held}]", source: Self.prepare

@@ -1,6 +1,7 @@
 import FoundationEssentials
 
-/// A JSON Schema (draft 2020-12), as far as those of this repository go: a keyword that is not known here is a problem of its own.
+/// A JSON Schema (draft 2020-12), as far as those of this repository go: a keyword that is not known here is a problem
+/// of its own.
 ///
 /// It is not the product's code: what the product writes is held against it.
 public struct Schema: Sendable {

@@ -2,8 +2,8 @@ import Glibc
 
 /// Runs of generated cases: a bounded number in `make test`, for a time in `make fuzz`.
 ///
-/// A case takes its bytes from a seed and its number, so that each can be run again alone. The seed is printed first: whoever
-/// crashes prints nothing any more.
+/// A case takes its bytes from a seed and its number, so that each can be run again alone. The seed is printed first:
+/// whoever crashes prints nothing any more.
 public enum Fuzz {
   /// For messages: what was tried, and how to try it again.
   public struct Case: CustomStringConvertible, Sendable {

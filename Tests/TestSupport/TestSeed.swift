@@ -2,7 +2,8 @@ import Glibc
 
 /// The seeds of tests that generate what they try.
 ///
-/// `DATALESS_TEST_SEED=SEED` runs a test again as it was, `SEED:CASE` a single case of a run of `Fuzz`. Whoever fails says both.
+/// `DATALESS_TEST_SEED=SEED` runs a test again as it was, `SEED:CASE` a single case of a run of `Fuzz`. Whoever fails
+/// says both.
 public enum TestSeed {
   /// One that is always the same, so that a change is held against what its author saw, and one that nobody has seen.
   public static let seeds: [UInt64] = given.map { [$0] } ?? [1, UInt64.random(in: 2 ... .max)]

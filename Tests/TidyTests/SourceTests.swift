@@ -29,6 +29,16 @@ import Testing
     }
   }
 
+  /// What the formatter holds for code, for comments. Those of the core come when its parts have settled.
+  @Test func commentsKeepTheLineLimit() {
+    for file in Self.swiftFiles where !file.contains("/DatalessCore") {
+      for (index, line) in Repository.current.lines(of: file).enumerated() {
+        guard line.drop(while: { $0 == " " }).hasPrefix("//") else { continue }
+        #expect(line.utf8.count <= 120, "\(file):\(index + 1): \(line.utf8.count) bytes")
+      }
+    }
+  }
+
   @Test func nothingIsLeftToDo() {
     for file in Self.swiftFiles + Self.cFiles where !Self.isThisTarget(file) {
       for (index, line) in Repository.current.lines(of: file).enumerated() {

@@ -1,10 +1,11 @@
 import Testing
 
-/// A trap ends the daemon, and with it the volume. So every statement that can trap on purpose is listed here, with what keeps
-/// timing and input from reaching it. What a request, a store, a file or a caller can bring about is an errno instead.
+/// A trap ends the daemon, and with it the volume. So every statement that can trap on purpose is listed here, with
+/// what keeps timing and input from reaching it. What a request, a store, a file or a caller can bring about is an
+/// errno instead.
 ///
-/// Not listed: arithmetic and array accesses, which trap by themselves. Numbers from outside are clamped, saturated or checked
-/// where they come in.
+/// Not listed: arithmetic and array accesses, which trap by themselves. Numbers from outside are clamped, saturated or
+/// checked where they come in.
 @Suite struct TrapTests {
   private struct Allowed {
     let file: String

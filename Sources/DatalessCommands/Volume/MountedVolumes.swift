@@ -6,8 +6,8 @@ enum MountedVolumes {
   /// Those of this user. One that is mounted at several places is named once.
   static func own() throws -> [MountEntry] { try all { $0.userID == geteuid() } }
 
-  /// For root those of everybody else, by the mount table alone: their daemons are asked only when one is named. For others
-  /// none.
+  /// For root those of everybody else, by the mount table alone: their daemons are asked only when one is named. For
+  /// others none.
   static func ofOthers() throws -> [MountEntry] {
     geteuid() == 0 ? try all { $0.userID != geteuid() } : []
   }

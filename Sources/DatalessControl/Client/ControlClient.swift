@@ -8,8 +8,8 @@ import SystemPackage
 
 /// Talks to the daemon of one volume over its control socket.
 ///
-/// A task that is cancelled during `materialize`, `evict` or `refresh` interrupts the request, whose result then says how far
-/// it came.
+/// A task that is cancelled during `materialize`, `evict` or `refresh` interrupts the request, whose result then says
+/// how far it came.
 ///
 /// Every call throws `ControlError`: `.daemonNotRunning` when nobody listens, `.timedOut`, or `.remote` with the
 /// daemon's own code and errno. End with `shutdown()`.

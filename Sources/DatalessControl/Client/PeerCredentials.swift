@@ -2,8 +2,8 @@ import Glibc
 public import NIOCore
 import SystemPackage
 
-/// `struct ucred` of unix(7), which glibc only declares for `_GNU_SOURCE`: who is at the other end, as the kernel recorded it
-/// when that side connected or began to listen.
+/// `struct ucred` of unix(7), which glibc only declares for `_GNU_SOURCE`: who is at the other end, as the kernel
+/// recorded it when that side connected or began to listen.
 public struct PeerCredentials: Sendable {
   public var pid: Int32 = 0
   public var uid: UInt32 = 0

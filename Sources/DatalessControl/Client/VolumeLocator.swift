@@ -11,8 +11,8 @@ public enum VolumeLocator {
     try VolumeRuntime.open(volume).record()
   }
 
-  /// Whether a FUSE mount of another type is a volume of ours: its daemon's record names its type and SOURCE. A record that was
-  /// left behind does not match the next mount that gets its device number.
+  /// Whether a FUSE mount of another type is a volume of ours: its daemon's record names its type and SOURCE. A record
+  /// that was left behind does not match the next mount that gets its device number.
   static func isRecorded(_ mount: MountEntry) -> Bool {
     guard mount.fileSystemType.hasPrefix("fuse."),
       mount.fileSystemType != MountEntry.datalessType,
@@ -39,7 +39,8 @@ public enum VolumeLocator {
   }
 }
 
-/// The runtime directory of a mounted volume, found and checked: it is the mount owner's, and nobody else's hands reach it.
+/// The runtime directory of a mounted volume, found and checked: it is the mount owner's, and nobody else's hands reach
+/// it.
 public struct VolumeRuntime: Sendable {
   public let directory: TrustedDirectory
 
@@ -50,8 +51,8 @@ public struct VolumeRuntime: Sendable {
 
   /// Looks in the places where the mount's owner may have it. Those of another user are looked at by root only.
   ///
-  /// - Throws: `ControlError`: EPERM for an ordinary user and another's volume; `.daemonNotRunning` when there is none, or
-  ///   none that can be trusted.
+  /// - Throws: `ControlError`: EPERM for an ordinary user and another's volume; `.daemonNotRunning` when there is none,
+  ///   or none that can be trusted.
   public static func open(_ volume: MountEntry) throws(ControlError) -> VolumeRuntime {
     let caller = geteuid()
     let owner = volume.userID ?? caller

@@ -2,7 +2,8 @@
 ///
 /// Everything else in a line stays byte for byte as it is, fields and types of later versions included.
 public struct LogExpansion: Sendable {
-  // LIMIT: the daemon writes less. Beyond, processes are left as their ids: a line of some bytes could become one of gigabytes.
+  // LIMIT: the daemon writes less. Beyond, processes are left as their ids: a line of some bytes could become one of
+  // gigabytes.
   private static let addedBytesMax = 4 << 20
   private static let valueBytesMax = 32 << 10
   private static let waitersMax = 64

@@ -19,10 +19,11 @@ public final class LogFile {
   /// Lines so far that are no JSON object.
   public private(set) var malformedLines = 0
 
-  /// - Parameter owner: The user whose record named the log, if that is not the caller: then it has to be a regular file of that
-  ///   user's, in a directory of that user's, and nothing there is waited for. Default: whatever the caller named.
-  /// - Throws: `ControlError.system` with ENOENT, EACCES, EISDIR or another errno of open(2); EPERM for a log that is not the
-  ///   owner's.
+  /// - Parameter owner: The user whose record named the log, if that is not the caller: then it has to be a regular
+  ///   file of that user's, in a directory of that user's, and nothing there is waited for. Default: whatever the
+  ///   caller named.
+  /// - Throws: `ControlError.system` with ENOENT, EACCES, EISDIR or another errno of open(2); EPERM for a log that is
+  ///   not the owner's.
   public init(path: [UInt8], owner: UInt32? = nil) throws(ControlError) {
     self.path = path
     if let owner { descriptor = try Self.open(path, of: owner) } else { descriptor = try FileBytes.open(path) }

@@ -49,8 +49,8 @@ public struct LogProcesses: Sendable {
     public var record: JSONObject?
   }
 
-  // LIMIT: the daemon writes less. A log is a file that anybody may have written, and what one line says of a process is said
-  // again with every record of it.
+  // LIMIT: the daemon writes less. A log is a file that anybody may have written, and what one line says of a process
+  // is said again with every record of it.
   private static let commBytesMax = 64
   private static let exeBytesMax = 4_096
   static let parentsMax = 32

@@ -86,8 +86,8 @@ extension FileBytes {
 public enum DescriptorWrite {
   /// The caller has SIGPIPE ignored or blocked.
   ///
-  /// - Parameter waitsForRoom: Whether to wait where the descriptor is non-blocking and takes no more for now; else that is
-  ///   EAGAIN.
+  /// - Parameter waitsForRoom: Whether to wait where the descriptor is non-blocking and takes no more for now; else
+  ///   that is EAGAIN.
   /// - Returns: How many bytes are written, and the errno that stopped it; nil when all are.
   public static func all(
     _ bytes: some Collection<UInt8>, to descriptor: CInt, waitsForRoom: Bool = false

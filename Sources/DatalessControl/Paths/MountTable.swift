@@ -46,8 +46,8 @@ public struct MountTable: Sendable, Equatable {
     return current
   }
 
-  /// Whether a path lies where no system call may look: on a volume, or below the root of a FUSE mount of another user, which
-  /// may leave every question without an answer.
+  /// Whether a path lies where no system call may look: on a volume, or below the root of a FUSE mount of another user,
+  /// which may leave every question without an answer.
   func isText(_ path: [UInt8]) -> Bool {
     guard let entry = mount(containing: path), entry.fileSystemType.hasPrefix("fuse") else { return false }
     return entry.isDataless || (entry.mountPoint != path && entry.userID.map { $0 != geteuid() } ?? false)

@@ -68,8 +68,8 @@ public enum SessionPaths {
   /// The effective user of this process.
   public static func currentUserID() -> UInt32 { geteuid() }
 
-  /// Whether `/run` belongs to user 0. In a user namespace (`unshare -Ur`, a rootless container) that user is an ordinary
-  /// one, and the system's directories are not its own: it has those of an ordinary user.
+  /// Whether `/run` belongs to user 0. In a user namespace (`unshare -Ur`, a rootless container) that user is an
+  /// ordinary one, and the system's directories are not its own: it has those of an ordinary user.
   public static func rootOwnsRun() -> Bool {
     var status = stat()
     return lstat("/run", &status) != 0 || status.st_uid == 0

@@ -53,8 +53,8 @@ public struct SessionRecord: Codable, Sendable, Equatable {
 
   /// Reads `session.json` of a volume's runtime directory.
   ///
-  /// - Throws: `ControlError.system` (ENOENT when there is none; EPERM, EINVAL, ELOOP or EFBIG for what is no file of its
-  ///   owner) or `.malformed`.
+  /// - Throws: `ControlError.system` (ENOENT when there is none; EPERM, EINVAL, ELOOP or EFBIG for what is no file of
+  ///   its owner) or `.malformed`.
   public static func read(from directory: TrustedDirectory) throws(ControlError) -> SessionRecord {
     let bytes: [UInt8]
     do throws(UntrustedPath) {

@@ -12,8 +12,8 @@ extension TrustedDirectory {
 
   /// What is asked of the directories above.
   public enum Ancestors: Sendable {
-    /// Each belongs to root or the owner, and nobody else may change names in it; a sticky one (`/tmp`) will do, because what
-    /// is found in it belongs to root or the owner, too.
+    /// Each belongs to root or the owner, and nobody else may change names in it; a sticky one (`/tmp`) will do,
+    /// because what is found in it belongs to root or the owner, too.
     case trusted
     /// They may be anybody's: then the directory itself decides. For places that the user named.
     case any
@@ -21,8 +21,8 @@ extension TrustedDirectory {
 
   /// Walks to a directory, one name after the other, and opens it.
   ///
-  /// A symbolic link on the way is followed only if root or the owner made it. With an owner that is not the caller, only root's
-  /// are, and no file system is entered that a user serves or where a name alone has something mounted.
+  /// A symbolic link on the way is followed only if root or the owner made it. With an owner that is not the caller,
+  /// only root's are, and no file system is entered that a user serves or where a name alone has something mounted.
   ///
   /// - Parameters:
   ///   - path: Absolute.
@@ -85,8 +85,8 @@ extension DirectoryStep {
     guard !facts.isOpenToAll else { throw UntrustedPath(path, .permissions(facts.mode)) }
   }
 
-  /// A FUSE mount can be any user's, and may leave every question without an answer. Below an autofs mount, a look at a name has
-  /// something mounted, such as another machine's disk.
+  /// A FUSE mount can be any user's, and may leave every question without an answer. Below an autofs mount, a look at a
+  /// name has something mounted, such as another machine's disk.
   fileprivate func checkServedBySystem() throws(UntrustedPath) {
     let mounts = (try? FileBytes.read("/proc/self/mountinfo")).map { MountTable(parsing: $0) }
     let mount = mounts?.entries.first { UInt64($0.mountID) == facts.mount }

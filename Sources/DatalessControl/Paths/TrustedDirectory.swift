@@ -4,9 +4,9 @@ import SystemPackage
 
 /// A directory that belongs to whom it should and that nobody else can change, held by a descriptor.
 ///
-/// Everything that commands and daemons do below a runtime or log directory goes through one: names are looked up in the
-/// descriptor, never through a path, links are not followed, files must be regular and the owner's, and no open waits.
-/// So what another user prepares, or swaps while we look, is refused and never read, written, locked or removed.
+/// Everything that commands and daemons do below a runtime or log directory goes through one: names are looked up in
+/// the descriptor, never through a path, links are not followed, files must be regular and the owner's, and no open
+/// waits. So what another user prepares, or swaps while we look, is refused and never read, written, locked or removed.
 public final class TrustedDirectory: Sendable {
   /// For messages; absolute.
   public let path: [UInt8]

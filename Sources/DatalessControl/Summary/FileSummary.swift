@@ -26,8 +26,8 @@ public struct FileSummary: Codable, Sendable, Equatable {
   /// Bytes that were seen being read, each counted once, and their share of the file, 0 to 1. Absent share: unknown.
   public var readBytes: Int64 = 0
   public var readShare: Double?
-  /// Of `readBytes`, what came by pages for a mapping or exec: less may have been used. Absent: unknown, because several
-  /// handles had some.
+  /// Of `readBytes`, what came by pages for a mapping or exec: less may have been used. Absent: unknown, because
+  /// several handles had some.
   public var mappedBytes: Int64?
   /// `opened_not_read`, `header_only`, `in_part`, `whole` or `unknown`; absent when nobody opened it.
   public var use: String?

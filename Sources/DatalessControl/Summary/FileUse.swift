@@ -4,7 +4,8 @@ enum FileUse: String, Sendable, CaseIterable {
   case headerOnly = "header_only"
   case inPart = "in_part"
   case whole
-  /// Less than all of it was seen being read, and more may have been read unseen, or at places that the log does not name.
+  /// Less than all of it was seen being read, and more may have been read unseen, or at places that the log does not
+  /// name.
   case unknown
 
   /// Header only: all that was read lies in the first 64 KiB, and is at most half of the file.

@@ -27,7 +27,8 @@ struct FileVersion: Sendable {
       if reads.mapped > 0, !reads.isExact { isMappedExact = false }
     }
 
-    /// Bytes that came by pages; nil where handles may have had the same ones, because the log does not say which they were.
+    /// Bytes that came by pages; nil where handles may have had the same ones, because the log does not say which they
+    /// were.
     var mapped: Int64? {
       guard mappedSum > 0 else { return 0 }
       return mappedMost == mappedSum && isMappedExact ? min(mappedMost, coverage.bytesAtLeast) : nil
@@ -97,7 +98,8 @@ struct FileVersion: Sendable {
     reads.addMapped(handle.all)
   }
 
-  /// Content that was fetched, each byte counted once; nil when the log does not tell. - Parameter parts: The ranges that came.
+  /// Content that was fetched, each byte counted once; nil when the log does not tell. - Parameter parts: The ranges
+  /// that came.
   func distinctBytes(_ parts: ReadCoverage?) -> Int64? {
     if hadWhole || materializations <= 1 { return mostLocal }
     guard let parts, parts.bytesAtLeast == parts.bytesAtMost else { return nil }

@@ -203,7 +203,8 @@ public struct SummaryBuilder: Sendable {
     }
     // `log.dropped` has the number of the last lost record and counts itself among them.
     let gap = sequence > nextSequence ? Int64(clamping: sequence - nextSequence) : 0
-    // Where no number is missing, they are of another session: of an earlier one, or of one that writes beside this one.
+    // Where no number is missing, they are of another session: of an earlier one, or of one that writes beside this
+    // one.
     report.completeness.malformedLines += min(Int64(malformedLines), gap)
     let said = record.type == .logDropped ? record.json.integer("count") ?? 1 : 0
     report.completeness.lostRecords = report.completeness.lostRecords.plus(

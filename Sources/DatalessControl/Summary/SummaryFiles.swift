@@ -1,6 +1,8 @@
-/// What happened to each file, in a few bytes per version of a file, and in a few more per version and program that read it.
+/// What happened to each file, in a few bytes per version of a file, and in a few more per version and program that
+/// read it.
 ///
-/// A file keeps its row when it is renamed. LIMIT: what is below a directory that is renamed has other rows from then on.
+/// A file keeps its row when it is renamed. LIMIT: what is below a directory that is renamed has other rows from then
+/// on.
 struct SummaryFiles: Sendable {
   private struct UseKey: Hashable {
     var row: Int
@@ -227,8 +229,8 @@ struct SummaryFiles: Sendable {
 
   // MARK: The report
 
-  /// How many files were materialized, each version of a file counted as the same, and the bytes that came of them, each
-  /// counted once; nil bytes when the log does not tell.
+  /// How many files were materialized, each version of a file counted as the same, and the bytes that came of them,
+  /// each counted once; nil bytes when the log does not tell.
   var distinct: (files: Int64, bytes: Int64?) {
     var files: Int64 = 0
     var bytes: Int64? = 0
@@ -273,7 +275,8 @@ struct SummaryFiles: Sendable {
     return result
   }
 
-  /// One row for each version of a file that was tried or opened, if they are kept; in the order in which they were met.
+  /// One row for each version of a file that was tried or opened, if they are kept; in the order in which they were
+  /// met.
   func rows(isAllTold: Bool) -> [FileSummary]? {
     details?.rows.sorted { $0.key < $1.key }.map { row, summary in
       var summary = summary

@@ -30,7 +30,8 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   public var blocked = SummaryReport.Blocked()
   /// Files by how much these processes read of them; needless are those that were materialized for them.
   public var use = SummaryReport.Use()
-  /// `nothing`, `opened_not_read`, `header_only`, `in_part`, `whole`, `unknown` or `read_again_after_eviction`: most of `use`.
+  /// `nothing`, `opened_not_read`, `header_only`, `in_part`, `whole`, `unknown` or `read_again_after_eviction`: most of
+  /// `use`.
   public var verdict = "nothing"
 
   public init() {}

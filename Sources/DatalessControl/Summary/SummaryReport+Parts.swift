@@ -108,8 +108,8 @@ extension SummaryReport {
     public var whole: Int64 = 0
     /// Materialized again after eviction.
     public var readAgainAfterEviction: Int64 = 0
-    /// Less than all of it was seen being read, and more may have been: it was opened again when it was local, is still open, or
-    /// was materialized for a program by another call than read(2) while not every open was watched.
+    /// Less than all of it was seen being read, and more may have been: it was opened again when it was local, is still
+    /// open, or was materialized for a program by another call than read(2) while not every open was watched.
     public var unknown: Int64 = 0
     /// Materialized for a program, and at most 5 % of what was fetched was read.
     public var needlessFiles: Int64 = 0

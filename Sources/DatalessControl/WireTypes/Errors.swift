@@ -59,8 +59,8 @@ public struct CommandError: Codable, Sendable, Equatable {
   public var code: String
   /// Name, such as `ENOENT`, where there is one.
   public var errno: String?
-  /// What standard error says, and there with `dataless: ` before it: what is wrong and what to do; a line for each problem
-  /// of a scenario.
+  /// What standard error says, and there with `dataless: ` before it: what is wrong and what to do; a line for each
+  /// problem of a scenario.
   public var message: String
   /// What it is about, of a command that goes on with others: a path as it was given, or a mountpoint.
   public var path: String?

@@ -9,11 +9,13 @@ public struct ExplainAnswer: Codable, Sendable, Equatable {
   public var state: String
   public var sizeBytes: Int64
   public var trigger: String
-  /// Whether the volume's profile materializes an item of this kind on this trigger; if not, nothing else of this happens.
+  /// Whether the volume's profile materializes an item of this kind on this trigger; if not, nothing else of this
+  /// happens.
   public var isTrigger: Bool
   /// The profile's name.
   public var profile: String
-  /// What the caller gets when content does not come, by `refused`, `offline`, `timeout`, `superseded`, `gone` and `failed`.
+  /// What the caller gets when content does not come, by `refused`, `offline`, `timeout`, `superseded`, `gone` and
+  /// `failed`.
   public var errnos: [String: String]
   /// Which attempt of the item it would be, from 1.
   public var attempt: Int64

@@ -6,7 +6,8 @@ public struct InFlightAttempt: Codable, Sendable, Equatable {
   public var pathBase64: String?
   /// `file` or `directory`.
   public var kind: String
-  /// `held` at a gate, `queued` for a slot, `delayed` by the latency model, `fetching`, or `stuck` by a fault that never ends.
+  /// `held` at a gate, `queued` for a slot, `delayed` by the latency model, `fetching`, or `stuck` by a fault that
+  /// never ends.
   public var stage: String
   /// Since the trigger.
   public var ageNanoseconds: Int64

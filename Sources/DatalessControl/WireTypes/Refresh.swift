@@ -24,7 +24,8 @@ public struct RefreshProgress: Codable, Sendable, Equatable {
   }
 }
 
-/// The end of a refresh: entries, by what became of them. What is below a directory that is gone is not counted one by one.
+/// The end of a refresh: entries, by what became of them. What is below a directory that is gone is not counted one by
+/// one.
 public struct RefreshResult: Codable, Sendable, Equatable {
   public var added: Int64
   /// Another version, another item under the name, or another mode or owner.

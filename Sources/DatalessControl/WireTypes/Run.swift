@@ -7,8 +7,8 @@ public struct RunAnswer: Codable, Sendable, Equatable {
   /// Why it is that: `command` (its own), `budget_exceeded`, `cut_short`, `rules_unused`, `interrupted`, `not_found`,
   /// `not_executable` or `failed`.
   public var reason: String
-  /// What there is to say about it, as on standard error beside the summary: what failed, each budget that was exceeded, what
-  /// the command left running, rules that never fired.
+  /// What there is to say about it, as on standard error beside the summary: what failed, each budget that was
+  /// exceeded, what the command left running, rules that never fired.
   public var messages: [String]
   /// What in the scenario hardly can be meant; at most 20.
   public var scenarioWarnings: [WireProblem]
@@ -176,7 +176,8 @@ public struct BudgetStatus: Codable, Sendable, Equatable {
   public var files: Int64
   /// Bytes that became local for the command so far.
   public var bytes: Int64
-  /// Attempts for the command that are under way: what they bring will count, too, though nobody may wait for it any more.
+  /// Attempts for the command that are under way: what they bring will count, too, though nobody may wait for it any
+  /// more.
   public var inFlight: Int64
   /// The first excess of each budget; empty while all hold.
   public var exceeded: [BudgetExcess]

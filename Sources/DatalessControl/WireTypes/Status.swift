@@ -188,8 +188,8 @@ public struct ProfileStatus: Codable, Sendable, Equatable {
   public var files: [String]
   /// The operations that list a directory: `readdir`, `lookup`, `open`, `xattr`.
   public var directories: [String]
-  /// Names of errnos, by `refused`, `offline`, `timeout`, `superseded`, `gone` and `failed`, which is absent where the store's
-  /// own errno stays.
+  /// Names of errnos, by `refused`, `offline`, `timeout`, `superseded`, `gone` and `failed`, which is absent where the
+  /// store's own errno stays.
   public var errnos: [String: String]
   /// The same for directories.
   public var directoryErrnos: [String: String]

@@ -1,7 +1,7 @@
 import DatalessCore
 
-/// The body of a request. What a request has and the server does not know is a mistake of whoever wrote it, and refused;
-/// answers are read leniently.
+/// The body of a request. What a request has and the server does not know is a mistake of whoever wrote it, and
+/// refused; answers are read leniently.
 public protocol WireRequest: Decodable {
   /// All keys that it may have.
   static var keys: [String] { get }

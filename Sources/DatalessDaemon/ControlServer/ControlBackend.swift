@@ -22,14 +22,14 @@ public protocol ControlBackend: Sendable {
     _ paths: [[UInt8]], progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult
 
-  /// Evicts paths, directories with all that is below them. What is refused goes into the result and does not stop the others,
-  /// unless `stops` says so.
+  /// Evicts paths, directories with all that is below them. What is refused goes into the result and does not stop the
+  /// others, unless `stops` says so.
   func evict(
     _ paths: [[UInt8]], stops: Bool, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult
 
-  /// Lists known directories again: those that hold the paths, and what is listed below them. What cannot be listed goes into
-  /// the result and does not stop the others. - Throws: ETIMEDOUT when the store is offline, EINTR.
+  /// Lists known directories again: those that hold the paths, and what is listed below them. What cannot be listed
+  /// goes into the result and does not stop the others. - Throws: ETIMEDOUT when the store is offline, EINTR.
   func refresh(
     _ paths: [[UInt8]], by: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
   ) async throws -> RefreshResult
@@ -52,7 +52,8 @@ public protocol ControlBackend: Sendable {
   /// Opens a gate, or closes it again. - Throws: ENOENT.
   func setGate(_ name: String, isOpen: Bool, by: ChangeOrigin) async throws -> GateAnswer
 
-  /// Answers when so many callers are blocked at a gate, or the time is over. - Throws: ENOENT, also when the gate goes away.
+  /// Answers when so many callers are blocked at a gate, or the time is over. - Throws: ENOENT, also when the gate goes
+  /// away.
   func waitForGate(_ name: String, callers: Int, timeoutNanoseconds: Int64) async throws -> GateWaitAnswer
 
   /// The scenario in force as JSON.

@@ -114,8 +114,8 @@ struct ControlRequestHandler: Sendable {
 
   // MARK: - Streams
 
-  /// Progress lines, then one line with the result or an error. The work ends early when it is interrupted, the peer has
-  /// gone, or the server stops.
+  /// Progress lines, then one line with the result or an error. The work ends early when it is interrupted, the peer
+  /// has gone, or the server stops.
   private func stream<Line: AnswerLine>(
     _ type: Line.Type, for current: RunningRequest,
     _ work:

@@ -88,8 +88,8 @@ public final class ControlServer: Sendable {
     try? await taken.group.shutdownGracefully()
   }
 
-  /// Waits for the connections to end, which they do at once unless a call of the backend does not: an event loop that is shut
-  /// down under a connection says so on stderr.
+  /// Waits for the connections to end, which they do at once unless a call of the backend does not: an event loop that
+  /// is shut down under a connection says so on stderr.
   private func ended(_ taken: Running) async {
     let pause = OneShotWait()
     await withCheckedContinuation { continuation in

@@ -60,8 +60,8 @@ final class RunningRequests: Sendable {
 
   private let state = Mutex(State())
 
-  /// A request has come. It is cancelled when the peer closes the connection, which the event loop sees even while nothing is
-  /// read or written.
+  /// A request has come. It is cancelled when the peer closes the connection, which the event loop sees even while
+  /// nothing is read or written.
   func begin(_ channel: any Channel) -> RunningRequest {
     let key = ObjectIdentifier(channel)
     let (request, isNew) = state.withLock { state in

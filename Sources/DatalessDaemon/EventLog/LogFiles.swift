@@ -9,11 +9,11 @@ enum LogFiles {
   /// use.
   ///
   /// The path may lead through directories of other users, who can put anything in its place. So no symbolic link is
-  /// followed (those of root and this user are resolved before), nothing is waited for, and a file that is there already has
-  /// to be a regular one, this user's, with one name.
+  /// followed (those of root and this user are resolved before), nothing is waited for, and a file that is there
+  /// already has to be a regular one, this user's, with one name.
   ///
-  /// - Throws: the errno of open(2); ELOOP for a link, EINVAL for no regular file, EPERM for another user's, EMLINK for a
-  ///   file with several names.
+  /// - Throws: the errno of open(2); ELOOP for a link, EINVAL for no regular file, EPERM for another user's, EMLINK for
+  ///   a file with several names.
   static func open(_ path: [UInt8]) throws(Errno) -> Int32 {
     let created = openOnce(path, O_RDWR | O_CREAT | O_EXCL)
     if created >= 0 { return locked(CInt(created)) }

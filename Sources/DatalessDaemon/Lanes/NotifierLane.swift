@@ -1,12 +1,13 @@
 import DatalessCore
 import DequeModule
 
-/// The notifier lane: threads for `fuse_lowlevel_notify_*`, which may wait for locks of the kernel and must never run on a
-/// request thread.
+/// The notifier lane: threads for `fuse_lowlevel_notify_*`, which may wait for locks of the kernel and must never run
+/// on a request thread.
 ///
-/// Items begin in order of submission, one after the other. One that takes longer than 100 ms waits for somebody who holds a lock in
-/// the kernel, a caller in a directory's look-up perhaps, and that may last as long as a gate is closed: then the next one begins
-/// beside it, on another thread. No item may rely on another one's end but by being submitted after it.
+/// Items begin in order of submission, one after the other. One that takes longer than 100 ms waits for somebody who
+/// holds a lock in the kernel, a caller in a directory's look-up perhaps, and that may last as long as a gate is
+/// closed: then the next one begins beside it, on another thread. No item may rely on another one's end but by being
+/// submitted after it.
 final class NotifierLane: Sendable {
   private struct State {
     var queue = Deque<@Sendable () -> Void>()
@@ -32,8 +33,8 @@ final class NotifierLane: Sendable {
     for _ in 0..<2 { LaneThread.startOrTrap(name: name) { [monitor] in Self.work(monitor, name) } }
   }
 
-  /// Runs `work` on the lane. Unbounded: each item stands for an eviction or an attempt whose end waits for it, so none may be
-  /// dropped. After `stop()` nothing runs any more.
+  /// Runs `work` on the lane. Unbounded: each item stands for an eviction or an attempt whose end waits for it, so none
+  /// may be dropped. After `stop()` nothing runs any more.
   func submit(_ work: @escaping @Sendable () -> Void) {
     let isAccepted = monitor.withLock { state in
       if !state.isStopped { state.queue.append(work) }
@@ -63,7 +64,8 @@ final class NotifierLane: Sendable {
     }
   }
 
-  /// - Returns: nil when the lane has stopped. `isLastIdle`: nobody looks whether this item is late; another thread is to be made.
+  /// - Returns: nil when the lane has stopped. `isLastIdle`: nobody looks whether this item is late; another thread is
+  ///   to be made.
   private static func next(
     _ monitor: Monitor<State>
   ) -> (number: UInt64, item: @Sendable () -> Void, isLastIdle: Bool)? {

@@ -78,8 +78,8 @@ final class CaptureLane: Sendable {
 
 /// The thread on which the control API's tasks run.
 ///
-/// Swift's own pool would do, but on Linux it runs on libdispatch, which once used looks after its threads every second for
-/// as long as the process lives. At rest the daemon does not wake up.
+/// Swift's own pool would do, but on Linux it runs on libdispatch, which once used looks after its threads every second
+/// for as long as the process lives. At rest the daemon does not wake up.
 public final class ControlLane: TaskExecutor {
   private let queue: SerialQueue
 

@@ -13,8 +13,8 @@ final class ThreadBlockingLane: BlockingLane {
     /// Threads alive, stuck ones included.
     var threads: Int
     var idle = 0
-    /// When a thread was woken that has not looked at the queue yet. It wakes the next one if there is more: a wake-up for
-    /// each piece of work costs more than a small file, and one thread often takes several.
+    /// When a thread was woken that has not looked at the queue yet. It wakes the next one if there is more: a wake-up
+    /// for each piece of work costs more than a small file, and one thread often takes several.
     var wokenAt: MonotonicTime?
     /// When a thread last took work.
     var lastProgress = MonotonicTime(nanoseconds: 0)

@@ -4,9 +4,9 @@ import HeapModule
 /// The timer lane: one thread and one heap of absolute deadlines.
 ///
 /// Actions run on the thread `dl-timer`, outside the lock, in batches, ordered by deadline and, for equal deadlines, by
-/// insertion. What is cancelled lets go of its action at once; its place in the heap, 16 bytes, goes when half of the places are such.
-/// An action is late by the wake-up of the thread (timer slack 1 ns) and by the actions due before it. At
-/// rest, with nothing scheduled, the thread does not wake up.
+/// insertion. What is cancelled lets go of its action at once; its place in the heap, 16 bytes, goes when half of the
+/// places are such. An action is late by the wake-up of the thread (timer slack 1 ns) and by the actions due before it.
+/// At rest, with nothing scheduled, the thread does not wake up.
 final class ThreadTimerLane: TimerLane {
   private struct Entry: Comparable {
     let deadline: MonotonicTime

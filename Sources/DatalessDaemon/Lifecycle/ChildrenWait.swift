@@ -53,8 +53,8 @@ extension CommandRunner {
   /// LIMIT: processes that are looked at, with a descriptor each.
   private static let lookedAtMax = 16_384
 
-  /// Waits for the processes that the command left running and that we, as their subreaper, adopted; then for attempts that it
-  /// has begun.
+  /// Waits for the processes that the command left running and that we, as their subreaper, adopted; then for attempts
+  /// that it has begun.
   ///
   /// - Parameters:
   ///   - milliseconds: For how long, at least 0.
@@ -102,8 +102,8 @@ extension CommandRunner {
     }
   }
 
-  /// Ends processes, with SIGTERM and a second later with SIGKILL, and notes it. One that waits for the volume may end only
-  /// when that does: `settle` waits for it.
+  /// Ends processes, with SIGTERM and a second later with SIGKILL, and notes it. One that waits for the volume may end
+  /// only when that does: `settle` waits for it.
   ///
   /// - Parameter all: Also those that do not hold the volume.
   public func end(_ processes: inout [RemainingProcess], all: Bool) {
@@ -129,8 +129,8 @@ extension CommandRunner {
     }
   }
 
-  /// Our children and all below them. A descriptor is of the process that was found: as long as that lives nobody else has its
-  /// pid, and what has that pid is looked up again below.
+  /// Our children and all below them. A descriptor is of the process that was found: as long as that lives nobody else
+  /// has its pid, and what has that pid is looked up again below.
   private static func look(at children: [pid_t], atMost limit: Int) -> ChildrenWait {
     let own = Set(children)
     let all = ProcessTree.descendants(of: children)
@@ -146,8 +146,8 @@ extension CommandRunner {
 /// The children that the command left us.
 private struct OwnChildren {
   let runner: CommandRunner
-  /// Children that have ended and that we do not get to know of: a debugger does, and keeps them as long as it likes. They use
-  /// nothing, and what they left behind is ours already.
+  /// Children that have ended and that we do not get to know of: a debugger does, and keeps them as long as it likes.
+  /// They use nothing, and what they left behind is ours already.
   private var kept: Set<pid_t> = []
   /// Polled at once. The wait ends with the last child, so any of them will do to wait for.
   private static let polledMax = 32

@@ -10,7 +10,8 @@ public enum DaemonIdentity: Sendable {
   case none
   /// It is held in a pid namespace that cannot be seen from here.
   case elsewhere
-  /// Its holder does not run as the mount's owner, but (also) as this user: whatever it is, it is no daemon of that volume.
+  /// Its holder does not run as the mount's owner, but (also) as this user: whatever it is, it is no daemon of that
+  /// volume.
   case foreign(UInt32)
   /// The runtime directory is not to be trusted, or the system has no pidfds.
   case unknown

@@ -3,8 +3,8 @@ import Glibc
 /// This program started again, in the background, with a pipe in each direction and its words on a third one.
 ///
 /// The child has the ordinary descriptors only: 0 and 1 are /dev/null, 2 is the pipe of its words, 3 is what it reads,
-/// 4 is what it writes; whatever else was inherited it closes itself (`InternalEntryPoint`). It begins with SIGINT, SIGTERM
-/// and SIGHUP blocked, so that none of them can end it before it looks after them.
+/// 4 is what it writes; whatever else was inherited it closes itself (`InternalEntryPoint`). It begins with SIGINT,
+/// SIGTERM and SIGHUP blocked, so that none of them can end it before it looks after them.
 struct HelperProcess {
   /// How the child knows what it was started for.
   static let variable = "DATALESS_HELPER"

@@ -29,7 +29,8 @@ public final class ProcessHandle: Sendable {
   /// - Returns: 0 or the errno: ESRCH when it has ended, EPERM, or EINVAL for one in a pid namespace beside this one.
   func signal(_ number: CInt) -> CInt { -CInt(truncatingIfNeeded: clinux_send_signal(descriptor, number)) }
 
-  /// The user ids (real, effective, saved, of the file system) it runs with; nil when it has ended or cannot be looked at.
+  /// The user ids (real, effective, saved, of the file system) it runs with; nil when it has ended or cannot be looked
+  /// at.
   var userIDs: [UInt32]? {
     guard let bytes = file("status") else { return nil }
     for line in bytes.split(separator: UInt8(ascii: "\n")) where line.starts(with: "Uid:".utf8) {

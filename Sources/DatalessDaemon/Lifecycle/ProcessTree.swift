@@ -3,11 +3,11 @@ import Glibc
 
 /// Who is whose child, from /proc.
 enum ProcessTree {
-  /// The children of this process, those that have ended and were not waited for among them; nil when /proc cannot say: it is
-  /// missing, or another pid namespace's.
+  /// The children of this process, those that have ended and were not waited for among them; nil when /proc cannot say:
+  /// it is missing, or another pid namespace's.
   ///
-  /// Exact while the caller alone waits for children: a process becomes our child only when its parent ends, which then is
-  /// among them, or was.
+  /// Exact while the caller alone waits for children: a process becomes our child only when its parent ends, which then
+  /// is among them, or was.
   static func ownChildren() -> [pid_t]? {
     let (link, own) = ("/proc/self", getpid())
     let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer -> String in

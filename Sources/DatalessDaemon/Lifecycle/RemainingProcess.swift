@@ -31,8 +31,8 @@ public struct RemainingProcess: Sendable {
   public internal(set) var holds: Set<Hold>?
   /// Whether it was told to end, for what it holds or because the user wants all ended.
   public private(set) var wasEnded = false
-  /// Why it could not be told: EPERM for another user's; ENOSYS where the kernel gives no descriptor of it, without which a
-  /// signal could reach a later process of the same pid. nil when it was told, or was not to end.
+  /// Why it could not be told: EPERM for another user's; ENOSYS where the kernel gives no descriptor of it, without
+  /// which a signal could reach a later process of the same pid. nil when it was told, or was not to end.
   public private(set) var endErrno: Int32?
 
   /// Looks at a process. Only what answers while the process waits for a page of the volume is read.

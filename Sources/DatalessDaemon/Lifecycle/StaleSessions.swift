@@ -9,8 +9,8 @@ public enum StaleSessions {
   /// nothing.
   ///
   /// The mount of a dead daemon stays, except that of a `run`: it says what happened until `unmount` or the next
-  /// `mount` at that place. Failures are no errors: the next command tries again. A runtime directory that somebody else
-  /// could have prepared counts as not there.
+  /// `mount` at that place. Failures are no errors: the next command tries again. A runtime directory that somebody
+  /// else could have prepared counts as not there.
   ///
   /// - Parameters:
   ///   - runtime: The user's runtime directory.

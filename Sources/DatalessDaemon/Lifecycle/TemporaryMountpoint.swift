@@ -48,8 +48,8 @@ struct TemporaryMountpoint {
     close(lock)
   }
 
-  /// Removes a mountpoint, given by its path, and its lock; one that is still mounted stays, with its lock. Does nothing
-  /// for a path that is none of a `run`'s.
+  /// Removes a mountpoint, given by its path, and its lock; one that is still mounted stays, with its lock. Does
+  /// nothing for a path that is none of a `run`'s.
   static func remove(_ path: [UInt8], of runtime: TrustedDirectory) {
     guard CPath.parent(path) == PathBytes.join(runtime.path, directoryName),
       let parent = try? runtime.directory(directoryName)

@@ -9,9 +9,9 @@ public enum Unmounter {
   /// - Parameters:
   ///   - daemon: From `DaemonIdentity`.
   ///   - mountpoint: Detached when the daemon could not do so itself.
-  ///   - timeLimitMilliseconds: How long an orderly end may take. Default 5 s; its own bounded steps take 2 s at most, but
-  ///     the kernel drops what it knows of ten million names in as many microseconds. So a daemon that is at work then gets
-  ///     more time, 5 minutes at most; one that waits for something does not.
+  ///   - timeLimitMilliseconds: How long an orderly end may take. Default 5 s; its own bounded steps take 2 s at most,
+  ///     but the kernel drops what it knows of ten million names in as many microseconds. So a daemon that is at work
+  ///     then gets more time, 5 minutes at most; one that waits for something does not.
   /// - Returns: Whether the daemon ended by itself in time.
   @discardableResult
   public static func endDaemon(
@@ -81,8 +81,8 @@ public enum Unmounter {
     try detach(mountpoint)
   }
 
-  /// Removes a mount that a process left behind which ended without doing so; nothing happens when it is gone, or another
-  /// one is in its place.
+  /// Removes a mount that a process left behind which ended without doing so; nothing happens when it is gone, or
+  /// another one is in its place.
   public static func removeIfStill(_ volume: MountEntry) throws {
     let now = try MountTable.current().mount(containing: volume.mountPoint)
     guard now?.mountID == volume.mountID, now?.device == volume.device else { return }
@@ -161,8 +161,8 @@ enum MountDetaching {
   /// Detaches the uppermost FUSE mount at a path; what is open on it goes with its last user.
   ///
   /// The path may lead through directories of other users, who can put a link to any other mount in their place. So the
-  /// mountpoint is opened without following links (O_PATH, which asks no daemon), and only if what was opened is the mount of the
-  /// mount table it is detached, by its descriptor.
+  /// mountpoint is opened without following links (O_PATH, which asks no daemon), and only if what was opened is the
+  /// mount of the mount table it is detached, by its descriptor.
   static func detach(_ mountpoint: [UInt8]) -> Outcome {
     guard let table = try? MountTable.current(), let entry = table.mount(containing: mountpoint),
       entry.mountPoint == mountpoint, entry.fileSystemType.hasPrefix("fuse")

@@ -6,8 +6,8 @@ import Synchronization
 /// Finds out which processes keep a volume in use, without a request to it. Nobody is signalled here.
 ///
 /// All that is asked is answered by the kernel alone: statx(2) through the links of /proc with AT_STATX_DONT_SYNC. Its
-/// /proc/PID/maps takes a lock, on older kernels, that a process may hold while it waits for the volume: everything is done on
-/// a thread that can be left behind.
+/// /proc/PID/maps takes a lock, on older kernels, that a process may hold while it waits for the volume: everything is
+/// done on a thread that can be left behind.
 struct VolumeHolders {
   /// `major:minor` of the volume.
   let device: String
@@ -35,8 +35,8 @@ struct VolumeHolders {
     }
   }
 
-  /// Processes that do not descend from this one and hold the volume: of those that let us look within a second. None where /proc
-  /// is another pid namespace's.
+  /// Processes that do not descend from this one and hold the volume: of those that let us look within a second. None
+  /// where /proc is another pid namespace's.
   ///
   /// - Parameter known: Not these.
   func outsiders(except known: Set<pid_t>) -> [RemainingProcess] {

@@ -41,8 +41,8 @@ public struct VolumePlan: Sendable, Equatable {
   /// - Parameters:
   ///   - run: For `dataless run` only.
   ///   - say: Receives a sentence for the user about what was cleaned up.
-  /// - Throws: `LifecycleError` for everything that `MountPreflight` finds; `ScenarioError` for rules whose paths begin with
-  ///   the mountpoint or SOURCE.
+  /// - Throws: `LifecycleError` for everything that `MountPreflight` finds; `ScenarioError` for rules whose paths begin
+  ///   with the mountpoint or SOURCE.
   public func configure(
     mountpoint: [UInt8], run: RunPlan? = nil, preflight: PreflightChild = PreflightChild(), say: (String) -> Void
   ) throws -> VolumeConfiguration {

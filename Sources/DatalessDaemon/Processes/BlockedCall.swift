@@ -3,13 +3,14 @@ import DatalessCore
 
 /// What a blocked caller is doing, as far as the kernel tells without touching its memory.
 enum BlockedCall {
-  /// What a thread waits in whose READ comes from the page cache: the first word of /proc/TID/syscall is the number of its
-  /// system call, or -1 for a page fault outside of any.
+  /// What a thread waits in whose READ comes from the page cache: the first word of /proc/TID/syscall is the number of
+  /// its system call, or -1 for a page fault outside of any.
   ///
-  /// Safe while the caller is blocked (docs/ARCHITECTURE.md, R7). `fault` when it cannot be told: nearly all such READs are.
+  /// Safe while the caller is blocked (docs/ARCHITECTURE.md, R7). `fault` when it cannot be told: nearly all such READs
+  /// are.
   ///
-  /// - Parameter readsThroughCache: Whether read(2) of the file goes through the page cache, too. If not, a read(2) that waits
-  ///   for a page reads something else into memory that is a mapping of the file.
+  /// - Parameter readsThroughCache: Whether read(2) of the file goes through the page cache, too. If not, a read(2)
+  ///   that waits for a page reads something else into memory that is a mapping of the file.
   static func pageWait(threadID: Int32, readsThroughCache: Bool) -> PageWait {
     guard threadID > 0 else { return .fault }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { buffer in
@@ -36,12 +37,13 @@ enum BlockedCall {
     }
   }
 
-  /// The path by which the file was opened that the thread reads through a descriptor of its own; nil where that cannot be
-  /// told: in a page fault, in a call by path, in one that has no descriptor first, or of a process that may not be looked at.
+  /// The path by which the file was opened that the thread reads through a descriptor of its own; nil where that cannot
+  /// be told: in a page fault, in a call by path, in one that has no descriptor first, or of a process that may not be
+  /// looked at.
   ///
-  /// As safe as `pageWait`: neither file takes a lock of the caller's memory, and a link of /proc is read without asking the
-  /// file system that it leads to. Another thread may give the descriptor to another file meanwhile: only for the caller to
-  /// believe who knows which names are possible.
+  /// As safe as `pageWait`: neither file takes a lock of the caller's memory, and a link of /proc is read without
+  /// asking the file system that it leads to. Another thread may give the descriptor to another file meanwhile: only
+  /// for the caller to believe who knows which names are possible.
   static func openPath(threadID: Int32) -> [UInt8]? {
     guard threadID > 0 else { return nil }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer in

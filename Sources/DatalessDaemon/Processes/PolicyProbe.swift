@@ -15,8 +15,8 @@ enum PolicyProbe {
   ///
   /// - Parameters:
   ///   - threadID: In our pid namespace; 0 (a caller from another one) is `unset`.
-  ///   - startTicks: When that thread started, if the caller knows; else it is read from /proc if the thread seems to have a
-  ///     policy.
+  ///   - startTicks: When that thread started, if the caller knows; else it is read from /proc if the thread seems to
+  ///     have a policy.
   /// - Returns: `unset` also when the thread has gone, or may not be looked at.
   static func policy(threadID: Int32, startTicks: UInt64? = nil) -> CallerPolicy {
     guard threadID > 0 else { return .unset }

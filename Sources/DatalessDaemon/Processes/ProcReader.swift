@@ -3,8 +3,8 @@ import Glibc
 
 /// Reads small files of /proc with raw system calls into the caller's buffer.
 ///
-/// Only `stat`, `status`, `exe`, `cgroup`, `ns/user` and `syscall` may be read on a request thread. `cmdline`, `environ` and
-/// memory take a lock of the process that it may hold while it waits for our reply: a deadlock for good.
+/// Only `stat`, `status`, `exe`, `cgroup`, `ns/user` and `syscall` may be read on a request thread. `cmdline`,
+/// `environ` and memory take a lock of the process that it may hold while it waits for our reply: a deadlock for good.
 enum ProcReader {
   // Opened once: shorter lookups, and no surprise if something is mounted over /proc later. -1 makes every read fail.
   private static let root = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -16,8 +16,8 @@ enum ProcReader {
     withPath(id, file: name) { read($0, into: buffer) }
   }
 
-  /// Reads /proc/`id`/task/`id`/stat: /proc/`id`/stat adds up the times of all threads of the process first, a millisecond
-  /// with 8,000 of them.
+  /// Reads /proc/`id`/task/`id`/stat: /proc/`id`/stat adds up the times of all threads of the process first, a
+  /// millisecond with 8,000 of them.
   static func readStat(_ id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     withPath(id, file: "stat", inTask: true) { read($0, into: buffer) }
   }
@@ -40,7 +40,8 @@ enum ProcReader {
     }
   }
 
-  /// readlink(2) of /proc/`id`/fd/`descriptor`: the path by which a file was opened. Follows nothing, asks no file system.
+  /// readlink(2) of /proc/`id`/fd/`descriptor`: the path by which a file was opened. Follows nothing, asks no file
+  /// system.
   ///
   /// - Returns: as `readExecutable`.
   static func readDescriptor(_ id: Int32, _ descriptor: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
@@ -51,14 +52,16 @@ enum ProcReader {
     }
   }
 
-  /// A descriptor of the link /proc/`id`/exe itself, which stays with this thread and opens nothing; the caller closes it.
+  /// A descriptor of the link /proc/`id`/exe itself, which stays with this thread and opens nothing; the caller closes
+  /// it.
   ///
   /// - Returns: -1 on any failure.
   static func pinExecutable(_ id: Int32) -> Int32 {
     withPath(id, file: "exe") { openat(root, $0, CLINUX_O_PATH | CLINUX_O_NOFOLLOW | O_CLOEXEC) }
   }
 
-  /// st_ino of what /proc/`id`/`name` leads to; nil on any failure. Only for `ns/user`, which takes no lock of the process.
+  /// st_ino of what /proc/`id`/`name` leads to; nil on any failure. Only for `ns/user`, which takes no lock of the
+  /// process.
   static func inode(_ id: Int32, _ name: StaticString) -> UInt64? {
     withPath(id, file: name) { path in
       var status = stat()

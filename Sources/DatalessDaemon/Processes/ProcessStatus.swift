@@ -16,7 +16,8 @@ struct ProcessStatus: Equatable {
   var blocked: UInt64
   var ignored: UInt64
   var caught: UInt64
-  /// Capabilities in force, in the process' own user namespace: bit n stands for capability n; 0 where the text has none.
+  /// Capabilities in force, in the process' own user namespace: bit n stands for capability n; 0 where the text has
+  /// none.
   var capabilities: UInt64
 
   private static func mask(_ signals: Int32...) -> UInt64 {

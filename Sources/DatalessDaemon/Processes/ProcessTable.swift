@@ -18,8 +18,8 @@ final class ProcessTable: Sendable {
 
   /// - Parameters:
   ///   - policy: Whose arguments are read: by default those of callers.
-  ///   - capacity: processes remembered, 65,536 by default. The oldest is forgotten first; seen again, it gets a new id and
-  ///     is written again.
+  ///   - capacity: processes remembered, 65,536 by default. The oldest is forgotten first; seen again, it gets a new id
+  ///     and is written again.
   ///   - look: Looks at a process by its id; in /proc by default.
   init(
     capture: CaptureLane, sink: any ProcessSink, policy: ArgumentPolicy = .callers, capacity: Int = 65_536,
@@ -47,7 +47,8 @@ final class ProcessTable: Sendable {
       gid: gid, isBudgeted: record.isBudgeted)
   }
 
-  /// A process that calls nobody, but is asked about: with its ancestors it is made known, and its arguments stay its own.
+  /// A process that calls nobody, but is asked about: with its ancestors it is made known, and its arguments stay its
+  /// own.
   ///
   /// - Returns: nil when there is no such process.
   func inspect(_ pid: Int32) -> (record: ProcessRecord, lineage: [ProcessFacts])? {
@@ -72,9 +73,9 @@ final class ProcessTable: Sendable {
   /// What is known about a process; nil for an unknown id and for one that has been forgotten.
   func info(_ id: ProcessID) -> ProcessRecord? { state.withLock { $0.record(id) } }
 
-  /// From now on `Caller.isBudgeted` holds for the descendants of this process, but not for itself; and for callers that cannot
-  /// be looked at, or whose ancestors cannot be followed to the first process: they may be descendants. A process that was seen
-  /// before is judged by the ancestors it had then.
+  /// From now on `Caller.isBudgeted` holds for the descendants of this process, but not for itself; and for callers
+  /// that cannot be looked at, or whose ancestors cannot be followed to the first process: they may be descendants. A
+  /// process that was seen before is judged by the ancestors it had then.
   ///
   /// - Parameter startTicks: nil when the process cannot be looked at: then it holds for all callers.
   func setBudgetRoot(pid: Int32, startTicks: UInt64?) {
@@ -115,7 +116,8 @@ final class ProcessTable: Sendable {
     return (record, status.threadGroup == threadID)
   }
 
-  /// From the third call on. Looked at once more after the descriptor was taken: it is this thread's, not a later owner's.
+  /// From the third call on. Looked at once more after the descriptor was taken: it is this thread's, not a later
+  /// owner's.
   private func keepPin(_ threadID: Int32, _ record: ProcessRecord) {
     guard record.executable.bytes != nil, state.withLock({ $0.countCall(threadID) }),
       let pin = ThreadIdentityPin(threadID: threadID, record: record), recheck(threadID) === record
@@ -124,8 +126,8 @@ final class ProcessTable: Sendable {
     _ = state.withLock { $0.keep(pin) }
   }
 
-  /// The way for a thread seen before that calls rarely: it is the same one if its start time is, and the same program if its
-  /// executable is. Allocates nothing.
+  /// The way for a thread seen before that calls rarely: it is the same one if its start time is, and the same program
+  /// if its executable is. Allocates nothing.
   private func recheck(_ threadID: Int32) -> ProcessRecord? {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
       let count = ProcReader.readStat(threadID, into: buffer)

@@ -146,7 +146,8 @@ struct ProcessTableState {
     }
   }
 
-  /// Who may descend from the root counts as who does: what a budget does not see would be a pass that nobody has earned.
+  /// Who may descend from the root counts as who does: what a budget does not see would be a pass that nobody has
+  /// earned.
   private func isBudgeted(below parent: ProcessRecord?, hasWholeLineage: Bool) -> Bool {
     switch budgetRoot {
     case nil: false

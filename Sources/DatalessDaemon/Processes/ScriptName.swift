@@ -1,7 +1,7 @@
 /// The name of the script that an interpreter runs, found in its arguments without giving away anything else of them.
 ///
-/// What is not understood for certain has no script: an unknown option may have a value, and a value may be a secret. So
-/// `bash -c CODE`, `python3 -c CODE` and `node -e CODE` have none; `python3 -m MODULE` has the module's name.
+/// What is not understood for certain has no script: an unknown option may have a value, and a value may be a secret.
+/// So `bash -c CODE`, `python3 -c CODE` and `node -e CODE` have none; `python3 -m MODULE` has the module's name.
 enum ScriptName {
   /// How the command line of one family of interpreters is read.
   private struct Interpreter {
@@ -17,8 +17,8 @@ enum ScriptName {
     var hasModules = false
     /// Whether a single `-` ends the options; elsewhere it means standard input.
     var dashEndsOptions = false
-    /// Whether the script may come behind `--`. To others that is the end of all that is theirs: what follows are arguments
-    /// of a script on standard input.
+    /// Whether the script may come behind `--`. To others that is the end of all that is theirs: what follows are
+    /// arguments of a script on standard input.
     var scriptFollowsDashes = true
   }
 

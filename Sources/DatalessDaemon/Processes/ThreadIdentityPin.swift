@@ -3,9 +3,9 @@ import Glibc
 
 /// A thread that calls again and again, held by a descriptor of its /proc/TID/exe.
 ///
-/// The descriptor belongs to the thread, not to its number: once the thread is gone it answers EACCES for good, also when the
-/// number has a new owner. So one readlink(2), 1.5 us, tells both that the thread is the same and that its process has not
-/// called exec, where a look by number takes two lookups in /proc and a line of 52 fields (9 us).
+/// The descriptor belongs to the thread, not to its number: once the thread is gone it answers EACCES for good, also
+/// when the number has a new owner. So one readlink(2), 1.5 us, tells both that the thread is the same and that its
+/// process has not called exec, where a look by number takes two lookups in /proc and a line of 52 fields (9 us).
 final class ThreadIdentityPin: Sendable {
   let threadID: Int32
   let record: ProcessRecord

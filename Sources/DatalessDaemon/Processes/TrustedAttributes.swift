@@ -1,13 +1,14 @@
-/// Extended attributes in the namespace `trusted.`, which the kernel keeps from whoever has no CAP_SYS_ADMIN in the initial user
-/// namespace. It refuses getxattr(2) of them by itself on every file system, but leaves listxattr(2) to the file system.
+/// Extended attributes in the namespace `trusted.`, which the kernel keeps from whoever has no CAP_SYS_ADMIN in the
+/// initial user namespace. It refuses getxattr(2) of them by itself on every file system, but leaves listxattr(2) to
+/// the file system.
 enum TrustedAttributes {
   private static let prefix = Array("trusted.".utf8)
   private static let capSysAdmin: UInt64 = 1 << 21
   /// PROC_USER_INIT_INO: the inode number of the initial user namespace, the same on every Linux.
   private static let initialNamespace: UInt64 = 0xEFFF_FFFD
 
-  /// The names that a caller may see of a list, each ended by a zero byte. The caller is looked at only if there is something to
-  /// keep from it.
+  /// The names that a caller may see of a list, each ended by a zero byte. The caller is looked at only if there is
+  /// something to keep from it.
   ///
   /// - Parameter threadID: In our pid namespace, blocked in its call; 0 (a caller from another one) may see none.
   static func visible(_ names: [UInt8], to threadID: Int32) -> [UInt8] {

@@ -5,8 +5,9 @@ import SystemPackage
 
 /// The backing files that are registered with the kernel: one for each node that is open for passthrough.
 ///
-/// All passthrough opens of a node must name the same backing, so the first registers it and the last gives it up. The lock
-/// is a leaf; the disk and the kernel are asked outside it, and of two that register at once the second gives its own up.
+/// All passthrough opens of a node must name the same backing, so the first registers it and the last gives it up. The
+/// lock is a leaf; the disk and the kernel are asked outside it, and of two that register at once the second gives its
+/// own up.
 final class BackingRegistry: Sendable {
   private struct Entry {
     let backing: BackingID

@@ -11,8 +11,8 @@ struct EvictTransfer: Sendable {
   let tally = TransferTally(failuresMax: .max)
   /// Ends at the first refusal.
   let stops: Bool
-  /// Close(2) returns before RELEASE arrives. What was closed before the command is waited for, for the same time in all: a
-  /// thousand open files are not a thousand waits.
+  /// Close(2) returns before RELEASE arrives. What was closed before the command is waited for, for the same time in
+  /// all: a thousand open files are not a thousand waits.
   private let askedAt: MonotonicTime
 
   init(engine: Engine, stops: Bool, askedAt: MonotonicTime) {

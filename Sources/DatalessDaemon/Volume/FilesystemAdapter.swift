@@ -7,8 +7,8 @@ import SystemPackage
 /// happens next is the engine's.
 ///
 /// Runs on the session's request threads, which never wait: an answer that is not there yet is parked in a box, and
-/// whoever completes the wait takes it out. Changes never arrive: the volume is mounted read-only, so the kernel answers
-/// EROFS itself.
+/// whoever completes the wait takes it out. Changes never arrive: the volume is mounted read-only, so the kernel
+/// answers EROFS itself.
 final class FilesystemAdapter: FuseOperations {
   let engine: Engine
   let processes: ProcessTable
@@ -20,7 +20,8 @@ final class FilesystemAdapter: FuseOperations {
   /// Opens of dataless files are direct_io: one request per read(2), with its range and its errno. Not where the kernel
   /// cannot map such opens shared (before 6.6).
   private let canOpenDirectly = Atomic<Bool>(true)
-  /// Absent names may be remembered by the kernel only if an eviction can make it forget them (see `SessionKernelCache`).
+  /// Absent names may be remembered by the kernel only if an eviction can make it forget them (see
+  /// `SessionKernelCache`).
   private let cachesAbsence = Atomic<Bool>(false)
 
   private let kernel: SessionKernelCache
@@ -50,7 +51,8 @@ final class FilesystemAdapter: FuseOperations {
     onInitialized.withLock { $0 }?()
   }
 
-  /// Has `action` called before the kernel gets the answer to INIT, hence before any other request. Set before the loop starts.
+  /// Has `action` called before the kernel gets the answer to INIT, hence before any other request. Set before the loop
+  /// starts.
   func whenInitialized(_ action: @escaping @Sendable () -> Void) {
     onInitialized.withLock { $0 = action }
   }
@@ -85,8 +87,8 @@ final class FilesystemAdapter: FuseOperations {
     return caller
   }
 
-  /// By which of its names the caller has a file open, from the volume's root. Asked only where a file has several: it takes two
-  /// looks into /proc.
+  /// By which of its names the caller has a file open, from the volume's root. Asked only where a file has several: it
+  /// takes two looks into /proc.
   func openName(of node: FuseNode, _ threadID: Int32) -> [UInt8]? {
     guard engine.hasSeveralNames(NodeID(node)), let path = BlockedCall.openPath(threadID: threadID),
       path.count > mountpoint.count + 1, path.starts(with: mountpoint), path[mountpoint.count] == UInt8(ascii: "/")
@@ -94,8 +96,8 @@ final class FilesystemAdapter: FuseOperations {
     return Array(path[(mountpoint.count + 1)...])
   }
 
-  /// Parks a reply until a node is materialized. Then, or at once if it is already, `answer` answers it; or gives it back, because
-  /// the node was evicted in between: then the caller waits once more.
+  /// Parks a reply until a node is materialized. Then, or at once if it is already, `answer` answers it; or gives it
+  /// back, because the node was evicted in between: then the caller waits once more.
   ///
   /// - Parameters:
   ///   - mayFetch: Whether this is a request thread, which may do a short fetch itself.
@@ -126,8 +128,8 @@ final class FilesystemAdapter: FuseOperations {
     }
   }
 
-  /// ENOSYS to one of these requests is no errno: the kernel never sends the request again while the volume is mounted, and lets
-  /// an open succeed. A tester who stages it means that the call is not supported.
+  /// ENOSYS to one of these requests is no errno: the kernel never sends the request again while the volume is mounted,
+  /// and lets an open succeed. A tester who stages it means that the call is not supported.
   private static func answerable(_ errno: Errno, _ trigger: Trigger) -> Errno {
     guard errno == .noFunction else { return errno }
     switch trigger {

@@ -35,8 +35,8 @@ struct ItemWalk {
       : levels.map { "\($0.directory.rawValue):\($0.position.cookie):\($0.position.sweeps)" }.joined(separator: ",")
   }
 
-  /// - Throws: ESTALE when a directory has lost the name at which the page before ended: the rest of it cannot be told from what
-  ///   was listed.
+  /// - Throws: ESTALE when a directory has lost the name at which the page before ended: the rest of it cannot be told
+  ///   from what was listed.
   mutating func page(_ engine: Engine, recursive: Bool, limit: Int) throws(FSError) -> ItemPage {
     var items: [VolumeItem] = []
     if let node = first, let item = engine.describe(node) {

@@ -1,7 +1,8 @@
 import DatalessControl
 import DatalessCore
 
-/// What the kernel keeps locked while the reply to a request is put off: nothing that a gate could change, so it is said.
+/// What the kernel keeps locked while the reply to a request is put off: nothing that a gate could change, so it is
+/// said.
 ///
 /// Measured on Linux 6.18; docs/SCENARIOS.md has the table.
 enum KernelLocks {
@@ -32,8 +33,8 @@ enum KernelLocks {
     return sentences
   }
 
-  /// What to say of an attempt that is held for longer than the kernel's limit; nil for one that nobody can wait unkillably
-  /// behind.
+  /// What to say of an attempt that is held for longer than the kernel's limit; nil for one that nobody can wait
+  /// unkillably behind.
   ///
   /// - Parameter limit: nil when the kernel does not look.
   static func warning(_ attempt: AttemptSnapshot, hungTaskTimeoutSeconds limit: Int64?) -> String? {

@@ -47,7 +47,8 @@ actor LiveScenario {
     return change
   }
 
-  /// What the kernel has kept of attributes is what they looked like before. Whoever changed it may look as soon as this is done.
+  /// What the kernel has kept of attributes is what they looked like before. Whoever changed it may look as soon as
+  /// this is done.
   private func refreshAttributes() async {
     var cursor: NodeCursor?
     repeat {

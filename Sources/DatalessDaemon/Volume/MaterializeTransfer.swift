@@ -2,7 +2,8 @@ import DatalessControl
 import DatalessCore
 import SystemPackage
 
-/// `dataless materialize`: paths, and directories with all that is below them. One item's failure does not stop the others.
+/// `dataless materialize`: paths, and directories with all that is below them. One item's failure does not stop the
+/// others.
 struct MaterializeTransfer: Sendable {
   let engine: Engine
   let makeWaiter: @Sendable () -> WaiterID

@@ -12,8 +12,8 @@ enum ReadBuffer {
     return key
   }()
 
-  /// The calling thread's buffer, `size` bytes of it; valid until its next call on this thread. nil when there is no memory for
-  /// it, or when the kernel asks for more than was negotiated.
+  /// The calling thread's buffer, `size` bytes of it; valid until its next call on this thread. nil when there is no
+  /// memory for it, or when the kernel asks for more than was negotiated.
   static func current(size: Int) -> UnsafeMutableRawBufferPointer? {
     guard 0...capacity ~= size else { return nil }
     if let buffer = pthread_getspecific(key) {

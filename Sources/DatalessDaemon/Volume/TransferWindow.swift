@@ -3,8 +3,8 @@ import Synchronization
 
 /// The materializations that a command has under way: so many at once, without a task for each.
 ///
-/// One task enters and waits; any thread leaves. Who waits for room is woken when half of it is free, because a hand-over
-/// between threads costs as much as a small file.
+/// One task enters and waits; any thread leaves. Who waits for room is woken when half of it is free, because a
+/// hand-over between threads costs as much as a small file.
 final class TransferWindow: Sendable {
   private struct State {
     var running: Set<WaiterID> = []

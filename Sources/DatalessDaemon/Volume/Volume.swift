@@ -134,8 +134,8 @@ final class Volume: VolumeRunning {
       abandon()
       throw LifecycleError(error.description)
     }
-    // Before the kernel has the answer to INIT: it sends requests at once, and what ends then is told to it. And the first record
-    // of the log comes before any process can be seen.
+    // Before the kernel has the answer to INIT: it sends requests at once, and what ends then is told to it. And the
+    // first record of the log comes before any process can be seen.
     adapter.whenInitialized { [weak self] in self?.attach() }
     do {
       try session.startLoop()
@@ -238,9 +238,9 @@ final class Volume: VolumeRunning {
     return 0
   }
 
-  /// Ends the kernel's side in bounded steps (docs/ARCHITECTURE.md, R13). Every parked reply is answered already, and the loop
-  /// serves on until the mount is out of the name space, so that readers that ask once more are answered too. A loop that
-  /// does not end is left behind: the process ends anyway, and with it the device.
+  /// Ends the kernel's side in bounded steps (docs/ARCHITECTURE.md, R13). Every parked reply is answered already, and
+  /// the loop serves on until the mount is out of the name space, so that readers that ask once more are answered too.
+  /// A loop that does not end is left behind: the process ends anyway, and with it the device.
   private func endSession() {
     let session = session
     if geteuid() == 0 {
@@ -254,8 +254,8 @@ final class Volume: VolumeRunning {
     session.closeDevice()
   }
 
-  /// Deletes the content, but waits for it only a moment: a large tree is renamed away at once, and what is left of it when
-  /// the process ends is removed by the next command.
+  /// Deletes the content, but waits for it only a moment: a large tree is renamed away at once, and what is left of it
+  /// when the process ends is removed by the next command.
   private func removeContent() {
     let directory = cacheDirectory
     bounded(milliseconds: 400) { try? directory.removeAll() }

@@ -35,7 +35,8 @@ enum RuleNames {
 }
 
 extension ScenarioDocument {
-  /// Refuses rules whose paths begin with a path of the machine: those of a volume begin at its root, so that they would never match.
+  /// Refuses rules whose paths begin with a path of the machine: those of a volume begin at its root, so that they
+  /// would never match.
   ///
   /// - Parameter roots: The mountpoint and SOURCE, absolute, each by what messages call it. `/` is no such path.
   public func checkPaths(roots: [(name: String, path: [UInt8])]) throws(ScenarioError) {

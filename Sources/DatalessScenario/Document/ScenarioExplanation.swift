@@ -21,10 +21,10 @@ extension ScenarioDocument {
   /// Which rule, or setting, decides each part of an attempt. By chance (`probability`) as for that very attempt.
   ///
   /// - Parameters:
-  ///   - lineage: The calling process and its ancestors, nearest first; empty if none is meant: then rules that ask for one do
-  ///     not hold.
-  ///   - isResident: Whether the attempt before this one made the file resident: that is the one about whose eviction was
-  ///     decided.
+  ///   - lineage: The calling process and its ancestors, nearest first; empty if none is meant: then rules that ask for
+  ///     one do not hold.
+  ///   - isResident: Whether the attempt before this one made the file resident: that is the one about whose eviction
+  ///     was decided.
   public func explain(
     _ facts: TriggerFacts, lineage: [ProcessFacts] = [], isResident: Bool = false
   ) -> [ScenarioExplanation] {

@@ -5,8 +5,8 @@ internal import SystemPackage
 
 /// The directory that holds the session directories of one user.
 ///
-/// It is opened without following any symbolic link, and has to be this user's, with nobody else able to write to it: so
-/// every name in it was put there by this user, and stays what it is while it is looked at.
+/// It is opened without following any symbolic link, and has to be this user's, with nobody else able to write to it:
+/// so every name in it was put there by this user, and stays what it is while it is looked at.
 struct CacheDirectory: ~Copyable, Sendable {
   private static let lockName = "lock"
   private static let cacheLockName = ".lock"
@@ -105,8 +105,8 @@ struct CacheDirectory: ~Copyable, Sendable {
 
   /// Takes `.lock` of the cache; released with the descriptor.
   ///
-  /// Everybody holds it for a few system calls only. A holder that was stopped must not stop everybody else for good, so
-  /// this gives up after two seconds.
+  /// Everybody holds it for a few system calls only. A holder that was stopped must not stop everybody else for good,
+  /// so this gives up after two seconds.
   func takeLock() throws(Errno) -> OwnedDescriptor {
     let lock = try Self.createLock(in: descriptor.raw, name: Self.cacheLockName)
     for _ in 0..<2000 {

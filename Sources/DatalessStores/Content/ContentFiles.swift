@@ -5,9 +5,9 @@ internal import SystemPackage
 
 /// The content files of their own: names, and a bounded number of open descriptors.
 ///
-/// A file is written as `<number>.part` and gets its own name, `<number>`, when it is complete. Readers share descriptors
-/// from a table with a fixed number of places; a place is taken over by the next file that falls on it, and the file that
-/// lost it is closed when its last reader is done.
+/// A file is written as `<number>.part` and gets its own name, `<number>`, when it is complete. Readers share
+/// descriptors from a table with a fixed number of places; a place is taken over by the next file that falls on it, and
+/// the file that lost it is closed when its last reader is done.
 final class ContentFiles: Sendable {
   /// One open content file, closed with its last user.
   final class Handle: Sendable {

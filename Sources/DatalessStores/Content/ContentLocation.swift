@@ -2,9 +2,9 @@ internal import DatalessCore
 
 /// What a content reference of the session store says: which layout, and where in it.
 ///
-/// Bit 63 set: a file of its own; bits 32...62 the 4 KiB blocks it had on disk when it was committed, bits 0...31 its number.
-/// Bit 63 clear, bit 62 set: a slot in a slab; bits 32...47 the slab's number, bits 0...31 the slot's first page. So 0 is no
-/// content's reference.
+/// Bit 63 set: a file of its own; bits 32...62 the 4 KiB blocks it had on disk when it was committed, bits 0...31 its
+/// number. Bit 63 clear, bit 62 set: a slot in a slab; bits 32...47 the slab's number, bits 0...31 the slot's first
+/// page. So 0 is no content's reference.
 enum ContentLocation: Hashable {
   /// Content up to this size lies in a slab.
   static let slabLimit: Int64 = 128 << 10

@@ -8,10 +8,11 @@ internal import SystemPackage
 final class FileWriter: ContentWriter {
   /// One round of the copying loop.
   ///
-  /// read(2) and write(2) of large pieces, not copy_file_range(2): where extents cannot be shared, the kernel copies through a
-  /// pipe, page by page, which takes 1.6 times as long and leaves the content in single pages of the cache, so that every later
-  /// read of it at random takes 1.3 times as long (ext4, measured). Where they can be shared, `clone` has done it. Larger pieces
-  /// than this leave the second-level cache of the processor: 1 MiB took up to 1.3 times cp's time of it.
+  /// read(2) and write(2) of large pieces, not copy_file_range(2): where extents cannot be shared, the kernel copies
+  /// through a pipe, page by page, which takes 1.6 times as long and leaves the content in single pages of the cache,
+  /// so that every later read of it at random takes 1.3 times as long (ext4, measured). Where they can be shared,
+  /// `clone` has done it. Larger pieces than this leave the second-level cache of the processor: 1 MiB took up to 1.3
+  /// times cp's time of it.
   private static let bufferSize = 256 << 10
 
   private let store: SessionContentStore

@@ -11,8 +11,8 @@ extension SessionContentStore {
 
   /// A write lease is granted only to the sole user of a file: EAGAIN while a mapping, or another descriptor, is left.
   ///
-  /// Needs CAP_LEASE or the file's owner, which the daemon is. On a file system without leases (EINVAL) nothing can be said,
-  /// and the answer is no.
+  /// Needs CAP_LEASE or the file's owner, which the daemon is. On a file system without leases (EINVAL) nothing can be
+  /// said, and the answer is no.
   public func isUsedElsewhere(_ reference: ContentReference) -> Bool {
     guard case .file(let number, _) = ContentLocation(reference) else { return false }
     files.forget(number)

@@ -2,7 +2,8 @@ public import DatalessCore
 internal import Synchronization
 internal import SystemPackage
 
-/// Content that comes in ranges: a reference from the start, so that no descriptor is kept for a file that is partly there.
+/// Content that comes in ranges: a reference from the start, so that no descriptor is kept for a file that is partly
+/// there.
 extension SessionContentStore {
   public func makeRanged(size: Int64) throws(FSError) -> ContentReference {
     let reference = try makeWriter(size: size).commit()

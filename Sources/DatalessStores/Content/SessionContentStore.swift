@@ -6,9 +6,9 @@ internal import SystemPackage
 
 /// Local content in a session directory: files up to 128 KiB in slabs, larger ones in a file of their own.
 ///
-/// A slab saves the creation, rename and closing of a file per small content; passthrough needs a file of its own for what
-/// is worth it. What a reference names was committed, hence complete. Nothing is flushed to the disk: the store does not
-/// outlive its session.
+/// A slab saves the creation, rename and closing of a file per small content; passthrough needs a file of its own for
+/// what is worth it. What a reference names was committed, hence complete. Nothing is flushed to the disk: the store
+/// does not outlive its session.
 ///
 /// Thread-safe. No lock is held across a disk call, except when a new slab file is made (once per 16 GiB).
 public final class SessionContentStore: ContentStore {

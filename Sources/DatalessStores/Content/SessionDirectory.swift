@@ -6,10 +6,10 @@ public import SystemPackage
 
 /// The directory `<cache>/<session>` that holds one volume's local content, and the proof that its owner is alive.
 ///
-/// It is created 0700 and holds a file `lock`, flocked as long as this object lives: who obtains that lock knows that the
-/// owner is dead. Creating and sweeping take `<cache>/.lock` for a moment, so that no sweep meets a directory whose lock is
-/// not taken yet. Nothing is ever deleted in place: it is renamed to a trash name first, which is instant whatever its
-/// size, and a trash name may be deleted by anybody at any time.
+/// It is created 0700 and holds a file `lock`, flocked as long as this object lives: who obtains that lock knows that
+/// the owner is dead. Creating and sweeping take `<cache>/.lock` for a moment, so that no sweep meets a directory whose
+/// lock is not taken yet. Nothing is ever deleted in place: it is renamed to a trash name first, which is instant
+/// whatever its size, and a trash name may be deleted by anybody at any time.
 public final class SessionDirectory: Sendable {
   /// `<cache>/<session>`, absolute if `cache` is.
   public let path: FilePath
@@ -26,8 +26,8 @@ public final class SessionDirectory: Sendable {
   /// Creates the directory, and the cache directory above it if need be (0700).
   ///
   /// - Parameter session: 12 lowercase hexadecimal digits.
-  /// - Throws: EINVAL (not a session id), EEXIST (that session has a directory), EACCES, ENOSPC, EROFS, ENOTDIR, and EBUSY if
-  ///   another process keeps `<cache>/.lock` for more than two seconds.
+  /// - Throws: EINVAL (not a session id), EEXIST (that session has a directory), EACCES, ENOSPC, EROFS, ENOTDIR, and
+  ///   EBUSY if another process keeps `<cache>/.lock` for more than two seconds.
   public init(cache: FilePath, session: String) throws(FSError) {
     guard CacheDirectory.isSession(Array(session.utf8)) else {
       throw FSError(.invalidArgument, "'\(session)' is not a session id of 12 hexadecimal digits")
@@ -57,9 +57,9 @@ public final class SessionDirectory: Sendable {
 
   /// Removes the directory and all that is in it. Later calls do nothing.
   ///
-  /// After the rename, which is the first step, the content is gone for everybody; the deletion of the tree follows on the
-  /// calling thread. No symbolic link in it is followed, no other file system entered. May take
-  /// long: at the end of the volume, on a thread that is not waited for.
+  /// After the rename, which is the first step, the content is gone for everybody; the deletion of the tree follows on
+  /// the calling thread. No symbolic link in it is followed, no other file system entered. May take long: at the end of
+  /// the volume, on a thread that is not waited for.
   ///
   /// - Throws: EACCES, EROFS, EIO; what is left then has a trash name and is removed by the next `removeStaleSessions`.
   public func removeAll() throws(FSError) {

@@ -3,7 +3,8 @@ internal import Glibc
 internal import Synchronization
 internal import SystemPackage
 
-/// One sparse file that holds the content of many small files, read and written through one descriptor at absolute offsets.
+/// One sparse file that holds the content of many small files, read and written through one descriptor at absolute
+/// offsets.
 ///
 /// A slot that is handed out reads as zeros: it was never written, or a hole was punched into it, or it was zeroed.
 final class Slab: Sendable {

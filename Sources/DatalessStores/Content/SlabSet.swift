@@ -3,8 +3,8 @@ internal import SystemPackage
 
 /// The slabs of one content store: one is being filled, the full ones before it serve their freed slots.
 ///
-/// Slabs are made as they are needed, one per 16 GiB of small files, and stay until the store goes: their number, and so
-/// that of their descriptors, does not depend on the number of files.
+/// Slabs are made as they are needed, one per 16 GiB of small files, and stay until the store goes: their number, and
+/// so that of their descriptors, does not depend on the number of files.
 final class SlabSet: Sendable {
   private let directory: CInt
   private let capacity: UInt32

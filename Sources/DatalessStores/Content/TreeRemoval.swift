@@ -4,12 +4,12 @@ internal import SystemPackage
 
 /// Deletes a tree of any size and depth with three descriptors and no recursion.
 ///
-/// A directory found anywhere in the tree is first moved up into the tree's own top directory, then emptied there. So no
-/// path grows, no descriptor is kept per level, and what a symbolic link points to is never touched: links are unlinked.
-/// Two processes may delete the same tree at once.
+/// A directory found anywhere in the tree is first moved up into the tree's own top directory, then emptied there. So
+/// no path grows, no descriptor is kept per level, and what a symbolic link points to is never touched: links are
+/// unlinked. Two processes may delete the same tree at once.
 enum TreeRemoval {
-  /// LIMIT: names in a row that are listed and do not go. Another process that deletes the same tree can be just ahead, so that
-  /// each is gone; a file system that lists what it cannot find, or has no end, would keep us for ever.
+  /// LIMIT: names in a row that are listed and do not go. Another process that deletes the same tree can be just ahead,
+  /// so that each is gone; a file system that lists what it cannot find, or has no end, would keep us for ever.
   static let missesMax = 1 << 20
   /// LIMIT: passes in a row that end so, and passes at all: one is needed for each level of a tree.
   private static let idlePassesMax = 16
@@ -18,8 +18,8 @@ enum TreeRemoval {
   fileprivate static let directoriesMax = 1 << 16
 
   /// - Parameter missesMax: Fewer, for tests.
-  /// - Throws: The first error other than ENOENT if something is left; everything else is removed then. EIO, ENOTEMPTY for a file
-  ///   system that goes on listing names which it cannot find.
+  /// - Throws: The first error other than ENOENT if something is left; everything else is removed then. EIO, ENOTEMPTY
+  ///   for a file system that goes on listing names which it cannot find.
   static func remove(_ name: [UInt8], in parent: CInt, missesMax: Int = missesMax) throws(Errno) {
     let top: OwnedDescriptor
     do throws(Errno) {

@@ -25,7 +25,8 @@ extension LocalStore {
     try SystemCall.openBeneath(source.descriptor.raw, path, flags: flags, crossMounts: crossMounts)
   }
 
-  /// Opens a regular file on which another process holds a lease (Samba, NFS server): O_NONBLOCK fails there with EAGAIN.
+  /// Opens a regular file on which another process holds a lease (Samba, NFS server): O_NONBLOCK fails there with
+  /// EAGAIN.
   ///
   /// The file is pinned by O_PATH first and opened again through /proc only once it is known to be a regular file.
   func openWaitingForLease(_ path: [UInt8]) throws(Errno) -> OwnedDescriptor {
@@ -38,7 +39,8 @@ extension LocalStore {
     return opened
   }
 
-  /// Opens an item as a mere handle (O_PATH), which reads nothing and triggers nothing, and checks that it is the listed one.
+  /// Opens an item as a mere handle (O_PATH), which reads nothing and triggers nothing, and checks that it is the
+  /// listed one.
   ///
   /// - Returns: nil if it is a mount point that is shown as an empty directory.
   func pin(_ item: StoreItem) throws(FSError) -> OpenItem? {

@@ -7,19 +7,20 @@ public import SystemPackage
 /// A directory of the local machine as backing store, read without ever changing it, and never left.
 ///
 /// SOURCE is opened once. Every item is opened below that one descriptor by openat2(2) with RESOLVE_BENEATH and
-/// RESOLVE_NO_SYMLINKS, so that neither a rename nor a symbolic link put in its place leads outside, and its identity is
-/// compared with what was listed before a byte of it is used.
+/// RESOLVE_NO_SYMLINKS, so that neither a rename nor a symbolic link put in its place leads outside, and its identity
+/// is compared with what was listed before a byte of it is used.
 ///
-/// The store stays on the mount of SOURCE unless told otherwise: another mount is shown as an empty directory, or left out
-/// if it is mounted on something else than a directory. Items of another device on the same mount (a Btrfs subvolume, a
-/// layer of overlayfs) are served; like those of crossed mounts they carry their real `device`, and as `inode` a hash with
-/// bit 63 set, so that st_ino stays unique on the volume. The hash is computed again from fstat when an item is checked.
+/// The store stays on the mount of SOURCE unless told otherwise: another mount is shown as an empty directory, or left
+/// out if it is mounted on something else than a directory. Items of another device on the same mount (a Btrfs
+/// subvolume, a layer of overlayfs) are served; like those of crossed mounts they carry their real `device`, and as
+/// `inode` a hash with bit 63 set, so that st_ino stays unique on the volume. The hash is computed again from fstat
+/// when an item is checked.
 ///
-/// An inode number that SOURCE gives to another item is told by the time of birth, and, once something was fetched, by the
-/// generation (`LocalStore.generation`), as far as its file system has them.
+/// An inode number that SOURCE gives to another item is told by the time of birth, and, once something was fetched, by
+/// the generation (`LocalStore.generation`), as far as its file system has them.
 ///
-/// A change of SOURCE is seen by size, mtime and ctime. LIMIT: before Linux 6.13 times move in steps of a clock tick (1 to
-/// 10 ms), so that a file rewritten at the same size within the very tick in which it was listed looks unchanged.
+/// A change of SOURCE is seen by size, mtime and ctime. LIMIT: before Linux 6.13 times move in steps of a clock tick (1
+/// to 10 ms), so that a file rewritten at the same size within the very tick in which it was listed looks unchanged.
 public final class LocalStore: BackingStore {
   public let root: ItemAttributes
 

@@ -2,11 +2,12 @@ internal import CDatalessLinux
 
 /// Which file systems answer in the time of a disk of this machine.
 ///
-/// The same have inode numbers with generations, if they make handles at all (name_to_handle_at(2)): a handle of a FUSE file system
-/// may name one file today and another tomorrow.
+/// The same have inode numbers with generations, if they make handles at all (name_to_handle_at(2)): a handle of a FUSE
+/// file system may name one file today and another tomorrow.
 ///
-/// By the type that statfs(2) tells: a list of those known to be local, because a network or FUSE file system that is not in
-/// a list of slow ones would stop the volume's request threads. Unknown ones count as slow, which costs some speed only.
+/// By the type that statfs(2) tells: a list of those known to be local, because a network or FUSE file system that is
+/// not in a list of slow ones would stop the volume's request threads. Unknown ones count as slow, which costs some
+/// speed only.
 enum FastLocalFileSystems {
   // linux/magic.h; ZFS and bcachefs define their own.
   private static let types: Set<UInt32> = [

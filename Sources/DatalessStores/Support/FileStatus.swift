@@ -10,8 +10,9 @@ struct FileStatus {
 
   private static let mask = CLINUX_STATX_BASIC_STATS | CLINUX_STATX_BTIME | CLINUX_STATX_MNT_ID
 
-  /// Looks at an open descriptor, O_PATH ones included. Whatever the file system remembers of its attributes, it asks for them
-  /// again (NFS, CIFS, FUSE; to a local one it is the same): what was read is of a version only if this is true now.
+  /// Looks at an open descriptor, O_PATH ones included. Whatever the file system remembers of its attributes, it asks
+  /// for them again (NFS, CIFS, FUSE; to a local one it is the same): what was read is of a version only if this is
+  /// true now.
   init(of descriptor: CInt) throws(Errno) {
     var status = clinux_statx()
     let flags = CLINUX_AT_EMPTY_PATH | CLINUX_AT_STATX_FORCE_SYNC
@@ -19,8 +20,9 @@ struct FileStatus {
     raw = status
   }
 
-  /// Looks at one name of a directory; a symbolic link is not followed, an automount not triggered. What the kernel remembers will
-  /// do: it would be a question to the server for each name, and what is wrong in a listing the fetch finds out.
+  /// Looks at one name of a directory; a symbolic link is not followed, an automount not triggered. What the kernel
+  /// remembers will do: it would be a question to the server for each name, and what is wrong in a listing the fetch
+  /// finds out.
   init(of name: UnsafePointer<CChar>, in directory: CInt) throws(Errno) {
     var status = clinux_statx()
     let flags = CLINUX_AT_SYMLINK_NOFOLLOW | CLINUX_AT_NO_AUTOMOUNT
@@ -66,7 +68,8 @@ struct FileStatus {
 
   /// The metadata as the volume shows it.
   ///
-  /// - Parameter home: st_dev of the store's root. An item of another device gets a number of its own, see `ForeignInode`.
+  /// - Parameter home: st_dev of the store's root. An item of another device gets a number of its own, see
+  ///   `ForeignInode`.
   func attributes(home: UInt64) -> ItemAttributes {
     ItemAttributes(
       device: device, inode: device == home ? raw.inode : ForeignInode.number(device: device, inode: raw.inode),
@@ -110,8 +113,9 @@ public struct FileIdentity: Sendable, Hashable {
 
 /// Inode numbers for items whose device is not that of SOURCE itself.
 ///
-/// Two file systems use the same numbers for different files, while st_ino must be unique on the volume. The number is a
-/// hash of (device, inode) with bit 63 set, which no local file system uses: the same at each mount, without any table.
+/// Two file systems use the same numbers for different files, while st_ino must be unique on the volume. The number is
+/// a hash of (device, inode) with bit 63 set, which no local file system uses: the same at each mount, without any
+/// table.
 enum ForeignInode {
   static func number(device: UInt64, inode: UInt64) -> UInt64 {
     var value = device &* 0x9e37_79b9_7f4a_7c15 ^ inode

@@ -2,8 +2,8 @@ internal import CDatalessLinux
 internal import Glibc
 internal import SystemPackage
 
-/// System calls as the stores use them: typed errors, EINTR retried where the call may be repeated, and never a symbolic
-/// link followed.
+/// System calls as the stores use them: typed errors, EINTR retried where the call may be repeated, and never a
+/// symbolic link followed.
 enum SystemCall {
   /// PATH_MAX, the terminating NUL included: the kernel takes no longer path in one call.
   static let maximumPathLength = 4096

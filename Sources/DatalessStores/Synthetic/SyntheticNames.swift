@@ -31,7 +31,8 @@ struct SyntheticHash: Sendable {
   }
 }
 
-/// Names for made-up items: a word, the ordinal in its directory (which makes it unique there), and for files an extension.
+/// Names for made-up items: a word, the ordinal in its directory (which makes it unique there), and for files an
+/// extension.
 enum SyntheticNames {
   private static let directoryWords: [StaticString] = [
     "archive", "assets", "backup", "clients", "docs", "drafts", "exports", "finance", "images", "invoices", "letters",

@@ -4,9 +4,10 @@ internal import SystemPackage
 
 /// A backing store whose names, metadata and bytes are computed: any number of files, no disk, no memory per file.
 ///
-/// Everything follows from the specification. Owner is the calling user, modes are 0755 and 0644, times lie between 2015
-/// and 2024. Sizes are spread evenly over the doublings between the smallest and the largest, as sizes of real files are.
-/// Contents are random bytes, incompressible; no two files of 8 bytes or more, and no two blocks, are the same.
+/// Everything follows from the specification. Owner is the calling user, modes are 0755 and 0644, times lie between
+/// 2015 and 2024. Sizes are spread evenly over the doublings between the smallest and the largest, as sizes of real
+/// files are. Contents are random bytes, incompressible; no two files of 8 bytes or more, and no two blocks, are the
+/// same.
 public final class SyntheticStore: BackingStore {
   public let specification: SyntheticSpecification
   public var sourceName: String { specification.description }

@@ -2,8 +2,9 @@ internal import DatalessCore
 
 /// The shape of a synthetic tree, in closed form: which directory holds which, and which files, without any table.
 ///
-/// About 100 files lie in each leaf directory. With L leaves and D levels, each directory holds `fanOut` = ceil(L^(1/D))
-/// others, the last ones fewer. Level 0 is the root, level `depth` the leaves; a directory is named by (level, position).
+/// About 100 files lie in each leaf directory. With L leaves and D levels, each directory holds `fanOut` =
+/// ceil(L^(1/D)) others, the last ones fewer. Level 0 is the root, level `depth` the leaves; a directory is named by
+/// (level, position).
 ///
 /// Inode numbers: the root is 1, directories follow level by level from 2, files from 2^40.
 struct SyntheticTree: Sendable {

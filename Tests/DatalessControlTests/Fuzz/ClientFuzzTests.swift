@@ -6,7 +6,8 @@ import Testing
 @testable import DatalessControl
 @testable import DatalessDaemon
 
-/// Answers of a daemon that is another user's: whatever it says, the command has a result or one line about what is wrong.
+/// Answers of a daemon that is another user's: whatever it says, the command has a result or one line about what is
+/// wrong.
 @Suite struct ClientFuzzTests {
   @Test(arguments: TestSeed.seeds) func answersAreUnderstoodOrRefused(seed: UInt64) throws {
     try Fuzz.run("answers", seed: seed, cases: 60) { random, note in

@@ -5,7 +5,8 @@ import Testing
 @testable import DatalessCommands
 @testable import DatalessControl
 
-/// Logs that anybody may have written: each line is a record or none, and both are told; nothing reaches the terminal as it is.
+/// Logs that anybody may have written: each line is a record or none, and both are told; nothing reaches the terminal
+/// as it is.
 @Suite struct LogFuzzTests {
   /// A log of some lines, of which some are changed.
   static func log(_ random: inout TestRandom, session isSession: Bool) -> [[UInt8]] {

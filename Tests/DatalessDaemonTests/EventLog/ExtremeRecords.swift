@@ -8,7 +8,8 @@ import SystemPackage
 
 @testable import DatalessDaemon
 
-/// Records with names that are not UTF-8 and with everything that a type can have, and such with as little as there can be.
+/// Records with names that are not UTF-8 and with everything that a type can have, and such with as little as there can
+/// be.
 enum ExtremeRecords {
   private static let odd: [UInt8] = [0x61, 0xff]
   private static let unknown = Caller(

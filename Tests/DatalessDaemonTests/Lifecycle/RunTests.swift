@@ -96,7 +96,8 @@ struct RunTests {
 
 @Suite("What a command leaves running")
 struct LeftProcessTests {
-  /// Without a descriptor a signal could reach a later process of that pid, so none is sent, and nobody is said to have ended.
+  /// Without a descriptor a signal could reach a later process of that pid, so none is sent, and nobody is said to have
+  /// ended.
   @Test func whoCannotBeReachedIsNotSaidToHaveEnded() throws {
     let child = try ChildProcess(["/bin/cat"])
     var process = RemainingProcess(pid: child.pid, comm: "cat", exe: nil, descriptor: nil)

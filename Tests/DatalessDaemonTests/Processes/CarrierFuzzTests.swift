@@ -33,7 +33,8 @@ import Testing
   @Test(arguments: TestSeed.seeds) func locksAnywhereMeanNothingOrAPolicy(seed: UInt64) throws {
     let descriptor = open(CDATALESS_NAMESPACE_FILE, O_RDONLY | O_CLOEXEC)
     try #require(descriptor >= 0)
-    // Never closed: that would release all locks of this process on the file. Locks are of the process, whichever thread asks.
+    // Never closed: that would release all locks of this process on the file. Locks are of the process, whichever
+    // thread asks.
     let thread = getpid()
     let ticks = try #require(ProcessSnapshot(thread)?.startTicks)
     let place = cdataless_thread_place(thread, ticks)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import DatalessDaemon
 
-/// Texts of /proc in which processes have a say: their names, arguments, and what later kernels write. Whatever is there, the
-/// parsers end, and take nothing from outside of it.
+/// Texts of /proc in which processes have a say: their names, arguments, and what later kernels write. Whatever is
+/// there, the parsers end, and take nothing from outside of it.
 @Suite struct ProcFuzzTests {
   private static func samples(_ name: String) -> [[UInt8]] {
     [getpid(), 1].compactMap { try? FileBytes.read("/proc/\($0)/\(name)") } + [[]]

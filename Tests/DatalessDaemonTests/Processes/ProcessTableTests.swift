@@ -170,7 +170,8 @@ import Testing
     #expect(fixture.caller(second).pid == second)
   }
 
-  /// Between two looks the parent may end, and its pid become another's: who started later than the child is not its parent.
+  /// Between two looks the parent may end, and its pid become another's: who started later than the child is not its
+  /// parent.
   @Test func aParentThatStartedAfterItsChildIsAnotherProcess() throws {
     let child = try ChildProcess(["/bin/cat"])
     child.send("x\n")

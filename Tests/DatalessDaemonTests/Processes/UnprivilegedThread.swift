@@ -2,8 +2,8 @@ import Glibc
 
 @testable import DatalessDaemon
 
-/// A thread that alone of this process gives up its privileges: in Linux they belong to threads, only the C library sets
-/// those of all at once.
+/// A thread that alone of this process gives up its privileges: in Linux they belong to threads, only the C library
+/// sets those of all at once.
 enum UnprivilegedThread {
   private typealias SystemCall = @convention(c) (Int, Int, Int, Int) -> Int
 

@@ -6,7 +6,8 @@ import Glibc
 import Synchronization
 import Testing
 
-/// The real kernel, with answers held back on their way to it: a volume of the whole program shows such moments by chance only.
+/// The real kernel, with answers held back on their way to it: a volume of the whole program shows such moments by
+/// chance only.
 @Suite(
   .serialized, .timeLimit(.minutes(2)),
   .enabled(if: geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0, "mounts a volume as root"))
@@ -14,8 +15,8 @@ struct AnswerRaceTests {
   enum Change: CaseIterable { case materialized, evicted }
   enum Way: CaseIterable { case lookup, listing }
 
-  /// The notification comes before the inode that it is about, and meets ENOENT: what the answer brings is wrong, and is told to
-  /// be so once the kernel has it.
+  /// The notification comes before the inode that it is about, and meets ENOENT: what the answer brings is wrong, and
+  /// is told to be so once the kernel has it.
   @Test(arguments: Change.allCases, Way.allCases)
   func attributesThatChangeWhileTheirAnswerIsOnItsWayDoNotStay(change: Change, way: Way) throws {
     let served = try ServedVolume()
@@ -41,8 +42,8 @@ struct AnswerRaceTests {
     #expect((before == 0) == (change == .materialized))
   }
 
-  /// What counts as given to the kernel is exactly what it gives back: too much would keep notifications coming for ever, too little
-  /// would end them too early.
+  /// What counts as given to the kernel is exactly what it gives back: too much would keep notifications coming for
+  /// ever, too little would end them too early.
   @Test func whatTheKernelWasGivenItGivesBack() throws {
     let served = try ServedVolume(files: 1_500)
     let volume = served.mountpoint

@@ -7,8 +7,8 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// The adapter of a volume, but that something may happen between its look at the attributes of the file `held` and the answer
-/// that takes them to the kernel.
+/// The adapter of a volume, but that something may happen between its look at the attributes of the file `held` and the
+/// answer that takes them to the kernel.
 final class HeldAnswers: FuseOperations {
   private let adapter: FilesystemAdapter
   /// Done once, on the request's thread.

@@ -10,9 +10,9 @@ struct JSONLines {
   var answer: JSON? { answers.first }
   var error: JSON? { errors.last }
 
-  /// Runs `dataless` with these arguments, `--json` among them, and checks what holds for all of its commands but `run`:
-  /// there is a line with an error if, and only if, the status is not 0, the last of them says which, and standard error has
-  /// words for a person then.
+  /// Runs `dataless` with these arguments, `--json` among them, and checks what holds for all of its commands but
+  /// `run`: there is a line with an error if, and only if, the status is not 0, the last of them says which, and
+  /// standard error has words for a person then.
   static func run(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws -> JSONLines {
     let output = try JSONLines(
       try await MountTests.run([Machine.dataless] + arguments, timeLimit: .seconds(60)), sourceLocation: sourceLocation)

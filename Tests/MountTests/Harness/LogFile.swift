@@ -59,7 +59,8 @@ struct LogFile: Sendable {
     }
   }
 
-  /// Waits until at least so many callers wait, or have waited, in an operation. The look-up of a name may wait before it.
+  /// Waits until at least so many callers wait, or have waited, in an operation. The look-up of a name may wait before
+  /// it.
   func waitForWaiters(_ count: Int, trigger: String = "read", timeLimit: Duration = .seconds(20)) async throws {
     try await wait("\(count) waits", timeLimit: timeLimit) { Self.waits(in: $0, trigger: trigger) >= count }
   }

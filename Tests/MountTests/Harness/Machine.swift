@@ -28,7 +28,8 @@ enum Machine {
       + "/dataless"
   }()
 
-  /// Seconds that each race of the suite `Races` takes: $DATALESS_RACE_SECONDS, or few enough for every run of the tests.
+  /// Seconds that each race of the suite `Races` takes: $DATALESS_RACE_SECONDS, or few enough for every run of the
+  /// tests.
   static let raceSeconds = ProcessEnvironment.current["DATALESS_RACE_SECONDS"].flatMap { Int($0) } ?? 3
 
   /// Where volumes of this user have their sockets.

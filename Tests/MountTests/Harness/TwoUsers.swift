@@ -1,13 +1,13 @@
 import Testing
 
-/// Runs a shell script as root in a world with two ordinary users, `alice` and `mallory`, in a mount namespace of its own
-/// whose `/run` and `/tmp` are fresh: nothing of the machine's is at stake, and what is mounted goes with it.
+/// Runs a shell script as root in a world with two ordinary users, `alice` and `mallory`, in a mount namespace of its
+/// own whose `/run` and `/tmp` are fresh: nothing of the machine's is at stake, and what is mounted goes with it.
 ///
 /// In the script, `alice COMMAND` and `mallory COMMAND` run a command as that user, with that user's home and runtime
-/// directory; `$ALICE` and `$MALLORY` are their ids, `$HOMES/alice` their homes, `$WORLD` a directory of root's that all may
-/// enter. `trap_set COMMAND` starts a trap of `adversary.c` and returns when it is set; `$TRAP` is its pid. `bounded COMMAND` fails after 20 s, `no COMMAND` if it succeeds.
-/// `mallorys_mount SUBTYPE` leaves a mount of mallory's at `$MOUNT` whose daemon was killed, and her volume directory, now in
-/// her hands alone, in `$DIRECTORY`.
+/// directory; `$ALICE` and `$MALLORY` are their ids, `$HOMES/alice` their homes, `$WORLD` a directory of root's that
+/// all may enter. `trap_set COMMAND` starts a trap of `adversary.c` and returns when it is set; `$TRAP` is its pid.
+/// `bounded COMMAND` fails after 20 s, `no COMMAND` if it succeeds. `mallorys_mount SUBTYPE` leaves a mount of
+/// mallory's at `$MOUNT` whose daemon was killed, and her volume directory, now in her hands alone, in `$DIRECTORY`.
 func withTwoUsers(
   _ script: String, timeLimit: Duration = .seconds(120), test: (Finished) async throws -> Void
 ) async throws {
