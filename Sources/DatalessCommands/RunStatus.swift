@@ -52,7 +52,7 @@ struct RunStatus {
   }
 }
 
-/// What `run` has to say about its end, on standard error at once and in its answer.
+/// The messages of `run` about its end: each goes to standard error at once, and all of them into its JSON answer.
 final class RunMessages {
   private(set) var all: [String] = []
 

@@ -75,7 +75,8 @@ final class InterruptSignal: Sendable {
   }
 }
 
-/// What whoever started this process did to its signals, and we undo for ourselves but not for what we start.
+/// The dispositions of signals that this process was started with. It undoes them for itself, and gives them back to
+/// what it starts.
 enum InheritedSignals {
   private static let isChildIgnored = isIgnored(signal(SIGCHLD, SIG_DFL))
   private static let isPipeIgnored = isIgnored(signal(SIGPIPE, SIG_IGN))
@@ -87,7 +88,7 @@ enum InheritedSignals {
   /// Those that a command of ours has to find ignored.
   static var ignored: [CInt] { (isChildIgnored ? [SIGCHLD] : []) + (isPipeIgnored ? [SIGPIPE] : []) }
 
-  /// For exec(2): what becomes of this process finds the signals as they were.
+  /// Called before exec(2), so that the next program finds the signals as they were.
   static func giveBack() {
     signal(SIGCHLD, isChildIgnored ? SIG_IGN : SIG_DFL)
     signal(SIGPIPE, isPipeIgnored ? SIG_IGN : SIG_DFL)

@@ -105,7 +105,8 @@ enum LogFlush {
     var lost: Int64 = 0
   }
 
-  /// A daemon that is dead or does not answer is no reason not to read its log; that it may be incomplete is said.
+  /// When the daemon is dead or does not answer, its log is read all the same, and a message says that it may be
+  /// incomplete.
   static func flush(_ log: LogTarget) throws -> Outcome {
     guard log.volume != nil else { return Outcome(isMounted: false) }
     do {

@@ -6,8 +6,8 @@ enum MountedVolumes {
   /// Those of this user. One that is mounted at several places is named once.
   static func own() throws -> [MountEntry] { try all { $0.userID == geteuid() } }
 
-  /// For root those of everybody else, by the mount table alone: their daemons are asked only when one is named. For
-  /// others none.
+  /// Other users' volumes, for root alone; none for other callers. They come from the mount table: a daemon of another
+  /// user is asked only when its volume is named.
   static func ofOthers() throws -> [MountEntry] {
     geteuid() == 0 ? try all { $0.userID != geteuid() } : []
   }

@@ -15,7 +15,7 @@ public struct PeerCredentials: Sendable {
       level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
   }
 
-  /// Fails a connection whose other end belongs to nobody who may answer.
+  /// Fails a connection whose other end belongs to a user who may not answer.
   static func check(_ channel: any Channel, allowed: Set<UInt32>) -> EventLoopFuture<Void> {
     guard let peer = of(channel) else { return channel.eventLoop.makeFailedFuture(Errno.notPermitted) }
     return peer.flatMapThrowing { peer in

@@ -28,7 +28,7 @@ public struct LogExpansion: Sendable {
     return output
   }
 
-  /// - Parameter limit: Of the output's length; beyond, nothing is expanded any more.
+  /// - Parameter limit: The length of the output, in bytes, from which on no process is expanded any more.
   private func write(_ object: JSONObject, processes: LogProcesses, limit: Int, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "{"))
     for (index, field) in object.fields.enumerated() {

@@ -1,7 +1,7 @@
 import DatalessCore
 public import SystemPackage
 
-/// Why a directory or file is not used, although its path is one of ours: somebody else may have prepared it.
+/// A directory or file at one of our paths that is not used, because somebody else may have prepared it; and why.
 public struct UntrustedPath: Error, Sendable, Equatable, CustomStringConvertible {
   public enum Reason: Sendable, Equatable {
     /// A system call failed; ENOENT when there is nothing of that name.

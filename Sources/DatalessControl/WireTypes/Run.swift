@@ -176,7 +176,7 @@ public struct BudgetStatus: Codable, Sendable, Equatable {
   public var files: Int64
   /// Bytes that became local for the command so far.
   public var bytes: Int64
-  /// Attempts for the command that are under way: what they bring will count, too, though nobody may wait for it any
+  /// Attempts for the command that are under way. What they bring will count, too, even if nobody waits for it any
   /// more.
   public var inFlight: Int64
   /// The first excess of each budget; empty while all hold.

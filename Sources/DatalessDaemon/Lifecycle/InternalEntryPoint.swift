@@ -1,12 +1,13 @@
 import DatalessControl
 import Glibc
 
-/// The entry of the processes that this program starts of itself: no commands of their own, so that help stays short.
+/// Where a process begins that this program starts from its own executable: the daemon, or the checks before a mount.
+/// They are no commands, so that the help for users stays short.
 public enum InternalEntryPoint {
   static let daemonRole = "daemon"
   static let preflightRole = "preflight"
 
-  /// Serves as what this process was started for, and ends it; returns at once in a process that a user started.
+  /// Does what this process was started for, and ends the process. Returns at once in a process that a user started.
   ///
   /// Must be the first statement of a synchronous `main`: signals are blocked and no thread may exist yet.
   public static func runIfRequested() {

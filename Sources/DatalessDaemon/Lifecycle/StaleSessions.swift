@@ -3,10 +3,10 @@ import DatalessStores
 import Glibc
 import SystemPackage
 
-/// What daemons that were killed have left: their content, their runtime directories, the mountpoints of `run`.
+/// Sessions whose daemon was killed. They leave content, a runtime directory, and the mountpoint of a `run` behind.
 public enum StaleSessions {
-  /// Removes what nobody needs any more; called at the start of every command. A few system calls when there is
-  /// nothing.
+  /// Removes what they left and nobody needs any more. Called at the start of every command: when there is nothing, it
+  /// takes a few system calls.
   ///
   /// The mount of a dead daemon stays, except that of a `run`: it says what happened until `unmount` or the next
   /// `mount` at that place. Failures are no errors: the next command tries again. A runtime directory that somebody

@@ -55,7 +55,7 @@ struct ProcessStat: Equatable {
   }
 }
 
-/// One look at a process: what can change without a new process id, and what tells processes apart.
+/// A process as it was at one moment: what tells it from others, and what it can change while it keeps its process id.
 struct ProcessSnapshot {
   var pid: Int32
   var parent: Int32

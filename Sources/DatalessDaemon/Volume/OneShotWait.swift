@@ -1,7 +1,7 @@
 import DatalessCore
 import Synchronization
 
-/// A task that waits for whichever comes first of several events; each of them calls `end`.
+/// Lets one task wait for whichever comes first of several events: each event calls `end`.
 final class OneShotWait: Sendable {
   private enum State {
     case notBegun
