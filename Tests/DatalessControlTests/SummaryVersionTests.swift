@@ -191,6 +191,22 @@ import Testing
     #expect(report.use.whole == 1 && report.use.unknown == 0)
   }
 
+  /// Hard links: what was told under one name is of the file that has the other, too.
+  @Test func aFileWithSeveralNamesHasOneRow() throws {
+    var log = Self.start()
+    Self.fetched(&log, "d1/a", size: 500_000, 1)
+    Self.handle(&log, "handle.closed", "d1/a", 1, size: 500_000, covered: 1)
+    let names = #","names":["d2/b","d1/a"]"#
+    Self.handle(&log, "handle.closed", "d2/b", 2, size: 500_000, covered: 500_000, names)
+    log.add("handle.unseen", at: 50, #""path":"d2/b","process":2,"size":500000,"io":"page_cache"\#(names)"#)
+    log.add(
+      "materialization.started", at: 60,
+      #""attempt":2,"path":"d2/b","kind":"file","size":500000,"trigger":"read","process":2\#(names)"#)
+    let report = try report(log)
+    #expect(report.files?.map(\.path) == ["d1/a"] && report.files?.map(\.attempts) == [2])
+    #expect(report.use.whole == 1 && report.use.headerOnly == 0 && report.use.needlessFiles == 0)
+  }
+
   // MARK: Handles that are open
 
   @Test func aHandleThatIsToldTwiceIsCountedOnce() throws {
@@ -270,6 +286,48 @@ import Testing
     let report = try report(log)
     #expect(report.processes.map(\.verdict) == ["unknown"])
     #expect(report.files?.map(\.use) == ["unknown"])
+  }
+
+  // MARK: What came before a failure
+
+  private static func failed(
+    _ log: inout LogText, _ path: String, size: Int, _ attempt: Int, bytes: Int, _ outcome: String
+  ) {
+    log.started(attempt, path, size: size, by: 2, at: 10)
+    log.finished(attempt, path, bytes: bytes, outcome: outcome, by: 2, at: 20)
+  }
+
+  @Test func whatStaysOfAFailedAttemptCounts() throws {
+    var log = Self.start()
+    Self.failed(&log, "a", size: 4_000_000, 1, bytes: 3_145_728, "EIO")
+    Self.fetched(&log, "a", size: 4_000_000, 2, part: 3_145_728..<4_000_000)
+    // 5 % are 200,000 of all that came, and 42,713 of what the second attempt brought.
+    Self.handle(&log, "handle.closed", "a", 1, size: 4_000_000, covered: 150_000)
+    let report = try report(log)
+    #expect(report.materialized.files == 1 && report.materialized.bytes == 4_000_000)
+    #expect(report.materialized.distinctFiles == 1 && report.materialized.distinctBytes == 4_000_000)
+    #expect(report.materialized.failures == 1 && report.failures == ["EIO": 1])
+    #expect(report.use.needlessFiles == 1 && report.use.needlessBytes == 4_000_000)
+    #expect(report.processes.first?.files == 1 && report.processes.first?.bytes == 4_000_000)
+    #expect(report.topLevelDirectories.first?.bytes == 4_000_000)
+  }
+
+  @Test(arguments: ["EIO", "ETIMEDOUT", "cancelled"]) func anAttemptNeedNotEndWellToMaterialize(outcome: String) throws
+  {
+    var log = Self.start()
+    Self.failed(&log, "a", size: 4_000_000, 1, bytes: 1_000_000, outcome)
+    Self.handle(&log, "handle.closed", "a", 1, size: 4_000_000, covered: 0)
+    Self.failed(&log, "b", size: 4_000_000, 2, bytes: 0, outcome)
+    let report = try report(log)
+    #expect(report.materialized.files == 1 && report.materialized.distinctBytes == 1_000_000)
+    #expect(report.materialized.failures + report.materialized.cancelled == 2)
+    #expect(report.use.needlessFiles == 1 && report.use.needlessBytes == 1_000_000)
+    #expect(SummaryText.headline(report).hasPrefix("1 file (976.6 KiB)"))
+    // What comes again after an eviction may be the same bytes.
+    Self.evicted(&log, "a")
+    Self.failed(&log, "a", size: 4_000_000, 3, bytes: 1_000_000, outcome)
+    #expect(try self.report(log).materialized.bytes == 2_000_000)
+    #expect(try self.report(log).materialized.distinctBytes == nil)
   }
 
   // MARK: What comes again

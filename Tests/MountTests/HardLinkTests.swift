@@ -35,5 +35,23 @@ extension RealMounts {
         #expect(started[1]["caller_path"] == nil)
       }
     }
+
+    /// One inode, read under two names in two directories, of which the second was not known at first.
+    @Test func whatWasReadUnderEitherNameIsOfOneFile() async throws {
+      try await withScratch { scratch in
+        try await scratch.shell(#"mkdir "$ROOT/source/d1" "$ROOT/source/d2""#)
+        try scratch.file("d1/a", size: 500_000)
+        try await scratch.shell(#"ln "$ROOT/source/d1/a" "$ROOT/source/d2/b""#)
+        let script = "head -c 1 {}/d1/a > /dev/null; ls {}/d2 > /dev/null; cat {}/d2/b > /dev/null"
+        let finished = try await Running.run(scratch, ["--", "sh", "-c", script])
+        #expect(finished.succeeded, "\(finished.errorText)")
+        let shown = try await run([Machine.dataless, "summary", "--json", "--files", scratch.log.path])
+        let summary = try JSON(parsing: Array(shown.text.utf8))
+        let use = try #require(summary["use"])
+        #expect(
+          use["whole"]?.int == 1 && use["header_only"]?.int == 0 && use["needless_files"]?.int == 0, "\(shown.text)")
+        #expect(summary["files"]?.array.count == 1)
+      }
+    }
   }
 }

@@ -96,6 +96,11 @@ extension RealMounts {
         let ends = try await volume.records(ofType: "materialization.finished").filter { $0["path"]?.string == "file" }
         #expect(ends.map { $0["outcome"]?.string } == ["EIO", "ok"])
         #expect(ends.compactMap { $0["bytes"]?.int }.reduce(0, +) == 4_000_000)
+        let (status, summary) = (try await volume.status(), try await volume.json("summary", volume.mountpoint))
+        for key in ["files", "bytes", "failures"] {
+          #expect(summary["materialized"]?[key]?.int == status["materialized"]?[key]?.int, "\(key)")
+        }
+        #expect(summary["materialized"]?["distinct_bytes"]?.int == 4_000_000)
       }
     }
 

@@ -97,6 +97,8 @@ struct HandleRecord: Sendable {
 
   var number: UInt64?
   var path: [UInt8]
+  /// Of a file with several.
+  var names: [[UInt8]]
   var size: Int64
   var isCachedBefore: Bool
   /// Whether the path has another version of the file by now, or another file.
@@ -110,6 +112,7 @@ struct HandleRecord: Sendable {
     let json = record.json
     guard let path = json.path else { return nil }
     self.path = path
+    names = json.names
     number = json.unsigned("handle")
     size = json.integer("size") ?? 0
     isCachedBefore = json.bool("cached_before") ?? false

@@ -66,14 +66,14 @@ struct FileVersion: Sendable {
   /// Whether more of it may have been read than is told.
   var mayHaveMore: Bool { isUnseen || openHandles > 0 }
 
-  /// - Parameter part: The range that the attempt brought in; nil for all of the file.
-  mutating func materialized(bytes: Int64, group: Int?, part: Range<Int64>?) -> SummaryFiles.Share {
+  /// - Parameter isWhole: Whether all of the file is there, rather than a range of it, or what came before a failure.
+  mutating func materialized(bytes: Int64, group: Int?, isWhole: Bool) -> SummaryFiles.Share {
     size = max(size, bytes)
     self.group = group ?? self.group
     fetched = fetched.plus(bytes)
     defer {
       if group != nil { wasWanted = true }
-      if part == nil { hadWhole = true }
+      if isWhole { hadWhole = true }
       mostLocal = max(mostLocal, local)
     }
     if isPartial {
@@ -81,7 +81,7 @@ struct FileVersion: Sendable {
       return .more
     }
     local = bytes
-    isPartial = part != nil
+    isPartial = !isWhole
     materializations = materializations == .max ? .max : materializations + 1
     // What a command of ours brought in before nobody had read.
     guard group != nil, materializations > 1, wasWanted else { return .whole }

@@ -4,8 +4,8 @@ extension SummaryBuilder {
     let isFile = record.json.string("kind") != "directory"
     report.triggers[record.json.string("trigger") ?? "unknown", default: 0] += 1
     let row = files.started(
-      path, size: record.json.integer("size") ?? 0, isFile: isFile, handle: record.json.unsigned("handle"),
-      by: process(record.process))
+      path, names: record.json.names, size: record.json.integer("size") ?? 0, isFile: isFile,
+      handle: record.json.unsigned("handle"), by: process(record.process))
     guard let id = record.attempt else { return }
     attempts[id] = Attempt(
       process: record.process, isCommand: record.json.string("trigger") == "command", path: path, isFile: isFile,
@@ -30,10 +30,12 @@ extension SummaryBuilder {
     let bytes = json.integer("bytes") ?? 0
     // Also of what was never released: it was cancelled, or the volume ended.
     report.held.heldNanoseconds = report.held.heldNanoseconds.plus(json.integer("held_ns") ?? 0)
-    switch record.outcome ?? "ok" {
-    case "ok" where isFile:
+    let outcome = record.outcome ?? "ok"
+    // What came before a failure stays: the volume's counters and budgets count it, too.
+    if isFile, outcome == "ok" || bytes > 0 {
       let group = isCommand ? nil : groups.index(of: process, processes)
-      let share = files.materializedFile(path, row: attempt?.row, bytes: bytes, group: group, part: attempt?.part)
+      let share = files.materializedFile(
+        path, row: attempt?.row, bytes: bytes, group: group, part: attempt?.part, isDone: outcome == "ok")
       let count: Int64 = share == .more ? 0 : 1
       report.materialized.files += count
       report.materialized.bytes = report.materialized.bytes.plus(bytes)
@@ -45,6 +47,9 @@ extension SummaryBuilder {
         $0.files += count
         $0.bytes = $0.bytes.plus(bytes)
       }
+    }
+    switch outcome {
+    case "ok" where isFile: break
     case "ok":
       files.materializedDirectory(path, durationNanoseconds: json.integer("duration_ns") ?? 0)
       report.materialized.directories += 1
@@ -52,9 +57,9 @@ extension SummaryBuilder {
       sections.current.directories += 1
       groups.with(process, processes: processes, isCommand: isCommand) { $0.directories += 1 }
     case "cancelled": report.materialized.cancelled += 1
-    case let errno:
+    default:
       report.materialized.failures += 1
-      report.failures[errno, default: 0] += 1
+      report.failures[outcome, default: 0] += 1
       sections.current.failures += 1
       groups.with(process, processes: processes, isCommand: isCommand) { $0.failures += 1 }
     }

@@ -91,24 +91,37 @@ struct SummaryWaits: Sendable {
     }
   }
 
-  private var waits: [Key: [Wait]] = [:]
+  /// Waits with one key, the oldest first, of which those at the front have ended. A log may have a million of them.
+  private struct Queue {
+    var waits: [Wait] = []
+    var ended = 0
+
+    mutating func endFirst() {
+      ended += 1
+      guard ended > waits.count / 2 else { return }
+      waits.removeFirst(ended)
+      ended = 0
+    }
+  }
+
+  private var queues: [Key: Queue] = [:]
 
   mutating func begin(_ record: LogRecord) {
     guard let key = Key(record), let start = record.monotonicNanoseconds else { return }
-    waits[key, default: []].append(
+    queues[key, default: Queue()].waits.append(
       Wait(
         attempt: key.attempt, process: key.process, threadID: key.threadID.flatMap { Int32(exactly: $0) },
         trigger: record.json.string("trigger") ?? "unknown", start: start))
   }
 
   mutating func end(_ record: LogRecord) {
-    guard let key = Key(record), var same = waits.removeValue(forKey: key) else { return }
-    same.removeFirst()
-    if !same.isEmpty { waits[key] = same }
+    guard let key = Key(record), let index = queues.index(forKey: key) else { return }
+    queues.values[index].endFirst()
+    if queues.values[index].waits.isEmpty { queues.remove(at: index) }
   }
 
   /// Longest first.
   var underWay: [Wait] {
-    waits.values.flatMap { $0 }.sorted { ($0.start, $0.attempt) < ($1.start, $1.attempt) }
+    queues.values.flatMap { $0.waits.dropFirst($0.ended) }.sorted { ($0.start, $0.attempt) < ($1.start, $1.attempt) }
   }
 }

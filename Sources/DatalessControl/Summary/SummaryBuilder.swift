@@ -81,7 +81,7 @@ public struct SummaryBuilder: Sendable {
       waits.begin(record)
     case .waitFinished: waitFinished(record)
     case .handleClosed, .handleOpen: handleTold(record, isOpen: record.type == .handleOpen)
-    case .handleUnseen: files.unseen(json.path ?? [], by: process(record.process))
+    case .handleUnseen: files.unseen(json.path ?? [], names: json.names, by: process(record.process))
     case .sourceChanged: files.changed(record)
     case .refreshFinished: files.refreshEnded()
     case .configurationChanged: configured(json)

@@ -32,8 +32,22 @@ struct SummaryFiles: Sendable {
   private(set) var versions: [FileVersion] = []
   /// The row of what has a path now.
   private var rowOfPath: [UInt64: Int] = [:]
-  /// What had a path before, and which of it is an older version of what will have it.
-  private var former: [UInt64: [Int]] = [:]
+  /// What had a path before, in the order in which it left it.
+  private struct Former {
+    var rows: [Int] = []
+    /// The first so many are known to have been read unseen: a log may say so of a million, a million times.
+    var unseen = 0
+
+    mutating func remove(_ row: Int) {
+      // It left not long ago.
+      guard let index = rows.lastIndex(of: row) else { return }
+      rows.remove(at: index)
+      unseen = min(unseen, index)
+    }
+  }
+
+  private var former: [UInt64: Former] = [:]
+  /// Which of it is an older version of what will have the path.
   private var predecessors: [UInt64: Int] = [:]
   /// What had a path until a renamed file took it, in the refresh under way: its own rename may be told later.
   private var displaced: [UInt64: Int] = [:]
@@ -50,12 +64,15 @@ struct SummaryFiles: Sendable {
 
   // MARK: Materializations
 
-  /// - Parameter handle: The open file through which it was asked for.
+  /// - Parameters:
+  ///   - names: As in `row(of:names:)`.
+  ///   - handle: The open file through which it was asked for.
   /// - Returns: The row of what is materialized.
   mutating func started(
-    _ path: [UInt8], size: Int64, isFile: Bool, handle: UInt64?, by process: FileSummary.Process?
+    _ path: [UInt8], names: @autoclosure () -> [[UInt8]], size: Int64, isFile: Bool, handle: UInt64?,
+    by process: FileSummary.Process?
   ) -> Int {
-    let row = row(of: path)
+    let row = row(of: path, names: names())
     if isFile { details?.note(row, path: path, process: process) }
     if let handle, Self.isWatched(handle), handles[handle] == nil { handles[handle] = OpenHandle(row: row) }
     versions[row].size = max(versions[row].size, size)
@@ -73,13 +90,18 @@ struct SummaryFiles: Sendable {
   /// - Parameters:
   ///   - row: As `started` said; nil where the log does not say how it began.
   ///   - group: The program that it was for; nil if a command of ours asked for it.
-  ///   - part: The range that it brought in; nil for all of the file.
+  ///   - part: The range that it was to bring in; nil for all of the file.
+  ///   - isDone: Whether it brought all of that, rather than `bytes` of it and then an end.
   mutating func materializedFile(
-    _ path: [UInt8], row: Int?, bytes: Int64, group: Int?, part: Range<Int64>?
+    _ path: [UInt8], row: Int?, bytes: Int64, group: Int?, part: Range<Int64>?, isDone: Bool
   ) -> Share {
-    let row = row ?? self.row(of: path)
-    let share = versions[row].materialized(bytes: bytes, group: group, part: part)
-    if let part {
+    let row = row ?? self.row(of: path, names: [])
+    let share = versions[row].materialized(bytes: bytes, group: group, isWhole: isDone && part == nil)
+    if !isDone {
+      // Which bytes of the range these are is not told.
+      parts[row, default: ReadCoverage(rangesMax: Self.partsMax)].add(
+        covered: bytes, highWaterMark: part?.upperBound ?? .max, ranges: [])
+    } else if let part {
       parts[row, default: ReadCoverage(rangesMax: Self.partsMax)].add(
         covered: part.upperBound - part.lowerBound, highWaterMark: part.upperBound, ranges: [part])
     }
@@ -141,7 +163,7 @@ struct SummaryFiles: Sendable {
     predecessors[hash] = nil
     guard let row = rowOfPath.removeValue(forKey: hash) else { return nil }
     versions[row].isSuperseded = true
-    former[hash, default: []].append(row)
+    former[hash, default: Former()].rows.append(row)
     return row
   }
 
@@ -154,7 +176,7 @@ struct SummaryFiles: Sendable {
     if let known = displaced.removeValue(forKey: from) {
       row = known
       versions[row].isSuperseded = false
-      former[from]?.removeAll { $0 == row }
+      former[from]?.remove(row)
     } else if let known = rowOfPath.removeValue(forKey: from) {
       row = known
     } else {
@@ -187,8 +209,8 @@ struct SummaryFiles: Sendable {
     }
   }
 
-  mutating func unseen(_ path: [UInt8], by process: FileSummary.Process?) {
-    let row = row(of: path)
+  mutating func unseen(_ path: [UInt8], names: @autoclosure () -> [[UInt8]], by process: FileSummary.Process?) {
+    let row = row(of: path, names: names())
     details?.note(row, path: path, process: process)
     versions[row].isUnseen = true
   }
@@ -207,9 +229,12 @@ struct SummaryFiles: Sendable {
 
   // MARK: Rows
 
-  private mutating func row(of path: [UInt8]) -> Int {
+  /// - Parameter names: All paths of a file that has several names: what was told of it under one of them is of it,
+  ///   too.
+  private mutating func row(of path: [UInt8], names: @autoclosure () -> [[UInt8]]) -> Int {
     let hash = PathHash.of(path)
     if let row = rowOfPath[hash] { return row }
+    for name in names() { if let row = rowOfPath[PathHash.of(name)] { return row } }
     let row = versions.count
     rowOfPath[hash] = row
     versions.append(FileVersion())
@@ -219,11 +244,13 @@ struct SummaryFiles: Sendable {
 
   /// The version that a handle is of; nil if it may be any of several that had the path, whose use is not known then.
   private mutating func row(of handle: HandleRecord) -> Int? {
-    guard handle.isSuperseded, let former = former[PathHash.of(handle.path)], !former.isEmpty else {
-      return row(of: handle.path)
+    let hash = PathHash.of(handle.path)
+    guard handle.isSuperseded, let known = former[hash], let first = known.rows.first else {
+      return row(of: handle.path, names: handle.names)
     }
-    guard former.count > 1 else { return former.first }
-    for row in former { versions[row].isUnseen = true }
+    guard known.rows.count > 1 else { return first }
+    for row in known.rows[known.unseen...] { versions[row].isUnseen = true }
+    former[hash]?.unseen = known.rows.count
     return nil
   }
 

@@ -27,7 +27,8 @@ extension SummaryReport {
   }
 
   public struct Materialized: Codable, Sendable, Equatable {
-    /// Successful materializations of files; one that was evicted and read again counts again.
+    /// Files that became local, in part or whole, also by an attempt that failed after some of the content had come;
+    /// one that was evicted and read again counts again.
     public var files: Int64 = 0
     /// Each file once, whatever versions it had.
     public var distinctFiles: Int64 = 0

@@ -118,11 +118,12 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
 
 /// What was materialized since the volume was mounted.
 public struct MaterializedCounts: Codable, Sendable, Equatable {
-  /// Successful materializations of files; a file evicted and read again counts twice.
+  /// Files that became local, in part or whole, also by attempts that failed later; one that was evicted and read again
+  /// counts again.
   public var files: Int64
   /// Successful materializations of directories.
   public var directories: Int64
-  /// Content fetched by those of files.
+  /// Content of files that became local.
   public var bytes: Int64
   /// Attempts that ended with an errno.
   public var failures: Int64
@@ -177,7 +178,7 @@ public struct OpenModeCounts: Codable, Sendable, Equatable {
   }
 
   /// All of them.
-  public var sum: Int64 { direct + pageCache + passthrough }
+  public var sum: Int64 { direct.plus(pageCache).plus(passthrough) }
 }
 
 /// What materializes on a volume, and with which errnos it fails.
