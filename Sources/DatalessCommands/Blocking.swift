@@ -81,7 +81,7 @@ enum RemoteCall {
     } catch let error as ControlError where error.code == .remote {
       let errno = error.errno.map { error.message.contains($0.name) ? "" : " (\($0.name))" } ?? ""
       throw CommandFailure(
-        "\(what): \(TerminalText.escaped(error.message))\(errno).", code: CommandFailure.code(of: error),
+        "\(what): \(error.message)\(errno).", code: CommandFailure.code(of: error),
         errno: error.errno)
     }
   }

@@ -54,6 +54,19 @@ public struct CommandFailure: Error, Sendable, Equatable {
     case notSupported = "not_supported"
     case noSpace = "no_space"
     case cancelled
+
+    /// Whether a daemon may say it: what a command found out itself is no daemon's to claim.
+    var isOfDaemon: Bool {
+      switch self {
+      case .timedOut, .invalidRequest, .notFound, .busy, .forbidden, .tooLarge, .methodNotAllowed, .notSupported,
+        .noSpace,
+        .cancelled:
+        true
+      case .usage, .notAVolume, .daemonNotRunning, .malformed, .incomplete, .interrupted, .notExecutable, .failed,
+        .invalidScenario:
+        false
+      }
+    }
   }
 
   /// Without `dataless: ` and without a newline at the end.
@@ -84,12 +97,13 @@ public struct CommandFailure: Error, Sendable, Equatable {
   init(_ error: ControlError) {
     self.init(error.message, status: Self.status(of: error.code), code: Self.code(of: error), errno: error.errno)
     namesPlaces = error.code == .invalidScenario
-    problems = error.answer?.problems
+    problems = namesPlaces ? error.answer?.problems : nil
   }
 
   /// A scenario that is refused: a line for each problem.
   init(_ error: ScenarioError) {
-    self.init(error.description, status: .usage, code: .invalidScenario, errno: .invalidArgument)
+    let lines = error.description.split(separator: "\n").map { TerminalText.harmless(String($0)) }
+    self.init(lines.joined(separator: "\n"), status: .usage, code: .invalidScenario, errno: .invalidArgument)
     namesPlaces = true
     problems = error.problems.map { WireProblem($0) }
   }
@@ -111,7 +125,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     case .invalidScenario: .invalidScenario
     case .malformed: .malformed
     case .system: .failed
-    case .remote: error.answer.flatMap { Code(rawValue: $0.code) } ?? .failed
+    case .remote: error.answer.flatMap { Code(rawValue: $0.code) }.flatMap { $0.isOfDaemon ? $0 : nil } ?? .failed
     }
   }
 

@@ -24,7 +24,7 @@ public struct ControlError: Error, Sendable, Equatable, CustomStringConvertible 
   public var code: Code
   public var errno: Errno?
   public var message: String
-  /// What the daemon answered, word for word; nil for what we found ourselves.
+  /// What the daemon answered, word for word, so that none of it may reach a terminal; nil for what we found ourselves.
   public var answer: WireError?
 
   public init(code: Code, errno: Errno? = nil, message: String, answer: WireError? = nil) {

@@ -33,6 +33,40 @@ public enum JSONMutation {
     return random.oneIn(4) ? ByteMutation.mutated(text, &random) : text
   }
 
+  /// What overflows where it is added up, compared or divided.
+  private static let extremes = [
+    "-9223372036854775808", "-9223372036854775807", "9223372036854775807", "9223372036854775806", "0", "1", "-1",
+  ].map { Array($0.utf8) }
+  /// What a terminal obeys, as JSON writes it: a title, a clearing, a new line, C1 controls, a turn of direction.
+  private static let obeyed = [
+    "\\u001b]0;x\\u0007", "\\u001b[2J", "a\\nb\\r", "\\u009b2J", "\\u202ex\\u2028", "\\u007f",
+  ]
+  .map { Array($0.utf8) }
+
+  /// A sample of the same form with many hostile texts and numbers, and keys that are there twice.
+  ///
+  /// - Parameters:
+  ///   - kept: Keys whose values stay, so that the sample stays what it is.
+  ///   - doubles: Whether fields are doubled.
+  public static func hostile(
+    _ node: JSONNode, _ random: inout TestRandom, keeping kept: Set<String>, doubles: Bool
+  ) -> JSONNode {
+    switch node {
+    case .string: return random.oneIn(2) ? .string(random.element(of: obeyed)) : node
+    case .word(let word):
+      let isNumber = word.first.map { $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) } ?? false
+      return isNumber && random.oneIn(2) ? .word(random.element(of: extremes)) : node
+    case .array(let nodes):
+      return .array(nodes.map { hostile($0, &random, keeping: kept, doubles: doubles) })
+    case .object(var fields):
+      for index in fields.indices where !kept.contains(String(decoding: fields[index].key, as: UTF8.self)) {
+        fields[index].value = hostile(fields[index].value, &random, keeping: kept, doubles: doubles)
+      }
+      if doubles, !fields.isEmpty, random.oneIn(4) { fields.append(random.element(of: fields)) }
+      return .object(fields)
+    }
+  }
+
   /// Changes the node with a number, counted from this one down.
   private static func changed(
     _ node: JSONNode, at place: inout Int, _ random: inout TestRandom, _ others: [JSONNode]

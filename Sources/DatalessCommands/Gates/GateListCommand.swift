@@ -50,12 +50,13 @@ struct GateListCommand: ParsableCommand {
     for attempt in gate.held {
       let path = attempt.pathBytes.isEmpty ? "." : TerminalText.escaped(attempt.pathBytes)
       let duration = HumanText.duration(nanoseconds: attempt.heldNanoseconds)
-      lines.append("  attempt \(attempt.attempt): \(path) (\(attempt.kind)), held for \(duration)")
+      lines.append(
+        "  attempt \(attempt.attempt): \(path) (\(TerminalText.escaped(attempt.kind))), held for \(duration)")
       lines += WaiterText.lines(attempt.waiters, count: attempt.waiterCount, indent: "    ")
       for block in attempt.blocks { lines.append("    kernel: \(TerminalText.escaped(block))") }
       if let warning = attempt.warning { lines.append("    warning: \(TerminalText.escaped(warning))") }
     }
-    let more = gate.attemptCount - Int64(gate.held.count)
+    let more = gate.attemptCount.minus(Int64(gate.held.count))
     if more > 0 { lines.append("  and \(HumanText.count(more, "more attempt"))") }
     return lines
   }

@@ -119,7 +119,7 @@ struct LogTable {
     let waiters = json.objects("waiters")
     let first = start?.process ?? waiters.first?.unsigned("process").flatMap { UInt32(exactly: $0) }
     row.who = first == nil ? start?.row.who ?? "" : Self.name(first, processes)
-    let others = (json.integer("waiter_count") ?? Int64(waiters.count)) - 1
+    let others = (json.integer("waiter_count") ?? Int64(waiters.count)).minus(1)
     if others > 0 { row.who += " +\(others)" }
     row.what = start?.row.what ?? waiters.first?.word("trigger") ?? "?"
     row.blocked = Self.duration(waiters.compactMap { $0.integer("blocked_ns") }.max())

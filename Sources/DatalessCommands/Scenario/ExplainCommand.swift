@@ -53,20 +53,19 @@ enum ExplainText {
     let path = answer.pathBytes.isEmpty ? "." : TerminalText.escaped(answer.pathBytes)
     let process = answer.process.map { " by \(TerminalText.escaped($0.comm ?? "?"))[\($0.pid)]" } ?? ""
     let size = answer.kind == "file" ? ", \(HumanText.size(answer.sizeBytes))" : ""
-    var lines = [
-      "\(path) (\(answer.kind), \(answer.state)\(size)): \(answer.trigger)\(process), attempt \(answer.attempt)"
-    ]
+    let (kind, trigger) = (TerminalText.escaped(answer.kind), TerminalText.escaped(answer.trigger))
+    let state = TerminalText.escaped(answer.state)
+    var lines = ["\(path) (\(kind), \(state)\(size)): \(trigger)\(process), attempt \(answer.attempt)"]
     if !answer.isTrigger {
-      lines.append(
-        "  the profile '\(answer.profile)' does not materialize a \(answer.kind) on \(answer.trigger): nothing happens")
+      let profile = TerminalText.escaped(answer.profile)
+      lines.append("  the profile '\(profile)' does not materialize a \(kind) on \(trigger): nothing happens")
     }
     if answer.state == "resident" || answer.state == "listed" {
       lines.append("  it is local: nothing is triggered until it is evicted")
     }
     if answer.isOffline {
       lines.append(
-        "  the volume is offline: the attempt fails with \(answer.errnos["offline"] ?? "ETIMEDOUT") before anything else"
-      )
+        "  the volume is offline: the attempt fails with \(ProfileText.offline(answer.errnos)) before anything else")
     }
     for part in answer.parts {
       let title = part.part + String(repeating: " ", count: max(1, 13 - part.part.count))
@@ -85,7 +84,7 @@ enum ExplainText {
         }
       lines.append(TerminalText.escaped("  \(rule.name): \(verdict)"))
     }
-    let more = answer.ruleCount - Int64(answer.rules.count)
+    let more = answer.ruleCount.minus(Int64(answer.rules.count))
     if more > 0 { lines.append("  and \(HumanText.count(more)) more") }
     return lines
   }

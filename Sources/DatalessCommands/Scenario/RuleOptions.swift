@@ -101,7 +101,7 @@ struct RuleOptions: ParsableArguments {
     try ScenarioChangeReport.print(change, json: json)
     guard !json, let name = change.rule else { return }
     let output = StandardOutput()
-    try output.line(name)
+    try output.line(TerminalText.escaped(name))
     try output.flush()
   }
 

@@ -46,14 +46,11 @@ struct ScenarioShowCommand: ParsableCommand {
       try await client.scenario()
     }
     let output = StandardOutput()
-    if json {
-      try output.line(bytes: text.prefix { $0 != UInt8(ascii: "\n") })
-    } else {
-      let document = try ScenarioFile.checked { () throws(ScenarioError) in
-        try ScenarioDocument(parsing: text, name: "the daemon's answer")
-      }
-      try output.line(bytes: document.json(pretty: true).dropLast())
+    // Never as it came: who answers may be another user's program.
+    let document = try ScenarioFile.checked { () throws(ScenarioError) in
+      try ScenarioDocument(parsing: text, name: "the daemon's answer")
     }
+    try output.line(bytes: json ? document.json(pretty: false) : document.json(pretty: true).dropLast())
     try output.flush()
   }
 }

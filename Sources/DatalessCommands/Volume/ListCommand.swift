@@ -39,7 +39,7 @@ struct ListCommand: ParsableCommand {
       } catch let error as ControlError where error.code == .remote {
         let errno = error.errno.map { " (\($0.name))" } ?? ""
         var failure = CommandFailure(
-          "cannot list \(path.description): \(TerminalText.escaped(error.message))\(errno).",
+          "cannot list \(path.description): \(error.message)\(errno).",
           code: CommandFailure.code(of: error), errno: error.errno)
         failure.path = path.bytes
         try output.failure(failure, json: json)
@@ -69,15 +69,17 @@ struct ListCommand: ParsableCommand {
   }
 
   private func print(_ item: VolumeItem, at mountPoint: [UInt8], to output: StandardOutput) throws {
-    if json { return try output.line(json: item) }
+    if json { try output.line(json: item) } else { try output.line(Self.line(item, at: mountPoint)) }
+  }
+
+  static func line(_ item: VolumeItem, at mountPoint: [UInt8]) -> String {
     var path = TerminalText.escaped(item.pathBytes.isEmpty ? mountPoint : PathBytes.join(mountPoint, item.pathBytes))
     if item.kind == "directory" { path += "/" }
     let isSized = item.kind == "file"
-    try output.line(
-      Self.table.line([
-        item.state == "other" ? item.kind : item.state, isSized ? HumanText.size(item.sizeBytes) : "-",
-        isSized ? HumanText.size(item.localBytes) : "-", path,
-      ]))
+    return table.line([
+      TerminalText.escaped(item.state == "other" ? item.kind : item.state),
+      isSized ? HumanText.size(item.sizeBytes) : "-", isSized ? HumanText.size(item.localBytes) : "-", path,
+    ])
   }
 
   private static let table = TextTable([

@@ -60,14 +60,21 @@ enum FailureList {
   static func say(
     _ failures: [PathFailure], count: Int64, at mountPoint: [UInt8], action: String, others: String
   ) {
-    for failure in failures.prefix(linesMax) {
+    for line in lines(failures, count: count, at: mountPoint, action: action, others: others) { Console.error(line) }
+  }
+
+  static func lines(
+    _ failures: [PathFailure], count: Int64, at mountPoint: [UInt8], action: String, others: String
+  ) -> [String] {
+    var lines = failures.prefix(linesMax).map { failure in
       let path = TerminalText.escaped(
         failure.pathBytes.isEmpty ? mountPoint : PathBytes.join(mountPoint, failure.pathBytes))
-      let errno = failure.message.contains(failure.errno) ? "" : " (\(failure.errno))"
-      Console.error("cannot \(action) \(path): \(TerminalText.escaped(failure.message))\(errno).")
+      let errno = failure.message.contains(failure.errno) ? "" : " (\(TerminalText.escaped(failure.errno)))"
+      return "cannot \(action) \(path): \(TerminalText.harmless(failure.message))\(errno)."
     }
-    let more = count - Int64(min(failures.count, linesMax))
-    if more > 0 { Console.error("cannot \(action) \(HumanText.count(more, "more item")); \(others).") }
+    let more = count.minus(Int64(lines.count))
+    if more > 0 { lines.append("cannot \(action) \(HumanText.count(more, "more item")); \(others).") }
+    return lines
   }
 
   /// Ends a command of which some failed; does nothing if none did.

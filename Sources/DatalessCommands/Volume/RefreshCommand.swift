@@ -46,7 +46,7 @@ struct RefreshCommand: ParsableCommand {
       FailureList.say(
         result.failures, count: result.failureCount, at: volume.mountPoint, action: "refresh",
         others: "--json names the first 1,000")
-      failed += result.failureCount
+      failed = failed.plus(result.failureCount)
     }
     try long.finish("What it found until then is shown; run the command again for the rest.")
     try FailureList.end(failed, "cannot refresh")

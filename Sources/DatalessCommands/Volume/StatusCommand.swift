@@ -46,11 +46,13 @@ struct StatusCommand: ParsableCommand {
       do {
         let status = try Self.status(of: volume)
         if json { try output.line(json: status) } else { try print(StatusText.lines(status)) }
-      } catch let error as ControlError {
+      } catch  where error is ControlError || error is CommandFailure {
         // Unmounted since the mounts were read: nothing is wrong, and there is nothing to show.
         let isThere = try MountedVolumes.own().contains { $0.mountID == volume.mountID && $0.device == volume.device }
         guard isThere else { continue }
-        var found = CommandFailure(error)
+        guard var found = error as? CommandFailure ?? (error as? ControlError).map(CommandFailure.init) else {
+          throw error
+        }
         found.path = volume.mountPoint
         try output.failure(found, json: json)
         failure = found
@@ -70,6 +72,8 @@ struct StatusCommand: ParsableCommand {
   }
 
   private static func status(of volume: MountEntry) throws -> VolumeStatus {
-    try Blocking.run { try await ControlClient.with(volume: volume) { try await $0.status() } }
+    try RemoteCall.run(volume, failure: "cannot show \(TerminalText.escaped(volume.mountPoint))") {
+      try await $0.status()
+    }
   }
 }

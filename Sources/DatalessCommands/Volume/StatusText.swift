@@ -18,7 +18,7 @@ enum StatusText {
     lines.append(line("log", TerminalText.escaped(status.logBytes) + lost))
     if status.isOffline {
       lines.append(
-        line("store", "OFFLINE: what needs it fails with \(status.profile.errnos["offline"] ?? "ETIMEDOUT")"))
+        line("store", "OFFLINE: what needs it fails with \(ProfileText.offline(status.profile.errnos))"))
     }
     lines.append(line("files", files(status.items)))
     lines.append(line("dirs", directories(status.items)))
@@ -149,6 +149,9 @@ enum ProfileText {
     }.joined(separator: ", ")
   }
 
+  /// The errno of what needs a store that is out of reach.
+  static func offline(_ errnos: [String: String]) -> String { TerminalText.escaped(errnos["offline"] ?? "ETIMEDOUT") }
+
   static func presentation(_ present: PresentationStatus) -> String {
     let listed = present.stateListed ? " (listed)" : ""
     return
@@ -170,7 +173,7 @@ enum WaiterText {
         "\(indent)\(TerminalText.escaped(name))[\(waiter.pid)] \(thread), \(TerminalText.escaped(waiter.trigger)), "
         + "blocked \(blocked)"
     }
-    let more = count - Int64(waiters.count)
+    let more = count.minus(Int64(waiters.count))
     if more > 0 { lines.append("\(indent)and \(HumanText.count(more)) more") }
     return lines
   }

@@ -100,7 +100,7 @@ struct Transfer: Sendable {
       FailureList.say(
         result.failures, count: result.failureCount, at: volume.mountPoint, action: action,
         others: verb == "evicted" ? "--json names them all" : "--json names the first 1,000, the log all")
-      failed += result.failureCount
+      failed = failed.plus(result.failureCount)
     }
     try long.finish("Everything else that was asked for is \(verb); the same command goes on from here.")
     try FailureList.end(failed, "cannot \(action)")

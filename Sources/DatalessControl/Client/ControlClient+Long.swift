@@ -24,7 +24,7 @@ extension ControlClient {
       let response = try await send(route, body: body, deadline: nil)
       let id = response.headers.first(name: ControlRoute.requestHeader).flatMap { UInt64($0) }
       if let id { ids.continuation.yield(id) }
-      return try await read(Line.self, in: response, progress: progress)
+      return try await read(Line.self, of: route, in: response, progress: progress)
     }
     let interruption = Mutex<Task<Void, Never>?>(nil)
     let result: Result<Line.Result, any Error> = await withTaskCancellationHandler {
@@ -49,7 +49,8 @@ extension ControlClient {
   }
 
   private func read<Line: AnswerLine>(
-    _ type: Line.Type, in response: HTTPClientResponse, progress: @Sendable (Line.Progress) -> Void
+    _ type: Line.Type, of route: ControlRoute, in response: HTTPClientResponse,
+    progress: @Sendable (Line.Progress) -> Void
   ) async throws -> Line.Result {
     var lines = LineSplitter()
     do {
@@ -57,7 +58,7 @@ extension ControlClient {
         try lines.append(chunk.readableBytesView)
         while let bytes = lines.next() {
           let line = try WireCoding.decode(Line.self, from: bytes, named: "the daemon's answer")
-          if let error = line.error { throw Self.remote(error) }
+          if let error = line.error { throw Self.remote(error, to: route) }
           if let result = line.result { return result }
           if let current = line.progress { progress(current) }
         }

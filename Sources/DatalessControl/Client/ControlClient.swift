@@ -193,9 +193,10 @@ public final class ControlClient: Sendable {
       guard (200..<300).contains(response.status.code) else {
         let bytes = try await collect(response, limit: 1 << 20, within: timeout)
         if let answer = try? WireCoding.decode(ErrorAnswer.self, from: bytes, named: "an error") {
-          throw Self.remote(answer.error)
+          throw Self.remote(answer.error, to: route)
         }
-        throw ControlError(code: .remote, message: "cannot \(route.rawValue): the daemon answered \(response.status).")
+        let status = TerminalText.escaped("\(response.status)")
+        throw ControlError(code: .remote, message: "cannot \(route.rawValue): the daemon answered \(status).")
       }
       return response
     } catch {
@@ -221,10 +222,15 @@ public final class ControlClient: Sendable {
     }
   }
 
-  static func remote(_ error: WireError) -> ControlError {
-    let code: ControlError.Code = error.problems == nil ? .remote : .invalidScenario
+  /// What the daemon says is shown to people, and it may be another user's program: its words are made harmless here,
+  /// once.
+  static func remote(_ error: WireError, to route: ControlRoute) -> ControlError {
+    let isScenario = error.problems != nil && route.takesScenario
+    // A line for each problem; everywhere else a line is the command's own.
+    let lines = isScenario ? error.message.split(separator: "\n") : [error.message[...]]
     return ControlError(
-      code: code, errno: error.errno.flatMap { Errno(name: $0) }, message: error.message, answer: error)
+      code: isScenario ? .invalidScenario : .remote, errno: error.errno.flatMap { Errno(name: $0) },
+      message: lines.map { TerminalText.harmless(String($0)) }.joined(separator: "\n"), answer: error)
   }
 
   func translated(_ error: any Error) -> any Error {

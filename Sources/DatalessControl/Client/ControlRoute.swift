@@ -36,6 +36,14 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     }
   }
 
+  /// Whether what it is sent is a scenario, or a part of one, so that it can be refused with places and problems.
+  var takesScenario: Bool {
+    switch self {
+    case .replaceScenario, .changeSettings, .addRule, .removeRule: true
+    default: false
+    }
+  }
+
   /// The header by which a command of ours says that it is one: `command`. Records of what others ask for say `api`.
   public static let originHeader = "dataless-by"
 

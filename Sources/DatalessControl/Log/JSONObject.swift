@@ -89,22 +89,19 @@ public struct JSONObject: Sendable {
 
   public var path: [UInt8]? { name("path", "path_b64") }
 
-  /// The object as it is written, white space between its fields aside.
-  var text: [UInt8] {
-    let parts = fields.map {
-      [UInt8(ascii: "\"")] + bytes[$0.key] + [UInt8(ascii: "\""), UInt8(ascii: ":")] + bytes[$0.value]
-    }
-    return [UInt8(ascii: "{")] + parts.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "}")]
-  }
-
   /// The value as an object; nil for anything else.
   public func object(_ key: StaticString) -> JSONObject? {
-    range(key).flatMap { bytes[$0.lowerBound] == UInt8(ascii: "{") ? JSONObject(bytes, at: $0.lowerBound) : nil }
+    range(key).flatMap { object(at: $0) }
+  }
+
+  /// A value in this object, by its place, as an object; nil for anything else.
+  func object(at range: Range<Int>) -> JSONObject? {
+    bytes[range.lowerBound] == UInt8(ascii: "{") ? JSONObject(bytes, at: range.lowerBound) : nil
   }
 
   /// The objects in an array; other elements are left out.
   public func objects(_ key: StaticString) -> [JSONObject] {
-    elements(key).compactMap { bytes[$0.lowerBound] == UInt8(ascii: "{") ? JSONObject(bytes, at: $0.lowerBound) : nil }
+    elements(key).compactMap { object(at: $0) }
   }
 
   /// The whole numbers in an array; other elements are left out.

@@ -2,8 +2,7 @@
 ///
 /// Everything else in a line stays byte for byte as it is, fields and types of later versions included.
 public struct LogExpansion: Sendable {
-  // LIMIT: the daemon writes less. Beyond, processes are left as their ids: a line of some bytes could become one of
-  // gigabytes.
+  // LIMIT: the daemon writes less. Beyond, all is left as it is: a line of some bytes could become one of gigabytes.
   private static let addedBytesMax = 4 << 20
   private static let valueBytesMax = 32 << 10
   private static let waitersMax = 64
@@ -24,23 +23,30 @@ public struct LogExpansion: Sendable {
     var output: [UInt8] = []
     let object = record.json
     output.reserveCapacity(object.bytes.count + 1_024)
-    write(object, processes: processes, limit: object.bytes.count + Self.addedBytesMax, to: &output)
+    write(
+      object, processes: processes, limit: object.bytes.count + Self.addedBytesMax, waiters: object.range("waiters"),
+      to: &output)
     return output
   }
 
-  /// - Parameter limit: The length of the output, in bytes, from which on no process is expanded any more.
-  private func write(_ object: JSONObject, processes: LogProcesses, limit: Int, to output: inout [UInt8]) {
+  /// - Parameters:
+  ///   - limit: The length of the output, in bytes, from which on nothing is expanded any more.
+  ///   - waiters: The value in the object that is written out as its waiters; nil for none.
+  private func write(
+    _ object: JSONObject, processes: LogProcesses, limit: Int, waiters: Range<Int>?, to output: inout [UInt8]
+  ) {
+    // Of keys that are there twice the first is meant, as everywhere: each costs as much as it is long.
+    let process = object.range("process")
     output.append(UInt8(ascii: "{"))
     for (index, field) in object.fields.enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
       output.append(UInt8(ascii: "\""))
       output += object.bytes[field.key]
       output += "\":".utf8
-      let key = object.bytes[field.key]
-      if key.elementsEqual("process".utf8), let id = object.unsigned("process").flatMap({ UInt32(exactly: $0) }) {
-        process(id, of: object, processes: processes, limit: limit, to: &output)
-      } else if key.elementsEqual("waiters".utf8), object.bytes[field.value.lowerBound] == UInt8(ascii: "[") {
-        waiters(object, processes: processes, limit: limit, to: &output)
+      if field.value == process, let id = object.unsigned("process").flatMap({ UInt32(exactly: $0) }) {
+        self.process(id, of: object, processes: processes, limit: limit, to: &output)
+      } else if field.value == waiters, object.bytes[field.value.lowerBound] == UInt8(ascii: "[") {
+        self.waiters(object, processes: processes, limit: limit, to: &output)
       } else {
         output += object.bytes[field.value]
       }
@@ -50,12 +56,13 @@ public struct LogExpansion: Sendable {
 
   private func waiters(_ object: JSONObject, processes: LogProcesses, limit: Int, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "["))
-    for (index, waiter) in object.objects("waiters").enumerated() {
+    for (index, element) in object.elements("waiters").enumerated() {
       if index > 0 { output.append(UInt8(ascii: ",")) }
-      if index < Self.waitersMax {
-        write(waiter, processes: processes, limit: limit, to: &output)
+      // Nobody waits for a waiter.
+      if index < Self.waitersMax, output.count < limit, let waiter = object.object(at: element) {
+        write(waiter, processes: processes, limit: limit, waiters: nil, to: &output)
       } else {
-        output += waiter.text
+        output += object.bytes[element]
       }
     }
     output.append(UInt8(ascii: "]"))
@@ -67,16 +74,16 @@ public struct LogExpansion: Sendable {
     output += "{\"id\":\(id)".utf8
     if let process = processes[id], output.count < limit {
       output += ",\"pid\":\(process.pid)".utf8
-      copy("tid", of: object, to: &output)
-      copy("main_thread", of: object, to: &output)
-      if let record = process.record { for key in Self.copied { copy(key, of: record, to: &output) } }
+      Self.copy("tid", of: object, to: &output)
+      Self.copy("main_thread", of: object, to: &output)
+      output += process.fields
       output += ",\"parents\":[".utf8
       for (index, parent) in process.parents.enumerated() {
         if index > 0 { output.append(UInt8(ascii: ",")) }
         output += "{\"id\":\(parent)".utf8
-        if let process = processes[parent] {
+        if let process = processes[parent], output.count < limit {
           output += ",\"pid\":\(process.pid)".utf8
-          if let record = process.record { for key in Self.copiedOfParents { copy(key, of: record, to: &output) } }
+          output += process.fieldsOfParent
         }
         output.append(UInt8(ascii: "}"))
       }
@@ -85,8 +92,17 @@ public struct LogExpansion: Sendable {
     output.append(UInt8(ascii: "}"))
   }
 
+  /// What is written of a process wherever it is named, and where it is an ancestor: fields of JSON, each behind a
+  /// comma.
+  static func fields(of process: JSONObject) -> (own: [UInt8], asParent: [UInt8]) {
+    var (own, asParent): ([UInt8], [UInt8]) = ([], [])
+    for key in copied { copy(key, of: process, to: &own) }
+    for key in copiedOfParents { copy(key, of: process, to: &asParent) }
+    return (own, asParent)
+  }
+
   /// A text, a number, a word, or an array of texts: what the daemon writes of a process.
-  private func isPlain(_ value: ArraySlice<UInt8>, elements: [Range<Int>], of object: JSONObject) -> Bool {
+  private static func isPlain(_ value: ArraySlice<UInt8>, elements: [Range<Int>], of object: JSONObject) -> Bool {
     switch value.first {
     case UInt8(ascii: "{"): false
     case UInt8(ascii: "["): elements.allSatisfy { object.bytes[$0.lowerBound] == UInt8(ascii: "\"") }
@@ -94,7 +110,7 @@ public struct LogExpansion: Sendable {
     }
   }
 
-  private func copy(_ key: StaticString, of object: JSONObject, to output: inout [UInt8]) {
+  private static func copy(_ key: StaticString, of object: JSONObject, to output: inout [UInt8]) {
     guard let value = object.raw(key), value.count <= Self.valueBytesMax,
       isPlain(value, elements: object.elements(key), of: object)
     else { return }

@@ -45,8 +45,10 @@ public struct LogProcesses: Sendable {
     public var exe: [UInt8]?
     /// Ids, nearest first.
     public var parents: [UInt32]
-    /// The whole record, if `keepsRecords`.
-    public var record: JSONObject?
+    /// What `LogExpansion` writes of it, itself and as an ancestor; empty unless `keepsRecords`. Not the record, which
+    /// may be as long as a line: it would be searched through with every record of the process.
+    var fields: [UInt8]
+    var fieldsOfParent: [UInt8]
   }
 
   // LIMIT: the daemon writes less. A log is a file that anybody may have written, and what one line says of a process
@@ -64,12 +66,13 @@ public struct LogProcesses: Sendable {
   /// Takes note of the process that a record introduces, if it does. All records must be of one session.
   public mutating func note(_ record: LogRecord) {
     guard record.type == .processSeen, let id = record.process else { return }
+    let fields = keepsRecords ? LogExpansion.fields(of: record.json) : ([], [])
     byID[id] = Process(
       pid: record.json.integer("pid").flatMap { Int32(exactly: $0) } ?? 0,
       comm: record.json.name("comm", "comm_b64").map { Array($0.prefix(Self.commBytesMax)) },
       exe: record.json.name("exe", "exe_b64").map { Array($0.prefix(Self.exeBytesMax)) },
       parents: record.json.integers("parents").prefix(Self.parentsMax).compactMap { UInt32(exactly: $0) },
-      record: keepsRecords ? record.json : nil)
+      fields: fields.0, fieldsOfParent: fields.1)
   }
 
   public subscript(id: UInt32) -> Process? { byID[id] }

@@ -102,7 +102,7 @@ public enum SummaryText {
     let done = report.materialized
     let known = report.known
     // An empty file has nothing to materialize.
-    let withContent = max(0, known.files - known.emptyFiles)
+    let withContent = max(0, known.files.minus(known.emptyFiles))
     // Files that SOURCE has no more are materialized, too, and not known any more.
     let isCurrent = done.distinctFiles <= withContent
     func share(_ part: Int64?, of whole: Int64) -> String {
@@ -182,7 +182,8 @@ public enum SummaryText {
   private static func command(_ run: SummaryReport.Run) -> String {
     let words =
       run.command.map { TerminalText.escaped($0) }.joined(separator: " ") + (run.isCommandWithheld ? " ..." : "")
-    let end = run.signal ?? run.exitStatus.map { "exit status \($0)" } ?? "no end in the log"
+    let end =
+      run.signal.map { TerminalText.escaped($0) } ?? run.exitStatus.map { "exit status \($0)" } ?? "no end in the log"
     guard let excess = run.exceeded else { return "\(words): \(end)" }
     let amount =
       "\(HumanText.count(excess.used)) of \(HumanText.count(excess.limit)) \(TerminalText.escaped(excess.budget))"

@@ -20,6 +20,16 @@ public enum TerminalText {
 
   public static func escaped(_ text: String) -> String { escaped(Array(text.utf8)) }
 
+  /// A sentence that somebody else has written, in which names are escaped already: only what a terminal would obey is
+  /// escaped, backslashes stay as they are.
+  public static func harmless(_ text: String) -> String {
+    var output = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "\\" { output.unicodeScalars.append(scalar) } else { append(scalar, to: &output) }
+    }
+    return output
+  }
+
   private static func append(_ scalar: Unicode.Scalar, to output: inout String) {
     switch scalar {
     case "\\": output += "\\\\"

@@ -22,17 +22,19 @@ public enum WireCoding {
     } catch let error as DecodingError {
       throw ControlError(code: .malformed, message: "cannot understand \(name): \(describe(error)).")
     } catch {
-      throw ControlError(code: .malformed, message: "cannot understand \(name): \(error).")
+      throw ControlError(code: .malformed, message: "cannot understand \(name): \(TerminalText.harmless("\(error)")).")
     }
   }
 
   private static func describe(_ error: DecodingError) -> String {
     func place(_ context: DecodingError.Context) -> String {
-      let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+      let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? TerminalText.escaped($0.stringValue) }
+        .joined(separator: ".")
       return path.isEmpty ? "the JSON value" : "`\(path)`"
     }
     switch error {
-    case .keyNotFound(let key, let context): return "\(place(context)) has no key `\(key.stringValue)`"
+    case .keyNotFound(let key, let context):
+      return "\(place(context)) has no key `\(TerminalText.escaped(key.stringValue))`"
     case .typeMismatch(_, let context): return "\(place(context)) has the wrong type"
     case .valueNotFound(_, let context): return "\(place(context)) is null"
     case .dataCorrupted(let context): return "\(place(context)) is not valid"

@@ -42,9 +42,11 @@ enum FuzzSamples {
     log.sequence += 2
     log.add("run.started", at: 75, #""command":["a"],"pid":11"#)
     log.add("budget.exceeded", at: 76, #""budget":"files","limit":1,"used":2,"path":"d/f1","process":2"#)
-    log.add("run.finished", at: 77, #""exit_status":0,"budgets":{"files":3}"#)
+    log.add("run.finished", at: 77, #""exit_status":0,"signal":"SIGKILL","budgets":{"files":3}"#)
     log.add("wait.started", at: 78, #""attempt":1,"process":2,"tid":5,"trigger":"read""#)
-    log.add("volume.counters", at: 79, #""items":{"files":9,"bytes":5},"opens":{"now":{"direct":1}}"#)
+    log.add(
+      "volume.counters", at: 79,
+      #""items":{"files":9,"files_empty":2,"directories":1,"bytes":5},"opens":{"now":{"direct":1}}"#)
     return log.lines.map { Array($0.utf8) }
   }()
 

@@ -39,6 +39,25 @@ import Testing
     }
   }
 
+  /// What identifies things, so that what is said of them comes together.
+  static let identifying: Set<String> = [
+    "v", "seq", "session", "type", "monotonic_ns", "attempt", "process", "parents", "handle", "path", "outcome", "kind",
+  ]
+
+  /// A session in which any text may be meant for the terminal, and any number may be too large.
+  static func hostileLog(_ random: inout TestRandom) -> [[UInt8]] {
+    let kept = random.oneIn(2) ? identifying : ["type"]
+    return (FuzzSamples.sessionNodes + FuzzSamples.logNodes).map {
+      JSONMutation.hostile($0, &random, keeping: kept, doubles: true).text
+    }
+  }
+
+  @Test(arguments: TestSeed.seeds) func noTextOfALogIsObeyedAndNoNumberTooLarge(seed: UInt64) throws {
+    try Fuzz.run("hostile log", seed: seed, cases: 40) { random, note in
+      try look(at: Self.hostileLog(&random).compactMap { LogRecord(line: $0) }, note)
+    }
+  }
+
   /// Filters, expansion and columns, of every record.
   private func look(at records: [LogRecord], _ note: Fuzz.Case) throws {
     var processes = LogProcesses(keepsRecords: true)

@@ -30,6 +30,15 @@ import Testing
     }
   }
 
+  /// Whatever stands in it, nothing of it reaches the terminal as it is.
+  @Test(arguments: TestSeed.seeds) func noTextOfALogIsObeyedAndNoNumberTooLarge(seed: UInt64) throws {
+    try Fuzz.run("summary of a hostile log", seed: seed, cases: 40) { random, note in
+      let report = Self.report(LogFuzzTests.hostileLog(&random), files: .needless)
+      let text = SummaryText.lines(report, width: 100) + SummaryFileTable.lines(report, rowsMax: nil)
+      for line in text where !isSafe(line) { Issue.record("\(note): \(TerminalText.escaped(line))") }
+    }
+  }
+
   private func check(_ report: SummaryReport, _ lines: Int, _ note: Fuzz.Case) {
     let uses = [report.use] + report.processes.map(\.use)
     for use in uses {
