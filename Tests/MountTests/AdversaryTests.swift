@@ -91,6 +91,69 @@ extension RealMounts {
         """)
     }
 
+    /// What `mallorys_mount`'s volume answers from then on: `answer STATUS BODY`.
+    private static let answers = """
+      mallorys_mount dataless
+      answer() {
+        printf 'HTTP/1.1 %s\\r\\ncontent-type: application/json\\r\\ncontent-length: %d\\r\\n\\r\\n%s' \
+          "$1" ${#2} "$2" > answer
+      }
+      error='{"error":{"code":"x","message":"m\\u001b]0;x\\u0007\\u009b2J"}}'
+      problems='{"error":{"code":"x","message":"m\\u001b]0;x\\u0007","problems":[]}}'
+
+      """
+
+    @Test(arguments: ["problems", "error", "full"])
+    func unmountIsNotTalkedOutOfIt(answer: String) async throws {
+      try await succeeds(
+        Self.answers + """
+          answer '400 Bad Request' "$error"
+          [ \(answer) != problems ] || answer '400 Bad Request' "$problems"
+          if [ \(answer) = full ]; then
+            trap_set mallory "$ADVERSARY" full $DIRECTORY/control.sock
+          else
+            trap_set mallory "$ADVERSARY" say $DIRECTORY/control.sock $PWD/answer
+          fi
+          status=0; bounded "$DATALESS" unmount $MOUNT > said 2> errors || status=$?
+          no grep -q " $MOUNT " /proc/self/mountinfo
+          [ $status = 1 ]; grep -q 'not its daemon' errors; [ "$(wc -l < errors)" = 1 ]
+          """)
+    }
+
+    @Test func whoHidesWhileHoldingTheLockKeepsNoMount() async throws {
+      try await succeeds(
+        """
+        mallorys_mount dataless
+        trap_set mallory "$ADVERSARY" hide $DIRECTORY/lock
+        status=0; bounded "$DATALESS" unmount $MOUNT 2> errors || status=$?
+        no grep -q " $MOUNT " /proc/self/mountinfo
+        [ $status = 1 ]; grep -q ESRCH errors; kill -0 $TRAP
+        """)
+    }
+
+    @Test func noWordOfADaemonReachesTheTerminal() async throws {
+      try await succeeds(
+        Self.answers + """
+          trap_set mallory "$ADVERSARY" say $DIRECTORY/control.sock $PWD/answer
+          check() {
+            for command in "status" "ls" "ls --json" "materialize" "evict" "refresh" "gate list" "gate open:x" "explain" \
+              "log" "summary" "mark:x" "set:latency=1s" "scenario show" "scenario show:--json" "policy" "fault list" "offline"
+            do
+              set -- ${command%%:*} $MOUNT; case $command in *:*) set -- "$@" ${command#*:} ;; esac
+              status=0; bounded "$DATALESS" "$@" > said 2> errors || status=$?
+              [ $status -lt 100 ]
+              case $command in log | summary) ;; *) [ $status != 0 ] ;; esac
+              no grep -aqP '[\\x00-\\x08\\x0b-\\x1f\\x7f]|\\xc2[\\x80-\\x9f]' said errors
+            done
+          }
+          answer '400 Bad Request' "$error"; check
+          answer '422 Unprocessable' "$problems"; check
+          answer "499 $(printf 'a\\033]0;x\\007')" 'x'; check
+          answer '200 OK' '{"gates":[{"\\u001b[2J":1}],"\\u001b[2J":1}'; check
+          answer '200 OK' '{"error":{"code":"x","errno":"EIO","message":"m\\u001b[2J","problems":[]}}'; check
+          """)
+    }
+
     @Test(arguments: ["dataless", "other"])
     func aPipeInAnotherUsersRuntimeDirectoryStopsNobody(subtype: String) async throws {
       try await succeeds(

@@ -38,7 +38,7 @@ struct UnmountCommand: ParsableCommand {
     }
     let volume = location.mount
     // Held from here on: what is asked, signalled and removed is the volume that was found.
-    let runtime = try? VolumeRuntime.open(volume)
+    let runtime = try Self.runtime(of: volume)
     let record = try? runtime?.record()
     let daemon = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
     // The runtime directory and content of a daemon that was dead, or had to be killed.
@@ -51,6 +51,15 @@ struct UnmountCommand: ParsableCommand {
     if let failure = Self.failure(daemon, volume) { throw failure }
   }
 
+  /// nil when there is none that can be trusted. - Throws: EPERM when the volume is none of this user's business.
+  private static func runtime(of volume: MountEntry) throws(ControlError) -> VolumeRuntime? {
+    do {
+      return try VolumeRuntime.open(volume)
+    } catch  where error.code == .daemonNotRunning {
+      return nil
+    }
+  }
+
   /// - Parameter daemon: By the kernel's word; what answers on the socket is asked to end, and believed nothing.
   private func end(_ volume: MountEntry, _ daemon: DaemonIdentity) throws -> UnmountAnswer.Daemon {
     do {
@@ -59,12 +68,17 @@ struct UnmountCommand: ParsableCommand {
       }
     } catch let error as ControlError where error.code == .daemonNotRunning {
       // It may be about to begin or to end; a dead one holds nothing.
-      guard case .process = daemon else {
-        try Unmounter.detachDead(volume.mountPoint)
-        return .wasDead
+      switch daemon {
+      case .process, .foreign: break
+      case .none, .elsewhere, .unknown:
+        guard Unmounter.isHeld(volume) else {
+          try Unmounter.removeIfStill(volume)
+          return .wasDead
+        }
+        return try wait(for: .unknown, volume)
       }
-    } catch let error as ControlError where [.timedOut, .remote, .malformed].contains(error.code) {
-      // It does not do what it is asked to.
+    } catch is ControlError {
+      // Whatever is said instead of an answer, and whoever says it: what is wanted of it is that it ends.
     }
     return try wait(for: daemon, volume)
   }
@@ -100,8 +114,9 @@ struct UnmountCommand: ParsableCommand {
           + "signalled; look at those of user \(volume.userID.map(String.init) ?? "unknown").")
     case .notSeen:
       return CommandFailure(
-        "\(name) is unmounted, but its daemon did not end, and cannot be seen from this pid namespace (ESRCH). "
-          + "End it where it runs: the pid in its log, on the line volume.mounted, is its own there.")
+        "\(name) is unmounted, but its daemon did not end, and cannot be seen from here (ESRCH): it is in another pid "
+          + "namespace, or hides. End it where it runs: the pid in its log, on the line volume.mounted, is its own there."
+      )
     }
   }
 }

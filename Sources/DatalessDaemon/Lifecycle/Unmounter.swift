@@ -67,6 +67,9 @@ public enum Unmounter {
     return true
   }
 
+  /// Whether somebody holds the lock of a volume, as its daemon does as long as it lives.
+  public static func isHeld(_ volume: MountEntry) -> Bool { VolumeLiveness.of(volume) == .alive }
+
   /// Removes the mount of a dead daemon; nothing happens when there is none.
   ///
   /// - Throws: `LifecycleError` when the volume's daemon lives, or the mount cannot be removed by this user.

@@ -56,6 +56,38 @@ static void hang(const char *path) {
   for (;;) pause();
 }
 
+// Answers every request with what a file holds then.
+static void say(const char *path, const char *file) {
+  int listener = listening(path);
+  ready();
+  for (;;) {
+    int connection = accept(listener, NULL, NULL);
+    char buffer[65536];
+    if (connection < 0) continue;
+    if (read(connection, buffer, sizeof buffer) > 0) {
+      int answer = open(file, O_RDONLY);
+      ssize_t count = answer < 0 ? -1 : read(answer, buffer, sizeof buffer);
+      if (count > 0) send(connection, buffer, count, MSG_NOSIGNAL);
+      close(answer);
+    }
+    close(connection);
+  }
+}
+
+// Listens, and is connected to by as many as may wait for it: connect(2) of the next fails with EAGAIN.
+static void full(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+  listening(path);
+  for (;;) {
+    int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    if (connect(connection, (struct sockaddr *)&address, sizeof address) != 0) break;
+  }
+  if (errno != EAGAIN) fail("connect");
+  ready();
+  for (;;) pause();
+}
+
 // When somebody opens the pipe to read it, puts a link to another directory in the place of the one that holds it.
 static void swap(const char *pipe, const char *directory, const char *target) {
   char away[4096];
@@ -67,13 +99,12 @@ static void swap(const char *pipe, const char *directory, const char *target) {
   close(descriptor);
 }
 
-// Holds a file as a daemon holds its lock.
-static void hold(const char *path) {
+// Holds a file as a daemon holds its lock; hidden: without the record lock by which the kernel names the holder.
+static void hold(const char *path, int hidden) {
   int descriptor = open(path, O_RDWR | O_CREAT, 0600);
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) != 0 || fcntl(descriptor, F_SETLK, &lock) != 0) {
-    fail("lock");
-  }
+  if (descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) != 0) fail("flock");
+  if (!hidden && fcntl(descriptor, F_SETLK, &lock) != 0) fail("lock");
   ready();
   for (;;) pause();
 }
@@ -82,6 +113,9 @@ int main(int count, char **arguments) {
   if (count == 4 && strcmp(arguments[1], "serve") == 0) serve(arguments[2], arguments[3]);
   if (count == 3 && strcmp(arguments[1], "hang") == 0) hang(arguments[2]);
   if (count == 5 && strcmp(arguments[1], "swap") == 0) swap(arguments[2], arguments[3], arguments[4]);
-  if (count == 3 && strcmp(arguments[1], "hold") == 0) hold(arguments[2]);
+  if (count == 3 && strcmp(arguments[1], "hold") == 0) hold(arguments[2], 0);
+  if (count == 3 && strcmp(arguments[1], "hide") == 0) hold(arguments[2], 1);
+  if (count == 4 && strcmp(arguments[1], "say") == 0) say(arguments[2], arguments[3]);
+  if (count == 3 && strcmp(arguments[1], "full") == 0) full(arguments[2]);
   return 0;
 }
