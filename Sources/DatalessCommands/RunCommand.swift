@@ -15,10 +15,10 @@ struct RunCommand: ParsableCommand {
       Mounts SOURCE on a temporary directory, runs the command with {} in its arguments replaced by that directory \
       (also in the variable DATALESS_MOUNT), unmounts whatever happens, and prints the summary and the log's path to \
       standard error. Budgets count what the command and its descendants materialize, also those that it leaves \
-      running: run waits for them (--wait-children), and with a budget for attempts that nobody waits for any more, names who \
-      is left then, ends those that use the volume, and unmounts. A signal ends the wait. Files count when the first of their \
-      content becomes local, bytes when they do, whatever becomes of the attempt; a caller that cannot be looked at counts as \
-      the command's.
+      running: run waits for them (--wait-children), and with a budget or --strict-rules for attempts that nobody waits \
+      for any more, names who is left then, ends those that use the volume, and unmounts. A signal ends the wait. Files \
+      count when the first of their content becomes local, bytes when they do, whatever becomes of the attempt; a caller \
+      that cannot be looked at counts as the command's.
 
       So that the summary can say of every file what was read of it, all reads are recorded (--observe reads): each read(2) of \
       content that is already local is a request to the daemon, without readahead: 33 times as long in steps of 4 KiB, 6 times \
@@ -30,10 +30,10 @@ struct RunCommand: ParsableCommand {
         dataless run ~/project --latency 50ms --max-files 0 -- du -s {}
 
       EXIT STATUS
-        The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 91 there is a \
-      budget, and processes or attempts that could have materialized more were left when the wait was over; 92 --strict-rules, and \
-      a rule decided nothing; 125 dataless itself failed; \
-      126 the command cannot be executed; 127 it was not found.
+        The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 91 there is a budget or \
+      --strict-rules, and processes or attempts that could have materialized more were left when the wait was over; \
+      92 --strict-rules, and a rule decided nothing; 125 dataless itself failed; 126 the command cannot be executed; \
+      127 it was not found.
       """)
 
   @Argument(
@@ -191,8 +191,8 @@ struct RunCommand: ParsableCommand {
     let limit = Int(clamping: waitChildren.nanoseconds / 1_000_000)
     var wait = session.waitForChildren(
       milliseconds: limit,
-      // Without a budget nobody asks what they bring.
-      attempts: { maxFiles == nil && maxBytes == nil ? 0 : Int(clamping: status(session)?.budget?.inFlight ?? 0) },
+      // Where nothing is expected nobody asks what they bring.
+      attempts: { !hasExpectation ? 0 : Int(clamping: status(session)?.budget?.inFlight ?? 0) },
       notice: { wait in
         Console.error(RunChildrenText.notice(wait, limit: HumanText.duration(nanoseconds: waitChildren.nanoseconds)))
       })

@@ -35,6 +35,19 @@ extension RealMounts {
       }
     }
 
+    /// A rule may decide something of it yet.
+    @Test func strictRulesWaitForAttemptsAsBudgetsDo() async throws {
+      try await withScratch { scratch in
+        try scratch.file("big", size: 400_000)
+        let scenario = try scratch.scenario(
+          "{hydration: progressive, bandwidth: 1MB/s, rules: [{name: hit, match: {path: big}, latency: 1ms}]}")
+        let finished = try await Running.run(
+          scratch, ["--strict-rules", "--scenario", scenario, "--", "sh", "-c", "head -c 10 {}/big > /dev/null"])
+        #expect(finished.status == 0, "\(finished.errorText)")
+        #expect(try Self.finishedRecord(scratch)["budgets"]?["in_flight"]?.int == 0)
+      }
+    }
+
     @Test func anAttemptThatGoesOnForTooLongIsNoPass() async throws {
       try await withScratch { scratch in
         try scratch.file("big", size: 400_000)
