@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func whatMayHangIsNotFetchedByItsReader() {
-    let fixture = EngineFixture(ScriptedStore(["a": 5000, "b": 5000], isPrompt: false))
+    let fixture = EngineFixture(ScriptedStore(["a": 5000, "b": 5000], isFastLocal: false))
     let node = fixture.node("a")
     fixture.lane.isShared.store(true, ordering: .relaxed)
     let answer = fixture.trigger(node, mayFetch: true)

@@ -80,7 +80,7 @@ import Testing
     mutating func share(_ id: UInt64) {
       guard let attempt = model.attempts[id], attempt.isRanged, attempt.transfer == nil else { return }
       let made = number()
-      let shared = content.share(generation: 1) {
+      let shared = content.lease(generation: 1) {
         RangedContent(id: made, reference: Self.reference(made), size: size)
       }
       guard let shared else {

@@ -12,7 +12,7 @@ import Testing
     "CDataless": [],
     "CYaml": [],
     "FuseKit": standard.union(["CFuse3", "Glibc"]),
-    // Glibc for one pthread mutex, see Guarded.swift.
+    // Glibc for one pthread mutex, see AdaptiveMutex.swift.
     "DatalessCore": standard.union(collections).union(["Glibc"]),
     "DatalessScenario": standard.union(["CYaml", "DatalessCore", "Glibc"]),
     "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),

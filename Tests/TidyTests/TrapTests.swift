@@ -32,7 +32,7 @@ import Testing
       "memory is overcommitted: only a limit on addresses (RLIMIT_AS) refuses 7 MiB, and then every allocation of Swift traps"
     ),
     Allowed(
-      "DatalessCore/Engine/Guarded.swift", "precondition(failure == 0",
+      "DatalessCore/Engine/AdaptiveMutex.swift", "precondition(failure == 0",
       "glibc's pthread_mutex_init allocates nothing and does not fail for this kind"),
     Allowed(
       "DatalessDaemon/Lanes/LaneThread.swift", "precondition(failure == 0",

@@ -120,7 +120,7 @@ struct ItemContent {
   ///
   /// - Parameter made: Room for the content if it had none; called then only.
   /// - Returns: nil when there is no room yet and none was made.
-  mutating func share(generation: UInt32, made: () -> RangedContent?) -> RangedContent? {
+  mutating func lease(generation: UInt32, made: () -> RangedContent?) -> RangedContent? {
     if work.parts == nil {
       guard let made = made() else { return nil }
       work.parts = made

@@ -61,9 +61,9 @@ extension Engine {
   ///
   /// - Returns: False when the attempt was given up meanwhile.
   func beginListing(_ attempt: UInt64) -> Bool {
-    var breath = Breath(timer)
+    var yielder = LockYielder(timer)
     while true {
-      breath.take()
+      yielder.yieldIfDue()
       let hasBegun: Bool? = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
         return state.namespace.beginListing(of: running.node)
@@ -93,9 +93,9 @@ extension Engine {
   /// Marks names that a renewed listing no longer has, in bounded steps.
   func dropVanishedNames(_ attempt: UInt64) {
     var cursor: NameCursor? = .start
-    var breath = Breath(timer)
+    var yielder = LockYielder(timer)
     while let position = cursor {
-      breath.take()
+      yielder.yieldIfDue()
       cursor = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
         return state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048)

@@ -16,8 +16,8 @@ extension Engine {
     }
     guard begins else { return }
     metadata.submit { [self] in
-      var breath = Breath(timer)
-      while giveBackSome() { breath.take() }
+      var yielder = LockYielder(timer)
+      while giveBackSome() { yielder.yieldIfDue() }
     }
   }
 

@@ -90,7 +90,7 @@ extension Engine {
       }
     }
     guard let job else { return }
-    if onCaller, job.isShort, isPrompt, job.lane.runOnCaller(job.work) { return }
+    if onCaller, job.isShort, isFastLocal, job.lane.runOnCaller(job.work) { return }
     job.lane.submit(job.work)
   }
 

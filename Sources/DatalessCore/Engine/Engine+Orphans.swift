@@ -3,9 +3,9 @@ extension Engine {
   /// Frees what they hold, each as soon as nobody has it open: files their content, at once; directories the names that are in them,
   /// on the metadata lane, in steps of bounded size: a directory may hold a tree.
   func dispose(_ nodes: [NodeID]) {
-    var breath = Breath(timer)
+    var yielder = LockYielder(timer)
     for node in nodes {
-      breath.take()
+      yielder.yieldIfDue()
       let isDirectory: Bool? = state.withLock { state in
         guard let index = state.namespace.index(of: node) else { return nil }
         let isDirectory = state.namespace[index].kind == .directory

@@ -9,7 +9,7 @@ extension Engine {
     _ attempts: some Sequence<UInt64>, _ body: (inout EngineState, Attempt) -> [Action]
   ) {
     var rest = attempts.makeIterator()
-    var breath = Breath(timer)
+    var yielder = LockYielder(timer)
     var isDone = false
     while !isDone {
       let actions: [Action] = state.withLock { state in
@@ -28,16 +28,16 @@ extension Engine {
         return actions
       }
       perform(actions)
-      breath.take()
+      yielder.yieldIfDue()
     }
   }
 
   /// Gives free slots to attempts that wait for one, as far as a piece of them did not come.
   func fillSlots() {
-    var breath = Breath(timer)
+    var yielder = LockYielder(timer)
     var goesOn = true
     while goesOn {
-      breath.take()
+      yielder.yieldIfDue()
       var actions = state.withLock { $0.fillSlots(timer.now) }
       goesOn = if case .fillSlots = actions.last { true } else { false }
       if goesOn { actions.removeLast() }

@@ -73,12 +73,12 @@ extension Engine {
 
   /// Starts the new listing of a directory; nil when it is not a listed one (any more).
   func beginRefresh(of directory: NodeIndex, recurses: Bool) -> (RefreshFindings.Place, StoreItem)? {
-    var breath = Breath(timer)
+    var yielder = LockYielder(timer)
     while true {
       switch state.withLock({ $0.beginRefresh(of: directory, recurses: recurses) }) {
       case .begun(let place, let item): return (place, item)
       case .notListed: return nil
-      case .indexing: breath.take()
+      case .indexing: yielder.yieldIfDue()
       }
     }
   }

@@ -133,9 +133,9 @@ extension Engine {
 
   private func renewEvictions(_ generation: UInt64, from start: NodeIndex) {
     var start = start
-    var breath = Breath(timer)
+    var yielder = LockYielder(timer)
     while true {
-      breath.take()
+      yielder.yieldIfDue()
       var found: [NodeID] = []
       let goesOn: Bool = state.withLock { state in
         guard state.planned.generation == generation, state.ending == nil else { return false }

@@ -22,14 +22,14 @@ public final class Engine: Sendable {
   let signals: any SignalProbe
   let processes: any ProcessDirectory
   /// Whether a short fetch may be done on a request thread.
-  let isPrompt: Bool
+  let isFastLocal: Bool
   /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for good.
   let passthrough: Atomic<Bool>
   /// Waiters whose pending signals will be looked at again.
   let looksWaiting = Atomic<Int>(0)
   /// Whether a rule evicts: looked at by every open.
   let plansEvictions: Atomic<Bool>
-  let state: Guarded<EngineState>
+  let state: AdaptiveMutex<EngineState>
 
   public init(
     configuration: EngineConfiguration, store: any BackingStore, content: any ContentStore, timer: any TimerLane,
@@ -42,14 +42,14 @@ public final class Engine: Sendable {
     self.timer = timer
     self.blocking = blocking
     self.metadata = metadata
-    isPrompt = store.isPrompt && content.isPrompt
+    isFastLocal = store.isFastLocal && content.isFastLocal
     passthrough = Atomic(configuration.passthrough)
     plansEvictions = Atomic(configuration.simulation.rules.decidesEviction)
     self.kernel = kernel
     self.events = events
     self.signals = signals
     self.processes = processes
-    state = Guarded(EngineState(configuration: configuration, root: store.root, events: events, now: timer.now))
+    state = AdaptiveMutex(EngineState(configuration: configuration, root: store.root, events: events, now: timer.now))
   }
 
   /// Performs what a state change asked for, in order. Called without the lock.

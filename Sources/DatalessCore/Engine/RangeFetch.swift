@@ -20,7 +20,7 @@ final class RangeFetch: AttemptJob {
   private struct Progress {
     var source: (any StoreContent)?
     var writer: (any RangeWriter)?
-    var share: RangedShare?
+    var lease: TransferLease?
     /// What is still to come, in order; nil before the first step.
     var missing: Deque<Range<Int64>>?
     var total: Int64 = 0
@@ -103,7 +103,7 @@ final class RangeFetch: AttemptJob {
   private func close(_ state: Progress) {
     state.source?.close()
     state.writer?.finish()
-    if let share = state.share { engine.endTransfer(share) }
+    if let lease = state.lease { engine.endTransfer(lease) }
   }
 
   private func fail(at offset: Int64, _ state: Progress) {
@@ -177,7 +177,7 @@ final class RangeFetch: AttemptJob {
     state.done += Int64(piece.count)
     advanceMissing(past: piece, &state)
     if isLimited, state.missing?.isEmpty != false { return nil }
-    guard try writer(&state) != nil, let share = state.share, engine.arrived(attempt, share, piece) else {
+    guard try writer(&state) != nil, let lease = state.lease, engine.arrived(attempt, lease, piece) else {
       return .gone
     }
     return nil
@@ -212,14 +212,14 @@ final class RangeFetch: AttemptJob {
   private func writer(_ state: inout Progress) throws(FSError) -> (any RangeWriter)? {
     if let writer = state.writer { return writer }
     let size = item.attributes.size
-    if state.share == nil { state.share = engine.shareContent(attempt, made: nil) }
-    if state.share == nil {
+    if state.lease == nil { state.lease = engine.leaseContent(attempt, made: nil) }
+    if state.lease == nil {
       let made = try engine.content.makeRanged(size: size)
-      state.share = engine.shareContent(attempt, made: made, generation: state.source?.generation ?? 0)
-      if state.share?.reference != made { engine.content.remove(made, size: size) }
+      state.lease = engine.leaseContent(attempt, made: made, generation: state.source?.generation ?? 0)
+      if state.lease?.reference != made { engine.content.remove(made, size: size) }
     }
-    guard let share = state.share else { return nil }
-    let writer = try engine.content.rangeWriter(share.reference, size: size)
+    guard let lease = state.lease else { return nil }
+    let writer = try engine.content.rangeWriter(lease.reference, size: size)
     state.writer = writer
     return writer
   }

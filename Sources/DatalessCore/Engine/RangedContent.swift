@@ -20,8 +20,8 @@ struct RangedContent {
   var isComplete: Bool { ranges.contains(0..<size) }
 }
 
-/// A transfer's share of a ranged content.
-struct RangedShare {
+/// A transfer's hold on a ranged content, which keeps its space from being used for another.
+struct TransferLease {
   let id: UInt64
   let node: NodeIndex
   let reference: ContentReference
@@ -155,30 +155,30 @@ extension Engine {
   ///   - made: Room for the content, if the file had none; it becomes the file's, unless another transfer came first.
   ///   - generation: Of the item that it is fetched from.
   /// - Returns: nil when the attempt has ended, or when there is no content yet and `made` is nil.
-  func shareContent(_ id: UInt64, made: ContentReference?, generation: UInt32 = 0) -> RangedShare? {
+  func leaseContent(_ id: UInt64, made: ContentReference?, generation: UInt32 = 0) -> TransferLease? {
     state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       let number = state.contents.makeNumber()
       let shared = state.updateContent(of: attempt.node) { content in
-        content.share(generation: generation) {
+        content.lease(generation: generation) {
           made.map { RangedContent(id: number, reference: $0, size: attempt.size) }
         }
       }
-      return shared.map { RangedShare(id: $0.id, node: attempt.node, reference: $0.reference) }
+      return shared.map { TransferLease(id: $0.id, node: attempt.node, reference: $0.reference) }
     }
   }
 
   /// A range has arrived and is written.
   ///
   /// - Returns: False when the attempt has ended meanwhile: the transfer stops.
-  func arrived(_ id: UInt64, _ share: RangedShare, _ range: Range<Int64>) -> Bool {
+  func arrived(_ id: UInt64, _ lease: TransferLease, _ range: Range<Int64>) -> Bool {
     let due: [Set<WaiterID>]? = state.withLock { state in
-      guard let attempt = state.attempts[id], state.updateContent(of: share.node, { $0.arrived(range, in: share.id) })
+      guard let attempt = state.attempts[id], state.updateContent(of: lease.node, { $0.arrived(range, in: lease.id) })
       else {
         return nil
       }
       state.countArrival(attempt, Int64(range.count), timer.now)
-      return state.pageWaiters[share.node]?.take(range) ?? []
+      return state.pageWaiters[lease.node]?.take(range) ?? []
     }
     guard let due else { return false }
     for waiters in due {
@@ -186,7 +186,7 @@ extension Engine {
       while !rest.isEmpty {
         let part = rest.prefix(Self.servedAtOnce)
         rest = rest.dropFirst(Self.servedAtOnce)
-        perform(state.withLock { $0.serve(part, of: share.node, timer.now) })
+        perform(state.withLock { $0.serve(part, of: lease.node, timer.now) })
       }
     }
     return true
@@ -204,10 +204,10 @@ extension Engine {
   }
 
   /// A transfer will not write any more.
-  func endTransfer(_ share: RangedShare) {
+  func endTransfer(_ lease: TransferLease) {
     let actions: [Action] = state.withLock { state in
-      if state.updateContent(of: share.node, { $0.endTransfer(in: share.id) }) { return [] }
-      return state.contents.endTransfer(in: share.id).map { [.remove($0.reference, size: $0.size)] } ?? []
+      if state.updateContent(of: lease.node, { $0.endTransfer(in: lease.id) }) { return [] }
+      return state.contents.endTransfer(in: lease.id).map { [.remove($0.reference, size: $0.size)] } ?? []
     }
     perform(actions)
   }

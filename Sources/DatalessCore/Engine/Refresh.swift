@@ -134,7 +134,7 @@ public final class Refresh: Sendable {
         engine.state.withLock { $0.refreshRoot(listed, &work.findings, engine.timer.now) }
       }
       var isCurrent = true
-      var breath = Breath(engine.timer)
+      var yielder = LockYielder(engine.timer)
       try engine.store.list(item) { (batch: ListingBatch) throws(FSError) in
         var start = 0
         while start < batch.count, isCurrent {
@@ -142,7 +142,7 @@ public final class Refresh: Sendable {
           let end = min(start + Self.batchSize, batch.count)
           isCurrent = engine.observe(batch, start..<end, place, &work.findings)
           start = end
-          breath.take()
+          yielder.yieldIfDue()
         }
         counts.withLock { $0 = work.findings.counts }
       }
@@ -151,7 +151,7 @@ public final class Refresh: Sendable {
         cursor = engine.state.withLock {
           $0.collectVanished(place, from: position, limit: 1024, &work.findings)
         }
-        breath.take()
+        yielder.yieldIfDue()
       }
       engine.tellChangedNodes()
       work.findings.counts.directories += 1
@@ -207,9 +207,9 @@ public final class Refresh: Sendable {
   private func askGenerations(
     _ deferred: inout [RefreshFindings.Deferred], _ formers: [StoreIdentity: RefreshFindings.Former]
   ) {
-    var breath = Breath(engine.timer)
+    var yielder = LockYielder(engine.timer)
     for index in deferred.indices {
-      breath.take()
+      yielder.yieldIfDue()
       let path: [UInt8]? = engine.state.withLock { state in
         guard state.needsGeneration(deferred[index], formers) else { return nil }
         let directory = state.namespace.path(of: deferred[index].place.directory)
@@ -225,12 +225,12 @@ public final class Refresh: Sendable {
     of size: Int, _ elements: [Element], _ body: (inout EngineState, ArraySlice<Element>) -> Void
   ) {
     var start = 0
-    var breath = Breath(engine.timer)
+    var yielder = LockYielder(engine.timer)
     while start < elements.count {
       let end = min(start + size, elements.count)
       engine.state.withLock { body(&$0, elements[start..<end]) }
       start = end
-      breath.take()
+      yielder.yieldIfDue()
     }
   }
 

@@ -40,7 +40,7 @@ public protocol BackingStore: Sendable {
 
   /// Whether a small file or a listing takes no longer than a local disk does, so that it may be fetched on a request
   /// thread. False for whatever may wait for another machine or another process.
-  var isPrompt: Bool { get }
+  var isFastLocal: Bool { get }
 
   /// Lists one directory, one level, in the store's own order.
   ///

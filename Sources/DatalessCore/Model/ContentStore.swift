@@ -12,8 +12,8 @@ public struct ContentReference: Sendable, Hashable, BitwiseCopyable {
 /// Content becomes visible only by `ContentWriter.commit()`: what a reference names is complete by construction, also
 /// after SIGKILL.
 public protocol ContentStore: Sendable {
-  /// As `BackingStore.isPrompt`.
-  var isPrompt: Bool { get }
+  /// As `BackingStore.isFastLocal`.
+  var isFastLocal: Bool { get }
 
   /// Starts writing the content of one file of `size` bytes (at least 1). Blocking I/O lane.
   ///

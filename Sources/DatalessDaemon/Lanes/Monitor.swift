@@ -27,7 +27,7 @@ final class Monitor<State>: @unchecked Sendable {
     condition.initialize(to: pthread_cond_t())
     var kind = pthread_mutexattr_t()
     pthread_mutexattr_init(&kind)
-    // PTHREAD_MUTEX_ADAPTIVE_NP, see `Guarded` in the core.
+    // PTHREAD_MUTEX_ADAPTIVE_NP, see `AdaptiveMutex` in the core.
     pthread_mutexattr_settype(&kind, 3)
     pthread_mutex_init(mutex, &kind)
     pthread_mutexattr_destroy(&kind)

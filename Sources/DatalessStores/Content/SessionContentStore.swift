@@ -12,7 +12,7 @@ internal import SystemPackage
 ///
 /// Thread-safe. No lock is held across a disk call, except when a new slab file is made (once per 16 GiB).
 public final class SessionContentStore: ContentStore {
-  public let isPrompt: Bool
+  public let isFastLocal: Bool
   let slabs: SlabSet
   let files: ContentFiles
   private let session: SessionDirectory
@@ -42,7 +42,7 @@ public final class SessionContentStore: ContentStore {
       throw FSError(error, "cannot start a content store in '\(session.path)'")
     }
     self.session = session
-    isPrompt = FastLocalFileSystems.contains(contentDirectory.raw)
+    isFastLocal = FastLocalFileSystems.contains(contentDirectory.raw)
     slabs = SlabSet(in: contentDirectory.raw, capacity: slabCapacity)
     files = ContentFiles(in: contentDirectory.raw, places: places)
   }

@@ -31,7 +31,7 @@ public final class LocalStore: BackingStore {
   public let protection: SourceProtection
 
   /// Whether SOURCE lies on a local file system and is all there is: with crossed mounts there may be others below it.
-  public let isPrompt: Bool
+  public let isFastLocal: Bool
 
   /// Whether the handles of its file system tell an item from a later one with the same inode number.
   let hasGenerations: Bool
@@ -65,7 +65,7 @@ public final class LocalStore: BackingStore {
     sourceName = opened.name
     protection = opened.protection
     let isLocal = FastLocalFileSystems.contains(opened.descriptor.raw)
-    isPrompt = !crossMounts && isLocal
+    isFastLocal = !crossMounts && isLocal
     hasGenerations = isLocal || FastLocalFileSystems.isNFS(opened.descriptor.raw)
     source = opened
     self.crossMounts = crossMounts

@@ -13,7 +13,7 @@ public final class SyntheticStore: BackingStore {
   public var sourceName: String { specification.description }
 
   /// Nothing is waited for: names and bytes are computed.
-  public var isPrompt: Bool { true }
+  public var isFastLocal: Bool { true }
   public var root: ItemAttributes { attributes(of: .directory(level: 0, position: 0)) }
 
   private let tree: SyntheticTree

@@ -10,7 +10,7 @@ final class MemoryContentStore: ContentStore {
     var next: UInt64 = 1
     var writers = 0
   }
-  let isPrompt = true
+  let isFastLocal = true
   let state = Mutex(State())
   let limit = Atomic<Int>(.max)
   /// Called by a commit, and by a write of a range, before it returns.

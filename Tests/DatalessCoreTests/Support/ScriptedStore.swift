@@ -23,7 +23,7 @@ final class ScriptedStore: BackingStore {
   let items: Mutex<[String: Item]>
   let root: ItemAttributes
   let sourceName = "scripted"
-  let isPrompt: Bool
+  let isFastLocal: Bool
   let opens = Atomic<Int>(0)
   let lists = Atomic<Int>(0)
   /// What listings tell, and what `generation` does; items have both.
@@ -32,8 +32,8 @@ final class ScriptedStore: BackingStore {
   /// Versions that `write` has made.
   let versions = Atomic<Int>(0)
 
-  init(_ files: [String: Int], links: [(String, to: String)] = [], isPrompt: Bool = true) {
-    self.isPrompt = isPrompt
+  init(_ files: [String: Int], links: [(String, to: String)] = [], isFastLocal: Bool = true) {
+    self.isFastLocal = isFastLocal
     var items: [String: Item] = [:]
     var inode: UInt64 = 100
     func directory(_ path: String) {

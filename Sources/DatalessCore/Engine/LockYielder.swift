@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Who waits for a mutex has to be woken first, and meanwhile a loop has taken it again: with a million names a caller waited for
 /// 200 ms (measured), although no step was longer than a millisecond. Used by one thread of a lane.
-struct Breath {
+struct LockYielder {
   private let timer: any TimerLane
   private var last: MonotonicTime
 
@@ -18,7 +18,7 @@ struct Breath {
   }
 
   /// To be called between two steps, without the lock.
-  mutating func take() {
+  mutating func yieldIfDue() {
     guard timer.now - last >= Self.work else { return }
     usleep(Self.pause)
     last = timer.now

@@ -9,7 +9,7 @@ internal import Glibc
 ///
 /// `@unchecked Sendable`: `value` and `holds` are touched only inside `withLock`, with `mutex` held, and nothing but copies of
 /// Sendable values leaves it. The mutex lives at an address of its own until the last reference is gone.
-final class Guarded<Value: ~Copyable>: @unchecked Sendable {
+final class AdaptiveMutex<Value: ~Copyable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
   /// How often the lock was taken. To be read by its holder: tests count what is done under one hold.
