@@ -313,8 +313,8 @@ reports.add(
     "isUnseen: mayHaveMore || reads.isMinimum)", "isUnseen: !FAULT && (mayHaveMore || reads.isMinimum))")
 reports.add(
     "empty-files-count", "Summary/SummaryText.swift", "99 % where all that can be was materialized",
-    "let withContent = max(0, known.files - known.emptyFiles)",
-    "let withContent = max(0, known.files - (FAULT ? 0 : known.emptyFiles))")
+    "let withContent = max(0, known.files.minus(known.emptyFiles))",
+    "let withContent = max(0, known.files.minus(FAULT ? 0 : known.emptyFiles))")
 reports.add(
     "files-by-name", "Summary/FileSummary.swift", "--sort needless does not begin with needless files",
     "(right.isNeedless ? 1 : 0, right.unread, left.path, left.age)\n          < (left.isNeedless ? 1 : 0,",
@@ -364,7 +364,7 @@ evicting.add(
     "if try await !one(child.item, &refused) { levels[levels.count - 1].keepsItems = !FAULT }")
 evicting.add(
     "refusals-pass", "DatalessCommands/Volume/TransferCommands.swift", "an eviction with refusals ends with 0",
-    "failed += result.failureCount", "failed += FAULT ? 0 : result.failureCount")
+    "failed = failed.plus(result.failureCount)", "failed = failed.plus(FAULT ? 0 : result.failureCount)")
 evicting.add(
     "unlisted-failures-are-none", "DatalessCommands/Volume/LongRequest.swift",
     "failures beyond those that are listed are not told", "if more > 0 {", "if more > 0, !FAULT {")
