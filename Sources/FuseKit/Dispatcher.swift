@@ -16,7 +16,7 @@ final class Dispatcher: Sendable {
   /// False until the INIT reply has been sent: spares every later request the negotiation's lock.
   let isInitialized = Atomic<Bool>(false)
   /// Readable once INIT is done or the loop has ended: an eventfd, so that waiting for it has a time limit.
-  let settled: Int32
+  let readiness: Int32
 
   init(
     operations: any FuseOperations, options: FuseSessionOptions, onInterrupt: @escaping @Sendable (UInt64) -> Void
@@ -25,11 +25,11 @@ final class Dispatcher: Sendable {
     self.options = options
     self.onInterrupt = onInterrupt
     negotiation = Mutex(InitNegotiation(wishes: .init(passthrough: options.passthrough)))
-    settled = cfuse_event()
+    readiness = cfuse_event()
   }
 
   deinit {
-    if settled >= 0 { close(settled) }
+    if readiness >= 0 { close(readiness) }
   }
 
   @inline(__always)
@@ -46,10 +46,10 @@ final class Dispatcher: Sendable {
 
   var features: NegotiatedFeatures? { negotiation.withLock { $0.features } }
 
-  /// Wakes those who wait for the volume to answer.
-  func settle() {
+  /// Wakes those who wait for the volume to answer, or to fail at it.
+  func endWaitForReadiness() {
     var one: UInt64 = 1
-    _ = write(settled, &one, 8)
+    _ = write(readiness, &one, 8)
   }
 
   /// Reads one request from the kernel.
@@ -99,7 +99,7 @@ final class Dispatcher: Sendable {
       guard write(device, message.baseAddress, message.count) >= 0 else { return noteReply(-errno) }
       if isInit {
         isInitialized.store(true, ordering: .releasing)
-        settle()
+        endWaitForReadiness()
       }
     }
   }

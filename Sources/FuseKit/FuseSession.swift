@@ -52,7 +52,7 @@ public final class FuseSession: Sendable {
     self.dispatcher = dispatcher
     self.raw = raw
     loop = LoopThreads(session: raw, dispatcher: dispatcher) {
-      dispatcher.settle()
+      dispatcher.endWaitForReadiness()
       onLoopEnd()
     }
   }
@@ -135,7 +135,7 @@ public final class FuseSession: Sendable {
     while true {
       let left = deadline - ContinuousClock.now
       let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
-      var wait = pollfd(fd: dispatcher.settled, events: Int16(POLLIN), revents: 0)
+      var wait = pollfd(fd: dispatcher.readiness, events: Int16(POLLIN), revents: 0)
       let result = poll(&wait, 1, Int32(clamping: max(milliseconds, 0)))
       if result < 0, errno == EINTR { continue }
       return result > 0 ? dispatcher.features : nil

@@ -22,7 +22,7 @@ import Testing
 
   @Test func onlyTheFirstOfSeveralKeysIsExpanded() throws {
     var processes = LogProcesses(keepsRecords: true)
-    processes.note(try Self.record(#"{"type":"process.seen","process":1,"pid":7,"comm":"c"}"#))
+    processes.add(try Self.record(#"{"type":"process.seen","process":1,"pid":7,"comm":"c"}"#))
     func expanded(_ line: String) throws -> String {
       String(decoding: LogExpansion().line(try Self.record(line), processes), as: UTF8.self)
     }
@@ -38,10 +38,10 @@ import Testing
   @Test func waitersAreExpandedWithinTheLimitOfALine() throws {
     var processes = LogProcesses(keepsRecords: true)
     let long = String(repeating: "x", count: 30_000)
-    processes.note(
+    processes.add(
       try Self.record(#"{"type":"process.seen","process":1,"pid":7,"comm":"c","exe":"\#(long)","argv":["\#(long)"]}"#))
     let parents = Array(repeating: "1", count: 32).joined(separator: ",")
-    processes.note(try Self.record(#"{"type":"process.seen","process":2,"pid":8,"parents":[\#(parents)]}"#))
+    processes.add(try Self.record(#"{"type":"process.seen","process":2,"pid":8,"parents":[\#(parents)]}"#))
     let waiters = Array(repeating: #"{"process":2}"#, count: 64).joined(separator: ",")
     let line = LogExpansion().line(try Self.record(#"{"waiters":[\#(waiters)]}"#), processes)
     #expect((4 << 20..<5 << 20).contains(line.count))
@@ -52,7 +52,7 @@ import Testing
   @Test func whatIsKeptOfAProcessIsWhatIsWrittenOfIt() throws {
     var processes = LogProcesses(keepsRecords: true)
     let fields = (0..<5_000).map { #""x\#($0)":1"# }.joined(separator: ",")
-    processes.note(try Self.record(#"{"type":"process.seen","process":1,"pid":7,\#(fields),"comm":"c"}"#))
+    processes.add(try Self.record(#"{"type":"process.seen","process":1,"pid":7,\#(fields),"comm":"c"}"#))
     #expect(processes[1]?.fields == bytes(#","comm":"c""#))
     #expect(processes[1]?.fieldsOfParent == bytes(#","comm":"c""#))
   }

@@ -32,7 +32,7 @@ import Testing
     var seen = Seen()
     for line in log.lines {
       let record = try #require(LogRecord(line: bytes(line)))
-      seen.processes.note(record)
+      seen.processes.add(record)
       if filter.accepts(record, seen.processes) { seen.records.append(record) }
     }
     return seen.records.map { "\($0.typeName) \($0.attempt ?? 0)" }
@@ -66,7 +66,7 @@ import Testing
     var output: [String] = []
     for line in Self.log.lines {
       let record = try #require(LogRecord(line: bytes(line)))
-      processes.note(record)
+      processes.add(record)
       output.append(String(decoding: LogExpansion().line(record, processes), as: UTF8.self))
     }
     #expect(output[0] == Self.log.lines[0])
@@ -89,7 +89,7 @@ import Testing
     var rows: [String] = []
     for line in log.lines {
       let record = try #require(LogRecord(line: bytes(line)))
-      processes.note(record)
+      processes.add(record)
       if let row = table.row(record, processes) { rows.append(LogTable.line(row)) }
     }
     return rows + table.unfinished.map { LogTable.line($0) }
@@ -157,7 +157,7 @@ import Testing
     var processes = LogProcesses(keepsRecords: true)
     let long = String(repeating: "x", count: 20_000)
     func seen(_ id: Int, _ fields: String) throws {
-      processes.note(
+      processes.add(
         try #require(LogRecord(line: bytes(#"{"type":"process.seen","process":\#(id),"pid":1,\#(fields)}"#))))
     }
     try seen(

@@ -90,7 +90,7 @@ final class LogPrinter {
 
   /// The table sees every record: a row about the end of an attempt also says how it began.
   private func show(_ record: LogRecord, _ session: inout Session) -> (isWanted: Bool, row: LogRow?) {
-    session.processes.note(record)
+    session.processes.add(record)
     let isWanted = session.filter.accepts(record, session.processes)
     return (isWanted, style.isJSON ? nil : session.table.row(record, session.processes))
   }

@@ -63,8 +63,8 @@ public struct LogProcesses: Sendable {
   /// - Parameter keepsRecords: Whether arguments and all else are needed later; else only names are kept.
   public init(keepsRecords: Bool) { self.keepsRecords = keepsRecords }
 
-  /// Takes note of the process that a record introduces, if it does. All records must be of one session.
-  public mutating func note(_ record: LogRecord) {
+  /// Adds the process that a record introduces, if it does. All records must be of one session.
+  public mutating func add(_ record: LogRecord) {
     guard record.type == .processSeen, let id = record.process else { return }
     let fields = keepsRecords ? LogExpansion.fields(of: record.json) : ([], [])
     byID[id] = Process(

@@ -44,7 +44,7 @@ struct FileDetails: Sendable {
   /// By the row in `SummaryFiles`.
   private(set) var rows: [Int: FileSummary] = [:]
 
-  mutating func note(_ row: Int, path: [UInt8], process: FileSummary.Process?) {
+  mutating func addProcess(_ row: Int, path: [UInt8], process: FileSummary.Process?) {
     with(row, path: path) { summary in
       guard let process, !summary.processes.contains(process) else { return }
       summary.processCount += 1

@@ -34,12 +34,12 @@ struct IntervalUnion: Sendable {
   private let limit: Int
   private var recent: [Interval] = []
   /// Length of what is not kept, and where it ends.
-  private var settled: Int64 = 0
+  private var past: Int64 = 0
   private var horizon = Int64.min
 
   init(limit: Int = 4_096) { self.limit = limit }
 
-  var length: Int64 { recent.reduce(settled) { $0.plus($1.end.minus($1.start)) } }
+  var length: Int64 { recent.reduce(past) { $0.plus($1.end.minus($1.start)) } }
 
   mutating func insert(from start: Int64, to end: Int64) {
     var new = Interval(start: max(start, horizon), end: end)
@@ -56,12 +56,12 @@ struct IntervalUnion: Sendable {
     }
     recent.append(new)
     recent += later.reversed()
-    if recent.count > limit { settle() }
+    if recent.count > limit { addUpOldest() }
   }
 
-  private mutating func settle() {
+  private mutating func addUpOldest() {
     let count = recent.count / 2
-    for interval in recent[..<count] { settled = settled.plus(interval.end.minus(interval.start)) }
+    for interval in recent[..<count] { past = past.plus(interval.end.minus(interval.start)) }
     horizon = recent[count - 1].end
     recent.removeFirst(count)
   }

@@ -63,7 +63,7 @@ extension SummaryBuilder {
       sections.current.failures += 1
       groups.with(process, processes: processes, isCommand: isCommand) { $0.failures += 1 }
     }
-    if let id = record.attempt { settle(id) { $0.isFinished = true } }
+    if let id = record.attempt { update(attempt: id) { $0.isFinished = true } }
   }
 
   mutating func refused(_ record: LogRecord) {

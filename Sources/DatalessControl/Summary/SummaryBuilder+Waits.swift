@@ -8,7 +8,7 @@ extension SummaryBuilder {
     let isCommand = record.json.string("trigger") == "command"
     count(
       blocked, until: end, attempt: record.attempt, process: record.process, isCommand: isCommand, isUnderWay: false)
-    if let id = record.attempt { settle(id) { $0.waiting -= 1 } }
+    if let id = record.attempt { update(attempt: id) { $0.waiting -= 1 } }
   }
 
   /// Counts waits that have not ended up to a time.
@@ -46,7 +46,7 @@ extension SummaryBuilder {
   }
 
   /// Changes an attempt, and forgets it when it and all its waits have ended.
-  mutating func settle(_ id: UInt64, _ body: (inout Attempt) -> Void) {
+  mutating func update(attempt id: UInt64, _ body: (inout Attempt) -> Void) {
     guard var attempt = attempts[id] else { return }
     body(&attempt)
     attempts[id] = attempt.isFinished && attempt.waiting <= 0 ? nil : attempt

@@ -66,7 +66,7 @@ public struct SummaryBuilder: Sendable {
     }
     header(record)
     if record.type == .processSeen {
-      processes.note(record)
+      processes.add(record)
       if let id = record.process { groups.forget(id) }
       return
     }

@@ -73,7 +73,7 @@ struct SummaryFiles: Sendable {
     by process: FileSummary.Process?
   ) -> Int {
     let row = row(of: path, names: names())
-    if isFile { details?.note(row, path: path, process: process) }
+    if isFile { details?.addProcess(row, path: path, process: process) }
     if let handle, Self.isWatched(handle), handles[handle] == nil { handles[handle] = OpenHandle(row: row) }
     versions[row].size = max(versions[row].size, size)
     let count = versions[row].attempts
@@ -196,7 +196,7 @@ struct SummaryFiles: Sendable {
   mutating func told(_ handle: HandleRecord, isOpen: Bool, groups: [Int], by processes: [FileSummary.Process?]) {
     let known = handle.number.flatMap { isOpen ? handles[$0] : handles.removeValue(forKey: $0) }
     guard let row = known?.row ?? row(of: handle) else { return }
-    for process in processes { details?.note(row, path: handle.path, process: process) }
+    for process in processes { details?.addProcess(row, path: handle.path, process: process) }
     guard isOpen, let number = handle.number else { return read(handle, row: row, groups: groups) }
     // It will be told again, with all that was read until then: once is enough.
     handles[number] = OpenHandle(row: row, record: handle, groups: groups)
@@ -211,7 +211,7 @@ struct SummaryFiles: Sendable {
 
   mutating func unseen(_ path: [UInt8], names: @autoclosure () -> [[UInt8]], by process: FileSummary.Process?) {
     let row = row(of: path, names: names())
-    details?.note(row, path: path, process: process)
+    details?.addProcess(row, path: path, process: process)
     versions[row].isUnseen = true
   }
 

@@ -38,7 +38,7 @@ final class EventLog: EventSink, ProcessSink {
 
   func processSeen(_ process: ProcessRecord) { push(.process(process), time: process.seen) }
 
-  func argumentsSettled(of process: ProcessRecord) {
+  func argumentsResolved(of process: ProcessRecord) {
     // The empty lock: the writer looks at the arguments and falls asleep under it, so it cannot do so in between.
     monitor.withLock { _ in }
     monitor.broadcast()

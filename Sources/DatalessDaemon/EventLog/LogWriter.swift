@@ -89,7 +89,7 @@ struct LogWriter: Sendable {
   private mutating func writeOut() -> Bool {
     while !lines.isEmpty {
       let result = output.write(encoder.json.bytes)
-      settle(result)
+      finishWrite(result)
       guard result.failure != nil else { break }
       if waitForRetry() { continue }
       encoder.json.removeAll()
@@ -99,8 +99,9 @@ struct LogWriter: Sendable {
     return true
   }
 
-  /// Books what a write has done, and hands the lines that are in the file to followers.
-  private mutating func settle(_ result: LogOutput.Result) {
+  /// Accounts for the records that a write brought into the file, and hands the lines that are in the file to
+  /// followers.
+  private mutating func finishWrite(_ result: LogOutput.Result) {
     let whole = lines.firstIndex { $0.end > result.consumed } ?? lines.count
     if whole > 0, !followers.isEmpty {
       let bytes = encoder.json.bytes

@@ -110,7 +110,7 @@ extension CommandRunner {
     let chosen = processes.indices.filter { all || processes[$0].holds?.isEmpty == false }
     for signal in [SIGTERM, SIGKILL] {
       for index in chosen where !processes[index].hasEnded { processes[index].end(by: signal) }
-      if settle(processes) { return }
+      if waitForEnd(of: processes) { return }
     }
   }
 
@@ -118,7 +118,7 @@ extension CommandRunner {
   ///
   /// - Returns: Whether all of them have.
   @discardableResult
-  public func settle(_ processes: [RemainingProcess]) -> Bool {
+  public func waitForEnd(of processes: [RemainingProcess]) -> Bool {
     let deadline = Deadline(milliseconds: Self.endMilliseconds)
     while true {
       reapEnded()

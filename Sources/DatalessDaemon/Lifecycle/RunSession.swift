@@ -124,7 +124,7 @@ public final class RunSession {
       try? Unmounter.detach(configuration.mountpoint)
     }
     launched.release()
-    runner.settle(children)
+    runner.waitForEnd(of: children)
     mountpoint.remove()
     StaleSessions.remove(caches: [configuration.cacheDirectory])
   }

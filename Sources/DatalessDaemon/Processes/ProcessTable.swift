@@ -207,11 +207,11 @@ final class ProcessTable: Sendable {
       let arguments = ProcessArguments.read(pid: pid, startTicks: startTicks, executable: record.executable)
       record.setArguments(
         keepsAll ? arguments : arguments.withheld(executable: record.executable), isCaller: isCaller)
-      sink.argumentsSettled(of: record)
+      sink.argumentsResolved(of: record)
     }
     guard !isAccepted else { return }
     record.setArguments(.unavailable(.late), isCaller: isCaller)
-    sink.argumentsSettled(of: record)
+    sink.argumentsResolved(of: record)
   }
 
   private func placeholder(_ reason: Unavailability, uid: UInt32, gid: UInt32) -> ProcessRecord {
@@ -250,5 +250,5 @@ protocol ProcessSink: Sendable {
   /// Called under the table's lock, once per id. Must return at once.
   func processSeen(_ process: ProcessRecord)
   /// The arguments of this process are known now, or will not be. Called on the capture lane.
-  func argumentsSettled(of process: ProcessRecord)
+  func argumentsResolved(of process: ProcessRecord)
 }

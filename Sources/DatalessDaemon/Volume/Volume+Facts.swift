@@ -15,9 +15,9 @@ extension Volume {
     let simulation = engine.simulation
     options["argv"] = .text(configuration.argumentPolicy.rawValue)
     options["profile"] = .text(simulation.profile.name)
-    Self.note(simulation.presentation, subtype: configuration.subtype, in: &options)
-    Self.note(simulation.latency, as: "latency", in: &options)
-    Self.note(simulation.directoryLatency, as: "directory_latency", in: &options)
+    Self.describe(simulation.presentation, subtype: configuration.subtype, in: &options)
+    Self.describe(simulation.latency, as: "latency", in: &options)
+    Self.describe(simulation.directoryLatency, as: "directory_latency", in: &options)
     options["hydration"] = .text(simulation.hydration.rawValue)
     options["observe"] = .text(simulation.observation.rawValue)
     options["interrupt"] = .text(simulation.interrupt.rawValue)
@@ -35,7 +35,7 @@ extension Volume {
     return options
   }
 
-  private static func note(_ presentation: Presentation, subtype: String, in options: inout [String: Fact]) {
+  private static func describe(_ presentation: Presentation, subtype: String, in options: inout [String: Fact]) {
     options["present_blocks"] = .text(presentation.blocks.rawValue)
     options["present_ctime"] = .text(presentation.changeTime.rawValue)
     options["present_seek"] = .text(presentation.seek.rawValue)
@@ -44,7 +44,7 @@ extension Volume {
   }
 
   /// A fixed delay by its length, any other by the name of its distribution: the scenario has it all.
-  private static func note(_ model: LatencyModel, as name: String, in options: inout [String: Fact]) {
+  private static func describe(_ model: LatencyModel, as name: String, in options: inout [String: Fact]) {
     if let delay = model.fixedDelay {
       options[name + "_ns"] = .number(delay)
     } else {

@@ -133,7 +133,7 @@ public final class SessionContentStore: ContentStore {
   public func openDescriptor(_ reference: ContentReference) throws(FSError) -> CInt? {
     guard case .file(let number, _) = ContentLocation(reference) else { return nil }
     do throws(Errno) {
-      return try files.openForReading(number).take()
+      return try files.openForReading(number).release()
     } catch {
       throw failure(error, "open")
     }

@@ -110,7 +110,7 @@ private struct Sweep {
         progress = true
       } catch {
         // What it still holds is for the next pass.
-        if error != .directoryNotEmpty && error != .fileExists { note(error) }
+        if error != .directoryNotEmpty && error != .fileExists { keepFirst(error) }
       }
     }
     return progress
@@ -134,7 +134,7 @@ private struct Sweep {
         try count(isMoved)
         progress = true
       } catch {
-        note(error)
+        keepFirst(error)
       }
     }
     return progress
@@ -161,7 +161,7 @@ private struct Sweep {
           if entry.type == DirectoryReader.unknownType, error == .isDirectory || error == .notPermitted {
             directories.append(entry.nameBytes)
           } else {
-            note(error)
+            keepFirst(error)
             try count(false)
           }
         }
@@ -183,5 +183,5 @@ private struct Sweep {
     if misses > missesMax { throw .ioError }
   }
 
-  private mutating func note(_ error: Errno) { failure = failure ?? error }
+  private mutating func keepFirst(_ error: Errno) { failure = failure ?? error }
 }

@@ -67,7 +67,7 @@ extension LocalStore {
     }
     if !excluded.isEmpty, excluded.contains(status.identity) { return nil }
     if !crossMounts, status.isOnOtherMount(than: rootStatus) {
-      note(mountPoint: status.identity)
+      remember(mountPoint: status.identity)
       return status.isDirectory ? mountPointAttributes(status) : nil
     }
     return status.attributes(home: root.device)

@@ -139,5 +139,5 @@ struct OpenItem: ~Copyable {
   }
 
   /// Gives the descriptor away.
-  consuming func take() -> CInt { descriptor.take() }
+  consuming func release() -> CInt { descriptor.release() }
 }

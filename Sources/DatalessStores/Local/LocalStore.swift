@@ -109,7 +109,7 @@ public final class LocalStore: BackingStore {
 
   func countUnprotectedOpen() { unprotectedOpens.add(1, ordering: .relaxed) }
   func countUnreadable() { unreadable.add(1, ordering: .relaxed) }
-  func note(mountPoint: FileIdentity) { mountPoints.withLock { _ = $0.insert(mountPoint) } }
+  func remember(mountPoint: FileIdentity) { mountPoints.withLock { _ = $0.insert(mountPoint) } }
 }
 
 /// What statvfs(3) says about the file system of a backing store.

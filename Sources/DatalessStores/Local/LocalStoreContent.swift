@@ -100,7 +100,7 @@ extension LocalStore {
     if let change = LocalStoreContent.change(from: file.attributes, to: now) { throw stale(file, change) }
     let generation = generation(opened.raw, device: now.device)
     return LocalStoreContent(
-      opened.take(), generation: generation, listed: file.attributes, home: root.device, name: file.displayPath)
+      opened.release(), generation: generation, listed: file.attributes, home: root.device, name: file.displayPath)
   }
 
   private func openFile(_ path: [UInt8]) throws(Errno) -> OwnedDescriptor {

@@ -64,7 +64,7 @@ struct SourceRoot: ~Copyable, Sendable {
     _ tree: consuming OwnedDescriptor, _ identity: FileIdentity
   ) throws(Errno) -> Result<CInt, Errno> {
     guard try FileStatus(of: tree.raw).identity == identity else { throw .staleNFSFileHandle }
-    return .success(tree.take())
+    return .success(tree.release())
   }
 
   private static func privilegedClone(of directory: CInt) throws(Errno) -> OwnedDescriptor {

@@ -138,7 +138,7 @@ struct OwnedDescriptor: ~Copyable, Sendable {
   deinit { _ = Glibc.close(raw) }
 
   /// Gives the descriptor away; nothing is closed here any more.
-  consuming func take() -> CInt {
+  consuming func release() -> CInt {
     let raw = self.raw
     discard self
     return raw

@@ -64,7 +64,7 @@ import Testing
     var table = LogTable(showsEveryType: true, showsStarts: true)
     var filter = LogFilter(types: ["materialization"], path: PathPattern(bytes("**/*.jpg")), process: bytes("tool"))
     for record in records {
-      processes.note(record)
+      processes.add(record)
       _ = filter.accepts(record, processes)
       let row = table.row(record, processes)
       #expect(row.map { isSafe(LogTable.line($0)) } ?? true, "\(note): \(TerminalText.escaped(record.line))")

@@ -123,7 +123,7 @@ import Testing
     #expect(try fixture.lines().count == 1)
     #expect(marked.values.isEmpty)
     held.setArguments(.known([[0xFF, 0x41], Array("b".utf8)], isTruncated: true), isCaller: true)
-    log.argumentsSettled(of: held)
+    log.argumentsResolved(of: held)
     #expect(marked.wait()?.first == LogFlush(lost: 0))
     let lines = try fixture.lines()
     #expect(lines.map { $0["type"]?.string } == ["handle.closed", "process.seen", "mark"])

@@ -57,7 +57,7 @@ import Testing
     for line in Self.lines {
       let parsed = DatalessControl.LogRecord(line: Array(line.utf8))
       let record = try #require(parsed)
-      known.note(record)
+      known.add(record)
       for processes in [known, LogProcesses(keepsRecords: true)] {
         let expanded = LogExpansion().line(record, processes)
         #expect(schema.problems(ofLine: expanded) == [], "\(String(decoding: expanded, as: UTF8.self))")

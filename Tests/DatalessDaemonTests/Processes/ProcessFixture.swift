@@ -8,7 +8,7 @@ struct ProcessFixture {
     let seen = TestSignal<ProcessRecord>()
     let settled = TestSignal<ProcessID>()
     func processSeen(_ process: ProcessRecord) { seen.send(process) }
-    func argumentsSettled(of process: ProcessRecord) { settled.send(process.id) }
+    func argumentsResolved(of process: ProcessRecord) { settled.send(process.id) }
   }
 
   let sink = Sink()
