@@ -22,6 +22,15 @@ log.add(
     "ancestors-not-named", "LogRecord.swift", "`log --process NAME` leaves out what NAME started",
     "chain(of: id).contains { process in", "chain(of: id).prefix(FAULT ? 1 : .max).contains { process in",
     tests=["LogViewTests"])
+log.add(
+    "second-key-expanded", "LogExpansion.swift", "a line of nested keys of one name is written without end",
+    "} else if field.value == waiters, object.bytes",
+    '} else if field.value == waiters || FAULT && object.bytes[field.key].elementsEqual("waiters".utf8), object.bytes',
+    tests=["HostileLogTests"])
+log.add(
+    "waiters-beyond-the-limit", "LogExpansion.swift", "waiters and ancestors are expanded beyond the limit of a line",
+    "if let process = processes[parent], output.count < limit {",
+    "if let process = processes[parent], FAULT || output.count < limit {", tests=["HostileLogTests"])
 
 summary = Part("Sources/DatalessControl/Summary", ["^DatalessControlTests\\."])
 summary.add(
@@ -49,6 +58,16 @@ summary.add(
     "command-read-again", "FileVersion.swift", "who reads what `dataless materialize` brought in is said to read it again",
     "materializations > 1, wasWanted else", "materializations > 1, wasWanted || FAULT else",
     tests=["SummaryVersionTests"])
+summary.add(
+    "signal-printed-raw", "SummaryText.swift", "a hostile log writes to the terminal by the name of a signal",
+    "run.signal.map { TerminalText.escaped($0) }", "run.signal.map { FAULT ? $0 : TerminalText.escaped($0) }",
+    tests=["HostileLogTests"])
+summary.add(
+    "failed-brings-nothing", "SummaryBuilder+Materializations.swift", "what stays of a failed attempt is not counted",
+    'outcome == "ok" || bytes > 0', 'outcome == "ok" || bytes > 0 && !FAULT', tests=["SummaryVersionTests"])
+summary.add(
+    "a-row-for-each-name", "SummaryFiles.swift", "a file that is read under its other name is needless",
+    "for name in names() { if let", "for name in FAULT ? [] : names() { if let", tests=["SummaryVersionTests"])
 
 text = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
 text.add(
