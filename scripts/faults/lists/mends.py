@@ -217,7 +217,7 @@ failures = Part("Sources", ["^DatalessCoreTests\\..*RecentFailure", "^DatalessDa
 failures.add(
     "strangers-are-one", "DatalessCore/Engine/RecentFailures.swift",
     "of callers of other pid namespaces one gets the other's failure",
-    "    /// 0 for a call by path.\n", "    init(node: Int, threadID: Int32, handle: UInt64) {\n"
+    "    /// 0 for a call by path.\n", "    init(node: NodeID, threadID: Int32, handle: UInt64) {\n"
     "      (self.node, self.threadID) = (node, threadID)\n"
     "      self.handle = FAULT && threadID == 0 && handle != 0 ? 1 : handle\n    }\n")
 failures.add(
