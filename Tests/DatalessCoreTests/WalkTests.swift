@@ -98,7 +98,8 @@ import Testing
     let fixture = EngineFixture(ScriptedStore(["d/first": 1, "e/first": 1]))
     for index in 0..<5000 { fixture.store.write("d/f\(index)", size: 1) }
     fixture.list("d")
-    let directory = fixture.node("d")
+    // Known to the kernel, so that it is not forgotten with its names.
+    let directory = fixture.lookUp("d")
     _ = fixture.engine.openDirectory(directory)
     fixture.store.remove("d")
     _ = fixture.refresh("")
