@@ -37,4 +37,13 @@ struct ProcessFixture {
     }
     return nil
   }
+
+  /// The arguments of a process that were withheld before, once they are known. Those of others may be read in between.
+  func knownArguments(_ id: ProcessID) -> ProcessArguments? {
+    while true {
+      let count = sink.settled.values.count
+      if let arguments = table.info(id)?.arguments, case .known = arguments { return arguments }
+      guard sink.settled.wait(count: count + 1) != nil else { return nil }
+    }
+  }
 }

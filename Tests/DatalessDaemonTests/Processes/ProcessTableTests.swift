@@ -70,11 +70,9 @@ import Testing
     #expect(fixture.table.inspect(parent.pid)?.record.id == id)
     #expect(fixture.table.info(id)?.arguments == .withheld(script: nil))
     let seen = fixture.sink.seen.values.count
-    let settled = fixture.sink.settled.values.count
     #expect(fixture.caller(parent.pid).process == id)
     #expect(fixture.sink.seen.values.dropFirst(seen).map(\.id) == [id])
-    _ = fixture.sink.settled.wait(count: settled + 1)
-    guard case .known(let list, _) = fixture.table.info(id)?.arguments else {
+    guard case .known(let list, _) = fixture.knownArguments(id) else {
       Issue.record("the arguments of a caller are not known")
       return
     }
