@@ -53,7 +53,7 @@ class Part:
         """`tests` (in the part's own modules) and `mounts` are tried before those of the part."""
         tests = [f"^({self.modules})\\..*({suites})" for suites in tests]
         self.faults.append(Fault(
-            id, os.path.join(self.folder, file), what, find, replace, [*tests, *self.tests], [*mounts, *self.mounts],
+            id, os.path.normpath(os.path.join(self.folder, file)), what, find, replace, [*tests, *self.tests], [*mounts, *self.mounts],
             equivalent))
 
 
