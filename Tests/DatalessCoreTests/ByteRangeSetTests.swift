@@ -23,6 +23,7 @@ import Testing
         #expect(ranges.missing(in: asked, limit: 1).first == ranges.missing(in: asked).first, "seed \(seed)")
         #expect(ranges.lastMissing(in: asked) == missing.last, "seed \(seed)")
         #expect(ranges.rangeCount == ranges.ranges.count, "seed \(seed)")
+        #expect(ranges.largestChunk <= (round % 2 == 0 ? 4 : 512), "seed \(seed)")
       }
       #expect(ranges.missing(in: 0..<100, limit: .max).count <= 100)
       let ordered = zip(ranges.ranges, ranges.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }

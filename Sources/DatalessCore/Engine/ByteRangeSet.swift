@@ -16,6 +16,9 @@ struct ByteRangeSet {
 
   var isEmpty: Bool { chunks.isEmpty }
 
+  /// Ranges in the largest chunk: as many as one change may have to move.
+  var largestChunk: Int { chunks.map(\.count).max() ?? 0 }
+
   /// All ranges, in order.
   var ranges: [Range<Int64>] { Array(chunks.joined()) }
 

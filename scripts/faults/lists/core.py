@@ -250,7 +250,8 @@ namespace.add(
 namespace.add(
     "whole-file-forgotten", "../Content/ItemContent.swift", "an attempt beside the one that completed a file makes it dataless",
     "if work.parts == nil, cell.state == .resident { return nil }",
-    "if work.parts == nil, cell.state == .resident, !FAULT { return nil }", tests=["ItemContentTests"])
+    "if work.parts == nil, cell.state == .resident, !FAULT { return nil }", tests=["ItemContentTests"],
+    equivalent="the ranges of a file are kept as long as an attempt is at work on it, so that `isComplete` answers first")
 namespace.add(
     "device-number-ignored", "SourceRelation.swift", "another device under the name of a device goes unnoticed",
     "guard specialDevice == listed.specialDevice else { return .version }",
