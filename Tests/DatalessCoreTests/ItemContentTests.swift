@@ -73,7 +73,7 @@ import Testing
       if model.isWhole || model.attempts.values.contains(where: { $0.range == nil }) { return }
       let id = number()
       let isRanged = content.isInRanges || isPart || random.next() % 2 == 0
-      content.begin(id, range: range)
+      content.begin(AttemptID(rawValue: id), range: range)
       model.attempts[id] = Model.Attempt(range: range, isRanged: isRanged)
     }
 
@@ -114,7 +114,8 @@ import Testing
         model.current = made
         content.commit(Self.reference(made), generation: 1)
       }
-      let dropped = content.end(id, range: attempt.range, isRanged: attempt.isRanged, isOk: isOk)
+      let dropped = content.end(
+        AttemptID(rawValue: id), range: attempt.range, isRanged: attempt.isRanged, isOk: isOk)
       if attempt.isRanged ? model.pages.count == 8 : isOk { model.isWhole = true }
       if let dropped {
         #expect(model.pages.isEmpty && model.attempts.isEmpty && !model.isWhole)

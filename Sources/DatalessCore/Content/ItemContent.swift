@@ -22,7 +22,7 @@ struct ItemContent {
     /// Content that came, or comes, in ranges: until the file is resident and nobody writes to it any more.
     fileprivate(set) var parts: RangedContent?
     /// The attempt in flight for all of it.
-    fileprivate var whole: UInt64?
+    fileprivate var whole: AttemptID?
     /// The attempts in flight for parts of it.
     fileprivate var ranges: RangeAttempts?
     /// The number of the last passthrough open since it was last known that nobody maps the content; nil: nobody does.
@@ -57,7 +57,7 @@ struct ItemContent {
   }
 
   /// The attempt in flight that brings in what a caller wants.
-  func attempt(for wanted: Range<Int64>) -> UInt64? { work.whole ?? work.ranges?.attempt(with: wanted) }
+  func attempt(for wanted: Range<Int64>) -> AttemptID? { work.whole ?? work.ranges?.attempt(with: wanted) }
 
   /// Whether a new attempt has to go by ranges: part is there, or comes.
   var isInRanges: Bool { work.parts != nil || work.ranges != nil }
@@ -65,7 +65,7 @@ struct ItemContent {
   // MARK: - Attempts
 
   /// An attempt starts. - Parameter range: What it brings in; nil: all of it.
-  mutating func begin(_ attempt: UInt64, range: Range<Int64>?) {
+  mutating func begin(_ attempt: AttemptID, range: Range<Int64>?) {
     if let range {
       work.ranges = work.ranges ?? RangeAttempts()
       work.ranges?.insert(attempt, range)
@@ -81,7 +81,7 @@ struct ItemContent {
   ///   - range: As it was begun with.
   ///   - isRanged: Whether it went by ranges, whatever it brought in.
   /// - Returns: Content to be removed that nothing names any more.
-  mutating func end(_ attempt: UInt64, range: Range<Int64>?, isRanged: Bool, isOk: Bool) -> Dropped? {
+  mutating func end(_ attempt: AttemptID, range: Range<Int64>?, isRanged: Bool, isOk: Bool) -> Dropped? {
     if work.whole == attempt { work.whole = nil }
     if let range {
       work.ranges?.remove(attempt, range)

@@ -25,7 +25,7 @@ final class Attempt {
     case stuck
   }
 
-  let id: UInt64
+  let id: AttemptID
   let node: NodeIndex
   let kind: MaterializationKind
   let path: [UInt8]
@@ -59,7 +59,7 @@ final class Attempt {
   var timers: [TimerToken] = []
 
   init(
-    id: UInt64, node: NodeIndex, kind: MaterializationKind, path: [UInt8], size: Int64, startedAt: MonotonicTime,
+    id: AttemptID, node: NodeIndex, kind: MaterializationKind, path: [UInt8], size: Int64, startedAt: MonotonicTime,
     plan: AttemptPlan
   ) {
     self.id = id

@@ -80,7 +80,7 @@ extension EngineState {
 
 /// Where a caller waits.
 struct WaiterPlace {
-  let attempt: UInt64
+  let attempt: AttemptID
   let slot: Int
   /// The page under which he is found when it arrives.
   var page: Int64?

@@ -6,7 +6,7 @@ internal import SystemPackage
 /// Entries go in by small batches, so that the engine's lock is never held for long; nobody sees them before the last.
 final class DirectoryFetch: AttemptJob {
   private let engine: Engine
-  private let attempt: UInt64
+  private let attempt: AttemptID
   private let node: NodeIndex
   private let item: StoreItem
   private let isCancelled = Atomic<Bool>(false)
@@ -14,7 +14,7 @@ final class DirectoryFetch: AttemptJob {
   /// Entries inserted under one lock: about 50 us.
   private static let batchSize = 128
 
-  init(engine: Engine, attempt: UInt64, node: NodeIndex, item: StoreItem) {
+  init(engine: Engine, attempt: AttemptID, node: NodeIndex, item: StoreItem) {
     self.engine = engine
     self.attempt = attempt
     self.node = node
@@ -60,7 +60,7 @@ extension Engine {
   /// Starts the listing, when the names that an earlier one left are findable: a renewed one looks for each.
   ///
   /// - Returns: False when the attempt was given up meanwhile.
-  func beginListing(_ attempt: UInt64) -> Bool {
+  func beginListing(_ attempt: AttemptID) -> Bool {
     var yielder = LockYielder(timer)
     while true {
       yielder.yieldIfDue()
@@ -74,7 +74,7 @@ extension Engine {
   }
 
   /// Inserts listed entries, unless the attempt was given up.
-  func insert(_ batch: ListingBatch, _ range: Range<Int>, attempt: UInt64) -> Bool {
+  func insert(_ batch: ListingBatch, _ range: Range<Int>, attempt: AttemptID) -> Bool {
     let (fits, hasChanged): (Bool, Bool) = state.withLock { state in
       guard let running = state.attempts[attempt] else { return (true, false) }
       let open = state.handles.nodesInUse
@@ -91,7 +91,7 @@ extension Engine {
   }
 
   /// Marks names that a renewed listing no longer has, in bounded steps.
-  func dropVanishedNames(_ attempt: UInt64) {
+  func dropVanishedNames(_ attempt: AttemptID) {
     var cursor: NameCursor? = .start
     var yielder = LockYielder(timer)
     while let position = cursor {

@@ -43,7 +43,7 @@ extension Engine {
   ///
   /// - Returns: How many attempts were released. ENOENT: there is no such gate.
   public func setGate(_ name: String, isOpen: Bool, by: String) -> Result<Int, FSError> {
-    let held: [UInt64]? = state.withLock { state in
+    let held: [AttemptID]? = state.withLock { state in
       guard let gate = state.gates[name] else { return nil }
       state.gates[name]?.isOpen = isOpen
       return isOpen ? Array(gate.held) : []
@@ -53,13 +53,13 @@ extension Engine {
   }
 
   /// - Parameter held: In the order in which they came.
-  private func select(_ selection: GateSelection, of held: [UInt64]) -> [UInt64] {
+  private func select(_ selection: GateSelection, of held: [AttemptID]) -> [AttemptID] {
     switch selection {
     case .all: return held
     case .first(let count): return Array(held.prefix(max(count, 0)))
-    case .attempt(let id): return held.filter { $0 == id }
+    case .attempt(let id): return held.filter { $0.rawValue == id }
     case .path(let pattern):
-      var paths: [(attempt: UInt64, path: [UInt8])] = []
+      var paths: [(attempt: AttemptID, path: [UInt8])] = []
       inPieces(held) { _, attempt in
         paths.append((attempt.id, attempt.path))
         return []
@@ -71,7 +71,7 @@ extension Engine {
 
   /// - Returns: How many were still held there.
   @discardableResult
-  func release(_ chosen: [UInt64], from name: String, _ release: GateRelease, _ by: String) -> Int {
+  func release(_ chosen: [AttemptID], from name: String, _ release: GateRelease, _ by: String) -> Int {
     var count = 0
     inPieces(chosen) { state, attempt in
       guard attempt.stage == .held, attempt.plan.gate?.value == name else { return [] }
@@ -134,7 +134,7 @@ extension EngineState {
     gates[part.value]?.held.insert(attempt.id)
     events.record(
       .materializationHeld(
-        Event.Hold(attempt: attempt.id, path: attempt.path, gate: part.value, rule: part.rule, time: now)))
+        Event.Hold(attempt: attempt.id.rawValue, path: attempt.path, gate: part.value, rule: part.rule, time: now)))
     return noteCallers(of: attempt, attempt.waiters.count)
   }
 
@@ -169,7 +169,7 @@ extension EngineState {
     events.record(
       .materializationReleased(
         Event.Release(
-          attempt: attempt.id, path: attempt.path, gate: name, by: by, errno: errno,
+          attempt: attempt.id.rawValue, path: attempt.path, gate: name, by: by, errno: errno,
           heldNanoseconds: now - attempt.stageSince, time: now)))
     switch release {
     case .proceed:

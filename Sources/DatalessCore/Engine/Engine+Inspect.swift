@@ -83,7 +83,7 @@ extension Engine {
   }
 
   /// Describes attempts that have not ended.
-  func snapshots(of attempts: some Sequence<UInt64>, waitersEach limit: Int) -> [AttemptSnapshot] {
+  func snapshots(of attempts: some Sequence<AttemptID>, waitersEach limit: Int) -> [AttemptSnapshot] {
     let now = timer.now
     var found: [AttemptSnapshot] = []
     inPieces(attempts) { state, attempt in
@@ -97,7 +97,8 @@ extension Engine {
 extension EngineState {
   func snapshot(_ attempt: Attempt, _ limit: Int, _ now: MonotonicTime) -> AttemptSnapshot {
     AttemptSnapshot(
-      attempt: attempt.id, path: attempt.path, kind: attempt.kind, size: attempt.size, stage: attempt.stage.rawValue,
+      attempt: attempt.id.rawValue, path: attempt.path, kind: attempt.kind, size: attempt.size,
+      stage: attempt.stage.rawValue,
       ageNanoseconds: now - attempt.startedAt, stageNanoseconds: now - attempt.stageSince,
       waiterCount: attempt.waiters.count,
       waiters: attempt.waiters.prefix(limit).map { waiter in

@@ -42,7 +42,7 @@ extension Engine {
   }
 
   /// The latency model's delay is over.
-  func delayElapsed(_ id: UInt64) {
+  func delayElapsed(_ id: AttemptID) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id], attempt.stage == .delayed else { return [] }
       let now = timer.now
@@ -53,7 +53,7 @@ extension Engine {
   }
 
   /// `give_up_after` has passed since the attempt started.
-  func giveUp(_ id: UInt64) {
+  func giveUp(_ id: AttemptID) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       let end = AttemptEnd(
@@ -67,7 +67,7 @@ extension Engine {
   private static let shortFetchSize: Int64 = 128 << 10
 
   /// Puts the attempt's job on its lane, or does it here.
-  func startFetch(_ id: UInt64, onCaller: Bool) {
+  func startFetch(_ id: AttemptID, onCaller: Bool) {
     let job: (lane: any BlockingLane, isShort: Bool, work: @Sendable () -> Void)? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       let item = StoreItem(path: attempt.path, attributes: state.namespace.attributes(of: attempt.node))
@@ -98,7 +98,7 @@ extension Engine {
   ///
   /// - Parameter generation: Of the item that was fetched.
   /// - Returns: False when the attempt was given up meanwhile; the caller then drops the content.
-  func fetched(_ id: UInt64, reference: ContentReference, generation: UInt32, storeNanoseconds: Int64) -> Bool {
+  func fetched(_ id: AttemptID, reference: ContentReference, generation: UInt32, storeNanoseconds: Int64) -> Bool {
     let actions: [Action]? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       state.updateContent(of: attempt.node) { $0.commit(reference, generation: generation) }
@@ -112,7 +112,7 @@ extension Engine {
   }
 
   /// A directory's listing is complete in the namespace.
-  func listed(_ id: UInt64, entries: Int, generation: UInt32, storeNanoseconds: Int64) {
+  func listed(_ id: AttemptID, entries: Int, generation: UInt32, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       state.updateContent(of: attempt.node) { $0.commit(ContentReference(rawValue: 0), generation: generation) }
@@ -125,7 +125,7 @@ extension Engine {
   /// The attempt failed; its errno goes to every waiter.
   ///
   /// - Parameter rule: The rule that staged the failure; nil for a real one.
-  func failed(_ id: UInt64, _ error: FSError, rule: String? = nil, storeNanoseconds: Int64) {
+  func failed(_ id: AttemptID, _ error: FSError, rule: String? = nil, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       // What a rule names stays as named, but for another version, for which the profile has an errno.
@@ -143,7 +143,7 @@ extension Engine {
   }
 
   /// The fetch came to the byte from which on nothing arrives any more.
-  func stuck(_ id: UInt64) {
+  func stuck(_ id: AttemptID) {
     state.withLock { state in
       state.attempts[id]?.stage = .stuck
       state.attempts[id]?.job = nil

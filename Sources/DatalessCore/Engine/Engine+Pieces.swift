@@ -6,7 +6,7 @@ extension Engine {
 
   /// Looks at attempts that have not ended, in the order given, and does what follows after each piece.
   func inPieces(
-    _ attempts: some Sequence<UInt64>, _ body: (inout EngineState, Attempt) -> [Action]
+    _ attempts: some Sequence<AttemptID>, _ body: (inout EngineState, Attempt) -> [Action]
   ) {
     var rest = attempts.makeIterator()
     var yielder = LockYielder(timer)

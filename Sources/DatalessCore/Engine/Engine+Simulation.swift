@@ -65,11 +65,11 @@ extension EngineState {
   /// Makes the gates that rules name, keeps those there are, and removes others.
   ///
   /// - Returns: Calls that tell the watchers of those, and what they held, which is to be let go.
-  mutating func renewGates() -> ([Action], released: [(gate: String, held: Set<UInt64>)]) {
+  mutating func renewGates() -> ([Action], released: [(gate: String, held: Set<AttemptID>)]) {
     var names: Set<String> = []
     for rule in simulation.rules.rules { if let name = rule.effects.gate { names.insert(name) } }
     var actions: [Action] = []
-    var released: [(gate: String, held: Set<UInt64>)] = []
+    var released: [(gate: String, held: Set<AttemptID>)] = []
     for name in gates.keys where !names.contains(name) {
       actions += takeWatchers(of: name)
       if let gate = gates.removeValue(forKey: name), !gate.held.isEmpty { released.append((name, gate.held)) }

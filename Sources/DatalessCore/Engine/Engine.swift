@@ -89,7 +89,7 @@ extension Engine {
   }
 
   /// A timer of an attempt is taken back when the attempt ends; at once when it has ended already.
-  private func keep(_ token: TimerToken, of id: UInt64) {
+  private func keep(_ token: TimerToken, of id: AttemptID) {
     let isLate: Bool = state.withLock { state in
       guard let attempt = state.attempts[id] else { return true }
       attempt.timers.append(token)
@@ -104,10 +104,10 @@ enum Action {
   case invalidateAttributes(NodeID)
   case complete(Waiter, WaitResult)
   case call(@Sendable () -> Void)
-  case delay(attempt: UInt64, until: MonotonicTime)
-  case giveUp(attempt: UInt64, at: MonotonicTime)
+  case delay(attempt: AttemptID, until: MonotonicTime)
+  case giveUp(attempt: AttemptID, at: MonotonicTime)
   case cancelTimer(TimerToken)
-  case fetch(UInt64)
+  case fetch(AttemptID)
   case cancel(any AttemptJob)
   case remove(ContentReference, size: Int64)
   /// A file without a name, which may hold content.
@@ -130,7 +130,7 @@ public protocol SignalProbe: Sendable {
 struct EngineState: ~Copyable {
   let events: any EventSink
   var namespace: Namespace
-  var attempts: [UInt64: Attempt] = [:]
+  var attempts: [AttemptID: Attempt] = [:]
   var contents = ItemContents()
   /// Who keeps indices past a hold of the lock, and whether names and nodes are being given back: `Engine+Forgetting`.
   var pins = 0
@@ -161,7 +161,7 @@ struct EngineState: ~Copyable {
   /// Attempts that hold a slot (`concurrency`), and those that wait for one.
   var slotsInUse = 0
   var isFillingSlots = false
-  var queue: Deque<UInt64> = []
+  var queue: Deque<AttemptID> = []
   /// Files that rules want evicted.
   var planned = PlannedEvictions()
   /// Refreshes: the first runs, the others wait.

@@ -115,7 +115,7 @@ extension EngineState {
   private mutating func startAttempt(
     _ position: NodeIndex, _ waiter: Waiter, _ decision: Decision, _ now: MonotonicTime
   ) -> Attempt {
-    let id = nextAttempt
+    let id = AttemptID(rawValue: nextAttempt)
     let record = namespace[position]
     let kind = record.materializationKind
     let path = namespace.path(of: position)
@@ -146,12 +146,12 @@ extension EngineState {
 
   /// A trigger as the log shows it, before it has changed anything. - Parameter attempt: nil for a refused one.
   private func started(
-    _ position: NodeIndex, _ waiter: Waiter, attempt: UInt64?, _ now: MonotonicTime
+    _ position: NodeIndex, _ waiter: Waiter, attempt: AttemptID?, _ now: MonotonicTime
   ) -> Event.MaterializationStarted {
     let record = namespace[position]
     let request = waiter.request
     var event = Event.MaterializationStarted(
-      attempt: attempt ?? 0, path: namespace.path(of: position), inode: record.inode,
+      attempt: attempt?.rawValue ?? 0, path: namespace.path(of: position), inode: record.inode,
       kind: record.kind == .directory ? .directory : .file, size: record.size, trigger: request.trigger,
       caller: request.caller, offset: request.offset, length: request.length, handle: request.handle,
       openFlags: request.openFlags ?? request.handle.flatMap { handles[$0]?.openFlags }, io: request.io,

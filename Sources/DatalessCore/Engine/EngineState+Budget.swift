@@ -51,7 +51,7 @@ extension EngineState {
     ] {
       guard let limit, used > limit, !totals.exceeded.contains(where: { $0.budget == name }) else { continue }
       let exceeded = Event.BudgetExceeded(
-        budget: name, limit: limit, used: used, attempt: attempt.id, path: attempt.path, caller: culprit,
+        budget: name, limit: limit, used: used, attempt: attempt.id.rawValue, path: attempt.path, caller: culprit,
         time: now)
       totals.exceeded.append(exceeded)
       events.record(.budgetExceeded(exceeded))

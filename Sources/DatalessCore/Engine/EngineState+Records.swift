@@ -3,10 +3,10 @@ internal import SystemPackage
 /// What an attempt leaves behind: records, totals, budget, failures remembered for the kernel's repeats.
 extension EngineState {
   func waitRecord(
-    _ attempt: UInt64, _ waiter: Waiter, _ outcome: Outcome?, _ now: MonotonicTime
+    _ attempt: AttemptID, _ waiter: Waiter, _ outcome: Outcome?, _ now: MonotonicTime
   ) -> Event.WaitRecord {
     Event.WaitRecord(
-      attempt: attempt, caller: waiter.request.caller, trigger: waiter.request.trigger,
+      attempt: attempt.rawValue, caller: waiter.request.caller, trigger: waiter.request.trigger,
       offset: waiter.request.offset, length: waiter.request.length,
       blockedNanoseconds: outcome == nil ? nil : now - waiter.since, outcome: outcome, time: now)
   }
@@ -24,7 +24,8 @@ extension EngineState {
     }
     return .materializationFinished(
       Event.MaterializationFinished(
-        attempt: attempt.id, path: attempt.path, kind: attempt.kind, bytes: attempt.brought, entries: end.entries,
+        attempt: attempt.id.rawValue, path: attempt.path, kind: attempt.kind, bytes: attempt.brought,
+        entries: end.entries,
         outcome: end.outcome, message: end.message, rule: end.rule,
         requestedDelayNanoseconds: attempt.plan.requestedDelay, delayNanoseconds: delay, heldNanoseconds: held,
         queuedNanoseconds: queued, storeNanoseconds: end.storeNanoseconds,

@@ -8,7 +8,7 @@ internal import SystemPackage
 final class FileFetch: AttemptJob {
   private let engine: Engine
   private let paced: PacedStep
-  private let attempt: UInt64
+  private let attempt: AttemptID
   private let item: StoreItem
   private let pace: Pace
   private let fault: Decision.Part<Fault>?
@@ -52,7 +52,7 @@ final class FileFetch: AttemptJob {
   /// How many runs of data one step copies: a sparse file may have millions of small ones.
   private static let stepRuns = 256
 
-  init(engine: Engine, attempt: UInt64, item: StoreItem, pace: Pace, fault: Decision.Part<Fault>?) {
+  init(engine: Engine, attempt: AttemptID, item: StoreItem, pace: Pace, fault: Decision.Part<Fault>?) {
     self.pace = pace
     self.fault = fault
     self.engine = engine

@@ -3,7 +3,7 @@ struct Gate {
   /// An open gate lets every attempt pass.
   var isOpen = false
   /// The attempts held, by their ids, which rise.
-  var held: Set<UInt64> = []
+  var held: Set<AttemptID> = []
   /// Waiters of those attempts: the callers blocked here.
   var callers = 0
   /// Who waits until so many callers are blocked.

@@ -1,9 +1,9 @@
 /// The attempts in flight for parts of one file, found by where they are: of thousands, in constant time.
 struct RangeAttempts {
   /// By page, the attempt that reaches furthest of those that bring the page in.
-  private var owners: [Int64: (id: UInt64, end: Int64)] = [:]
+  private var owners: [Int64: (id: AttemptID, end: Int64)] = [:]
   /// Attempts of so many pages that they are not entered under each.
-  private var wide: [UInt64: Range<Int64>] = [:]
+  private var wide: [AttemptID: Range<Int64>] = [:]
   private var count = 0
 
   /// LIMIT: pages of an attempt that is entered under each; the kernel asks for 1 MiB at most.
@@ -16,7 +16,7 @@ struct RangeAttempts {
   }
 
   /// - Parameter range: Begins with a page.
-  mutating func insert(_ id: UInt64, _ range: Range<Int64>) {
+  mutating func insert(_ id: AttemptID, _ range: Range<Int64>) {
     count += 1
     let pages = Self.pages(range)
     guard pages.upperBound - pages.lowerBound < Self.pagesMax else {
@@ -28,7 +28,7 @@ struct RangeAttempts {
     }
   }
 
-  mutating func remove(_ id: UInt64, _ range: Range<Int64>) {
+  mutating func remove(_ id: AttemptID, _ range: Range<Int64>) {
     count -= 1
     guard wide.removeValue(forKey: id) == nil else { return }
     for page in Self.pages(range) where owners[page]?.id == id { owners[page] = nil }
@@ -36,7 +36,7 @@ struct RangeAttempts {
 
   /// An attempt that brings all of a range in. Of several that overlap one may be missed when another has ended: then a
   /// page is brought in twice.
-  func attempt(with range: Range<Int64>) -> UInt64? {
+  func attempt(with range: Range<Int64>) -> AttemptID? {
     if let owner = owners[range.lowerBound / EngineState.rangeUnit], owner.end >= range.upperBound { return owner.id }
     return wide.first { $0.value.contains(range) }?.key
   }

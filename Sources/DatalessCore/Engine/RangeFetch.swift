@@ -9,7 +9,7 @@ internal import SystemPackage
 final class RangeFetch: AttemptJob {
   private let engine: Engine
   private let paced: PacedStep
-  private let attempt: UInt64
+  private let attempt: AttemptID
   private let item: StoreItem
   private let pace: FileFetch.Pace
   private let fault: Decision.Part<Fault>?
@@ -46,7 +46,7 @@ final class RangeFetch: AttemptJob {
   private static let stepSize: Int64 = 8 << 20
   private static let stepRuns = 256
 
-  init(engine: Engine, attempt: UInt64, item: StoreItem, pace: FileFetch.Pace, fault: Decision.Part<Fault>?) {
+  init(engine: Engine, attempt: AttemptID, item: StoreItem, pace: FileFetch.Pace, fault: Decision.Part<Fault>?) {
     self.engine = engine
     paced = PacedStep(engine)
     self.attempt = attempt

@@ -121,7 +121,7 @@ extension EngineState {
 
 extension Engine {
   /// What is missing of an attempt's range, in the order in which it is to come; nil when the attempt has ended.
-  func missingRanges(_ id: UInt64) -> [Range<Int64>]? {
+  func missingRanges(_ id: AttemptID) -> [Range<Int64>]? {
     var missing: [Range<Int64>] = []
     var first: Int64?
     var cursor: Int64? = 0
@@ -155,7 +155,7 @@ extension Engine {
   ///   - made: Room for the content, if the file had none; it becomes the file's, unless another transfer came first.
   ///   - generation: Of the item that it is fetched from.
   /// - Returns: nil when the attempt has ended, or when there is no content yet and `made` is nil.
-  func leaseContent(_ id: UInt64, made: ContentReference?, generation: UInt32 = 0) -> TransferLease? {
+  func leaseContent(_ id: AttemptID, made: ContentReference?, generation: UInt32 = 0) -> TransferLease? {
     state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       let number = state.contents.makeNumber()
@@ -171,7 +171,7 @@ extension Engine {
   /// A range has arrived and is written.
   ///
   /// - Returns: False when the attempt has ended meanwhile: the transfer stops.
-  func arrived(_ id: UInt64, _ lease: TransferLease, _ range: Range<Int64>) -> Bool {
+  func arrived(_ id: AttemptID, _ lease: TransferLease, _ range: Range<Int64>) -> Bool {
     let due: [Set<WaiterID>]? = state.withLock { state in
       guard let attempt = state.attempts[id], state.updateContent(of: lease.node, { $0.arrived(range, in: lease.id) })
       else {
@@ -193,7 +193,7 @@ extension Engine {
   }
 
   /// Everything the attempt asked for is there.
-  func rangesArrived(_ id: UInt64, storeNanoseconds: Int64) {
+  func rangesArrived(_ id: AttemptID, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       let now = timer.now
