@@ -92,7 +92,7 @@ import Testing
     #expect(opened.value == 0, "not on the thread that tells the kernel")
     fixture.lane.runAll()
     #expect(opened.value == 3)
-    #expect(fixture.engine.state.withLock { $0.dropping.isEmpty && $0.storeCalls.isEmpty })
+    #expect(fixture.engine.state.withLock { $0.pageDrops.isEmpty && $0.calls.parkedCount == 0 })
     guard case .resident = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
       Issue.record("it can be opened again")
       return

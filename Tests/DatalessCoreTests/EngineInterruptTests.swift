@@ -58,7 +58,7 @@ import Testing
     fixture.timer.advance(milliseconds: milliseconds)
     let answer = fixture.trigger(node, waiter: waiter)
     #expect(answer.errno == "EINTR" && answer.count == 1)
-    #expect(fixture.engine.state.withLock { $0.expected.isEmpty && $0.attempts.isEmpty })
+    #expect(fixture.engine.state.withLock { $0.calls.announcedCount == 0 && $0.attempts.isEmpty })
     fixture.lane.runAll()
     #expect(fixture.store.opens.load(ordering: .relaxed) == 0 && fixture.timer.pending == 0)
   }
@@ -108,7 +108,7 @@ import Testing
     let waiters = (0..<1_000).map { _ in fixture.makeWaiter() }
     for waiter in waiters {
       fixture.engine.expect(waiter)
-      #expect(fixture.engine.state.withLock { $0.expected.count == 1 })
+      #expect(fixture.engine.state.withLock { $0.calls.announcedCount == 1 })
       let answer = fixture.trigger(node, waiter: waiter)
       fixture.lane.runAll()
       #expect(answer.isReady)
@@ -124,7 +124,7 @@ import Testing
     fixture.engine.extendedAttribute([65], of: node, threadID: 10, waiter: waiters[1]) { _ in }
     fixture.engine.waitForEviction(node, threadID: 10, waiter: waiters[2]) { _ in }
     #expect(fixture.trigger(node, waiter: waiters[3]).isReady)
-    #expect(fixture.engine.state.withLock { $0.expected.isEmpty })
+    #expect(fixture.engine.state.withLock { $0.calls.announcedCount == 0 })
     #expect(fixture.timer.pending == 0)
   }
 

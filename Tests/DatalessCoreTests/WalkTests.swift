@@ -115,7 +115,7 @@ import Testing
     fixture.trigger(listed, TriggerRequest(trigger: .readdir, caller: EngineFixture.caller()))
     fixture.lane.runAll()
     #expect(fixture.names("e").count == 5003)
-    #expect(fixture.engine.state.withLock { $0.pins } == 0)
+    #expect(fixture.engine.state.withLock { $0.reclamation.pins } == 0)
     #expect(fixture.engine.counts.files == 5001)
   }
 }

@@ -79,8 +79,7 @@ extension Engine {
 
   /// The kernel has dropped the pages of an evicted file: it may be opened again.
   private func endDrop(of node: NodeID) {
-    let waiting = state.withLock { $0.dropping.removeValue(forKey: node) } ?? []
-    for goOn in waiting { goOn() }
+    for goOn in state.withLock({ $0.pageDrops.end(of: node) }) { goOn() }
   }
 
   private func refuse(
@@ -159,7 +158,7 @@ extension EngineState {
       let message = "the file has \(record.linkCount) names (hard links)"
       return .refused(FSError(.tooManyLinks, message), kind: kind)
     }
-    if dropping[node] != nil {
+    if pageDrops.isUnderWay(of: node) {
       return .refused(FSError(.resourceBusy, "the pages of an earlier eviction are being dropped"), kind: kind)
     }
     let open = handles.count(of: position)
@@ -177,7 +176,7 @@ extension EngineState {
       guard let dropped = evictContent(of: position) else { return .nothing }
       // A READ of it that waits, at a gate perhaps, has its page locked in the kernel, and the drop would wait for that page, with
       // every other drop behind it. Nobody has it open, so there is none; nobody opens it before the drop is done, so none comes.
-      dropping[node] = []
+      pageDrops.begin(of: node)
       return .file(
         dropped.reference, size: record.size, bytes: dropped.bytes, path: path,
         newVersion: namespace.giveUpRetained(position))
@@ -190,7 +189,7 @@ extension EngineState {
     }
     _ = evictContent(of: position)
     // Until the kernel was told of its names.
-    pins += 1
+    reclamation.pin()
     return .directory(path: path)
   }
 

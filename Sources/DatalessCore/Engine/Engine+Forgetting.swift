@@ -9,12 +9,7 @@ extension Engine {
 
   /// Begins to give back, unless there is nothing, or that goes on already.
   func giveBackLeftovers() {
-    let begins: Bool = state.withLock { state in
-      guard state.mayGiveBack, !state.isGivingBack else { return false }
-      state.isGivingBack = true
-      return true
-    }
-    guard begins else { return }
+    guard state.withLock({ $0.reclamation.begin($0.hasReclaimable) }) else { return }
     metadata.submit { [self] in
       var yielder = LockYielder(timer)
       while giveBackSome() { yielder.yieldIfDue() }
@@ -24,8 +19,7 @@ extension Engine {
   /// - Returns: Whether there is more.
   private func giveBackSome() -> Bool {
     state.withLock { state in
-      state.isGivingBack = state.mayGiveBack
-      guard state.isGivingBack else { return false }
+      guard state.reclamation.goOn(state.hasReclaimable) else { return false }
       let (handles, contents) = (state.handles.nodesInUse, state.contents)
       state.namespace.giveBackSome(limit: Self.giveBackStep) { handles.contains($0) || contents.isAtWork(on: $0) }
       return true
@@ -43,11 +37,12 @@ extension Engine {
 
   /// Takes a pin back.
   func unpin() {
-    state.withLock { $0.pins -= 1 }
+    state.withLock { $0.reclamation.unpin() }
     giveBackLeftovers()
   }
 }
 
 extension EngineState {
-  var mayGiveBack: Bool { pins == 0 && ending == nil && namespace.hasLeftovers }
+  /// Whether names or items that are gone have places to be given back: not any more when the volume ends.
+  var hasReclaimable: Bool { ending == nil && namespace.hasLeftovers }
 }

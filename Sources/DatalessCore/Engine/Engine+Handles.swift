@@ -75,7 +75,7 @@ extension Engine {
       let record = state.namespace[position]
       // The kernel still knew a name of it. It looks the name up again then, and opens what has it now.
       if record.isOrphan { return .failed(.staleNFSFileHandle) }
-      if !state.dropping.isEmpty, state.dropping[node] != nil { return .isBeingEvicted }
+      if state.pageDrops.isUnderWay(of: node) { return .isBeingEvicted }
       let isResident = record.kind != .file || record.state == .resident
       if !isResident, state.simulation.profile.files.contains(.open) { return .needsMaterialization }
       state.namespace.count(.open, of: position)

@@ -8,7 +8,7 @@ extension Engine {
   ///
   /// Called before the interrupt can come, and followed by the one call that takes the waiter: `materialize`, `readLink`,
   /// `extendedAttribute`, `extendedAttributeNames` or `waitForEviction`.
-  public func expect(_ waiter: WaiterID) { state.withLock { $0.expected[waiter] = false } }
+  public func expect(_ waiter: WaiterID) { state.withLock { $0.calls.announce(waiter) } }
 
   /// A signal is pending for a waiting caller (FUSE_INTERRUPT). Ends its wait with EINTR if the interrupt mode says so;
   /// otherwise looks again every 100 ms until the reply, because the kernel does not ask a second time.
@@ -20,11 +20,11 @@ extension Engine {
       let threadID: Int32?
       if let place = state.attemptOfWaiter[waiter] {
         threadID = state.attempts[place.attempt]?.waiters[place.slot]?.request.caller.threadID
-      } else if let call = state.storeCalls[waiter] {
-        threadID = call.threadID
+      } else if let caller = state.calls.threadID(of: waiter) {
+        threadID = caller
       } else {
         threadID = nil
-        if state.expected[waiter] != nil { state.expected[waiter] = true }
+        state.calls.interruptAnnounced(waiter)
       }
       return threadID.map { ($0, state.simulation.interrupt) }
     }
@@ -52,7 +52,7 @@ extension Engine {
   /// Ends one wait with an error. The attempt goes on while another waiter remains, else it is cancelled.
   public func leave(_ waiter: WaiterID, _ error: FSError) {
     let actions: [Action] = state.withLock { state in
-      if let call = state.storeCalls.removeValue(forKey: waiter) { return [.call({ call.fail(error) })] }
+      if let call = state.calls.claim(waiter) { return [.call({ call.fail(error) })] }
       return state.leave(waiter, error, timer.now)
     }
     perform(actions)
@@ -63,23 +63,14 @@ extension Engine {
     // From here on no attempt begins.
     let (calls, attempts, actions) = state.withLock { state in
       state.ending = error
-      var calls: [WaiterID: EngineState.StoreCall] = [:]
-      swap(&calls, &state.storeCalls)
-      let refreshes = state.refreshes.map { refresh in Action.call({ refresh.abort(error) }) }
-      return (calls, Array(state.attempts.keys), state.takeGateWatchers() + refreshes)
+      let refreshes = state.refreshes.all.map { refresh in Action.call({ refresh.abort(error) }) }
+      return (state.calls.claimAll(), Array(state.attempts.keys), state.takeGateWatchers() + refreshes)
     }
-    for call in calls.values { call.fail(error) }
+    for call in calls { call.fail(error) }
     inPieces(attempts.sorted()) { state, attempt in
       let end = AttemptEnd(outcome: .failed(error.errno), message: error.message)
       return (attempt.job.map { [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)
     }
     perform(actions)
   }
-}
-
-extension EngineState {
-  /// The engine has taken a waiter: parked it, or answered its request.
-  ///
-  /// - Returns: Whether it was interrupted before. One that is parked is to be looked at now.
-  mutating func takeExpected(_ waiter: WaiterID) -> Bool { expected.removeValue(forKey: waiter) ?? false }
 }

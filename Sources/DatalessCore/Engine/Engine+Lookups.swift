@@ -55,7 +55,7 @@ extension Engine {
           guard let position = state.namespace.index(of: node) else { continue }
           state.namespace.giveBack(count, of: position)
         }
-        return state.mayGiveBack && !state.isGivingBack
+        return state.reclamation.isDue(state.hasReclaimable)
       }
       if hasLeftovers { giveBackLeftovers() }
     }

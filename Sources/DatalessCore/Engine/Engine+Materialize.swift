@@ -25,7 +25,7 @@ extension Engine {
         let step = state.admit(
           node, Waiter(id: waiter, request: request, since: now, completion: completion), verdict, now)
         guard case .settled = step else { return (step, false) }
-        return (step, state.takeExpected(waiter))
+        return (step, state.calls.receive(waiter))
       }
       switch step {
       case .settled(let admission, let actions):

@@ -10,7 +10,7 @@ extension Engine {
         guard let index = state.namespace.index(of: node) else { return nil }
         let isDirectory = state.namespace[index].kind == .directory
         // For `dropNames`, which keeps a name's place between two holds of the lock.
-        if isDirectory { state.pins += 1 }
+        if isDirectory { state.reclamation.pin() }
         return isDirectory
       }
       guard let isDirectory else { continue }

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import SystemPackage
 
 extension Engine {
@@ -21,9 +20,8 @@ extension Engine {
     let (error, isFirst): (FSError?, Bool) = state.withLock { state in
       if let ending = state.ending { return (ending, false) }
       if state.simulation.isOffline { return (FSError(.timedOut, "the store is offline"), false) }
-      state.refreshes.append(refresh)
-      state.pins += 1
-      return (nil, state.refreshes.count == 1)
+      state.reclamation.pin()
+      return (nil, state.refreshes.add(refresh))
     }
     if let error { refresh.abort(error) }
     if isFirst { metadata.submit { refresh.step() } }
@@ -31,32 +29,21 @@ extension Engine {
   }
 
   func refreshEnded(_ refresh: Refresh) {
-    let next: Refresh? = state.withLock { state in
-      guard state.refreshes.first === refresh else { return nil }
-      state.refreshes.removeFirst()
-      return state.refreshes.first
-    }
+    let next = state.withLock { $0.refreshes.remove(refresh) }
     unpin()
     if let next { metadata.submit { next.step() } }
   }
 
   /// Begins, changes or ends the poll, as the simulation has it. Called at the start and when it was changed.
   public func schedulePoll() {
-    let due: (generation: UInt64, at: MonotonicTime)? = state.withLock { state in
-      guard state.simulation.poll != state.pollInterval else { return nil }
-      state.pollInterval = state.simulation.poll
-      state.pollGeneration += 1
-      return state.pollInterval.map { (state.pollGeneration, timer.now + $0) }
-    }
-    if let due { schedulePoll(due.generation, at: due.at) }
+    if let poll = state.withLock({ $0.refreshes.setPoll($0.simulation.poll) }) { schedule(poll) }
   }
 
-  private func schedulePoll(_ generation: UInt64, at deadline: MonotonicTime) {
-    timer.schedule(at: deadline) { [self] in
-      guard state.withLock({ $0.pollGeneration == generation && $0.ending == nil }) else { return }
+  private func schedule(_ poll: RefreshQueue.Poll) {
+    timer.schedule(at: timer.now + poll.interval) { [self] in
+      guard state.withLock({ $0.refreshes.isWanted(poll) && $0.ending == nil }) else { return }
       refresh([[]], by: .poll) { [self] _ in
-        let interval = state.withLock { $0.pollGeneration == generation ? $0.pollInterval : nil }
-        if let interval { schedulePoll(generation, at: timer.now + interval) }
+        if state.withLock({ $0.refreshes.isWanted(poll) }) { schedule(poll) }
       }
     }
   }

@@ -50,12 +50,12 @@ extension Engine {
     _ call: @escaping @Sendable (any BackingStore, StoreItem) throws(FSError) -> [UInt8]
   ) {
     let (item, isInterrupted): (Result<StoreItem, FSError>, Bool) = state.withLock { state in
-      let isInterrupted = state.takeExpected(waiter)
+      let isInterrupted = state.calls.receive(waiter)
       if let ending = state.ending { return (.failure(ending), false) }
       guard let position = state.namespace.index(of: node) else {
         return (.failure(FSError(.staleNFSFileHandle, "no such item on this volume")), false)
       }
-      state.storeCalls[waiter] = EngineState.StoreCall(threadID: threadID, fail: { completion(.failure($0)) })
+      state.calls.park(waiter, PendingCalls.Call(threadID: threadID, fail: { completion(.failure($0)) }))
       let item = StoreItem(
         path: state.namespace.path(of: position), attributes: state.namespace.attributes(of: position))
       return (.success(item), isInterrupted)
@@ -71,7 +71,7 @@ extension Engine {
         } catch {
           result = .failure(error)
         }
-        if state.withLock({ $0.storeCalls.removeValue(forKey: waiter) != nil }) { completion(result) }
+        if state.withLock({ $0.calls.claim(waiter) != nil }) { completion(result) }
       }
     }
   }

@@ -96,20 +96,19 @@ extension Engine {
     // Not on the notifier lane, which others' evictions wait for.
     let goOn: @Sendable () -> Void = { [self] in
       metadata.submit { [self] in
-        if state.withLock({ $0.storeCalls.removeValue(forKey: waiter) != nil }) { completion(nil) }
+        if state.withLock({ $0.calls.claim(waiter) != nil }) { completion(nil) }
       }
     }
     let (step, isInterrupted): (Step, Bool) = state.withLock { state in
-      let isInterrupted = state.takeExpected(waiter)
+      let isInterrupted = state.calls.receive(waiter)
       if let ending = state.ending { return (.done(ending), false) }
-      let call = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })
-      if state.dropping[node] != nil {
-        state.dropping[node]?.append(goOn)
-        state.storeCalls[waiter] = call
+      let call = PendingCalls.Call(threadID: threadID, fail: { completion($0) })
+      if state.pageDrops.wait(for: node, goOn) {
+        state.calls.park(waiter, call)
         return (.waits, isInterrupted)
       }
       guard let rule = state.ruleBeforeRead(node) else { return (.done(nil), false) }
-      state.storeCalls[waiter] = call
+      state.calls.park(waiter, call)
       return (.evict(rule: rule), isInterrupted)
     }
     if isInterrupted { interrupt(waiter) }

@@ -1,6 +1,4 @@
-internal import DequeModule
 internal import Synchronization
-internal import SystemPackage
 
 /// The file system without a kernel: names, content states, attempts and their waiters.
 ///
@@ -99,92 +97,8 @@ extension Engine {
   }
 }
 
-/// What is to be done after the lock is released.
-enum Action {
-  case invalidateAttributes(NodeID)
-  case complete(Waiter, WaitResult)
-  case call(@Sendable () -> Void)
-  case delay(attempt: AttemptID, until: MonotonicTime)
-  case giveUp(attempt: AttemptID, at: MonotonicTime)
-  case cancelTimer(TimerToken)
-  case fetch(AttemptID)
-  case cancel(any AttemptJob)
-  case remove(ContentReference, size: Int64)
-  /// A file without a name, which may hold content.
-  case dispose(NodeID)
-  /// A file that has become resident, and a rule that evicts.
-  case planEviction(NodeID)
-  /// An attempt that has ended, and has waiters.
-  case end(AttemptEnding)
-  /// More attempts wait for free slots than may be begun under one hold of the lock.
-  case fillSlots
-}
-
 /// Looks at the signals that wait for a blocked caller.
 public protocol SignalProbe: Sendable {
   /// Whether SIGKILL is pending for the thread (every fatal signal becomes one); nil when the thread is gone.
   func hasPendingFatalSignal(threadID: Int32) -> Bool?
-}
-
-/// Everything the engine's lock guards.
-struct EngineState: ~Copyable {
-  let events: any EventSink
-  var namespace: Namespace
-  var attempts: [AttemptID: Attempt] = [:]
-  var contents = ItemContents()
-  /// Who keeps indices past a hold of the lock, and whether names and nodes are being given back: `Engine+Forgetting`.
-  var pins = 0
-  var isGivingBack = false
-  /// Where each parked caller waits.
-  var attemptOfWaiter: [WaiterID: WaiterPlace] = [:]
-  /// Callers who wait for content that comes in ranges, by node.
-  var pageWaiters: [NodeIndex: PageWaiters] = [:]
-  /// Callers that wait for the store's metadata (xattrs, link targets), or for an eviction before their open, by waiter.
-  var storeCalls: [WaiterID: StoreCall] = [:]
-  /// Requests that are on their way to the engine, and whether they were interrupted on it.
-  var expected: [WaiterID: Bool] = [:]
-  /// Files whose pages the kernel is to drop, and who waits until it has: nobody opens them before.
-  var dropping: [NodeID: [@Sendable () -> Void]] = [:]
-  var handles = OpenHandles()
-  var failures = RecentFailures()
-  var totals = MaterializationTotals()
-  var budget: EngineConfiguration.Budget
-  /// Attempts in flight for files that a budgeted caller has waited for.
-  var budgetedAttempts = 0
-  var simulation: Simulation
-  /// When the scenario was loaded: windows count from here.
-  var loadedAt: MonotonicTime
-  var gates: [String: Gate] = [:]
-  var nextWatcher: UInt64 = 1
-  var link: BandwidthLink?
-  var nextAttempt: UInt64 = 1
-  /// Attempts that hold a slot (`concurrency`), and those that wait for one.
-  var slotsInUse = 0
-  var isFillingSlots = false
-  var queue: Deque<AttemptID> = []
-  /// Files that rules want evicted.
-  var planned = PlannedEvictions()
-  /// Refreshes: the first runs, the others wait.
-  var refreshes: Deque<Refresh> = []
-  /// What `poll` was when it was looked at last, and how often it has changed.
-  var pollInterval: Int64?
-  var pollGeneration: UInt64 = 0
-  /// Set at shutdown: every new trigger and every waiter gets this.
-  var ending: FSError?
-
-  struct StoreCall {
-    let threadID: Int32
-    let fail: @Sendable (FSError) -> Void
-  }
-
-  init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime) {
-    self.events = events
-    namespace = Namespace(root: root, nameKey: configuration.nameKey, timeOfDay: configuration.timeOfDay)
-    simulation = configuration.simulation
-    namespace.present(configuration.simulation.presentation)
-    loadedAt = now
-    link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
-    budget = configuration.budget
-    _ = renewGates()
-  }
 }

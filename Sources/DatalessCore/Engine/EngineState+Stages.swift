@@ -114,7 +114,7 @@ extension EngineState {
     let ending = AttemptEnding(attempt, end)
     record(ending, now)
     // The rest of its waits is recorded under other holds of the lock.
-    if !ending.isRecorded { pins += 1 }
+    if !ending.isRecorded { reclamation.pin() }
     if attempt.kind == .directory { namespace.noteSweepable(attempt.node) }
     actions.append(.end(ending))
     actions += passSlot(of: attempt, now)

@@ -57,8 +57,9 @@ public final class Refresh: Sendable {
   /// Asks it to end with EINTR; what it has found so far stays. One that waits for another answers at once.
   public func cancel() {
     isCancelled.store(true, ordering: .releasing)
-    let isQueued = engine.state.withLock { state in state.refreshes.dropFirst().contains { $0 === self } }
-    if isQueued { abort(FSError(.interrupted, "the refresh was given up")) }
+    if engine.state.withLock({ $0.refreshes.isWaiting(self) }) {
+      abort(FSError(.interrupted, "the refresh was given up"))
+    }
   }
 
   /// Ends it at once for whoever waits for it.

@@ -6,21 +6,22 @@ engine = Part("Sources/DatalessCore/Engine", ["^DatalessCoreTests\\..*AttemptEnd
 
 engine.add(
     "end-leaves-store-calls", "Engine+Interrupt.swift", "the end of the volume leaves who waits for the store waiting",
-    "for call in calls.values { call.fail(error) }",
-    "if !FAULT { for call in calls.values { call.fail(error) } }", tests=["EngineStoreCallTests"])
+    "for call in calls { call.fail(error) }",
+    "if !FAULT { for call in calls { call.fail(error) } }", tests=["EngineStoreCallTests"])
 engine.add(
     "end-leaves-gate-watchers", "Engine+Interrupt.swift", "the end of the volume leaves `gate wait` waiting",
     "state.takeGateWatchers() + refreshes)", "(FAULT ? [] : state.takeGateWatchers()) + refreshes)",
     tests=["EngineGateTests"], mounts=["RealMounts/Gates/"])
 engine.add(
-    "early-interrupt-lost", "Engine+Interrupt.swift", "an interrupt that comes before its caller is parked is lost",
-    "if state.expected[waiter] != nil { state.expected[waiter] = true }",
-    "if state.expected[waiter] != nil, !FAULT { state.expected[waiter] = true }", tests=["EngineInterruptTests"])
+    "early-interrupt-lost", "PendingCalls.swift", "an interrupt that comes before its caller is parked is lost",
+    "if announced[waiter] != nil { announced[waiter] = true }",
+    "if announced[waiter] != nil, !FAULT { announced[waiter] = true }",
+    tests=["PendingCallsTests|EngineInterruptTests"])
 engine.add(
-    "early-interrupts-kept", "Engine+Interrupt.swift", "interrupts are remembered for ever",
-    "{ expected.removeValue(forKey: waiter) ?? false }",
-    "{ FAULT ? expected[waiter] ?? false : expected.removeValue(forKey: waiter) ?? false }",
-    tests=["EngineInterruptTests"])
+    "early-interrupts-kept", "PendingCalls.swift", "interrupts are remembered for ever",
+    "{ announced.removeValue(forKey: waiter) ?? false }",
+    "{ FAULT ? announced[waiter] ?? false : announced.removeValue(forKey: waiter) ?? false }",
+    tests=["PendingCallsTests|EngineInterruptTests"])
 engine.add(
     "early-interrupt-of-store-call-lost", "Engine+StoreCalls.swift", "an early interrupt of a call to the store is lost",
     "if isInterrupted { interrupt(waiter) }", "if isInterrupted, !FAULT { interrupt(waiter) }",
@@ -31,11 +32,10 @@ engine.add(
     tests=["EngineEvictTests"])
 engine.add(
     "opened-while-dropped", "Engine+Handles.swift", "a file is opened while the kernel is to drop its pages",
-    "if !state.dropping.isEmpty, state.dropping[node] != nil {",
-    "if !state.dropping.isEmpty, state.dropping[node] != nil, !FAULT {", tests=["EngineEvictTests"])
+    "if state.pageDrops.isUnderWay(of: node) {", "if state.pageDrops.isUnderWay(of: node), !FAULT {", tests=["EngineEvictTests"])
 engine.add(
     "evicted-while-dropped", "Engine+Evict.swift", "a file is evicted twice at the same time",
-    "if dropping[node] != nil {", "if dropping[node] != nil, !FAULT {", tests=["EngineEvictTests"])
+    "if pageDrops.isUnderWay(of: node) {", "if pageDrops.isUnderWay(of: node), !FAULT {", tests=["EngineEvictTests"])
 engine.add(
     "end-in-one-piece", "Engine+Pieces.swift", "what is done to many attempts is done under one hold of the lock",
     "while size < Self.pieceSize {", "while FAULT || size < Self.pieceSize {", tests=["LockHoldTests"])
@@ -99,8 +99,8 @@ engine.add(
     tests=["RecentFailureTests"])
 engine.add(
     "open-waits-unanswered", "Engine+SystemEviction.swift", "the end of the volume leaves an open that waits for its eviction",
-    "let call = EngineState.StoreCall(threadID: threadID, fail: { completion($0) })",
-    "let call = EngineState.StoreCall(threadID: threadID, fail: { if !FAULT { completion($0) } })",
+    "let call = PendingCalls.Call(threadID: threadID, fail: { completion($0) })",
+    "let call = PendingCalls.Call(threadID: threadID, fail: { if !FAULT { completion($0) } })",
     tests=["SystemEviction"])
 engine.add(
     "served-then-cancelled", "EngineState+Stages.swift", "a progressive attempt that has served ends when the last leaves",
@@ -228,8 +228,8 @@ namespace.add(
     "walk-holds-nothing", "../Engine/OpenHandles.swift", "names of a directory that is walked are given back",
     "|| held[node] != nil }", "|| (held[node] != nil && !FAULT) }", tests=["WalkTests"], mounts=["RealMounts/Walks/"])
 namespace.add(
-    "pin-holds-nothing", "../Engine/Engine+Forgetting.swift", "names are given back while somebody keeps their places",
-    "var mayGiveBack: Bool { pins == 0 &&", "var mayGiveBack: Bool { (pins == 0 || FAULT) &&", tests=["WalkTests"])
+    "pin-holds-nothing", "../Engine/Reclamation.swift", "names are given back while somebody keeps their places",
+    "{ pins == 0 && hasLeftovers }", "{ (pins == 0 || FAULT) && hasLeftovers }", tests=["ReclamationTests|WalkTests"])
 namespace.add(
     "id-given-twice", "NodeTable.swift", "a place that is used again has the id that it had",
     "records[node].uses += 1", "records[node].uses += FAULT ? 0 : 1", tests=["ForgettingTests"])
@@ -245,8 +245,8 @@ namespace.add(
     "!gone.hasFormer(in: node), record.firstName", "!gone.hasFormer(in: node) || FAULT, record.firstName", tests=["ForgettingTests"])
 namespace.add(
     "nothing-given-back", "../Engine/Engine+Forgetting.swift", "names and items that went keep their memory",
-    "guard state.mayGiveBack, !state.isGivingBack else { return false }",
-    "guard state.mayGiveBack, !state.isGivingBack, !FAULT else { return false }", tests=["ForgettingTests"])
+    "guard state.withLock({ $0.reclamation.begin($0.hasReclaimable) }) else",
+    "guard !FAULT, state.withLock({ $0.reclamation.begin($0.hasReclaimable) }) else", tests=["ForgettingTests"])
 namespace.add(
     "whole-file-forgotten", "../Content/ItemContent.swift", "an attempt beside the one that completed a file makes it dataless",
     "if work.parts == nil, cell.state == .resident { return nil }",

@@ -1,0 +1,49 @@
+internal import DequeModule
+
+/// Everything the engine's lock guards.
+struct EngineState: ~Copyable {
+  let events: any EventSink
+  var namespace: Namespace
+  var attempts: [AttemptID: Attempt] = [:]
+  var contents = ItemContents()
+  var reclamation = Reclamation()
+  /// Where each parked caller waits.
+  var attemptOfWaiter: [WaiterID: WaiterPlace] = [:]
+  /// Callers who wait for content that comes in ranges, by node.
+  var pageWaiters: [NodeIndex: PageWaiters] = [:]
+  var calls = PendingCalls()
+  var pageDrops = PageDrops()
+  var handles = OpenHandles()
+  var failures = RecentFailures()
+  var totals = MaterializationTotals()
+  var budget: EngineConfiguration.Budget
+  /// Attempts in flight for files that a budgeted caller has waited for.
+  var budgetedAttempts = 0
+  var simulation: Simulation
+  /// When the scenario was loaded: windows count from here.
+  var loadedAt: MonotonicTime
+  var gates: [String: Gate] = [:]
+  var nextWatcher: UInt64 = 1
+  var link: BandwidthLink?
+  var nextAttempt: UInt64 = 1
+  /// Attempts that hold a slot (`concurrency`), and those that wait for one.
+  var slotsInUse = 0
+  var isFillingSlots = false
+  var queue: Deque<AttemptID> = []
+  /// Files that rules want evicted.
+  var planned = PlannedEvictions()
+  var refreshes = RefreshQueue()
+  /// Set at shutdown: every new trigger and every waiter gets this.
+  var ending: FSError?
+
+  init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime) {
+    self.events = events
+    namespace = Namespace(root: root, nameKey: configuration.nameKey, timeOfDay: configuration.timeOfDay)
+    simulation = configuration.simulation
+    namespace.present(configuration.simulation.presentation)
+    loadedAt = now
+    link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
+    budget = configuration.budget
+    _ = renewGates()
+  }
+}
