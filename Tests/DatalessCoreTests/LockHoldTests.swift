@@ -94,10 +94,8 @@ import Testing
     for (node, waiter) in zip(nodes, waiters) { fixture.trigger(node, waiter: waiter) }
     let simulation = fixture.engine.simulation
     let (_, released) = fixture.engine.state.withLock { state in
-      state.simulation = Simulation()
-      let gone = state.renewGates()
-      state.simulation = simulation
-      _ = state.renewGates()
+      let gone = state.gates.setNames([])
+      _ = state.gates.setNames(simulation.rules.gates)
       return gone
     }
     #expect(released.map(\.held.count) == [Self.count])
@@ -127,7 +125,7 @@ import Testing
     }
     #expect(first.isReady && answers.allSatisfy { $0.errno == "EIO" && $0.count == 1 })
     #expect(most <= Engine.pieceSize)
-    #expect(fixture.engine.state.withLock { $0.slotsInUse == 0 && $0.queue.isEmpty })
+    #expect(fixture.engine.state.withLock { $0.slots.inUse == 0 && $0.slots.waitingCount == 0 })
   }
 
   @Test func whoeverLooksAtAllAttemptsLooksAtAPieceAtATime() {

@@ -96,7 +96,7 @@ import Testing
     #expect(first.isReady && queued.count == 0)
     fixture.lane.runAll()
     #expect([first, queued, apart].allSatisfy { $0.isReady && $0.count == 1 })
-    #expect(fixture.engine.state.withLock { $0.attempts.isEmpty && $0.slotsInUse == 0 })
+    #expect(fixture.engine.state.withLock { $0.attempts.isEmpty && $0.slots.inUse == 0 })
   }
 
   @Test func eachOfManyPartsIsJoinedAndForgotten() {

@@ -50,7 +50,6 @@ final class Attempt {
   var budgeted: Caller?
   /// Bytes of the file that it has made local, and that stay however it ends.
   var brought: Int64 = 0
-  var holdsSlot = false
   var held: Int64 = 0
   var delay: Int64 = 0
   var queued: Int64 = 0
@@ -72,6 +71,9 @@ final class Attempt {
     stage = .starting
     stageSince = startedAt
   }
+
+  /// The gate that holds it.
+  var gate: Decision.Part<String>? { stage == .held ? plan.gate : nil }
 }
 
 /// What was decided about an attempt when it started; a later change of the scenario does not reach it.

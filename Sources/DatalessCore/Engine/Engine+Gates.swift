@@ -6,15 +6,10 @@ extension Engine {
   ///
   /// - Parameter heldEach: How many attempts of each gate are described.
   public func gates(heldEach limit: Int = 1000) -> [GateSnapshot] {
-    // Nothing leaves the lock that shares its storage with a gate: the gate's next change would copy all that it holds.
     let gates = state.withLock { state in
-      state.gates.map { name, gate in
-        let snapshot = GateSnapshot(
-          name: name, isOpen: gate.isOpen, callers: gate.callers, attemptCount: gate.held.count, held: [])
-        return (snapshot: snapshot, held: limit > 0 ? Array(gate.held) : [])
-      }
+      state.gates.snapshots.map { ($0, held: limit > 0 ? state.gates.attempts(at: $0.name) ?? [] : []) }
     }
-    return gates.sorted { $0.snapshot.name < $1.snapshot.name }.map { snapshot, held in
+    return gates.sorted { $0.0.name < $1.0.name }.map { snapshot, held in
       var snapshot = snapshot
       snapshot.held = snapshots(of: held.sorted().prefix(max(limit, 0)), waitersEach: 64)
       return snapshot
@@ -29,7 +24,7 @@ extension Engine {
   public func release(
     gate name: String, _ selection: GateSelection, _ release: GateRelease, by: String
   ) -> Result<Int, FSError> {
-    guard let held = state.withLock({ state in state.gates[name].map { Array($0.held) } }) else {
+    guard let held = state.withLock({ $0.gates.attempts(at: name) }) else {
       return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'"))
     }
     let released = self.release(select(selection, of: held.sorted()), from: name, release, by)
@@ -43,12 +38,9 @@ extension Engine {
   ///
   /// - Returns: How many attempts were released. ENOENT: there is no such gate.
   public func setGate(_ name: String, isOpen: Bool, by: String) -> Result<Int, FSError> {
-    let held: [AttemptID]? = state.withLock { state in
-      guard let gate = state.gates[name] else { return nil }
-      state.gates[name]?.isOpen = isOpen
-      return isOpen ? Array(gate.held) : []
+    guard let held = state.withLock({ $0.gates.setOpen(isOpen, name) }) else {
+      return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'"))
     }
-    guard let held else { return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'")) }
     return .success(release(held.sorted(), from: name, .proceed, by))
   }
 
@@ -74,9 +66,9 @@ extension Engine {
   func release(_ chosen: [AttemptID], from name: String, _ release: GateRelease, _ by: String) -> Int {
     var count = 0
     inPieces(chosen) { state, attempt in
-      guard attempt.stage == .held, attempt.plan.gate?.value == name else { return [] }
+      guard let gate = attempt.gate, gate.value == name else { return [] }
       count += 1
-      return state.release(attempt, from: name, release, by, timer.now)
+      return state.release(attempt, from: gate, release, by: by, timer.now)
     }
     return count
   }
@@ -92,110 +84,15 @@ extension Engine {
     _ callers: Int, at name: String, until deadline: MonotonicTime?,
     completion: @escaping @Sendable (Int?) -> Void
   ) {
-    enum Step {
-      case done(Int?)
-      case waiting(UInt64)
-    }
-    let step: Step = state.withLock { state in
-      guard let gate = state.gates[name] else { return .done(nil) }
-      if gate.callers >= callers { return .done(gate.callers) }
-      let id = state.nextWatcher
-      state.nextWatcher += 1
-      state.gates[name]?.watchers[id] = Gate.Watcher(callers: callers, completion: { completion($0 < 0 ? nil : $0) })
-      return .waiting(id)
-    }
+    let step = state.withLock { $0.gates.watch(name, callers: callers, completion: completion) }
     switch step {
     case .done(let count): completion(count)
-    case .waiting(let id):
+    case .waiting(let watcher):
       guard let deadline else { return }
       let token = timer.schedule(at: deadline) { [self] in
-        let late: (Gate.Watcher, Int)? = state.withLock { state in
-          guard let watcher = state.gates[name]?.watchers.removeValue(forKey: id) else { return nil }
-          return (watcher, state.gates[name]?.callers ?? 0)
-        }
-        if let (watcher, count) = late { watcher.completion(count) }
+        if let late = state.withLock({ $0.gates.endWatch(watcher) }) { perform([late]) }
       }
-      let isWaiting: Bool = state.withLock { state in
-        state.gates[name]?.watchers[id]?.timer = token
-        return state.gates[name]?.watchers[id] != nil
-      }
-      if !isWaiting { timer.cancel(token) }
-    }
-  }
-}
-
-extension EngineState {
-  /// Whether a gate holds new attempts.
-  func holds(_ name: String) -> Bool { gates[name].map { !$0.isOpen } ?? false }
-
-  mutating func hold(_ attempt: Attempt, _ part: Decision.Part<String>, _ now: MonotonicTime) -> [Action] {
-    attempt.stage = .held
-    attempt.stageSince = now
-    gates[part.value]?.held.insert(attempt.id)
-    events.record(
-      .materializationHeld(
-        Event.Hold(attempt: attempt.id.rawValue, path: attempt.path, gate: part.value, rule: part.rule, time: now)))
-    return noteCallers(of: attempt, attempt.waiters.count)
-  }
-
-  /// Books callers who came to or left a held attempt. - Returns: The watchers who have seen enough.
-  mutating func noteCallers(of attempt: Attempt, _ change: Int) -> [Action] {
-    guard attempt.stage == .held, let name = attempt.plan.gate?.value else { return [] }
-    // A gate that no rule named for a moment is another one, of which nothing is left.
-    guard gates[name]?.held.contains(attempt.id) == true else { return [] }
-    gates[name]?.callers += change
-    guard let gate = gates[name], !gate.watchers.isEmpty else { return [] }
-    var actions: [Action] = []
-    for (watcherID, watcher) in gate.watchers where watcher.callers <= gate.callers {
-      gates[name]?.watchers[watcherID] = nil
-      actions.append(.call({ watcher.completion(gate.callers) }))
-      if let timer = watcher.timer { actions.append(.cancelTimer(timer)) }
-    }
-    return actions
-  }
-
-  /// Takes an attempt that ends, or goes on, out of its gate.
-  mutating func leaveGate(_ attempt: Attempt) {
-    guard attempt.stage == .held, let name = attempt.plan.gate?.value, gates[name]?.held.remove(attempt.id) != nil
-    else { return }
-    gates[name]?.callers -= attempt.waiters.count
-  }
-
-  mutating func release(
-    _ attempt: Attempt, from name: String, _ release: GateRelease, _ by: String, _ now: MonotonicTime
-  ) -> [Action] {
-    var errno: Errno?
-    if case .fail(let error) = release { errno = error.errno }
-    events.record(
-      .materializationReleased(
-        Event.Release(
-          attempt: attempt.id.rawValue, path: attempt.path, gate: name, by: by, errno: errno,
-          heldNanoseconds: now - attempt.stageSince, time: now)))
-    switch release {
-    case .proceed:
-      leaveGate(attempt)
-      attempt.held += now - attempt.stageSince
-      attempt.stage = .starting
-      return enterQueue(attempt, now)
-    case .fail(let error):
-      let end = AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: attempt.plan.gate?.rule)
-      return finish(attempt, end, now)
-    }
-  }
-
-  /// Takes all watchers of all gates: the volume ends.
-  mutating func takeGateWatchers() -> [Action] {
-    var actions: [Action] = []
-    for name in gates.keys { actions += takeWatchers(of: name) }
-    return actions
-  }
-
-  /// - Returns: Calls that tell the watchers of a gate that it is gone.
-  mutating func takeWatchers(of name: String) -> [Action] {
-    let watchers = gates[name]?.watchers ?? [:]
-    gates[name]?.watchers = [:]
-    return watchers.values.flatMap { watcher -> [Action] in
-      [.call({ watcher.completion(-1) })] + (watcher.timer.map { [.cancelTimer($0)] } ?? [])
+      if !state.withLock({ $0.gates.setTimer(token, of: watcher) }) { timer.cancel(token) }
     }
   }
 }

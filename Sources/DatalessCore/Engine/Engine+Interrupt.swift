@@ -64,7 +64,7 @@ extension Engine {
     let (calls, attempts, actions) = state.withLock { state in
       state.ending = error
       let refreshes = state.refreshes.all.map { refresh in Action.call({ refresh.abort(error) }) }
-      return (state.calls.claimAll(), Array(state.attempts.keys), state.takeGateWatchers() + refreshes)
+      return (state.calls.claimAll(), Array(state.attempts.keys), state.gates.dismissWatchers() + refreshes)
     }
     for call in calls { call.fail(error) }
     inPieces(attempts.sorted()) { state, attempt in

@@ -33,7 +33,7 @@ extension Engine {
       if state.link?.bytesPerSecond != simulation.bandwidth {
         state.link = simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
       }
-      let (actions, released) = state.renewGates()
+      let (actions, released) = state.gates.setNames(simulation.rules.gates)
       return (actions + state.fillSlots(now), released, renewsEvictions)
     }
     plansEvictions.store(simulation.rules.decidesEviction, ordering: .relaxed)
@@ -61,20 +61,7 @@ extension Engine {
   }
 }
 
-extension EngineState {
-  /// Makes the gates that rules name, keeps those there are, and removes others.
-  ///
-  /// - Returns: Calls that tell the watchers of those, and what they held, which is to be let go.
-  mutating func renewGates() -> ([Action], released: [(gate: String, held: Set<AttemptID>)]) {
-    var names: Set<String> = []
-    for rule in simulation.rules.rules { if let name = rule.effects.gate { names.insert(name) } }
-    var actions: [Action] = []
-    var released: [(gate: String, held: Set<AttemptID>)] = []
-    for name in gates.keys where !names.contains(name) {
-      actions += takeWatchers(of: name)
-      if let gate = gates.removeValue(forKey: name), !gate.held.isEmpty { released.append((name, gate.held)) }
-    }
-    for name in names where gates[name] == nil { gates[name] = Gate() }
-    return (actions, released)
-  }
+extension RuleSet {
+  /// The gates that rules name.
+  var gates: Set<String> { Set(rules.compactMap(\.effects.gate)) }
 }

@@ -57,7 +57,7 @@ extension EngineState {
     if running == nil {
       actions += begin(attempt, now)
     } else {
-      actions += noteCallers(of: attempt, 1)
+      actions += bookCallers(1, of: attempt)
     }
     return .settled(.parked, actions)
   }

@@ -12,8 +12,50 @@ extension EngineState {
       return actions + finish(attempt, end, now)
     }
     if let fault = attempt.plan.fault, fault.value.isImmediate { return actions + fail(attempt, fault, now) }
-    if let gate = attempt.plan.gate, holds(gate.value) { return actions + hold(attempt, gate, now) }
+    if let gate = attempt.plan.gate, gates.isClosed(gate.value) { return actions + hold(attempt, gate, now) }
     return actions + enterQueue(attempt, now)
+  }
+
+  private mutating func hold(_ attempt: Attempt, _ gate: Decision.Part<String>, _ now: MonotonicTime) -> [Action] {
+    attempt.stage = .held
+    attempt.stageSince = now
+    events.record(
+      .materializationHeld(
+        Event.Hold(
+          attempt: attempt.id.rawValue, path: attempt.path, gate: gate.value, rule: gate.rule, time: now)))
+    return gates.hold(attempt.id, at: gate.value, callers: attempt.waiters.count)
+  }
+
+  /// Books callers who came to, or left, an attempt that is held. - Returns: Actions that tell the watchers of its gate.
+  mutating func bookCallers(_ change: Int, of attempt: Attempt) -> [Action] {
+    attempt.gate.map { gates.addCallers(change, to: attempt.id, at: $0.value) } ?? []
+  }
+
+  /// An attempt that ends, or goes on, is no longer held.
+  private mutating func leaveGate(_ attempt: Attempt) {
+    if let gate = attempt.gate { gates.letGo(attempt.id, from: gate.value) }
+  }
+
+  /// Lets an attempt that a gate holds go on, or fail. - Parameter by: Who releases, for the log.
+  mutating func release(
+    _ attempt: Attempt, from gate: Decision.Part<String>, _ release: GateRelease, by: String, _ now: MonotonicTime
+  ) -> [Action] {
+    var errno: Errno?
+    if case .fail(let error) = release { errno = error.errno }
+    events.record(
+      .materializationReleased(
+        Event.Release(
+          attempt: attempt.id.rawValue, path: attempt.path, gate: gate.value, by: by, errno: errno,
+          heldNanoseconds: now - attempt.stageSince, time: now)))
+    switch release {
+    case .proceed:
+      leaveGate(attempt)
+      attempt.held += now - attempt.stageSince
+      attempt.stage = .starting
+      return enterQueue(attempt, now)
+    case .fail(let error):
+      return finish(attempt, AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: gate.rule), now)
+    }
   }
 
   /// Waits for a slot if there is a limit on files; directories need none.
@@ -21,18 +63,9 @@ extension EngineState {
     attempt.stage = .queued
     attempt.stageSince = now
     if attempt.kind == .file, let limit = simulation.concurrency {
-      guard slotsInUse < limit else {
-        queue.append(attempt.id)
-        return []
-      }
-      takeSlot(attempt)
+      guard slots.request(attempt.id, limit: limit) else { return [] }
     }
     return enterDelay(attempt, now)
-  }
-
-  private mutating func takeSlot(_ attempt: Attempt) {
-    slotsInUse += 1
-    attempt.holdsSlot = true
   }
 
   private mutating func enterDelay(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
@@ -69,10 +102,9 @@ extension EngineState {
 
   /// Gives the slot of a finished attempt to the next in the queue.
   private mutating func passSlot(of attempt: Attempt, _ now: MonotonicTime) -> [Action] {
-    guard attempt.holdsSlot else { return [] }
-    slotsInUse -= 1
+    guard slots.giveBack(attempt.id) else { return [] }
     // An attempt that fails as soon as it has its slot: the loop that gave it goes on with the next.
-    return isFillingSlots ? [] : fillSlots(now)
+    return slots.isFilling ? [] : fillSlots(now)
   }
 
   /// Starts queued attempts while there are slots: a piece of them, which may fail as soon as they have one. The last action is
@@ -80,17 +112,16 @@ extension EngineState {
   mutating func fillSlots(_ now: MonotonicTime) -> [Action] {
     // Those that wait are about to be ended.
     guard ending == nil else { return [] }
-    isFillingSlots = true
-    defer { isFillingSlots = false }
+    slots.beginFilling()
+    defer { slots.endFilling() }
     var actions: [Action] = []
     var size = 0
-    while !queue.isEmpty, simulation.concurrency.map({ slotsInUse < $0 }) ?? true {
+    while slots.hasNext(limit: simulation.concurrency) {
       guard size < Engine.pieceSize else { return actions + [.fillSlots] }
-      let next = queue.removeFirst()
       size += 1
-      guard let attempt = attempts[next], attempt.stage == .queued else { continue }
+      guard let next = slots.next(), let attempt = attempts[next], attempt.stage == .queued else { continue }
       size += attempt.recordedWaiters
-      takeSlot(attempt)
+      slots.grant(next)
       actions += enterDelay(attempt, now)
     }
     return actions
@@ -132,7 +163,7 @@ extension EngineState {
     if attempt.departed.count < 64 { attempt.departed.append(record) }
     events.record(.waitFinished(record))
     var actions: [Action] = [.complete(waiter, .failed(error))]
-    _ = noteCallers(of: attempt, -1)
+    _ = bookCallers(-1, of: attempt)
     if attempt.waiters.isEmpty, !attempt.hasServed {
       if let job = attempt.job { actions.append(.cancel(job)) }
       actions += finish(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now)

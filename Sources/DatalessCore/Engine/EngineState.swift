@@ -1,5 +1,3 @@
-internal import DequeModule
-
 /// Everything the engine's lock guards.
 struct EngineState: ~Copyable {
   let events: any EventSink
@@ -22,14 +20,10 @@ struct EngineState: ~Copyable {
   var simulation: Simulation
   /// When the scenario was loaded: windows count from here.
   var loadedAt: MonotonicTime
-  var gates: [String: Gate] = [:]
-  var nextWatcher: UInt64 = 1
+  var gates = Gates()
   var link: BandwidthLink?
   var nextAttempt: UInt64 = 1
-  /// Attempts that hold a slot (`concurrency`), and those that wait for one.
-  var slotsInUse = 0
-  var isFillingSlots = false
-  var queue: Deque<AttemptID> = []
+  var slots = Slots()
   /// Files that rules want evicted.
   var planned = PlannedEvictions()
   var refreshes = RefreshQueue()
@@ -44,6 +38,6 @@ struct EngineState: ~Copyable {
     loadedAt = now
     link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
     budget = configuration.budget
-    _ = renewGates()
+    _ = gates.setNames(simulation.rules.gates)
   }
 }

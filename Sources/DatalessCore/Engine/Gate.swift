@@ -1,22 +1,3 @@
-/// A hold on attempts that only the tester releases. It exists because a rule names it.
-struct Gate {
-  /// An open gate lets every attempt pass.
-  var isOpen = false
-  /// The attempts held, by their ids, which rise.
-  var held: Set<AttemptID> = []
-  /// Waiters of those attempts: the callers blocked here.
-  var callers = 0
-  /// Who waits until so many callers are blocked.
-  var watchers: [UInt64: Watcher] = [:]
-
-  struct Watcher {
-    let callers: Int
-    let completion: @Sendable (Int) -> Void
-    /// Ends the waiting.
-    var timer: TimerToken?
-  }
-}
-
 /// One gate as `gate list` shows it.
 public struct GateSnapshot: Sendable {
   public var name: String

@@ -101,7 +101,7 @@ extension EngineState {
       }
       attemptOfWaiter[id] = nil
       _ = attempt.waiters.remove(at: place.slot)
-      actions += noteCallers(of: attempt, -1)
+      actions += bookCallers(-1, of: attempt)
       // One that has not begun to fetch is spared its waiter by another one.
       if attempt.stage == .fetching { attempt.hasServed = true }
       if waiter.request.caller.isBudgeted { charge(attempt, 0, now) }

@@ -10,7 +10,7 @@ engine.add(
     "if !FAULT { for call in calls { call.fail(error) } }", tests=["EngineStoreCallTests"])
 engine.add(
     "end-leaves-gate-watchers", "Engine+Interrupt.swift", "the end of the volume leaves `gate wait` waiting",
-    "state.takeGateWatchers() + refreshes)", "(FAULT ? [] : state.takeGateWatchers()) + refreshes)",
+    "state.gates.dismissWatchers() + refreshes)", "(FAULT ? [] : state.gates.dismissWatchers()) + refreshes)",
     tests=["EngineGateTests"], mounts=["RealMounts/Gates/"])
 engine.add(
     "early-interrupt-lost", "PendingCalls.swift", "an interrupt that comes before its caller is parked is lost",
@@ -44,17 +44,18 @@ engine.add(
     "guard size < Engine.pieceSize else {", "guard FAULT || size < Engine.pieceSize else {", tests=["LockHoldTests"])
 engine.add(
     "end-begins-attempts", "EngineState+Stages.swift", "the end of the volume begins what waits for a slot",
-    "    guard ending == nil else { return [] }\n    isFillingSlots = true",
-    "    guard ending == nil || FAULT else { return [] }\n    isFillingSlots = true", tests=["LockHoldTests"])
+    "    guard ending == nil else { return [] }\n    slots.beginFilling()",
+    "    guard ending == nil || FAULT else { return [] }\n    slots.beginFilling()", tests=["LockHoldTests"])
 engine.add(
     "unknown-nodes-in-one-piece", "Engine+Lookups.swift", "nodes that the kernel does not know are looked at under one hold",
     "      let part = rest.prefix(Self.forgetStep)\n      rest = rest.dropFirst(Self.forgetStep)\n      given",
     "      let part = rest.prefix(FAULT ? .max : Self.forgetStep)\n      rest = rest.dropFirst(part.count)\n      given",
     tests=["LockHoldTests"])
 engine.add(
-    "gate-of-old-counts", "Engine+Gates.swift", "callers of a gate that is gone count at the new one of its name",
-    "guard gates[name]?.held.contains(attempt.id) == true else",
-    "guard FAULT || gates[name]?.held.contains(attempt.id) == true else", tests=["LockHoldTests"])
+    "gate-of-old-counts", "Gates.swift", "callers of a gate that is gone count at the new one of its name",
+    "guard let callers = gates[name]?.held[attempt] else { return [] }",
+    "guard let callers = gates[name]?.held[attempt] ?? (FAULT ? 0 : nil) else { return [] }",
+    tests=["GatesTests|LockHoldTests"])
 engine.add(
     "first-reader-not-in-sum", "HandleReaders.swift", "what several processes read is told without the first one's",
     "sum?.note(range, isMapped: isMapped)\n      return", "if !FAULT { sum?.note(range, isMapped: isMapped) }\n      return",
@@ -69,12 +70,13 @@ engine.add(
     "return (attempt.job.map { FAULT ? [] : [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)",
     tests=["EngineRuleTests|EngineMaterializeTests"])
 engine.add(
-    "one-slot-too-many", "EngineState+Stages.swift", "one more fetch than `concurrency` says",
-    "guard slotsInUse < limit else {", "guard slotsInUse < limit || (FAULT && slotsInUse == limit) else {",
-    tests=["EngineMaterializeTests|EngineRuleTests"])
+    "one-slot-too-many", "Slots.swift", "one more fetch than `concurrency` says",
+    "guard holders.count < limit else {", "guard holders.count < limit || (FAULT && holders.count == limit) else {",
+    tests=["SlotsTests|EngineMaterializeTests|EngineRuleTests"])
 engine.add(
     "cancelled-keeps-slot", "EngineState+Stages.swift", "an attempt that all have left keeps its slot",
-    "slotsInUse -= 1", "slotsInUse -= FAULT && attempt.waiters.isEmpty ? 0 : 1",
+    "guard slots.giveBack(attempt.id) else { return [] }",
+    "guard !FAULT || !attempt.waiters.isEmpty, slots.giveBack(attempt.id) else { return [] }",
     tests=["EngineMaterializeTests|EngineInterruptTests|EngineRandomTests"])
 engine.add(
     "partial-keeps-attributes", "EngineState+Stages.swift", "a failed attempt that brought something in leaves st_blocks",
@@ -107,15 +109,16 @@ engine.add(
     "if attempt.waiters.isEmpty, !attempt.hasServed {", "if attempt.waiters.isEmpty, !attempt.hasServed || FAULT {",
     tests=["EngineHydrationTests|HydrationRandomTests"])
 engine.add(
-    "gate-counts-one", "Engine+Gates.swift", "an attempt with several callers leaves its gate with one of them",
-    "gates[name]?.callers -= attempt.waiters.count", "gates[name]?.callers -= FAULT ? 1 : attempt.waiters.count",
-    tests=["EngineGateTests"])
+    "gate-counts-one", "Gates.swift", "an attempt with several callers leaves its gate with one of them",
+    "gates[name]?.callers -= callers", "gates[name]?.callers -= FAULT ? 1 : callers",
+    tests=["GatesTests|EngineGateTests"])
 engine.add(
-    "gate-watcher-one-more", "Engine+Gates.swift", "`gate wait --callers N` waits for N + 1",
+    "gate-watcher-one-more", "Gates.swift", "`gate wait --callers N` waits for N + 1",
     "where watcher.callers <= gate.callers {",
-    "where FAULT ? watcher.callers < gate.callers : watcher.callers <= gate.callers {", tests=["EngineGateTests"])
+    "where FAULT ? watcher.callers < gate.callers : watcher.callers <= gate.callers {",
+    tests=["GatesTests|EngineGateTests"])
 engine.add(
-    "held-time-lost", "Engine+Gates.swift", "the log has no time at the gate", "attempt.held += now - attempt.stageSince",
+    "held-time-lost", "EngineState+Stages.swift", "the log has no time at the gate", "attempt.held += now - attempt.stageSince",
     "attempt.held += FAULT ? 0 : now - attempt.stageSince", tests=["EngineGateTests"])
 engine.add(
     "repeat-too-many", "RecentFailures.swift", "one more of the caller's own reads gets the old failure",
