@@ -73,16 +73,15 @@ extension Engine {
       let item = StoreItem(path: attempt.path, attributes: state.namespace.attributes(of: attempt.node))
       switch attempt.kind {
       case .file:
-        let pace = FileFetch.Pace(sharesLine: state.link != nil, ownRate: attempt.plan.transferBandwidth)
+        let pace = TransferPace(sharesLine: state.link != nil, ownRate: attempt.plan.transferBandwidth)
+        let fault = attempt.plan.fault
         if attempt.isRanged {
-          let job = RangeFetch(engine: self, attempt: id, item: item, pace: pace, fault: attempt.plan.fault)
-          attempt.job = job
+          let fetch = RangeFetch(engine: self, attempt: id, item: item, fault: fault)
           let size = attempt.range.map { Int64($0.count) } ?? attempt.size
-          return (blocking, size <= Self.shortFetchSize, { job.step() })
+          return (blocking, size <= Self.shortFetchSize, begin(fetch, of: item, pace, for: attempt))
         }
-        let job = FileFetch(engine: self, attempt: id, item: item, pace: pace, fault: attempt.plan.fault)
-        attempt.job = job
-        return (blocking, attempt.size <= Self.shortFetchSize, { job.step() })
+        let fetch = FileFetch(engine: self, attempt: id, item: item, fault: fault)
+        return (blocking, attempt.size <= Self.shortFetchSize, begin(fetch, of: item, pace, for: attempt))
       case .directory:
         let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: item)
         attempt.job = job
@@ -92,6 +91,15 @@ extension Engine {
     guard let job else { return }
     if onCaller, job.isShort, isFastLocal, job.lane.runOnCaller(job.work) { return }
     job.lane.submit(job.work)
+  }
+
+  /// Makes the transfer of a file's content the attempt's job. - Returns: Its first step.
+  private func begin(
+    _ fetch: some Fetch, of item: StoreItem, _ pace: TransferPace, for attempt: Attempt
+  ) -> @Sendable () -> Void {
+    let job = SteppedTransfer(BlockingFetch(fetch, of: item, from: store), engine: self, pace: pace)
+    attempt.job = job
+    return { job.step() }
   }
 
   /// The content of a file is complete in the content store.

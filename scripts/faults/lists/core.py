@@ -124,17 +124,18 @@ engine.add(
     "repeat-too-many", "RecentFailures.swift", "one more of the caller's own reads gets the old failure",
     "failures[key] = failure.repeatsLeft > 0 ? failure : nil", "failures[key] = failure.repeatsLeft > (FAULT ? -1 : 0) ? failure : nil")
 engine.add(
-    "line-never-busy", "BandwidthLink.swift", "each transfer has the whole bandwidth",
+    "line-never-busy", "../Transfer/BandwidthLink.swift", "each transfer has the whole bandwidth",
     "let start = max(now, freeAt)", "let start = FAULT ? now : max(now, freeAt)")
 engine.add(
-    "no-second-check", "FileFetch.swift", "a file that changed while it was read is taken", "try source.verify()",
-    "if !FAULT { try source.verify() }", tests=["EngineMaterializeTests"])
+    "no-second-check", "../Transfer/FileFetch.swift", "a file that changed while it was read is taken",
+    "if fails { return .end(isPlanned: true) }\n        return .store(.verify)",
+    "if fails { return .end(isPlanned: true) }\n        if !FAULT { return .store(.verify) }", tests=["EngineMaterializeTests"])
 engine.add(
-    "dropped-content-kept", "FileFetch.swift", "content that arrives after its attempt was given up is never freed",
-    "engine.content.remove(reference, size: item.attributes.size)",
-    "if !FAULT { engine.content.remove(reference, size: item.attributes.size) }", tests=["EngineMaterializeTests"])
+    "dropped-content-kept", "../Transfer/FileFetch.swift",
+    "content that arrives after its attempt was given up is never freed", "if let committed { engine.content.remove",
+    "if let committed, !FAULT { engine.content.remove", tests=["EngineMaterializeTests"])
 engine.add(
-    "tries-for-ever", "FileFetch.swift", "a fetch without a descriptor tries for ever", "state.retries += 1",
+    "tries-for-ever", "../Transfer/SteppedTransfer.swift", "a fetch without a descriptor tries for ever", "state.retries += 1",
     "state.retries += FAULT ? 0 : 1")
 engine.add(
     "hard-link-evicted", "Engine+Evict.swift", "a file with two names is evicted under one of them",

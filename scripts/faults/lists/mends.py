@@ -200,14 +200,14 @@ source.add(
     "guard start >= offset, end > start else { return offset..<listed.size }",
     "guard FAULT || (start >= offset && end > start) else { return offset..<listed.size }")
 
-fetch = Part("Sources/DatalessCore/Engine", ["^DatalessCoreTests\\..*EngineHydration"])
+fetch = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*EngineHydration"])
 fetch.add(
-    "piece-beyond-offsets", "RangeFetch.swift", "a file that ends at 2^63 traps when a part of it is fetched",
-    "piece = range.lowerBound..<range.lowerBound + min(room, most)",
-    "piece = FAULT ? range.lowerBound..<min(range.lowerBound + most, range.lowerBound + room)\n"
-    "        : range.lowerBound..<range.lowerBound + min(room, most)")
+    "piece-beyond-offsets", "Transfer/FetchPlan.swift", "a file that ends at 2^63 traps when a part of it is fetched",
+    "lowerBound..<lowerBound + Swift.min(upperBound - lowerBound, most)",
+    "lowerBound..<(FAULT ? Swift.min(lowerBound + most, upperBound)\n"
+    "      : lowerBound + Swift.min(upperBound - lowerBound, most))")
 fetch.add(
-    "aligned-beyond-offsets", "RangedContent.swift", "a read at the end of a file of 2^63 bytes traps",
+    "aligned-beyond-offsets", "Engine/RangedContent.swift", "a read at the end of a file of 2^63 bytes traps",
     "let isLast = rest > 0 && size - range.upperBound <= rangeUnit - rest",
     "let isLast = FAULT ? range.upperBound - rest + rangeUnit >= size\n"
     "      : rest > 0 && size - range.upperBound <= rangeUnit - rest")
