@@ -57,7 +57,7 @@ extension EngineState {
     for _ in 0..<Self.recordedAtOnce {
       guard let waiter = ending.nextWaiter() else {
         events.record(finishedEvent(attempt, ending.end, ending.records, now))
-        count(attempt, ending.end)
+        ledger.countEnd(of: attempt.kind, ending.end.outcome)
         ending.noteRecorded()
         return
       }

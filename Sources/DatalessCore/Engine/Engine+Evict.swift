@@ -99,7 +99,7 @@ extension Engine {
     _ path: [UInt8], _ kind: MaterializationKind, _ bytes: Int64, _ by: String,
     _ completion: @Sendable (EvictionResult) -> Void
   ) {
-    state.withLock { $0.totals.evictions += 1 }
+    state.withLock { $0.ledger.countEviction() }
     events.record(
       .evictionFinished(
         Event.EvictionRecord(path: path, kind: kind, bytes: bytes, errno: nil, by: by, time: timer.now)))

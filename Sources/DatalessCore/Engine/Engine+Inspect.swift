@@ -69,11 +69,17 @@ extension Engine {
   }
 
   public var counts: NamespaceCounts { state.withLock { $0.namespace.counts } }
-  public var totals: MaterializationTotals { state.withLock { $0.totals } }
+  public var totals: MaterializationTotals { state.withLock { $0.ledger.totals } }
 
   /// The limits on what the budgeted process and its descendants may materialize.
   public var budget: EngineConfiguration.Budget {
-    state.withLock { $0.budget }
+    state.withLock { $0.ledger.budget }
+  }
+
+  /// What counts against the budgets of `dataless run` so far, and attempts that may bring more: those in flight that a
+  /// budgeted caller has waited for, whether somebody still does or not.
+  public var budgetUse: (totals: MaterializationTotals, inFlight: Int) {
+    state.withLock { ($0.ledger.totals, $0.ledger.budgetedAttempts) }
   }
 
   /// The attempts in flight, oldest first, each with at most `limit` of its waiters. One that ends while they are looked at may be

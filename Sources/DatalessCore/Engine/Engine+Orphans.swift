@@ -69,7 +69,7 @@ extension EngineState {
     else { return nil }
     guard let dropped = evictContent(of: node) else { return nil }
     namespace.setRetainedVersion(nil, of: node)
-    totals.evictions += 1
+    ledger.countEviction()
     events.record(
       .evictionFinished(
         Event.EvictionRecord(

@@ -85,7 +85,7 @@ extension EngineState {
   private mutating func refuse(
     _ position: NodeIndex, _ waiter: Waiter, _ decision: Decision, _ policy: String, _ now: MonotonicTime
   ) -> Admission {
-    totals.refusals += 1
+    ledger.countRefusal()
     let kind = namespace[position].materializationKind
     let errno = simulation.profile.errnos(of: kind).refused
     let error = FSError(errno, "the caller may not materialize (policy: \(policy))")

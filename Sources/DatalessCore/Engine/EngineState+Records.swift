@@ -45,13 +45,4 @@ extension EngineState {
       range: offset..<max(offset, offset.addingReportingOverflow(length).partialValue), wait: request.pageWait,
       size: namespace[node].size, error: error, now: now)
   }
-
-  /// Totals of what ended; content is counted when it comes.
-  mutating func count(_ attempt: Attempt, _ end: AttemptEnd) {
-    switch end.outcome {
-    case .failed: totals.failures += 1
-    case .cancelled: totals.cancelled += 1
-    case .ok: if attempt.kind == .directory { totals.directories += 1 }
-    }
-  }
 }

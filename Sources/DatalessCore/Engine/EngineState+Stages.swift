@@ -131,7 +131,7 @@ extension EngineState {
   mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
     leaveGate(attempt)
     attempts[attempt.id] = nil
-    if attempt.budgeted != nil { budgetedAttempts -= 1 }
+    if attempt.budgeted != nil { ledger.endBudgeted() }
     var actions = settle(attempt, end.outcome == .ok)
     actions += attempt.timers.map { .cancelTimer($0) }
     // A listing changes nothing of what a directory shows, and a walk would have to ask for each again.
@@ -169,5 +169,38 @@ extension EngineState {
       actions += finish(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now)
     }
     return actions
+  }
+}
+
+// MARK: - What attempts bring
+
+extension EngineState {
+  /// Bytes of a file have become local.
+  mutating func countArrival(_ attempt: Attempt, _ bytes: Int64, _ now: MonotonicTime) {
+    attempt.brought = attempt.brought.saturatingAdd(bytes)
+    // All of a file comes in one step, or in parts.
+    let isNew = !attempt.isRanged || updateContent(of: attempt.node) { $0.countFile() }
+    ledger.countArrival(bytes: bytes, isNew: isNew)
+    charge(attempt, bytes, now)
+  }
+
+  /// A budgeted caller waits for an attempt.
+  mutating func noteBudgeted(_ attempt: Attempt, _ caller: Caller, _ now: MonotonicTime) {
+    guard attempt.kind == .file, attempt.budgeted == nil else { return }
+    attempt.budgeted = caller
+    ledger.beginBudgeted()
+    if attempt.brought > 0 { charge(attempt, attempt.brought, now) }
+  }
+
+  /// Charges bytes of an attempt, and its file, to the budgets if a budgeted caller has waited for it.
+  ///
+  /// - Parameter bytes: 0 where another attempt has brought what this one was to bring: then the file alone counts.
+  mutating func charge(_ attempt: Attempt, _ bytes: Int64, _ now: MonotonicTime) {
+    guard let caller = attempt.budgeted else { return }
+    let isNewFile = !attempt.isRanged || updateContent(of: attempt.node) { $0.chargeFile() }
+    let charge = MaterializationLedger.Charge(bytes: bytes, isNewFile: isNewFile, caller: caller)
+    for crossed in ledger.charge(charge, attempt: attempt.id, path: attempt.path, now) {
+      events.record(.budgetExceeded(crossed))
+    }
   }
 }

@@ -13,10 +13,7 @@ struct EngineState: ~Copyable {
   var pageDrops = PageDrops()
   var handles = OpenHandles()
   var failures = RecentFailures()
-  var totals = MaterializationTotals()
-  var budget: EngineConfiguration.Budget
-  /// Attempts in flight for files that a budgeted caller has waited for.
-  var budgetedAttempts = 0
+  var ledger: MaterializationLedger
   var simulation: Simulation
   /// When the scenario was loaded: windows count from here.
   var loadedAt: MonotonicTime
@@ -37,7 +34,7 @@ struct EngineState: ~Copyable {
     namespace.present(configuration.simulation.presentation)
     loadedAt = now
     link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
-    budget = configuration.budget
+    ledger = MaterializationLedger(budget: configuration.budget)
     _ = gates.setNames(simulation.rules.gates)
   }
 }

@@ -182,24 +182,24 @@ engine.add(
     "if request.trigger != .command, let policy", "if request.trigger != .command || FAULT, let policy",
     tests=["EngineRuleTests"])
 engine.add(
-    "budget-at-its-limit", "EngineState+Budget.swift", "a budget that is used up exactly counts as exceeded",
+    "budget-at-its-limit", "MaterializationLedger.swift", "a budget that is used up exactly counts as exceeded",
     "guard let limit, used > limit,", "guard let limit, used > limit || (FAULT && used == limit),",
-    tests=["EngineMaterializeTests"])
+    tests=["MaterializationLedgerTests|EngineMaterializeTests"])
 engine.add(
-    "parts-budgeted-as-files", "EngineState+Budget.swift", "each part of a file counts as a file of the budget",
-    "} else if updateContent(of: attempt.node, { $0.chargeFile() }) {",
-    "} else if updateContent(of: attempt.node, { $0.chargeFile() }) || FAULT {",
+    "parts-budgeted-as-files", "EngineState+Stages.swift", "each part of a file counts as a file of the budget",
+    "!attempt.isRanged || updateContent(of: attempt.node) { $0.chargeFile() }",
+    "FAULT || !attempt.isRanged || updateContent(of: attempt.node) { $0.chargeFile() }",
     tests=["BudgetTests"])
 engine.add(
     "failed-attempts-free", "RangedContent.swift", "what an attempt has brought counts only when it ends well",
     "state.countArrival(attempt, Int64(range.count), timer.now)",
     "if !FAULT { state.countArrival(attempt, Int64(range.count), timer.now) }", tests=["BudgetTests"])
 engine.add(
-    "joined-bytes-free", "EngineState+Budget.swift", "what came before a budgeted caller joined counts for nothing",
+    "joined-bytes-free", "EngineState+Stages.swift", "what came before a budgeted caller joined counts for nothing",
     "if attempt.brought > 0 { charge(", "if attempt.brought > 0, !FAULT { charge(", tests=["BudgetTests"])
 engine.add(
-    "budgeted-attempts-unseen", "EngineState+Budget.swift", "nobody knows of budgeted attempts that go on",
-    "budgetedAttempts += 1", "budgetedAttempts += FAULT ? 0 : 1", tests=["BudgetTests"])
+    "budgeted-attempts-unseen", "MaterializationLedger.swift", "nobody knows of budgeted attempts that go on",
+    "budgetedAttempts += 1", "budgetedAttempts += FAULT ? 0 : 1", tests=["MaterializationLedgerTests|BudgetTests"])
 engine.add(
     "waited-for-another-free", "RangedContent.swift", "a file that another attempt brings counts for nobody who waits for it",
     "if waiter.request.caller.isBudgeted { charge(", "if waiter.request.caller.isBudgeted, !FAULT { charge(",
