@@ -143,7 +143,7 @@ import Testing
     var table = NodeTable(root: .directory(inode: 1))
     var ids = Set<NodeID>()
     for _ in 0..<70_000 {
-      guard let node = table.node(for: attributes) else { return }
+      guard let node = table.node(for: ListedItem(attributes)) else { return }
       let id = table.id(of: node)
       if !ids.insert(id).inserted { Issue.record("\(id) was given twice") }
       table.update(node) { $0.isOrphan = true }

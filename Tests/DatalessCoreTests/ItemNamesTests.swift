@@ -7,10 +7,10 @@ import Testing
   private static let root = ItemAttributes.directory(inode: 1)
 
   private func names(of node: NodeIndex, _ graph: borrowing NameGraph) -> [String] {
-    var (found, name): ([String], NameIndex) = ([], graph[node].firstName)
+    var (found, name): ([String], NameIndex) = ([], graph.nodes[node].firstName)
     while name != .end, found.count < 1000 {
-      if graph[name].isPresent { found.append(String(decoding: graph.text(of: name), as: UTF8.self)) }
-      name = graph[name].nextOfNode
+      if graph.names[name].isPresent { found.append(String(decoding: graph.names.text(of: name), as: UTF8.self)) }
+      name = graph.names[name].nextOfNode
     }
     return found
   }
@@ -20,7 +20,7 @@ import Testing
   }
 
   private func node(_ inode: UInt64, _ graph: inout NameGraph) throws -> NodeIndex {
-    let node = graph.node(for: .file(inode: inode, size: 1))
+    let node = graph.node(for: ListedItem(.file(inode: inode, size: 1)))
     return try #require(node)
   }
 
@@ -53,7 +53,7 @@ import Testing
           present[index].node = node
           model[node, default: []].append(old.text)
         } else {
-          graph.setGone(true, old.name)
+          graph.setStanding(.gone, of: old.name)
           present.remove(at: index)
           // Swept at times, in between.
           var formers: [NodeIndex] = []
@@ -65,7 +65,7 @@ import Testing
         #expect(
           Set(found) == Set(model[node] ?? []) && found.count == model[node]?.count ?? 0, "seed \(seed), step \(step)")
         let name = isCalled(node, graph)
-        let isNamed = name != .end && graph[name].isPresent
+        let isNamed = name != .end && graph.names[name].isPresent
         #expect(isNamed == !found.isEmpty, "seed \(seed), step \(step)")
       }
     }
@@ -79,12 +79,12 @@ import Testing
     var others: [NameIndex] = []
     for number in 0..<5 { others.append(link("other\(number)", node, &graph)) }
     var called = [isCalled(node, graph)]
-    graph.setGone(true, others[2])
+    graph.setStanding(.gone, of: others[2])
     called.append(isCalled(node, graph))
-    graph.setGone(true, first)
+    graph.setStanding(.gone, of: first)
     let second = isCalled(node, graph)
-    let isPresent = graph[second].isPresent
-    graph.setGone(false, first)
+    let isPresent = graph.names[second].isPresent
+    graph.setStanding(.present, of: first)
     called.append(isCalled(node, graph))
     #expect(called == [first, first, second] && second != first && isPresent)
   }
@@ -95,10 +95,10 @@ import Testing
     let node = try node(10, &graph)
     var names: [NameIndex] = []
     for number in 0..<60_000 { names.append(link("n\(number)", node, &graph)) }
-    for name in names { graph.setGone(true, name) }
+    for name in names { graph.setStanding(.gone, of: name) }
     var formers: [NodeIndex] = []
     while graph.hasSweepable { graph.sweepNext(limit: 256, formers: &formers) { _ in false } }
-    let (count, isOrphan) = (graph.counts.files, graph[node].isOrphan)
+    let (count, isOrphan) = (graph.nodes.counts.files, graph.nodes[node].isOrphan)
     #expect(count == 0 && isOrphan && formers.contains(node))
   }
 }

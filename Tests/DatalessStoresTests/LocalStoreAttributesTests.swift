@@ -32,7 +32,7 @@ import Testing
       let error = thrown { () throws(FSError) in _ = try store.extendedAttribute(Array("user.none".utf8), of: item) }
       #expect(error?.errno == .noData)
     }
-    let root = StoreItem(path: [], attributes: store.root)
+    let root = FoundItem(key: [], attributes: store.root)
     #expect(thrown { () throws(FSError) in _ = try store.extendedAttributeNames(of: root) } == nil)
   }
 

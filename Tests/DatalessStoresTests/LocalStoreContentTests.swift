@@ -68,7 +68,7 @@ import Testing
         next.attributes.birth != 0,
         next.attributes.birth != item.attributes.birth
       {
-        let mistaken = StoreItem(path: next.path, attributes: item.attributes)
+        let mistaken = FoundItem(key: next.key, attributes: item.attributes)
         let error = thrown { () throws(FSError) in _ = try store.extendedAttributeNames(of: mistaken) }
         #expect(error?.errno == .staleNFSFileHandle)
       }

@@ -149,7 +149,7 @@ import Testing
     let store = try open()
     let prefix = Array(repeating: name, count: 40).joined(separator: "/")
     let item = try #require(try store.item(prefix + "/f"))
-    #expect(item.path.count == 8041)
+    #expect(item.key.count == 8041)
     #expect(try store.content(item) == Array("deep".utf8))
     let link = try #require(try store.item(prefix + "/l"))
     #expect(try store.readLink(link) == Array("target".utf8))

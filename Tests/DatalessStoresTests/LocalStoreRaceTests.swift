@@ -9,7 +9,7 @@ import Testing
 @Suite struct LocalStoreRaceTests {
   private let scratch = Scratch("race")
   private let store: LocalStore
-  private let file: StoreItem
+  private let file: FoundItem
 
   init() throws {
     scratch.makeDirectory("outside")

@@ -10,8 +10,8 @@ import Testing
   }
 
   /// All items below the root, directories first listed last.
-  private func walk(_ store: SyntheticStore) throws -> [StoreItem] {
-    var items: [StoreItem] = []
+  private func walk(_ store: SyntheticStore) throws -> [FoundItem] {
+    var items: [FoundItem] = []
     var pending = [store.rootItem]
     while let directory = pending.popLast() {
       for entry in try store.entries(directory) {
@@ -29,10 +29,10 @@ import Testing
     let items = try walk(store)
     #expect(items.count { $0.attributes.kind == .file } == files)
     #expect(Set(items.map(\.attributes.inode)).count == items.count)
-    #expect(Set(items.map(\.path)).count == items.count)
+    #expect(Set(items.map(\.key)).count == items.count)
     #expect(!items.contains { $0.attributes.inode == store.root.inode })
     for item in items where item.attributes.kind == .file {
-      #expect(item.path.count { $0 == UInt8(ascii: "/") } == depth)
+      #expect(item.key.count { $0 == UInt8(ascii: "/") } == depth)
       #expect(store.specification.sizes.contains(item.attributes.size))
     }
     for item in items where item.attributes.kind == .directory {
@@ -61,10 +61,10 @@ import Testing
     let items = files.sorted { $0.attributes.inode < $1.attributes.inode }
     let first = try #require(items.first)
     let last = try #require(items.last)
-    #expect(String(decoding: first.path, as: UTF8.self) == SyntheticGolden.firstPath)
+    #expect(String(decoding: first.key, as: UTF8.self) == SyntheticGolden.firstPath)
     #expect(first.attributes.size == SyntheticGolden.firstSize)
     #expect(first.attributes.modificationTime == SyntheticGolden.firstTime)
-    #expect(String(decoding: last.path, as: UTF8.self) == SyntheticGolden.lastPath)
+    #expect(String(decoding: last.key, as: UTF8.self) == SyntheticGolden.lastPath)
     let content = try store.open(first)
     let bytes = try content.bytes(0..<16)
     #expect(bytes == SyntheticGolden.firstBytes)
@@ -74,7 +74,7 @@ import Testing
     let (one, two, other) = (try store("seed=5"), try store("seed=5"), try store("seed=6"))
     let (items, same, different) = (try walk(one), try walk(two), try walk(other))
     #expect(items == same)
-    #expect(items.map(\.path) != different.map(\.path))
+    #expect(items.map(\.key) != different.map(\.key))
     let file = try #require(items.first { $0.attributes.kind == .file })
     let counterpart = try #require(different.first { $0.attributes.inode == file.attributes.inode })
     #expect(try one.content(file) == two.content(file))

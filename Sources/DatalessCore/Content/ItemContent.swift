@@ -28,7 +28,12 @@ struct ItemContent {
     /// The number of the last passthrough open since it was last known that nobody maps the content; nil: nobody does.
     fileprivate(set) var lastPassthroughOpen: UInt64?
 
-    var isNone: Bool { parts == nil && whole == nil && ranges == nil && lastPassthroughOpen == nil }
+    /// A newer version that the store has, while the resident content stays what it is: what the file becomes when it is evicted.
+    fileprivate(set) var retained: ListedItem?
+
+    var isNone: Bool {
+      parts == nil && whole == nil && ranges == nil && lastPassthroughOpen == nil && retained == nil
+    }
   }
 
   private(set) var cell: Cell
@@ -173,7 +178,15 @@ struct ItemContent {
     let bytes: Int64
     /// Content that a transfer may still write to: it is removed when the last of them has ended.
     let writtenTo: RangedContent?
+    /// What the store had by then, if the content was an older version that stayed.
+    var newer: ListedItem?
   }
+
+  /// The content stays what it is although the store has another version.
+  mutating func retain(insteadOf newer: ListedItem) { work.retained = newer }
+
+  /// The store has the version again that the content is.
+  mutating func endRetaining() { work.retained = nil }
 
   /// Takes all content away from an item that nobody has open, and what is known of the opens that it had.
   ///
@@ -185,8 +198,11 @@ struct ItemContent {
     // The kernel drops its pages before anything else is read.
     cell.mayBeCached = false
     work.lastPassthroughOpen = nil
+    let newer = work.retained
+    work.retained = nil
     guard let dropped else { return nil }
-    return isWhole ? Dropped(reference: dropped.reference, bytes: size, writtenTo: dropped.writtenTo) : dropped
+    return Dropped(
+      reference: dropped.reference, bytes: isWhole ? size : dropped.bytes, writtenTo: dropped.writtenTo, newer: newer)
   }
 
   /// Nothing is local any more. - Returns: What was; nil for nothing.

@@ -44,6 +44,9 @@ struct ItemContents {
     return parts.reference
   }
 
+  /// As `ItemContent.Work.retained`.
+  func retained(of node: NodeIndex) -> ListedItem? { work.isEmpty ? nil : work[node]?.retained }
+
   /// The content of a file that comes in ranges; nil if it does not.
   func parts(of node: NodeIndex) -> RangedContent? { work.isEmpty ? nil : work[node]?.parts }
 

@@ -8,13 +8,13 @@ final class DirectoryFetch: AttemptJob {
   private let engine: Engine
   private let attempt: AttemptID
   private let node: NodeIndex
-  private let item: StoreItem
+  private let item: StoreBinding
   private let isCancelled = Atomic<Bool>(false)
 
   /// Entries inserted under one lock: about 50 us.
   private static let batchSize = 128
 
-  init(engine: Engine, attempt: AttemptID, node: NodeIndex, item: StoreItem) {
+  init(engine: Engine, attempt: AttemptID, node: NodeIndex, item: StoreBinding) {
     self.engine = engine
     self.attempt = attempt
     self.node = node
@@ -27,7 +27,7 @@ final class DirectoryFetch: AttemptJob {
   func run() {
     let started = engine.timer.now
     // A directory holds no bytes: asked only where nothing else can tell it from another one when it is renamed.
-    let generation = item.attributes.birth == 0 ? engine.store.generation(of: item) : 0
+    let generation = item.version.birth == 0 ? engine.store.generation(of: item) : 0
     guard engine.beginListing(attempt) else { return }
     var entries = 0
     do throws(FSError) {
@@ -77,13 +77,10 @@ extension Engine {
   func insert(_ batch: ListingBatch, _ range: Range<Int>, attempt: AttemptID) -> Bool {
     let (fits, hasChanged): (Bool, Bool) = state.withLock { state in
       guard let running = state.attempts[attempt] else { return (true, false) }
-      let open = state.handles.nodesInUse
-      // Made once: a closure for each entry keeps the count of references busy.
-      let isOpen = { open.contains($0) }
+      // Made once: closures for each entry keep the count of references busy.
+      let use = state.itemUse
       let directory = running.node
-      let fits = batch.visit(range) { name, attributes in
-        state.namespace.insert(name, attributes, in: directory, isOpen: isOpen)
-      }
+      let fits = batch.visit(range) { name, item in state.namespace.insert(name, item, in: directory, use: use) }
       return (fits, state.namespace.hasChangedNodes)
     }
     if hasChanged { tellChangedNodes() }
@@ -98,7 +95,8 @@ extension Engine {
       yielder.yieldIfDue()
       cursor = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
-        return state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048)
+        let use = state.itemUse
+        return state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048, use: use)
       }
     }
   }

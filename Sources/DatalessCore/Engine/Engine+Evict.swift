@@ -179,13 +179,18 @@ extension EngineState {
       pageDrops.begin(of: node)
       return .file(
         dropped.reference, size: record.size, bytes: dropped.bytes, path: path,
-        newVersion: namespace.giveUpRetained(position))
+        newVersion: dropped.newer.flatMap { namespace.supersede(position, by: $0) })
     }
     if record.localChildCount > 0 {
       let message =
         record.localChildCount == 1
         ? "1 of its children is not dataless" : "\(record.localChildCount) of its children are not dataless"
       return .refused(FSError(.resourceBusy, message), kind: kind)
+    }
+    let changes = namespace.changeCount(in: position)
+    if changes > 0 {
+      let names = changes == 1 ? "1 name in it was" : "\(changes) names in it were"
+      return .refused(FSError(.resourceBusy, "\(names) changed on the volume"), kind: kind)
     }
     _ = evictContent(of: position)
     // Until the kernel was told of its names.

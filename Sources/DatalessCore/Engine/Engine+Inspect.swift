@@ -134,6 +134,6 @@ extension EngineState {
     return ItemDescription(
       node: snapshot.node, path: path, attributes: snapshot.attributes, state: name,
       localBytes: localBlocks &* 512, openHandles: handles.count(of: position),
-      isKept: namespace.retainedVersion(of: position) != nil)
+      isKept: contents.retained(of: position) != nil)
   }
 }

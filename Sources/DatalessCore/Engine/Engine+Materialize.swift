@@ -69,8 +69,8 @@ extension Engine {
   /// Puts the attempt's job on its lane, or does it here.
   func startFetch(_ id: AttemptID, onCaller: Bool) {
     let job: (lane: any BlockingLane, isShort: Bool, work: @Sendable () -> Void)? = state.withLock { state in
-      guard let attempt = state.attempts[id] else { return nil }
-      let item = StoreItem(path: attempt.path, attributes: state.namespace.attributes(of: attempt.node))
+      // What was made on the volume is never dataless.
+      guard let attempt = state.attempts[id], let item = state.namespace.binding(of: attempt.node) else { return nil }
       switch attempt.kind {
       case .file:
         let pace = TransferPace(sharesLine: state.link != nil, ownRate: attempt.plan.transferBandwidth)
@@ -95,7 +95,7 @@ extension Engine {
 
   /// Makes the transfer of a file's content the attempt's job. - Returns: Its first step.
   private func begin(
-    _ fetch: some Fetch, of item: StoreItem, _ pace: TransferPace, for attempt: Attempt
+    _ fetch: some Fetch, of item: StoreBinding, _ pace: TransferPace, for attempt: Attempt
   ) -> @Sendable () -> Void {
     let job = SteppedTransfer(BlockingFetch(fetch, of: item, from: store), engine: self, pace: pace)
     attempt.job = job

@@ -68,7 +68,6 @@ extension EngineState {
       !content(of: node).isBusy
     else { return nil }
     guard let dropped = evictContent(of: node) else { return nil }
-    namespace.setRetainedVersion(nil, of: node)
     ledger.countEviction()
     events.record(
       .evictionFinished(

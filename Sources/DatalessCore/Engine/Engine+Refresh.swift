@@ -57,9 +57,10 @@ extension Engine {
   }
 
   func id(of node: NodeIndex) -> NodeID { state.withLock { $0.namespace.id(of: node) } }
+  func path(of node: NodeIndex) -> [UInt8] { state.withLock { $0.namespace.path(of: node) } }
 
   /// Starts the new listing of a directory; nil when it is not a listed one (any more).
-  func beginRefresh(of directory: NodeIndex, recurses: Bool) -> (RefreshFindings.Place, StoreItem)? {
+  func beginRefresh(of directory: NodeIndex, recurses: Bool) -> (RefreshFindings.Place, StoreBinding)? {
     var yielder = LockYielder(timer)
     while true {
       switch state.withLock({ $0.beginRefresh(of: directory, recurses: recurses) }) {

@@ -47,17 +47,18 @@ extension Engine {
   private func callStore(
     _ node: NodeID, threadID: Int32, waiter: WaiterID,
     _ completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void,
-    _ call: @escaping @Sendable (any BackingStore, StoreItem) throws(FSError) -> [UInt8]
+    _ call: @escaping @Sendable (any BackingStore, StoreBinding) throws(FSError) -> [UInt8]
   ) {
-    let (item, isInterrupted): (Result<StoreItem, FSError>, Bool) = state.withLock { state in
+    let (item, isInterrupted): (Result<StoreBinding, FSError>, Bool) = state.withLock { state in
       let isInterrupted = state.calls.receive(waiter)
       if let ending = state.ending { return (.failure(ending), false) }
       guard let position = state.namespace.index(of: node) else {
         return (.failure(FSError(.staleNFSFileHandle, "no such item on this volume")), false)
       }
+      guard let item = state.namespace.binding(of: position) else {
+        return (.failure(FSError(.noSuchFileOrDirectory, "the store has no such item")), false)
+      }
       state.calls.park(waiter, PendingCalls.Call(threadID: threadID, fail: { completion(.failure($0)) }))
-      let item = StoreItem(
-        path: state.namespace.path(of: position), attributes: state.namespace.attributes(of: position))
       return (.success(item), isInterrupted)
     }
     if isInterrupted { interrupt(waiter) }

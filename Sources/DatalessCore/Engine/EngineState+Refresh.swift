@@ -1,7 +1,7 @@
 /// What a refresh does to the namespace, in steps of bounded size under the engine's lock.
 extension EngineState {
   enum RefreshStart {
-    case begun(RefreshFindings.Place, StoreItem)
+    case begun(RefreshFindings.Place, StoreBinding)
     case notListed
     /// Names have to be made findable first, a bounded number under each lock: call again.
     case indexing
@@ -14,8 +14,8 @@ extension EngineState {
     guard namespace.beginListing(of: directory) else { return .indexing }
     let place = RefreshFindings.Place(
       directory: directory, epoch: namespace[directory].listingEpoch, recurses: recurses)
-    return .begun(
-      place, StoreItem(path: namespace.path(of: directory), attributes: namespace.attributes(of: directory)))
+    // What was made on the volume is in no listing of the store.
+    return namespace.binding(of: directory).map { .begun(place, $0) } ?? .notListed
   }
 
   private func isCurrent(_ place: RefreshFindings.Place) -> Bool {
@@ -31,47 +31,50 @@ extension EngineState {
     _ now: MonotonicTime
   ) -> Bool {
     guard isCurrent(place) else { return false }
-    _ = batch.visit(range) { name, attributes in
-      observe(name, attributes, place, &findings, now)
+    let use = itemUse
+    _ = batch.visit(range) { name, item in
+      observe(name, item, place, &findings, use, now)
       return true
     }
     return true
   }
 
   private mutating func observe(
-    _ text: UnsafeBufferPointer<UInt8>, _ listed: ItemAttributes, _ place: RefreshFindings.Place,
-    _ findings: inout RefreshFindings, _ now: MonotonicTime
+    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, _ place: RefreshFindings.Place,
+    _ findings: inout RefreshFindings, _ use: Namespace.ItemUse, _ now: MonotonicTime
   ) {
     guard 1...Namespace.nameLengthMax ~= text.count else { return }
-    guard namespace[place.directory].isRelisted, let name = namespace.find(text, in: place.directory) else {
+    let known = namespace.find(text, in: place.directory, .store)
+    let old = known.map { namespace.listed(of: namespace.record(of: $0).node).attributes }
+    let merged = namespace.merge(text, listed, in: place.directory, keeps: findings.keeps, use: use)
+    guard let name = merged.name else { return postpone(text, listed, place, &findings, now) }
+    let node = namespace.record(of: name).node
+    switch merged.change {
+    case .unchanged: findings.counts.unchanged += 1
+    case .metadata, .joined, .version:
+      findings.counts.changed += 1
+      if merged.change != .metadata { findings.noteName(text, in: place.directory) }
+      record(.changed, name, old, listed.attributes, &findings, now)
+    case .retained(let isNew):
+      findings.counts.kept += 1
+      updateContent(of: node) { $0.retain(insteadOf: listed) }
+      if isNew { record(.kept, name, old, listed.attributes, &findings, now) }
+    case .nothing, .appeared, .hidden, .otherItem, .otherItemHidden, .vanished, .keptHere:
       return postpone(text, listed, place, &findings, now)
     }
-    namespace.markSeen(name)
-    let old = namespace.attributes(of: namespace.record(of: name).node)
-    let handles = handles
-    let relisted = namespace.relist(name, listed, keeps: findings.keeps) { handles.count(of: $0) > 0 }
-    switch relisted {
-    case .unchanged: findings.counts.unchanged += 1
-    case .updated, .replaced:
-      findings.counts.changed += 1
-      if relisted == .replaced { findings.noteName(text, in: place.directory) }
-      record(.changed, name, old, listed, &findings, now)
-    case .kept(let isNew):
-      findings.counts.kept += 1
-      if isNew { record(.kept, name, old, listed, &findings, now) }
-    case .other: return postpone(text, listed, place, &findings, now)
+    if merged.change == .unchanged || merged.change == .metadata, contents.retained(of: node) != nil {
+      updateContent(of: node) { $0.endRetaining() }
     }
-    let node = namespace.record(of: name).node
     if place.recurses, namespace[node].isListed {
       findings.subdirectories.append(node)
     }
   }
 
   private mutating func postpone(
-    _ text: UnsafeBufferPointer<UInt8>, _ listed: ItemAttributes, _ place: RefreshFindings.Place,
+    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, _ place: RefreshFindings.Place,
     _ findings: inout RefreshFindings, _ now: MonotonicTime
   ) {
-    let item = RefreshFindings.Deferred(place: place, name: Array(text), attributes: listed)
+    let item = RefreshFindings.Deferred(place: place, name: Array(text), item: listed)
     guard findings.deferred.count >= RefreshFindings.deferredMax else {
       findings.deferred.append(item)
       return
@@ -95,9 +98,9 @@ extension EngineState {
     _ names: some Sequence<NameIndex>, _ wanted: Set<StoreIdentity>,
     _ formers: inout [StoreIdentity: RefreshFindings.Former]
   ) {
-    for name in names where namespace.record(of: name).isPresent {
+    for name in names where namespace.record(of: name).isInStore {
       let node = namespace.record(of: name).node
-      let identity = StoreIdentity(namespace.attributes(of: node))
+      let identity = StoreIdentity(namespace.listed(of: node).attributes)
       if wanted.contains(identity) { formers[identity] = RefreshFindings.Former(name: name, node: node) }
     }
   }
@@ -105,7 +108,7 @@ extension EngineState {
   /// A deferred name, if it is known, present or gone.
   func name(of item: RefreshFindings.Deferred) -> NameIndex? {
     guard namespace[item.place.directory].isIndexed else { return nil }
-    return item.name.withUnsafeBufferPointer { namespace.findAny($0, in: item.place.directory) }
+    return item.name.withUnsafeBufferPointer { namespace.find($0, in: item.place.directory, .store) }
   }
 
   /// Puts a name that is new, or that another item has, into the namespace: as another name of the item that it was, or as a
@@ -115,54 +118,53 @@ extension EngineState {
     _ findings: inout RefreshFindings, _ now: MonotonicTime
   ) {
     guard isCurrent(item.place) else { return }
-    let (directory, listed) = (item.place.directory, item.attributes)
+    let (directory, listed) = (item.place.directory, item.item)
     let existing = name(of: item)
-    let present = existing.flatMap { namespace.record(of: $0).isPresent ? $0 : nil }
-    let replaced = present.map { namespace.attributes(of: namespace.record(of: $0).node) }
+    let present = existing.flatMap { namespace.record(of: $0).isInStore ? $0 : nil }
+    let replaced = present.map { namespace.listed(of: namespace.record(of: $0).node) }
     // A listing that raced with a rename may have had the name twice.
     if let replaced, replaced.relation(to: listed) != .other { return }
     // Directories that changed places while they were listed may seem to lie in themselves: then it is a new item.
     let former = takeFormer(of: item, &formers).flatMap { namespace.isIn($0.node, directory) ? nil : $0 }
     let renamedFrom = former.map { namespace.path(ofName: $0.name) }
-    let known = former.map { namespace.attributes(of: $0.node) }
+    let known = former.map { namespace.listed(of: $0.node).attributes }
     guard let node = former?.node ?? revivable(existing, item) ?? namespace.node(for: listed) else { return }
     namespace.adopt(listed, for: node)
-    guard let name = give(item, existing, to: node) else { return }
+    let isHidden = isHidden(item, former)
+    guard
+      let name = item.name.withUnsafeBufferPointer({
+        namespace.place($0, known: existing, node: node, in: directory, isHidden: isHidden)
+      })
+    else { return }
     findings.noteName(item.name, in: directory)
     if let former, let renamedFrom {
       leave(former.name, &findings)
       findings.counts.renamed += 1
-      record(.renamed, name, known, listed, &findings, now, oldPath: renamedFrom)
+      record(.renamed, name, known, listed.attributes, &findings, now, oldPath: renamedFrom)
     } else if let replaced {
       findings.counts.changed += 1
-      record(.changed, name, replaced, listed, &findings, now)
+      record(.changed, name, replaced.attributes, listed.attributes, &findings, now)
     } else {
       findings.counts.added += 1
-      record(.added, name, nil, listed, &findings, now)
+      record(.added, name, nil, listed.attributes, &findings, now)
     }
     if item.place.recurses, namespace[node].isListed {
       findings.subdirectories.append(node)
     }
   }
 
-  /// Lets a deferred name lead to a node. - Returns: nil when the tables are full.
-  private mutating func give(
-    _ item: RefreshFindings.Deferred, _ existing: NameIndex?, to node: NodeIndex
-  ) -> NameIndex? {
-    guard let existing else {
-      return item.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: item.place.directory) }
-    }
-    namespace.relink(existing, to: node)
-    namespace.setGone(false, existing)
-    namespace.markSeen(existing)
-    return existing
+  /// Whether callers do not find a name that has come: another one that was made on the volume stands before it, or the item was
+  /// removed or moved there under the name that it had.
+  private func isHidden(_ item: RefreshFindings.Deferred, _ former: RefreshFindings.Former?) -> Bool {
+    if let former, namespace.record(of: former.name).standing == .removed { return true }
+    return item.name.withUnsafeBufferPointer { namespace.isMadeHere($0, in: item.place.directory) }
   }
 
   /// The node that a new name's item had under the name it lost.
   private func takeFormer(
     of item: RefreshFindings.Deferred, _ formers: inout [StoreIdentity: RefreshFindings.Former]
   ) -> RefreshFindings.Former? {
-    let identity = StoreIdentity(item.attributes)
+    let identity = StoreIdentity(item.item.attributes)
     guard let former = formers[identity], isRenamed(former.node, item) else { return nil }
     formers[identity] = nil
     return former
@@ -173,7 +175,7 @@ extension EngineState {
     let fetched = namespace[node].generation
     // What was fetched had one, and this has another or cannot be asked any more.
     guard fetched == 0 || fetched == item.generation else { return false }
-    let relation = namespace.attributes(of: node).relation(to: item.attributes, isRenamed: true, isProven: fetched != 0)
+    let relation = namespace.listed(of: node).relation(to: item.item, isRenamed: true, isProven: fetched != 0)
     return relation == .same || relation == .metadata
   }
 
@@ -181,14 +183,14 @@ extension EngineState {
   func needsGeneration(
     _ item: RefreshFindings.Deferred, _ formers: [StoreIdentity: RefreshFindings.Former]
   ) -> Bool {
-    let former = formers[StoreIdentity(item.attributes)].map(\.node)
+    let former = formers[StoreIdentity(item.item.attributes)].map(\.node)
     guard let node = former ?? name(of: item).map({ namespace.record(of: $0).node }) else { return false }
     return namespace[node].generation != 0
   }
 
   /// The node that a name had when it was there last, if that is the item that is there again.
   private func revivable(_ name: NameIndex?, _ item: RefreshFindings.Deferred) -> NodeIndex? {
-    guard let name, !namespace.record(of: name).isPresent else { return nil }
+    guard let name, !namespace.record(of: name).isInStore else { return nil }
     let node = namespace.record(of: name).node
     // A directory that was gone has lost what was in it, and is listed anew.
     return namespace[node].kind != .directory && isRenamed(node, item) ? node : nil
@@ -199,27 +201,33 @@ extension EngineState {
     let entry = namespace.record(of: name)
     guard entry.epoch != namespace[entry.directory].listingEpoch else { return }
     findings.noteName(namespace.text(of: name), in: entry.directory)
-    namespace.setGone(true, name)
+    namespace.setStanding(.gone, of: name)
   }
 
   /// Takes away a name that its directory's listing did not have, unless it is there again.
   mutating func dropVanished(_ name: NameIndex, _ findings: inout RefreshFindings, _ now: MonotonicTime) {
     let entry = namespace.record(of: name)
     let directory = namespace[entry.directory]
-    guard entry.isPresent, directory.state == .resident, entry.epoch != directory.listingEpoch else { return }
+    guard entry.isInStore, directory.state == .resident, entry.epoch != directory.listingEpoch else { return }
     findings.counts.gone += 1
     findings.noteName(namespace.text(of: name), in: entry.directory)
-    record(.gone, name, namespace.attributes(of: entry.node), nil, &findings, now)
-    namespace.setGone(true, name)
+    record(.gone, name, namespace.listed(of: entry.node).attributes, nil, &findings, now)
+    _ = namespace.mergeVanished(name, use: itemUse)
+  }
+
+  /// What a merge asks of open files and of contents.
+  var itemUse: Namespace.ItemUse {
+    let (open, contents) = (handles.nodesInUse, contents)
+    return Namespace.ItemUse(isOpen: { open.contains($0) }, retained: { contents.retained(of: $0) })
   }
 
   /// The root has no name: its metadata is the store's own.
   mutating func refreshRoot(_ listed: ItemAttributes, _ findings: inout RefreshFindings, _ now: MonotonicTime) {
     let root = NodeIndex.root
-    let known = namespace.attributes(of: root)
+    let known = namespace.listed(of: root).attributes
     let relation = known.relation(to: listed)
     guard relation != .other else { return }
-    namespace.adopt(listed, for: root)
+    namespace.adopt(ListedItem(listed), for: root)
     guard relation != .same else { return }
     findings.counts.changed += 1
     record(.changed, nil, known, listed, &findings, now)

@@ -161,7 +161,7 @@ public final class Refresh: Sendable {
       if let error = stopped { return error }
       // It has changed since its own entry was listed: the next refresh will see what it is.
       let isRace: [Errno] = [.noSuchFileOrDirectory, .staleNFSFileHandle, .notDirectory]
-      if isRoot || !isRace.contains(error.errno) { fail(item.path, error, &work) }
+      if isRoot || !isRace.contains(error.errno) { fail(engine.path(of: node), error, &work) }
       return nil
     }
   }
@@ -187,7 +187,7 @@ public final class Refresh: Sendable {
     work.findings.vanished = []
     var formers: [StoreIdentity: RefreshFindings.Former] = [:]
     if !deferred.isEmpty {
-      let wanted = Set(deferred.map { StoreIdentity($0.attributes) })
+      let wanted = Set(deferred.map { StoreIdentity($0.item.attributes) })
       inSteps(of: 256, vanished) { state, part in state.noteFormer(part, wanted, &formers) }
       inSteps(of: 64, deferred) { state, part in
         state.noteFormer(part.compactMap { state.name(of: $0) }, wanted, &formers)
@@ -211,14 +211,13 @@ public final class Refresh: Sendable {
     var yielder = LockYielder(engine.timer)
     for index in deferred.indices {
       yielder.yieldIfDue()
-      let path: [UInt8]? = engine.state.withLock { state in
-        guard state.needsGeneration(deferred[index], formers) else { return nil }
-        let directory = state.namespace.path(of: deferred[index].place.directory)
-        return directory + (directory.isEmpty ? [] : [UInt8(ascii: "/")]) + deferred[index].name
+      let binding: StoreBinding? = engine.state.withLock { state in
+        let item = deferred[index]
+        guard state.needsGeneration(item, formers) else { return nil }
+        let directory = state.namespace.binding(of: item.place.directory)
+        return directory.map { StoreBinding(key: $0.childKey(item.name), version: item.item.version) }
       }
-      guard let path else { continue }
-      deferred[index].generation = engine.store.generation(
-        of: StoreItem(path: path, attributes: deferred[index].attributes))
+      if let binding { deferred[index].generation = engine.store.generation(of: binding) }
     }
   }
 

@@ -13,7 +13,7 @@ struct RefreshFindings {
   struct Deferred {
     let place: Place
     let name: [UInt8]
-    let attributes: ItemAttributes
+    let item: ListedItem
     /// As `BackingStore.generation`; asked for only when the item may be one that was fetched under another name.
     var generation: UInt32 = 0
   }

@@ -1,27 +1,3 @@
-/// One entry of a directory listing: a name (bytes, never empty, no slash, not `.` or `..`) and its metadata.
-public struct StoreEntry: Sendable, Equatable {
-  public var name: [UInt8]
-  public var attributes: ItemAttributes
-
-  public init(name: [UInt8], attributes: ItemAttributes) {
-    self.name = name
-    self.attributes = attributes
-  }
-}
-
-/// Names one item of a backing store, with the version that was listed.
-public struct StoreItem: Sendable, Equatable {
-  /// Path from the store's root, components separated by `/`, no leading slash; empty for the root itself.
-  public var path: [UInt8]
-  /// The metadata as listed. A store whose item differs from it by the time it is opened throws ESTALE.
-  public var attributes: ItemAttributes
-
-  public init(path: [UInt8], attributes: ItemAttributes) {
-    self.path = path
-    self.attributes = attributes
-  }
-}
-
 /// Where bytes come from: names, metadata and content of a tree that the volume presents as dataless.
 ///
 /// Every call may block (disk, network). Content is read on the blocking I/O lane, listings and other metadata on the
@@ -49,24 +25,24 @@ public protocol BackingStore: Sendable {
   ///   - sink: Receives entries in batches of at most `ListingBatch.entriesMax`, on the calling thread. Never `.` or `..`.
   /// - Throws: `FSError` with ENOENT (gone), ESTALE (replaced by another item), ENOTDIR, EACCES, EIO, or what `sink` throws
   ///   (EINTR when the attempt was abandoned).
-  func list(_ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void) throws(FSError)
+  func list(_ directory: StoreBinding, into sink: (ListingBatch) throws(FSError) -> Void) throws(FSError)
 
   /// Opens the content of one regular file, checking that it is still the listed version.
   ///
   /// - Throws: `FSError` with ENOENT (gone), ESTALE (another version, another file, or no longer a regular file), EACCES, EIO.
-  func open(_ file: StoreItem) throws(FSError) -> any StoreContent
+  func open(_ file: StoreBinding) throws(FSError) -> any StoreContent
 
   /// Reads the target of a symbolic link. - Throws: ENOENT, ESTALE, EINVAL (not a link), EIO.
-  func readLink(_ link: StoreItem) throws(FSError) -> [UInt8]
+  func readLink(_ link: StoreBinding) throws(FSError) -> [UInt8]
 
   /// Value of one extended attribute, ACLs included. - Throws: ENODATA (no such attribute), EOPNOTSUPP, ENOENT, ESTALE.
-  func extendedAttribute(_ name: [UInt8], of item: StoreItem) throws(FSError) -> [UInt8]
+  func extendedAttribute(_ name: [UInt8], of item: StoreBinding) throws(FSError) -> [UInt8]
 
   /// Names of all extended attributes that `listxattr` shows. - Throws: as `extendedAttribute`, except ENODATA.
-  func extendedAttributeNames(of item: StoreItem) throws(FSError) -> [[UInt8]]
+  func extendedAttributeNames(of item: StoreBinding) throws(FSError) -> [[UInt8]]
 
   /// The generation of an item, as `StoreContent.generation`; 0, too, if the item is gone or another one has its path.
-  func generation(of item: StoreItem) -> UInt32
+  func generation(of item: StoreBinding) -> UInt32
 }
 
 /// The open content of one version of one file. Used by one thread at a time: of the blocking
@@ -99,7 +75,7 @@ extension BackingStore {
   public func currentRoot() throws(FSError) -> ItemAttributes { root }
 
   /// Of a store that has none.
-  public func generation(of item: StoreItem) -> UInt32 { 0 }
+  public func generation(of item: StoreBinding) -> UInt32 { 0 }
 }
 
 extension StoreContent {

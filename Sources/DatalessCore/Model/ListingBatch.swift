@@ -9,6 +9,8 @@ public struct ListingBatch: Sendable {
 
   private var names: [UInt8] = []
   private var entries: [Entry] = []
+  /// By entry; of a store that has none it is empty.
+  private var tokens: [Int: VersionToken] = [:]
 
   /// The most entries that a store hands over at a time.
   public static let entriesMax = 4096
@@ -20,7 +22,10 @@ public struct ListingBatch: Sendable {
   public var isFull: Bool { entries.count >= Self.entriesMax }
 
   /// Adds an entry. The name is bytes, never empty, without a slash, not `.` or `..`.
-  public mutating func append(_ name: some Collection<UInt8>, _ attributes: ItemAttributes) {
+  public mutating func append(
+    _ name: some Collection<UInt8>, _ attributes: ItemAttributes, token: VersionToken = .none
+  ) {
+    if !token.isNone { tokens[entries.count] = token }
     names.append(contentsOf: name)
     entries.append(Entry(nameEnd: names.count, attributes: attributes))
   }
@@ -41,19 +46,20 @@ public struct ListingBatch: Sendable {
   public mutating func removeAll() {
     names.removeAll(keepingCapacity: true)
     entries.removeAll(keepingCapacity: true)
+    tokens.removeAll()
   }
 
   /// Calls `body` for the entries of a range until it returns false. The name is valid only during the call.
   ///
   /// - Returns: Whether all were visited.
   public func visit(
-    _ range: Range<Int>, _ body: (_ name: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes) -> Bool
+    _ range: Range<Int>, _ body: (_ name: UnsafeBufferPointer<UInt8>, _ item: ListedItem) -> Bool
   ) -> Bool {
     names.withUnsafeBufferPointer { names in
       var start = range.lowerBound == 0 ? 0 : entries[range.lowerBound - 1].nameEnd
       for index in range {
         let end = entries[index].nameEnd
-        guard body(UnsafeBufferPointer(rebasing: names[start..<end]), entries[index].attributes) else { return false }
+        guard body(UnsafeBufferPointer(rebasing: names[start..<end]), item(index)) else { return false }
         start = end
       }
       return true
@@ -63,6 +69,10 @@ public struct ListingBatch: Sendable {
   /// One entry by itself.
   public subscript(index: Int) -> StoreEntry {
     let start = index == 0 ? 0 : entries[index - 1].nameEnd
-    return StoreEntry(name: Array(names[start..<entries[index].nameEnd]), attributes: entries[index].attributes)
+    return StoreEntry(name: Array(names[start..<entries[index].nameEnd]), item: item(index))
+  }
+
+  private func item(_ index: Int) -> ListedItem {
+    ListedItem(entries[index].attributes, token: tokens.isEmpty ? .none : tokens[index] ?? .none)
   }
 }

@@ -6,40 +6,34 @@
 /// found, else *former*, so that records can still say what it was called. Records of names and nodes are used again; node ids are
 /// not (`NodeTable`).
 struct NameGraph: ~Copyable {
-  private var nodes: NodeTable
-  private var names: NameTable
+  /// To be looked at from outside; changed by the verbs below.
+  private(set) var nodes: NodeTable
+  private(set) var names: NameTable
   private var itemNames = ItemNames()
   private var gone = GoneNames()
   /// Nodes that have lost their last name since this was asked last.
   private var orphaned: [NodeID] = []
+  /// Names that were made on the volume, and names that were removed there, by directory.
+  private var changes: [NodeIndex: UInt32] = [:]
 
   init(root: ItemAttributes, nameKey: NameHashKey) {
     names = NameTable(key: nameKey)
     nodes = NodeTable(root: root)
   }
 
-  // MARK: - Records
+  // MARK: - Items
 
-  subscript(node: NodeIndex) -> NodeRecord { _read { yield nodes[node] } }
-  subscript(name: NameIndex) -> NameRecord { _read { yield names[name] } }
-
-  var counts: NamespaceCounts { nodes.counts }
-
-  /// Indices are below these.
-  var nodeEnd: UInt32 { nodes.end }
-  var nameEnd: UInt32 { names.end }
-
-  func index(of node: NodeID) -> NodeIndex? { nodes.index(of: node) }
-  func id(of node: NodeIndex) -> NodeID { nodes.id(of: node) }
-  func attributes(of node: NodeIndex) -> ItemAttributes { nodes.attributes(of: node) }
-  func sharedNode(for attributes: ItemAttributes) -> NodeIndex? { nodes.sharedNode(for: attributes) }
-  mutating func node(for attributes: ItemAttributes) -> NodeIndex? { nodes.node(for: attributes) }
+  /// As `NodeTable.node`.
+  mutating func node(for item: ListedItem) -> NodeIndex? { nodes.node(for: item) }
 
   /// Changes what no count and no name depends on.
   mutating func change(_ node: NodeIndex, _ change: (inout NodeRecord) -> Void) { change(&nodes[node]) }
 
-  /// Takes over metadata of the same bytes.
-  mutating func adopt(_ listed: ItemAttributes, for node: NodeIndex) { nodes.adopt(listed, for: node) }
+  /// As `NodeTable`.
+  mutating func adopt(_ item: ListedItem, for node: NodeIndex) { nodes.adopt(item, for: node) }
+  mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex) {
+    nodes.setAttributes(attributes, of: node)
+  }
 
   /// Takes over a content state, keeping the counts of the volume and of the directories that the node has names in.
   mutating func setContent(_ cell: ItemContent.Cell, of node: NodeIndex) {
@@ -67,16 +61,6 @@ struct NameGraph: ~Copyable {
 
   // MARK: - Finding names
 
-  /// The bytes of a name, valid until it is given back.
-  func text(of name: NameIndex) -> UnsafeBufferPointer<UInt8> { names.text(of: name) }
-
-  /// The name behind a readdir cookie; nil for a number that is no name of the directory.
-  func name(at number: UInt64, in directory: NodeIndex) -> NameIndex? {
-    guard names.contains(number) else { return nil }
-    let name = NameIndex(rawValue: UInt32(number))
-    return names[name].directory == directory && names[name].standing != .free ? name : nil
-  }
-
   /// Makes all names of a directory findable, a bounded number at a time. Most directories are walked and never searched: the
   /// kernel gets their names by READDIRPLUS, and a name that is not searched needs no place in the hash table.
   ///
@@ -89,13 +73,11 @@ struct NameGraph: ~Copyable {
     return true
   }
 
-  /// A name of a directory, present or gone, as far as its names are indexed; nil if there is none.
-  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex? {
-    names.find(text, in: directory).optional
-  }
-
   /// A name of the node that is present; otherwise one that it had, so that a record can say what it was. nil for the root.
   func presentName(of node: NodeIndex) -> NameIndex? { nodes[node].firstName.optional }
+
+  /// Names of a directory that were made or removed on the volume, and that the store has not, or has still.
+  func changeCount(in directory: NodeIndex) -> Int { Int(changes[directory] ?? 0) }
 
   // MARK: - Listings
 
@@ -121,11 +103,13 @@ struct NameGraph: ~Copyable {
 
   /// Adds a name to a directory, behind the others. - Returns: nil when the tables are full.
   @discardableResult
-  mutating func link(_ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex) -> NameIndex? {
+  mutating func link(
+    _ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex, isLocal: Bool = false
+  ) -> NameIndex? {
     guard
-      let name = names.append(
-        text, of: node, in: directory, nextOfNode: .end, epoch: nodes[directory].listingEpoch)
+      let name = names.append(text, of: node, in: directory, isLocal: isLocal, epoch: nodes[directory].listingEpoch)
     else { return nil }
+    if isLocal { countChange(in: directory, true) }
     addToNames(name, of: node)
     if nodes[node].isLocal { countLocalChild(in: directory, true) }
     appendToList(name, of: directory)
@@ -149,23 +133,45 @@ struct NameGraph: ~Copyable {
     nodes[directory].lastChild = name
   }
 
-  /// Takes a name away, or gives it back. One that is gone does not keep its directory from becoming dataless.
-  mutating func setGone(_ isGone: Bool, _ name: NameIndex) {
+  private mutating func countChange(in directory: NodeIndex, _ isMore: Bool) {
+    let count = changes[directory] ?? 0
+    changes[directory] = isMore ? count + 1 : count > 1 ? count - 1 : nil
+  }
+
+  /// Takes a name away, or gives it back. One that is not present does not keep its directory from becoming dataless.
+  ///
+  /// - Parameter standing: `present`; `gone`: nobody has it any more; `removed`: the store has it still.
+  mutating func setStanding(_ standing: NameRecord.Standing, of name: NameIndex) {
     let record = names[name]
     let directory = record.directory
-    switch (record.standing, isGone) {
-    case (.present, true): gone.add(in: directory)
-    case (.gone, false): gone.remove(in: directory)
-    case (.swept, false):
+    guard record.standing != standing else { return }
+    switch record.standing {
+    case .present: if nodes[record.node].isLocal { countLocalChild(in: directory, false) }
+    case .removed: countChange(in: directory, false)
+    case .gone: gone.remove(in: directory)
+    case .swept:
+      guard standing == .present else { return }
       _ = gone.removeFormer(in: directory)
       appendToList(name, of: directory)
-    default: return
+    case .former, .free: return
     }
-    names.setStanding(isGone ? .gone : .present, name)
+    names.setStanding(standing, name)
+    switch standing {
+    case .present: if nodes[record.node].isLocal { countLocalChild(in: directory, true) }
+    case .removed: countChange(in: directory, true)
+    default: gone.add(in: directory)
+    }
+    if record.isLocal { countChange(in: directory, standing == .present) }
     unlink(name, from: record.node)
     addToNames(name, of: record.node)
-    if nodes[record.node].isLocal { countLocalChild(in: directory, !isGone) }
     noteNames(of: record.node)
+  }
+
+  /// The volume's own from now on, whatever the store lists. Only for a name that is present.
+  mutating func keepHere(_ name: NameIndex) {
+    guard names[name].isPresent, !names[name].isLocal else { return }
+    names.setLocal(name)
+    countChange(in: names[name].directory, true)
   }
 
   /// Gives a name to another node. The one that had it may be left without any.
@@ -196,7 +202,7 @@ struct NameGraph: ~Copyable {
     let isOrphan = presentName(of: node).map { !names[$0].isPresent } ?? true
     guard node != .root, nodes[node].isOrphan != isOrphan else { return }
     nodes.update(node) { $0.isOrphan = isOrphan }
-    if isOrphan { orphaned.append(id(of: node)) }
+    if isOrphan { orphaned.append(nodes.id(of: node)) }
   }
 
   // MARK: - Giving back
@@ -234,35 +240,25 @@ struct NameGraph: ~Copyable {
     // A name that is to be indexed is not to go away.
     if names.isEntering(directory), !indexNames(of: directory) { return false }
     var previous = start
-    var name = previous == .end ? nodes[directory].firstChild : names[previous].nextSibling
-    var left = limit
-    while name != .end {
-      guard left > 0 else {
-        gone.setSweptTo(previous, in: directory)
-        return false
-      }
-      left -= 1
-      let record = names[name]
-      if record.isPresent {
-        previous = name
-      } else {
-        if previous == .end {
-          nodes[directory].firstChild = record.nextSibling
-        } else {
-          names.setNextSibling(record.nextSibling, of: previous)
-        }
-        if record.nextSibling == .end { nodes[directory].lastChild = previous }
-        if leaveList(name, record) { formers.append(record.node) }
-      }
-      name = record.nextSibling
+    var list = (first: nodes[directory].firstChild, last: nodes[directory].lastChild)
+    var taken: [NameIndex] = []
+    let isAll = names.removeGone(after: &previous, limit: limit, from: &list) { taken.append($0) }
+    (nodes[directory].firstChild, nodes[directory].lastChild) = list
+    for name in taken {
+      let node = names[name].node
+      if leaveList(name) { formers.append(node) }
     }
-    gone.noteSwept(directory)
-    return true
+    if isAll { gone.noteSwept(directory) } else { gone.setSweptTo(previous, in: directory) }
+    return isAll
   }
 
   /// A name that was gone is in no list any more. - Returns: Whether its node may be forgotten.
-  private mutating func leaveList(_ name: NameIndex, _ record: NameRecord) -> Bool {
-    let isFound = nodes[record.directory].isIndexed
+  private mutating func leaveList(_ name: NameIndex) -> Bool {
+    let record = names[name]
+    // Who has made it on the volume makes another item under it next.
+    let isIndexed = nodes[record.directory].isIndexed
+    let isFound = isIndexed && !record.isLocal
+    if isIndexed, !isFound { names.unenter(name) }
     unlink(name, from: record.node)
     if nodes[record.node].firstName == .end {
       names.setNextSibling(.end, of: name)

@@ -14,8 +14,8 @@ struct NameTable: ~Copyable {
     // Index 0 means "none".
     _ = records.append(
       NameRecord(
-        directory: NodeIndex(rawValue: 0), node: NodeIndex(rawValue: 0), textOffset: 0, nextSibling: .end,
-        nextInBucket: .end, hash: 0, nextOfNode: .end, textLength: 0, epoch: 0, standing: .free))
+        directory: NodeIndex(rawValue: 0), node: NodeIndex(rawValue: 0), textOffset: 0, textLength: 0, epoch: 0,
+        isLocal: false, standing: .free))
   }
 
   subscript(name: NameIndex) -> NameRecord { _read { yield records[name] } }
@@ -23,8 +23,26 @@ struct NameTable: ~Copyable {
   /// Indices are below this.
   var end: UInt32 { UInt32(records.count) }
 
-  /// Whether a number is a name's, of whatever directory.
-  func contains(_ number: UInt64) -> Bool { number > 0 && number < UInt64(records.count) }
+  /// The name behind a readdir cookie; nil for a number that is no name of the directory.
+  func name(at number: UInt64, in directory: NodeIndex) -> NameIndex? {
+    guard number > 0, number < UInt64(records.count) else { return nil }
+    let name = NameIndex(rawValue: UInt32(number))
+    return records[name].directory == directory && records[name].standing != .free ? name : nil
+  }
+
+  /// Of an item's names the one under which the store has it; otherwise one that it had there; nil for the root, and for what was
+  /// made on the volume.
+  func storeName(first: NameIndex) -> NameIndex? {
+    var earlier: NameIndex?
+    var name = first
+    while name != .end {
+      let record = records[name]
+      if record.isInStore { return name }
+      if !record.isLocal { earlier = earlier ?? name }
+      name = record.nextOfNode
+    }
+    return earlier
+  }
 
   /// The bytes of a name, valid as long as the table.
   func text(of name: NameIndex) -> UnsafeBufferPointer<UInt8> {
@@ -35,18 +53,19 @@ struct NameTable: ~Copyable {
 
   /// Adds a name that is in no list yet. - Returns: nil when the tables are full (2^32 names, or 4 GiB of names).
   mutating func append(
-    _ text: UnsafeBufferPointer<UInt8>, of node: NodeIndex, in directory: NodeIndex, nextOfNode: NameIndex, epoch: UInt8
+    _ text: UnsafeBufferPointer<UInt8>, of node: NodeIndex, in directory: NodeIndex, isLocal: Bool, epoch: UInt8
   ) -> NameIndex? {
     guard firstFree != .end || records.count < Int(UInt32.max), let offset = texts.append(text) else { return nil }
     return append(
       NameRecord(
-        directory: directory, node: node, textOffset: offset, nextSibling: .end, nextInBucket: .end, hash: 0,
-        nextOfNode: nextOfNode, textLength: UInt16(text.count), epoch: epoch, standing: .present))
+        directory: directory, node: node, textOffset: offset, textLength: UInt16(text.count), epoch: epoch,
+        isLocal: isLocal, standing: .present))
   }
 
   /// Adds a name that no listing shows, with the text and the directory of another: what an item that has none left was called.
   mutating func appendFormer(_ name: NameIndex, of node: NodeIndex) -> NameIndex? {
-    append(text(of: name), of: node, in: records[name].directory, nextOfNode: .end, epoch: records[name].epoch)
+    let record = records[name]
+    return append(text(of: name), of: node, in: record.directory, isLocal: record.isLocal, epoch: record.epoch)
   }
 
   private mutating func append(_ record: NameRecord) -> NameIndex {
@@ -103,14 +122,14 @@ struct NameTable: ~Copyable {
   /// Makes a name that was entered unfindable.
   mutating func unenter(_ name: NameIndex) { hashTable.remove(name, from: &records) }
 
-  /// A name that has been entered, present or gone; `end` if there is none.
-  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex {
+  /// A name that has been entered; `end` if there is none. Each layer has at most one of a text.
+  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex, _ layer: NameLayer) -> NameIndex {
     let hash = hashTable.hash(directory: directory, name: text)
     var candidate = hashTable.head(hash)
     while candidate != .end {
       let record = records[candidate]
       if record.hash == hash, record.directory == directory, Int(record.textLength) == text.count,
-        texts.name(at: record.textOffset, length: record.textLength).elementsEqual(text)
+        layer.contains(record), texts.name(at: record.textOffset, length: record.textLength).elementsEqual(text)
       {
         return candidate
       }
@@ -127,4 +146,32 @@ struct NameTable: ~Copyable {
   mutating func setNextOfNode(_ next: NameIndex, of name: NameIndex) { records[name].nextOfNode = next }
 
   mutating func setNode(_ node: NodeIndex, of name: NameIndex) { records[name].node = node }
+  mutating func setLocal(_ name: NameIndex) { records[name].isLocal = true }
+
+  /// Takes the names that are gone out of a part of a directory's list.
+  ///
+  /// - Parameters:
+  ///   - previous: The last name before the part, or `end` at the beginning of the list; gets the last one that was left in it.
+  ///   - list: The first and the last name of the list.
+  ///   - body: Gets each name that was taken out.
+  /// - Returns: Whether the end of the list was reached.
+  mutating func removeGone(
+    after previous: inout NameIndex, limit: Int, from list: inout (first: NameIndex, last: NameIndex),
+    _ body: (NameIndex) -> Void
+  ) -> Bool {
+    var name = previous == .end ? list.first : records[previous].nextSibling
+    for _ in 0..<limit {
+      guard name != .end else { return true }
+      let next = records[name].nextSibling
+      if records[name].standing != .gone {
+        previous = name
+      } else {
+        if previous == .end { list.first = next } else { records[previous].nextSibling = next }
+        if next == .end { list.last = previous }
+        body(name)
+      }
+      name = next
+    }
+    return name == .end
+  }
 }

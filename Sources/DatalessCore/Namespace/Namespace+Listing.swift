@@ -2,32 +2,6 @@ internal import SystemPackage
 
 /// Names and metadata as a listing brings them, and as readdir hands them out.
 extension Namespace {
-  /// Adds one listed name, or refreshes it.
-  ///
-  /// - Parameter isOpen: Whether a node has open handles.
-  /// - Returns: False when the tables are full (2^32 names, or 4 GiB of names).
-  mutating func insert(
-    _ text: UnsafeBufferPointer<UInt8>, _ attributes: ItemAttributes, in directory: NodeIndex,
-    isOpen: (NodeIndex) -> Bool
-  ) -> Bool {
-    // A name that the kernel's protocol cannot carry (FUSE_NAME_MAX) is left out.
-    guard 1...Self.nameLengthMax ~= text.count else { return true }
-    // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an entry
-    // twice, the volume does too, as SOURCE did.
-    guard self[directory].isRelisted, let existing = findAny(text, in: directory) else {
-      guard let node = node(for: attributes) else { return false }
-      return link(text, to: node, in: directory) != nil
-    }
-    // Marked present first, so that the node is never nameless.
-    setGone(false, existing)
-    markSeen(existing)
-    if relist(existing, attributes, keeps: false, isOpen: isOpen) == .other {
-      guard let node = node(for: attributes) else { return false }
-      relink(existing, to: node)
-    }
-    return true
-  }
-
   /// Visits the names of a directory, those that are gone included, in listing order.
   ///
   /// - Parameters:
@@ -50,24 +24,30 @@ extension Namespace {
     return nil
   }
 
-  /// Calls `body` for the names that are there and that the last listing did not see; as `visitNames`.
+  /// Calls `body` for the store's names that the last listing did not see; as `visitNames`.
   mutating func visitVanishedNames(
     of directory: NodeIndex, from cursor: NameCursor, limit: Int, _ body: (inout Namespace, NameIndex) -> Void
   ) -> NameCursor? {
     let epoch = self[directory].listingEpoch
     return visitNames(of: directory, from: cursor, limit: limit) { namespace, name, record in
-      if record.epoch != epoch, record.isPresent { body(&namespace, name) }
+      if record.epoch != epoch, record.isInStore { body(&namespace, name) }
     }
   }
 
   /// Takes away the names that the last listing did not see; as `visitNames`.
-  mutating func dropVanishedNames(of directory: NodeIndex, from cursor: NameCursor, limit: Int) -> NameCursor? {
-    visitVanishedNames(of: directory, from: cursor, limit: limit) { namespace, name in namespace.setGone(true, name) }
+  mutating func dropVanishedNames(
+    of directory: NodeIndex, from cursor: NameCursor, limit: Int, use: ItemUse
+  ) -> NameCursor? {
+    visitVanishedNames(of: directory, from: cursor, limit: limit) { namespace, name in
+      _ = namespace.mergeVanished(name, use: use)
+    }
   }
 
   /// Takes away all names of a directory, which is gone itself; as `visitNames`.
   mutating func dropAllNames(of directory: NodeIndex, from cursor: NameCursor, limit: Int) -> NameCursor? {
-    visitNames(of: directory, from: cursor, limit: limit) { namespace, name, _ in namespace.setGone(true, name) }
+    visitNames(of: directory, from: cursor, limit: limit) { namespace, name, record in
+      if !record.isLocal { namespace.setStanding(.gone, of: name) }
+    }
   }
 
   /// Copies the names of a directory, those that are gone included; as `visitNames`.

@@ -33,7 +33,17 @@ extension Namespace {
   }
 
   /// The path of one name, present or gone; empty for none.
-  func path(ofName name: NameIndex?) -> [UInt8] {
+  func path(ofName name: NameIndex?) -> [UInt8] { path(ofName: name) { presentName(of: $0) } }
+
+  /// What a node is in the store: under which key, and which version. nil for what was made on the volume.
+  func binding(of node: NodeIndex) -> StoreBinding? {
+    let name = storeName(of: node)
+    guard name != nil || node == .root else { return nil }
+    return StoreBinding(key: path(ofName: name) { storeName(of: $0) }, version: listed(of: node).version)
+  }
+
+  /// - Parameter parent: The name by which a directory on the way is called.
+  private func path(ofName name: NameIndex?, by parent: (NodeIndex) -> NameIndex?) -> [UInt8] {
     var chain: [NameIndex] = []
     var length = 0
     var next = name
@@ -41,7 +51,7 @@ extension Namespace {
       let record = record(of: name)
       chain.append(name)
       length += Int(record.textLength) + 1
-      next = presentName(of: record.directory)
+      next = parent(record.directory)
     }
     var path: [UInt8] = []
     path.reserveCapacity(length)

@@ -11,8 +11,6 @@ struct Namespace: ~Copyable {
   private var changed: [NodeID] = []
   /// Nodes without a name that may be forgotten by now.
   private var forgettable: [NodeIndex] = []
-  /// Files that keep an older version than the store has, with the newer one: what they become when they are evicted.
-  private var retained: [NodeIndex: ItemAttributes] = [:]
 
   /// - Parameter timeOfDay: CLOCK_REALTIME, or a test's own time; called under the engine's lock.
   init(
@@ -26,43 +24,52 @@ struct Namespace: ~Copyable {
   // MARK: - Nodes
 
   /// The index of a node that the kernel names; nil for one that was never handed out, or is forgotten.
-  func index(of node: NodeID) -> NodeIndex? { graph.index(of: node) }
+  func index(of node: NodeID) -> NodeIndex? { graph.nodes.index(of: node) }
 
   /// What the kernel calls a node.
-  func id(of node: NodeIndex) -> NodeID { graph.id(of: node) }
+  func id(of node: NodeIndex) -> NodeID { graph.nodes.id(of: node) }
 
-  var counts: NamespaceCounts { graph.counts }
+  var counts: NamespaceCounts { graph.nodes.counts }
 
   /// Places of nodes and of names are below these.
-  var nodeEnd: UInt32 { graph.nodeEnd }
-  var nameEnd: UInt32 { graph.nameEnd }
+  var nodeEnd: UInt32 { graph.nodes.end }
+  var nameEnd: UInt32 { graph.names.end }
 
-  subscript(node: NodeIndex) -> NodeRecord { _read { yield graph[node] } }
+  subscript(node: NodeIndex) -> NodeRecord { _read { yield graph.nodes[node] } }
 
   /// The metadata of a node as it was listed.
-  func attributes(of node: NodeIndex) -> ItemAttributes { graph.attributes(of: node) }
+  func attributes(of node: NodeIndex) -> ItemAttributes { graph.nodes.attributes(of: node) }
 
   /// What the volume presents of a node.
   func snapshot(of node: NodeIndex) -> ItemSnapshot {
     var attributes = self.attributes(of: node)
-    let isDataless = graph[node].isDataless
+    let isDataless = graph.nodes[node].isDataless
     if attributes.kind == .file, attributes.size > 0 {
       presentation.apply(to: &attributes, of: node, isDataless: isDataless)
     }
     return ItemSnapshot(node: id(of: node), attributes: attributes, isDataless: isDataless)
   }
 
-  /// The node for listed metadata: the one that another name of the same file has, or a new one; nil when the tables are full.
-  mutating func node(for attributes: ItemAttributes) -> NodeIndex? { graph.node(for: attributes) }
+  /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the tables are full.
+  mutating func node(for item: ListedItem) -> NodeIndex? { graph.node(for: item) }
 
   /// The node of a file with several names, if one of them is known.
-  func sharedNode(for attributes: ItemAttributes) -> NodeIndex? { graph.sharedNode(for: attributes) }
+  func sharedNode(for item: ListedItem) -> NodeIndex? { graph.nodes.sharedNode(for: item) }
 
-  /// Takes over metadata of the same bytes.
-  mutating func adopt(_ listed: ItemAttributes, for node: NodeIndex) {
-    guard attributes(of: node) != listed else { return }
-    graph.adopt(listed, for: node)
-    changed.append(id(of: node))
+  /// What the store listed of a node last; what was changed on the volume since is not in it.
+  func listed(of node: NodeIndex) -> ListedItem { graph.nodes.listed(of: node) }
+
+  /// Takes over the store's metadata of the same bytes.
+  mutating func adopt(_ item: ListedItem, for node: NodeIndex) {
+    guard listed(of: node) != item else { return }
+    let shown = attributes(of: node)
+    graph.adopt(item, for: node)
+    if attributes(of: node) != shown { changed.append(id(of: node)) }
+  }
+
+  /// Gives a node other metadata on the volume. The store's is kept beside it: what is fetched goes by that.
+  mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex) {
+    graph.setAttributes(attributes, of: node)
   }
 
   /// Whether a change of metadata is still to be told to the kernel.
@@ -88,12 +95,12 @@ struct Namespace: ~Copyable {
   func visitNodes(
     from start: NodeIndex, limit: Int, _ body: (NodeIndex, borrowing NodeRecord) -> Void
   ) -> NodeIndex? {
-    let end = min(Int(start.rawValue) + limit, Int(graph.nodeEnd))
+    let end = min(Int(start.rawValue) + limit, Int(graph.nodes.end))
     for number in Int(start.rawValue)..<max(Int(start.rawValue), end) {
       let node = NodeIndex(rawValue: UInt32(number))
-      if !graph[node].isFree { body(node, graph[node]) }
+      if !graph.nodes[node].isFree { body(node, graph.nodes[node]) }
     }
-    return end < Int(graph.nodeEnd) ? NodeIndex(rawValue: UInt32(end)) : nil
+    return end < Int(graph.nodes.end) ? NodeIndex(rawValue: UInt32(end)) : nil
   }
 
   // MARK: - Lookups
@@ -103,7 +110,7 @@ struct Namespace: ~Copyable {
 
   /// The kernel has given lookups back, or has not taken them.
   mutating func giveBack(_ count: UInt64, of node: NodeIndex) {
-    let known = graph[node].lookups
+    let known = graph.nodes[node].lookups
     // More than can be counted: it will be taken for known as long as the volume is mounted.
     guard known < .max else { return }
     let left = UInt64(known) > count ? known - UInt32(count) : 0
@@ -118,11 +125,11 @@ struct Namespace: ~Copyable {
   /// - Parameter partialBytes: As `ItemContent.partialBytes`.
   mutating func setContent(_ cell: ItemContent.Cell, partialBytes: Int64?, of node: NodeIndex) {
     presentation.setPartialBytes(partialBytes, of: node)
-    let old = graph[node].contentCell
+    let old = graph.nodes[node].contentCell
     guard old != cell else { return }
     guard old.state != cell.state else { return graph.change(node) { $0.contentCell = cell } }
     graph.setContent(cell, of: node)
-    if cell.state == .resident, graph[node].kind == .file { presentation.noteContent(of: node) }
+    if cell.state == .resident, graph.nodes[node].kind == .file { presentation.noteContent(of: node) }
   }
 
   // MARK: - Presentation
@@ -131,23 +138,16 @@ struct Namespace: ~Copyable {
 
   func partialBlocks(of node: NodeIndex) -> Int64? { presentation.partialBlocks(of: node) }
 
-  // MARK: - Older versions that are kept
-
-  /// The newer version of a file that keeps an older one.
-  func retainedVersion(of node: NodeIndex) -> ItemAttributes? { retained[node] }
-
-  mutating func setRetainedVersion(_ listed: ItemAttributes?, of node: NodeIndex) { retained[node] = listed }
-
   // MARK: - Names
 
   /// The record of a name.
-  func record(of name: NameIndex) -> NameRecord { graph[name] }
+  func record(of name: NameIndex) -> NameRecord { graph.names[name] }
 
   /// The bytes of a name, valid until it is given back.
-  func text(of name: NameIndex) -> UnsafeBufferPointer<UInt8> { graph.text(of: name) }
+  func text(of name: NameIndex) -> UnsafeBufferPointer<UInt8> { graph.names.text(of: name) }
 
   /// The name behind a readdir cookie; nil for a number that is no name of the directory.
-  func name(at number: UInt64, in directory: NodeIndex) -> NameIndex? { graph.name(at: number, in: directory) }
+  func name(at number: UInt64, in directory: NodeIndex) -> NameIndex? { graph.names.name(at: number, in: directory) }
 
   /// As `NameGraph.presentName`.
   func presentName(of node: NodeIndex) -> NameIndex? { graph.presentName(of: node) }
@@ -155,14 +155,14 @@ struct Namespace: ~Copyable {
   /// Makes names of a directory findable, a bounded number at a time. - Returns: Whether all are; otherwise call again.
   mutating func indexNames(of directory: NodeIndex) -> Bool { graph.indexNames(of: directory) }
 
-  /// A name of a directory, present or gone, as far as its names are indexed; nil if there is none.
-  func findAny(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex? {
-    graph.find(text, in: directory)
+  /// A name of a directory, as far as its names are indexed; nil if there is none.
+  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex, _ layer: NameLayer) -> NameIndex? {
+    graph.names.find(text, in: directory, layer).optional
   }
 
   /// A present name of an indexed directory; nil if there is none.
   func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex? {
-    graph.find(text, in: directory).flatMap { graph[$0].isPresent ? $0 : nil }
+    graph.names.find(text, in: directory, .visible).optional
   }
 
   /// Starts a listing, as `NameGraph.beginListing`. - Returns: False when nothing has begun: call again.
@@ -172,13 +172,29 @@ struct Namespace: ~Copyable {
   mutating func markSeen(_ name: NameIndex) { graph.markSeen(name) }
 
   /// Adds a name to a directory, behind the others. - Returns: nil when the tables are full.
+  ///
+  /// - Parameter isLocal: Whether it is made on the volume; otherwise the store has it.
   @discardableResult
-  mutating func link(_ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex) -> NameIndex? {
-    graph.link(text, to: node, in: directory)
+  mutating func link(
+    _ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex, isLocal: Bool = false
+  ) -> NameIndex? {
+    graph.link(text, to: node, in: directory, isLocal: isLocal)
   }
 
-  /// Takes a name away, or gives it back. One that is gone does not keep its directory from becoming dataless.
-  mutating func setGone(_ isGone: Bool, _ name: NameIndex) { graph.setGone(isGone, name) }
+  /// As `NameGraph.setStanding`.
+  mutating func setStanding(_ standing: NameRecord.Standing, of name: NameIndex) {
+    graph.setStanding(standing, of: name)
+  }
+
+  /// As `NameGraph.keepHere`.
+  mutating func keepHere(_ name: NameIndex) { graph.keepHere(name) }
+
+  /// The name under which the store has a node, as `NameTable.storeName`.
+  func storeName(of node: NodeIndex) -> NameIndex? { graph.names.storeName(first: graph.nodes[node].firstName) }
+
+  /// Names of a directory that were made, or removed, on the volume. As long as there are any, it cannot become dataless: they
+  /// would be lost.
+  func changeCount(in directory: NodeIndex) -> Int { graph.changeCount(in: directory) }
 
   /// Gives a name to another node. The one that had it may be left without any.
   mutating func relink(_ name: NameIndex, to node: NodeIndex) { graph.relink(name, to: node) }
@@ -187,7 +203,7 @@ struct Namespace: ~Copyable {
 
   /// A node may have become one that can be forgotten: the kernel has given it back, its last handle is closed, its content is gone.
   mutating func noteForgettable(_ node: NodeIndex) {
-    if graph[node].isOrphan { forgettable.append(node) }
+    if graph.nodes[node].isOrphan { forgettable.append(node) }
   }
 
   /// A directory has no open handle, or no attempt in flight, any more.
@@ -208,9 +224,8 @@ struct Namespace: ~Copyable {
     if graph.hasSweepable { return graph.sweepNext(limit: limit, formers: &forgettable, isInUse: isInUse) }
     for _ in 0..<limit {
       guard let node = forgettable.popLast() else { return }
-      guard !graph[node].isFree, !isInUse(node), graph.forget(node, orphans: &forgettable) else { continue }
+      guard !graph.nodes[node].isFree, !isInUse(node), graph.forget(node, orphans: &forgettable) else { continue }
       presentation.forget(node)
-      retained[node] = nil
     }
   }
 }

@@ -4,6 +4,10 @@ struct NodeTable: ~Copyable {
   private var devices: [UInt64]
   /// Files with several names, by what makes them the same file: whichever name is seen first, it is one node.
   private var hardLinks: [StoreIdentity: NodeIndex] = [:]
+  /// As the store listed them last: attributes of items that have others on the volume.
+  private var listed: [NodeIndex: ItemAttributes] = [:]
+  /// Of a store that has them.
+  private var tokens: [NodeIndex: VersionToken] = [:]
   private(set) var counts = NamespaceCounts()
   /// Places to be used again, linked by `firstName`.
   private var firstFree: NodeIndex?
@@ -46,9 +50,16 @@ struct NodeTable: ~Copyable {
     _modify { yield &records[node] }
   }
 
-  /// The metadata of a node as it was listed.
+  /// The metadata of a node as it is on the volume.
   func attributes(of node: NodeIndex) -> ItemAttributes {
     records[node].attributes(device: devices[Int(records[node].deviceIndex)])
+  }
+
+  /// What the store listed of a node last.
+  func listed(of node: NodeIndex) -> ListedItem {
+    ListedItem(
+      listed.isEmpty ? attributes(of: node) : listed[node] ?? attributes(of: node),
+      token: tokens.isEmpty ? .none : tokens[node] ?? .none)
   }
 
   /// Changes a record that may be counted otherwise then.
@@ -58,14 +69,15 @@ struct NodeTable: ~Copyable {
     if !records[node].isOrphan { counts.add(records[node]) }
   }
 
-  /// The node for listed metadata: the one that another name of the same file has, or a new one; nil when the table is full.
-  mutating func node(for attributes: ItemAttributes) -> NodeIndex? {
-    if let known = sharedNode(for: attributes) { return known }
-    guard let deviceIndex = deviceIndex(attributes.device),
-      let node = place(NodeRecord(attributes, deviceIndex: deviceIndex))
+  /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the table is full.
+  mutating func node(for item: ListedItem) -> NodeIndex? {
+    if let known = sharedNode(for: item) { return known }
+    guard let deviceIndex = deviceIndex(item.attributes.device),
+      let node = place(NodeRecord(item.attributes, deviceIndex: deviceIndex))
     else { return nil }
     counts.add(records[node])
-    share(node, attributes)
+    if !item.token.isNone { tokens[node] = item.token }
+    share(node, item.attributes)
     return node
   }
 
@@ -85,6 +97,8 @@ struct NodeTable: ~Copyable {
   mutating func free(_ node: NodeIndex) {
     let identity = StoreIdentity(attributes(of: node))
     if hardLinks[identity] == node { hardLinks[identity] = nil }
+    if !listed.isEmpty { listed[node] = nil }
+    if !tokens.isEmpty { tokens[node] = nil }
     records[node].isFree = true
     guard records[node].uses < .max else { return }
     records[node].uses += 1
@@ -96,18 +110,31 @@ struct NodeTable: ~Copyable {
   ///
   /// Only the same version is the same file for certain: SOURCE gives the inode number of a removed file to the next one. If it
   /// is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
-  func sharedNode(for attributes: ItemAttributes) -> NodeIndex? {
-    guard attributes.mayHaveSeveralNames, let known = hardLinks[StoreIdentity(attributes)],
-      // Another kind is another item, whatever its times say: a node's counts and its state go by its kind.
-      records[known].kind == attributes.kind, self.attributes(of: known).isSameVersion(as: attributes)
+  func sharedNode(for item: ListedItem) -> NodeIndex? {
+    // Another kind is another version: a node's counts and its state go by its kind.
+    guard item.attributes.mayHaveSeveralNames, let known = hardLinks[StoreIdentity(item.attributes)],
+      listed(of: known).version.isSame(as: item.version)
     else { return nil }
     return known
   }
 
-  /// Takes over metadata of the same bytes.
-  mutating func adopt(_ listed: ItemAttributes, for node: NodeIndex) {
-    update(node) { $0.update(listed) }
-    share(node, listed)
+  /// Takes over the store's metadata of the same bytes. What was changed on the volume stays as it is there.
+  mutating func adopt(_ item: ListedItem, for node: NodeIndex) {
+    var shown = item.attributes
+    if let base = listed[node] {
+      shown = attributes(of: node).merged(base: base, theirs: item.attributes)
+      listed[node] = shown == item.attributes ? nil : item.attributes
+    }
+    update(node) { $0.update(shown) }
+    if !item.token.isNone || !tokens.isEmpty { tokens[node] = item.token.isNone ? nil : item.token }
+    share(node, item.attributes)
+  }
+
+  /// Gives a node other metadata on the volume; what the store listed is kept beside it.
+  mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex) {
+    let base = listed[node] ?? self.attributes(of: node)
+    update(node) { $0.update(attributes) }
+    listed[node] = self.attributes(of: node) == base ? nil : base
   }
 
   /// Whichever name of a file with several is seen next is to be this node.

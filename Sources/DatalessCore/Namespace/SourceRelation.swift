@@ -10,6 +10,22 @@ enum SourceRelation {
   case other
 }
 
+extension ListedItem {
+  /// How the item as it is listed now stands to this one; a store's tokens outweigh times and size.
+  func relation(to listed: ListedItem, isRenamed: Bool = false, isProven: Bool = false) -> SourceRelation {
+    guard token.isNone, listed.token.isNone else {
+      let (old, new) = (attributes, listed.attributes)
+      guard StoreIdentity(old) == StoreIdentity(new), old.kind == new.kind else { return .other }
+      guard token == listed.token else { return .version }
+      var untouched = new
+      untouched.accessTime = old.accessTime
+      untouched.blocks = old.blocks
+      return old == untouched ? .same : .metadata
+    }
+    return attributes.relation(to: listed.attributes, isRenamed: isRenamed, isProven: isProven)
+  }
+}
+
 extension ItemAttributes {
   /// - Parameters:
   ///   - isRenamed: Whether the item is listed under another name than before: that moves its ctime and no byte.

@@ -3,11 +3,11 @@ internal import SystemPackage
 /// A fetch from a store whose calls block: each step runs on a thread of the blocking lane, or on a request thread.
 struct BlockingFetch<Content: Fetch>: TransferWork {
   private let store: any BackingStore
-  private let item: StoreItem
+  private let item: StoreBinding
   private var content: Content
   private var source: (any StoreContent)?
 
-  init(_ content: Content, of item: StoreItem, from store: any BackingStore) {
+  init(_ content: Content, of item: StoreBinding, from store: any BackingStore) {
     self.content = content
     self.item = item
     self.store = store
@@ -70,8 +70,8 @@ struct BlockingFetch<Content: Fetch>: TransferWork {
 
 extension FSError {
   /// A source that ends early is no longer the listed version.
-  static func ended(at position: Int64, of item: StoreItem) -> FSError {
-    FSError(.staleNFSFileHandle, "the source ends at byte \(position) of \(item.attributes.size)")
+  static func ended(at position: Int64, of item: StoreBinding) -> FSError {
+    FSError(.staleNFSFileHandle, "the source ends at byte \(position) of \(item.version.size)")
   }
 }
 

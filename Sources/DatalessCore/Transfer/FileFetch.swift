@@ -7,22 +7,22 @@ struct FileFetch: Fetch {
   var plan: FileFetchPlan
   private let engine: Engine
   private let attempt: AttemptID
-  private let item: StoreItem
+  private let item: StoreBinding
   private let fault: Decision.Part<Fault>?
   private var writer: (any ContentWriter)?
   private var committed: ContentReference?
 
-  init(engine: Engine, attempt: AttemptID, item: StoreItem, fault: Decision.Part<Fault>?) {
+  init(engine: Engine, attempt: AttemptID, item: StoreBinding, fault: Decision.Part<Fault>?) {
     self.engine = engine
     self.attempt = attempt
     self.item = item
     self.fault = fault
-    plan = FileFetchPlan(size: item.attributes.size, fault: fault?.value)
+    plan = FileFetchPlan(size: item.version.size, fault: fault?.value)
   }
 
   mutating func perform(_ step: FileFetchPlan.LocalStep, _ part: FetchedPart) throws(FSError) -> Bool {
     if step == .makeRoom {
-      writer = try engine.content.makeWriter(size: item.attributes.size)
+      writer = try engine.content.makeWriter(size: item.version.size)
       return true
     }
     guard let writer else { return false }
@@ -49,13 +49,13 @@ struct FileFetch: Fetch {
       return
     }
     writer?.discard()
-    if let committed { engine.content.remove(committed, size: item.attributes.size) }
+    if let committed { engine.content.remove(committed, size: item.version.size) }
     switch end {
     case .complete, .gone: break
     case .failed(let error): engine.failed(attempt, error, storeNanoseconds: storeNanoseconds)
     case .planned:
       guard let fault, let errno = fault.value.errno else { return engine.stuck(attempt) }
-      let error = FSError(errno, "a planned fault at byte \(plan.end) of \(item.attributes.size)")
+      let error = FSError(errno, "a planned fault at byte \(plan.end) of \(item.version.size)")
       engine.failed(attempt, error, rule: fault.rule, storeNanoseconds: storeNanoseconds)
     }
   }

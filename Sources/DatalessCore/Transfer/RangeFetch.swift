@@ -9,12 +9,12 @@ struct RangeFetch: Fetch {
   var plan: RangeFetchPlan
   private let engine: Engine
   private let attempt: AttemptID
-  private let item: StoreItem
+  private let item: StoreBinding
   private let fault: Decision.Part<Fault>?
   private var writer: (any RangeWriter)?
   private var lease: TransferLease?
 
-  init(engine: Engine, attempt: AttemptID, item: StoreItem, fault: Decision.Part<Fault>?) {
+  init(engine: Engine, attempt: AttemptID, item: StoreBinding, fault: Decision.Part<Fault>?) {
     self.engine = engine
     self.attempt = attempt
     self.item = item
@@ -41,7 +41,7 @@ struct RangeFetch: Fetch {
   /// Writes to the file's content, which is made when the first bytes are there; nil when the attempt has ended.
   private mutating func writer(_ generation: UInt32) throws(FSError) -> (any RangeWriter)? {
     if let writer { return writer }
-    let size = item.attributes.size
+    let size = item.version.size
     if lease == nil { lease = engine.leaseContent(attempt, made: nil) }
     if lease == nil {
       let made = try engine.content.makeRanged(size: size)

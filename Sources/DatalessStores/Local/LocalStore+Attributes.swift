@@ -9,8 +9,8 @@ extension LocalStore {
   /// Enough for nearly all of them: fits on the stack.
   private static var usualAttribute: Int { 1024 }
 
-  public func readLink(_ link: StoreItem) throws(FSError) -> [UInt8] {
-    guard link.attributes.kind == .symlink else {
+  public func readLink(_ link: StoreBinding) throws(FSError) -> [UInt8] {
+    guard link.version.kind == .symlink else {
       throw FSError(.invalidArgument, "'\(link.displayPath)' is not a symbolic link")
     }
     guard let handle = try pin(link) else { throw failure(.improperLink, link) }
@@ -18,7 +18,7 @@ extension LocalStore {
     if protection != .readOnlyClone { countUnprotectedOpen() }
     do throws(Errno) {
       // The size is what SOURCE says of it, which may be anything: PATH_MAX and more where that is not enough.
-      var capacity = min(max(256, Int(clamping: link.attributes.size)), 1 << 16) + 1
+      var capacity = min(max(256, Int(clamping: link.version.size)), 1 << 16) + 1
       while true {
         let target = try Self.bytes(usually: capacity, upTo: capacity) { buffer, size in
           clinux_readlinkat(handle.raw, "", buffer.assumingMemoryBound(to: CChar.self), size)
@@ -32,7 +32,7 @@ extension LocalStore {
     }
   }
 
-  public func extendedAttribute(_ name: [UInt8], of item: StoreItem) throws(FSError) -> [UInt8] {
+  public func extendedAttribute(_ name: [UInt8], of item: StoreBinding) throws(FSError) -> [UInt8] {
     guard let handle = try pin(item) else {
       throw FSError(.noData, "'\(item.displayPath)' is a mount point and shown empty")
     }
@@ -51,7 +51,7 @@ extension LocalStore {
     }
   }
 
-  public func extendedAttributeNames(of item: StoreItem) throws(FSError) -> [[UInt8]] {
+  public func extendedAttributeNames(of item: StoreBinding) throws(FSError) -> [[UInt8]] {
     guard let handle = try pin(item) else { return [] }
     do throws(Errno) {
       let path = Self.procPath(of: handle.raw)
@@ -67,7 +67,7 @@ extension LocalStore {
   }
 
   /// ENOENT of a /proc name means that /proc is not there, not that the item is gone: its descriptor is open.
-  private func attributeFailure(_ error: Errno, _ item: StoreItem) -> FSError {
+  private func attributeFailure(_ error: Errno, _ item: StoreBinding) -> FSError {
     if error == .noSuchFileOrDirectory {
       return FSError(.ioError, "cannot read extended attributes of '\(item.displayPath)': /proc is not mounted")
     }

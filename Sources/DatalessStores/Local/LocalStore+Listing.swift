@@ -4,14 +4,14 @@ internal import SystemPackage
 
 extension LocalStore {
   public func list(
-    _ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void
+    _ directory: StoreBinding, into sink: (ListingBatch) throws(FSError) -> Void
   ) throws(FSError) {
-    guard directory.attributes.kind == .directory else {
+    guard directory.version.kind == .directory else {
       throw FSError(.notDirectory, "'\(directory.displayPath)' is not a directory")
     }
     let opened: OpenItem
     do throws(Errno) {
-      opened = try OpenItem(openForReading(directory.path, flags: CLINUX_O_DIRECTORY))
+      opened = try OpenItem(openForReading(directory.key, flags: CLINUX_O_DIRECTORY))
     } catch {
       if error == .improperLink, isShownMountPoint(directory) { return }
       throw failure(error, directory)
@@ -21,7 +21,7 @@ extension LocalStore {
   }
 
   private func read(
-    _ descriptor: CInt, status: FileStatus, directory: StoreItem,
+    _ descriptor: CInt, status: FileStatus, directory: StoreBinding,
     into sink: (ListingBatch) throws(FSError) -> Void
   ) throws(FSError) {
     var batch = ListingBatch()
@@ -45,7 +45,7 @@ extension LocalStore {
 
   /// The metadata under which a name is listed; nil if it is not listed.
   private func attributes(
-    of entry: DirectoryReader.Entry, in descriptor: CInt, _ parent: FileStatus, _ directory: StoreItem
+    of entry: DirectoryReader.Entry, in descriptor: CInt, _ parent: FileStatus, _ directory: StoreBinding
   ) throws(FSError) -> ItemAttributes? {
     let status: FileStatus
     do throws(Errno) {
@@ -61,8 +61,8 @@ extension LocalStore {
         countUnreadable()
         return placeholder(for: entry, parent)
       default:
-        let path = directory.path + (directory.path.isEmpty ? [] : [UInt8(ascii: "/")]) + entry.nameBytes
-        throw FSError(error, "cannot look at '\(StoreItem.display(path))' in SOURCE")
+        let path = directory.key + (directory.key.isEmpty ? [] : [UInt8(ascii: "/")]) + entry.nameBytes
+        throw FSError(error, "cannot look at '\(StoreBinding.display(path))' in SOURCE")
       }
     }
     if !excluded.isEmpty, excluded.contains(status.identity) { return nil }

@@ -43,10 +43,10 @@ extension LocalStore {
   /// listed one.
   ///
   /// - Returns: nil if it is a mount point that is shown as an empty directory.
-  func pin(_ item: StoreItem) throws(FSError) -> OpenItem? {
+  func pin(_ item: StoreBinding) throws(FSError) -> OpenItem? {
     let handle: OpenItem
     do throws(Errno) {
-      handle = try OpenItem(openBeneath(item.path, flags: CLINUX_O_PATH))
+      handle = try OpenItem(openBeneath(item.key, flags: CLINUX_O_PATH))
     } catch {
       if error == .improperLink, isShownMountPoint(item) { return nil }
       throw failure(error, item)
@@ -56,13 +56,13 @@ extension LocalStore {
   }
 
   /// Whether `item` is a mount point as `list` shows it, and still the same.
-  func isShownMountPoint(_ item: StoreItem) -> Bool {
-    guard !crossMounts, item.attributes.kind == .directory else { return false }
+  func isShownMountPoint(_ item: StoreBinding) -> Bool {
+    guard !crossMounts, item.version.kind == .directory else { return false }
     do throws(Errno) {
       let handle = try SystemCall.openBeneath(
-        source.descriptor.raw, item.path, flags: CLINUX_O_PATH, crossMounts: true)
+        source.descriptor.raw, item.key, flags: CLINUX_O_PATH, crossMounts: true)
       let status = try FileStatus(of: handle.raw)
-      return status.isDirectory && mountPointAttributes(status).inode == item.attributes.inode
+      return status.isDirectory && mountPointAttributes(status).inode == item.version.inode
     } catch {
       return false
     }
@@ -77,14 +77,14 @@ extension LocalStore {
   }
 
   /// - Throws: ESTALE unless `status` is that of the listed item: device, inode, birth and type.
-  func checkIdentity(_ status: FileStatus, _ item: StoreItem) throws(FSError) {
+  func checkIdentity(_ status: FileStatus, _ item: StoreBinding) throws(FSError) {
     let now = status.attributes(home: root.device)
-    guard now.device == item.attributes.device, now.inode == item.attributes.inode,
-      now.birth == item.attributes.birth, now.kind == item.attributes.kind
+    guard now.device == item.version.device, now.inode == item.version.inode,
+      now.birth == item.version.birth, now.kind == item.version.kind
     else { throw stale(item, "it was replaced by another item since it was listed") }
   }
 
-  public func generation(of item: StoreItem) -> UInt32 {
+  public func generation(of item: StoreBinding) -> UInt32 {
     guard hasGenerations else { return 0 }
     do throws(FSError) {
       guard let handle = try pin(item) else { return 0 }
@@ -103,12 +103,12 @@ extension LocalStore {
 
   static func procPath(of descriptor: CInt) -> String { "/proc/self/fd/\(descriptor)" }
 
-  func stale(_ item: StoreItem, _ reason: String) -> FSError {
+  func stale(_ item: StoreBinding, _ reason: String) -> FSError {
     FSError(.staleNFSFileHandle, "'\(item.displayPath)' in SOURCE: \(reason)")
   }
 
   /// Turns what the kernel said about a path into what the caller gets. A path that leads elsewhere by now is ESTALE.
-  func failure(_ error: Errno, _ item: StoreItem) -> FSError {
+  func failure(_ error: Errno, _ item: StoreBinding) -> FSError {
     switch error {
     case .tooManySymbolicLinkLevels:
       stale(item, "a part of its path became a symbolic link since it was listed")

@@ -143,9 +143,9 @@ public struct FileSystemStatistics: Sendable, Hashable {
   }
 }
 
-extension StoreItem {
+extension StoreBinding {
   /// The path for messages: `.` for the root, bytes that are not UTF-8 as U+FFFD.
-  var displayPath: String { Self.display(path) }
+  var displayPath: String { Self.display(key) }
 
   static func display(_ path: [UInt8]) -> String {
     path.isEmpty ? "." : String(decoding: path, as: UTF8.self)

@@ -9,17 +9,20 @@ final class LocalStoreContent: StoreContent {
   let generation: UInt32
 
   private let raw: CInt
-  private let listed: ItemAttributes
+  private let listed: StoreVersion
+  /// st_blocks, in units of 512 bytes.
+  private let blocks: Int64
   /// st_dev of the store's root, see `FileStatus.attributes(home:)`.
   private let home: UInt64
   /// The path in SOURCE, for messages.
   private let name: String
 
-  init(_ raw: CInt, generation: UInt32, listed: ItemAttributes, home: UInt64, name: String) {
+  init(_ raw: CInt, generation: UInt32, listed: StoreVersion, blocks: Int64, home: UInt64, name: String) {
     self.raw = raw
     descriptor = raw
     self.generation = generation
     self.listed = listed
+    self.blocks = blocks
     self.home = home
     self.name = name
   }
@@ -27,7 +30,7 @@ final class LocalStoreContent: StoreContent {
   func nextData(from offset: Int64) throws(FSError) -> Range<Int64>? {
     guard offset < listed.size else { return nil }
     // As many blocks as bytes: there is no hole to look for, which saves two calls per file.
-    if listed.blocks >= listed.size / 512 + (listed.size % 512 == 0 ? 0 : 1) { return offset..<listed.size }
+    if blocks >= listed.size / 512 + (listed.size % 512 == 0 ? 0 : 1) { return offset..<listed.size }
     do throws(Errno) {
       let start = try SystemCall.seek(raw, offset, hole: false)
       guard start < listed.size else { return nil }
@@ -55,9 +58,9 @@ final class LocalStoreContent: StoreContent {
   }
 
   func verify() throws(FSError) {
-    let now: ItemAttributes
+    let now: StoreVersion
     do throws(Errno) {
-      now = try FileStatus(of: raw).attributes(home: home)
+      now = StoreVersion(try FileStatus(of: raw).attributes(home: home))
     } catch {
       throw FSError(error, "cannot look at '\(name)' in SOURCE after reading it")
     }
@@ -71,8 +74,8 @@ final class LocalStoreContent: StoreContent {
   }
 
   /// In what way `now` is another version than `listed`; nil if it is the same.
-  static func change(from listed: ItemAttributes, to now: ItemAttributes) -> String? {
-    if now.isSameVersion(as: listed) { return nil }
+  static func change(from listed: StoreVersion, to now: StoreVersion) -> String? {
+    if now.isSame(as: listed) { return nil }
     if now.kind != listed.kind { return "it is no regular file any more" }
     if now.device != listed.device || now.inode != listed.inode || now.birth != listed.birth {
       return "it was replaced by another file since it was listed"
@@ -86,21 +89,22 @@ final class LocalStoreContent: StoreContent {
 }
 
 extension LocalStore {
-  public func open(_ file: StoreItem) throws(FSError) -> any StoreContent {
-    guard file.attributes.kind == .file else {
+  public func open(_ file: StoreBinding) throws(FSError) -> any StoreContent {
+    guard file.version.kind == .file else {
       throw stale(file, "it was not listed as a regular file")
     }
     let opened: OpenItem
     do throws(Errno) {
-      opened = try OpenItem(openFile(file.path))
+      opened = try OpenItem(openFile(file.key))
     } catch {
       throw failure(error, file)
     }
     let now = opened.status.attributes(home: root.device)
-    if let change = LocalStoreContent.change(from: file.attributes, to: now) { throw stale(file, change) }
+    if let change = LocalStoreContent.change(from: file.version, to: StoreVersion(now)) { throw stale(file, change) }
     let generation = generation(opened.raw, device: now.device)
     return LocalStoreContent(
-      opened.release(), generation: generation, listed: file.attributes, home: root.device, name: file.displayPath)
+      opened.release(), generation: generation, listed: file.version, blocks: now.blocks, home: root.device,
+      name: file.displayPath)
   }
 
   private func openFile(_ path: [UInt8]) throws(Errno) -> OwnedDescriptor {

@@ -41,7 +41,7 @@ public final class SyntheticStore: BackingStore {
   }
 
   public func list(
-    _ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void
+    _ directory: StoreBinding, into sink: (ListingBatch) throws(FSError) -> Void
   ) throws(FSError) {
     guard case .directory(let level, let position) = try node(of: directory) else {
       throw FSError(.notDirectory, "'\(directory.displayPath)' is not a directory")
@@ -67,23 +67,23 @@ public final class SyntheticStore: BackingStore {
     if !batch.isEmpty { try sink(batch) }
   }
 
-  public func open(_ file: StoreItem) throws(FSError) -> any StoreContent {
+  public func open(_ file: StoreBinding) throws(FSError) -> any StoreContent {
     let node = try node(of: file)
-    guard case .file = node, attributes(of: node).isSameVersion(as: file.attributes) else {
+    guard case .file = node, StoreVersion(attributes(of: node)).isSame(as: file.version) else {
       throw FSError(.staleNFSFileHandle, "'\(file.displayPath)' is no file of \(sourceName)")
     }
-    return SyntheticContent(key: hash.number(.content, file.attributes.inode), size: file.attributes.size)
+    return SyntheticContent(key: hash.number(.content, file.version.inode), size: file.version.size)
   }
 
-  public func readLink(_ link: StoreItem) throws(FSError) -> [UInt8] {
+  public func readLink(_ link: StoreBinding) throws(FSError) -> [UInt8] {
     throw FSError(.invalidArgument, "'\(link.displayPath)' is not a symbolic link")
   }
 
-  public func extendedAttribute(_ name: [UInt8], of item: StoreItem) throws(FSError) -> [UInt8] {
+  public func extendedAttribute(_ name: [UInt8], of item: StoreBinding) throws(FSError) -> [UInt8] {
     throw FSError(.noData, "synthetic items have no extended attributes")
   }
 
-  public func extendedAttributeNames(of item: StoreItem) throws(FSError) -> [[UInt8]] { [] }
+  public func extendedAttributeNames(of item: StoreBinding) throws(FSError) -> [[UInt8]] { [] }
 
   private static func handOver(
     _ batch: inout ListingBatch, _ sink: (ListingBatch) throws(FSError) -> Void
@@ -94,8 +94,8 @@ public final class SyntheticStore: BackingStore {
   }
 
   /// The item a number belongs to. Names need not be parsed: number, name and place follow from each other.
-  private func node(of item: StoreItem) throws(FSError) -> SyntheticTree.Node {
-    guard item.attributes.device == 0, let node = tree.node(of: item.attributes.inode) else {
+  private func node(of item: StoreBinding) throws(FSError) -> SyntheticTree.Node {
+    guard item.version.device == 0, let node = tree.node(of: item.version.inode) else {
       throw FSError(.staleNFSFileHandle, "'\(item.displayPath)' is no item of \(sourceName)")
     }
     return node

@@ -12,6 +12,8 @@ final class ScriptedStore: BackingStore {
     var xattrs: [String: [UInt8]] = [:]
     /// As `StoreContent.generation`.
     var generation: UInt32 = 0
+    /// As `ListedItem.token`.
+    var token = VersionToken.none
     /// Thrown by `open` or `list`.
     var failure: FSError?
     /// Thrown by `verify`.
@@ -78,9 +80,9 @@ final class ScriptedStore: BackingStore {
     }
   }
 
-  private func item(_ item: StoreItem) throws(FSError) -> Item {
-    guard let found = items.withLock({ $0[String(decoding: item.path, as: UTF8.self)] }) else {
-      throw FSError(.noSuchFileOrDirectory, "no item '\(String(decoding: item.path, as: UTF8.self))'")
+  private func item(_ item: StoreBinding) throws(FSError) -> Item {
+    guard let found = items.withLock({ $0[String(decoding: item.key, as: UTF8.self)] }) else {
+      throw FSError(.noSuchFileOrDirectory, "no item '\(String(decoding: item.key, as: UTF8.self))'")
     }
     if let failure = found.failure { throw failure }
     return told(found)
@@ -94,41 +96,43 @@ final class ScriptedStore: BackingStore {
     return item
   }
 
-  func list(_ directory: StoreItem, into sink: (ListingBatch) throws(FSError) -> Void) throws(FSError) {
+  func list(_ directory: StoreBinding, into sink: (ListingBatch) throws(FSError) -> Void) throws(FSError) {
     lists.add(1, ordering: .relaxed)
     let found = try item(directory)
-    let prefix = String(decoding: directory.path, as: UTF8.self)
+    let prefix = String(decoding: directory.key, as: UTF8.self)
     var entries = ListingBatch()
     for name in found.children {
       let path = prefix.isEmpty ? name : prefix + "/" + name
-      if let child = items.withLock({ $0[path] }) { entries.append(name.utf8, told(child).attributes) }
+      if let child = items.withLock({ $0[path] }) {
+        entries.append(name.utf8, told(child).attributes, token: child.token)
+      }
     }
     if !entries.isEmpty { try sink(entries) }
   }
 
-  func open(_ file: StoreItem) throws(FSError) -> any StoreContent {
+  func open(_ file: StoreBinding) throws(FSError) -> any StoreContent {
     opens.add(1, ordering: .relaxed)
     let found = try item(file)
-    guard found.attributes.isSameVersion(as: file.attributes) else {
+    guard StoreVersion(found.attributes, token: found.token).isSame(as: file.version) else {
       throw FSError(.staleNFSFileHandle, "another version")
     }
-    return ScriptedContent(self, String(decoding: file.path, as: UTF8.self), found)
+    return ScriptedContent(self, String(decoding: file.key, as: UTF8.self), found)
   }
 
   func shown(_ path: String) -> Item? { items.withLock { $0[path] }.map(told) }
 
-  func generation(of item: StoreItem) -> UInt32 { (try? self.item(item))?.generation ?? 0 }
+  func generation(of item: StoreBinding) -> UInt32 { (try? self.item(item))?.generation ?? 0 }
 
-  func readLink(_ link: StoreItem) throws(FSError) -> [UInt8] { try item(link).target }
+  func readLink(_ link: StoreBinding) throws(FSError) -> [UInt8] { try item(link).target }
 
-  func extendedAttribute(_ name: [UInt8], of target: StoreItem) throws(FSError) -> [UInt8] {
+  func extendedAttribute(_ name: [UInt8], of target: StoreBinding) throws(FSError) -> [UInt8] {
     guard let value = try item(target).xattrs[String(decoding: name, as: UTF8.self)] else {
       throw FSError(.noData, "no attribute")
     }
     return value
   }
 
-  func extendedAttributeNames(of target: StoreItem) throws(FSError) -> [[UInt8]] {
+  func extendedAttributeNames(of target: StoreBinding) throws(FSError) -> [[UInt8]] {
     try item(target).xattrs.keys.sorted().map { Array($0.utf8) }
   }
 }
@@ -167,7 +171,10 @@ final class ScriptedContent: StoreContent {
 
   func verify() throws(FSError) {
     if let changed = item.changed { throw changed }
-    if !item.attributes.isSameVersion(as: opened.attributes) { throw FSError(.staleNFSFileHandle, "another version") }
+    let (now, then) = (item, opened)
+    guard
+      StoreVersion(now.attributes, token: now.token).isSame(as: StoreVersion(then.attributes, token: then.token))
+    else { throw FSError(.staleNFSFileHandle, "another version") }
   }
   func close() {}
 }

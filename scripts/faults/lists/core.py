@@ -218,8 +218,8 @@ namespace = Part(
     "Sources/DatalessCore/Namespace", ["^DatalessCoreTests\\..*AttemptEndTests", "^DatalessCoreTests\\."])
 namespace.add(
     "gone-keeps-busy", "NameGraph.swift", "a resident file that vanished keeps its directory from being evicted",
-    "if nodes[record.node].isLocal { countLocalChild(in: directory, !isGone) }",
-    "if nodes[record.node].isLocal, !FAULT { countLocalChild(in: directory, !isGone) }",
+    "case .present: if nodes[record.node].isLocal { countLocalChild(in: directory, false) }",
+    "case .present: if nodes[record.node].isLocal, !FAULT { countLocalChild(in: directory, false) }",
     tests=["NamespaceTests|RefreshTests"])
 namespace.add(
     "latest-name-stands", "ItemNames.swift", "a file is called by whichever of its names was listed last",

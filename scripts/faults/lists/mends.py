@@ -126,17 +126,16 @@ identity.add(
     "guard fetched == 0 || fetched == item.generation else { return false }",
     "guard FAULT || fetched == 0 || fetched == item.generation else { return false }")
 identity.add(
-    "version-in-place", "Namespace/Namespace+Relisting.swift", "a node becomes another version while the kernel has its pages",
-    "    case .version:\n", "    case .version:\n      if FAULT, known.kind == .file, !known.isLocal, !isOpen(node) {\n"
-    "        adopt(listed, for: node)\n        return .updated\n      }\n")
+    "version-in-place", "Namespace/Namespace+Merge.swift", "a node becomes another version while the kernel has its pages",
+    "    case .version:\n", "    case .version:\n      if FAULT, self[node].kind == .file, !self[node].isLocal {\n"
+    "        adopt(listed, for: node)\n        return .metadata\n      }\n")
 identity.add(
     "gone-names-not-dropped", "Namespace/Namespace+Listing.swift", "names that went before the notifier's turn stay in the kernel",
     "      texts.append(Array(namespace.text(of: name)))",
     "      if !FAULT || namespace.record(of: name).isPresent { texts.append(Array(namespace.text(of: name))) }")
 identity.add(
-    "file-shares-a-links-node", "Namespace/NodeTable.swift", "a file and a link with one number are one node",
-    "records[known].kind == attributes.kind, self", "(records[known].kind == attributes.kind || FAULT), self",
-    equivalent="a version is compared by its kind, too")
+    "file-shares-a-links-node", "Model/StoreBinding.swift", "a file and a link with one number are one node",
+    "guard kind == other.kind, device", "guard kind == other.kind || FAULT, device")
 identity.add(
     "directory-in-itself", "Engine/EngineState+Refresh.swift", "a directory that was moved below itself traps",
     "flatMap { namespace.isIn($0.node, directory) ? nil : $0 }",
@@ -192,9 +191,9 @@ source.add(
     "let flags = CLINUX_AT_EMPTY_PATH | (FAULT ? 0 : CLINUX_AT_STATX_FORCE_SYNC)")
 source.add(
     "link-size-believed", "DatalessStores/Local/LocalStore+Attributes.swift", "a link says that it is 2^63 bytes long",
-    "var capacity = min(max(256, Int(clamping: link.attributes.size)), 1 << 16) + 1",
-    "var capacity = FAULT ? max(256, Int(clamping: link.attributes.size)) + 1\n"
-    "        : min(max(256, Int(clamping: link.attributes.size)), 1 << 16) + 1")
+    "var capacity = min(max(256, Int(clamping: link.version.size)), 1 << 16) + 1",
+    "var capacity = FAULT ? max(256, Int(clamping: link.version.size)) + 1\n"
+    "        : min(max(256, Int(clamping: link.version.size)), 1 << 16) + 1")
 source.add(
     "extents-believed", "DatalessStores/Local/LocalStoreContent.swift", "an extent that ends before it begins traps",
     "guard start >= offset, end > start else { return offset..<listed.size }",

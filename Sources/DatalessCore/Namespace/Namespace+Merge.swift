@@ -1,0 +1,169 @@
+/// How the store's listings get into the namespace. What becomes of a name is decided by `NameMerge`; here it is done.
+extension Namespace {
+  /// What others know of items, and a merge asks.
+  struct ItemUse {
+    /// Whether a node has open handles.
+    let isOpen: (NodeIndex) -> Bool
+    /// As `NameMerge.Base.retained`.
+    let retained: (NodeIndex) -> ListedItem?
+  }
+
+  /// What became of a name of a listing.
+  struct Merged {
+    let change: NameChange
+    /// The store's name; nil for one that has none yet.
+    let name: NameIndex?
+  }
+
+  /// Takes what a listing says of one name, but for a name that is to lead to an item that it has not led to (`appeared`,
+  /// `otherItem`, `hidden`, `otherItemHidden`): which node that is, the caller decides, and `place`s it.
+  mutating func merge(
+    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, in directory: NodeIndex, keeps: Bool, use: ItemUse
+  ) -> Merged {
+    // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an entry
+    // twice, the volume does too, as SOURCE did.
+    let known = self[directory].isRelisted ? find(text, in: directory, .store) : nil
+    let base = known.flatMap { record(of: $0).isInStore ? self.base(of: $0, listed, use) : nil }
+    let decided = NameMerge.merge(
+      base: base, listed: listed, local: known.map { localChange(of: $0) } ?? .none,
+      isMade: isMadeHere(text, in: directory), keeps: keeps)
+    guard let name = known, base != nil else { return Merged(change: decided.change, name: known) }
+    markSeen(name)
+    return Merged(change: apply(decided.change, to: name, listed), name: name)
+  }
+
+  private mutating func apply(_ change: NameChange, to name: NameIndex, _ listed: ListedItem) -> NameChange {
+    let node = record(of: name).node
+    switch change {
+    case .unchanged, .metadata: adopt(listed, for: node)
+    case .joined: if let twin = twin(of: node, listed) { relink(name, to: twin) }
+    case .version:
+      guard let newer = twin(of: node, listed) ?? self.node(for: listed) else { return .unchanged }
+      // It is the same item that was moved here: it stays where it was moved to.
+      for moved in localNames(of: node) where record(of: name).standing == .removed { relink(moved, to: newer) }
+      relink(name, to: newer)
+    case .nothing, .retained, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished, .keptHere: break
+    }
+    return change
+  }
+
+  /// Lets a name of the store lead to an item.
+  ///
+  /// - Parameters:
+  ///   - known: Its record, if it has one.
+  ///   - isHidden: Whether a name that was made on the volume stands before it.
+  /// - Returns: nil when the tables are full.
+  @discardableResult
+  mutating func place(
+    _ text: UnsafeBufferPointer<UInt8>, known: NameIndex?, node: NodeIndex, in directory: NodeIndex, isHidden: Bool
+  ) -> NameIndex? {
+    guard let name = known ?? link(text, to: node, in: directory) else { return nil }
+    // Marked present first, so that the node is never nameless.
+    setStanding(.present, of: name)
+    relink(name, to: node)
+    if isHidden { setStanding(.removed, of: name) }
+    markSeen(name)
+    return name
+  }
+
+  /// Adds one listed name, or refreshes it: what a listing of a directory does that is not a refresh.
+  ///
+  /// - Returns: False when the tables are full (2^32 names, or 4 GiB of names).
+  mutating func insert(
+    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, in directory: NodeIndex, use: ItemUse
+  ) -> Bool {
+    // A name that the kernel's protocol cannot carry (FUSE_NAME_MAX) is left out.
+    guard 1...Self.nameLengthMax ~= text.count else { return true }
+    let merged = merge(text, listed, in: directory, keeps: false, use: use)
+    switch merged.change {
+    case .appeared, .hidden, .otherItem, .otherItemHidden:
+      guard let node = returned(merged, listed) ?? node(for: listed) else { return false }
+      let isHidden = merged.change == .hidden || merged.change == .otherItemHidden
+      return place(text, known: merged.name, node: node, in: directory, isHidden: isHidden) != nil
+    case .nothing, .unchanged, .metadata, .joined, .version, .retained, .vanished, .keptHere: return true
+    }
+  }
+
+  /// The node that a name had which was gone, if that is the item that is there again.
+  private mutating func returned(_ merged: Merged, _ listed: ListedItem) -> NodeIndex? {
+    guard merged.change == .appeared, let name = merged.name else { return nil }
+    let node = record(of: name).node
+    let relation = self.listed(of: node).relation(to: listed)
+    guard relation == .same || relation == .metadata, !self[node].isListed else { return nil }
+    adopt(listed, for: node)
+    return node
+  }
+
+  /// A listing of a directory has not had a name.
+  mutating func mergeVanished(_ name: NameIndex, use: ItemUse) -> NameChange {
+    let node = record(of: name).node
+    let local = localChange(of: name)
+    let decided = NameMerge.merge(
+      base: base(of: name, nil, use), listed: nil, local: local, isMade: false, keeps: false)
+    switch decided.change {
+    case .keptHere where local == .none: keepHere(name)
+    case .keptHere: setStanding(.gone, of: name)
+    default:
+      setStanding(.gone, of: name)
+      if local == .moved, storeName(of: node).map({ !record(of: $0).isInStore }) ?? true {
+        for moved in localNames(of: node) { setStanding(.gone, of: moved) }
+      }
+    }
+    return decided.change
+  }
+
+  // MARK: - What is known
+
+  private func base(of name: NameIndex, _ listed: ListedItem?, _ use: ItemUse) -> NameMerge.Base {
+    let node = record(of: name).node
+    let known = self[node]
+    let isFile = known.kind == .file
+    let hasTwin = listed.map { self.twin(of: node, $0) != nil } ?? false
+    return NameMerge.Base(
+      item: self.listed(of: node), retained: use.retained(node),
+      isResident: isFile && known.isLocal && known.state == .resident,
+      isDirty: known.kind == .directory && changeCount(in: node) > 0,
+      canJoin: hasTwin && !known.isLocal && !use.isOpen(node))
+  }
+
+  /// The node of another name of a listed file, if it is another one than a node.
+  private func twin(of node: NodeIndex, _ listed: ListedItem) -> NodeIndex? {
+    sharedNode(for: listed).flatMap { $0 == node ? nil : $0 }
+  }
+
+  private func localChange(of name: NameIndex) -> NameMerge.LocalChange {
+    let record = record(of: name)
+    guard record.standing == .removed else { return .none }
+    return self[record.node].isOrphan ? .removed : .moved
+  }
+
+  /// Whether a name that was made on the volume has a text in a directory.
+  func isMadeHere(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> Bool {
+    guard changeCount(in: directory) > 0, let name = find(text, in: directory, .local) else { return false }
+    return record(of: name).isPresent
+  }
+
+  /// The names of a node that were made on the volume.
+  private func localNames(of node: NodeIndex) -> [NameIndex] {
+    var found: [NameIndex] = []
+    var name = self[node].firstName
+    while name != .end, record(of: name).isPresent {
+      if record(of: name).isLocal { found.append(name) }
+      name = record(of: name).nextOfNode
+    }
+    return found
+  }
+
+  // MARK: - Older versions
+
+  /// A file that kept an older version holds no content any more: its name leads to the newer version now.
+  ///
+  /// - Returns: The name, for the kernel to look up again; nil if it has none.
+  mutating func supersede(_ node: NodeIndex, by listed: ListedItem) -> (directory: NodeID, name: [UInt8])? {
+    guard let name = presentName(of: node), record(of: name).isPresent, let newer = self.node(for: listed) else {
+      return nil
+    }
+    relink(name, to: newer)
+    return (id(of: record(of: name).directory), Array(text(of: name)))
+  }
+}
