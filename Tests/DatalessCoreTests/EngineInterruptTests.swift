@@ -58,7 +58,7 @@ import Testing
     fixture.timer.advance(milliseconds: milliseconds)
     let answer = fixture.trigger(node, waiter: waiter)
     #expect(answer.errno == "EINTR" && answer.count == 1)
-    #expect(fixture.engine.state.withLock { $0.calls.announcedCount == 0 && $0.attempts.isEmpty })
+    #expect(fixture.engine.state.withLock { $0.calls.announcedCount == 0 && $0.attempts.isIdle })
     fixture.lane.runAll()
     #expect(fixture.store.opens.load(ordering: .relaxed) == 0 && fixture.timer.pending == 0)
   }

@@ -48,7 +48,7 @@ import Testing
     #expect(most <= Engine.pieceSize)
     #expect(answers.allSatisfy { $0.errno == "ETIMEDOUT" && $0.count == 1 })
     #expect(fixture.events.finished.map(\.attempt) == fixture.events.finished.map(\.attempt).sorted())
-    #expect(fixture.engine.state.withLock { $0.attempts.isEmpty && $0.attemptOfWaiter.isEmpty })
+    #expect(fixture.engine.state.withLock { $0.attempts.isIdle })
   }
 
   /// Of what waits for a slot nothing is begun that is about to be ended.

@@ -25,7 +25,7 @@ import Testing
     let kinds = fixture.events.kinds
     #expect(kinds.count { $0 == "waited" } == 1000 && kinds.last == "finished")
     #expect(fixture.events.finished.last?.waiterCount == 1000 && fixture.events.finished.last?.waiters.count == 64)
-    #expect(fixture.engine.state.withLock { $0.attemptOfWaiter.isEmpty })
+    #expect(fixture.engine.state.withLock { $0.attempts.waiterCount == 0 })
   }
 
   @Test func lookupsAreAnsweredBeforeListingsHoweverManyThereAre() {
@@ -61,7 +61,7 @@ import Testing
       for (end, answer) in answers where answer.isReady != (end <= there) { Issue.record("\(end) of \(there)") }
     }
     #expect(there == 4 << 20 && whole.isReady && answers.allSatisfy { $0.answer.count == 1 })
-    #expect(fixture.engine.state.withLock { $0.pageWaiters.isEmpty && $0.attemptOfWaiter.isEmpty })
+    #expect(fixture.engine.state.withLock { $0.attempts.isIdle })
   }
 
   @Test func whoLeavesIsNotLookedForWhenHisPageComes() {
@@ -75,7 +75,7 @@ import Testing
       #expect(leaves.errno == "EINTR")
     }
     let index = fixture.index(node)
-    let pages = fixture.engine.state.withLock { $0.pageWaiters[index]?.pageCount }
+    let pages = fixture.engine.state.withLock { $0.attempts.pageCount(of: index) }
     #expect(pages == 1)
     fixture.lane.runAll()
     #expect(stays.isReady && stays.count == 1)
@@ -96,7 +96,7 @@ import Testing
     #expect(first.isReady && queued.count == 0)
     fixture.lane.runAll()
     #expect([first, queued, apart].allSatisfy { $0.isReady && $0.count == 1 })
-    #expect(fixture.engine.state.withLock { $0.attempts.isEmpty && $0.slots.inUse == 0 })
+    #expect(fixture.engine.state.withLock { $0.attempts.isIdle && $0.slots.inUse == 0 })
   }
 
   @Test func eachOfManyPartsIsJoinedAndForgotten() {
@@ -113,7 +113,7 @@ import Testing
     #expect((first + joined + [wider, inWider]).allSatisfy { $0.isReady && $0.count == 1 })
     let index = fixture.index(node)
     let isEmpty = fixture.engine.state.withLock {
-      !$0.content(of: index).isBusy && $0.attemptOfWaiter.isEmpty && $0.pageWaiters.isEmpty
+      !$0.content(of: index).isBusy && $0.attempts.isIdle
     }
     #expect(isEmpty)
   }

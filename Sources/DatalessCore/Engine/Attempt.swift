@@ -1,13 +1,7 @@
-/// One blocked caller of an attempt.
-struct Waiter {
-  let id: WaiterID
-  let request: TriggerRequest
-  let since: MonotonicTime
-  let completion: @Sendable (WaitResult) -> Void
-}
-
 /// One try to materialize one item. Lives under the engine's lock from its trigger to its one outcome, and never leaves it:
 /// a class, because its record is wide and each stage looks at it.
+///
+/// What it was begun with stays; what becomes of it is changed by its own verbs.
 final class Attempt {
   /// The stages in their order; each stage's own time goes into the record.
   enum Stage: String {
@@ -25,6 +19,13 @@ final class Attempt {
     case stuck
   }
 
+  /// How long it was in the stages before the fetch, in nanoseconds.
+  struct StageTimes: Equatable {
+    var held: Int64 = 0
+    var queued: Int64 = 0
+    var delayed: Int64 = 0
+  }
+
   let id: AttemptID
   let node: NodeIndex
   let kind: MaterializationKind
@@ -32,34 +33,33 @@ final class Attempt {
   let size: Int64
   let startedAt: MonotonicTime
   let plan: AttemptPlan
-  var stage: Stage
-  var stageSince: MonotonicTime
-  var waiters = WaiterList()
-  /// Records of waiters that have left already, at most 64.
-  var departed: [Event.WaitRecord] = []
-  var waiterCount = 0
-  /// The part of the file that it brings in (`Hydration.partial`); nil: all of it.
-  var range: Range<Int64>?
-  /// Whether it goes by ranges, because of its hydration or because part of the file is there already.
-  var isRanged = false
-  /// Where the first caller wanted to read.
-  var firstOffset: Int64 = 0
+  let reach: AttemptReach
+
+  private(set) var stage = Stage.starting
+  private(set) var stageSince: MonotonicTime
+  /// Of the stages that are over.
+  private var pastTimes = StageTimes()
+  private var waiters = WaiterList()
+  /// All who have waited for it.
+  private(set) var waiterCount = 0
+  /// The first waits that are over, at most `departedMax`.
+  private(set) var departed: [Event.WaitRecord] = []
   /// Whether a waiter has been answered already: then it goes on though nobody may wait any more.
-  var hasServed = false
+  private(set) var hasServed = false
   /// The first caller whose materializations are budgeted; nil while there is none.
-  var budgeted: Caller?
+  private(set) var budgeted: Caller?
   /// Bytes of the file that it has made local, and that stay however it ends.
-  var brought: Int64 = 0
-  var held: Int64 = 0
-  var delay: Int64 = 0
-  var queued: Int64 = 0
-  var job: (any AttemptJob)?
+  private(set) var brought: Int64 = 0
+  private(set) var job: (any AttemptJob)?
   /// Of its delay, and of `give_up_after`.
-  var timers: [TimerToken] = []
+  private(set) var timers: [TimerToken] = []
+
+  /// LIMIT: waits that the record of an attempt's end tells.
+  static let departedMax = 64
 
   init(
     id: AttemptID, node: NodeIndex, kind: MaterializationKind, path: [UInt8], size: Int64, startedAt: MonotonicTime,
-    plan: AttemptPlan
+    plan: AttemptPlan, reach: AttemptReach = AttemptReach()
   ) {
     self.id = id
     self.node = node
@@ -68,12 +68,122 @@ final class Attempt {
     self.size = size
     self.startedAt = startedAt
     self.plan = plan
-    stage = .starting
+    self.reach = reach
     stageSince = startedAt
   }
 
+  /// As `reach` has it.
+  var range: Range<Int64>? { reach.range }
+  var isRanged: Bool { reach.isRanged }
+
+  // MARK: - Stages
+
   /// The gate that holds it.
   var gate: Decision.Part<String>? { stage == .held ? plan.gate : nil }
+
+  /// It has come to the gate that its plan names, which is closed.
+  func hold(_ now: MonotonicTime) { move(to: .held, now) }
+
+  /// It waits for a slot: from here to the delay, for no time where there is a free one.
+  func queue(_ now: MonotonicTime) { move(to: .queued, now) }
+
+  /// It has its slot.
+  func delay(_ now: MonotonicTime) { move(to: .delayed, now) }
+
+  /// The delay is over, however it goes on.
+  func fetch(_ now: MonotonicTime) { move(to: .fetching, now) }
+
+  /// A planned fault has come from which on nothing happens any more.
+  func getStuck(_ now: MonotonicTime) {
+    job = nil
+    move(to: .stuck, now)
+  }
+
+  private func move(to next: Stage, _ now: MonotonicTime) {
+    pastTimes = times(at: now)
+    stage = next
+    stageSince = now
+  }
+
+  /// The times of its stages, the one in which it is included.
+  func times(at now: MonotonicTime) -> StageTimes {
+    var times = pastTimes
+    switch stage {
+    case .held: times.held += now - stageSince
+    case .queued: times.queued += now - stageSince
+    case .delayed: times.delayed += now - stageSince
+    case .starting, .fetching, .stuck: break
+    }
+    return times
+  }
+
+  // MARK: - Waiters
+
+  /// Those who wait now.
+  var waitingCount: Int { waiters.count }
+
+  /// Waiters that are recorded, or described, under the hold of the lock under which it ends, or is described.
+  var recordedWaiters: Int { min(waiters.count, Self.departedMax) }
+
+  /// Whether it has nobody to work for: nobody waits, and nobody has been answered with a part of what it brings.
+  var isAbandoned: Bool { waiters.isEmpty && !hasServed }
+
+  func waiter(at slot: Int) -> Waiter? { waiters[slot] }
+
+  /// The first so many of those who wait.
+  func firstWaiters(_ limit: Int) -> [Waiter] { waiters.prefix(limit) }
+
+  /// A caller waits for it. - Returns: His slot among the waiters.
+  func admit(_ waiter: Waiter) -> Int {
+    waiterCount += 1
+    return waiters.append(waiter)
+  }
+
+  /// A caller waits no more.
+  func dismiss(at slot: Int) { waiters.remove(at: slot) }
+
+  /// A caller is answered before its end, because what he asked for is there.
+  func serve(at slot: Int) {
+    // One that has not begun to fetch is spared its waiter by another one.
+    if stage == .fetching { hasServed = true }
+    waiters.remove(at: slot)
+  }
+
+  /// Keeps the record of a wait that is over, for the record of its end.
+  func keep(_ record: Event.WaitRecord) {
+    if departed.count < Self.departedMax { departed.append(record) }
+  }
+
+  /// It has ended: takes out all who wait, with gaps where some have left.
+  func takeWaiters() -> [Waiter?] { waiters.takeAll() }
+
+  // MARK: - What it does
+
+  /// It is carried out by a job from now on.
+  func begin(_ job: any AttemptJob) { self.job = job }
+
+  /// A timer that is to be taken back when it ends.
+  func keep(_ timer: TimerToken) { timers.append(timer) }
+
+  /// Bytes of the file have become local.
+  func bring(_ bytes: Int64) { brought = brought.saturatingAdd(bytes) }
+
+  /// A budgeted caller waits for it. - Returns: False if another one has, before.
+  func beginBudgeted(_ caller: Caller) -> Bool {
+    guard budgeted == nil else { return false }
+    budgeted = caller
+    return true
+  }
+}
+
+/// What of its file an attempt brings in, and in which order.
+struct AttemptReach {
+  /// The part of the file (`Hydration.partial`), in whole pages; nil: all of it.
+  var range: Range<Int64>?
+  /// Whether it goes by ranges, because of its hydration or because part of the file is there already.
+  var isRanged = false
+  /// Where the first caller wanted to read.
+  var firstOffset: Int64 = 0
 }
 
 /// What was decided about an attempt when it started; a later change of the scenario does not reach it.

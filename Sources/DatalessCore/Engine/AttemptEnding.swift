@@ -22,7 +22,7 @@ final class AttemptEnding {
     case .failed(let errno): result = .failed(FSError(errno, end.message ?? "materialization failed"))
     }
     records = attempt.departed
-    waiters = attempt.waiters.takeAll()
+    waiters = attempt.takeWaiters()
   }
 
   /// The next waiter to be recorded; nil after the last.
@@ -56,32 +56,36 @@ extension EngineState {
     let attempt = ending.attempt
     for _ in 0..<Self.recordedAtOnce {
       guard let waiter = ending.nextWaiter() else {
-        events.record(finishedEvent(attempt, ending.end, ending.records, now))
+        events.record(
+          .materializationFinished(finishedRecord(attempt, ending.end, waits: ending.records, now)))
         ledger.countEnd(of: attempt.kind, ending.end.outcome)
         ending.noteRecorded()
         return
       }
-      removePlace(of: waiter.id, attempt.node)
-      let record = waitRecord(attempt.id, waiter, ending.end.outcome, now)
+      attempts.forget(waiter.id, of: attempt.node)
+      let record = waiter.record(in: attempt.id, ending.end.outcome, now)
       events.record(.waitFinished(record))
-      if ending.records.count < 64 { ending.records.append(record) }
-      if case .failed(let error) = ending.result { noteFailure(attempt.node, waiter, error, now) }
+      if ending.records.count < Attempt.departedMax { ending.records.append(record) }
+      if case .failed(let error) = ending.result { rememberFailure(attempt.node, waiter, error, now) }
     }
   }
 
-  /// A waiter waits no more.
-  @discardableResult
-  mutating func removePlace(of waiter: WaiterID, _ node: NodeIndex) -> WaiterPlace? {
-    guard let place = attemptOfWaiter.removeValue(forKey: waiter) else { return nil }
-    if let page = place.page { pageWaiters[node]?.remove(waiter, at: page) }
-    return place
+  /// What the log says of an attempt's end. - Parameter waits: The first that were for it.
+  private func finishedRecord(
+    _ attempt: Attempt, _ end: AttemptEnd, waits: [Event.WaitRecord], _ now: MonotonicTime
+  ) -> Event.MaterializationFinished {
+    let times = attempt.times(at: now)
+    return Event.MaterializationFinished(
+      attempt: attempt.id.rawValue, path: attempt.path, kind: attempt.kind, bytes: attempt.brought,
+      entries: end.entries, outcome: end.outcome, message: end.message, rule: end.rule,
+      requestedDelayNanoseconds: attempt.plan.requestedDelay, delayNanoseconds: times.delayed,
+      heldNanoseconds: times.held, queuedNanoseconds: times.queued, storeNanoseconds: end.storeNanoseconds,
+      durationNanoseconds: now - attempt.startedAt, waiterCount: attempt.waiterCount, waiters: waits, time: now)
   }
-}
 
-/// Where a caller waits.
-struct WaiterPlace {
-  let attempt: AttemptID
-  let slot: Int
-  /// The page under which he is found when it arrives.
-  var page: Int64?
+  /// What failed may be asked for again by the kernel itself (see `RecentFailures`).
+  mutating func rememberFailure(_ node: NodeIndex, _ waiter: Waiter, _ error: FSError, _ now: MonotonicTime) {
+    failures.remember(
+      waiter.request, of: namespace.id(of: node), size: namespace[node].size, error: error, now: now)
+  }
 }

@@ -85,7 +85,7 @@ extension Engine {
   /// The attempts in flight, oldest first, each with at most `limit` of its waiters. One that ends while they are looked at may be
   /// missing.
   public func attemptsInFlight(waitersEach limit: Int = 64) -> [AttemptSnapshot] {
-    snapshots(of: state.withLock { Array($0.attempts.keys) }.sorted(), waitersEach: limit)
+    snapshots(of: state.withLock { $0.attempts.ids }.sorted(), waitersEach: limit)
   }
 
   /// Describes attempts that have not ended.
@@ -106,8 +106,8 @@ extension EngineState {
       attempt: attempt.id.rawValue, path: attempt.path, kind: attempt.kind, size: attempt.size,
       stage: attempt.stage.rawValue,
       ageNanoseconds: now - attempt.startedAt, stageNanoseconds: now - attempt.stageSince,
-      waiterCount: attempt.waiters.count,
-      waiters: attempt.waiters.prefix(limit).map { waiter in
+      waiterCount: attempt.waitingCount,
+      waiters: attempt.firstWaiters(limit).map { waiter in
         AttemptSnapshot.WaitingCaller(
           caller: waiter.request.caller, trigger: waiter.request.trigger, io: waiter.request.io,
           blockedNanoseconds: now - waiter.since)

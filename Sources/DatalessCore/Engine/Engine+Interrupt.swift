@@ -18,8 +18,8 @@ extension Engine {
   public func interrupt(_ waiter: WaiterID) {
     let found: (threadID: Int32, mode: Simulation.InterruptMode)? = state.withLock { state in
       let threadID: Int32?
-      if let place = state.attemptOfWaiter[waiter] {
-        threadID = state.attempts[place.attempt]?.waiters[place.slot]?.request.caller.threadID
+      if let waiting = state.attempts.waiter(waiter) {
+        threadID = waiting.request.caller.threadID
       } else if let caller = state.calls.threadID(of: waiter) {
         threadID = caller
       } else {
@@ -64,12 +64,12 @@ extension Engine {
     let (calls, attempts, actions) = state.withLock { state in
       state.ending = error
       let refreshes = state.refreshes.all.map { refresh in Action.call({ refresh.abort(error) }) }
-      return (state.calls.claimAll(), Array(state.attempts.keys), state.gates.dismissWatchers() + refreshes)
+      return (state.calls.claimAll(), state.attempts.ids, state.gates.dismissWatchers() + refreshes)
     }
     for call in calls { call.fail(error) }
     inPieces(attempts.sorted()) { state, attempt in
       let end = AttemptEnd(outcome: .failed(error.errno), message: error.message)
-      return (attempt.job.map { [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)
+      return state.abort(attempt, end, timer.now)
     }
     perform(actions)
   }

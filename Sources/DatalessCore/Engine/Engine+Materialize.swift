@@ -45,9 +45,7 @@ extension Engine {
   func delayElapsed(_ id: AttemptID) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id], attempt.stage == .delayed else { return [] }
-      let now = timer.now
-      attempt.delay = now - attempt.stageSince
-      return state.leaveDelay(attempt, now)
+      return state.fetch(attempt, timer.now)
     }
     perform(actions)
   }
@@ -58,7 +56,7 @@ extension Engine {
       guard let attempt = state.attempts[id] else { return [] }
       let end = AttemptEnd(
         outcome: .failed(attempt.plan.errnos.timeout), message: "given up after its time", rule: "give_up_after")
-      return (attempt.job.map { [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)
+      return state.abort(attempt, end, timer.now)
     }
     perform(actions)
   }
@@ -84,7 +82,7 @@ extension Engine {
         return (blocking, attempt.size <= Self.shortFetchSize, begin(fetch, of: item, pace, for: attempt))
       case .directory:
         let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: item)
-        attempt.job = job
+        attempt.begin(job)
         return (metadata, true, { job.run() })
       }
     }
@@ -98,7 +96,7 @@ extension Engine {
     _ fetch: some Fetch, of item: StoreBinding, _ pace: TransferPace, for attempt: Attempt
   ) -> @Sendable () -> Void {
     let job = SteppedTransfer(BlockingFetch(fetch, of: item, from: store), engine: self, pace: pace)
-    attempt.job = job
+    attempt.begin(job)
     return { job.step() }
   }
 
@@ -152,10 +150,7 @@ extension Engine {
 
   /// The fetch came to the byte from which on nothing arrives any more.
   func stuck(_ id: AttemptID) {
-    state.withLock { state in
-      state.attempts[id]?.stage = .stuck
-      state.attempts[id]?.job = nil
-    }
+    state.withLock { $0.attempts[id]?.getStuck(timer.now) }
   }
 
   /// Occupies the shared line for a chunk; nil without a bandwidth limit. - Returns: When the chunk has arrived.

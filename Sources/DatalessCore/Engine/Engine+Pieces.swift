@@ -45,8 +45,3 @@ extension Engine {
     }
   }
 }
-
-extension Attempt {
-  /// Waiters that are recorded, or described, under the hold of the lock under which it ends, or is described.
-  var recordedWaiters: Int { min(waiters.count, 64) }
-}

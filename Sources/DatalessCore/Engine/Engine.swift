@@ -90,7 +90,7 @@ extension Engine {
   private func keep(_ token: TimerToken, of id: AttemptID) {
     let isLate: Bool = state.withLock { state in
       guard let attempt = state.attempts[id] else { return true }
-      attempt.timers.append(token)
+      attempt.keep(token)
       return false
     }
     if isLate { timer.cancel(token) }

@@ -2,13 +2,9 @@
 struct EngineState: ~Copyable {
   let events: any EventSink
   var namespace: Namespace
-  var attempts: [AttemptID: Attempt] = [:]
+  var attempts = Attempts()
   var contents = ItemContents()
   var reclamation = Reclamation()
-  /// Where each parked caller waits.
-  var attemptOfWaiter: [WaiterID: WaiterPlace] = [:]
-  /// Callers who wait for content that comes in ranges, by node.
-  var pageWaiters: [NodeIndex: PageWaiters] = [:]
   var calls = PendingCalls()
   var pageDrops = PageDrops()
   var handles = OpenHandles()
@@ -19,7 +15,6 @@ struct EngineState: ~Copyable {
   var loadedAt: MonotonicTime
   var gates = Gates()
   var link: BandwidthLink?
-  var nextAttempt: UInt64 = 1
   var slots = Slots()
   /// Files that rules want evicted.
   var planned = PlannedEvictions()
@@ -36,5 +31,15 @@ struct EngineState: ~Copyable {
     link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
     ledger = MaterializationLedger(budget: configuration.budget)
     _ = gates.setNames(simulation.rules.gates)
+  }
+}
+
+extension EngineState {
+  /// What of an item is local.
+  func content(of node: NodeIndex) -> ItemContent { contents.content(of: node, in: namespace) }
+
+  /// Changes what of an item is local.
+  mutating func updateContent<Result>(of node: NodeIndex, _ change: (inout ItemContent) -> Result) -> Result {
+    contents.update(node, in: &namespace, change)
   }
 }

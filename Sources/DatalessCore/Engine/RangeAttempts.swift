@@ -12,7 +12,7 @@ struct RangeAttempts {
   var isEmpty: Bool { count == 0 }
 
   private static func pages(_ range: Range<Int64>) -> ClosedRange<Int64> {
-    range.lowerBound / EngineState.rangeUnit...max(range.lowerBound, range.upperBound - 1) / EngineState.rangeUnit
+    range.lowerBound / RangedContent.unit...max(range.lowerBound, range.upperBound - 1) / RangedContent.unit
   }
 
   /// - Parameter range: Begins with a page.
@@ -37,32 +37,7 @@ struct RangeAttempts {
   /// An attempt that brings all of a range in. Of several that overlap one may be missed when another has ended: then a
   /// page is brought in twice.
   func attempt(with range: Range<Int64>) -> AttemptID? {
-    if let owner = owners[range.lowerBound / EngineState.rangeUnit], owner.end >= range.upperBound { return owner.id }
+    if let owner = owners[range.lowerBound / RangedContent.unit], owner.end >= range.upperBound { return owner.id }
     return wide.first { $0.value.contains(range) }?.key
-  }
-}
-
-/// Who waits for which page of a file whose content comes in ranges: each for the last one that he misses, so that an arriving
-/// piece looks at those alone whom it may serve.
-struct PageWaiters {
-  private var waiters: [Int64: Set<WaiterID>] = [:]
-
-  var pageCount: Int { waiters.count }
-
-  mutating func insert(_ waiter: WaiterID, at page: Int64) { waiters[page, default: []].insert(waiter) }
-
-  mutating func remove(_ waiter: WaiterID, at page: Int64) {
-    waiters[page]?.remove(waiter)
-    if waiters[page]?.isEmpty == true { waiters[page] = nil }
-  }
-
-  /// Takes out who waits for a page of a range.
-  mutating func take(_ range: Range<Int64>) -> [Set<WaiterID>] {
-    guard !waiters.isEmpty, !range.isEmpty else { return [] }
-    let pages = range.lowerBound / EngineState.rangeUnit...(range.upperBound - 1) / EngineState.rangeUnit
-    guard pages.upperBound - pages.lowerBound > Int64(waiters.count) else {
-      return pages.compactMap { waiters.removeValue(forKey: $0) }
-    }
-    return waiters.keys.filter { pages.contains($0) }.compactMap { waiters.removeValue(forKey: $0) }
   }
 }

@@ -6,6 +6,9 @@ internal import SystemPackage
 /// after it has read and before it writes. So transfers of one content may overlap, and may outlive their attempt; only the
 /// space may not be given to another file before the last of them has ended.
 struct RangedContent {
+  /// The unit of partial content: a page, and what the Cloud Files API rounds to.
+  static let unit: Int64 = 4096
+
   let id: UInt64
   let reference: ContentReference
   let size: Int64
@@ -27,98 +30,6 @@ struct TransferLease {
   let reference: ContentReference
 }
 
-extension EngineState {
-  /// The unit of partial content: a page, and what the Cloud Files API rounds to.
-  static let rangeUnit: Int64 = 4096
-
-  /// What a caller asked for, within the file: all of it for whatever names no range, its last byte for a range beyond the end.
-  static func wanted(_ request: TriggerRequest, size: Int64) -> Range<Int64> {
-    guard let offset = request.offset, let length = request.length, offset >= 0, length > 0 else { return 0..<size }
-    let end = min(offset.addingReportingOverflow(length).partialValue, size)
-    return end > offset ? offset..<end : size - 1..<size
-  }
-
-  /// A range in whole units, within the file.
-  static func aligned(_ range: Range<Int64>, size: Int64) -> Range<Int64> {
-    let rest = range.upperBound % rangeUnit
-    // Sizes may be absurd, up to the largest number: no sum that could be larger.
-    let isLast = rest > 0 && size - range.upperBound <= rangeUnit - rest
-    let end = isLast ? size : rest == 0 ? range.upperBound : range.upperBound - rest + rangeUnit
-    return range.lowerBound / rangeUnit * rangeUnit..<end
-  }
-
-  /// What of an item is local.
-  func content(of node: NodeIndex) -> ItemContent { contents.content(of: node, in: namespace) }
-
-  /// Changes what of an item is local.
-  mutating func updateContent<Result>(of node: NodeIndex, _ change: (inout ItemContent) -> Result) -> Result {
-    contents.update(node, in: &namespace, change)
-  }
-
-  /// Gives up content that no item has any more.
-  mutating func giveUp(_ dropped: ItemContent.Dropped?, of node: NodeIndex) -> [Action] {
-    guard let dropped, let reference = contents.giveUp(dropped) else { return [] }
-    return [.remove(reference, size: namespace[node].size)]
-  }
-
-  /// Puts a caller into an attempt, and under the page that he waits for, if he may be answered before its end.
-  mutating func place(_ waiter: Waiter, at attempt: Attempt) {
-    attemptOfWaiter[waiter.id] = WaiterPlace(attempt: attempt.id, slot: attempt.waiters.append(waiter))
-    guard attempt.plan.hydration != .full else { return }
-    let wanted = Self.wanted(waiter.request, size: attempt.size)
-    let last = contents.parts(of: attempt.node).map { $0.ranges.lastMissing(in: wanted) } ?? wanted.upperBound - 1
-    if let last { expect(last, waiter.id, attempt.node) }
-  }
-
-  /// Files a waiter under the page with an offset: he is looked at when it arrives.
-  private mutating func expect(_ offset: Int64, _ waiter: WaiterID, _ node: NodeIndex) {
-    let page = offset / Self.rangeUnit
-    attemptOfWaiter[waiter]?.page = page
-    pageWaiters[node, default: PageWaiters()].insert(waiter, at: page)
-  }
-
-  /// The attempt has ended: what its node is now, and what is to be removed.
-  mutating func settle(_ attempt: Attempt, _ isOk: Bool) -> [Action] {
-    let (dropped, isBusy) = updateContent(of: attempt.node) { content in
-      let dropped = content.end(attempt.id, range: attempt.range, isRanged: attempt.isRanged, isOk: isOk)
-      return (dropped, content.isBusy)
-    }
-    if !isBusy { pageWaiters[attempt.node] = nil }
-    return giveUp(dropped, of: attempt.node)
-  }
-
-  /// Answers those of some waiters whose ranges are there; the others wait for the last page that they miss.
-  mutating func serve(_ waiters: some Sequence<WaiterID>, of node: NodeIndex, _ now: MonotonicTime) -> [Action] {
-    guard let content = contents.parts(of: node) else { return [] }
-    var actions: [Action] = []
-    for id in waiters {
-      guard let place = attemptOfWaiter[id], let attempt = attempts[place.attempt],
-        let waiter = attempt.waiters[place.slot], waiter.id == id
-      else { continue }
-      if let last = content.ranges.lastMissing(in: Self.wanted(waiter.request, size: content.size)) {
-        expect(last, id, node)
-        continue
-      }
-      attemptOfWaiter[id] = nil
-      _ = attempt.waiters.remove(at: place.slot)
-      actions += bookCallers(-1, of: attempt)
-      // One that has not begun to fetch is spared its waiter by another one.
-      if attempt.stage == .fetching { attempt.hasServed = true }
-      if waiter.request.caller.isBudgeted { charge(attempt, 0, now) }
-      let record = waitRecord(attempt.id, waiter, .ok, now)
-      events.record(.waitFinished(record))
-      if attempt.departed.count < 64 { attempt.departed.append(record) }
-      actions.append(.complete(waiter, .ready))
-      if attempt.waiters.isEmpty, !attempt.hasServed {
-        if let job = attempt.job { actions.append(.cancel(job)) }
-        let end = AttemptEnd(outcome: .cancelled, message: "another attempt has brought what was asked for")
-        actions += finish(attempt, end, now)
-      }
-    }
-    return actions
-  }
-}
-
 extension Engine {
   /// What is missing of an attempt's range, in the order in which it is to come; nil when the attempt has ended.
   func missingRanges(_ id: AttemptID) -> [Range<Int64>]? {
@@ -134,7 +45,7 @@ extension Engine {
         let part = state.contents.parts(of: attempt.node)?.ranges.missing(in: rest, limit: Self.missingStep) ?? [rest]
         missing += part
         cursor = part.count == Self.missingStep ? part.last.map { min($0.upperBound, range.upperBound) } : nil
-        if attempt.range == nil, attempt.plan.hydration == .progressive { first = attempt.firstOffset }
+        if attempt.range == nil, attempt.plan.hydration == .progressive { first = attempt.reach.firstOffset }
         return true
       }
       guard isThere else { return nil }
@@ -178,7 +89,7 @@ extension Engine {
         return nil
       }
       state.countArrival(attempt, Int64(range.count), timer.now)
-      return state.pageWaiters[lease.node]?.take(range) ?? []
+      return state.attempts.takeWaiters(for: range, of: lease.node)
     }
     guard let due else { return false }
     for waiters in due {
@@ -197,7 +108,7 @@ extension Engine {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       let now = timer.now
-      state.charge(attempt, 0, now)
+      state.charge(attempt, bytes: 0, now)
       return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now)
     }
     perform(actions)
@@ -213,7 +124,26 @@ extension Engine {
   }
 }
 
+extension TriggerRequest {
+  /// What the caller asked for, within a file: all of it for whatever names no range, its last byte for a range beyond the end.
+  func range(inSize size: Int64) -> Range<Int64> {
+    guard let offset, let length, offset >= 0, length > 0 else { return 0..<size }
+    let end = min(offset.addingReportingOverflow(length).partialValue, size)
+    return end > offset ? offset..<end : size - 1..<size
+  }
+}
+
 extension Range<Int64> {
+  /// The range in whole units of partial content, within a file.
+  func aligned(inSize size: Int64) -> Range<Int64> {
+    let unit = RangedContent.unit
+    let rest = upperBound % unit
+    // Sizes may be absurd, up to the largest number: no sum that could be larger.
+    let isLast = rest > 0 && size - upperBound <= unit - rest
+    let end = isLast ? size : rest == 0 ? upperBound : upperBound - rest + unit
+    return lowerBound / unit * unit..<end
+  }
+
   /// Whether another range lies in this one.
   func contains(_ other: Range<Int64>) -> Bool {
     lowerBound <= other.lowerBound && other.upperBound <= upperBound

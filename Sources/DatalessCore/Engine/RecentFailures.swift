@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Glibc
+internal import SystemPackage
 
 /// Remembers failed page-cache reads for a moment, because the kernel itself asks again.
 ///
@@ -37,6 +38,22 @@ struct RecentFailures {
   private var failures: [Key: Failure] = [:]
   private var order: Deque<(key: Key, until: MonotonicTime)> = []
   private var pages = FailedPages()
+
+  /// Notes that a request failed, if the kernel will ask for it again by itself.
+  ///
+  /// - Parameter size: Of the file.
+  mutating func remember(
+    _ request: TriggerRequest, of node: NodeID, size: Int64, error: FSError, now: MonotonicTime
+  ) {
+    if request.trigger == .open || request.trigger == .xattr, error.errno == .staleNFSFileHandle {
+      return notePath(node: node, threadID: request.caller.threadID, error: error, now: now)
+    }
+    guard request.io == .pageCache, let offset = request.offset, let length = request.length else { return }
+    note(
+      Key(node: node, threadID: request.caller.threadID, handle: request.handle ?? 0),
+      range: offset..<max(offset, offset.addingReportingOverflow(length).partialValue), wait: request.pageWait,
+      size: size, error: error, now: now)
+  }
 
   /// Notes that a page-cache READ failed.
   ///

@@ -6,12 +6,6 @@ struct WaiterList {
   var count: Int { slots.count - free.count }
   var isEmpty: Bool { count == 0 }
 
-  /// The first that satisfies a predicate; copies nothing.
-  func first(where predicate: (Waiter) -> Bool) -> Waiter? {
-    for case let waiter? in slots where predicate(waiter) { return waiter }
-    return nil
-  }
-
   /// The first so many.
   func prefix(_ limit: Int) -> [Waiter] { Array(slots.lazy.compactMap { $0 }.prefix(limit)) }
 
@@ -33,10 +27,9 @@ struct WaiterList {
 
   subscript(slot: Int) -> Waiter? { slots[slot] }
 
-  mutating func remove(at slot: Int) -> Waiter? {
-    guard let waiter = slots[slot] else { return nil }
+  mutating func remove(at slot: Int) {
+    guard slots[slot] != nil else { return }
     slots[slot] = nil
     free.append(slot)
-    return waiter
   }
 }

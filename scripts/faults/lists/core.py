@@ -40,10 +40,10 @@ engine.add(
     "end-in-one-piece", "Engine+Pieces.swift", "what is done to many attempts is done under one hold of the lock",
     "while size < Self.pieceSize {", "while FAULT || size < Self.pieceSize {", tests=["LockHoldTests"])
 engine.add(
-    "slots-filled-in-one-piece", "EngineState+Stages.swift", "a queue of failing attempts is drained under one hold",
+    "slots-filled-in-one-piece", "AttemptStages.swift", "a queue of failing attempts is drained under one hold",
     "guard size < Engine.pieceSize else {", "guard FAULT || size < Engine.pieceSize else {", tests=["LockHoldTests"])
 engine.add(
-    "end-begins-attempts", "EngineState+Stages.swift", "the end of the volume begins what waits for a slot",
+    "end-begins-attempts", "AttemptStages.swift", "the end of the volume begins what waits for a slot",
     "    guard ending == nil else { return [] }\n    slots.beginFilling()",
     "    guard ending == nil || FAULT else { return [] }\n    slots.beginFilling()", tests=["LockHoldTests"])
 engine.add(
@@ -65,21 +65,21 @@ engine.add(
     "        interruptLater(waiter)\n      }\n    }\n  }", "        if !FAULT { interruptLater(waiter) }\n      }\n    }\n  }",
     tests=["EngineInterruptTests"])
 engine.add(
-    "give-up-goes-on", "Engine+Materialize.swift", "what was given up after its time is read on",
-    "return (attempt.job.map { [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)",
-    "return (attempt.job.map { FAULT ? [] : [.cancel($0)] } ?? []) + state.finish(attempt, end, timer.now)",
+    "give-up-goes-on", "AttemptStages.swift", "what was given up after its time is read on",
+    "(attempt.job.map { [.cancel($0)] } ?? []) + finish(attempt, end, now)",
+    "(attempt.job.map { FAULT ? [] : [.cancel($0)] } ?? []) + finish(attempt, end, now)",
     tests=["EngineRuleTests|EngineMaterializeTests"])
 engine.add(
     "one-slot-too-many", "Slots.swift", "one more fetch than `concurrency` says",
     "guard holders.count < limit else {", "guard holders.count < limit || (FAULT && holders.count == limit) else {",
     tests=["SlotsTests|EngineMaterializeTests|EngineRuleTests"])
 engine.add(
-    "cancelled-keeps-slot", "EngineState+Stages.swift", "an attempt that all have left keeps its slot",
+    "cancelled-keeps-slot", "AttemptStages.swift", "an attempt that all have left keeps its slot",
     "guard slots.giveBack(attempt.id) else { return [] }",
-    "guard !FAULT || !attempt.waiters.isEmpty, slots.giveBack(attempt.id) else { return [] }",
+    "guard !FAULT || attempt.waitingCount > 0, slots.giveBack(attempt.id) else { return [] }",
     tests=["EngineMaterializeTests|EngineInterruptTests|EngineRandomTests"])
 engine.add(
-    "partial-keeps-attributes", "EngineState+Stages.swift", "a failed attempt that brought something in leaves st_blocks",
+    "partial-keeps-attributes", "AttemptStages.swift", "a failed attempt that brought something in leaves st_blocks",
     "end.outcome == .ok || attempt.isRanged {", "end.outcome == .ok || (attempt.isRanged && !FAULT) {",
     tests=["EngineHydrationTests"])
 engine.add(
@@ -88,7 +88,7 @@ engine.add(
     "for case let waiter? in waiters where (waiter.request.trigger == .readdir) == (isListing != FAULT) {",
     tests=["EngineMaterializeTests|ManyWaitersTests"])
 engine.add(
-    "timers-kept", "EngineState+Stages.swift", "an attempt that is over leaves its timers until their time",
+    "timers-kept", "AttemptStages.swift", "an attempt that is over leaves its timers until their time",
     "actions += attempt.timers.map { .cancelTimer($0) }", "if !FAULT { actions += attempt.timers.map { .cancelTimer($0) } }",
     tests=["LeftoverTests"])
 engine.add(
@@ -105,9 +105,9 @@ engine.add(
     "let call = PendingCalls.Call(threadID: threadID, fail: { if !FAULT { completion($0) } })",
     tests=["SystemEviction"])
 engine.add(
-    "served-then-cancelled", "EngineState+Stages.swift", "a progressive attempt that has served ends when the last leaves",
-    "if attempt.waiters.isEmpty, !attempt.hasServed {", "if attempt.waiters.isEmpty, !attempt.hasServed || FAULT {",
-    tests=["EngineHydrationTests|HydrationRandomTests"])
+    "served-then-cancelled", "Attempt.swift", "a progressive attempt that has served ends when the last leaves",
+    "{ waiters.isEmpty && !hasServed }", "{ waiters.isEmpty && (!hasServed || FAULT) }",
+    tests=["AttemptTests|EngineHydrationTests|HydrationRandomTests"])
 engine.add(
     "gate-counts-one", "Gates.swift", "an attempt with several callers leaves its gate with one of them",
     "gates[name]?.callers -= callers", "gates[name]?.callers -= FAULT ? 1 : callers",
@@ -118,8 +118,8 @@ engine.add(
     "where FAULT ? watcher.callers < gate.callers : watcher.callers <= gate.callers {",
     tests=["GatesTests|EngineGateTests"])
 engine.add(
-    "held-time-lost", "EngineState+Stages.swift", "the log has no time at the gate", "attempt.held += now - attempt.stageSince",
-    "attempt.held += FAULT ? 0 : now - attempt.stageSince", tests=["EngineGateTests"])
+    "held-time-lost", "Attempt.swift", "the log has no time at the gate", "times.held += now - stageSince",
+    "times.held += FAULT ? 0 : now - stageSince", tests=["AttemptTests|EngineGateTests"])
 engine.add(
     "repeat-too-many", "RecentFailures.swift", "one more of the caller's own reads gets the old failure",
     "failures[key] = failure.repeatsLeft > 0 ? failure : nil", "failures[key] = failure.repeatsLeft > (FAULT ? -1 : 0) ? failure : nil")
@@ -173,12 +173,12 @@ engine.add(
     "guard let content = dropped.writtenTo else {", "guard let content = dropped.writtenTo, !FAULT else {",
     tests=["ItemContentTests|AttemptEndTests"])
 engine.add(
-    "process-before-thread", "EngineState+Admission.swift", "a process' policy overrules its thread's",
+    "process-before-thread", "Admission.swift", "a process' policy overrules its thread's",
     "let own = request.caller.policy.thread ?? request.caller.policy.process",
     "let own = FAULT ? request.caller.policy.process ?? request.caller.policy.thread\n"
     "      : request.caller.policy.thread ?? request.caller.policy.process", tests=["EngineRuleTests|ProfileTests"])
 engine.add(
-    "command-refused", "EngineState+Admission.swift", "policy refuses `dataless materialize`",
+    "command-refused", "Admission.swift", "policy refuses `dataless materialize`",
     "if request.trigger != .command, let policy", "if request.trigger != .command || FAULT, let policy",
     tests=["EngineRuleTests"])
 engine.add(
@@ -186,7 +186,7 @@ engine.add(
     "guard let limit, used > limit,", "guard let limit, used > limit || (FAULT && used == limit),",
     tests=["MaterializationLedgerTests|EngineMaterializeTests"])
 engine.add(
-    "parts-budgeted-as-files", "EngineState+Stages.swift", "each part of a file counts as a file of the budget",
+    "parts-budgeted-as-files", "AttemptStages.swift", "each part of a file counts as a file of the budget",
     "!attempt.isRanged || updateContent(of: attempt.node) { $0.chargeFile() }",
     "FAULT || !attempt.isRanged || updateContent(of: attempt.node) { $0.chargeFile() }",
     tests=["BudgetTests"])
@@ -195,13 +195,13 @@ engine.add(
     "state.countArrival(attempt, Int64(range.count), timer.now)",
     "if !FAULT { state.countArrival(attempt, Int64(range.count), timer.now) }", tests=["BudgetTests"])
 engine.add(
-    "joined-bytes-free", "EngineState+Stages.swift", "what came before a budgeted caller joined counts for nothing",
+    "joined-bytes-free", "AttemptStages.swift", "what came before a budgeted caller joined counts for nothing",
     "if attempt.brought > 0 { charge(", "if attempt.brought > 0, !FAULT { charge(", tests=["BudgetTests"])
 engine.add(
     "budgeted-attempts-unseen", "MaterializationLedger.swift", "nobody knows of budgeted attempts that go on",
     "budgetedAttempts += 1", "budgetedAttempts += FAULT ? 0 : 1", tests=["MaterializationLedgerTests|BudgetTests"])
 engine.add(
-    "waited-for-another-free", "RangedContent.swift", "a file that another attempt brings counts for nobody who waits for it",
+    "waited-for-another-free", "AttemptStages.swift", "a file that another attempt brings counts for nobody who waits for it",
     "if waiter.request.caller.isBudgeted { charge(", "if waiter.request.caller.isBudgeted, !FAULT { charge(",
     tests=["BudgetTests"])
 engine.add(

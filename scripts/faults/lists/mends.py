@@ -207,9 +207,8 @@ fetch.add(
     "      : lowerBound + Swift.min(upperBound - lowerBound, most))")
 fetch.add(
     "aligned-beyond-offsets", "Engine/RangedContent.swift", "a read at the end of a file of 2^63 bytes traps",
-    "let isLast = rest > 0 && size - range.upperBound <= rangeUnit - rest",
-    "let isLast = FAULT ? range.upperBound - rest + rangeUnit >= size\n"
-    "      : rest > 0 && size - range.upperBound <= rangeUnit - rest")
+    "let isLast = rest > 0 && size - upperBound <= unit - rest",
+    "let isLast = FAULT ? upperBound - rest + unit >= size : rest > 0 && size - upperBound <= unit - rest")
 
 failures = Part("Sources", ["^DatalessCoreTests\\..*RecentFailure", "^DatalessDaemonTests\\..*BlockedCall"],
                 ["RealMounts/ForeignCallers/", "RealMounts/Faults/"])
@@ -268,8 +267,9 @@ cliffs.add(
     "chunks-without-end", "ByteRangeSet.swift", "a set of ranges becomes one sorted array, which is moved under the lock",
     "if chunks[chunk].count > chunkMax {", "if chunks[chunk].count > chunkMax, !FAULT {")
 cliffs.add(
-    "page-waiters-kept", "AttemptEnding.swift", "each piece that arrives looks at callers who have left",
-    "if let page = place.page {", "if let page = place.page, !FAULT {")
+    "page-waiters-kept", "Attempts.swift", "each piece that arrives looks at callers who have left",
+    "guard let page = places.removeValue(forKey: waiter)?.page else { return }",
+    "guard let page = places.removeValue(forKey: waiter)?.page, !FAULT else { return }")
 
 # ---- False green, and reports that mislead -------------------------------------------------------------------------
 
@@ -342,7 +342,7 @@ reads.add(
     "let names = facts.names.isEmpty ? [facts.path] : facts.names",
     "let names = facts.names.isEmpty || FAULT ? [facts.path] : facts.names", mounts=["RealMounts/HardLinks/"])
 reads.add(
-    "callers-name-guessed", "Engine/EngineState+Admission.swift", "a name that the file has not is told as the caller's",
+    "callers-name-guessed", "Engine/Admission.swift", "a name that the file has not is told as the caller's",
     "event.names.contains($0) ? $0 : nil", "event.names.contains($0) || FAULT ? $0 : nil", mounts=["RealMounts/HardLinks/"])
 reads.add(
     "nth-holds-always", "Simulation/RuleSet.swift", "a rule for each tenth attempt holds for all",

@@ -26,10 +26,10 @@ extension EngineState {
     guard record.canBeDataless, record.state != .resident else { return .settled(.ready, []) }
     if let ending { return .settled(.failed(ending), []) }
     let request = waiter.request
-    if record.kind == .file, contents.local(Self.wanted(request, size: record.size), of: position) != nil {
+    if record.kind == .file, contents.local(request.range(inSize: record.size), of: position) != nil {
       return .settled(.ready, [])
     }
-    let running = content(of: position).attempt(for: Self.wanted(request, size: record.size)).flatMap { attempts[$0] }
+    let running = content(of: position).attempt(for: request.range(inSize: record.size)).flatMap { attempts[$0] }
     let own = request.caller.policy.thread ?? request.caller.policy.process
     // Whoever joins is asked about policy alone, whatever attempt the rules were asked about.
     let needsRules = running == nil ? !simulation.rules.isEmpty : simulation.rules.decidesPolicy && own == nil
@@ -49,11 +49,9 @@ extension EngineState {
     var actions: [Action] = []
     if running == nil { verdict?.rules.started(decision) }
     let attempt = running ?? startAttempt(position, waiter, decision, now)
-    if let handle = request.handle { handles.noteTrigger(handle) }
-    place(waiter, at: attempt)
-    attempt.waiterCount += 1
-    if request.caller.isBudgeted { noteBudgeted(attempt, request.caller, now) }
-    events.record(.waitStarted(waitRecord(attempt.id, waiter, nil, now)))
+    join(waiter, attempt)
+    if request.caller.isBudgeted { budget(attempt, for: request.caller, now) }
+    events.record(.waitStarted(waiter.record(in: attempt.id, nil, now)))
     if running == nil {
       actions += begin(attempt, now)
     } else {
@@ -92,7 +90,7 @@ extension EngineState {
     var record = started(position, waiter, attempt: nil, now)
     record.requestedDelayNanoseconds = plan(position, record.path, decision, attempt: record.itemAttempt).requestedDelay
     events.record(.materializationRefused(Event.Refusal(trigger: record, errno: error.errno, policy: policy)))
-    noteFailure(position, waiter, error, now)
+    rememberFailure(position, waiter, error, now)
     return .failed(error)
   }
 
@@ -105,7 +103,7 @@ extension EngineState {
       seed: simulation.seed, .latency, rule: decision.latency?.rule ?? "", path: path, attempt: attempt)
     return AttemptPlan(
       requestedDelay: model.isZero
-        ? 0 : model.sample(&random, size: isFile ? record.size : 0, ordinal: nextAttempt - 1),
+        ? 0 : model.sample(&random, size: isFile ? record.size : 0, ordinal: attempts.startedCount),
       transferBandwidth: decision.transferBandwidth?.value ?? simulation.transferBandwidth,
       hydration: isFile ? decision.hydration?.value ?? simulation.hydration : .full, fault: decision.fault,
       gate: decision.gate, errnos: simulation.profile.errnos(of: isFile ? .file : .directory), rules: decision.rules)
@@ -115,33 +113,42 @@ extension EngineState {
   private mutating func startAttempt(
     _ position: NodeIndex, _ waiter: Waiter, _ decision: Decision, _ now: MonotonicTime
   ) -> Attempt {
-    let id = AttemptID(rawValue: nextAttempt)
     let record = namespace[position]
     let kind = record.materializationKind
     let path = namespace.path(of: position)
     let plan = plan(position, path, decision, attempt: Int(record.attempts) + 1)
-    nextAttempt += 1
-    let attempt = Attempt(
-      id: id, node: position, kind: kind, path: path, size: kind == .file ? record.size : 0, startedAt: now, plan: plan)
+    var reach = AttemptReach()
     if kind == .file {
-      let wanted = Self.wanted(waiter.request, size: record.size)
-      attempt.firstOffset = Self.aligned(wanted, size: record.size).lowerBound
-      if plan.hydration == .partial, wanted != 0..<record.size {
-        attempt.range = Self.aligned(wanted, size: record.size)
-      }
-      attempt.isRanged = plan.hydration != .full || content(of: position).isInRanges
+      let wanted = waiter.request.range(inSize: record.size)
+      let aligned = wanted.aligned(inSize: record.size)
+      reach.firstOffset = aligned.lowerBound
+      if plan.hydration == .partial, wanted != 0..<record.size { reach.range = aligned }
+      reach.isRanged = plan.hydration != .full || content(of: position).isInRanges
     }
-    attempts[id] = attempt
-    updateContent(of: position) { $0.begin(id, range: attempt.range) }
-    var event = started(position, waiter, attempt: id, now)
+    let attempt = attempts.start { id in
+      Attempt(
+        id: id, node: position, kind: kind, path: path, size: kind == .file ? record.size : 0, startedAt: now,
+        plan: plan, reach: reach)
+    }
+    updateContent(of: position) { $0.begin(attempt.id, range: reach.range) }
+    var event = started(position, waiter, attempt: attempt.id, now)
     event.rules = plan.rules
     if kind == .file, plan.hydration != .full {
       event.hydration = plan.hydration
-      event.range = attempt.range
+      event.range = reach.range
     }
     events.record(.materializationStarted(event))
     namespace.count(.attempt, of: position)
     return attempt
+  }
+
+  /// Puts a caller into an attempt, and under the page that he waits for, if he may be answered before its end.
+  private mutating func join(_ waiter: Waiter, _ attempt: Attempt) {
+    if let handle = waiter.request.handle { handles.noteTrigger(handle) }
+    guard attempt.plan.hydration != .full else { return attempts.join(waiter, attempt, missing: nil) }
+    let wanted = waiter.request.range(inSize: attempt.size)
+    let missing = contents.parts(of: attempt.node).map { $0.ranges.lastMissing(in: wanted) } ?? wanted.upperBound - 1
+    attempts.join(waiter, attempt, missing: missing)
   }
 
   /// A trigger as the log shows it, before it has changed anything. - Parameter attempt: nil for a refused one.

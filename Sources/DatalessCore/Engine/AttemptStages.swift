@@ -13,17 +13,16 @@ extension EngineState {
     }
     if let fault = attempt.plan.fault, fault.value.isImmediate { return actions + fail(attempt, fault, now) }
     if let gate = attempt.plan.gate, gates.isClosed(gate.value) { return actions + hold(attempt, gate, now) }
-    return actions + enterQueue(attempt, now)
+    return actions + queue(attempt, now)
   }
 
   private mutating func hold(_ attempt: Attempt, _ gate: Decision.Part<String>, _ now: MonotonicTime) -> [Action] {
-    attempt.stage = .held
-    attempt.stageSince = now
+    attempt.hold(now)
     events.record(
       .materializationHeld(
         Event.Hold(
           attempt: attempt.id.rawValue, path: attempt.path, gate: gate.value, rule: gate.rule, time: now)))
-    return gates.hold(attempt.id, at: gate.value, callers: attempt.waiters.count)
+    return gates.hold(attempt.id, at: gate.value, callers: attempt.waitingCount)
   }
 
   /// Books callers who came to, or left, an attempt that is held. - Returns: Actions that tell the watchers of its gate.
@@ -50,37 +49,31 @@ extension EngineState {
     switch release {
     case .proceed:
       leaveGate(attempt)
-      attempt.held += now - attempt.stageSince
-      attempt.stage = .starting
-      return enterQueue(attempt, now)
+      return queue(attempt, now)
     case .fail(let error):
       return finish(attempt, AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: gate.rule), now)
     }
   }
 
   /// Waits for a slot if there is a limit on files; directories need none.
-  mutating func enterQueue(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
-    attempt.stage = .queued
-    attempt.stageSince = now
+  private mutating func queue(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
+    attempt.queue(now)
     if attempt.kind == .file, let limit = simulation.concurrency {
       guard slots.request(attempt.id, limit: limit) else { return [] }
     }
-    return enterDelay(attempt, now)
+    return delay(attempt, now)
   }
 
-  private mutating func enterDelay(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
-    attempt.queued = now - attempt.stageSince
-    attempt.stageSince = now
-    attempt.stage = .delayed
+  private mutating func delay(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
+    attempt.delay(now)
     let delay = attempt.plan.requestedDelay
-    return delay > 0 ? [.delay(attempt: attempt.id, until: now + delay)] : leaveDelay(attempt, now)
+    return delay > 0 ? [.delay(attempt: attempt.id, until: now + delay)] : fetch(attempt, now)
   }
 
   /// A fault before the first byte, or the fetch.
-  mutating func leaveDelay(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
+  mutating func fetch(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
     // Before anything else: the delay is over, however the attempt goes on.
-    attempt.stage = .fetching
-    attempt.stageSince = now
+    attempt.fetch(now)
     if let fault = attempt.plan.fault,
       attempt.kind == .directory || fault.value.failingOffset(size: attempt.size) == nil
     {
@@ -92,8 +85,7 @@ extension EngineState {
   /// A planned failure without data.
   private mutating func fail(_ attempt: Attempt, _ fault: Decision.Part<Fault>, _ now: MonotonicTime) -> [Action] {
     guard let errno = fault.value.errno(attempt.plan.errnos) else {
-      attempt.stage = .stuck
-      attempt.stageSince = now
+      attempt.getStuck(now)
       return []
     }
     let end = AttemptEnd(outcome: .failed(errno), message: "a planned fault", rule: fault.rule)
@@ -122,7 +114,7 @@ extension EngineState {
       guard let next = slots.next(), let attempt = attempts[next], attempt.stage == .queued else { continue }
       size += attempt.recordedWaiters
       slots.grant(next)
-      actions += enterDelay(attempt, now)
+      actions += delay(attempt, now)
     }
     return actions
   }
@@ -130,9 +122,9 @@ extension EngineState {
   /// Ends an attempt: state and slot. Records, totals, budget and answers follow by `AttemptEnding`: its waiters get the outcome.
   mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
     leaveGate(attempt)
-    attempts[attempt.id] = nil
+    attempts.end(attempt)
     if attempt.budgeted != nil { ledger.endBudgeted() }
-    var actions = settle(attempt, end.outcome == .ok)
+    var actions = endContent(of: attempt, isOk: end.outcome == .ok)
     actions += attempt.timers.map { .cancelTimer($0) }
     // A listing changes nothing of what a directory shows, and a walk would have to ask for each again.
     if attempt.kind == .file, end.outcome == .ok || attempt.isRanged {
@@ -153,20 +145,52 @@ extension EngineState {
     return actions
   }
 
+  /// Ends an attempt whose job may be under way, and tells the job to stop.
+  mutating func abort(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
+    (attempt.job.map { [.cancel($0)] } ?? []) + finish(attempt, end, now)
+  }
+
+  /// The attempt has ended: what its item is in now, and what is to be removed.
+  private mutating func endContent(of attempt: Attempt, isOk: Bool) -> [Action] {
+    let (dropped, isBusy) = updateContent(of: attempt.node) { content in
+      let dropped = content.end(attempt.id, range: attempt.range, isRanged: attempt.isRanged, isOk: isOk)
+      return (dropped, content.isBusy)
+    }
+    if !isBusy { attempts.forgetPages(of: attempt.node) }
+    guard let dropped, let reference = contents.giveUp(dropped) else { return [] }
+    return [.remove(reference, size: namespace[attempt.node].size)]
+  }
+
   /// Takes one waiter out of its attempt, answering it with `error`; cancels the attempt when it was the last.
   mutating func leave(_ id: WaiterID, _ error: FSError, _ now: MonotonicTime) -> [Action] {
-    guard let place = attemptOfWaiter[id], let attempt = attempts[place.attempt],
-      let waiter = attempt.waiters.remove(at: place.slot)
-    else { return [] }
-    removePlace(of: id, attempt.node)
-    let record = waitRecord(attempt.id, waiter, .failed(error.errno), now)
-    if attempt.departed.count < 64 { attempt.departed.append(record) }
+    guard let (attempt, waiter) = attempts.leave(id) else { return [] }
+    let record = waiter.record(in: attempt.id, .failed(error.errno), now)
+    attempt.keep(record)
     events.record(.waitFinished(record))
     var actions: [Action] = [.complete(waiter, .failed(error))]
     _ = bookCallers(-1, of: attempt)
-    if attempt.waiters.isEmpty, !attempt.hasServed {
-      if let job = attempt.job { actions.append(.cancel(job)) }
-      actions += finish(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now)
+    if attempt.isAbandoned {
+      actions += abort(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now)
+    }
+    return actions
+  }
+
+  /// Answers those of some waiters whose ranges are there; the others wait for the last page that they miss.
+  mutating func serve(_ waiters: some Sequence<WaiterID>, of node: NodeIndex, _ now: MonotonicTime) -> [Action] {
+    guard let content = contents.parts(of: node) else { return [] }
+    var actions: [Action] = []
+    for id in waiters {
+      guard let (attempt, waiter) = attempts.serve(id, from: content, of: node) else { continue }
+      actions += bookCallers(-1, of: attempt)
+      if waiter.request.caller.isBudgeted { charge(attempt, bytes: 0, now) }
+      let record = waiter.record(in: attempt.id, .ok, now)
+      events.record(.waitFinished(record))
+      attempt.keep(record)
+      actions.append(.complete(waiter, .ready))
+      if attempt.isAbandoned {
+        let end = AttemptEnd(outcome: .cancelled, message: "another attempt has brought what was asked for")
+        actions += abort(attempt, end, now)
+      }
     }
     return actions
   }
@@ -177,25 +201,24 @@ extension EngineState {
 extension EngineState {
   /// Bytes of a file have become local.
   mutating func countArrival(_ attempt: Attempt, _ bytes: Int64, _ now: MonotonicTime) {
-    attempt.brought = attempt.brought.saturatingAdd(bytes)
+    attempt.bring(bytes)
     // All of a file comes in one step, or in parts.
     let isNew = !attempt.isRanged || updateContent(of: attempt.node) { $0.countFile() }
     ledger.countArrival(bytes: bytes, isNew: isNew)
-    charge(attempt, bytes, now)
+    charge(attempt, bytes: bytes, now)
   }
 
   /// A budgeted caller waits for an attempt.
-  mutating func noteBudgeted(_ attempt: Attempt, _ caller: Caller, _ now: MonotonicTime) {
-    guard attempt.kind == .file, attempt.budgeted == nil else { return }
-    attempt.budgeted = caller
+  mutating func budget(_ attempt: Attempt, for caller: Caller, _ now: MonotonicTime) {
+    guard attempt.kind == .file, attempt.beginBudgeted(caller) else { return }
     ledger.beginBudgeted()
-    if attempt.brought > 0 { charge(attempt, attempt.brought, now) }
+    if attempt.brought > 0 { charge(attempt, bytes: attempt.brought, now) }
   }
 
   /// Charges bytes of an attempt, and its file, to the budgets if a budgeted caller has waited for it.
   ///
   /// - Parameter bytes: 0 where another attempt has brought what this one was to bring: then the file alone counts.
-  mutating func charge(_ attempt: Attempt, _ bytes: Int64, _ now: MonotonicTime) {
+  mutating func charge(_ attempt: Attempt, bytes: Int64, _ now: MonotonicTime) {
     guard let caller = attempt.budgeted else { return }
     let isNewFile = !attempt.isRanged || updateContent(of: attempt.node) { $0.chargeFile() }
     let charge = MaterializationLedger.Charge(bytes: bytes, isNewFile: isNewFile, caller: caller)
