@@ -68,6 +68,13 @@ struct VolumeOptions: ParsableArguments {
     transform: Self.assignment)
   var present: [Assignment] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Delay of calls on what is local, as on a network file system: lookup=1ms, getattr=1ms, open=1ms, read=5ms. Repeatable."
+        + " [default: none]", valueName: "key=value"),
+    transform: Self.assignment)
+  var access: [Assignment] = []
+
   // Unconditional: a negative number is a wrong seed, not an option.
   @Option(
     parsing: .unconditional,
@@ -132,6 +139,7 @@ struct VolumeOptions: ParsableArguments {
         ("profile", profile),
       ].compactMap { key, value in value.map { (key: key, value: $0) } }
       + present.map { (key: "present.\($0.key)", value: $0.value) }
+      + access.map { (key: "access.\($0.key)", value: $0.value) }
     guard !settings.isEmpty else { return document }
     return try ScenarioFile.checked { () throws(ScenarioError) in try document.setting(settings) }
   }

@@ -55,6 +55,8 @@ enum AnswerSamples {
 
   private static let waiting = SummaryReport.Waiting(
     attempt: 1, path: "a", trigger: "read", pid: 2, tid: 3, comm: "tar", blockedNanoseconds: 4)
+  private static let caller = SummaryReport.AccessCaller(comm: "tar", exe: "/bin/tar", calls: 1, blockedNanoseconds: 2)
+  private static let access = SummaryReport.Access(operation: "read", blocked: blocked, failures: 1, callers: [caller])
   private static let chain = SummaryReport.Chain(length: 1, path: "a", durationNanoseconds: 2)
   private static let topLevel = SummaryReport.TopLevel(path: "a")
   private static let section = SummaryReport.Section(
@@ -84,7 +86,7 @@ enum AnswerSamples {
     var report = SummaryReport()
     (report.started, report.ended) = ("2026-01-02T03:04:05.000000000Z", "2026-01-02T03:04:06.000000000Z")
     report.unmountReason = "unmount"
-    report.waiting = [waiting]
+    (report.waiting, report.access) = ([waiting], [access])
     (report.failures, report.refusals, report.triggers) = (["EIO": 1], ["EDEADLK": 1], ["read": 1])
     report.longestDirectoryChain = chain
     (report.processes, report.topLevelDirectories, report.sections) = ([process], [topLevel], [section])
@@ -105,6 +107,8 @@ enum AnswerSamples {
     ),
     "SummaryUse": (SummaryReport.Use(), SummaryReport.Use()),
     "SummaryRefused": (SummaryReport.Refused(), SummaryReport.Refused()),
+    "SummaryAccess": (access, SummaryReport.Access(operation: "read")),
+    "SummaryAccessCaller": (caller, SummaryReport.AccessCaller()),
     "SummaryHeld": (SummaryReport.Held(), SummaryReport.Held()),
     "SummaryEvictions": (SummaryReport.Evictions(), SummaryReport.Evictions()),
     "SummaryRepeated": (repeated, SummaryReport.Repeated()),

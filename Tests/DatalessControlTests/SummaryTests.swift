@@ -391,11 +391,47 @@ import Testing
     #expect(tar.use.readAgainAfterEviction == evicted, "the third time; the second one was another version")
   }
 
+  @Test func accessesAreCountedApartFromWaits() throws {
+    var log = LogText()
+    log.mounted()
+    log.process(1, pid: 10, "tar", exe: "/bin/tar")
+    log.process(2, pid: 11, "tar", exe: "/bin/tar")
+    log.process(3, pid: 12, "cat", exe: "/bin/cat")
+    var number = 0
+    func access(_ operation: String, by process: Int, from start: Int64, to end: Int64?, _ outcome: String = "ok") {
+      number += 1
+      let fields = #""access":\#(number),"operation":"\#(operation)","path":"a","kind":"file","process":\#(process)"#
+      log.add("access.started", at: start, fields)
+      guard let end else { return }
+      log.add("access.finished", at: end, fields + #","blocked_ns":\#(end - start),"outcome":"\#(outcome)""#)
+    }
+    access("read", by: 1, from: 1_000, to: 3_000)
+    access("read", by: 2, from: 2_000, to: 4_000)
+    access("read", by: 3, from: 5_000, to: 6_000, "EINTR")
+    access("getattr", by: 3, from: 7_000, to: 7_500)
+    access("getattr", by: 3, from: 8_000, to: nil)
+    log.add("mark", at: 9_000, #""label":"x""#)
+    let report = try report(log)
+    #expect(report.access.map(\.operation) == ["read", "getattr"])
+    let read = try #require(report.access.first)
+    #expect((read.blocked.waits, read.blocked.sumNanoseconds, read.blocked.wallNanoseconds) == (3, 5_000, 4_000))
+    #expect((read.blocked.longestNanoseconds, read.failures) == (2_000, 1))
+    #expect(read.callers.map(\.comm) == ["tar", "cat"])
+    #expect(read.callers.map(\.calls) == [2, 1])
+    #expect((report.access[1].blocked.underWay, report.access[1].blocked.sumNanoseconds) == (1, 1_500))
+    #expect(report.blocked == SummaryReport.Blocked(), "they are in no other number")
+    #expect(report.processes.isEmpty)
+    let text = SummaryText.lines(report, width: 200).filter { $0.hasPrefix("access") }
+    #expect(text.count == 2)
+    #expect(
+      text[0].hasPrefix("access     read: ") && text[0].contains("3 calls (1 failed)") && text[0].contains("by tar ("))
+  }
+
   @Test func missingFieldsAreNoError() throws {
     var log = LogText()
     for type in [
       "materialization.started", "materialization.finished", "materialization.refused", "materialization.held",
-      "wait.started", "wait.finished",
+      "wait.started", "wait.finished", "access.started", "access.finished",
       "handle.closed", "handle.open", "handle.unseen", "eviction.finished", "eviction.refused", "source.changed",
       "refresh.finished",
       "mark",
@@ -426,6 +462,8 @@ import Testing
       log.add("eviction.finished", at: number, #""path":"a","kind":"file","bytes":\#(number),"by":"command""#)
       log.add("log.dropped", at: number, #""count":\#(number)"#)
       log.add("wait.started", at: number, #""attempt":99,"process":1"#)
+      log.add("access.started", at: number, #""access":\#(attempt),"operation":"read","process":1"#)
+      log.add("access.finished", at: number, #""access":9,"operation":"read","blocked_ns":\#(number),"outcome":"ok""#)
     }
     let report = try report(log)
     _ = SummaryText.lines(report, width: 80)

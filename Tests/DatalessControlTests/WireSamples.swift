@@ -17,6 +17,9 @@ enum WireSamples {
   private static let attempt = InFlightAttempt(
     attempt: 1, path: odd, kind: "file", stage: "latency", ageNanoseconds: 5, process: process, waiterCount: 1,
     waiters: [waiter])
+  private static let call = DelayedCall(number: 1, path: odd, kind: "file", waiter: waiter)
+  private static let count = AccessCount(operation: "read", calls: 3, failures: 1, blockedNanoseconds: 9)
+  private static let access = AccessStatus(waiting: 1, calls: [call], operations: [count])
   private static let excess = BudgetExcess(budget: "files", limit: 1, used: 2, path: odd, process: process)
   static let children = RunChildren(
     waitedNanoseconds: 1, end: "time_up", left: [RunChild(process: process, ended: false)], notLookedAt: 1,
@@ -64,7 +67,7 @@ enum WireSamples {
     profile: profile,
     present: present, seed: 7,
     ruleCount: 1,
-    gates: [summary], inFlight: [attempt], budget: budget,
+    gates: [summary], inFlight: [attempt], access: access, budget: budget,
     warnings: ["w"])
 
   /// By the schema's name in docs/openapi.yaml: with everything, with what is required only.
@@ -85,6 +88,9 @@ enum WireSamples {
     ),
     "ItemCounts": (counts, counts), "MaterializedCounts": (materialized, materialized),
     "OpenCounts": (opens, opens), "OpenModeCounts": (modes, modes),
+    "AccessStatus": (access, AccessStatus(waiting: 0, calls: [], operations: [])),
+    "DelayedCall": (call, DelayedCall(number: 1, path: [], kind: "file", waiter: waiter)),
+    "AccessCount": (count, count),
     "InFlightAttempt": (
       attempt,
       InFlightAttempt(

@@ -29,7 +29,7 @@ import Testing
       "latencey", "1s",
       "latencey=1s:1:1: unknown setting 'latencey'. Did you mean 'latency'? There are: seed, latency, "
         + "directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, interrupt, give_up_after, offline, "
-        + "materialize, profile, present, poll."
+        + "materialize, profile, present, access, poll."
     ),
     (
       "latency", "5x",
@@ -46,7 +46,7 @@ import Testing
       "rules", "[]",
       "rules=[]:1:1: unknown setting 'rules'. Rules are added and removed one by one. There are: seed, "
         + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, interrupt, give_up_after, "
-        + "offline, materialize, profile, present, poll."
+        + "offline, materialize, profile, present, access, poll."
     ),
   ])
   func aWrongSettingIsRefused(key: String, value: String, message: String) throws {
@@ -54,6 +54,25 @@ import Testing
     let error = #expect(throws: ScenarioError.self) { try old.setting([("seed", "5"), (key, value)]) }
     #expect(error?.description == message)
     #expect(old.simulation.seed == 0)
+  }
+
+  @Test func accessIsSetWholeOrInParts() throws {
+    let old = try ScenarioText.parse(Self.text)
+    let new = try old.setting([("access.read", "{fixed: 5ms, per_mebibyte: 9ms}"), ("access.open", "1ms")])
+    #expect(new.simulation.access[.open] == LatencyModel(.fixed(1_000_000)))
+    #expect(new.simulation.delayedAccess == AccessOperations([.read, .open]))
+    #expect(json(new).contains(#""access":{"read":{"fixed":"5ms","per_mebibyte":"9ms"},"open":"1ms"}"#))
+    #expect(try ScenarioDocument(parsing: new.json(pretty: true), name: "again") == new)
+    let less = try new.setting([("access.open", "0")])
+    #expect(less.simulation.delayedAccess == AccessOperations([.read]))
+    let whole = try new.setting([("access", "{lookup: 1ms}")])
+    #expect(whole.simulation.delayedAccess == AccessOperations([.lookup]))
+    #expect(whole.simulation.access[.read] == nil, "of what it leaves out nothing is said")
+    let error = #expect(throws: ScenarioError.self) { try old.setting([("access.stat", "1ms")]) }
+    #expect(
+      error?.description
+        == "access.stat=1ms:1:1: unknown setting 'access.stat'. Did you mean 'access.read'? There are: access.lookup, access.getattr, "
+        + "access.open, access.read, access.write.")
   }
 
   @Test func rulesAreAddedInFrontAndBehindAndKeepTheirNames() throws {

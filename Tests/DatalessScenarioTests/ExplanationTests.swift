@@ -32,6 +32,20 @@ import Testing
         "materialize: nothing is said", "evict: {\"idle\":\"1s\"}, by rule 'rule-4' (s.yaml:7)",
       ])
     #expect(Self.explain(document, "b", .file, attempt: 2)[0] == "latency: {\"preset\":\"s3\"}, the volume's setting")
+    let delayed = try ScenarioText.parse(
+      """
+      access: {getattr: 1ms, open: 0}
+      rules:
+        - {match: {path: "*.jpg"}, access: {read: 5ms}}
+      """)
+    #expect(
+      Self.explain(delayed, "a.jpg", .file, attempt: 3).suffix(2) == [
+        "access.getattr: \"1ms\", the volume's setting", "access.read: \"5ms\", by rule 'rule-1' (s.yaml:3)",
+      ])
+    #expect(
+      Self.explain(delayed, "d", .directory, attempt: 1).suffix(2) == [
+        "access.getattr: \"1ms\", the volume's setting", "access.read: nothing is said",
+      ])
     #expect(
       Self.explain(document, "d", .directory, attempt: 2) == [
         "latency: nothing is said", "fault: nothing is said", "gate: nothing is said", "materialize: nothing is said",

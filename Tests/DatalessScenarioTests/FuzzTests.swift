@@ -61,7 +61,8 @@ import Testing
         "NaN", ".inf",
         "{a,b}{c,d}", "**/**/**", "[!a-z]*", "\u{0}", "\u{7f}", "\u{85}", "\u{2028}", "\u{feff}", "\u{202e}", "yes",
         "null",
-        "hydration", "poll", "evict", "nth", "gate", "process", "present", "profile", "seed", "observe",
+        "hydration", "poll", "evict", "nth", "gate", "process", "present", "profile", "seed", "observe", "access",
+        "getattr",
       ])
     try Fuzz.run("scenario: words of examples", seed: seed, cases: 2_000) { random, note in
       Self.tries(mutation.mutated(random.element(of: Self.examples), &random), note)

@@ -11,6 +11,10 @@ import Testing
       #"{"type":"materialization.finished","path":"d","kind":"directory","outcome":"ok","delay_ns":20}"#,
       #"{"type":"materialization.finished","path":"b","kind":"file","outcome":"cancelled","delay_ns":30}"#,
       #"{"type": "materialization.finished", "kind": "file", "outcome": "EIO", "delay_ns": 40}"#,
+      #"{"type":"access.started","operation":"read","path":"a","requested_delay_ns":1}"#,
+      #"{"type":"access.finished","operation":"read","path":"a","requested_delay_ns":1,"blocked_ns":50,"outcome":"ok"}"#,
+      #"{"type":"access.finished","operation":"open","path":"a","requested_delay_ns":1,"blocked_ns":60,"outcome":"ok"}"#,
+      #"{"type":"access.finished","operation":"read","path":"a","requested_delay_ns":1,"blocked_ns":70,"outcome":"EINTR"}"#,
     ]
     return Array(lines.joined(separator: "\n").utf8)
   }
@@ -20,6 +24,21 @@ import Testing
       "latency: {replay: a.jsonl}\ndirectory_latency: {replay: a.jsonl}\n", readFile: Self.log)
     #expect(document.simulation.latency.distribution == .replay([10, 40]))
     #expect(document.simulation.directoryLatency.distribution == .replay([20]))
+  }
+
+  @Test func delaysOfAccessesComeFromThoseOfTheOperation() throws {
+    let document = try ScenarioText.parse(
+      "access: {read: {replay: a.jsonl}, open: {replay: a.jsonl}}\nrules: [{latency: {replay: a.jsonl}}]",
+      readFile: Self.log)
+    #expect(document.simulation.access[.read]?.distribution == .replay([50]))
+    #expect(document.simulation.access[.open]?.distribution == .replay([60]))
+    #expect(document.simulation.rules.rules[0].effects.latency?.distribution == .replay([10, 40]))
+    let error = #expect(throws: ScenarioError.self) {
+      try ScenarioText.parse("access: {getattr: {replay: a.jsonl}}", readFile: Self.log)
+    }
+    #expect(
+      error?.description == "s.yaml:1:28: there is no finished access by 'getattr' in 'a.jsonl'. Give a log that "
+        + "'dataless log --json' or a volume has written.")
   }
 
   @Test func theScenarioItselfCarriesTheDelaysNotTheFile() throws {

@@ -66,6 +66,15 @@ import Testing
       "  - {match: {probability: 0}, fault: EIO}\n",
       "s.yaml:2:5: with probability 0 this rule never matches. Remove it, or raise the probability."
     ),
+    ("  - {match: {process: {exe: tar}}, access: {lookup: 1ms}}\n", ""),
+    ("  - {match: {process: {exe: tar}}, access: {lookup: 1ms}, latency: 1s}\n", careless),
+    ("  - {access: {write: 1ms}}\n", "s.yaml:2:5: volumes are read-only, so 'write' has no effect yet."),
+    ("  - {access: {read: 1ms}}\n  - {access: {open: 1ms}}\n", ""),
+    (
+      "  - {access: {read: 1ms, open: 1ms}}\n  - {match: {path: a}, access: {open: 0}}\n",
+      hidden(3, "rule-2", by: "rule-1", 2)
+    ),
+    ("  - {access: {read: 1ms}}\n  - {match: {path: a}, access: {open: 0, read: 0}}\n", ""),
     (
       "  - {match: {kind: directory}, bandwidth: 5MB/s}\n",
       "s.yaml:2:5: directories have no transfer, so 'bandwidth' has no effect here. Use 'latency'."
@@ -73,6 +82,15 @@ import Testing
   ])
   func warns(rules: String, warning: String) {
     #expect(ScenarioText.verdict("rules:\n" + rules) == warning)
+  }
+
+  @Test func aWarningAboutASettingFollowsTheSetting() throws {
+    let old = try ScenarioText.parse("latency: 1s\naccess: {read: 1ms, write: 2ms}\n")
+    #expect(old.warnings.map(\.description) == ["s.yaml:2:28: volumes are read-only, so 'write' has no effect yet."])
+    #expect(try old.setting([("access", "{read: 1ms}")]).warnings.isEmpty)
+    let new = try old.setting([("access", "{}")]).setting([("access.write", "1ms")])
+    #expect(new.warnings.map(\.message) == ["volumes are read-only, so 'write' has no effect yet."])
+    #expect(new.warnings.map(\.file) == ["access.write=1ms"])
   }
 
   @Test func warningsFollowEdits() throws {

@@ -12,7 +12,7 @@ struct LogTable {
 
   private static let quietTypes: Set<EventType> = [
     .processSeen, .waitStarted, .waitFinished, .handleClosed, .handleOpen, .handleUnseen, .volumeCounters,
-    .materializationStarted,
+    .materializationStarted, .accessStarted,
   ]
   private static let table = TextTable([
     .init("TIME (UTC)", width: 12), .init("WHO", width: 20, widthMax: 28), .init("WHAT", width: 13, widthMax: 20),
@@ -80,6 +80,14 @@ struct LogTable {
       row.blocked = Self.duration(json.integer("blocked_ns"))
       row.outcome = record.json.word("outcome") ?? "started"
       row.detail = "attempt \(record.attempt ?? 0)"
+    case .accessStarted, .accessFinished:
+      row.what = "access: " + (json.word("operation") ?? "?")
+      row.size = json.integer("length").map { HumanText.size($0) } ?? ""
+      row.blocked = Self.duration(json.integer("blocked_ns"))
+      row.outcome = json.word("outcome") ?? "started"
+      row.isBad = record.type == .accessFinished && row.outcome != "ok"
+      if json.string("kind") == "directory" { row.detail = Self.directory(row.detail) }
+      if let rule = json.text("rule") { row.detail += " [\(TerminalText.escaped(rule))]" }
     case .handleClosed, .handleOpen:
       handleClosed(json, &row)
       if record.type == .handleOpen { row.what = "reading" }

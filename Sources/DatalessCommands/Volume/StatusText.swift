@@ -34,6 +34,7 @@ enum StatusText {
       ))
     if let rules = rules(status) { lines.append(line("rules", rules)) }
     for gate in status.gates { lines.append(line("gate", Self.gate(gate))) }
+    if let access = status.access { lines += Self.access(access) }
     if let budget = status.budget { lines.append(line("budget", Self.budget(budget))) }
     for warning in status.warnings { lines.append(line("warning", TerminalText.escaped(warning))) }
     if !status.inFlight.isEmpty {
@@ -115,6 +116,25 @@ enum StatusText {
   private static func gate(_ gate: GateSummary) -> String {
     "\(TerminalText.escaped(gate.name)) \(gate.isOpen ? "open" : "closed"), \(HumanText.count(gate.callers, "caller")) "
       + "blocked by \(HumanText.count(gate.attemptCount, "attempt"))"
+  }
+
+  /// What delays of accesses have taken, and who waits now.
+  private static func access(_ access: AccessStatus) -> [String] {
+    let sums = access.operations.map { sum in
+      "\(TerminalText.escaped(sum.operation)) \(HumanText.count(sum.calls, "call")), "
+        + HumanText.duration(nanoseconds: sum.blockedNanoseconds)
+    }
+    let done = sums.isEmpty ? "no call delayed yet" : sums.joined(separator: "; ")
+    guard access.waiting > 0 else { return [line("access", done)] }
+    var lines = [line("access", "\(done); \(HumanText.count(access.waiting, "caller")) waiting")]
+    for call in access.calls {
+      let path = call.pathBytes.isEmpty ? "." : TerminalText.escaped(call.pathBytes)
+      lines.append("    \(path):")
+      lines += WaiterText.lines([call.waiter], count: 1, indent: "      ")
+    }
+    let more = access.waiting.minus(Int64(access.calls.count))
+    if more > 0 { lines.append("    and \(HumanText.count(more)) more") }
+    return lines
   }
 
   private static func budget(_ budget: BudgetStatus) -> String {

@@ -26,6 +26,7 @@ public struct SummaryBuilder: Sendable {
   var groups = SummaryProcesses()
   var files: SummaryFiles
   var waits = SummaryWaits()
+  var accesses = SummaryAccesses()
   var wall = IntervalUnion()
   var attempts: [UInt64: Attempt] = [:]
   var topLevel: [SummaryReport.TopLevel] = []
@@ -80,6 +81,8 @@ public struct SummaryBuilder: Sendable {
       record.attempt.map { attempts[$0]?.waiting += 1 }
       waits.begin(record)
     case .waitFinished: waitFinished(record)
+    case .accessStarted: accesses.begin(record, processes)
+    case .accessFinished: accesses.end(record, processes)
     case .handleClosed, .handleOpen: handleTold(record, isOpen: record.type == .handleOpen)
     case .handleUnseen: files.unseen(json.path ?? [], names: json.names, by: process(record.process))
     case .sourceChanged: files.changed(record)
@@ -141,7 +144,11 @@ public struct SummaryBuilder: Sendable {
     current.report.completeness.malformedLines += Int64(tail)
     current.files.endHandles()
     // In a log that has its end, a wait without one is a record that was lost.
-    if report.unmountReason == nil { current.endWaits(at: max(now ?? lastMonotonic, lastMonotonic)) }
+    if report.unmountReason == nil {
+      let end = max(now ?? lastMonotonic, lastMonotonic)
+      current.endWaits(at: end)
+      if current.accesses.endAll(at: end) { current.noteTime(end) }
+    }
     return current.finished(log: log, isMounted: isMounted, lost: lost)
   }
 
@@ -169,6 +176,7 @@ public struct SummaryBuilder: Sendable {
       result.files = rows
     }
     result.refused = refusedItems.sum
+    result.access = accesses.report
     result.topLevelDirectories = topLevel.sorted {
       ($1.bytes, $1.files, $1.directories, $0.path) < ($0.bytes, $0.files, $0.directories, $1.path)
     }

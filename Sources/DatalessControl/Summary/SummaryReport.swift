@@ -31,6 +31,9 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   public var refused = Refused()
   /// What gates held.
   public var held = Held()
+  /// Calls that needed no materialization and were delayed, by operation; the longest blocked first. They are in no
+  /// other number.
+  public var access: [Access] = []
   /// Materializations that were started, by trigger.
   public var triggers: [String: Int64] = [:]
   public var evictions = Evictions()
@@ -57,7 +60,7 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case session, source, mountpoint, log, started, ended
     case unmountReason = "unmount_reason"
     case durationNanoseconds = "duration_ns"
-    case completeness, materialized, known, blocked, waiting, use, failures, refusals, refused, held, triggers,
+    case completeness, materialized, known, blocked, waiting, use, failures, refusals, refused, held, access, triggers,
       evictions,
       repeated
     case longestDirectoryChain = "longest_directory_chain"

@@ -55,6 +55,7 @@ public enum SummaryText {
       let sum = HumanText.duration(nanoseconds: report.held.heldNanoseconds)
       facts.append(("held", "\(HumanText.count(report.held.attempts, "attempt")) by gates, \(sum) altogether"))
     }
+    for access in report.access { facts.append(("access", Self.access(access))) }
     if report.materialized.cancelled > 0 {
       facts.append(("cancelled", HumanText.count(report.materialized.cancelled, "attempt")))
     }
@@ -140,6 +141,25 @@ public enum SummaryText {
     var text = "\(sum) in \(waits), longest \(longest); \(wall) of wall clock"
     if let factor = blocked.parallelism { text += ", " + parallelism(factor) }
     return text
+  }
+
+  /// `read: 5.2 s in 1,000 calls, longest 12 ms; 5.1 s of wall clock, one after another; by tar (4.1 s), cat (1.1 s)`.
+  private static func access(_ access: SummaryReport.Access) -> String {
+    let sum = HumanText.duration(nanoseconds: access.blocked.sumNanoseconds)
+    let wall = HumanText.duration(nanoseconds: access.blocked.wallNanoseconds)
+    let longest = HumanText.duration(nanoseconds: access.blocked.longestNanoseconds)
+    var calls = HumanText.count(access.blocked.waits, "call")
+    if access.blocked.underWay > 0 { calls += " (\(HumanText.count(access.blocked.underWay)) under way)" }
+    if access.failures > 0 { calls += " (\(HumanText.count(access.failures)) failed)" }
+    let operation = TerminalText.escaped(access.operation)
+    var text = "\(operation): \(sum) in \(calls), longest \(longest); \(wall) of wall clock"
+    if let factor = access.blocked.parallelism { text += ", " + parallelism(factor) }
+    let callers = access.callers.prefix(3).map { caller in
+      let name = caller.comm ?? caller.exe.map { String(decoding: PathBytes.lastComponent($0.utf8), as: UTF8.self) }
+      return
+        "\(TerminalText.escaped(name ?? "unknown")) (\(HumanText.duration(nanoseconds: caller.blockedNanoseconds)))"
+    }
+    return callers.isEmpty ? text : text + "; by " + callers.joined(separator: ", ")
   }
 
   static func parallelism(_ factor: Double) -> String {

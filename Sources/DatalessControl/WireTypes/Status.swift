@@ -50,6 +50,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var gates: [GateSummary]
   /// Attempts that are running now, oldest first; at most 1,000.
   public var inFlight: [InFlightAttempt]
+  /// Calls on what is local that are delayed; only if the scenario delays some, or has.
+  public var access: AccessStatus?
   /// Only while `dataless run` measures a command.
   public var budget: BudgetStatus?
   /// What a user should know, one sentence each.
@@ -57,7 +59,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey {
     case pid, session, mountpoint, source, options, log, cache, started, kernel, libfuse, items, materialized,
-      opens, budget, warnings, seed, gates, profile, present
+      opens, access, budget, warnings, seed, gates, profile, present
     case isOffline = "offline"
     case ruleCount = "rule_count"
     case mountpointBase64 = "mountpoint_b64"
@@ -79,7 +81,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, profile: ProfileStatus,
     present: PresentationStatus, seed: UInt64 = 0,
     ruleCount: Int64 = 0,
-    gates: [GateSummary] = [], inFlight: [InFlightAttempt], budget: BudgetStatus? = nil, warnings: [String]
+    gates: [GateSummary] = [], inFlight: [InFlightAttempt], access: AccessStatus? = nil,
+    budget: BudgetStatus? = nil, warnings: [String]
   ) {
     self.pid = pid
     self.session = session
@@ -106,6 +109,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.ruleCount = ruleCount
     self.gates = gates
     self.inFlight = inFlight
+    self.access = access
     self.budget = budget
     self.warnings = warnings
   }

@@ -60,7 +60,7 @@ extension Engine {
       guard let position = state.namespace.index(of: node) else { return false }
       let record = state.namespace[position]
       return record.canBeDataless
-        && (record.state != .resident || record.isWatched || state.simulation.observation == .reads)
+        && (record.state != .resident || record.isWatched || state.simulation.servesReadsItself)
     }
   }
 
@@ -81,7 +81,7 @@ extension Engine {
       state.namespace.count(.open, of: position)
       // Beside passthrough opens the kernel would refuse it with EIO.
       let isObserved =
-        state.simulation.observation == .reads && record.kind == .file && record.size > 0
+        state.simulation.servesReadsItself && record.kind == .file && record.size > 0
         && !state.handles.mustPassThrough(position)
       guard isResident, !isObserved else {
         if !record.isWatched { state.updateContent(of: position) { $0.setWatched(true) } }

@@ -7,7 +7,7 @@ extension Engine {
   /// and its rules asked first.
   ///
   /// Called before the interrupt can come, and followed by the one call that takes the waiter: `materialize`, `readLink`,
-  /// `extendedAttribute`, `extendedAttributeNames` or `waitForEviction`.
+  /// `extendedAttribute`, `extendedAttributeNames`, `waitForEviction` or `delay`.
   public func expect(_ waiter: WaiterID) { state.withLock { $0.calls.announce(waiter) } }
 
   /// A signal is pending for a waiting caller (FUSE_INTERRUPT). Ends its wait with EINTR if the interrupt mode says so;

@@ -64,13 +64,15 @@ extension Engine {
   /// Makes the kernel forget attributes that look different now, a bounded number at a time. It takes no lock in the kernel
   /// and cannot block (docs/ARCHITECTURE.md, R10).
   ///
-  /// - Parameter cursor: nil to start; then the last answer.
+  /// - Parameters:
+  ///   - cursor: nil to start; then the last answer.
+  ///   - ofEveryItem: False: only of files with content, whose attributes the presentation may change.
   /// - Returns: nil when all is done: names are looked up anew from then on, too, where the kernel can be told so.
-  public func refreshAttributes(from cursor: NodeCursor?) -> NodeCursor? {
+  public func refreshAttributes(from cursor: NodeCursor?, ofEveryItem: Bool = false) -> NodeCursor? {
     let (nodes, next): ([NodeID], NodeCursor?) = state.withLock { state in
       var nodes: [NodeID] = []
       let next = state.namespace.visitNodes(from: cursor?.next ?? .root, limit: Self.refreshStep) { node, record in
-        if record.kind == .file, record.size > 0 { nodes.append(state.namespace.id(of: node)) }
+        if ofEveryItem || (record.kind == .file && record.size > 0) { nodes.append(state.namespace.id(of: node)) }
       }
       return (nodes, next.map(NodeCursor.init))
     }

@@ -37,6 +37,7 @@ extension Engine {
       return (actions + state.fillSlots(now), released, renewsEvictions)
     }
     plansEvictions.store(simulation.rules.decidesEviction, ordering: .relaxed)
+    delayedAccess.store(simulation.delayedAccess.rawValue, ordering: .relaxed)
     perform(actions)
     for (name, held) in released { release(held.sorted(), from: name, .proceed, "configuration") }
     if renewsEvictions { renewEvictions() }

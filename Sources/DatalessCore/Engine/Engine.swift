@@ -27,6 +27,8 @@ public final class Engine: Sendable {
   let looksWaiting = Atomic<Int>(0)
   /// Whether a rule evicts: looked at by every open.
   let plansEvictions: Atomic<Bool>
+  /// Which operations the scenario delays (`AccessOperations`): looked at by every request.
+  let delayedAccess: Atomic<UInt8>
   let state: AdaptiveMutex<EngineState>
 
   public init(
@@ -43,6 +45,7 @@ public final class Engine: Sendable {
     isFastLocal = store.isFastLocal && content.isFastLocal
     passthrough = Atomic(configuration.passthrough)
     plansEvictions = Atomic(configuration.simulation.rules.decidesEviction)
+    delayedAccess = Atomic(configuration.simulation.delayedAccess.rawValue)
     self.kernel = kernel
     self.events = events
     self.signals = signals

@@ -6,6 +6,8 @@ struct EngineState: ~Copyable {
   var contents = ItemContents()
   var reclamation = Reclamation()
   var calls = PendingCalls()
+  /// Calls on what is local that are delayed.
+  var accesses = AccessDelays()
   var pageDrops = PageDrops()
   var handles = OpenHandles()
   var failures = RecentFailures()

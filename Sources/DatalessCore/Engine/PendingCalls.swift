@@ -1,5 +1,5 @@
-/// Callers that wait for something other than an attempt (the store's metadata, an eviction before their open), and requests that
-/// are on their way to the engine.
+/// Callers that wait for something other than an attempt (the store's metadata, an eviction before their open, the
+/// delay of an access), and requests that are on their way to the engine.
 struct PendingCalls {
   /// Who waits, and how his call is ended before its time.
   struct Call {

@@ -36,6 +36,9 @@ public enum Event: Sendable {
   case waitStarted(WaitRecord)
   case waitFinished(WaitRecord)
   case materializationFinished(MaterializationFinished)
+  /// A call on what is local is delayed.
+  case accessStarted(AccessRecord)
+  case accessFinished(AccessRecord)
   case handleClosed(HandleClosed)
   /// So far: the handle is open.
   case handleOpen(HandleClosed)

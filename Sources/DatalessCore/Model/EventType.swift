@@ -11,6 +11,8 @@ public enum EventType: String, Sendable, CaseIterable {
   case materializationReleased = "materialization.released"
   case waitStarted = "wait.started"
   case waitFinished = "wait.finished"
+  case accessStarted = "access.started"
+  case accessFinished = "access.finished"
   case handleClosed = "handle.closed"
   case handleOpen = "handle.open"
   case handleUnseen = "handle.unseen"

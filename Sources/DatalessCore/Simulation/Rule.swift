@@ -62,6 +62,8 @@ public struct RuleEffects: Sendable, Equatable {
   public var materialize: Bool?
   /// When the system evicts the file by itself.
   public var evict: SystemEviction?
+  /// How long calls that need no materialization are delayed; instead of the volume's, operation by operation.
+  public var access = AccessDelay()
 
   public init() {}
 

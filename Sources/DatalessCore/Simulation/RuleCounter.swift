@@ -27,7 +27,7 @@ final class RuleCounter: Sendable {
 public struct RuleUse: Sendable, Equatable {
   public var name: String
   /// Attempts that met all its conditions: those that started, and those that the rule itself refused. For a rule that only
-  /// evicts: files for which it said when.
+  /// evicts: files for which it said when; for one that only delays accesses: calls whose delay it said.
   public var attempts: Int64
   /// How many of them it said something about; of the others, rules before it had said it all.
   public var decided: Int64
@@ -70,5 +70,11 @@ extension RuleSet {
   /// counted with the attempt.
   func planned(by place: Int) {
     if !rules[place].effects.decidesAttempts { counters[place].match(decides: true) }
+  }
+
+  /// The rule at this place said how long a call on what is local is delayed. Counted as `planned` is.
+  func delayed(by place: Int) {
+    let effects = rules[place].effects
+    if !effects.decidesAttempts, effects.evict == nil { counters[place].match(decides: true) }
   }
 }

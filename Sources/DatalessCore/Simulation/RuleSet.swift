@@ -12,6 +12,9 @@ public struct RuleSet: Sendable {
   public let decidesPolicy: Bool
   /// Whether a rule evicts.
   public let decidesEviction: Bool
+  /// The operations that rules say something about, and those that they may delay.
+  let saidAccess: AccessOperations
+  public let delayedAccess: AccessOperations
   /// Places of the rules by a whole path, by the end of a name, and all others.
   private let byPath: [[UInt8]: [Int]]
   private let bySuffix: [[UInt8]: [Int]]
@@ -56,6 +59,8 @@ public struct RuleSet: Sendable {
     needsProcess = rules.contains { $0.match.process != nil || $0.match.ancestor != nil }
     decidesPolicy = rules.contains { $0.effects.materialize != nil }
     decidesEviction = rules.contains { $0.effects.evict != nil }
+    saidAccess = rules.reduce(into: []) { $0.formUnion($1.effects.access.said) }
+    delayedAccess = rules.reduce(into: []) { $0.formUnion($1.effects.access.delayed) }
   }
 
   public var isEmpty: Bool { rules.isEmpty }
@@ -125,6 +130,26 @@ public struct RuleSet: Sendable {
         continue
       }
       return Decision.Part(value: eviction, rule: rule.name, place: index)
+    }
+    return nil
+  }
+
+  /// How long a call on what is local is delayed: the first rule that matches and says something about the operation.
+  /// nil: as the volume's settings have it.
+  ///
+  /// - Parameters:
+  ///   - facts: The attempt is the call's number among those that were asked about: chance decides anew about each.
+  ///   - lineage: As of `decide`.
+  public func decideAccess(
+    _ operation: AccessOperation, _ facts: TriggerFacts, lineage: () -> [ProcessFacts]
+  ) -> Decision.Part<LatencyModel>? {
+    guard saidAccess.contains(operation) else { return nil }
+    var known: [ProcessFacts]?
+    for index in candidates(facts) {
+      let rule = rules[index]
+      guard let model = rule.effects.access[operation], Self.holds(rule.match, of: rule.name, facts, &known, lineage)
+      else { continue }
+      return Decision.Part(value: model, rule: rule.name, place: index)
     }
     return nil
   }

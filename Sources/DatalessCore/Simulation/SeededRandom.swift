@@ -5,7 +5,7 @@
 public struct SeededRandom: RandomNumberGenerator, Sendable {
   /// What is chosen; part of the key, so that a delay says nothing about a fault.
   public enum Purpose: UInt64, Sendable {
-    case latency = 1, fault, eviction
+    case latency = 1, fault, eviction, access
   }
 
   private static let step: UInt64 = 0x9e37_79b9_7f4a_7c15

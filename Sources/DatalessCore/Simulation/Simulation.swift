@@ -30,8 +30,17 @@ public struct Simulation: Sendable {
   /// How long after one refresh of all that is listed the next one begins, in nanoseconds; nil = never. Default nil.
   public var poll: Int64?
   public var rules = RuleSet([])
+  /// How long calls on what is local are delayed; where nothing is said, not at all. Default nothing.
+  public var access = AccessDelay()
 
   public init() {}
+
+  /// The operations that a setting or a rule may delay.
+  public var delayedAccess: AccessOperations { access.delayed.union(rules.delayedAccess) }
+
+  /// Whether each read(2) of a resident file has to be a request: because all reads are recorded, or because they are
+  /// delayed.
+  public var servesReadsItself: Bool { observation == .reads || delayedAccess.contains(.read) }
 
   public enum InterruptMode: String, Sendable, CaseIterable {
     /// Only a pending SIGKILL (the kernel turns every fatal signal into it) ends the wait, with EINTR.
@@ -49,6 +58,7 @@ extension Simulation {
       return giveUpAfter ?? .max
     }
     let models = [latency, directoryLatency] + rules.rules.compactMap(\.effects.latency)
-    return models.map(\.longestDelay).max() ?? 0
+    let accesses = rules.rules.lazy.map(\.effects.access.longestDelay).max() ?? 0
+    return max(models.map(\.longestDelay).max() ?? 0, access.longestDelay, accesses)
   }
 }

@@ -9,6 +9,7 @@ extension LogEncoder {
       json.field("attempt", wait.attempt)
       waiter(wait)
     case .materializationFinished(let event): finished(event)
+    case .accessStarted(let event), .accessFinished(let event): access(event)
     case .handleClosed(let event), .handleOpen(let event): closed(event)
     case .handleUnseen(let event): unseen(event)
     case .evictionFinished(let event), .evictionRefused(let event): eviction(event)
@@ -116,6 +117,23 @@ extension LogEncoder {
       json.endObject()
     }
     json.endArray()
+  }
+
+  private mutating func access(_ event: Event.AccessRecord) {
+    json.field("access", event.access)
+    json.field("operation", event.operation.rawValue)
+    json.field("path", event.path)
+    if !event.names.isEmpty { texts("names", event.names) }
+    json.field("kind", event.kind.rawValue)
+    caller(event.caller)
+    if let range = event.range {
+      json.field("offset", range.lowerBound)
+      json.field("length", range.upperBound - range.lowerBound)
+    }
+    json.field("requested_delay_ns", event.requestedDelayNanoseconds)
+    if let rule = event.rule { json.field("rule", rule) }
+    json.optional("blocked_ns", event.blockedNanoseconds)
+    if let outcome = event.outcome { json.field("outcome", outcome.name) }
   }
 
   private mutating func eviction(_ event: Event.EvictionRecord) {

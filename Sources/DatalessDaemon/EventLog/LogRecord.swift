@@ -94,6 +94,8 @@ extension Event {
     case .waitStarted: .waitStarted
     case .waitFinished: .waitFinished
     case .materializationFinished: .materializationFinished
+    case .accessStarted: .accessStarted
+    case .accessFinished: .accessFinished
     case .handleClosed: .handleClosed
     case .handleOpen: .handleOpen
     case .handleUnseen: .handleUnseen
@@ -114,6 +116,7 @@ extension Event {
     case .materializationStarted(let event): event.time
     case .waitStarted(let event), .waitFinished(let event): event.time
     case .materializationFinished(let event): event.time
+    case .accessStarted(let event), .accessFinished(let event): event.time
     case .handleClosed(let event), .handleOpen(let event): event.time
     case .handleUnseen(let event): event.time
     case .evictionFinished(let event), .evictionRefused(let event): event.time

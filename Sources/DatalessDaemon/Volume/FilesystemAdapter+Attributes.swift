@@ -86,10 +86,19 @@ extension FuseAttributes {
 }
 
 extension FuseEntry {
-  /// Cached until invalidated: nothing changes without the daemon's doing, and then it says so.
-  init(_ item: ItemSnapshot) {
+  /// - Parameter delayed: What the scenario delays.
+  init(_ item: ItemSnapshot, delaying delayed: AccessOperations) {
     self.init(
-      node: FuseNode(item.node), attributes: FuseAttributes(item.attributes), entryTimeout: .forever,
-      attributeTimeout: .forever)
+      node: FuseNode(item.node), attributes: FuseAttributes(item.attributes),
+      entryTimeout: CacheTimeout(of: .lookup, delaying: delayed),
+      attributeTimeout: CacheTimeout(of: .getattr, delaying: delayed))
+  }
+}
+
+extension CacheTimeout {
+  /// Cached until invalidated: nothing changes without the daemon's doing, and then it says so. But what is delayed has
+  /// to be asked for each time: what the kernel answers by itself takes no time.
+  init(of operation: AccessOperation, delaying delayed: AccessOperations) {
+    self = delayed.contains(operation) ? .none : .forever
   }
 }

@@ -4,6 +4,9 @@ import SystemPackage
 
 extension FilesystemAdapter {
   func opendir(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
+    if engine.delaysAccess(.open) {
+      return openDirectoryDelayed(node, flags: flags, context: context, reply: reply)
+    }
     guard let reply = answer(reply, to: node) else { return }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
     let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
@@ -11,11 +14,12 @@ extension FilesystemAdapter {
   }
 
   /// - Returns: The reply, if the directory has to be listed first.
-  private func answer(_ reply: consuming OpenReply, to node: FuseNode) -> OpenReply? {
-    // A listing may be kept by the kernel only once it is complete (docs/ARCHITECTURE.md, R5).
+  func answer(_ reply: consuming OpenReply, to node: FuseNode) -> OpenReply? {
+    // A listing may be kept by the kernel only once it is complete (docs/ARCHITECTURE.md, R5), and unless each reading
+    // is delayed.
     let options: OpenOptions
     switch engine.openDirectory(NodeID(node)) {
-    case .listed: options = [.cacheDirectory, .keepCache]
+    case .listed: options = engine.delaysAccess(.read) ? [] : [.cacheDirectory, .keepCache]
     case .dataless: options = []
     case .needsListing: return reply
     case .failed(let errno):
@@ -46,13 +50,14 @@ extension FilesystemAdapter {
   }
 
   private func list(_ node: FuseNode, cookie: Int64, context: RequestContext, reply: consuming DirectoryReply) {
+    if engine.delaysAccess(.read) { return listDelayed(node, cookie: cookie, context: context, reply: reply) }
     guard let reply = answer(reply, to: node, from: cookie) else { return }
     let request = TriggerRequest(trigger: .readdir, caller: identifyTrigger(context))
     park(node, request: request, reply: reply, mayFetch: true) { [self] reply in answer(reply, to: node, from: cookie) }
   }
 
   /// - Returns: The reply, if the directory has to be listed first.
-  private func answer(
+  func answer(
     _ reply: consuming DirectoryReply, to node: FuseNode, from cookie: Int64
   ) -> DirectoryReply? {
     var buffer = reply.makeBuffer()
@@ -80,6 +85,7 @@ extension FilesystemAdapter {
     var left = Self.entriesMax
     var nodes: [NodeID] = []
     let isPlus = buffer.isPlus
+    let delayed = engine.delayedOperations
     if isPlus { nodes.reserveCapacity(Self.entriesMax) }
     let read = engine.readDirectory(NodeID(node), from: UInt64(cookie), countsLookups: isPlus) { entry in
       guard left > 0 else { return false }
@@ -90,7 +96,9 @@ extension FilesystemAdapter {
           name: entry.name, inode: entry.attributes.inode, mode: entry.attributes.mode, nextCookie: next)
       }
       let item = ItemSnapshot(node: child, attributes: entry.attributes, isDataless: false)
-      guard buffer.append(name: entry.name, entry: FuseEntry(item), nextCookie: next) else { return false }
+      guard buffer.append(name: entry.name, entry: FuseEntry(item, delaying: delayed), nextCookie: next) else {
+        return false
+      }
       if isPlus { nodes.append(child) }
       return true
     }

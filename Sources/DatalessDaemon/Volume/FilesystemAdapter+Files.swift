@@ -26,6 +26,9 @@ extension FilesystemAdapter {
   private func openNow(
     _ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply, mayFetch: Bool = true
   ) {
+    if engine.delaysAccess(.open) {
+      return openDelayed(node, flags: flags, context: context, reply: reply, mayFetch: mayFetch)
+    }
     // Identifying the caller costs more than the open, so it is done only where it is recorded.
     let process = engine.recordsOpen(of: NodeID(node)) ? identify(context).process : .unknown
     guard let reply = answerOpen(reply, of: node, flags: flags, context: context, process: process) else { return }
@@ -37,7 +40,7 @@ extension FilesystemAdapter {
   }
 
   /// - Returns: The reply, if the file has to be materialized first.
-  private func answerOpen(
+  func answerOpen(
     _ reply: consuming OpenReply, of node: FuseNode, flags: Int32, context: RequestContext, process: ProcessID
   ) -> OpenReply? {
     switch engine.open(NodeID(node), process: process, openFlags: flags, io: opensDirectly ? .direct : .pageCache) {
@@ -95,6 +98,7 @@ extension FilesystemAdapter {
   }
 
   func read(_ node: FuseNode, _ request: ReadRequest, context: RequestContext, reply: consuming DataReply) {
+    if engine.delaysAccess(.read) { return readDelayed(node, request, context: context, reply: reply) }
     // Who opened the file need not be who reads it: a shell opens what it redirects.
     let handle = request.handle.rawValue
     let isWatched = handle != 0 && handle != Engine.passthroughHandle
@@ -103,23 +107,27 @@ extension FilesystemAdapter {
       let reply = answerRead(
         reply, of: node, request: request, threadID: context.threadID, process: reader?.process ?? .unknown)
     else { return }
-    var trigger = TriggerRequest(
-      trigger: .read, caller: reader.map { withPolicy($0) } ?? identifyTrigger(context), offset: request.offset,
-      length: Int64(request.size),
-      handle: request.handle.rawValue, openFlags: request.openFlags,
-      io: request.isDirect ? .direct : .pageCache,
-      pageWait: request.isDirect
-        ? .call : BlockedCall.pageWait(threadID: context.threadID, readsThroughCache: !opensDirectly))
-    trigger.callerPath = openName(of: node, context.threadID)
-    park(node, request: trigger, reply: reply, mayFetch: true) { [self, trigger] reply in
+    let trigger = trigger(of: node, request, by: reader.map { withPolicy($0) } ?? identifyTrigger(context))
+    park(node, request: trigger, reply: reply, mayFetch: true) { [self] reply in
       answerRead(reply, of: node, request: request, threadID: trigger.caller.threadID, process: trigger.caller.process)
     }
+  }
+
+  /// A read that has to wait, as the log tells it.
+  func trigger(of node: FuseNode, _ request: ReadRequest, by caller: Caller) -> TriggerRequest {
+    var trigger = TriggerRequest(
+      trigger: .read, caller: caller, offset: request.offset, length: Int64(request.size),
+      handle: request.handle.rawValue, openFlags: request.openFlags, io: request.isDirect ? .direct : .pageCache,
+      pageWait: request.isDirect
+        ? .call : BlockedCall.pageWait(threadID: caller.threadID, readsThroughCache: !opensDirectly))
+    trigger.callerPath = openName(of: node, caller.threadID)
+    return trigger
   }
 
   /// Answers from local content, on the calling thread.
   ///
   /// - Returns: The reply, if the range has to be materialized first.
-  private func answerRead(
+  func answerRead(
     _ reply: consuming DataReply, of node: FuseNode, request: ReadRequest, threadID: Int32, process: ProcessID
   ) -> DataReply? {
     let answer = engine.read(

@@ -13,6 +13,7 @@ final class FilesystemAdapter: FuseOperations {
   let engine: Engine
   let processes: ProcessTable
   let backings = BackingRegistry()
+  let accessLane: AccessLane
   private let statistics: FuseKit.FileSystemStatistics
   private let nextWaiter = Atomic<UInt64>(1)
   private let features = Mutex<NegotiatedFeatures?>(nil)
@@ -33,9 +34,10 @@ final class FilesystemAdapter: FuseOperations {
   ///   - mountpoint: Where callers see the volume.
   init(
     engine: Engine, processes: ProcessTable, statistics: FuseKit.FileSystemStatistics, kernel: SessionKernelCache,
-    mayReadDirectly: Bool, mountpoint: [UInt8]
+    accessLane: AccessLane, mayReadDirectly: Bool, mountpoint: [UInt8]
   ) {
     self.engine = engine
+    self.accessLane = accessLane
     self.processes = processes
     self.statistics = statistics
     self.kernel = kernel
@@ -141,6 +143,9 @@ final class FilesystemAdapter: FuseOperations {
   // MARK: - Names
 
   func lookup(_ name: FuseName, in parent: FuseNode, context: RequestContext, reply: consuming EntryReply) {
+    if engine.delaysAccess(.lookup) {
+      return lookUpDelayed(name.copy(), in: parent, context: context, reply: reply)
+    }
     guard let reply = answer(reply, engine.lookup(name.bytes, in: NodeID(parent))) else { return }
     let bytes = name.copy()
     let request = TriggerRequest(trigger: .lookup, caller: identifyTrigger(context), name: bytes)
@@ -150,10 +155,12 @@ final class FilesystemAdapter: FuseOperations {
   }
 
   /// - Returns: The reply, if the directory has to be listed first.
-  private func answer(_ reply: consuming EntryReply, _ found: NameLookup) -> EntryReply? {
+  func answer(_ reply: consuming EntryReply, _ found: NameLookup) -> EntryReply? {
     switch found {
     case .found(let item):
-      if !reply.entry(FuseEntry(item)) { engine.forget(CollectionOfOne((node: item.node, count: 1))) }
+      if !reply.entry(FuseEntry(item, delaying: engine.delayedOperations)) {
+        engine.forget(CollectionOfOne((node: item.node, count: 1)))
+      }
     case .absent:
       if cachesAbsence.load(ordering: .relaxed) {
         reply.absent(timeout: .forever)
@@ -171,11 +178,17 @@ final class FilesystemAdapter: FuseOperations {
   }
 
   func getattr(_ node: FuseNode, handle: FuseHandle?, context: RequestContext, reply: consuming AttributesReply) {
+    if engine.delaysAccess(.getattr) { return getAttributesDelayed(node, context: context, reply: reply) }
+    answer(reply, ofAttributes: node)
+  }
+
+  func answer(_ reply: consuming AttributesReply, ofAttributes node: FuseNode) {
     guard let item = engine.attributes(of: NodeID(node)) else {
       reply.fail(.staleNFSFileHandle)
       return
     }
-    reply.attributes(FuseAttributes(item.attributes), timeout: .forever)
+    reply.attributes(
+      FuseAttributes(item.attributes), timeout: CacheTimeout(of: .getattr, delaying: engine.delayedOperations))
   }
 
   func statfs(_ node: FuseNode, context: RequestContext, reply: consuming StatisticsReply) {

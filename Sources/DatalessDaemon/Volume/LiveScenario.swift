@@ -40,7 +40,11 @@ actor LiveScenario {
     var restarts = false
     if case .replace = edit { restarts = true }
     engine.apply(new.simulation, restartsClock: restarts)
-    if new.simulation.presentation.changesAttributes(from: old.simulation.presentation) { await refreshAttributes() }
+    let isShownAnew = new.simulation.presentation.changesAttributes(from: old.simulation.presentation)
+    // What the kernel was told to keep for ever would never be asked for, and so never be delayed.
+    let delayed = new.simulation.delayedAccess.subtracting(old.simulation.delayedAccess)
+    let isAskedAnew = delayed.contains(AccessOperation.lookup) || delayed.contains(AccessOperation.getattr)
+    if isShownAnew || isAskedAnew { await refreshAttributes(ofEveryItem: isAskedAnew) }
     var change = ScenarioChange(
       rules: Int64(new.simulation.rules.rules.count), warnings: new.warnings.map(WireProblem.init))
     if case .addRule = edit { change.rule = new.simulation.rules.rules.map(\.name).first { !oldNames.contains($0) } }
@@ -49,10 +53,10 @@ actor LiveScenario {
 
   /// What the kernel has kept of attributes is what they looked like before. Whoever changed it may look as soon as
   /// this is done.
-  private func refreshAttributes() async {
+  private func refreshAttributes(ofEveryItem: Bool) async {
     var cursor: NodeCursor?
     repeat {
-      cursor = engine.refreshAttributes(from: cursor)
+      cursor = engine.refreshAttributes(from: cursor, ofEveryItem: ofEveryItem)
       await Task.yield()
     } while cursor != nil
   }

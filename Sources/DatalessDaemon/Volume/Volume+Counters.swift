@@ -80,8 +80,31 @@ extension Volume {
         GateSummary(
           name: gate.name, isOpen: gate.isOpen, callers: Int64(gate.callers), attemptCount: Int64(gate.attemptCount))
       },
-      inFlight: engine.attemptsInFlight().map(describe), budget: configuration.run == nil ? nil : budgetStatus(),
+      inFlight: engine.attemptsInFlight().map(describe), access: accessStatus(),
+      budget: configuration.run == nil ? nil : budgetStatus(),
       warnings: configuration.warnings + store.warnings)
+  }
+
+  /// nil where no call is delayed and none was.
+  private func accessStatus() -> AccessStatus? {
+    let sums = engine.accessTotals.sums
+    let (waiting, calls) = engine.accessesUnderWay()
+    guard !engine.delayedOperations.isEmpty || waiting > 0 || !sums.isEmpty else { return nil }
+    let now = timer.now
+    return AccessStatus(
+      waiting: Int64(waiting),
+      calls: calls.map { call in
+        DelayedCall(
+          number: call.access, path: call.path, kind: call.kind.rawValue,
+          waiter: wire(call.caller, waitsFor: call.operation.rawValue, blockedNanoseconds: now - call.time))
+      },
+      operations: AccessOperation.allCases.compactMap { operation in
+        sums[operation].map { sum in
+          AccessCount(
+            operation: operation.rawValue, calls: sum.calls, failures: sum.failures,
+            blockedNanoseconds: sum.blockedNanoseconds)
+        }
+      })
   }
 
   private func describe(_ attempt: AttemptSnapshot) -> InFlightAttempt {
@@ -92,11 +115,15 @@ extension Volume {
   }
 
   func wire(_ waiter: AttemptSnapshot.WaitingCaller) -> InFlightWaiter {
-    let process = processes.info(waiter.caller.process)
+    wire(waiter.caller, waitsFor: waiter.trigger.rawValue, blockedNanoseconds: waiter.blockedNanoseconds)
+  }
+
+  private func wire(_ caller: Caller, waitsFor operation: String, blockedNanoseconds: Int64) -> InFlightWaiter {
+    let process = processes.info(caller.process)
     return InFlightWaiter(
-      pid: waiter.caller.pid, tid: waiter.caller.threadID, mainThread: waiter.caller.isMainThread,
+      pid: caller.pid, tid: caller.threadID, mainThread: caller.isMainThread,
       comm: process?.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process?.exe,
-      trigger: waiter.trigger.rawValue, blockedNanoseconds: waiter.blockedNanoseconds)
+      trigger: operation, blockedNanoseconds: blockedNanoseconds)
   }
 
   func wire(_ caller: Caller) -> WireProcess? {

@@ -18,6 +18,10 @@ extension Volume {
     Self.describe(simulation.presentation, subtype: configuration.subtype, in: &options)
     Self.describe(simulation.latency, as: "latency", in: &options)
     Self.describe(simulation.directoryLatency, as: "directory_latency", in: &options)
+    for operation in AccessOperation.allCases {
+      guard let model = simulation.access[operation] else { continue }
+      Self.describe(model, as: "access_" + operation.rawValue, in: &options)
+    }
     options["hydration"] = .text(simulation.hydration.rawValue)
     options["observe"] = .text(simulation.observation.rawValue)
     options["interrupt"] = .text(simulation.interrupt.rawValue)
@@ -66,7 +70,7 @@ extension Volume {
     facts["cached_absence"] = .flag(adapter.cachesAbsentNames)
     facts["max_background"] = .number(Int64(features.maxBackground))
     facts["dataless_reads"] = .text(adapter.opensDirectly ? "direct" : "page_cache")
-    let isObserved = engine.simulation.observation == .reads && adapter.opensDirectly
+    let isObserved = engine.simulation.servesReadsItself && adapter.opensDirectly
     facts["resident_reads"] = .text(
       isObserved ? "direct" : engine.offersPassthrough ? "passthrough" : "page_cache")
     if let failure = adapter.backings.lastFailure { facts["passthrough_failure"] = .text(failure.name) }

@@ -65,6 +65,7 @@ final class Volume: VolumeRunning {
     scenario = LiveScenario(document, configuration, engine: engine, log: log)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
+      accessLane: AccessLane(timer: timer),
       mayReadDirectly: !configuration.without.contains(.directMapping),
       mountpoint: configuration.mountpoint)
     startedAt = timer.now

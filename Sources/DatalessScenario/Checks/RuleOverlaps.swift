@@ -18,12 +18,15 @@ enum RuleOverlaps {
 
   // MARK: - Rules behind others
 
-  private static let partNames = ["latency", "bandwidth", "fault", "gate", "materialize", "hydration", "evict"]
+  /// Parts of a rule are bits; behind these seven come the operations of `access`.
+  private static let partCount = 7 + AccessOperation.allCases.count
 
-  private static func parts(_ effects: RuleEffects) -> UInt8 {
-    (effects.latency != nil ? 1 : 0) | (effects.transferBandwidth != nil ? 2 : 0) | (effects.fault != nil ? 4 : 0)
+  private static func parts(_ effects: RuleEffects) -> UInt16 {
+    let others: UInt16 =
+      (effects.latency != nil ? 1 : 0) | (effects.transferBandwidth != nil ? 2 : 0) | (effects.fault != nil ? 4 : 0)
       | (effects.gate != nil ? 8 : 0) | (effects.materialize != nil ? 16 : 0) | (effects.hydration != nil ? 32 : 0)
       | (effects.evict != nil ? 64 : 0)
+    return others | UInt16(effects.access.said.rawValue) << 7
   }
 
   /// A part of a rule is never used if an earlier rule says it under the same conditions, or under some of them.
@@ -38,11 +41,11 @@ enum RuleOverlaps {
     for (index, rule) in rules.enumerated() {
       let key = MatchKey(rule.match)
       let said = parts(rule.effects)
-      var hidden: UInt8 = 0
+      var hidden: UInt16 = 0
       var by = index
       for mask in masks where mask & ~key.mask == 0 {
         guard let earlier = first[mask == key.mask ? key : MatchKey(rule.match, keeping: mask)] else { continue }
-        for part in partNames.indices where said & (1 << part) != 0 {
+        for part in 0..<partCount where said & (1 << part) != 0 {
           guard let place = earlier[part] else { continue }
           hidden |= 1 << part
           by = min(by, place)
@@ -60,8 +63,8 @@ enum RuleOverlaps {
       guard rule.match.probability == nil, !rule.match.countsAttempts, masks.contains(key.mask) || masks.count < 16
       else { continue }
       masks.insert(key.mask)
-      var places = first[key] ?? Array(repeating: nil, count: partNames.count)
-      for part in partNames.indices where said & (1 << part) != 0 && places[part] == nil { places[part] = index }
+      var places = first[key] ?? Array(repeating: nil, count: partCount)
+      for part in 0..<partCount where said & (1 << part) != 0 && places[part] == nil { places[part] = index }
       first[key] = places
     }
     return (warnings, shadowed)

@@ -31,8 +31,12 @@ extension ScenarioDocument {
     guard case .mapping(var all) = root.value else { return result }
     for entry in entries { Self.put(entry.value, at: entry.key, into: &all) }
     result.root.value = .mapping(all)
+    let access = assignments.last { $0.key.prefix { $0 != "." } == "access" }
+    if let access { result.accessFile = "\(Suggestion.quotable(access.key))=\(Suggestion.quotable(access.value))" }
     // What rules ask for may be in the profile now, or no more.
-    if entries.contains(where: { $0.key == "profile" }) { result.setRules(result.simulation.rules.rules) }
+    if access != nil || entries.contains(where: { $0.key == "profile" }) {
+      result.setRules(result.simulation.rules.rules)
+    }
     return result
   }
 
@@ -98,7 +102,7 @@ extension ScenarioDocument {
 
   private typealias Reader = (inout ScenarioDraft, ScenarioNode, inout ScenarioDecoder) -> Void
 
-  /// What reads a setting: a field of the scenario, or one of `present`.
+  /// What reads a setting: a field of the scenario, or one of `present` or `access`.
   private static func reader(of key: String, name: String) throws(ScenarioError) -> Reader {
     let settings = ScenarioFieldTables.settings
     if let field = settings.first(where: { $0.name == key }) { return field.read }
@@ -106,7 +110,14 @@ extension ScenarioDocument {
     if let field = parts.first(where: { "present.\($0.name)" == key }) {
       return { draft, node, decoder in field.read(&draft.simulation.presentation, node, &decoder) }
     }
-    let names = key.hasPrefix("present.") ? parts.map { "present.\($0.name)" } : settings.map(\.name)
+    let accesses = AccessValues.table.fields
+    if let field = accesses.first(where: { "access.\($0.name)" == key }) {
+      return { draft, node, decoder in field.read(&draft.simulation.access, node, &decoder) }
+    }
+    let names =
+      key.hasPrefix("present.")
+      ? parts.map { "present.\($0.name)" }
+      : key.hasPrefix("access.") ? accesses.map { "access.\($0.name)" } : settings.map(\.name)
     let hint =
       key == "rules" ? " Rules are added and removed one by one." : Suggestion.text(for: key, among: names)
     throw ScenarioError(

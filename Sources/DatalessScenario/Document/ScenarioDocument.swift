@@ -20,6 +20,9 @@ public struct ScenarioDocument: Sendable {
   /// What cannot be seen of single rules any more once they are compiled: warnings of their own.
   var ruleWarnings: [String: [ScenarioWarning]] = [:]
 
+  /// What messages call the text in which `access` was set last.
+  var accessFile = ""
+
   /// A scenario that simulates nothing.
   public static let empty = ScenarioDocument(
     root: .object(["version": .plain("1")]), simulation: Simulation(), warnings: [], places: [])
@@ -50,6 +53,7 @@ public struct ScenarioDocument: Sendable {
     self = .empty
     root = Self.normalized(decoder.replacing(node), names: names)
     simulation = draft.simulation
+    accessFile = name
     places = draft.rules.map { Place(file: name, line: Int($0.node.line), column: Int($0.node.column)) }
     ruleWarnings = Self.byRule(decoder.warnings, drafts: draft.rules, names: names)
     setRules(zip(names, draft.rules).map { Rule(name: $0, match: $1.match, effects: $1.effects) })
@@ -92,6 +96,11 @@ public struct ScenarioDocument: Sendable {
     var found = rules.flatMap { ruleWarnings[$0.name] ?? [] }
     found += RuleOverlaps.warnings(rules, places)
     found += RuleTriggers.warnings(rules, places: places, profile: simulation.profile)
+    if simulation.access.said.contains(AccessOperation.write), let node = root.value(at: "access.write") {
+      found.append(
+        ScenarioWarning(
+          file: accessFile, line: Int(node.line), column: Int(node.column), message: AccessValues.noWrites))
+    }
     found.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     warnings = Array(found.prefix(ScenarioLimits.problems))
   }

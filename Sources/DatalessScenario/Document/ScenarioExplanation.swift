@@ -2,7 +2,8 @@ public import DatalessCore
 
 /// What a scenario says about one part of an attempt, and where: `dataless explain`.
 public struct ScenarioExplanation: Sendable, Equatable, CustomStringConvertible {
-  /// `latency`, `bandwidth`, `fault`, `gate`, `materialize` or `evict`.
+  /// `latency`, `bandwidth`, `fault`, `gate`, `materialize` or `evict`; `access.read` and so on, of operations that the
+  /// scenario delays.
   public var part: String
   /// As it was written, as JSON; nil when nothing is said, so that the default holds.
   public var value: String?
@@ -48,15 +49,24 @@ extension ScenarioDocument {
       if isResident { evicted.attempt = max(1, facts.attempt - 1) }
       parts.append(explanation("evict", simulation.rules.decideEviction(evicted)?.place, setting: nil))
     }
+    // A call is no attempt; by chance as for the first one.
+    var called = facts
+    called.attempt = 1
+    for operation in AccessOperation.allCases where simulation.delayedAccess.contains(operation) {
+      let decided = simulation.rules.decideAccess(operation, called, lineage: { lineage })
+      let part = "access." + operation.rawValue
+      parts.append(explanation(part, decided?.place, setting: part))
+    }
     return parts
   }
 
   private func explanation(_ part: String, _ index: Int?, setting: String?) -> ScenarioExplanation {
     func text(_ node: ScenarioNode?) -> String? { node.map { String(decoding: $0.json(pretty: false), as: UTF8.self) } }
     guard let index, case .sequence(let nodes) = root["rules"]?.value else {
-      return ScenarioExplanation(part: part, value: setting.flatMap { text(root[$0]) })
+      return ScenarioExplanation(part: part, value: setting.flatMap { text(root.value(at: $0)) })
     }
     let rule = simulation.rules.rules[index]
-    return ScenarioExplanation(part: part, value: text(nodes[index][part]), rule: rule.name, place: places[index])
+    return ScenarioExplanation(
+      part: part, value: text(nodes[index].value(at: part)), rule: rule.name, place: places[index])
   }
 }

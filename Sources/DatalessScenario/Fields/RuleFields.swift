@@ -4,9 +4,9 @@ internal import DatalessCore
 enum RuleFields {
   static let rule = ScenarioValue<RuleDraft>(schema: table.schema) { node, decoder in
     var draft = RuleDraft(node: node)
-    let kind = decoder.replayedKind
-    if node["match"]?["kind"]?.text == "directory" { decoder.replayedKind = .directory }
-    defer { decoder.replayedKind = kind }
+    let replayed = decoder.replayed
+    if node["match"]?["kind"]?.text == "directory" { decoder.replayed = .materializations(.directory) }
+    defer { decoder.replayed = replayed }
     guard table.read(node, into: &draft, &decoder) else { return nil }
     if draft.effects.isEmpty {
       decoder.fail(
@@ -17,13 +17,18 @@ enum RuleFields {
       decoder.fail(node, reason)
       return nil
     }
+    if !draft.effects.access.isEmpty, let reason = AccessValues.contradiction(of: draft.match) {
+      decoder.fail(node, reason)
+      return nil
+    }
+    if draft.effects.access.said.contains(AccessOperation.write) { decoder.warn(node, AccessValues.noWrites) }
     if draft.match.kind == .directory, draft.effects.transferBandwidth != nil {
       decoder.warn(node, "directories have no transfer, so 'bandwidth' has no effect here. Use 'latency'.")
     }
     if draft.match.kind == .directory, draft.effects.hydration != nil {
       decoder.warn(node, "directories are listed whole, so 'hydration' has no effect here.")
     }
-    if isCareless(node, draft.match) {
+    if isCareless(node, draft) {
       decoder.warn(
         node,
         "this rule also holds when the process looks up names in dataless directories and lists them. Write 'kind: file' if "
@@ -36,12 +41,17 @@ enum RuleFields {
   }.named("rule")
 
   /// Whether a rule names processes and nothing by which its author would have thought of directories.
-  private static func isCareless(_ node: ScenarioNode, _ match: RuleMatch) -> Bool {
+  private static func isCareless(_ node: ScenarioNode, _ draft: RuleDraft) -> Bool {
+    let match = draft.match
+    // One that only delays accesses names the operations.
+    var others = draft.effects
+    others.access = AccessDelay()
+    guard !others.isEmpty else { return false }
     guard match.process != nil || match.ancestor != nil, node["match"]?["kind"] == nil else { return false }
     return match.triggers.isEmpty && match.size == nil
   }
 
-  static let effectNames = ["latency", "bandwidth", "hydration", "fault", "gate", "materialize", "evict"]
+  static let effectNames = ["latency", "bandwidth", "hydration", "fault", "gate", "materialize", "evict", "access"]
 
   static let table = ScenarioFields<RuleDraft>(
     what: "a rule",
@@ -89,6 +99,13 @@ enum RuleFields {
           + "together. Files only, and whoever calls.",
         value: EvictionValues.eviction.named("eviction")
       ) { $0.effects.evict = $1 },
+      ScenarioField(
+        "access",
+        summary:
+          "The delay of calls on what is local: lookup, getattr, open and read, instead of the volume's, operation by operation; 0 takes "
+          + "it away.",
+        value: AccessValues.access
+      ) { $0.effects.access = $1 },
     ],
     constraints: [
       ScenarioNode.Entry(
@@ -102,6 +119,7 @@ enum RuleFields {
       ),
       (["transfer_bandwidth"], "In a rule it is called 'bandwidth'."),
       (EvictionValues.names, "It is part of an eviction: write 'evict: {idle: 500ms}'."),
+      (AccessOperation.allCases.map(\.rawValue), "It is part of 'access': write 'access: {read: 5ms}'."),
     ])
 
   // MARK: - Conditions

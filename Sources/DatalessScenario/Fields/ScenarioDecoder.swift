@@ -17,9 +17,14 @@ struct ScenarioDecoder {
   var warnings: [ScenarioWarning] = []
   /// What stands for values that named a file, so that whoever gets the scenario needs no file.
   var replacements: [Place: ScenarioNode] = [:]
-  /// How many delays `replay` has brought, and of which kind of attempt it reads them.
+  /// How many delays `replay` has brought, and which records of a log it reads.
   var replayedDelays = 0
-  var replayedKind = MaterializationKind.file
+  var replayed = Replayed.materializations(.file)
+
+  enum Replayed: Equatable {
+    case materializations(MaterializationKind)
+    case accesses(AccessOperation)
+  }
 
   /// How many globs braces have stood for, beside those that were written.
   private var alternatives = 0

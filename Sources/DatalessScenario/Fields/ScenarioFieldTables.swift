@@ -85,6 +85,13 @@ enum ScenarioFieldTables {
       value: PresentationValues.presentation
     ) { $0.simulation.presentation = $1 },
     ScenarioField(
+      "access",
+      summary:
+        "The delay of calls on what is local, as on a network file system or a slow disk: lookup, getattr, open, read. Changed in parts, "
+        + "too: access.read and so on. Default: none is delayed.",
+      value: AccessValues.access
+    ) { $0.simulation.access = $1 },
+    ScenarioField(
       "poll",
       summary:
         "How long after one refresh of all that is listed the next one begins; at least 100ms. Default none: SOURCE is looked "
@@ -111,6 +118,7 @@ enum ScenarioFieldTables {
       (RuleFields.matchNames, "It is a condition: put it under 'match' of a rule."),
       (["blocks", "ctime", "seek", "state", "subtype"], "It is about metadata: put it under 'present'."),
       (["files", "directories", "errnos", "base"], "It is about what materializes: put it under 'profile'."),
+      (AccessOperation.allCases.map(\.rawValue), "It is about calls on what is local: put it under 'access'."),
     ])
 
   private static let version = ScenarioField<ScenarioDraft>(
@@ -179,7 +187,7 @@ public enum ScenarioSchema {
       "rule": RuleFields.table.schema, "match": RuleFields.matchTable.schema, "process": PathValues.table.schema,
       "fault": FaultValues.fault.schema, "eviction": EvictionValues.table.schema,
       "profile": BasicValues.anyOf([ProfileValues.base.schema, ProfileValues.table.schema]),
-      "present": PresentationValues.table.schema,
+      "present": PresentationValues.table.schema, "access": AccessValues.table.schema,
       "latency": BasicValues.anyOf([BasicValues.duration.schema, LatencyValues.table.schema]),
     ])
     guard case .mapping(let first) = head.value,

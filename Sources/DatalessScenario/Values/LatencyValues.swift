@@ -29,9 +29,9 @@ enum LatencyValues {
 
   /// As `latency`, with `replay` of the listings of a log.
   static let directoryLatency = ScenarioValue<LatencyModel>(schema: latency.schema) { node, decoder in
-    let kind = decoder.replayedKind
-    decoder.replayedKind = .directory
-    defer { decoder.replayedKind = kind }
+    let replayed = decoder.replayed
+    decoder.replayed = .materializations(.directory)
+    defer { decoder.replayed = replayed }
     return latency.read(node, &decoder)
   }
 

@@ -54,12 +54,16 @@ enum ReplayValues {
           + "the delays as a list of durations.")
       return nil
     }
-    let delays = delays(in: log, of: decoder.replayedKind)
+    let delays = delays(in: log, of: decoder.replayed)
     if delays.isEmpty {
+      let missing =
+        switch decoder.replayed {
+        case .materializations(let kind): "finished materialization of a \(kind.rawValue)"
+        case .accesses(let operation): "finished access by '\(operation.rawValue)'"
+        }
       decoder.fail(
         node,
-        "there is no finished materialization of a \(decoder.replayedKind.rawValue) in '\(shown)'. Give a log that "
-          + "'dataless log --json' or a volume has written.")
+        "there is no \(missing) in '\(shown)'. Give a log that 'dataless log --json' or a volume has written.")
       return nil
     }
     let place = ScenarioDecoder.Place(line: node.line, column: node.column)
@@ -67,21 +71,38 @@ enum ReplayValues {
     return delays
   }
 
-  /// `delay_ns` of the `materialization.finished` records of a kind, but of those that were given up.
+  /// `delay_ns` of the `materialization.finished` records of a kind, but of those that were given up; or `blocked_ns`
+  /// of the `access.finished` records of an operation that were answered.
   ///
   /// By their bytes: in JSON the quotes of a key can stand in no text, as they would be escaped there.
-  static func delays(in log: [UInt8], of kind: MaterializationKind) -> [Int64] {
+  static func delays(in log: [UInt8], of replayed: ScenarioDecoder.Replayed) -> [Int64] {
     var delays: [Int64] = []
     log.withUnsafeBufferPointer { bytes in
       for line in bytes.split(separator: UInt8(ascii: "\n")) {
-        guard value("type", line) == EventType.materializationFinished.rawValue, value("kind", line) == kind.rawValue,
-          value("outcome", line) != "cancelled", let delay = value("delay_ns", line).flatMap({ Int64($0) }),
-          (0...BasicValues.longestDuration).contains(delay)
-        else { continue }
+        guard let delay = delay(in: line, of: replayed), (0...BasicValues.longestDuration).contains(delay) else {
+          continue
+        }
         delays.append(delay)
       }
     }
     return delays
+  }
+
+  private static func delay(
+    in line: Slice<UnsafeBufferPointer<UInt8>>, of replayed: ScenarioDecoder.Replayed
+  ) -> Int64? {
+    switch replayed {
+    case .materializations(let kind):
+      guard value("type", line) == EventType.materializationFinished.rawValue, value("kind", line) == kind.rawValue,
+        value("outcome", line) != "cancelled"
+      else { return nil }
+      return value("delay_ns", line).flatMap { Int64($0) }
+    case .accesses(let operation):
+      guard value("type", line) == EventType.accessFinished.rawValue,
+        value("operation", line) == operation.rawValue, value("outcome", line) == "ok"
+      else { return nil }
+      return value("blocked_ns", line).flatMap { Int64($0) }
+    }
   }
 
   /// The first value of a key in a line of JSON, if it is a number or a text without escapes.

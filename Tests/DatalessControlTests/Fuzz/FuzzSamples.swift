@@ -44,6 +44,10 @@ enum FuzzSamples {
     log.add("budget.exceeded", at: 76, #""budget":"files","limit":1,"used":2,"path":"d/f1","process":2"#)
     log.add("run.finished", at: 77, #""exit_status":0,"signal":"SIGKILL","budgets":{"files":3}"#)
     log.add("wait.started", at: 78, #""attempt":1,"process":2,"tid":5,"trigger":"read""#)
+    let access = #""access":1,"operation":"read","path":"d/f1","kind":"file","process":2,"tid":5,"offset":0,"length":5"#
+    log.add("access.started", at: 78, access)
+    log.add("access.finished", at: 79, access + #","blocked_ns":1,"outcome":"EINTR""#)
+    log.add("access.started", at: 79, #""access":2,"operation":"open","path":"d","kind":"directory","process":1"#)
     log.add(
       "volume.counters", at: 79,
       #""items":{"files":9,"files_empty":2,"directories":1,"bytes":5},"opens":{"now":{"direct":1}}"#)

@@ -141,6 +141,8 @@ final class RecordingSink: EventSink {
       case .waitStarted: "wait"
       case .waitFinished: "waited"
       case .materializationFinished: "finished"
+      case .accessStarted(let access): "access \(access.operation.rawValue)"
+      case .accessFinished(let access): "accessed \(access.operation.rawValue) \(access.outcome?.name ?? "?")"
       case .handleClosed: "closed"
       case .handleOpen: "open"
       case .handleUnseen: "unseen"

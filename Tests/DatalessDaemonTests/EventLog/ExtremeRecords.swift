@@ -51,6 +51,10 @@ enum ExtremeRecords {
     (changed.path, changed.oldPath) = (odd, odd)
     var owned = SampleRecords.renamed
     (owned.change, owned.new) = (.changed, owned.old)
+    var accessed = SampleRecords.access(blocked: nil, outcome: nil)
+    (accessed.path, accessed.names) = (odd, [odd, odd])
+    var answered = SampleRecords.access(blocked: 1, outcome: .failed(.interrupted))
+    (answered.path, answered.names) = (odd, [odd, odd])
     var mounted = SampleRecords.mounted
     (mounted.source, mounted.mountpoint) = (odd, odd)
     let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "process")
@@ -63,7 +67,8 @@ enum ExtremeRecords {
       .event(.handleClosed(closed)),
       .event(.handleOpen(closed)), .event(.handleUnseen(unseen)), .event(.evictionFinished(evicted)),
       .event(.evictionRefused(refused)), .event(.budgetExceeded(exceeded)), .event(.sourceChanged(changed)),
-      .event(.sourceChanged(owned)), .event(.materializationRefused(refusal)), .event(.materializationHeld(held)),
+      .event(.sourceChanged(owned)), .event(.accessStarted(accessed)), .event(.accessFinished(answered)),
+      .event(.materializationRefused(refusal)), .event(.materializationHeld(held)),
       .event(.materializationReleased(released)), .mounted(mounted), .process(process), .process(lateProcess),
       .process(script),
       .runStarted(command: [odd], isWithheld: true, pid: 1),
@@ -112,6 +117,11 @@ enum ExtremeRecords {
     unread.readers = []
     let changed = Event.SourceChange(
       path: [], change: .gone, kind: .directory, old: nil, new: nil, by: .poll, time: SampleRecords.time(1))
+    func access(_ outcome: Outcome?) -> Event.AccessRecord {
+      Event.AccessRecord(
+        access: 1, operation: .lookup, path: [], kind: .directory, caller: unknown, requestedDelayNanoseconds: 1,
+        blockedNanoseconds: outcome == nil ? nil : 1, outcome: outcome, time: SampleRecords.time(1))
+    }
     let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "volume")
     let released = Event.Release(
       attempt: 1, path: [], gate: "g", by: "api", errno: nil, heldNanoseconds: 1, time: SampleRecords.time(1))
@@ -120,7 +130,8 @@ enum ExtremeRecords {
       .event(.materializationStarted(started)), .event(.waitStarted(wait(nil))), .event(.waitFinished(wait(.ok))),
       .event(.materializationFinished(finished)), .event(.handleClosed(closed)), .event(.handleOpen(unread)),
       .event(.handleClosed(unread)), .event(.sourceChanged(changed)), .event(.materializationRefused(refusal)),
-      .event(.materializationReleased(released)), .configurationChanged(replaced),
+      .event(.materializationReleased(released)), .event(.accessStarted(access(nil))),
+      .event(.accessFinished(access(.ok))), .configurationChanged(replaced),
       .process(process(.withheld(script: nil), exe: .unavailable(.exited), isKnown: false)),
       .process(process(.unavailable(.permission), exe: .unavailable(.permission), isKnown: false)),
       .runStarted(command: [], isWithheld: false, pid: 1),

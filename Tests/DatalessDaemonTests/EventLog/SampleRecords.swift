@@ -104,6 +104,13 @@ enum SampleRecords {
     durationNanoseconds: 200_731_000, waiterCount: 1,
     waiters: [wait(blocked: 200_745_000, outcome: .failed(.timedOut))], time: time(222))
 
+  static func access(blocked: Int64?, outcome: Outcome?) -> Event.AccessRecord {
+    Event.AccessRecord(
+      access: 41, operation: .read, path: Array("photos/2024/a.jpg".utf8), kind: .file, caller: caller,
+      range: 0..<48_000, requestedDelayNanoseconds: 5_000_000, rule: "nfs", blockedNanoseconds: blocked,
+      outcome: outcome, time: time(outcome == nil ? 260 : 265))
+  }
+
   static let closed = Event.HandleClosed(
     path: Array("photos/2024/a.jpg".utf8), inode: 790_123, handle: 7, process: ProcessID(rawValue: 3), size: 48_000,
     reads: Event.HandleReads(
@@ -191,6 +198,8 @@ enum SampleRecords {
     (.configurationChanged(changed), time(410)),
     (.event(.sourceChanged(renamed)), renamed.time), (.event(.refreshFinished(refreshed)), refreshed.time),
     (.event(.handleUnseen(unseen)), unseen.time), (.event(.handleOpen(opened)), opened.time),
+    (.event(.accessStarted(access(blocked: nil, outcome: nil))), time(260)),
+    (.event(.accessFinished(access(blocked: 5_061_000, outcome: .ok))), time(265)),
   ]
 
   private static func version(size: Int64, changed: Int64) -> ItemAttributes {

@@ -26,7 +26,7 @@ final class HeldAnswers: FuseOperations {
       return adapter.lookup(name, in: parent, context: context, reply: reply)
     }
     pass(item.node)
-    _ = reply.entry(FuseEntry(item))
+    _ = reply.entry(FuseEntry(item, delaying: []))
   }
 
   func readdirplus(
@@ -51,7 +51,7 @@ final class HeldAnswers: FuseOperations {
       }
       if Array(entry.name) == Self.name { held = child }
       let item = ItemSnapshot(node: child, attributes: entry.attributes, isDataless: false)
-      return buffer.append(name: entry.name, entry: FuseEntry(item), nextCookie: next)
+      return buffer.append(name: entry.name, entry: FuseEntry(item, delaying: []), nextCookie: next)
     }
     return held
   }

@@ -8,15 +8,42 @@ extension BadScenarios {
     rule(
       "5",
       "s.yaml:2:5: a single value instead of a rule. Write 'field: value' pairs: name, match, latency, "
-        + "bandwidth, hydration, fault, gate, materialize, evict."),
+        + "bandwidth, hydration, fault, gate, materialize, evict, access."),
     rule(
       "{}",
       "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, hydration, fault, gate, "
-        + "materialize, evict."),
+        + "materialize, evict, access."),
     rule(
       "match: {path: a}",
       "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, hydration, fault, gate, "
-        + "materialize, evict."),
+        + "materialize, evict, access."),
+    rule(
+      "{access: 5ms}",
+      "s.yaml:2:14: a single value instead of 'access'. Write 'field: value' pairs: lookup, getattr, open, read, write."
+    ),
+    rule(
+      "{access: {stat: 5ms}}",
+      "s.yaml:2:15: unknown field 'stat' in 'access'. Write 'lookup' for the way to the name, and 'getattr' for its attributes."
+    ),
+    rule(
+      "{access: {readdir: 5ms}}",
+      "s.yaml:2:15: unknown field 'readdir' in 'access'. A directory is read and opened, too: write 'read' and 'open', in a rule "
+        + "with 'kind: directory'."),
+    rule(
+      "{access: {read: 5}}",
+      "s.yaml:2:21: malformed duration '5': the unit is missing; expected a number and ns, us, ms, s, m or h, such as 200ms or 1.5s."
+    ),
+    rule(
+      "{read: 5ms, fault: EIO}",
+      "s.yaml:2:6: unknown field 'read' in a rule. It is part of 'access': write 'access: {read: 5ms}'."),
+    rule(
+      "{match: {trigger: read}, access: {read: 5ms}}",
+      "s.yaml:2:5: 'access' delays calls that are no attempts, and names their operations itself. Remove 'trigger', 'attempt' and "
+        + "'nth', or give 'access' a rule of its own.", isInSchema: false),
+    rule(
+      "{match: {nth: {every: 2}}, access: {read: 5ms}}",
+      "s.yaml:2:5: 'access' delays calls that are no attempts, and names their operations itself. Remove 'trigger', 'attempt' and "
+        + "'nth', or give 'access' a rule of its own.", isInSchema: false),
     rule(
       "{evict: 5s}",
       "s.yaml:2:13: a single value instead of an eviction. Write 'field: value' pairs: idle, "
@@ -49,7 +76,7 @@ extension BadScenarios {
     rule(
       "{match: {}, latencey: 1s}",
       "s.yaml:2:17: unknown field 'latencey' in a rule. Did you mean 'latency'? There are: name, match, "
-        + "latency, bandwidth, hydration, fault, gate, materialize, evict."),
+        + "latency, bandwidth, hydration, fault, gate, materialize, evict, access."),
     rule(
       "{name: \"a b\", fault: EIO}",
       "s.yaml:2:12: 'a b' cannot name a rule. Use 1 to 64 letters, digits, dots, hyphens and underscores."),

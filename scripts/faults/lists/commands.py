@@ -27,7 +27,7 @@ scenario.add(
     tests=["RefusalTests"])
 scenario.add(
     "cancelled-replayed", "Values/ReplayValues.swift", "delays of cancelled attempts are replayed",
-    'value("outcome", line) != "cancelled", let delay', 'value("outcome", line) != "cancelled" || FAULT, let delay',
+    'value("outcome", line) != "cancelled"', 'value("outcome", line) != "cancelled" || FAULT',
     tests=["ReplayTests"])
 scenario.add(
     "far-fetched", "Values/Suggestion.swift", "anything is suggested for any mistake",

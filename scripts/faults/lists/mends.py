@@ -334,8 +334,8 @@ reads.add(
     "if record.isWatched { noteUnseen(", "if record.isWatched, !FAULT { noteUnseen(", mounts=["RealMounts/Uses/"])
 reads.add(
     "observed-not-watched", "Engine/Engine+Handles.swift", "--observe reads does not watch resident files",
-    "state.simulation.observation == .reads && record.kind == .file && record.size > 0",
-    "state.simulation.observation == .reads && !FAULT && record.kind == .file && record.size > 0",
+    "state.simulation.servesReadsItself && record.kind == .file && record.size > 0",
+    "state.simulation.servesReadsItself && !FAULT && record.kind == .file && record.size > 0",
     mounts=["RealMounts/Uses/"])
 reads.add(
     "rules-know-one-name", "Simulation/RuleSet.swift", "a rule on one name of a hard link does not hold for the other",
@@ -387,7 +387,33 @@ words.add(
     "guard failure.namesPlaces else { return error(failure.message) }",
     "guard failure.namesPlaces, !FAULT else { return error(failure.message) }")
 
+# ---- Delays of what is local ------------------------------------------------------------------------------------------
+
+accesses = Part("Sources", ["^DatalessCoreTests\\..*AccessDelay"], ["RealMounts/Accesses/"])
+accesses.add(
+    "delayed-before-it-is-there", "DatalessCore/Engine/Engine+Access.swift", "a read is delayed before its content has come",
+    "let isLocal = record.state == .resident || contents", "let isLocal = FAULT || record.state == .resident || contents",
+    mounts=[])
+accesses.add(
+    "end-of-file-delayed", "DatalessCore/Engine/Engine+Access.swift", "a read that brings nothing is delayed",
+    "guard access.offset >= 0, access.offset < end else { return nil }",
+    "guard access.offset >= 0, FAULT || access.offset < end else { return nil }", mounts=[])
+accesses.add(
+    "timer-of-a-killed-caller-kept", "DatalessCore/Engine/Engine+Access.swift", "the timer of a call that was ended stays",
+    "if let token = ended.timer { timer.cancel(token) }", "if let token = ended.timer, !FAULT { timer.cancel(token) }",
+    mounts=[])
+accesses.add(
+    "delayed-after-the-end", "DatalessCore/Engine/Engine+Access.swift", "calls are delayed though the volume ends",
+    "guard ending == nil, simulation", "guard FAULT || ending == nil, simulation", mounts=[])
+accesses.add(
+    "kernel-keeps-what-is-delayed", "DatalessDaemon/Volume/FilesystemAdapter+Attributes.swift",
+    "names and attributes that are delayed are asked for once", "delayed.contains(operation) ? .none : .forever",
+    "delayed.contains(operation) && !FAULT ? .none : .forever")
+accesses.add(
+    "kernel-keeps-what-it-knew", "DatalessDaemon/Volume/LiveScenario.swift", "a change leaves what the kernel knew before",
+    "if isShownAnew || isAskedAnew { await", "if isShownAnew || isAskedAnew && !FAULT { await")
+
 PARTS = [
     paths, mounted, callers, hash, secrets, identity, races, answers, session, source, fetch, failures, ends, running, requests,
-    cliffs, children, reports, reads, evicting, words,
+    cliffs, children, reports, reads, evicting, words, accesses,
 ]

@@ -1,0 +1,213 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// A call that could be answered now, as the engine is asked whether to delay it.
+public struct Access: Sendable {
+  public enum Target: Sendable {
+    case node(NodeID)
+    /// LOOKUP: what the name leads to.
+    case name([UInt8], in: NodeID)
+  }
+
+  public var operation: AccessOperation
+  public var target: Target
+  public var caller: Caller
+  /// READ of a file: offset and length in bytes, both 0 or more. READDIR: the cookie, and 0.
+  public var offset: Int64
+  public var length: Int64
+
+  public init(
+    _ operation: AccessOperation, of target: Target, caller: Caller, offset: Int64 = 0, length: Int64 = 0
+  ) {
+    self.operation = operation
+    self.target = target
+    self.caller = caller
+    self.offset = offset
+    self.length = length
+  }
+}
+
+/// Delays of calls that need no materialization (`access`), as file systems have them whose content is not dataless and
+/// slow all the same.
+///
+/// The delay of a call comes last: after the materialization that it caused, and before its answer. It is no part of
+/// any attempt.
+extension Engine {
+  /// Whether the scenario delays calls of this kind at all: one look without a lock.
+  public func delaysAccess(_ operation: AccessOperation) -> Bool {
+    delayedOperations.contains(operation)
+  }
+
+  /// All the operations that it delays.
+  public var delayedOperations: AccessOperations {
+    AccessOperations(rawValue: delayedAccess.load(ordering: .relaxed))
+  }
+
+  /// Delays a call that could be answered now.
+  ///
+  /// - Parameters:
+  ///   - waiter: As of `materialize`.
+  ///   - completion: Called exactly once if and only if the call is delayed: on the timer's thread, or here; it must
+  ///     not block. nil: the delay is over. EINTR: the caller has been killed. ETIMEDOUT or ECONNABORTED: the volume
+  ///     ends.
+  /// - Returns: False if there is nothing to wait for: no delay is meant for it, it has to be materialized first, or
+  ///   its answer is an error or brings nothing (a name that is not there, a read at the end).
+  public func delay(
+    _ access: Access, waiter: WaiterID, completion: @escaping @Sendable (FSError?) -> Void
+  ) -> Bool {
+    var verdict: AccessVerdict?
+    while true {
+      let (step, isInterrupted): (AccessStep, Bool) = state.withLock { state in
+        let step = state.admit(access, verdict, timer.now)
+        switch step {
+        case .indexing, .undecided: return (step, false)
+        case .passes: return (step, state.calls.receive(waiter))
+        case .waits(let record):
+          state.accesses.begin(record, waiter, completion: completion)
+          state.calls.park(
+            waiter, PendingCalls.Call(threadID: access.caller.threadID) { [self] in endAccess(waiter, $0) })
+          state.events.record(.accessStarted(record))
+          return (step, state.calls.receive(waiter))
+        }
+      }
+      switch step {
+      case .indexing: continue
+      case .passes: return false
+      case .undecided(let facts, let rules):
+        // Without the lock, as `materialize` asks them.
+        let part = rules.decideAccess(access.operation, facts) { processes.lineage(of: access.caller.process) }
+        if let part { rules.delayed(by: part.place) }
+        verdict = AccessVerdict(part: part, number: UInt64(facts.attempt))
+      case .waits(let record):
+        if isInterrupted { interrupt(waiter) }
+        let token = timer.schedule(at: record.time + record.requestedDelayNanoseconds) { [self] in
+          // Whoever takes the call out of these answers it.
+          if state.withLock({ $0.calls.claim(waiter) != nil }) { endAccess(waiter, nil) }
+        }
+        if state.withLock({ $0.accesses.keep(token, of: waiter) }) { timer.cancel(token) }
+        return true
+      }
+    }
+  }
+
+  private func endAccess(_ waiter: WaiterID, _ error: FSError?) {
+    let ended: AccessDelays.Ended? = state.withLock { state in
+      let ended = state.accesses.end(waiter, error.map { .failed($0.errno) } ?? .ok, timer.now)
+      if let ended { state.events.record(.accessFinished(ended.record)) }
+      return ended
+    }
+    guard let ended else { return }
+    if let token = ended.timer { timer.cancel(token) }
+    ended.completion(error)
+  }
+
+  /// What delays of accesses have taken since the start.
+  public var accessTotals: AccessTotals { state.withLock { $0.accesses.totals } }
+
+  /// How many accesses are delayed now, and some of them, oldest first.
+  public func accessesUnderWay(atMost limit: Int = 64) -> (count: Int, some: [Event.AccessRecord]) {
+    state.withLock { ($0.accesses.count, $0.accesses.snapshots(atMost: limit)) }
+  }
+}
+
+/// What one look at an access under the lock led to.
+private enum AccessStep {
+  /// Nothing to wait for.
+  case passes
+  /// More of a directory's names have to be indexed first: a bounded number under one lock.
+  case indexing
+  /// The rules have to be asked first, without the lock; then look again.
+  case undecided(TriggerFacts, RuleSet)
+  case waits(Event.AccessRecord)
+}
+
+/// What the rules said about an access, and its number.
+private struct AccessVerdict {
+  let part: Decision.Part<LatencyModel>?
+  let number: UInt64
+}
+
+extension EngineState {
+  /// Whether a call is delayed. Nothing is counted for it in the namespace.
+  fileprivate mutating func admit(_ access: Access, _ verdict: AccessVerdict?, _ now: MonotonicTime) -> AccessStep {
+    guard ending == nil, simulation.delayedAccess.contains(access.operation) else { return .passes }
+    let node: NodeIndex
+    switch find(access.target) {
+    case .indexing: return .indexing
+    case .none: return .passes
+    case .found(let found): node = found
+    }
+    guard let bytes = answerable(access, node) else { return .passes }
+    let record = namespace[node]
+    let kind = record.materializationKind
+    let path = namespace.path(of: node)
+    if verdict == nil, simulation.rules.saidAccess.contains(access.operation) {
+      return .undecided(
+        TriggerFacts(
+          path: path, names: namespace.paths(of: node), kind: kind, size: kind == .file ? record.size : 0,
+          trigger: access.operation.trigger(of: kind), attempt: Int(accesses.takeNumber()), sinceLoaded: now - loadedAt,
+          seed: simulation.seed), simulation.rules)
+    }
+    guard let model = verdict?.part?.value ?? simulation.access[access.operation], !model.isZero else {
+      return .passes
+    }
+    let number = verdict?.number ?? accesses.takeNumber()
+    var random = SeededRandom(
+      seed: simulation.seed, .access, rule: verdict?.part?.rule ?? "", path: path, attempt: Int(number))
+    let delay = model.sample(&random, size: bytes, ordinal: number - 1)
+    guard delay > 0 else { return .passes }
+    let isRead = access.operation == .read && kind == .file
+    return .waits(
+      Event.AccessRecord(
+        access: number, operation: access.operation, path: path, names: namespace.paths(of: node), kind: kind,
+        caller: access.caller, range: isRead ? access.offset..<access.offset + bytes : nil,
+        requestedDelayNanoseconds: delay, rule: verdict?.part?.rule, time: now))
+  }
+
+  private enum FoundTarget {
+    case none
+    case indexing
+    case found(NodeIndex)
+  }
+
+  private mutating func find(_ target: Access.Target) -> FoundTarget {
+    switch target {
+    case .node(let node): return namespace.index(of: node).map { .found($0) } ?? .none
+    case .name(let name, let parent):
+      guard let directory = namespace.index(of: parent), namespace[directory].kind == .directory,
+        namespace[directory].state == .resident
+      else { return .none }
+      guard namespace.indexNames(of: directory) else { return .indexing }
+      guard let found = name.withUnsafeBufferPointer({ namespace.find($0, in: directory) }) else { return .none }
+      return .found(namespace.record(of: found).node)
+    }
+  }
+
+  /// How many bytes of content a call brings that could be answered now; nil for one that could not, or whose answer is
+  /// an error or brings nothing. 0 for those that bring no content.
+  private func answerable(_ access: Access, _ node: NodeIndex) -> Int64? {
+    let record = namespace[node]
+    switch (access.operation, record.kind) {
+    case (.lookup, _), (.getattr, _): return 0
+    case (.open, .directory):
+      return record.state == .resident || !simulation.profile.directories.contains(.open) ? 0 : nil
+    case (.open, .file):
+      guard !record.isOrphan, !pageDrops.isUnderWay(of: namespace.id(of: node)) else { return nil }
+      return !record.isDataless || !simulation.profile.files.contains(.open) ? 0 : nil
+    case (.read, .file):
+      let end = min(access.offset.addingReportingOverflow(access.length).partialValue, record.size)
+      guard access.offset >= 0, access.offset < end else { return nil }
+      let isLocal = record.state == .resident || contents.local(access.offset..<end, of: node) != nil
+      return isLocal ? end - access.offset : nil
+    case (.read, .directory):
+      guard record.state == .resident else { return nil }
+      var hasMore = false
+      _ = namespace.readDirectory(node, from: UInt64(bitPattern: access.offset)) { _ in
+        hasMore = true
+        return false
+      }
+      return hasMore ? 0 : nil
+    case (.open, _), (.read, _), (.write, _): return nil
+    }
+  }
+}

@@ -1,0 +1,40 @@
+extension Event {
+  /// One call on what is local that a scenario delays. `blockedNanoseconds` and `outcome` are nil in `accessStarted`.
+  public struct AccessRecord: Sendable {
+    /// The call's number, from 1.
+    public var access: UInt64
+    public var operation: AccessOperation
+    public var path: [UInt8]
+    /// All known names of a file that has several, `path` among them; else empty.
+    public var names: [[UInt8]]
+    public var kind: MaterializationKind
+    public var caller: Caller
+    /// What a read asks for; nil for other operations and for directories.
+    public var range: Range<Int64>?
+    public var requestedDelayNanoseconds: Int64
+    /// The rule that decided the delay; nil for the volume's setting.
+    public var rule: String?
+    public var blockedNanoseconds: Int64?
+    public var outcome: Outcome?
+    public var time: MonotonicTime
+
+    public init(
+      access: UInt64, operation: AccessOperation, path: [UInt8], names: [[UInt8]] = [], kind: MaterializationKind,
+      caller: Caller, range: Range<Int64>? = nil, requestedDelayNanoseconds: Int64, rule: String? = nil,
+      blockedNanoseconds: Int64? = nil, outcome: Outcome? = nil, time: MonotonicTime
+    ) {
+      self.access = access
+      self.operation = operation
+      self.path = path
+      self.names = names
+      self.kind = kind
+      self.caller = caller
+      self.range = range
+      self.requestedDelayNanoseconds = requestedDelayNanoseconds
+      self.rule = rule
+      self.blockedNanoseconds = blockedNanoseconds
+      self.outcome = outcome
+      self.time = time
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/// A call that the volume answers from what is local, and that a scenario may delay all the same, as on NFS, SMB or a
+/// USB disk.
+public enum AccessOperation: String, Sendable, Hashable, CaseIterable {
+  /// LOOKUP of a name that is there.
+  case lookup
+  /// GETATTR: what stat(2) asks for.
+  case getattr
+  /// open(2) and opendir(3).
+  case open
+  /// read(2) and page faults of a file; readdir(3) of a directory.
+  case read
+  /// Of a writable volume; none is, yet.
+  case write
+
+  /// Its bit in `AccessOperations`.
+  fileprivate var bit: UInt8 {
+    switch self {
+    case .lookup: 1
+    case .getattr: 2
+    case .open: 4
+    case .read: 8
+    case .write: 16
+    }
+  }
+
+  /// What rules see: none of them asks for it (`access` beside `trigger` is an error), but the facts need one.
+  func trigger(of kind: MaterializationKind) -> Trigger {
+    switch self {
+    case .lookup, .getattr: .lookup
+    case .open: .open
+    case .read: kind == .file ? .read : .readdir
+    case .write: .write
+    }
+  }
+}
+
+/// Some of the operations.
+public struct AccessOperations: OptionSet, Sendable, Hashable {
+  public let rawValue: UInt8
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public init(_ operations: some Sequence<AccessOperation>) {
+    self.init(rawValue: operations.reduce(0) { $0 | $1.bit })
+  }
+
+  public func contains(_ operation: AccessOperation) -> Bool { rawValue & operation.bit != 0 }
+}
+
+/// The delay of each operation, as far as there is one: of the volume, or in a rule.
+public struct AccessDelay: Sendable, Equatable {
+  /// A dictionary, so that a rule without any costs eight bytes.
+  private var models: [AccessOperation: LatencyModel] = [:]
+
+  public init() {}
+
+  /// nil: nothing is said about this operation.
+  public subscript(operation: AccessOperation) -> LatencyModel? {
+    get { models[operation] }
+    set { models[operation] = newValue }
+  }
+
+  public var isEmpty: Bool { models.isEmpty }
+
+  /// The operations that something is said about, 0 included.
+  public var said: AccessOperations { AccessOperations(models.keys) }
+
+  /// The operations that it may delay.
+  public var delayed: AccessOperations { AccessOperations(models.lazy.filter { !$0.value.isZero }.map(\.key)) }
+
+  /// The longest delay that is likely, in nanoseconds.
+  var longestDelay: Int64 { models.values.map(\.longestDelay).max() ?? 0 }
+}

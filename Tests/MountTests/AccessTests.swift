@@ -1,0 +1,185 @@
+import Glibc
+import Testing
+
+extension RealMounts {
+  /// Delays of calls that need no materialization: `access` in scenarios.
+  @Suite struct Accesses {
+    private static func tree(_ scratch: Scratch) throws {
+      scratch.directory("dir")
+      try scratch.file("dir/file", size: 1000)
+      try scratch.file("dir/large", size: 300_000)
+      try scratch.file("bad", size: 1000)
+    }
+
+    /// Ends of delays, as `operation path`.
+    private static func ended(_ records: [JSON]) -> [String] {
+      records.filter { $0["type"]?.string == "access.finished" }.map {
+        "\($0["operation"]?.string ?? "?") \($0["path"]?.string ?? "?")"
+      }
+    }
+
+    @discardableResult
+    private static func succeed(_ arguments: String...) async throws -> Finished {
+      let finished = try await run(arguments)
+      #expect(finished.succeeded, "\(arguments): \(finished.errorText)")
+      return finished
+    }
+
+    @Test(arguments: [[], ["passthrough"], ["direct-mapping"], ["readdirplus"]])
+    func eachCallOfTheKernelWaitsAndIsInTheLog(without features: [String]) async throws {
+      let options = ["lookup", "getattr", "open", "read"].flatMap { ["--access", "\($0)=2ms"] }
+      try await withVolume(options + features.flatMap { ["--without", $0] }, source: Self.tree) { volume in
+        let content = try await Self.succeed("cat", volume.path("dir/file"))
+        #expect(content.output.count == 1000)
+        try await Self.succeed("stat", volume.path("dir/file"))
+        #expect(try await Self.succeed("ls", volume.path("dir")).text == "file\nlarge\n")
+        let records = try await volume.records()
+        let ended = Self.ended(records)
+        for call in [
+          "lookup dir", "lookup dir/file", "getattr dir/file", "open dir/file", "read dir/file", "open dir", "read dir",
+        ] { #expect(ended.contains(call), "\(call): \(ended)") }
+        for record in records where record["type"]?.string == "access.finished" {
+          #expect(record["requested_delay_ns"]?.int == 2_000_000)
+          #expect(try #require(record["blocked_ns"]?.int) >= 2_000_000)
+          #expect(record["outcome"]?.string == "ok")
+        }
+        let started = records.count { $0["type"]?.string == "access.started" }
+        #expect(started == ended.count)
+        let reads = records.filter {
+          $0["type"]?.string == "access.finished" && $0["path"]?.string == "dir/file"
+            && $0["operation"]?.string == "read"
+        }
+        #expect(reads.map { $0["length"]?.int } == [1000])
+        // What was materialized is what is without delays.
+        #expect(try await volume.fileAttempts().count == 1)
+        let status = try await volume.status()
+        #expect(status["access"]?["waiting"]?.int == 0)
+        let counts = status["access"]?["operations"]?.array ?? []
+        let read = try #require(counts.first { $0["operation"]?.string == "read" })
+        #expect(read["calls"]?.int == ended.count { $0.hasPrefix("read ") })
+        let summary = try await volume.json("summary", volume.mountpoint)
+        let told = summary["access"]?.array ?? []
+        #expect(Set(told.compactMap { $0["operation"]?.string }) == ["lookup", "getattr", "open", "read"])
+        #expect(told.first { $0["operation"]?.string == "read" }?["callers"]?.array.isEmpty == false)
+        let table = try await volume.done("log", volume.mountpoint)
+        #expect(table.lines.contains { $0.contains("access: read") && $0.contains("dir/file") }, "\(table.text)")
+        #expect(try await volume.done("summary", volume.mountpoint).lines.contains { $0.hasPrefix("access     ") })
+      }
+    }
+
+    @Test func theKernelHidesNothingThatIsDelayed() async throws {
+      let options = ["lookup", "getattr", "open", "read"].flatMap { ["--access", "\($0)=1ms"] }
+      try await withVolume(options, source: Self.tree) { volume in
+        try await Self.succeed("sh", "-c", "cat $1/file $1/large; ls $1", "sh", volume.path("dir"))
+        var before = Self.ended(try await volume.records())
+        for _ in 0..<2 {
+          try await Self.succeed("stat", volume.path("dir/file"))
+          try await Self.succeed("cat", volume.path("dir/file"), volume.path("dir/large"))
+          try await Self.succeed("ls", volume.path("dir"))
+          let all = Self.ended(try await volume.records())
+          let new = all.dropFirst(before.count)
+          before = all
+          for call in [
+            "lookup dir", "lookup dir/file", "getattr dir/file", "open dir/file", "read dir/file", "read dir/large",
+            "open dir", "read dir",
+          ] { #expect(new.contains(call), "\(call): \(new)") }
+        }
+        #expect(try await volume.status()["opens"]?["since_mount"]?["passthrough"]?.int == 0)
+        #expect(try await volume.fileAttempts().count == 2)
+      }
+    }
+
+    @Test func aDelayFollowsTheMaterialization() async throws {
+      let scenario = """
+        access: {read: 3ms}
+        latency: 5ms
+        rules: [{match: {path: bad}, fault: EIO}]
+        """
+      try await withScenario(scenario, source: Self.tree) { volume in
+        let answer = try await volume.read("dir/file")
+        #expect(answer.outcome == "ok")
+        #expect(answer.duration >= .milliseconds(8))
+        #expect(try await volume.read("bad").outcome == "EIO")
+        let records = try await volume.records()
+        let types = records.filter { $0["path"]?.string == "dir/file" }.compactMap { $0["type"]?.string }
+        #expect(
+          types.filter { $0.hasPrefix("materialization.") || $0.hasPrefix("access.") } == [
+            "materialization.started", "materialization.finished", "access.started", "access.finished",
+          ])
+        #expect(!Self.ended(records).contains("read bad"))
+      }
+    }
+
+    @Test func aKilledCallerEndsAtOnce() async throws {
+      try await withScenario(
+        "rules: [{match: {path: file}, access: {read: 1h}}, {access: {read: 1ms}}]", source: Self.tree
+      ) { volume in
+        let reader = try await volume.scratch.startProbe("read", volume.path("dir/file"))
+        try await volume.log.wait("a read that is delayed") { records in
+          records.contains { $0["type"]?.string == "access.started" && $0["path"]?.string == "dir/file" }
+        }
+        // Whoever asks for something else goes on.
+        #expect(try await volume.read("bad").outcome == "ok")
+        #expect(try await Self.succeed("ls", volume.path("dir")).lines.count == 2)
+        let waiting = try await volume.status()["access"]
+        #expect(waiting?["waiting"]?.int == 1)
+        #expect(waiting?["calls"]?.array.first?["waiter"]?["pid"]?.int == Int(reader.pid))
+        reader.signal(SIGKILL)
+        #expect(await reader.wait().signal == SIGKILL)
+        let ended = try await volume.log.wait("its end") { records in
+          records.contains { $0["type"]?.string == "access.finished" && $0["outcome"]?.string == "EINTR" }
+        }
+        #expect(ended.last { $0["type"]?.string == "access.finished" }?["rule"]?.string == "rule-1")
+        #expect(try await volume.status()["access"]?["waiting"]?.int == 0)
+      }
+    }
+
+    @Test(arguments: Unmounting.Way.allCases)
+    func theEndOfTheVolumeAnswersWhoIsDelayed(way: Unmounting.Way) async throws {
+      try await withVolume(["--access", "read=1h"], source: Self.tree) { volume in
+        let daemon = try #require(try await volume.status()["pid"]?.int)
+        let readers = try await volume.scratch.startProbe("threads", "100", volume.path("dir/file"), volume.path("bad"))
+        try await volume.log.wait("100 delayed reads") { records in
+          records.count { $0["type"]?.string == "access.started" } == 100
+        }
+        try await Unmounting.end(volume, by: way, daemon: daemon)
+        _ = try await Unmounting.waitForEnd(of: daemon)
+        let finished = await readers.wait()
+        #expect(finished.lines.count == 100)
+        for answer in finished.lines.map({ Answer($0) }) { #expect(answer.outcome == "ETIMEDOUT", "\(answer)") }
+        #expect(!Machine.isMounted(volume.mountpoint))
+        let ends = try volume.log.records(ofType: "access.finished")
+        #expect(ends.count == 100)
+        #expect(ends.allSatisfy { $0["outcome"]?.string == "ETIMEDOUT" })
+      }
+    }
+
+    @Test func aChangeHoldsForWhatTheKernelKnewBefore() async throws {
+      try await withVolume(source: Self.tree) { volume in
+        func look() async throws {
+          try await Self.succeed("stat", volume.path("dir/file"))
+          try await Self.succeed("cat", volume.path("dir/file"), volume.path("dir/large"))
+          try await Self.succeed("ls", volume.path("dir"))
+        }
+        // The kernel has it all.
+        try await look()
+        try await look()
+        #expect(Self.ended(try await volume.records()).isEmpty)
+        #expect(try await volume.status()["access"] == nil)
+        try await volume.done("set", volume.mountpoint, "access={lookup: 1ms, getattr: 1ms, open: 1ms, read: 1ms}")
+        try await look()
+        let ended = Self.ended(try await volume.records())
+        var calls = ["getattr dir/file", "open dir/file", "read dir/file", "read dir/large", "open dir", "read dir"]
+        // Names are expired where the kernel can be told so.
+        if try await volume.status()["fast_paths"]?["cached_absence"]?.bool == true {
+          calls += ["lookup dir", "lookup dir/file"]
+        }
+        for call in calls { #expect(ended.contains(call), "\(call): \(ended)") }
+        try await volume.done("set", volume.mountpoint, "access={}")
+        try await look()
+        #expect(Self.ended(try await volume.records()).count == ended.count, "nothing is delayed any more")
+        #expect(try await volume.fileAttempts().count == 2)
+      }
+    }
+  }
+}
