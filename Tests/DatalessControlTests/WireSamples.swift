@@ -17,7 +17,7 @@ enum WireSamples {
   private static let attempt = InFlightAttempt(
     attempt: 1, path: odd, kind: "file", stage: "latency", ageNanoseconds: 5, process: process, waiterCount: 1,
     waiters: [waiter])
-  private static let call = DelayedCall(number: 1, path: odd, kind: "file", waiter: waiter)
+  private static let call = DelayedCall(number: 1, path: odd, kind: "file", gate: "g", waiter: waiter)
   private static let count = AccessCount(operation: "read", calls: 3, failures: 1, blockedNanoseconds: 9)
   private static let access = AccessStatus(waiting: 1, calls: [call], operations: [count])
   private static let excess = BudgetExcess(budget: "files", limit: 1, used: 2, path: odd, process: process)
@@ -45,7 +45,7 @@ enum WireSamples {
     attempt: 1, path: odd, kind: "directory", heldNanoseconds: 5, waiterCount: 1, waiters: [waiter], blocks: ["b"],
     warning: "w")
   static let gate = GateStatus(
-    name: "g", isOpen: false, callers: 1, attemptCount: 1, rules: ["r"], held: [held])
+    name: "g", isOpen: false, callers: 1, attemptCount: 1, rules: ["r"], held: [held], accessCount: 1, accesses: [call])
   static let change = ScenarioChange(rules: 1, rule: "r", warnings: [problem])
   private static let profile = ProfileStatus(
     name: "macos", files: ["read"], directories: ["readdir", "lookup"], errnos: ["refused": "EDEADLK"],

@@ -18,8 +18,9 @@ import Testing
   private struct Model {
     var isOpen = false
     var held: [AttemptID: Int] = [:]
+    var accesses: Set<WaiterID> = []
     var watchers: [Int: Int] = [:]
-    var callers: Int { held.values.reduce(0, +) }
+    var callers: Int { held.values.reduce(0, +) + accesses.count }
   }
 
   private static let names = ["a", "b", "c"]
@@ -37,10 +38,21 @@ import Testing
     var ids: [Int: Gates.WatcherID] = [:]
 
     mutating func addCallers(_ change: Int, _ attempt: AttemptID, _ name: String, _ actions: [Action]) {
+      let old = model[name]?.held[attempt]
+      if let old { model[name]?.held[attempt] = old + change }
+      expectTold(by: actions, at: name, isChanged: old != nil)
+    }
+
+    mutating func hold(_ access: WaiterID, _ name: String) {
+      model[name]?.accesses.insert(access)
+      expectTold(by: gates.hold(access, at: name), at: name, isChanged: model[name] != nil)
+    }
+
+    /// The watchers who have seen enough, and nobody else.
+    private mutating func expectTold(by actions: [Action], at name: String, isChanged: Bool) {
       perform(actions)
       var expected: [Int: Int?] = [:]
-      if let old = model[name]?.held[attempt] {
-        model[name]?.held[attempt] = old + change
+      if isChanged {
         let callers = model[name]?.callers ?? 0
         for (watcher, wanted) in model[name]?.watchers ?? [:] where wanted <= callers {
           expected[watcher] = callers
@@ -57,6 +69,7 @@ import Testing
       for (name, gate) in model where !names.contains(name) {
         for watcher in gate.watchers.keys { gone[watcher] = .some(nil) }
         #expect(Set(released.first { $0.gate == name }?.held ?? []) == Set(gate.held.keys))
+        #expect(Set(released.first { $0.gate == name }?.accesses ?? []) == gate.accesses)
         model[name] = nil
       }
       #expect(told.take() == gone)
@@ -90,6 +103,7 @@ import Testing
       for name in names {
         #expect(gates.isClosed(name) == (model[name].map { !$0.isOpen } ?? false))
         #expect(gates.attempts(at: name).map(Set.init) == model[name].map { Set($0.held.keys) })
+        #expect(Set(gates.accesses(at: name)) == model[name]?.accesses ?? [])
       }
       let counts = Dictionary(uniqueKeysWithValues: gates.snapshots.map { ($0.name, $0.callers) })
       #expect(counts == model.mapValues(\.callers))
@@ -103,7 +117,8 @@ import Testing
       let name = Self.names[random.below(3)]
       let held = (pair.model[name]?.held.keys ?? [:].keys).sorted()
       let attempt = held.isEmpty ? AttemptID(rawValue: number) : held[random.below(held.count)]
-      switch random.below(12) {
+      let accesses = (pair.model[name]?.accesses ?? []).sorted { $0.rawValue < $1.rawValue }
+      switch random.below(14) {
       case 0: pair.setNames(Set(Self.names.filter { _ in random.below(4) > 0 }))
       case 1:
         let isOpen = random.oneIn(2)
@@ -123,6 +138,11 @@ import Testing
         pair.gates.letGo(attempt, from: name)
         pair.model[name]?.held[attempt] = nil
       case 10: pair.watch(name, random.below(12))
+      case 11: pair.hold(WaiterID(rawValue: number), name)
+      case 12:
+        let access = accesses.isEmpty ? WaiterID(rawValue: number) : random.element(of: accesses)
+        pair.gates.letGo(access, from: name)
+        pair.model[name]?.accesses.remove(access)
       default: pair.endWatch(1 + random.below(max(pair.nextWatcher, 1)))
       }
       pair.check()

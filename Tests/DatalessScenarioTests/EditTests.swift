@@ -75,6 +75,20 @@ import Testing
         + "access.open, access.read, access.write.")
   }
 
+  @Test func aRuleMayHoldAccessesAtAGate() throws {
+    let old = try ScenarioText.parse(Self.text)
+    let new = try old.addingRule(
+      Array("{name: h, match: {path: a}, access: {open: {gate: g}, read: 5ms}}".utf8), name: "new", first: true)
+    let access = new.simulation.rules.rules[0].effects.access
+    #expect(access.gates == ["g"])
+    #expect(access[.read] == LatencyModel(.fixed(5_000_000)) && access[.open] == nil)
+    #expect(new.simulation.delayedAccess == AccessOperations([.open, .read]))
+    #expect(new.simulation.longestWait == .max)
+    #expect(try ScenarioDocument(parsing: new.json(pretty: true), name: "again") == new)
+    let error = #expect(throws: ScenarioError.self) { try old.setting([("access.open", "{gate: g}")]) }
+    #expect(error?.description.contains("A gate is named by a rule") == true, "\(String(describing: error))")
+  }
+
   @Test func rulesAreAddedInFrontAndBehindAndKeepTheirNames() throws {
     let old = try ScenarioText.parse(Self.text)
     let first = try old.addingRule(Array("{fault: EPERM}".utf8), name: "new", first: true)

@@ -134,6 +134,38 @@ extension RealMounts {
       }
     }
 
+    @Test func aGateHoldsOpensUntilTheyAreReleased() async throws {
+      try await withScenario(
+        "rules: [{name: hold, match: {path: \"dir/*\"}, access: {open: {gate: opens}}}]", source: Self.tree
+      ) { volume in
+        let first = try await volume.scratch.startProbe("read", volume.path("dir/file"))
+        try await volume.waitForCallers(1, at: "opens")
+        let second = try await volume.scratch.startProbe("read", volume.path("dir/large"))
+        try await volume.waitForCallers(2, at: "opens")
+        #expect(try await volume.read("bad").outcome == "ok")
+        let gate = try #require(try await volume.gates().first)
+        #expect(gate["callers"]?.int == 2 && gate["access_count"]?.int == 2 && gate["attempt_count"]?.int == 0)
+        #expect(gate["rules"]?.array.first?.string == "hold")
+        let held = gate["accesses"]?.array ?? []
+        #expect(held.map { $0["path"]?.string } == ["dir/file", "dir/large"])
+        #expect(held.map { $0["waiter"]?["trigger"]?.string } == ["open", "open"])
+        let text = try await volume.done("gate", "list", volume.mountpoint).text
+        #expect(text.contains("0 attempts held and 2 accesses") && text.contains("dir/large (file)"), "\(text)")
+        // ENOSYS would make the kernel ask for no open any more.
+        try await volume.done("gate", "release", volume.mountpoint, "opens", "--path", "dir/large", "--fail", "ENOSYS")
+        #expect(Answer(try #require(await second.wait().lines.first)).outcome == "EOPNOTSUPP")
+        try await volume.done("gate", "release", volume.mountpoint, "opens")
+        #expect(Answer(try #require(await first.wait().lines.first)).outcome == "ok")
+        let ends = try await volume.records(ofType: "access.finished")
+        #expect(ends.map { $0["outcome"]?.string } == ["ENOSYS", "ok"])
+        #expect(ends.allSatisfy { $0["gate"]?.string == "opens" })
+        let third = try await volume.scratch.startProbe("read", volume.path("dir/file"))
+        try await volume.waitForCallers(1, at: "opens")
+        try await volume.done("gate", "open", volume.mountpoint, "opens")
+        #expect(Answer(try #require(await third.wait().lines.first)).outcome == "ok")
+      }
+    }
+
     @Test(arguments: Unmounting.Way.allCases)
     func theEndOfTheVolumeAnswersWhoIsDelayed(way: Unmounting.Way) async throws {
       try await withVolume(["--access", "read=1h"], source: Self.tree) { volume in

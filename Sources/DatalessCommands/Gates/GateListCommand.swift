@@ -45,6 +45,7 @@ struct GateListCommand: ParsableCommand {
     var lines = [
       "\(TerminalText.escaped(gate.name)): \(gate.isOpen ? "open" : "closed"), "
         + "\(HumanText.count(gate.callers, "caller")), \(HumanText.count(gate.attemptCount, "attempt")) held "
+        + (gate.accessCount > 0 ? "and \(HumanText.count(gate.accessCount, "access", plural: "accesses")) " : "")
         + "(\(gate.rules.count == 1 ? "rule" : "rules") \(TerminalText.escaped(gate.rules.joined(separator: ", "))))"
     ]
     for attempt in gate.held {
@@ -58,6 +59,13 @@ struct GateListCommand: ParsableCommand {
     }
     let more = gate.attemptCount.minus(Int64(gate.held.count))
     if more > 0 { lines.append("  and \(HumanText.count(more, "more attempt"))") }
+    for call in gate.accesses {
+      let path = call.pathBytes.isEmpty ? "." : TerminalText.escaped(call.pathBytes)
+      lines.append("  access \(call.number): \(path) (\(TerminalText.escaped(call.kind)))")
+      lines += WaiterText.lines([call.waiter], count: 1, indent: "    ")
+    }
+    let others = gate.accessCount.minus(Int64(gate.accesses.count))
+    if others > 0 { lines.append("  and \(HumanText.count(others, "more access", plural: "more accesses"))") }
     return lines
   }
 }

@@ -87,6 +87,7 @@ struct LogTable {
       row.outcome = json.word("outcome") ?? "started"
       row.isBad = record.type == .accessFinished && row.outcome != "ok"
       if json.string("kind") == "directory" { row.detail = Self.directory(row.detail) }
+      if let gate = json.text("gate") { row.detail += " [gate \(TerminalText.escaped(gate))]" }
       if let rule = json.text("rule") { row.detail += " [\(TerminalText.escaped(rule))]" }
     case .handleClosed, .handleOpen:
       handleClosed(json, &row)

@@ -116,6 +116,7 @@ enum StatusText {
   private static func gate(_ gate: GateSummary) -> String {
     "\(TerminalText.escaped(gate.name)) \(gate.isOpen ? "open" : "closed"), \(HumanText.count(gate.callers, "caller")) "
       + "blocked by \(HumanText.count(gate.attemptCount, "attempt"))"
+      + (gate.accessCount > 0 ? " and \(HumanText.count(gate.accessCount, "access", plural: "accesses"))" : "")
   }
 
   /// What delays of accesses have taken, and who waits now.

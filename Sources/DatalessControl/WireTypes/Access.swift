@@ -14,7 +14,7 @@ public struct AccessStatus: Codable, Sendable, Equatable {
   }
 }
 
-/// One call that is delayed.
+/// One call that is delayed, or held at a gate.
 public struct DelayedCall: Codable, Sendable, Equatable {
   /// Its number in the event log.
   public var number: UInt64
@@ -23,18 +23,21 @@ public struct DelayedCall: Codable, Sendable, Equatable {
   public var pathBase64: String?
   /// `directory`, or `file` for anything else.
   public var kind: String
+  /// The gate that holds it; absent for one that is delayed.
+  public var gate: String?
   /// Who waits; `trigger` is the operation: `lookup`, `getattr`, `open` or `read`.
   public var waiter: InFlightWaiter
 
   enum CodingKeys: String, CodingKey {
-    case number, path, kind, waiter
+    case number, path, kind, gate, waiter
     case pathBase64 = "path_b64"
   }
 
-  public init(number: UInt64, path: [UInt8], kind: String, waiter: InFlightWaiter) {
+  public init(number: UInt64, path: [UInt8], kind: String, gate: String? = nil, waiter: InFlightWaiter) {
     self.number = number
     (self.path, pathBase64) = WirePath.split(path)
     self.kind = kind
+    self.gate = gate
     self.waiter = waiter
   }
 

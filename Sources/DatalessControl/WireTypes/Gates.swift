@@ -11,16 +11,23 @@ public struct GateStatus: Codable, Sendable, Equatable {
   public var rules: [String]
   /// The first 1,000 of the held attempts, oldest first.
   public var held: [HeldAttempt]
+  /// Calls that need no materialization and are held here now (`access` of a rule); and the first 1,000, oldest first.
+  public var accessCount: Int64
+  public var accesses: [DelayedCall]
 
   enum CodingKeys: String, CodingKey {
-    case name, callers, rules, held
+    case name, callers, rules, held, accesses
     case isOpen = "open"
     case attemptCount = "attempt_count"
+    case accessCount = "access_count"
   }
 
   public init(
-    name: String, isOpen: Bool, callers: Int64, attemptCount: Int64, rules: [String], held: [HeldAttempt]
+    name: String, isOpen: Bool, callers: Int64, attemptCount: Int64, rules: [String], held: [HeldAttempt],
+    accessCount: Int64 = 0, accesses: [DelayedCall] = []
   ) {
+    self.accessCount = accessCount
+    self.accesses = accesses
     self.name = name
     self.isOpen = isOpen
     self.callers = callers
@@ -39,14 +46,18 @@ public struct GateSummary: Codable, Sendable, Equatable {
   public var callers: Int64
   /// Attempts that are held here now.
   public var attemptCount: Int64
+  /// Calls that need no materialization and are held here now.
+  public var accessCount: Int64
 
   enum CodingKeys: String, CodingKey {
     case name, callers
     case isOpen = "open"
     case attemptCount = "attempt_count"
+    case accessCount = "access_count"
   }
 
-  public init(name: String, isOpen: Bool, callers: Int64, attemptCount: Int64) {
+  public init(name: String, isOpen: Bool, callers: Int64, attemptCount: Int64, accessCount: Int64 = 0) {
+    self.accessCount = accessCount
     self.name = name
     self.isOpen = isOpen
     self.callers = callers
@@ -123,11 +134,11 @@ extension GateRequest: WireRequest {
 public struct GateReleaseRequest: Codable, Sendable, Equatable {
   /// The gate's name.
   public var gate: String
-  /// So many attempts, the oldest first; 1 or more.
+  /// So many attempts, the oldest first, and then accesses; 1 or more.
   public var count: Int64?
   /// One attempt, by its number.
   public var attempt: UInt64?
-  /// The attempts whose path matches this glob.
+  /// The attempts and accesses whose path matches this glob.
   public var path: String?
   public var pathBase64: String?
   /// Name of the errno to fail with; absent to go on.
@@ -155,7 +166,7 @@ public struct GateReleaseRequest: Codable, Sendable, Equatable {
 public struct GateAnswer: Codable, Sendable, Equatable {
   /// The gate's name.
   public var gate: String
-  /// Attempts that were released by the request.
+  /// Attempts and accesses that were released by the request.
   public var released: Int64
 
   public init(gate: String, released: Int64) {

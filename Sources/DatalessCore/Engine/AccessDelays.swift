@@ -57,6 +57,9 @@ struct AccessDelays {
     return Ended(record: record, timer: call.timer, completion: call.completion)
   }
 
+  /// What is told of a call that waits; nil if it does not.
+  func record(of waiter: WaiterID) -> Event.AccessRecord? { calls[waiter]?.record }
+
   /// Some of the calls that wait, at most so many, the oldest of these first.
   func snapshots(atMost limit: Int) -> [Event.AccessRecord] {
     calls.values.prefix(max(limit, 0)).map(\.record).sorted { $0.access < $1.access }

@@ -57,17 +57,18 @@ extension Engine {
   ) -> Bool {
     var verdict: AccessVerdict?
     while true {
-      let (step, isInterrupted): (AccessStep, Bool) = state.withLock { state in
+      let (step, isInterrupted, actions): (AccessStep, Bool, [Action]) = state.withLock { state in
         let step = state.admit(access, verdict, timer.now)
         switch step {
-        case .indexing, .undecided: return (step, false)
-        case .passes: return (step, state.calls.receive(waiter))
+        case .indexing, .undecided: return (step, false, [])
+        case .passes: return (step, state.calls.receive(waiter), [])
         case .waits(let record):
           state.accesses.begin(record, waiter, completion: completion)
           state.calls.park(
             waiter, PendingCalls.Call(threadID: access.caller.threadID) { [self] in endAccess(waiter, $0) })
           state.events.record(.accessStarted(record))
-          return (step, state.calls.receive(waiter))
+          let actions = record.gate.map { state.gates.hold(waiter, at: $0) } ?? []
+          return (step, state.calls.receive(waiter), actions)
         }
       }
       switch step {
@@ -80,6 +81,8 @@ extension Engine {
         verdict = AccessVerdict(part: part, number: UInt64(facts.attempt))
       case .waits(let record):
         if isInterrupted { interrupt(waiter) }
+        perform(actions)
+        guard record.gate == nil else { return true }
         let token = timer.schedule(at: record.time + record.requestedDelayNanoseconds) { [self] in
           // Whoever takes the call out of these answers it.
           if state.withLock({ $0.calls.claim(waiter) != nil }) { endAccess(waiter, nil) }
@@ -93,12 +96,59 @@ extension Engine {
   private func endAccess(_ waiter: WaiterID, _ error: FSError?) {
     let ended: AccessDelays.Ended? = state.withLock { state in
       let ended = state.accesses.end(waiter, error.map { .failed($0.errno) } ?? .ok, timer.now)
-      if let ended { state.events.record(.accessFinished(ended.record)) }
+      if let ended {
+        if let gate = ended.record.gate { state.gates.letGo(waiter, from: gate) }
+        state.events.record(.accessFinished(ended.record))
+      }
       return ended
     }
     guard let ended else { return }
     if let token = ended.timer { timer.cancel(token) }
     ended.completion(error)
+  }
+
+  // MARK: - At gates
+
+  /// Which of the accesses at a gate a release means, oldest first.
+  ///
+  /// - Parameter attempts: How many attempts the release has taken before.
+  func select(_ selection: GateSelection, of held: [WaiterID], besides attempts: Int) -> [WaiterID] {
+    let held = held.sorted { $0.rawValue < $1.rawValue }
+    switch selection {
+    case .all: return held
+    case .first(let count): return Array(held.prefix(max(count - attempts, 0)))
+    case .attempt: return []
+    case .path(let pattern):
+      // The pattern is asked without the lock: it may take long.
+      return held.filter { waiter in
+        state.withLock { $0.accesses.record(of: waiter)?.path }.map { pattern.matches($0) } ?? false
+      }
+    }
+  }
+
+  /// Lets accesses go on, or fail. - Returns: How many were still held there.
+  @discardableResult
+  func letGo(_ chosen: [WaiterID], from gate: String, _ release: GateRelease) -> Int {
+    var error: FSError?
+    if case .fail(let reason) = release { error = reason }
+    var count = 0
+    for waiter in chosen {
+      // Whoever takes the call out of these answers it.
+      let isMine = state.withLock { state in
+        state.accesses.record(of: waiter)?.gate == gate && state.calls.claim(waiter) != nil
+      }
+      guard isMine else { continue }
+      count += 1
+      endAccess(waiter, error)
+    }
+    return count
+  }
+
+  /// What is told of some accesses, oldest first.
+  func records(of waiters: [WaiterID], atMost limit: Int) -> [Event.AccessRecord] {
+    waiters.sorted { $0.rawValue < $1.rawValue }.prefix(limit).compactMap { waiter in
+      state.withLock { $0.accesses.record(of: waiter) }
+    }
   }
 
   /// What delays of accesses have taken since the start.
@@ -123,7 +173,7 @@ private enum AccessStep {
 
 /// What the rules said about an access, and its number.
 private struct AccessVerdict {
-  let part: Decision.Part<LatencyModel>?
+  let part: Decision.Part<AccessEffect>?
   let number: UInt64
 }
 
@@ -148,20 +198,27 @@ extension EngineState {
           trigger: access.operation.trigger(of: kind), attempt: Int(accesses.takeNumber()), sinceLoaded: now - loadedAt,
           seed: simulation.seed), simulation.rules)
     }
-    guard let model = verdict?.part?.value ?? simulation.access[access.operation], !model.isZero else {
+    guard let effect = verdict?.part?.value ?? simulation.access.effect(on: access.operation), !effect.isNothing else {
       return .passes
     }
     let number = verdict?.number ?? accesses.takeNumber()
     var random = SeededRandom(
       seed: simulation.seed, .access, rule: verdict?.part?.rule ?? "", path: path, attempt: Int(number))
-    let delay = model.sample(&random, size: bytes, ordinal: number - 1)
-    guard delay > 0 else { return .passes }
+    var (delay, gate): (Int64, String?) = (0, nil)
+    switch effect {
+    case .delay(let model):
+      delay = model.sample(&random, size: bytes, ordinal: number - 1)
+      guard delay > 0 else { return .passes }
+    case .gate(let name):
+      guard gates.isClosed(name) else { return .passes }
+      gate = name
+    }
     let isRead = access.operation == .read && kind == .file
     return .waits(
       Event.AccessRecord(
         access: number, operation: access.operation, path: path, names: namespace.paths(of: node), kind: kind,
         caller: access.caller, range: isRead ? access.offset..<access.offset + bytes : nil,
-        requestedDelayNanoseconds: delay, rule: verdict?.part?.rule, time: now))
+        requestedDelayNanoseconds: delay, gate: gate, rule: verdict?.part?.rule, time: now))
   }
 
   private enum FoundTarget {

@@ -7,10 +7,16 @@ extension Engine {
   /// - Parameter heldEach: How many attempts of each gate are described.
   public func gates(heldEach limit: Int = 1000) -> [GateSnapshot] {
     let gates = state.withLock { state in
-      state.gates.snapshots.map { ($0, held: limit > 0 ? state.gates.attempts(at: $0.name) ?? [] : []) }
+      state.gates.snapshots.map { gate in
+        (
+          gate, held: limit > 0 ? state.gates.attempts(at: gate.name) ?? [] : [],
+          accesses: limit > 0 ? state.gates.accesses(at: gate.name) : []
+        )
+      }
     }
-    return gates.sorted { $0.0.name < $1.0.name }.map { snapshot, held in
+    return gates.sorted { $0.0.name < $1.0.name }.map { snapshot, held, accesses in
       var snapshot = snapshot
+      snapshot.accesses = records(of: accesses, atMost: max(limit, 0))
       snapshot.held = snapshots(of: held.sorted().prefix(max(limit, 0)), waitersEach: 64)
       return snapshot
     }
@@ -24,10 +30,12 @@ extension Engine {
   public func release(
     gate name: String, _ selection: GateSelection, _ release: GateRelease, by: String
   ) -> Result<Int, FSError> {
-    guard let held = state.withLock({ $0.gates.attempts(at: name) }) else {
+    let found = state.withLock { state in state.gates.attempts(at: name).map { ($0, state.gates.accesses(at: name)) } }
+    guard let (held, accesses) = found else {
       return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'"))
     }
-    let released = self.release(select(selection, of: held.sorted()), from: name, release, by)
+    let attempts = self.release(select(selection, of: held.sorted()), from: name, release, by)
+    let released = attempts + letGo(select(selection, of: accesses, besides: attempts), from: name, release)
     guard released > 0 else {
       return .failure(FSError(.noSuchProcess, "the gate '\(name)' holds nothing of the kind"))
     }
@@ -36,12 +44,15 @@ extension Engine {
 
   /// Opens a gate, which releases what it holds and lets everything pass from now on; or closes it again.
   ///
-  /// - Returns: How many attempts were released. ENOENT: there is no such gate.
+  /// - Returns: How many attempts and accesses were released. ENOENT: there is no such gate.
   public func setGate(_ name: String, isOpen: Bool, by: String) -> Result<Int, FSError> {
-    guard let held = state.withLock({ $0.gates.setOpen(isOpen, name) }) else {
+    let found = state.withLock { state in
+      state.gates.setOpen(isOpen, name).map { ($0, isOpen ? state.gates.accesses(at: name) : []) }
+    }
+    guard let (held, accesses) = found else {
       return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'"))
     }
-    return .success(release(held.sorted(), from: name, .proceed, by))
+    return .success(release(held.sorted(), from: name, .proceed, by) + letGo(accesses, from: name, .proceed))
   }
 
   /// - Parameter held: In the order in which they came.

@@ -39,7 +39,10 @@ extension Engine {
     plansEvictions.store(simulation.rules.decidesEviction, ordering: .relaxed)
     delayedAccess.store(simulation.delayedAccess.rawValue, ordering: .relaxed)
     perform(actions)
-    for (name, held) in released { release(held.sorted(), from: name, .proceed, "configuration") }
+    for gate in released {
+      release(gate.held.sorted(), from: gate.gate, .proceed, "configuration")
+      letGo(gate.accesses, from: gate.gate, .proceed)
+    }
     if renewsEvictions { renewEvictions() }
     schedulePoll()
   }
@@ -64,5 +67,5 @@ extension Engine {
 
 extension RuleSet {
   /// The gates that rules name.
-  var gates: Set<String> { Set(rules.compactMap(\.effects.gate)) }
+  var gates: Set<String> { Set(rules.lazy.flatMap { [$0.effects.gate].compactMap(\.self) + $0.effects.access.gates }) }
 }

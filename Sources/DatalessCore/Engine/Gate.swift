@@ -8,12 +8,15 @@ public struct GateSnapshot: Sendable {
   public var attemptCount: Int
   /// The first of them, oldest first, each with its first callers.
   public var held: [AttemptSnapshot]
+  /// Calls held here now that need no materialization; and the first of them, oldest first.
+  public var accessCount: Int
+  public var accesses: [Event.AccessRecord]
 }
 
-/// Which of the held attempts a release means.
+/// Which of what is held a release means.
 public enum GateSelection: Sendable {
   case all
-  /// The oldest so many.
+  /// The oldest so many: attempts first, then accesses.
   case first(Int)
   case attempt(UInt64)
   case path(PathPattern)

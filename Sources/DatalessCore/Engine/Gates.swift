@@ -7,6 +7,8 @@ struct Gates {
     var isOpen = false
     /// The attempts held, each with the callers who wait for it.
     var held: [AttemptID: Int] = [:]
+    /// Held calls that need no materialization.
+    var accesses: Set<WaiterID> = []
     /// Callers of all of them.
     var callers = 0
     var watchers: [UInt64: Watcher] = [:]
@@ -19,19 +21,26 @@ struct Gates {
     var timer: TimerToken?
   }
 
+  /// What a gate held that is no more.
+  struct Released {
+    let gate: String
+    let held: [AttemptID]
+    let accesses: [WaiterID]
+  }
+
   private var gates: [String: Gate] = [:]
   private var lastWatcher: UInt64 = 0
 
   /// Makes the gates that rules name, closed, keeps those there are, and removes others.
   ///
   /// - Returns: Actions that tell the watchers of those, and what they held, which is to be let go.
-  mutating func setNames(_ names: Set<String>) -> ([Action], released: [(gate: String, held: [AttemptID])]) {
+  mutating func setNames(_ names: Set<String>) -> ([Action], released: [Released]) {
     var actions: [Action] = []
-    var released: [(gate: String, held: [AttemptID])] = []
+    var released: [Released] = []
     for name in gates.keys where !names.contains(name) {
       actions += dismissWatchers(of: name)
-      if let gate = gates.removeValue(forKey: name), !gate.held.isEmpty {
-        released.append((name, Array(gate.held.keys)))
+      if let gate = gates.removeValue(forKey: name), !gate.held.isEmpty || !gate.accesses.isEmpty {
+        released.append(Released(gate: name, held: Array(gate.held.keys), accesses: Array(gate.accesses)))
       }
     }
     for name in names where gates[name] == nil { gates[name] = Gate() }
@@ -58,7 +67,9 @@ struct Gates {
   /// The gates in no order, without a description of what they hold.
   var snapshots: [GateSnapshot] {
     gates.map { name, gate in
-      GateSnapshot(name: name, isOpen: gate.isOpen, callers: gate.callers, attemptCount: gate.held.count, held: [])
+      GateSnapshot(
+        name: name, isOpen: gate.isOpen, callers: gate.callers, attemptCount: gate.held.count, held: [],
+        accessCount: gate.accesses.count, accesses: [])
     }
   }
 
@@ -75,6 +86,10 @@ struct Gates {
     // A gate that no rule named for a moment is another one, of which nothing is left.
     guard let callers = gates[name]?.held[attempt] else { return [] }
     gates[name]?.held[attempt] = callers + change
+    return addCallers(change, at: name)
+  }
+
+  private mutating func addCallers(_ change: Int, at name: String) -> [Action] {
     gates[name]?.callers += change
     guard let gate = gates[name], !gate.watchers.isEmpty else { return [] }
     var actions: [Action] = []
@@ -91,6 +106,22 @@ struct Gates {
     guard let callers = gates[name]?.held.removeValue(forKey: attempt) else { return }
     gates[name]?.callers -= callers
   }
+
+  // MARK: - Accesses
+
+  /// Holds a call that needs no materialization. - Returns: As `hold` of an attempt.
+  mutating func hold(_ access: WaiterID, at name: String) -> [Action] {
+    guard gates[name]?.accesses.insert(access).inserted == true else { return [] }
+    return addCallers(1, at: name)
+  }
+
+  /// Such a call has ended.
+  mutating func letGo(_ access: WaiterID, from name: String) {
+    if gates[name]?.accesses.remove(access) != nil { gates[name]?.callers -= 1 }
+  }
+
+  /// The calls that a gate holds, in no order.
+  func accesses(at name: String) -> [WaiterID] { gates[name].map { Array($0.accesses) } ?? [] }
 
   // MARK: - Watchers
 

@@ -11,7 +11,10 @@ extension Event {
     public var caller: Caller
     /// What a read asks for; nil for other operations and for directories.
     public var range: Range<Int64>?
+    /// 0 at a gate.
     public var requestedDelayNanoseconds: Int64
+    /// The gate that holds it, instead of a delay.
+    public var gate: String?
     /// The rule that decided the delay; nil for the volume's setting.
     public var rule: String?
     public var blockedNanoseconds: Int64?
@@ -20,7 +23,8 @@ extension Event {
 
     public init(
       access: UInt64, operation: AccessOperation, path: [UInt8], names: [[UInt8]] = [], kind: MaterializationKind,
-      caller: Caller, range: Range<Int64>? = nil, requestedDelayNanoseconds: Int64, rule: String? = nil,
+      caller: Caller, range: Range<Int64>? = nil, requestedDelayNanoseconds: Int64, gate: String? = nil,
+      rule: String? = nil,
       blockedNanoseconds: Int64? = nil, outcome: Outcome? = nil, time: MonotonicTime
     ) {
       self.access = access
@@ -31,6 +35,7 @@ extension Event {
       self.caller = caller
       self.range = range
       self.requestedDelayNanoseconds = requestedDelayNanoseconds
+      self.gate = gate
       self.rule = rule
       self.blockedNanoseconds = blockedNanoseconds
       self.outcome = outcome

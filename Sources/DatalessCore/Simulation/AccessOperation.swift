@@ -46,27 +46,48 @@ public struct AccessOperations: OptionSet, Sendable, Hashable {
   public func contains(_ operation: AccessOperation) -> Bool { rawValue & operation.bit != 0 }
 }
 
+/// What becomes of a call of one operation.
+public enum AccessEffect: Sendable, Equatable {
+  case delay(LatencyModel)
+  /// It is held until the gate of this name lets it go. Rules only.
+  case gate(String)
+
+  var isNothing: Bool { if case .delay(let model) = self { model.isZero } else { false } }
+}
+
 /// The delay of each operation, as far as there is one: of the volume, or in a rule.
 public struct AccessDelay: Sendable, Equatable {
   /// A dictionary, so that a rule without any costs eight bytes.
-  private var models: [AccessOperation: LatencyModel] = [:]
+  private var effects: [AccessOperation: AccessEffect] = [:]
 
   public init() {}
 
-  /// nil: nothing is said about this operation.
+  /// The delay of an operation; nil: none is said.
   public subscript(operation: AccessOperation) -> LatencyModel? {
-    get { models[operation] }
-    set { models[operation] = newValue }
+    get { if case .delay(let model) = effects[operation] { model } else { nil } }
+    set { effects[operation] = newValue.map { .delay($0) } }
   }
 
-  public var isEmpty: Bool { models.isEmpty }
+  /// nil: nothing is said about this operation.
+  public func effect(on operation: AccessOperation) -> AccessEffect? { effects[operation] }
+
+  public mutating func setEffect(_ effect: AccessEffect, on operation: AccessOperation) { effects[operation] = effect }
+
+  public var isEmpty: Bool { effects.isEmpty }
 
   /// The operations that something is said about, 0 included.
-  public var said: AccessOperations { AccessOperations(models.keys) }
+  public var said: AccessOperations { AccessOperations(effects.keys) }
 
-  /// The operations that it may delay.
-  public var delayed: AccessOperations { AccessOperations(models.lazy.filter { !$0.value.isZero }.map(\.key)) }
+  /// The operations that it may delay or hold.
+  public var delayed: AccessOperations { AccessOperations(effects.lazy.filter { !$0.value.isNothing }.map(\.key)) }
 
-  /// The longest delay that is likely, in nanoseconds.
-  var longestDelay: Int64 { models.values.map(\.longestDelay).max() ?? 0 }
+  /// The gates that hold calls.
+  public var gates: [String] { effects.values.compactMap { if case .gate(let name) = $0 { name } else { nil } } }
+
+  /// The longest delay that is likely, in nanoseconds; a gate has no end of its own.
+  var longestDelay: Int64 {
+    effects.values.map { effect in
+      if case .delay(let model) = effect { model.longestDelay } else { .max }
+    }.max() ?? 0
+  }
 }

@@ -142,14 +142,15 @@ public struct RuleSet: Sendable {
   ///   - lineage: As of `decide`.
   public func decideAccess(
     _ operation: AccessOperation, _ facts: TriggerFacts, lineage: () -> [ProcessFacts]
-  ) -> Decision.Part<LatencyModel>? {
+  ) -> Decision.Part<AccessEffect>? {
     guard saidAccess.contains(operation) else { return nil }
     var known: [ProcessFacts]?
     for index in candidates(facts) {
       let rule = rules[index]
-      guard let model = rule.effects.access[operation], Self.holds(rule.match, of: rule.name, facts, &known, lineage)
+      guard let effect = rule.effects.access.effect(on: operation),
+        Self.holds(rule.match, of: rule.name, facts, &known, lineage)
       else { continue }
-      return Decision.Part(value: model, rule: rule.name, place: index)
+      return Decision.Part(value: effect, rule: rule.name, place: index)
     }
     return nil
   }

@@ -131,6 +131,7 @@ extension LogEncoder {
       json.field("length", range.upperBound - range.lowerBound)
     }
     json.field("requested_delay_ns", event.requestedDelayNanoseconds)
+    if let gate = event.gate { json.field("gate", gate) }
     if let rule = event.rule { json.field("rule", rule) }
     json.optional("blocked_ns", event.blockedNanoseconds)
     if let outcome = event.outcome { json.field("outcome", outcome.name) }

@@ -36,7 +36,7 @@ extension FilesystemAdapter {
     let waiter = makeWaiter(for: box)
     let isDelayed = engine.delay(access, waiter: waiter) { [accessLane] error in
       if let error {
-        box.fail(error.errno)
+        box.fail(Self.answerable(error.errno, access.operation == .open ? .open : .read))
       } else {
         accessLane.submit { if let reply = box.take() { answer(reply, true) } }
       }

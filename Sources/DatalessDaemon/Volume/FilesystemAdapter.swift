@@ -132,7 +132,7 @@ final class FilesystemAdapter: FuseOperations {
 
   /// ENOSYS to one of these requests is no errno: the kernel never sends the request again while the volume is mounted,
   /// and lets an open succeed. A tester who stages it means that the call is not supported.
-  private static func answerable(_ errno: Errno, _ trigger: Trigger) -> Errno {
+  static func answerable(_ errno: Errno, _ trigger: Trigger) -> Errno {
     guard errno == .noFunction else { return errno }
     switch trigger {
     case .open, .xattr, .seek: return .notSupportedOnSocket

@@ -78,7 +78,8 @@ extension Volume {
       ruleCount: Int64(simulation.rules.rules.count),
       gates: engine.gates(heldEach: 0).map { gate in
         GateSummary(
-          name: gate.name, isOpen: gate.isOpen, callers: Int64(gate.callers), attemptCount: Int64(gate.attemptCount))
+          name: gate.name, isOpen: gate.isOpen, callers: Int64(gate.callers), attemptCount: Int64(gate.attemptCount),
+          accessCount: Int64(gate.accessCount))
       },
       inFlight: engine.attemptsInFlight().map(describe), access: accessStatus(),
       budget: configuration.run == nil ? nil : budgetStatus(),
@@ -90,14 +91,8 @@ extension Volume {
     let sums = engine.accessTotals.sums
     let (waiting, calls) = engine.accessesUnderWay()
     guard !engine.delayedOperations.isEmpty || waiting > 0 || !sums.isEmpty else { return nil }
-    let now = timer.now
     return AccessStatus(
-      waiting: Int64(waiting),
-      calls: calls.map { call in
-        DelayedCall(
-          number: call.access, path: call.path, kind: call.kind.rawValue,
-          waiter: wire(call.caller, waitsFor: call.operation.rawValue, blockedNanoseconds: now - call.time))
-      },
+      waiting: Int64(waiting), calls: calls.map(wire),
       operations: AccessOperation.allCases.compactMap { operation in
         sums[operation].map { sum in
           AccessCount(
@@ -112,6 +107,12 @@ extension Volume {
       attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue, stage: attempt.stage,
       ageNanoseconds: attempt.ageNanoseconds, process: attempt.waiters.first.flatMap { wire($0.caller) },
       waiterCount: Int64(attempt.waiterCount), waiters: attempt.waiters.map(wire))
+  }
+
+  func wire(_ call: Event.AccessRecord) -> DelayedCall {
+    DelayedCall(
+      number: call.access, path: call.path, kind: call.kind.rawValue, gate: call.gate,
+      waiter: wire(call.caller, waitsFor: call.operation.rawValue, blockedNanoseconds: timer.now - call.time))
   }
 
   func wire(_ waiter: AttemptSnapshot.WaitingCaller) -> InFlightWaiter {

@@ -7,14 +7,16 @@ extension Volume {
   func gateList() -> GateList {
     var rules: [String: [String]] = [:]
     for rule in engine.simulation.rules.rules {
-      if let gate = rule.effects.gate { rules[gate, default: []].append(rule.name) }
+      let gates = Set([rule.effects.gate].compactMap(\.self) + rule.effects.access.gates)
+      for gate in gates { rules[gate, default: []].append(rule.name) }
     }
     let limit = KernelLocks.hungTaskTimeoutSeconds()
     return GateList(
       gates: engine.gates().map { gate in
         GateStatus(
           name: gate.name, isOpen: gate.isOpen, callers: Int64(gate.callers), attemptCount: Int64(gate.attemptCount),
-          rules: rules[gate.name] ?? [], held: gate.held.map { held($0, hungTaskTimeoutSeconds: limit) })
+          rules: rules[gate.name] ?? [], held: gate.held.map { held($0, hungTaskTimeoutSeconds: limit) },
+          accessCount: Int64(gate.accessCount), accesses: gate.accesses.map(wire))
       })
   }
 

@@ -104,7 +104,7 @@ enum RuleFields {
         summary:
           "The delay of calls on what is local: lookup, getattr, open and read, instead of the volume's, operation by operation; 0 takes "
           + "it away.",
-        value: AccessValues.access
+        value: AccessValues.ruleAccess
       ) { $0.effects.access = $1 },
     ],
     constraints: [

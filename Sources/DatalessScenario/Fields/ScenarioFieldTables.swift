@@ -188,6 +188,7 @@ public enum ScenarioSchema {
       "fault": FaultValues.fault.schema, "eviction": EvictionValues.table.schema,
       "profile": BasicValues.anyOf([ProfileValues.base.schema, ProfileValues.table.schema]),
       "present": PresentationValues.table.schema, "access": AccessValues.table.schema,
+      "rule_access": AccessValues.ruleTable.schema,
       "latency": BasicValues.anyOf([BasicValues.duration.schema, LatencyValues.table.schema]),
     ])
     guard case .mapping(let first) = head.value,

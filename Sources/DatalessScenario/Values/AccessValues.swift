@@ -18,6 +18,41 @@ enum AccessValues {
       (["latency"], "Write one latency for each operation: 'access: {lookup: 1ms, read: 5ms}'."),
     ])
 
+  /// In a rule an operation may be held at a gate, too.
+  static let ruleTable = ScenarioFields<AccessDelay>(
+    what: "'access'",
+    fields: AccessOperation.allCases.map { operation in
+      ScenarioField(
+        operation.rawValue, summary: summary(operation) + " Or {gate: NAME}: it is held until the gate lets it go.",
+        value: effect(of: operation)
+      ) { $0.setEffect($1, on: operation) }
+    }, elsewhere: table.elsewhere)
+
+  static let ruleAccess = ScenarioValue<AccessDelay>(schema: ruleTable.schema) { node, decoder in
+    var access = AccessDelay()
+    return ruleTable.read(node, into: &access, &decoder) ? access : nil
+  }.named("rule_access")
+
+  static let gateTable = ScenarioFields<String?>(
+    what: "what holds an access",
+    fields: [
+      ScenarioField(
+        "gate", summary: "The call is held until the gate of this name lets it go. 1 to 64 characters, as 'name'.",
+        value: BasicValues.name("a gate")
+      ) { $0 = $1 }
+    ],
+    constraints: [ScenarioNode.Entry(key: "required", value: .list([.text("gate")]))])
+
+  private static func effect(of operation: AccessOperation) -> ScenarioValue<AccessEffect> {
+    let latency = latency(of: operation)
+    return ScenarioValue(schema: BasicValues.anyOf([latency.schema, gateTable.schema])) { node, decoder in
+      guard node["gate"] != nil else { return latency.read(node, &decoder).map { .delay($0) } }
+      var gate: String?
+      guard gateTable.read(node, into: &gate, &decoder) else { return nil }
+      return gate.map { .gate($0) }
+    }
+  }
+
   /// The whole value: of what it leaves out nothing is said.
   static let access = ScenarioValue<AccessDelay>(schema: table.schema) { node, decoder in
     var access = AccessDelay()

@@ -120,6 +120,7 @@ enum LatencyValues {
       (["mean", "deviation", "stddev"], "Write 'normal: {mean: 200ms, deviation: 50ms}'."),
       (["median"], "Write 'log_normal: {median: 200ms, p99: 1s}'."),
       (["min", "max"], "Write 'uniform: [100ms, 300ms]', or 'floor' and 'ceiling'."),
+      (["gate"], "A gate is named by a rule: write 'gate: NAME' there, or 'access: {read: {gate: NAME}}'."),
     ])
 
   // MARK: - Distributions

@@ -52,9 +52,9 @@ enum ExtremeRecords {
     var owned = SampleRecords.renamed
     (owned.change, owned.new) = (.changed, owned.old)
     var accessed = SampleRecords.access(blocked: nil, outcome: nil)
-    (accessed.path, accessed.names) = (odd, [odd, odd])
+    (accessed.path, accessed.names, accessed.gate) = (odd, [odd, odd], "g")
     var answered = SampleRecords.access(blocked: 1, outcome: .failed(.interrupted))
-    (answered.path, answered.names) = (odd, [odd, odd])
+    (answered.path, answered.names, answered.gate) = (odd, [odd, odd], "g")
     var mounted = SampleRecords.mounted
     (mounted.source, mounted.mountpoint) = (odd, odd)
     let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "process")

@@ -34,6 +34,9 @@ extension BadScenarios {
       "s.yaml:2:21: malformed duration '5': the unit is missing; expected a number and ns, us, ms, s, m or h, such as 200ms or 1.5s."
     ),
     rule(
+      "{access: {read: {gate: g, fixed: 5ms}}}",
+      "s.yaml:2:31: unknown field 'fixed' in what holds an access. There are: gate."),
+    rule(
       "{read: 5ms, fault: EIO}",
       "s.yaml:2:6: unknown field 'read' in a rule. It is part of 'access': write 'access: {read: 5ms}'."),
     rule(
