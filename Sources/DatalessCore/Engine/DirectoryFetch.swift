@@ -96,7 +96,9 @@ extension Engine {
       cursor = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
         let use = state.itemUse
-        return state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048, use: use)
+        let next = state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048, use: use)
+        if next == nil { state.namespace.dropUnbound() }
+        return next
       }
     }
   }

@@ -244,7 +244,11 @@ public final class Refresh: Sendable {
         fail(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"), &work)
       }
     }
-    engine.dispose(engine.state.withLock { $0.namespace.takeOrphans() })
+    engine.dispose(
+      engine.state.withLock { state in
+        state.namespace.dropUnbound()
+        return state.namespace.takeOrphans()
+      })
     let directories = work.findings.changedNames
     let left = Countdown(directories.count) { [self, work] in complete(work, error) }
     for (directory, names) in directories {

@@ -45,14 +45,16 @@ struct NameMerge: Equatable {
     }
   }
 
+  /// Whether an item that the store has no more under any name keeps the names that it was given on the volume: if its content is
+  /// here, which is nowhere else.
+  static func staysUnbound(isResident: Bool, isDirty: Bool) -> Bool { isResident || isDirty }
+
   private static func vanished(_ base: Base, _ local: LocalChange) -> NameMerge {
     switch local {
     case .none where base.isDirty: NameMerge(change: .keptHere, conflict: .changedHereGoneThere)
     case .none: NameMerge(change: .vanished)
     case .removed: NameMerge(change: .vanished)
-    // Its content is here and nowhere else; or it is nowhere.
-    case .moved where base.isDirty || base.isResident:
-      NameMerge(change: .keptHere, conflict: .changedHereGoneThere)
+    // What becomes of the names that were made for it here is decided when it is nowhere in the store (`staysUnbound`).
     case .moved: NameMerge(change: .vanished, conflict: .changedHereGoneThere)
     }
   }

@@ -58,9 +58,11 @@ extension Namespace {
     _ text: UnsafeBufferPointer<UInt8>, known: NameIndex?, node: NodeIndex, in directory: NodeIndex, isHidden: Bool
   ) -> NameIndex? {
     guard let name = known ?? link(text, to: node, in: directory) else { return nil }
+    let former = record(of: name).node
     // Marked present first, so that the node is never nameless.
     setStanding(.present, of: name)
     relink(name, to: node)
+    if former != node { noteUnbound(former) }
     if isHidden { setStanding(.removed, of: name) }
     markSeen(name)
     return name
@@ -100,16 +102,23 @@ extension Namespace {
     let local = localChange(of: name)
     let decided = NameMerge.merge(
       base: base(of: name, nil, use), listed: nil, local: local, isMade: false, keeps: false)
-    switch decided.change {
-    case .keptHere where local == .none: keepHere(name)
-    case .keptHere: setStanding(.gone, of: name)
-    default:
+    if decided.change == .keptHere {
+      keepHere(name)
+    } else {
       setStanding(.gone, of: name)
-      if local == .moved, storeName(of: node).map({ !record(of: $0).isInStore }) ?? true {
-        for moved in localNames(of: node) { setStanding(.gone, of: moved) }
-      }
+      if local == .moved { noteUnbound(node) }
     }
     return decided.change
+  }
+
+  /// A listing is through: items that the store has no more lose the names that they were given on the volume, unless their content
+  /// is here.
+  mutating func dropUnbound() {
+    for node in takeUnbound() {
+      let isResident = self[node].isLocal && self[node].state == .resident
+      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: changeCount(in: node) > 0) else { continue }
+      for name in localNames(of: node) { setStanding(.gone, of: name) }
+    }
   }
 
   // MARK: - What is known

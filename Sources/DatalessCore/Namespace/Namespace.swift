@@ -11,6 +11,8 @@ struct Namespace: ~Copyable {
   private var changed: [NodeID] = []
   /// Nodes without a name that may be forgotten by now.
   private var forgettable: [NodeIndex] = []
+  /// Nodes that have lost the store's last name for them, and had names that were made on the volume.
+  private var unbound: [NodeID] = []
 
   /// - Parameter timeOfDay: CLOCK_REALTIME, or a test's own time; called under the engine's lock.
   init(
@@ -198,6 +200,21 @@ struct Namespace: ~Copyable {
 
   /// Gives a name to another node. The one that had it may be left without any.
   mutating func relink(_ name: NameIndex, to node: NodeIndex) { graph.relink(name, to: node) }
+
+  /// A node may have lost the store's last name for it.
+  mutating func noteUnbound(_ node: NodeIndex) {
+    if !graph.nodes[node].isOrphan, !isBound(node) { unbound.append(id(of: node)) }
+  }
+
+  /// The nodes that the store has no more, and that have names on the volume, since this was asked last.
+  mutating func takeUnbound() -> [NodeIndex] {
+    guard !unbound.isEmpty else { return [] }
+    defer { unbound = [] }
+    return unbound.compactMap { index(of: $0) }.filter { !graph.nodes[$0].isOrphan && !isBound($0) }
+  }
+
+  /// Whether the store has a node under some name.
+  func isBound(_ node: NodeIndex) -> Bool { storeName(of: node).map { graph.names[$0].isInStore } ?? (node == .root) }
 
   // MARK: - Forgetting
 

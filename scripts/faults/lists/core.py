@@ -217,6 +217,40 @@ engine.add(
 namespace = Part(
     "Sources/DatalessCore/Namespace", ["^DatalessCoreTests\\..*AttemptEndTests", "^DatalessCoreTests\\."])
 namespace.add(
+    "moved-file-stays-old", "Namespace+Merge.swift", "a file that was moved on the volume keeps its old version",
+    "{ relink(moved, to: newer) }", "{ if !FAULT { relink(moved, to: newer) } }",
+    tests=["NamespaceChangeTests|StoreBindingTests"])
+namespace.add(
+    "removed-comes-back", "NameRecord.swift", "what was removed on the volume comes back with the next listing",
+    "var isInStore: Bool { !isLocal && (standing == .present || standing == .removed) }",
+    "var isInStore: Bool { !isLocal && (standing == .present || (standing == .removed && !FAULT)) }",
+    tests=["NamespaceChangeTests|StoreBindingTests"])
+namespace.add(
+    "key-is-the-path", "Namespace+Paths.swift", "a file that was moved on the volume is fetched by its new name",
+    "return StoreBinding(key: path(ofName: name) { storeName(of: $0) }",
+    "return StoreBinding(key: FAULT ? path(of: node) : path(ofName: name) { storeName(of: $0) }",
+    tests=["NamespaceChangeTests|StoreBindingTests"])
+namespace.add(
+    "listed-is-current", "NodeTable.swift", "a chmod on the volume is forgotten when the store is listed again",
+    "if let base = listed[node] {", "if let base = listed[node], !FAULT {",
+    tests=["NamespaceChangeTests|StoreBindingTests"])
+namespace.add(
+    "made-is-visible-twice", "Namespace+Merge.swift", "the store's name is seen beside one that was made on the volume",
+    "if isHidden { setStanding(.removed, of: name) }", "if isHidden, !FAULT { setStanding(.removed, of: name) }",
+    tests=["NamespaceChangeTests|StoreBindingTests"])
+namespace.add(
+    "unbound-stays", "Namespace+Merge.swift", "a dataless file that the store has no more stays where it was moved to",
+    "guard !NameMerge.staysUnbound(isResident: isResident,", "guard !FAULT, !NameMerge.staysUnbound(isResident: isResident,",
+    tests=["NamespaceChangeTests|StoreBindingTests"])
+namespace.add(
+    "changes-are-evicted", "../Engine/Engine+Evict.swift", "a directory is evicted with what was changed in it",
+    "if changes > 0 {", "if changes > 0, !FAULT {", tests=["StoreBindingTests"])
+namespace.add(
+    "token-is-ignored", "../Model/StoreBinding.swift", "a version is told by its times although the store has a token",
+    "guard token.isNone, other.token.isNone else { return token == other.token }",
+    "guard FAULT || (token.isNone && other.token.isNone) else { return token == other.token }",
+    tests=["StoreBindingTests"])
+namespace.add(
     "gone-keeps-busy", "NameGraph.swift", "a resident file that vanished keeps its directory from being evicted",
     "case .present: if nodes[record.node].isLocal { countLocalChild(in: directory, false) }",
     "case .present: if nodes[record.node].isLocal, !FAULT { countLocalChild(in: directory, false) }",
