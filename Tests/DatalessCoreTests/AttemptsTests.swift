@@ -34,7 +34,7 @@ import Testing
       content[node] =
         content[node]
         ?? RangedContent(
-          id: UInt64(node), reference: ContentReference(rawValue: 0), size: pages * page)
+          id: UInt64(node), reference: ContentID(rawValue: 1), size: pages * page)
     }
 
     mutating func join(_ attempt: Attempt, _ random: inout TestRandom) {

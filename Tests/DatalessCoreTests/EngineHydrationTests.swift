@@ -243,12 +243,12 @@ extension EngineFixture {
   /// What a read would be answered with; nil if it had to wait.
   func bytes(_ path: String, _ offset: Int64, _ length: Int64) -> [UInt8]? {
     guard
-      case .resident(let reference, let size) = engine.read(
+      case .resident(let reference, _) = engine.read(
         node(path), handle: 0, offset: offset, length: length, isDirect: true, threadID: 1)
     else { return nil }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(length), alignment: 8)
     defer { buffer.deallocate() }
-    guard let count = try? engine.readContent(reference, size: size, into: buffer, at: offset) else { return nil }
+    guard let count = try? engine.readContent(reference, into: buffer, at: offset) else { return nil }
     return Array(buffer[..<count])
   }
 

@@ -35,12 +35,12 @@ import Testing
     var content = ItemContent(ItemContent.Cell(state: .dataless))
     var contents = ItemContents()
     var model = Model()
-    static let first: UInt64 = 2
+    static let first: UInt64 = 1
     var next: UInt64 = 1
 
-    /// The first content has reference 0, as the content store gives it.
-    static func reference(_ id: UInt64) -> ContentReference { ContentReference(rawValue: id - first) }
-    static func id(_ reference: ContentReference) -> UInt64 { reference.rawValue + first }
+    /// No content has id 0.
+    static func reference(_ id: UInt64) -> ContentID { ContentID(rawValue: id - first) }
+    static func id(_ reference: ContentID) -> UInt64 { reference.rawValue + first }
 
     mutating func number() -> UInt64 {
       next += 1

@@ -9,11 +9,11 @@ import Testing
 @Suite struct ContentGuardTests {
   private let scratch = Scratch("guard")
   private let session: SessionDirectory
-  private let store: SessionContentStore
+  private let store: DiskContentStore
 
   init() throws {
     session = try SessionDirectory(cache: scratch.filePath, session: "0123456789ab")
-    store = try SessionContentStore(in: session, slabCapacity: 4, places: 4)
+    store = try DiskContentStore(in: session, slabCapacity: 4, places: 4)
   }
 
   private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) } }
@@ -35,7 +35,7 @@ import Testing
     let name = try #require(contentFiles.first { !$0.hasPrefix("slab") && !$0.hasSuffix(".part") })
     #expect(truncate(scratch.full("0123456789ab/content/\(name)"), 100_000) == 0)
     var read = [UInt8](repeating: 0, count: 200_000)
-    #expect(thrown { () throws(FSError) in _ = try store.readBytes(reference, 200_000, &read, 0) }?.errno == .ioError)
+    #expect(thrown { () throws(FSError) in _ = try store.readBytes(reference, &read, 0) }?.errno == .ioError)
   }
 
   @Test func aDiscardedWriterGivesItsSlotBack() throws {
@@ -56,17 +56,17 @@ import Testing
     let next = try store.makeWriter(size: 4096)
     try next.write(bytes(4096), at: 0)
     _ = try next.commit()
-    #expect(try store.seek(reference, size: 8192, from: 0, hole: false) == 0)
-    #expect(try store.seek(reference, size: 8192, from: 0, hole: true) == 4096)
+    #expect(try store.seek(reference, from: 0, hole: false) == 0)
+    #expect(try store.seek(reference, from: 0, hole: true) == 4096)
     #expect(
-      thrown { () throws(FSError) in _ = try store.seek(reference, size: 8192, from: 4096, hole: false) }?.errno
+      thrown { () throws(FSError) in _ = try store.seek(reference, from: 4096, hole: false) }?.errno
         == .noSuchAddressOrDevice)
   }
 
   @Test(arguments: [Int64(8192), 300_000])
   func aRangeBeyondTheEndIsRefused(size: Int64) throws {
     let reference = try store.makeRanged(size: size)
-    let writer = try store.rangeWriter(reference, size: size)
+    let writer = try store.rangeWriter(reference)
     let piece = bytes(4096)
     for offset in [size - 4095, size, -1] {
       let error = piece.withUnsafeBytes { buffer in
@@ -83,14 +83,14 @@ import Testing
   @Test func contentThatCameInRangesIsSubtractedAsItWasAdded() throws {
     let size: Int64 = 1 << 20
     let reference = try store.makeRanged(size: size)
-    let writer = try store.rangeWriter(reference, size: size)
+    let writer = try store.rangeWriter(reference)
     let piece = bytes(8192)
     piece.withUnsafeBytes { buffer in
       #expect(thrown { () throws(FSError) in try writer.write(buffer, at: 65_536) } == nil)
     }
     writer.finish()
     #expect(store.allocatedBytes >= 8192)
-    store.remove(reference, size: size)
+    store.remove(reference)
     #expect(store.allocatedBytes == 0)
   }
 }

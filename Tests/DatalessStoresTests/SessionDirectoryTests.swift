@@ -68,7 +68,7 @@ import Testing
   @Test func aStoreThatDiesWithoutRemovingIsALeftover() throws {
     do {
       let session = try SessionDirectory(cache: scratch.filePath, session: Self.id)
-      let store = try SessionContentStore(in: session)
+      let store = try DiskContentStore(in: session)
       let writer = try store.makeWriter(size: 200_000)
       _ = try writer.commit()
     }

@@ -61,7 +61,7 @@ import Testing
     Allowed("DatalessDaemon/Lifecycle/HelperProcess.swift", "buffer.baseAddress!", neverEmpty),
     Allowed("DatalessDaemon/Volume/VolumeStore.swift", "$0.baseAddress!", "a terminating zero is in it"),
     Allowed(
-      "DatalessStores/Content/Slab.swift", "precondition((1...Self.classes)",
+      "DatalessStores/Content/SlabAllocator.swift", "precondition((1...Self.classes)",
       "content of 1 byte to 128 KiB comes here, and nothing else: 1 to 32 pages"),
     Allowed("DatalessStores/Support/SystemCall.swift", "baseAddress!", neverEmpty),
     Allowed("DatalessStores/Support/DirectoryReader.swift", "buffer.baseAddress!", neverEmpty),

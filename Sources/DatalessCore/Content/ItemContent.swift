@@ -8,7 +8,7 @@ struct ItemContent {
   struct Cell: BitwiseCopyable, Equatable {
     var state: ContentState
     /// Where a file's content lies, if some of it is there.
-    var reference = ContentReference(rawValue: 0)
+    var reference = ContentID.none
     /// What the store told of the item when it was fetched, as `StoreContent.generation`; 0 if nothing.
     var generation: UInt32 = 0
     /// Whether reads of the content were watched, and no open since has hidden them.
@@ -116,7 +116,7 @@ struct ItemContent {
   // MARK: - Content that comes
 
   /// The content is complete in the content store, or the listing in the namespace.
-  mutating func commit(_ reference: ContentReference, generation: UInt32) {
+  mutating func commit(_ reference: ContentID, generation: UInt32) {
     cell.reference = reference
     cell.generation = generation
   }
@@ -173,7 +173,7 @@ struct ItemContent {
 
   /// Content without a file.
   struct Dropped {
-    let reference: ContentReference
+    let reference: ContentID
     /// Bytes that were there.
     let bytes: Int64
     /// Content that a transfer may still write to: it is removed when the last of them has ended.
@@ -209,7 +209,7 @@ struct ItemContent {
   private mutating func drop() -> Dropped? {
     let (reference, parts, isWhole) = (cell.reference, work.parts, cell.state == .resident)
     cell.state = .dataless
-    cell.reference = ContentReference(rawValue: 0)
+    cell.reference = ContentID.none
     work.parts = nil
     guard isWhole || parts != nil else { return nil }
     return Dropped(

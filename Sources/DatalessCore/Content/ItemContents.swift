@@ -38,7 +38,7 @@ struct ItemContents {
   func isAtWork(on node: NodeIndex) -> Bool { !work.isEmpty && work[node] != nil }
 
   /// The content that has a range of a file that is not resident; nil unless all of the range is there.
-  func local(_ range: Range<Int64>, of node: NodeIndex) -> ContentReference? {
+  func local(_ range: Range<Int64>, of node: NodeIndex) -> ContentID? {
     // Nearly every volume has none.
     guard !work.isEmpty, let parts = work[node]?.parts, parts.ranges.contains(range) else { return nil }
     return parts.reference
@@ -53,7 +53,7 @@ struct ItemContents {
   // MARK: - Content without a file
 
   /// - Returns: What is to be removed now; nil as long as a transfer may write to it.
-  mutating func giveUp(_ dropped: ItemContent.Dropped) -> ContentReference? {
+  mutating func giveUp(_ dropped: ItemContent.Dropped) -> ContentID? {
     guard let content = dropped.writtenTo else { return dropped.reference }
     written[content.id] = content
     return nil

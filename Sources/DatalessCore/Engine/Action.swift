@@ -8,7 +8,7 @@ enum Action {
   case cancelTimer(TimerToken)
   case fetch(AttemptID)
   case cancel(any AttemptJob)
-  case remove(ContentReference, size: Int64)
+  case remove(ContentID)
   /// A file without a name, which may hold content.
   case dispose(NodeID)
   /// A file that has become resident, and a rule that evicts.

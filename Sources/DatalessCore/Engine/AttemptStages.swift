@@ -158,7 +158,7 @@ extension EngineState {
     }
     if !isBusy { attempts.forgetPages(of: attempt.node) }
     guard let dropped, let reference = contents.giveUp(dropped) else { return [] }
-    return [.remove(reference, size: namespace[attempt.node].size)]
+    return [.remove(reference)]
   }
 
   /// Takes one waiter out of its attempt, answering it with `error`; cancels the attempt when it was the last.

@@ -59,11 +59,11 @@ extension Engine {
       }
     case .nothing: completion(.evicted(bytes: 0, wasResident: false))
     case .refused(let error, let kind): refuse(node, error, kind, by, completion)
-    case .file(let reference, let size, let bytes, let path, let newVersion):
+    case .file(let reference, let bytes, let path, let newVersion):
       kernel.invalidateContent(of: node) { [self] isKnown in
         endDrop(of: node)
         if !isKnown { forgetOnceKnown([node]) }
-        blocking.submit { [self] in content.remove(reference, size: size) }
+        blocking.submit { [self] in content.remove(reference) }
         guard let newVersion else { return finishEviction(path, .file, bytes, by, completion) }
         kernel.invalidateDirectory(newVersion.directory, names: { [newVersion.name] }) { [self] in
           finishEviction(path, .file, bytes, by, completion)
@@ -112,10 +112,10 @@ extension Engine {
     case nothing
     case refused(FSError, kind: MaterializationKind)
     /// Find out first whether the content file is mapped past the daemon, as of the last passthrough open.
-    case look(ContentReference, lastOpen: UInt64)
+    case look(ContentID, lastOpen: UInt64)
     /// `newVersion`: the name that leads to another version now.
     case file(
-      ContentReference, size: Int64, bytes: Int64, path: [UInt8], newVersion: (directory: NodeID, name: [UInt8])?)
+      ContentID, bytes: Int64, path: [UInt8], newVersion: (directory: NodeID, name: [UInt8])?)
     case directory(path: [UInt8])
   }
 
@@ -178,7 +178,7 @@ extension EngineState {
       // every other drop behind it. Nobody has it open, so there is none; nobody opens it before the drop is done, so none comes.
       pageDrops.begin(of: node)
       return .file(
-        dropped.reference, size: record.size, bytes: dropped.bytes, path: path,
+        dropped.reference, bytes: dropped.bytes, path: path,
         newVersion: dropped.newer.flatMap { namespace.supersede(position, by: $0) })
     }
     if record.localChildCount > 0 {

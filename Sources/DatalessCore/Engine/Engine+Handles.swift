@@ -9,7 +9,7 @@ public enum OpenAnswer: Sendable {
   case resident
   /// The content is local in a file of its own: the kernel reads that file itself, if the backing can be registered. To be
   /// settled by `confirmPassthrough` or `refusePassthrough`. The handle is `Engine.passthroughHandle`.
-  case passthrough(ContentReference)
+  case passthrough(ContentID)
   /// The profile materializes at open(2): materialize the file, then open it again.
   case needsMaterialization
   /// The file is being evicted: `waitForEviction`, then open it again.
@@ -36,7 +36,8 @@ public enum SeekAnswer: Sendable, Equatable {
 
 /// How a READ is to be answered.
 public enum ReadAnswer: Sendable {
-  case resident(ContentReference, size: Int64)
+  /// - Parameter count: Bytes that are there to be read at the offset, of those that were asked for; 0 at the end of the file.
+  case resident(ContentID, count: Int)
   /// The kernel's own repeat of a read that failed a moment ago.
   case repeatedFailure(FSError)
   case needsMaterialization
@@ -204,8 +205,9 @@ extension Engine {
       guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
       let record = state.namespace[position]
       guard record.kind == .file else { return .failed(.invalidArgument) }
-      guard record.size > 0 else { return .resident(ContentReference(rawValue: 0), size: 0) }
+      guard record.size > 0 else { return .resident(.none, count: 0) }
       let end = min(offset.addingReportingOverflow(length).partialValue, record.size)
+      let count = offset < end ? Int(clamping: end.subtractingReportingOverflow(offset).partialValue) : 0
       func note() {
         if !isDirect, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
         guard handle != 0, offset < end else { return }
@@ -213,11 +215,11 @@ extension Engine {
       }
       if record.state == .resident {
         note()
-        return .resident(record.content, size: record.size)
+        return .resident(record.content, count: count)
       }
       if let reference = state.contents.local(offset..<max(offset, end), of: position) {
         note()
-        return .resident(reference, size: record.size)
+        return .resident(reference, count: count)
       }
       if !isDirect {
         let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
@@ -235,7 +237,7 @@ extension Engine {
   public func seek(_ node: NodeID, from offset: Int64, hole: Bool) -> SeekAnswer {
     enum Step {
       case answer(SeekAnswer)
-      case look(ContentReference, size: Int64)
+      case look(ContentID)
     }
     let step: Step = state.withLock { state in
       guard let position = state.namespace.index(of: node) else {
@@ -244,7 +246,7 @@ extension Engine {
       let record = state.namespace[position]
       let beyond = SeekAnswer.failed(FSError(.noSuchAddressOrDevice, "cannot seek to \(offset)"))
       guard offset >= 0, offset < record.size else { return .answer(beyond) }
-      if record.state == .resident { return .look(record.content, size: record.size) }
+      if record.state == .resident { return .look(record.content) }
       if state.simulation.profile.files.contains(.seek) { return .answer(.needsMaterialization) }
       switch state.simulation.presentation.seek {
       case .data: return .answer(.offset(hole ? record.size : offset))
@@ -253,9 +255,9 @@ extension Engine {
     }
     switch step {
     case .answer(let answer): return answer
-    case .look(let reference, let size):
+    case .look(let reference):
       do throws(FSError) {
-        return .offset(try content.seek(reference, size: size, from: offset, hole: hole))
+        return .offset(try content.seek(reference, from: offset, hole: hole))
       } catch {
         return .failed(error)
       }
@@ -267,13 +269,13 @@ extension Engine {
   /// Reads committed content of a resident file. The caller holds an open handle, which keeps the content from being
   /// evicted. - Throws: EIO.
   public func readContent(
-    _ reference: ContentReference, size: Int64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    _ reference: ContentID, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(FSError) -> Int {
-    try content.read(reference, size: size, into: buffer, at: offset)
+    try content.read(reference, into: buffer, at: offset)
   }
 
   /// A descriptor of a content file for the kernel to read from; the caller closes it. nil when there is none to be had.
-  public func openContentDescriptor(_ reference: ContentReference) -> CInt? {
+  public func openContentDescriptor(_ reference: ContentID) -> CInt? {
     do throws(FSError) {
       return try content.openDescriptor(reference)
     } catch {

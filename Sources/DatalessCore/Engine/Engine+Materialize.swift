@@ -104,7 +104,7 @@ extension Engine {
   ///
   /// - Parameter generation: Of the item that was fetched.
   /// - Returns: False when the attempt was given up meanwhile; the caller then drops the content.
-  func fetched(_ id: AttemptID, reference: ContentReference, generation: UInt32, storeNanoseconds: Int64) -> Bool {
+  func fetched(_ id: AttemptID, reference: ContentID, generation: UInt32, storeNanoseconds: Int64) -> Bool {
     let actions: [Action]? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       state.updateContent(of: attempt.node) { $0.commit(reference, generation: generation) }
@@ -121,7 +121,7 @@ extension Engine {
   func listed(_ id: AttemptID, entries: Int, generation: UInt32, storeNanoseconds: Int64) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
-      state.updateContent(of: attempt.node) { $0.commit(ContentReference(rawValue: 0), generation: generation) }
+      state.updateContent(of: attempt.node) { $0.commit(ContentID.none, generation: generation) }
       let end = AttemptEnd(outcome: .ok, entries: entries, storeNanoseconds: storeNanoseconds)
       return state.finish(attempt, end, timer.now)
     }

@@ -16,15 +16,15 @@ extension Engine {
       guard let isDirectory else { continue }
       if isDirectory {
         dropNames(of: node, from: .start)
-      } else if let (reference, size) = free(node) {
+      } else if let reference = free(node) {
         // A mapping that outlives its handle keeps the unlinked file; pages of the kernel are the old node's own.
-        blocking.submit { [self] in content.remove(reference, size: size) }
+        blocking.submit { [self] in content.remove(reference) }
       }
     }
     giveBackLeftovers()
   }
 
-  private func free(_ node: NodeID) -> (ContentReference, size: Int64)? {
+  private func free(_ node: NodeID) -> ContentID? {
     state.withLock { state in
       guard let index = state.namespace.index(of: node) else { return nil }
       defer { state.namespace.noteForgettable(index) }
@@ -62,7 +62,7 @@ extension Engine {
 
 extension EngineState {
   /// Takes the content from a file without a name that nobody has open; nil when there is nothing to take, or not yet.
-  mutating func free(_ node: NodeIndex, _ now: MonotonicTime) -> (ContentReference, size: Int64)? {
+  mutating func free(_ node: NodeIndex, _ now: MonotonicTime) -> ContentID? {
     let record = namespace[node]
     guard record.isOrphan, record.kind == .file, record.isLocal, handles.count(of: node) == 0,
       !content(of: node).isBusy
@@ -74,6 +74,6 @@ extension EngineState {
         Event.EvictionRecord(
           path: namespace.path(of: node), kind: .file, bytes: dropped.bytes, errno: nil, by: "source", time: now)))
     // Written to: the last transfer removes it.
-    return contents.giveUp(dropped).map { ($0, record.size) }
+    return contents.giveUp(dropped)
   }
 }

@@ -69,7 +69,7 @@ public final class Engine: Sendable {
       case .cancelTimer(let token): timer.cancel(token)
       case .fetch(let attempt): startFetch(attempt, onCaller: mayFetch)
       case .cancel(let job): job.cancel()
-      case .remove(let reference, let size): blocking.submit { [content] in content.remove(reference, size: size) }
+      case .remove(let id): blocking.submit { [content] in content.remove(id) }
       case .dispose(let node): dispose([node])
       case .planEviction(let node): planEviction(node)
       case .end(let ending): finishEnding(ending)

@@ -10,7 +10,7 @@ struct RangedContent {
   static let unit: Int64 = 4096
 
   let id: UInt64
-  let reference: ContentReference
+  let reference: ContentID
   let size: Int64
   var ranges = ByteRangeSet()
   /// Transfers that may write.
@@ -27,7 +27,7 @@ struct RangedContent {
 struct TransferLease {
   let id: UInt64
   let node: NodeIndex
-  let reference: ContentReference
+  let reference: ContentID
 }
 
 extension Engine {
@@ -66,7 +66,7 @@ extension Engine {
   ///   - made: Room for the content, if the file had none; it becomes the file's, unless another transfer came first.
   ///   - generation: Of the item that it is fetched from.
   /// - Returns: nil when the attempt has ended, or when there is no content yet and `made` is nil.
-  func leaseContent(_ id: AttemptID, made: ContentReference?, generation: UInt32 = 0) -> TransferLease? {
+  func leaseContent(_ id: AttemptID, made: ContentID?, generation: UInt32 = 0) -> TransferLease? {
     state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       let number = state.contents.makeNumber()
@@ -118,7 +118,7 @@ extension Engine {
   func endTransfer(_ lease: TransferLease) {
     let actions: [Action] = state.withLock { state in
       if state.updateContent(of: lease.node, { $0.endTransfer(in: lease.id) }) { return [] }
-      return state.contents.endTransfer(in: lease.id).map { [.remove($0.reference, size: $0.size)] } ?? []
+      return state.contents.endTransfer(in: lease.id).map { [.remove($0.reference)] } ?? []
     }
     perform(actions)
   }

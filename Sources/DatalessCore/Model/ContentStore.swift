@@ -1,16 +1,21 @@
-/// Where one file's content lies in a content store; opaque outside it. Eight bytes, kept in the namespace's record.
-public struct ContentReference: Sendable, Hashable, BitwiseCopyable {
+/// Names one file's content in a content store; opaque outside it, never given twice while the store is open. Eight
+/// bytes, kept in the namespace's record.
+public struct ContentID: Sendable, Hashable, BitwiseCopyable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
+  /// No content. No store gives it.
+  public static let none = ContentID(rawValue: 0)
 }
 
 /// Local content of resident files.
 ///
-/// What is said to be of the blocking I/O lane is also called by request threads that do a short fetch themselves, if the
-/// store is prompt (`Engine.materialize`).
+/// What is said to be of the blocking I/O lane is also called by request threads that do a short fetch themselves, if
+/// the store is prompt (`Engine.materialize`).
 ///
-/// Content becomes visible only by `ContentWriter.commit()`: what a reference names is complete by construction, also
-/// after SIGKILL.
+/// Content has one of three beginnings. `makeWriter` is for what is fetched whole: it becomes visible by
+/// `ContentWriter.commit()`, so that what an id names is complete by construction, also after SIGKILL. `makeRanged` is
+/// for what is fetched in ranges: the caller knows which of it may be read. `makeWritable` is for what a program
+/// writes: it has a file of its own from its first byte on, and only it can be resized.
 public protocol ContentStore: Sendable {
   /// As `BackingStore.isFastLocal`.
   var isFastLocal: Bool { get }
@@ -20,45 +25,67 @@ public protocol ContentStore: Sendable {
   /// - Throws: ENOSPC or EDQUOT (no room), EIO.
   func makeWriter(size: Int64) throws(FSError) -> any ContentWriter
 
-  /// Reads committed content; fewer bytes only at the end of the content. Any lane: local disk, no store, no lock held long.
+  /// Makes room for content of `size` bytes (at least 1) that comes in ranges; it reads as zeros until they are
+  /// written. Blocking I/O lane. What of it may be read is for the caller to know.
   ///
-  /// - Parameter size: The size that was given to `makeWriter`.
+  /// - Throws: ENOSPC or EDQUOT (no room), EMFILE, EIO.
+  func makeRanged(size: Int64) throws(FSError) -> ContentID
+
+  /// Makes content that may be written and resized, in a file of its own, whatever its size. Blocking I/O lane.
+  ///
+  /// - Parameters:
+  ///   - size: In bytes, 0 or more.
+  ///   - original: Content whose bytes it begins with, as far as both reach; it stays as it is.
+  /// - Throws: ENOSPC or EDQUOT (no room), EFBIG, EMFILE, EIO; then nothing was made.
+  func makeWritable(size: Int64, copying original: ContentID?) throws(FSError) -> ContentID
+
+  /// Writes parts of what `makeRanged` or `makeWritable` made. Several may at once; of ranged content, as long as they
+  /// write the same bytes. Blocking I/O lane.
+  ///
+  /// - Throws: EMFILE, EIO.
+  func rangeWriter(_ id: ContentID) throws(FSError) -> any RangeWriter
+
+  /// The size of content, in bytes. Any lane. - Throws: EIO (there is no such content).
+  func size(of id: ContentID) throws(FSError) -> Int64
+
+  /// Reads content; fewer bytes only at its end. Any lane: local disk, no store, no lock held long. - Throws: EIO,
+  /// EMFILE.
   func read(
-    _ reference: ContentReference, size: Int64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    _ id: ContentID, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(FSError) -> Int
 
-  /// SEEK_DATA (`hole` false) or SEEK_HOLE on committed content; ENXIO when there is no further data.
-  func seek(_ reference: ContentReference, size: Int64, from offset: Int64, hole: Bool) throws(FSError) -> Int64
+  /// SEEK_DATA (`hole` false) or SEEK_HOLE on content; ENXIO when there is no further data.
+  func seek(_ id: ContentID, from offset: Int64, hole: Bool) throws(FSError) -> Int64
+
+  /// Cuts writable content off, or lets it grow by a hole. Blocking I/O lane.
+  ///
+  /// - Throws: EINVAL (not made by `makeWritable`, or a size below 0), EFBIG, EIO; the size is the old one then.
+  func resize(_ id: ContentID, to size: Int64) throws(FSError)
+
+  /// Has the content, and its name in the store, on the disk before it returns. Blocking I/O lane; may take long.
+  ///
+  /// - Throws: EIO, ENOSPC, EDQUOT: what was written since the last `sync` may be lost, whatever a later one says.
+  func sync(_ id: ContentID) throws(FSError)
 
   /// Whether the content lies in a file that holds nothing else, as passthrough needs it. Any lane, at once.
-  func hasOwnFile(_ reference: ContentReference) -> Bool
+  func hasOwnFile(_ id: ContentID) -> Bool
 
-  /// Whether a process still maps or reads the content's own file past the daemon, which no request tells. Blocking I/O lane.
+  /// Whether a process still maps or reads the content's own file past the daemon, which no request tells. Blocking I/O
+  /// lane.
   ///
   /// Passthrough only: RELEASE comes at close(2) while a mapping lives on. Asked when no handle is open.
-  func isUsedElsewhere(_ reference: ContentReference) -> Bool
+  func isUsedElsewhere(_ id: ContentID) -> Bool
 
   /// A descriptor of a content file that holds exactly this content, for passthrough; nil if it lies in a slab.
   ///
   /// The caller closes it.
-  func openDescriptor(_ reference: ContentReference) throws(FSError) -> CInt?
+  func openDescriptor(_ id: ContentID) throws(FSError) -> CInt?
 
-  /// Gives back the space of committed content that no reader can reach any more. Blocking I/O lane. Never fails:
-  /// what cannot be freed now is freed with the store.
-  func remove(_ reference: ContentReference, size: Int64)
+  /// Gives back the space of content that no reader can reach any more. Blocking I/O lane. Never fails: what cannot be
+  /// freed now is freed with the store. Of an id that names nothing, nothing happens.
+  func remove(_ id: ContentID)
 
-  /// Makes room for content of `size` bytes (at least 1) that comes in ranges; it reads as zeros until they are written. Blocking
-  /// I/O lane. What of it may be read is for the caller to know.
-  ///
-  /// - Throws: ENOSPC or EDQUOT (no room), EMFILE, EIO.
-  func makeRanged(size: Int64) throws(FSError) -> ContentReference
-
-  /// Writes ranges of what `makeRanged` made. Several may at once, as long as they write the same bytes. Blocking I/O lane.
-  ///
-  /// - Throws: EMFILE, EIO.
-  func rangeWriter(_ reference: ContentReference, size: Int64) throws(FSError) -> any RangeWriter
-
-  /// Bytes allocated on disk for committed content.
+  /// Bytes allocated on disk for content.
   var allocatedBytes: Int64 { get }
 }
 
@@ -79,16 +106,18 @@ public protocol ContentWriter: AnyObject, Sendable {
   /// - Returns: False where the file systems cannot; then nothing was written.
   func clone(from descriptor: CInt) -> Bool
 
-  /// Makes the content readable under the returned reference. - Throws: ENOSPC, EIO; the content is discarded then.
-  func commit() throws(FSError) -> ContentReference
+  /// Makes the content readable under the returned id. - Throws: ENOSPC, EIO; the content is discarded then.
+  func commit() throws(FSError) -> ContentID
 
   /// Drops what was written. Never fails.
   func discard()
 }
 
-/// Writes ranges of content. Used by one thread at a time, on the blocking I/O lane.
+/// Writes parts of content. Used by one thread at a time, on the blocking I/O lane.
 public protocol RangeWriter: AnyObject, Sendable {
-  /// Writes bytes at an offset. - Throws: ENOSPC, EDQUOT, EIO; what was there before stays.
+  /// Writes bytes at an offset, within the content's size.
+  ///
+  /// - Throws: EINVAL (beyond the end), ENOSPC, EDQUOT, EIO; what was there before stays.
   func write(_ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(FSError)
 
   /// Nothing more will be written. Called once; never fails.

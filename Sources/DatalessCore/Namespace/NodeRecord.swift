@@ -20,7 +20,7 @@ struct NodeRecord: BitwiseCopyable {
   var blocks: Int64
   /// As `ItemAttributes.birth`.
   var birth: UInt64
-  /// A resident file: its `ContentReference`. A device: st_rdev. A directory: the names of its first and its last child.
+  /// A resident file: its `ContentID`. A device: st_rdev. A directory: the names of its first and its last child.
   var payload: UInt64
   var modificationNanoseconds: UInt32
   var changeNanoseconds: UInt32
@@ -119,7 +119,7 @@ struct NodeRecord: BitwiseCopyable {
   var isListed: Bool { kind == .directory && state == .resident }
 
   /// Where a resident or partly resident file's content lies.
-  var content: ContentReference { ContentReference(rawValue: kind == .file ? payload : 0) }
+  var content: ContentID { ContentID(rawValue: kind == .file ? payload : 0) }
 
   /// What `ItemContent` keeps here.
   var contentCell: ItemContent.Cell {

@@ -1,5 +1,6 @@
-/// What a fetch is to do next, in which order and in which portions. A plan does nothing itself: who carries it out asks for a
-/// step, does it, and says what it found. So one plan serves stores whose calls block and stores whose calls wait.
+/// What a fetch is to do next, in which order and in which portions. A plan does nothing itself: who carries it out
+/// asks for a step, does it, and says what it found. So one plan serves stores whose calls block and stores whose calls
+/// wait.
 protocol FetchPlan: Sendable {
   /// What is done beside the store: in the content store and in the engine.
   associatedtype LocalStep: Sendable
@@ -90,7 +91,8 @@ struct LaneShare {
 }
 
 extension Range<Int64> {
-  /// The first bytes of it, at most so many. As lengths: a file may end where a sum would be more than an offset can be.
+  /// The first bytes of it, at most so many. As lengths: a file may end where a sum would be more than an offset can
+  /// be.
   func prefix(_ most: Int64) -> Range<Int64> {
     lowerBound..<lowerBound + Swift.min(upperBound - lowerBound, most)
   }

@@ -2,7 +2,8 @@ internal import SystemPackage
 
 /// The fetch of all of a file's content: open and check, copy run by run, check again, commit.
 ///
-/// Whatever goes wrong, what was written is discarded before the attempt fails: content is committed only when complete.
+/// Whatever goes wrong, what was written is discarded before the attempt fails: content is committed only when
+/// complete.
 struct FileFetch: Fetch {
   var plan: FileFetchPlan
   private let engine: Engine
@@ -10,7 +11,7 @@ struct FileFetch: Fetch {
   private let item: StoreBinding
   private let fault: Decision.Part<Fault>?
   private var writer: (any ContentWriter)?
-  private var committed: ContentReference?
+  private var committed: ContentID?
 
   init(engine: Engine, attempt: AttemptID, item: StoreBinding, fault: Decision.Part<Fault>?) {
     self.engine = engine
@@ -49,7 +50,7 @@ struct FileFetch: Fetch {
       return
     }
     writer?.discard()
-    if let committed { engine.content.remove(committed, size: item.version.size) }
+    if let committed { engine.content.remove(committed) }
     switch end {
     case .complete, .gone: break
     case .failed(let error): engine.failed(attempt, error, storeNanoseconds: storeNanoseconds)
@@ -114,7 +115,8 @@ struct FileFetchPlan: FetchPlan {
       switch stage {
       case .line:
         stage = .open
-        // Before anything is opened: thousands of fetches may wait for the line, each of them would hold two descriptors.
+        // Before anything is opened: thousands of fetches may wait for the line, each of them would hold two
+        // descriptors.
         if let chunk { return carry(min(size, chunk)) }
       case .open:
         stage = .makeRoom

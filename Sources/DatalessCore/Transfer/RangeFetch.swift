@@ -1,8 +1,8 @@
 internal import DequeModule
 internal import SystemPackage
 
-/// The fetch of ranges of a file (`Hydration.progressive` and `.partial`). Each piece is read, then the source is checked to be
-/// the listed version still, then the piece is written, and only then told.
+/// The fetch of ranges of a file (`Hydration.progressive` and `.partial`). Each piece is read, then the source is
+/// checked to be the listed version still, then the piece is written, and only then told.
 ///
 /// Whatever goes wrong, what has been told stays: it is complete in itself and of the listed version.
 struct RangeFetch: Fetch {
@@ -41,15 +41,14 @@ struct RangeFetch: Fetch {
   /// Writes to the file's content, which is made when the first bytes are there; nil when the attempt has ended.
   private mutating func writer(_ generation: UInt32) throws(FSError) -> (any RangeWriter)? {
     if let writer { return writer }
-    let size = item.version.size
     if lease == nil { lease = engine.leaseContent(attempt, made: nil) }
     if lease == nil {
-      let made = try engine.content.makeRanged(size: size)
+      let made = try engine.content.makeRanged(size: item.version.size)
       lease = engine.leaseContent(attempt, made: made, generation: generation)
-      if lease?.reference != made { engine.content.remove(made, size: size) }
+      if lease?.reference != made { engine.content.remove(made) }
     }
     guard let lease else { return nil }
-    let writer = try engine.content.rangeWriter(lease.reference, size: size)
+    let writer = try engine.content.rangeWriter(lease.reference)
     self.writer = writer
     return writer
   }

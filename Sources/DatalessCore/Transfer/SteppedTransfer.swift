@@ -6,7 +6,8 @@ protocol TransferWork: Sendable {
   /// Goes on until there is a reason to stop. May block.
   mutating func advance(_ turn: some TransferTurn) throws(FSError) -> TransferPause
 
-  /// `advance` has thrown EMFILE or ENFILE. - Returns: Whether it can be called again, and holds no descriptor until then.
+  /// `advance` has thrown EMFILE or ENFILE. - Returns: Whether it can be called again, and holds no descriptor until
+  /// then.
   mutating func tryAgain() -> Bool
 
   /// Gives back what it holds, and tells the engine. Called once, and nothing after it.
@@ -38,8 +39,8 @@ enum TransferEnd {
   case failed(FSError)
 }
 
-/// The transfer of one file's content, in steps on the blocking lane. Between steps the lane is free for others, the simulated line
-/// carries what comes next, and a cancelled transfer ends.
+/// The transfer of one file's content, in steps on the blocking lane. Between steps the lane is free for others, the
+/// simulated line carries what comes next, and a cancelled transfer ends.
 final class SteppedTransfer<Work: TransferWork>: AttemptJob, TransferTurn {
   private let engine: Engine
   private let paced: PacedStep

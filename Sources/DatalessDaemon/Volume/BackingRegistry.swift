@@ -27,7 +27,7 @@ final class BackingRegistry: Sendable {
   }
 
   /// The backing for one more open of a node; nil when it cannot be had, and the open must be a cached one.
-  func acquire(_ node: NodeID, engine: Engine, reference: ContentReference) -> BackingID? {
+  func acquire(_ node: NodeID, engine: Engine, reference: ContentID) -> BackingID? {
     if let known = join(node, nil) { return known }
     guard let session = session.withLock({ $0 }), let made = register(session, engine: engine, reference: reference)
     else { return nil }
@@ -58,7 +58,7 @@ final class BackingRegistry: Sendable {
     if let last { try? session.withLock { $0 }?.unregisterBacking(last) }
   }
 
-  private func register(_ session: FuseSession, engine: Engine, reference: ContentReference) -> BackingID? {
+  private func register(_ session: FuseSession, engine: Engine, reference: ContentID) -> BackingID? {
     guard let raw = engine.openContentDescriptor(reference) else { return nil }
     let file = FileDescriptor(rawValue: raw)
     // The kernel holds the file by itself.

@@ -65,7 +65,7 @@ extension FilesystemAdapter {
   }
 
   /// Hands reads of a resident file over to the kernel, or falls back to the page cache where it does not take them.
-  private func openPassthrough(_ node: FuseNode, reference: ContentReference, reply: consuming OpenReply) {
+  private func openPassthrough(_ node: FuseNode, reference: ContentID, reply: consuming OpenReply) {
     guard let backing = backing(node, reference) else { return openThroughCache(node, reply) }
     let handle = FuseHandle(rawValue: Engine.passthroughHandle)
     if !reply.opened(handle, options: [.keepCache, .noFlush], backing: backing) {
@@ -77,7 +77,7 @@ extension FilesystemAdapter {
   /// The backing for an open that the engine has decided for passthrough; nil when it is a cached one after all.
   ///
   /// All opens of a file that are answered at the same time must agree: of two registrations one may fail.
-  private func backing(_ node: FuseNode, _ reference: ContentReference) -> BackingID? {
+  private func backing(_ node: FuseNode, _ reference: ContentID) -> BackingID? {
     while true {
       if let backing = backings.acquire(NodeID(node), engine: engine, reference: reference) {
         if engine.confirmPassthrough(NodeID(node)) { return backing }
@@ -137,26 +137,25 @@ extension FilesystemAdapter {
     case .needsMaterialization: return reply
     case .failed(let errno): reply.fail(errno)
     case .repeatedFailure(let error): reply.fail(error.errno)
-    case .resident(let reference, let size): send(reply, request: request, reference: reference, size: size)
+    case .resident(let content, let count): send(reply, from: content, at: request.offset, count: count)
     }
     return nil
   }
 
   private func send(
-    _ reply: consuming DataReply, request: ReadRequest, reference: ContentReference, size: Int64
+    _ reply: consuming DataReply, from content: ContentID, at offset: Int64, count: Int
   ) {
-    guard request.offset < size else {
+    guard count > 0 else {
       reply.endOfFile()
       return
     }
-    let wanted = min(request.size, Int(min(size - request.offset, Int64(Int.max))))
-    guard let buffer = ReadBuffer.current(size: wanted) else {
+    guard let buffer = ReadBuffer.current(size: count) else {
       reply.fail(.noMemory)
       return
     }
     let result: Result<Int, FSError>
     do throws(FSError) {
-      result = .success(try engine.readContent(reference, size: size, into: buffer, at: request.offset))
+      result = .success(try engine.readContent(content, into: buffer, at: offset))
     } catch {
       result = .failure(error)
     }

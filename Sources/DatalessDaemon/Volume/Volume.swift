@@ -14,7 +14,7 @@ final class Volume: VolumeRunning {
   let log: EventLog
   let processes: ProcessTable
   let store: VolumeStore
-  let content: SessionContentStore
+  let content: DiskContentStore
   let engine: Engine
   let scenario: LiveScenario
   let adapter: FilesystemAdapter
@@ -45,7 +45,8 @@ final class Volume: VolumeRunning {
     // After our own directories are there: where they lie in SOURCE, they are left out by what they are, not by name.
     store = try VolumeStore(configuration)
     let statistics = try store.statistics()
-    content = try SessionContentStore(in: cacheDirectory)
+    content = try DiskContentStore(
+      in: cacheDirectory.descriptor, path: cacheDirectory.path, lifetime: .session)
     processes = ProcessTable(capture: CaptureLane(), sink: log, policy: configuration.argumentPolicy)
     kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
     var start = EngineConfiguration()

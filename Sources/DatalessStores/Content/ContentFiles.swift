@@ -11,16 +11,17 @@ internal import SystemPackage
 final class ContentFiles: Sendable {
   /// One open content file, closed with its last user.
   final class Handle: Sendable {
-    let number: UInt32
+    let number: UInt64
     let descriptor: OwnedDescriptor
 
-    init(number: UInt32, descriptor: consuming OwnedDescriptor) {
+    init(number: UInt64, descriptor: consuming OwnedDescriptor) {
       self.number = number
       self.descriptor = descriptor
     }
   }
 
   private let directory: CInt
+  let records = FileRecords()
   private let table: Mutex<[Handle?]>
   private let places: Int
 
@@ -40,11 +41,11 @@ final class ContentFiles: Sendable {
 
   var openDescriptors: Int { table.withLock { table in table.count { $0 != nil } } }
 
-  static func name(_ number: UInt32) -> String { "\(number)" }
-  static func partName(_ number: UInt32) -> String { "\(number).part" }
+  static func name(_ number: UInt64) -> String { "\(number)" }
+  static func partName(_ number: UInt64) -> String { "\(number).part" }
 
   /// Creates the unfinished file of a number.
-  func create(_ number: UInt32) throws(Errno) -> OwnedDescriptor {
+  func create(_ number: UInt64) throws(Errno) -> OwnedDescriptor {
     let flags = O_RDWR | O_CREAT | O_EXCL | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW
     return try open(Self.partName(number), flags)
   }
@@ -56,9 +57,9 @@ final class ContentFiles: Sendable {
     keep(handle)
   }
 
-  func discard(_ number: UInt32) { unlinkat(directory, Self.partName(number), 0) }
+  func discard(_ number: UInt64) { unlinkat(directory, Self.partName(number), 0) }
 
-  func remove(_ number: UInt32) {
+  func remove(_ number: UInt64) {
     let removed = take(number)
     // Dropped here, outside the lock: closing the last descriptor of an unlinked file frees its blocks.
     unlinkat(directory, Self.name(number), 0)
@@ -66,14 +67,14 @@ final class ContentFiles: Sendable {
   }
 
   /// Closes the descriptor that is kept for readers, if there is one.
-  func forget(_ number: UInt32) { _ = take(number) }
+  func forget(_ number: UInt64) { _ = take(number) }
 
-  private func take(_ number: UInt32) -> Handle? {
+  private func take(_ number: UInt64) -> Handle? {
     exchange(at: place(number), for: nil, ifNumber: number)
   }
 
   /// An open descriptor for reading, shared with other readers.
-  func handle(_ number: UInt32) throws(Errno) -> Handle {
+  func handle(_ number: UInt64) throws(Errno) -> Handle {
     let place = place(number)
     if let open = table.withLock({ $0[place] }), open.number == number { return open }
     let handle = Handle(number: number, descriptor: try openForReading(number))
@@ -82,12 +83,12 @@ final class ContentFiles: Sendable {
   }
 
   /// A descriptor for a transfer into a file that has its name already.
-  func openForWriting(_ number: UInt32) throws(Errno) -> OwnedDescriptor {
-    try open(Self.name(number), O_WRONLY | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
+  func openForWriting(_ number: UInt64) throws(Errno) -> OwnedDescriptor {
+    try open(Self.name(number), O_RDWR | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
   }
 
   /// A descriptor of its own for the caller.
-  func openForReading(_ number: UInt32) throws(Errno) -> OwnedDescriptor {
+  func openForReading(_ number: UInt64) throws(Errno) -> OwnedDescriptor {
     do throws(Errno) {
       return try open(Self.name(number), O_RDONLY | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
     } catch {
@@ -107,7 +108,7 @@ final class ContentFiles: Sendable {
     OwnedDescriptor(CInt(try SystemCall.check(clinux_openat(directory, name, flags, 0o600))))
   }
 
-  private func place(_ number: UInt32) -> Int { Int(number) % places }
+  private func place(_ number: UInt64) -> Int { Int(number % UInt64(places)) }
 
   private func keep(_ handle: Handle) {
     // The file that had the place is closed here, after unlocking, unless a reader still uses it.
@@ -117,7 +118,7 @@ final class ContentFiles: Sendable {
   /// Puts another handle, or none, in a place and returns what was there.
   ///
   /// - Parameter number: If given, the place is left alone unless that file has it.
-  private func exchange(at place: Int, for new: Handle?, ifNumber number: UInt32?) -> Handle? {
+  private func exchange(at place: Int, for new: Handle?, ifNumber number: UInt64?) -> Handle? {
     table.withLock { table in
       if let number, table[place]?.number != number { return nil }
       defer { table[place] = new }

@@ -15,13 +15,13 @@ final class FileWriter: ContentWriter {
   /// times cp's time of it.
   private static let bufferSize = 256 << 10
 
-  private let store: SessionContentStore
+  private let store: DiskContentStore
   private let handle: ContentFiles.Handle
   private let size: Int64
   /// Set when the file was committed or removed; every later call but `discard` fails.
   private let isEnded = Atomic<Bool>(false)
 
-  init(_ store: SessionContentStore, number: UInt32, size: Int64) throws(Errno) {
+  init(_ store: DiskContentStore, number: UInt64, size: Int64) throws(Errno) {
     self.store = store
     self.size = size
     handle = ContentFiles.Handle(number: number, descriptor: try store.files.create(number))
@@ -72,17 +72,18 @@ final class FileWriter: ContentWriter {
     return false
   }
 
-  func commit() throws(FSError) -> ContentReference {
+  func commit() throws(FSError) -> ContentID {
     do throws(Errno) {
       guard !isEnded.load(ordering: .relaxed) else { throw .invalidArgument }
       let status = try FileStatus(of: descriptor)
       guard status.size == size else { throw .ioError }
       // Units of 512 bytes, to pages.
-      let pages = UInt32(clamping: min((status.blocks + 7) / 8, 0x7fff_ffff))
+      let pages = (status.blocks + 7) / 8
       try store.files.commit(handle)
       isEnded.store(true, ordering: .relaxed)
+      store.files.records.add(handle.number, FileRecords.Record(size: size, pages: pages))
       store.countAllocated(pages: Int(pages))
-      return ContentLocation.file(number: handle.number, pages: pages).reference
+      return ContentLocation.file(handle.number).id
     } catch {
       throw fail(error)
     }

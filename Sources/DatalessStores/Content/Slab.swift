@@ -6,39 +6,143 @@ internal import SystemPackage
 /// One sparse file that holds the content of many small files, read and written through one descriptor at absolute
 /// offsets.
 ///
-/// A slot that is handed out reads as zeros: it was never written, or a hole was punched into it, or it was zeroed.
+/// A slot that is handed out reads as zeros: it was never written, or a hole was punched into it, or it was zeroed. In
+/// a store that is kept, the slab's table lies beside it, `slab-<number>.table`: an entry is written after its content,
+/// and before its slot is emptied.
 final class Slab: Sendable {
   /// 16 GiB of addresses: below the largest file of every file system in use but FAT.
   static let defaultCapacity: UInt32 = 1 << 22
 
+  private struct Slots {
+    var allocator: SlabAllocator
+    var table: SlotTable
+  }
+
   let number: UInt16
   let descriptor: OwnedDescriptor
-  private let allocator: Mutex<SlabAllocator>
+  /// An object, as a descriptor with one owner cannot be looked at where it may be absent.
+  private final class TableFile: Sendable {
+    let descriptor: OwnedDescriptor
+    init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+  }
 
-  /// Creates `slab-<number>` in the directory.
-  init(number: UInt16, in directory: CInt, capacity: UInt32 = defaultCapacity) throws(Errno) {
+  private let tableFile: TableFile?
+  private let slots: Mutex<Slots>
+  private let isNameSynced = Atomic<Bool>(false)
+
+  /// Creates `slab-<number>` in the directory, and its table if the store is kept.
+  init(number: UInt16, in directory: CInt, capacity: UInt32, isKept: Bool) throws(Errno) {
     self.number = number
-    let flags = O_RDWR | O_CREAT | O_EXCL | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW
-    let opened = OwnedDescriptor(
-      CInt(try SystemCall.check(clinux_openat(directory, "slab-\(number)", flags, 0o600))))
+    descriptor = try Self.create("slab-\(number)", in: directory)
     // The size is fixed for good, so that a read of a slot's unwritten tail sees zeros, not the end of the file.
-    if ftruncate(opened.raw, Int(capacity) * Int(ContentLocation.pageSize)) != 0 { throw Errno(rawValue: errno) }
-    descriptor = opened
-    allocator = Mutex(SlabAllocator(capacity: capacity))
+    if ftruncate(descriptor.raw, Int(capacity) * Int(ContentLocation.pageSize)) != 0 { throw Errno(rawValue: errno) }
+    tableFile = isKept ? TableFile(try Self.create("slab-\(number).table", in: directory)) : nil
+    slots = Mutex(Slots(allocator: SlabAllocator(capacity: capacity), table: SlotTable()))
+  }
+
+  /// Takes over a slab of an earlier run.
+  init(number: UInt16, descriptor: consuming OwnedDescriptor, table: consuming OwnedDescriptor, _ found: FoundSlots) {
+    self.number = number
+    self.descriptor = descriptor
+    tableFile = TableFile(table)
+    var allocator = found.allocator
+    // Content that was never finished may lie behind the last slot, too.
+    let end = Int64(allocator.end) * ContentLocation.pageSize
+    let rest = Int64(allocator.capacity) * ContentLocation.pageSize - end
+    let mode = CLINUX_FALLOC_FL_PUNCH_HOLE | CLINUX_FALLOC_FL_KEEP_SIZE
+    if rest > 0, clinux_fallocate(self.descriptor.raw, mode, end, rest) < 0 { allocator.skip(to: allocator.capacity) }
+    slots = Mutex(Slots(allocator: allocator, table: found.table))
+  }
+
+  private static func create(_ name: String, in directory: CInt) throws(Errno) -> OwnedDescriptor {
+    let flags = O_RDWR | O_CREAT | O_EXCL | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW
+    return OwnedDescriptor(CInt(try SystemCall.check(clinux_openat(directory, name, flags, 0o600))))
   }
 
   /// The first page of a free slot; nil if the slab is full.
-  func allocate(_ pages: Int) -> UInt32? { allocator.withLock { $0.allocate(pages) } }
+  func allocate(_ pages: Int) -> UInt32? {
+    while let slot = slots.withLock({ $0.allocator.allocate(pages) }) {
+      // Left by an earlier run, which may have been writing to it. One that cannot be emptied is not used.
+      if slot.isEmpty || empty(slot.page, pages) { return slot.page }
+    }
+    return nil
+  }
+
+  /// A slot holds content from now on. - Returns: How often it was used before.
+  func commit(_ page: UInt32, size: Int64) throws(Errno) -> UInt16 {
+    let entry = slots.withLock { $0.table.commit(page, size: size) }
+    try write(entry, page)
+    return entry.use
+  }
+
+  /// The size of content; nil if it is gone, or never was.
+  func size(_ page: UInt32, use: UInt16) -> Int64? { slots.withLock { $0.table.size(page, use: use) } }
+
+  /// Gives back the slot of content, and its disk space. Blocking I/O lane.
+  ///
+  /// - Returns: Its pages; nil if there is no such content.
+  func remove(_ page: UInt32, use: UInt16) -> Int? {
+    guard let (entry, isUsable) = slots.withLock({ $0.table.remove(page, use: use) }) else { return nil }
+    // Not written: found again at the next start, as content that nobody knows.
+    try? write(entry, page)
+    if isUsable { free(page, entry.pages) } else { _ = empty(page, entry.pages) }
+    return entry.pages
+  }
 
   /// Gives back a slot and its disk space. Blocking I/O lane.
   ///
   /// A slot that can neither be punched nor zeroed is not used again: its old bytes must not become another file's.
   func free(_ page: UInt32, _ pages: Int) {
+    if !empty(page, pages) { return }
+    slots.withLock { $0.allocator.free(page, pages) }
+  }
+
+  /// Calls with each content: its first page, use and size. A piece of the table under each hold of its lock.
+  func forEach(_ body: (UInt32, UInt16, Int64) -> Void) {
+    var next: UInt32 = 0
+    var isDone = false
+    while !isDone {
+      let found = slots.withLock { slots in
+        var found: [(UInt32, UInt16, Int64)] = []
+        let end = min(slots.allocator.end, next + min(4096, slots.allocator.end - next))
+        for page in next..<end where slots.table[page].isLive {
+          found.append((page, slots.table[page].use, slots.table[page].size))
+        }
+        next = end
+        isDone = end == slots.allocator.end
+        return found
+      }
+      for (page, use, size) in found { body(page, use, size) }
+    }
+  }
+
+  /// Has the content of all slots on the disk. - Parameter directory: The store's, which has the slab's name.
+  func sync(_ directory: CInt) throws(Errno) {
+    try SystemCall.syncData(descriptor.raw)
+    if let tableFile { try SystemCall.syncData(tableFile.descriptor.raw) }
+    guard !isNameSynced.load(ordering: .relaxed) else { return }
+    try SystemCall.sync(directory)
+    isNameSynced.store(true, ordering: .relaxed)
+  }
+
+  private func write(_ entry: SlotTable.Entry, _ page: UInt32) throws(Errno) {
+    guard let tableFile else { return }
+    let outcome: Result<Void, Errno> = withUnsafeBytes(of: entry.rawValue.littleEndian) { bytes in
+      do throws(Errno) {
+        return .success(try SystemCall.write(tableFile.descriptor.raw, bytes, at: Int64(page) * 4))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try outcome.get()
+  }
+
+  /// Lets a slot read as zeros, and gives its disk space back where the file system can.
+  private func empty(_ page: UInt32, _ pages: Int) -> Bool {
     let offset = Int64(page) * ContentLocation.pageSize
     let length = Int64(pages) * ContentLocation.pageSize
     let mode = CLINUX_FALLOC_FL_PUNCH_HOLE | CLINUX_FALLOC_FL_KEEP_SIZE
-    if clinux_fallocate(descriptor.raw, mode, offset, length) < 0, !zero(offset, length) { return }
-    allocator.withLock { $0.free(page, pages) }
+    return clinux_fallocate(descriptor.raw, mode, offset, length) >= 0 || zero(offset, length)
   }
 
   private func zero(_ offset: Int64, _ length: Int64) -> Bool {
@@ -54,34 +158,4 @@ final class Slab: Sendable {
       }
     }
   }
-}
-
-/// Which slots of one slab are free. A pure value: it knows no file.
-///
-/// Slots are runs of 1...32 pages. A freed slot is used again for content of the same number of pages, newest first;
-/// otherwise a slot is cut from the end. A hole is punched into a freed slot, so that unused room in the slab costs no
-/// disk, only addresses, of which there are enough: a full slab is followed by another one.
-struct SlabAllocator {
-  static let classes = 32
-
-  /// Pages in all.
-  let capacity: UInt32
-  private var end: UInt32 = 0
-  private var freeSlots: [[UInt32]] = Array(repeating: [], count: classes + 1)
-
-  init(capacity: UInt32) { self.capacity = capacity }
-
-  /// Takes a slot of `pages` pages, 1...32.
-  ///
-  /// - Returns: Its first page; nil if the slab is full.
-  mutating func allocate(_ pages: Int) -> UInt32? {
-    precondition((1...Self.classes).contains(pages), "a slot has 1 to 32 pages")
-    if let page = freeSlots[pages].popLast() { return page }
-    guard capacity - end >= UInt32(pages) else { return nil }
-    defer { end += UInt32(pages) }
-    return end
-  }
-
-  /// Gives a slot back.
-  mutating func free(_ page: UInt32, _ pages: Int) { freeSlots[pages].append(page) }
 }

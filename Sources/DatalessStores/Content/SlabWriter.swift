@@ -4,14 +4,14 @@ internal import SystemPackage
 
 /// Writes content of up to 128 KiB into a slot of a slab.
 final class SlabWriter: ContentWriter {
-  private let store: SessionContentStore
+  private let store: DiskContentStore
   private let slab: Slab
   private let page: UInt32
   private let size: Int64
   /// Set when the slot was committed or given back; every later call but `discard` fails.
   private let isEnded = Atomic<Bool>(false)
 
-  init(_ store: SessionContentStore, _ slab: Slab, page: UInt32, size: Int64) {
+  init(_ store: DiskContentStore, _ slab: Slab, page: UInt32, size: Int64) {
     self.store = store
     self.slab = slab
     self.page = page
@@ -51,10 +51,16 @@ final class SlabWriter: ContentWriter {
 
   func clone(from descriptor: CInt) -> Bool { false }
 
-  func commit() throws(FSError) -> ContentReference {
+  func commit() throws(FSError) -> ContentID {
     guard !isEnded.exchange(true, ordering: .relaxed) else { throw store.failure(.invalidArgument, "commit") }
-    store.countAllocated(pages: ContentLocation.pages(for: size))
-    return ContentLocation.slot(slab: slab.number, page: page).reference
+    do throws(Errno) {
+      let use = try slab.commit(page, size: size)
+      store.countAllocated(pages: ContentLocation.pages(for: size))
+      return ContentLocation.slot(slab: slab.number, page: page, use: use).id
+    } catch {
+      slab.free(page, ContentLocation.pages(for: size))
+      throw store.failure(error, "commit")
+    }
   }
 
   func discard() {

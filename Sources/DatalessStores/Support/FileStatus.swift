@@ -46,6 +46,7 @@ struct FileStatus {
   var identity: FileIdentity { FileIdentity(device: device, inode: inode) }
   var mode: UInt32 { UInt32(raw.mode) }
   var uid: UInt32 { raw.uid }
+  var linkCount: UInt32 { raw.link_count }
   var size: Int64 { Int64(bitPattern: raw.size) }
   /// Units of 512 bytes.
   var blocks: Int64 { Int64(bitPattern: raw.blocks) }

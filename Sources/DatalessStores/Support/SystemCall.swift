@@ -118,6 +118,22 @@ enum SystemCall {
     }
   }
 
+  /// fdatasync(2): content, and the size with it.
+  static func syncData(_ descriptor: CInt) throws(Errno) {
+    while fdatasync(descriptor) != 0 {
+      let error = errno
+      if error != EINTR { throw Errno(rawValue: error) }
+    }
+  }
+
+  /// fsync(2): of a directory, its names.
+  static func sync(_ descriptor: CInt) throws(Errno) {
+    while fsync(descriptor) != 0 {
+      let error = errno
+      if error != EINTR { throw Errno(rawValue: error) }
+    }
+  }
+
   /// lseek(2) with SEEK_DATA or SEEK_HOLE.
   ///
   /// - Throws: ENXIO (no further data), EINVAL or EOPNOTSUPP (the file system cannot tell).

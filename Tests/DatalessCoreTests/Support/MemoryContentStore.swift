@@ -22,7 +22,7 @@ final class MemoryContentStore: ContentStore {
   }
 
   func read(
-    _ reference: ContentReference, size: Int64, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    _ reference: ContentID, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(FSError) -> Int {
     let bytes = state.withLock { $0.content[reference.rawValue] } ?? []
     guard offset < bytes.count else { return 0 }
@@ -32,34 +32,58 @@ final class MemoryContentStore: ContentStore {
   }
 
   func seek(
-    _ reference: ContentReference, size: Int64, from offset: Int64, hole: Bool
-  ) throws(FSError) -> Int64 { hole ? size : offset }
+    _ reference: ContentID, from offset: Int64, hole: Bool
+  ) throws(FSError) -> Int64 { hole ? try size(of: reference) : offset }
 
   /// Whether all content counts as lying in files of their own, and as mapped by somebody.
   let ownFiles = Atomic<Bool>(false)
   let mapped = Atomic<Bool>(false)
-  func hasOwnFile(_ reference: ContentReference) -> Bool { ownFiles.load(ordering: .relaxed) }
-  func isUsedElsewhere(_ reference: ContentReference) -> Bool { mapped.load(ordering: .relaxed) }
+  func hasOwnFile(_ reference: ContentID) -> Bool { ownFiles.load(ordering: .relaxed) }
+  func isUsedElsewhere(_ reference: ContentID) -> Bool { mapped.load(ordering: .relaxed) }
 
-  func openDescriptor(_ reference: ContentReference) throws(FSError) -> CInt? { nil }
+  func openDescriptor(_ reference: ContentID) throws(FSError) -> CInt? { nil }
 
-  func remove(_ reference: ContentReference, size: Int64) {
+  func remove(_ reference: ContentID) {
     state.withLock { _ = $0.content.removeValue(forKey: reference.rawValue) }
   }
 
-  func makeRanged(size: Int64) throws(FSError) -> ContentReference {
+  func makeRanged(size: Int64) throws(FSError) -> ContentID {
     state.withLock { state in
       // What nobody may see before it is written.
       state.content[state.next] = [UInt8](repeating: 0xee, count: Int(size))
       state.next += 1
-      return ContentReference(rawValue: state.next - 1)
+      return ContentID(rawValue: state.next - 1)
     }
   }
 
-  func rangeWriter(_ reference: ContentReference, size: Int64) throws(FSError) -> any RangeWriter {
+  func rangeWriter(_ reference: ContentID) throws(FSError) -> any RangeWriter {
     state.withLock { $0.writers += 1 }
     return MemoryRangeWriter(store: self, reference: reference)
   }
+
+  func makeWritable(size: Int64, copying original: ContentID?) throws(FSError) -> ContentID {
+    state.withLock { state in
+      var bytes = original.flatMap { state.content[$0.rawValue] } ?? []
+      bytes.removeLast(max(0, bytes.count - Int(size)))
+      state.content[state.next] = bytes + [UInt8](repeating: 0, count: Int(size) - bytes.count)
+      state.next += 1
+      return ContentID(rawValue: state.next - 1)
+    }
+  }
+
+  func size(of id: ContentID) throws(FSError) -> Int64 {
+    guard let bytes = state.withLock({ $0.content[id.rawValue] }) else { throw FSError(.ioError, "no such content") }
+    return Int64(bytes.count)
+  }
+
+  func resize(_ id: ContentID, to size: Int64) throws(FSError) {
+    state.withLock { state in
+      let bytes = (state.content[id.rawValue] ?? []).prefix(Int(size))
+      state.content[id.rawValue] = bytes + [UInt8](repeating: 0, count: Int(size) - bytes.count)
+    }
+  }
+
+  func sync(_ id: ContentID) throws(FSError) {}
 
   var allocatedBytes: Int64 { state.withLock { $0.content.values.reduce(0) { $0 + Int64($1.count) } } }
   var items: Int { state.withLock { $0.content.count } }
@@ -87,14 +111,14 @@ final class MemoryWriter: ContentWriter {
   func copy(from descriptor: CInt, range: Range<Int64>) throws(FSError) -> Int64 { 0 }
   func clone(from descriptor: CInt) -> Bool { false }
 
-  func commit() throws(FSError) -> ContentReference {
+  func commit() throws(FSError) -> ContentID {
     let content = bytes.withLock { $0 }
     store.committing.withLock { $0 }?()
     return store.state.withLock { state in
       state.writers -= 1
       state.content[state.next] = content
       state.next += 1
-      return ContentReference(rawValue: state.next - 1)
+      return ContentID(rawValue: state.next - 1)
     }
   }
 
@@ -103,9 +127,9 @@ final class MemoryWriter: ContentWriter {
 
 final class MemoryRangeWriter: RangeWriter {
   private let store: MemoryContentStore
-  private let reference: ContentReference
+  private let reference: ContentID
 
-  init(store: MemoryContentStore, reference: ContentReference) {
+  init(store: MemoryContentStore, reference: ContentID) {
     self.store = store
     self.reference = reference
   }

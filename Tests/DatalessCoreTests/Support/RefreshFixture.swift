@@ -53,7 +53,7 @@ extension EngineFixture {
       case .resident(let reference, let size):
         var bytes = [UInt8](repeating: 0xee, count: Int(size))
         let count = bytes.withUnsafeMutableBytes { buffer in
-          (try? engine.readContent(reference, size: size, into: buffer, at: 0)) ?? -1
+          (try? engine.readContent(reference, into: buffer, at: 0)) ?? -1
         }
         return count == bytes.count ? .bytes(bytes) : .failed("short")
       case .needsMaterialization:

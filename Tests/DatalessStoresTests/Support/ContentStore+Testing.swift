@@ -1,16 +1,17 @@
 import DatalessCore
+@testable import DatalessStores
 import Glibc
 import SystemPackage
 
 extension ContentStore {
   /// Fills `bytes` from an offset; an array is easier to compare than a buffer.
   func readBytes(
-    _ reference: ContentReference, _ size: Int64, _ bytes: inout [UInt8], _ offset: Int64
+    _ reference: ContentID, _ bytes: inout [UInt8], _ offset: Int64
   ) throws(FSError) -> Int {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
     defer { buffer.deallocate() }
     let count = try read(
-      reference, size: size, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<bytes.count]), at: offset)
+      reference, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<bytes.count]), at: offset)
     bytes.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
     return count
   }
@@ -36,5 +37,16 @@ extension FilePath {
       if name != "." && name != ".." { names.append(name) }
     }
     return names
+  }
+}
+
+extension DiskContentStore {
+  convenience init(in session: SessionDirectory) throws(FSError) {
+    try self.init(in: session.descriptor, path: session.path, lifetime: .session)
+  }
+
+  convenience init(in session: SessionDirectory, slabCapacity: UInt32, places: Int) throws(FSError) {
+    try self.init(
+      in: session.descriptor, path: session.path, lifetime: .session, slabCapacity: slabCapacity, places: places)
   }
 }

@@ -4,31 +4,31 @@ import Glibc
 import SystemPackage
 import Testing
 
-@Suite struct SessionContentStoreTests {
+@Suite struct DiskContentStoreTests {
   private let scratch = Scratch("cache")
   private let session: SessionDirectory
-  private let store: SessionContentStore
+  private let store: DiskContentStore
   private static let limit = Int(ContentLocation.slabLimit)
 
   init() throws {
     session = try SessionDirectory(cache: scratch.filePath, session: "0123456789ab")
-    store = try SessionContentStore(in: session, slabCapacity: 64, places: 4)
+    store = try DiskContentStore(in: session, slabCapacity: 64, places: 4)
   }
 
   private func pattern(_ count: Int, _ salt: Int = 1) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31 &+ salt) ^ ($0 >> 8)) }
   }
 
-  private func put(_ bytes: [UInt8]) throws(FSError) -> ContentReference {
+  private func put(_ bytes: [UInt8]) throws(FSError) -> ContentID {
     let writer = try store.makeWriter(size: Int64(bytes.count))
     try writer.write(bytes, at: 0)
     return try writer.commit()
   }
 
-  private func get(_ reference: ContentReference, _ size: Int, _ range: Range<Int>? = nil) throws(FSError) -> [UInt8] {
+  private func get(_ reference: ContentID, _ size: Int, _ range: Range<Int>? = nil) throws(FSError) -> [UInt8] {
     let range = range ?? 0..<size
     var bytes = [UInt8](repeating: 0xee, count: range.count)
-    let count = try store.readBytes(reference, Int64(size), &bytes, Int64(range.lowerBound))
+    let count = try store.readBytes(reference, &bytes, Int64(range.lowerBound))
     return Array(bytes[..<count])
   }
 
@@ -53,14 +53,14 @@ import Testing
       #expect(Int(status.st_size) == size)
       close(descriptor)
     }
-    store.remove(reference, size: Int64(size))
+    store.remove(reference)
     #expect(store.allocatedBytes == 0)
   }
 
   @Test(arguments: [100_000, 10_000_000])
   func unwrittenRangesReadAsZeros(size: Int) throws {
     // First with content, so that a slot or a number is used twice.
-    store.remove(try put(pattern(size)), size: Int64(size))
+    store.remove(try put(pattern(size)))
     let writer = try store.makeWriter(size: Int64(size))
     try writer.write([1, 2, 3], at: Int64(size / 2))
     let reference = try writer.commit()
@@ -75,19 +75,19 @@ import Testing
     let writer = try store.makeWriter(size: Int64(size))
     try writer.write([1], at: 0)
     let reference = try writer.commit()
-    #expect(try store.seek(reference, size: Int64(size), from: 0, hole: false) == 0)
-    let hole = try store.seek(reference, size: Int64(size), from: 0, hole: true)
+    #expect(try store.seek(reference, from: 0, hole: false) == 0)
+    let hole = try store.seek(reference, from: 0, hole: true)
     #expect(hole > 0 && hole <= size)
     let error = thrown { () throws(FSError) in
-      _ = try store.seek(reference, size: Int64(size), from: Int64(size), hole: false)
+      _ = try store.seek(reference, from: Int64(size), hole: false)
     }
     #expect(error?.errno == .noSuchAddressOrDevice)
     guard hole < size else { return }
     let last = thrown { () throws(FSError) in
-      _ = try store.seek(reference, size: Int64(size), from: hole, hole: false)
+      _ = try store.seek(reference, from: hole, hole: false)
     }
     #expect(last?.errno == .noSuchAddressOrDevice)
-    #expect(try store.seek(reference, size: Int64(size), from: hole, hole: true) == hole)
+    #expect(try store.seek(reference, from: hole, hole: true) == hole)
   }
 
   @Test(arguments: [60_000, 3_000_000])
@@ -170,7 +170,7 @@ import Testing
     for (salt, reference) in references.enumerated() {
       #expect(try get(reference, Self.limit) == pattern(Self.limit, salt))
     }
-    for reference in references { store.remove(reference, size: Int64(Self.limit)) }
+    for reference in references { store.remove(reference) }
     _ = try (0..<6).map { try put(pattern(Self.limit, $0)) }
     #expect(contentFiles == ["slab-0", "slab-1", "slab-2"])
   }
@@ -183,7 +183,7 @@ import Testing
       return stat(slab, &status) == 0 ? Int(status.st_blocks) * 512 : -1
     }
     #expect(blocks() >= 2 * Self.limit)
-    for reference in references { store.remove(reference, size: Int64(Self.limit)) }
+    for reference in references { store.remove(reference) }
     #expect(blocks() < Self.limit)
   }
 
@@ -193,7 +193,7 @@ import Testing
       #expect(try get(reference, 150_000, 0..<100) == Array(pattern(150_000, salt)[..<100]))
       #expect(store.openDescriptors <= 4)
     }
-    for reference in references { store.remove(reference, size: 150_000) }
+    for reference in references { store.remove(reference) }
     #expect(store.openDescriptors == 0)
     #expect(contentFiles.isEmpty)
   }
@@ -206,7 +206,7 @@ import Testing
         for round in 0..<300 {
           let index = (round * 7 + thread * 5) % 12
           var bytes = [UInt8](repeating: 0, count: 100)
-          let count = try? store.readBytes(references[index], 150_000, &bytes, 1000)
+          let count = try? store.readBytes(references[index], &bytes, 1000)
           #expect(count == 100)
           #expect(bytes == Array(expected[index][1000..<1100]))
         }
@@ -231,12 +231,14 @@ import Testing
     #expect(!store.isUsedElsewhere(reference))
   }
 
-  @Test func referencesSurviveTheirRoundTrip() {
+  @Test func idsSurviveTheirRoundTrip() {
     for location: ContentLocation in [
-      .slot(slab: 0, page: 0), .slot(slab: .max, page: .max), .file(number: 0, pages: 0),
-      .file(number: .max, pages: 0x7fff_ffff), .file(number: 7, pages: 1),
+      .slot(slab: 0, page: 0, use: 0), .slot(slab: .max, page: .max, use: SlotTable.useMax), .file(0),
+      .file(ContentLocation.numberMax), .file(7), .slot(slab: 1, page: 2, use: 3),
     ] {
-      #expect(ContentLocation(location.reference) == location)
+      #expect(ContentLocation(location.id) == location)
+      #expect(location.id != .none)
     }
+    #expect(ContentLocation(.none) == nil)
   }
 }

@@ -1,0 +1,18 @@
+public import DatalessCore
+
+/// What is there, for whoever keeps a list of it.
+///
+/// Who takes over a store compares, before anything is made in it: content that the list does not have is removed, ids
+/// that the store does not have are dropped. After a power loss the store may have forgotten an id, which it would give
+/// again.
+extension DiskContentStore {
+  /// Calls with each content and its size, in no order. Content that comes or goes meanwhile may be left out.
+  public func forEachContent(_ body: (ContentID, Int64) -> Void) {
+    for slab in slabs.all {
+      slab.forEach { page, use, size in
+        body(ContentLocation.slot(slab: slab.number, page: page, use: use).id, size)
+      }
+    }
+    files.records.forEach { number, size in body(ContentLocation.file(number).id, size) }
+  }
+}
