@@ -6,63 +6,11 @@ import Testing
 
 /// Delays of calls that need no materialization.
 @Suite struct AccessDelayTests {
-  private static let ms: Int64 = 1_000_000
-
-  private static func configuration(
-    _ delays: [AccessOperation: Int64], rules: [Rule] = []
-  ) -> EngineConfiguration {
-    var configuration = EngineConfiguration()
-    for (operation, delay) in delays { configuration.simulation.access[operation] = LatencyModel(.fixed(delay * ms)) }
-    configuration.simulation.rules = RuleSet(rules)
-    return configuration
-  }
-
-  private static func rule(_ name: String, _ delays: [AccessOperation: Int64], _ change: (inout Rule) -> Void) -> Rule {
-    var rule = Rule(name: name, match: RuleMatch(), effects: RuleEffects())
-    for (operation, delay) in delays { rule.effects.access[operation] = LatencyModel(.fixed(delay * ms)) }
-    change(&rule)
-    return rule
-  }
-
-  /// One call; nil where nothing is to be waited for.
-  private static func call(
-    _ fixture: EngineFixture, _ operation: AccessOperation, of node: NodeID, offset: Int64 = 0, length: Int64 = 0,
-    waiter: WaiterID? = nil, thread: Int32 = 10
-  ) -> Answer? {
-    call(
-      fixture, Access(operation, of: .node(node), caller: EngineFixture.caller(thread), offset: offset, length: length),
-      waiter: waiter)
-  }
-
-  private static func call(_ fixture: EngineFixture, _ access: Access, waiter: WaiterID? = nil) -> Answer? {
-    let answer = Answer()
-    let waiter = waiter ?? fixture.makeWaiter()
-    fixture.engine.expect(waiter)
-    let isDelayed = fixture.engine.delay(access, waiter: waiter) { error in
-      answer.set(error.map { .failed($0) } ?? .ready)
-    }
-    #expect(fixture.engine.state.withLock { $0.calls.announcedCount == 0 }, "a waiter is taken, delayed or not")
-    return isDelayed ? answer : nil
-  }
-
-  private static func records(_ fixture: EngineFixture) -> [Event.AccessRecord] {
-    fixture.events.all.compactMap { if case .accessFinished(let record) = $0 { record } else { nil } }
-  }
-
-  /// A file whose content is there, and its node.
-  private static func resident(_ fixture: EngineFixture, _ path: String) -> NodeID {
-    let node = fixture.node(path)
-    fixture.trigger(node)
-    fixture.lane.runAll()
-    fixture.events.clear()
-    return node
-  }
-
   @Test func aCallWaitsForItsDelayAndIsNoAttempt() throws {
-    let fixture = EngineFixture(ScriptedStore(["d/a": 100]), Self.configuration([.read: 5]))
-    let node = Self.resident(fixture, "d/a")
+    let fixture = EngineFixture(ScriptedStore(["d/a": 100]), AccessCalls.configuration([.read: 5]))
+    let node = AccessCalls.resident(fixture, "d/a")
     let totals = fixture.engine.totals
-    let answer = try #require(Self.call(fixture, .read, of: node, offset: 10, length: 4096))
+    let answer = try #require(AccessCalls.call(fixture, .read, of: node, offset: 10, length: 4096))
     #expect(fixture.events.kinds == ["access read"])
     #expect(fixture.engine.accessesUnderWay().count == 1)
     #expect(fixture.engine.attemptsInFlight().isEmpty)
@@ -71,133 +19,136 @@ import Testing
     fixture.timer.advance(milliseconds: 1)
     #expect(answer.isReady)
     #expect(fixture.events.kinds == ["access read", "accessed read ok"])
-    let record = try #require(Self.records(fixture).first)
+    let record = try #require(AccessCalls.records(fixture).first)
     #expect(record.path == Array("d/a".utf8))
     #expect(record.range == 10..<100)
-    #expect(record.requestedDelayNanoseconds == 5 * Self.ms)
-    #expect(record.blockedNanoseconds == 5 * Self.ms)
+    #expect(record.requestedDelayNanoseconds == 5 * AccessCalls.ms)
+    #expect(record.blockedNanoseconds == 5 * AccessCalls.ms)
     #expect(record.rule == nil)
     #expect(fixture.engine.accessesUnderWay().count == 0)
-    #expect(fixture.engine.accessTotals.sums[.read]?.blockedNanoseconds == 5 * Self.ms)
+    #expect(fixture.engine.accessTotals.sums[.read]?.blockedNanoseconds == 5 * AccessCalls.ms)
     #expect(fixture.engine.totals.files == totals.files)
     #expect(fixture.timer.pending == 0)
   }
 
   @Test func nothingIsAskedOfAScenarioWithoutDelays() {
-    let fixture = EngineFixture(ScriptedStore(["a": 100]), Self.configuration([.read: 0]))
-    let node = Self.resident(fixture, "a")
+    let fixture = EngineFixture(ScriptedStore(["a": 100]), AccessCalls.configuration([.read: 0]))
+    let node = AccessCalls.resident(fixture, "a")
     for operation in AccessOperation.allCases {
       #expect(!fixture.engine.delaysAccess(operation))
-      #expect(Self.call(fixture, operation, of: node, length: 10) == nil)
+      #expect(AccessCalls.call(fixture, operation, of: node, length: 10) == nil)
     }
     #expect(fixture.events.kinds == [])
   }
 
   @Test func whatHasToComeFirstIsNotDelayedYet() throws {
     let fixture = EngineFixture(
-      ScriptedStore(["d/a": 100]), Self.configuration([.lookup: 1, .getattr: 1, .open: 1, .read: 1]))
+      ScriptedStore(["d/a": 100]), AccessCalls.configuration([.lookup: 1, .getattr: 1, .open: 1, .read: 1]))
     let lookup = Access(.lookup, of: .name(Array("d".utf8), in: .root), caller: EngineFixture.caller())
-    #expect(Self.call(fixture, lookup) == nil, "the root is not listed")
+    #expect(AccessCalls.call(fixture, lookup) == nil, "the root is not listed")
     fixture.list("")
-    #expect(Self.call(fixture, lookup) != nil)
+    #expect(AccessCalls.call(fixture, lookup) != nil)
     let directory = fixture.node("d")
-    #expect(Self.call(fixture, .read, of: directory) == nil, "the directory is not listed")
-    #expect(Self.call(fixture, .open, of: directory) != nil, "opendir(3) lists nothing")
+    #expect(AccessCalls.call(fixture, .read, of: directory) == nil, "the directory is not listed")
+    #expect(AccessCalls.call(fixture, .open, of: directory) != nil, "opendir(3) lists nothing")
     fixture.list("d")
     let file = fixture.node("d/a")
-    #expect(Self.call(fixture, .read, of: file, length: 10) == nil, "the content is not there")
-    #expect(Self.call(fixture, .getattr, of: file) != nil, "stat(2) needs no content")
-    #expect(Self.call(fixture, .open, of: file) != nil, "nor does open(2)")
+    #expect(AccessCalls.call(fixture, .read, of: file, length: 10) == nil, "the content is not there")
+    #expect(AccessCalls.call(fixture, .getattr, of: file) != nil, "stat(2) needs no content")
+    #expect(AccessCalls.call(fixture, .open, of: file) != nil, "nor does open(2)")
     fixture.trigger(file)
     fixture.lane.runAll()
-    #expect(Self.call(fixture, .read, of: file, length: 10) != nil)
+    #expect(AccessCalls.call(fixture, .read, of: file, length: 10) != nil)
   }
 
   @Test func whatBringsNothingIsNotDelayed() {
     let fixture = EngineFixture(
-      ScriptedStore(["a": 100, "empty": 0]), Self.configuration([.lookup: 1, .open: 1, .read: 1]))
-    let node = Self.resident(fixture, "a")
-    #expect(Self.call(fixture, .read, of: node, offset: 100, length: 10) == nil, "the end")
-    #expect(Self.call(fixture, .read, of: fixture.node("empty"), length: 10) == nil)
+      ScriptedStore(["a": 100, "empty": 0]), AccessCalls.configuration([.lookup: 1, .open: 1, .read: 1]))
+    let node = AccessCalls.resident(fixture, "a")
+    #expect(AccessCalls.call(fixture, .read, of: node, offset: 100, length: 10) == nil, "the end")
+    #expect(AccessCalls.call(fixture, .read, of: fixture.node("empty"), length: 10) == nil)
     let absent = Access(.lookup, of: .name(Array("x".utf8), in: .root), caller: EngineFixture.caller())
-    #expect(Self.call(fixture, absent) == nil)
-    #expect(Self.call(fixture, .read, of: .root) != nil)
+    #expect(AccessCalls.call(fixture, absent) == nil)
+    #expect(AccessCalls.call(fixture, .read, of: .root) != nil)
     let entries = fixture.names("").count
-    #expect(Self.call(fixture, .read, of: .root, offset: Int64(entries)) == nil, "the end of a directory")
-    #expect(Self.call(fixture, .open, of: NodeID(rawValue: 999)) == nil)
+    #expect(AccessCalls.call(fixture, .read, of: .root, offset: Int64(entries)) == nil, "the end of a directory")
+    #expect(AccessCalls.call(fixture, .open, of: NodeID(rawValue: 999)) == nil)
   }
 
   @Test func aProfileThatMaterializesAtOpenDoesSoFirst() {
-    var configuration = Self.configuration([.open: 1])
+    var configuration = AccessCalls.configuration([.open: 1])
     configuration.simulation.profile = .open
     let fixture = EngineFixture(ScriptedStore(["a": 100]), configuration)
     let node = fixture.node("a")
-    #expect(Self.call(fixture, .open, of: node) == nil)
+    #expect(AccessCalls.call(fixture, .open, of: node) == nil)
     fixture.trigger(node)
     fixture.lane.runAll()
-    #expect(Self.call(fixture, .open, of: node) != nil)
+    #expect(AccessCalls.call(fixture, .open, of: node) != nil)
   }
 
   @Test func theFirstRuleThatSaysSomethingAboutTheOperationDecides() throws {
     let rules = [
-      Self.rule("jpg", [.read: 7]) { $0.match.paths = [PathPattern(Array("*.jpg".utf8))!] },
-      Self.rule("fast", [.read: 0, .getattr: 3]) { $0.match.kind = .file },
-      Self.rule("never", [.read: 9]) { $0.match.size = 1_000...2_000 },
+      AccessCalls.rule("jpg", [.read: 7]) { $0.match.paths = [PathPattern(Array("*.jpg".utf8))!] },
+      AccessCalls.rule("fast", [.read: 0, .getattr: 3]) { $0.match.kind = .file },
+      AccessCalls.rule("never", [.read: 9]) { $0.match.size = 1_000...2_000 },
     ]
     let fixture = EngineFixture(
-      ScriptedStore(["a.jpg": 100, "b.txt": 100, "d/x": 1]), Self.configuration([.read: 1, .open: 2], rules: rules))
-    let (photo, text) = (Self.resident(fixture, "a.jpg"), Self.resident(fixture, "b.txt"))
+      ScriptedStore(["a.jpg": 100, "b.txt": 100, "d/x": 1]),
+      AccessCalls.configuration([.read: 1, .open: 2], rules: rules))
+    let (photo, text) = (AccessCalls.resident(fixture, "a.jpg"), AccessCalls.resident(fixture, "b.txt"))
     fixture.list("d")
     fixture.events.clear()
-    #expect(Self.call(fixture, .read, of: photo, length: 10) != nil)
-    #expect(Self.call(fixture, .read, of: text, length: 10) == nil, "0 takes the delay away")
-    #expect(Self.call(fixture, .getattr, of: photo) != nil, "of what a rule does not say, the next one does")
-    #expect(Self.call(fixture, .open, of: text) != nil)
-    #expect(Self.call(fixture, .read, of: fixture.node("d")) != nil)
+    #expect(AccessCalls.call(fixture, .read, of: photo, length: 10) != nil)
+    #expect(AccessCalls.call(fixture, .read, of: text, length: 10) == nil, "0 takes the delay away")
+    #expect(AccessCalls.call(fixture, .getattr, of: photo) != nil, "of what a rule does not say, the next one does")
+    #expect(AccessCalls.call(fixture, .open, of: text) != nil)
+    #expect(AccessCalls.call(fixture, .read, of: fixture.node("d")) != nil)
     fixture.timer.advance(milliseconds: 100)
-    let told = Self.records(fixture).map {
-      "\($0.operation.rawValue) \($0.rule ?? "-") \($0.requestedDelayNanoseconds / Self.ms)"
+    let told = AccessCalls.records(fixture).map {
+      "\($0.operation.rawValue) \($0.rule ?? "-") \($0.requestedDelayNanoseconds / AccessCalls.ms)"
     }
     #expect(Set(told) == ["read jpg 7", "getattr fast 3", "open - 2", "read - 1"])
     #expect(fixture.engine.ruleCounts.map(\.decided) == [1, 2, 0])
   }
 
   @Test func rulesKnowWhoCalls() throws {
-    let slow = Self.rule("tar", [.read: 5]) { rule in
+    let slow = AccessCalls.rule("tar", [.read: 5]) { rule in
       var process = ProcessMatch()
       process.commandNames = [PathPattern(Array("tar".utf8))!]
       rule.match.process = process
     }
-    let fixture = EngineFixture(ScriptedStore(["a": 100]), Self.configuration([:], rules: [slow]))
-    let node = Self.resident(fixture, "a")
-    #expect(Self.call(fixture, .read, of: node, length: 10) == nil)
+    let fixture = EngineFixture(ScriptedStore(["a": 100]), AccessCalls.configuration([:], rules: [slow]))
+    let node = AccessCalls.resident(fixture, "a")
+    #expect(AccessCalls.call(fixture, .read, of: node, length: 10) == nil)
     fixture.processes.known.withLock {
       $0[ProcessID(rawValue: 1)] = [ProcessFacts(executable: nil, commandName: Array("tar".utf8), cgroup: nil, uid: 0)]
     }
-    #expect(Self.call(fixture, .read, of: node, length: 10) != nil)
+    #expect(AccessCalls.call(fixture, .read, of: node, length: 10) != nil)
   }
 
   @Test func aReadCostsByWhatItBrings() throws {
     var configuration = EngineConfiguration()
-    var model = LatencyModel(.fixed(Self.ms))
-    model.perMebibyte = 8 * Self.ms
+    var model = LatencyModel(.fixed(AccessCalls.ms))
+    model.perMebibyte = 8 * AccessCalls.ms
     configuration.simulation.access[.read] = model
     let fixture = EngineFixture(ScriptedStore(["a": 1 << 20]), configuration)
-    let node = Self.resident(fixture, "a")
+    let node = AccessCalls.resident(fixture, "a")
     for (offset, length) in [(Int64(0), Int64(1 << 20)), (1 << 19, 1 << 20), (0, 1 << 18)] {
-      _ = Self.call(fixture, .read, of: node, offset: offset, length: length)
+      _ = AccessCalls.call(fixture, .read, of: node, offset: offset, length: length)
     }
     fixture.timer.advance(milliseconds: 100)
-    let delays = Self.records(fixture).sorted { $0.access < $1.access }.map { $0.requestedDelayNanoseconds / Self.ms }
+    let delays = AccessCalls.records(fixture).sorted { $0.access < $1.access }.map {
+      $0.requestedDelayNanoseconds / AccessCalls.ms
+    }
     #expect(delays == [9, 5, 3])
   }
 
   @Test func aKilledCallerLeavesWithEINTR() throws {
-    let fixture = EngineFixture(ScriptedStore(["a": 100]), Self.configuration([.read: 1000]))
-    let node = Self.resident(fixture, "a")
+    let fixture = EngineFixture(ScriptedStore(["a": 100]), AccessCalls.configuration([.read: 1000]))
+    let node = AccessCalls.resident(fixture, "a")
     let waiter = fixture.makeWaiter()
-    let killed = try #require(Self.call(fixture, .read, of: node, length: 10, waiter: waiter))
-    let other = try #require(Self.call(fixture, .read, of: node, length: 10, thread: 11))
+    let killed = try #require(AccessCalls.call(fixture, .read, of: node, length: 10, waiter: waiter))
+    let other = try #require(AccessCalls.call(fixture, .read, of: node, length: 10, thread: 11))
     fixture.engine.interrupt(waiter)
     #expect(killed.count == 0, "the signal is not fatal")
     fixture.signals.pending.withLock { $0[10] = .some(true) }
@@ -207,16 +158,16 @@ import Testing
     fixture.timer.advance(milliseconds: 1000)
     #expect(other.isReady)
     #expect((killed.count, other.count) == (1, 1))
-    #expect(Self.records(fixture).map(\.outcome) == [.failed(.interrupted), .ok])
+    #expect(AccessCalls.records(fixture).map(\.outcome) == [.failed(.interrupted), .ok])
     #expect(fixture.engine.accessTotals.sums[.read]?.failures == 1)
     #expect(fixture.timer.pending == 0)
   }
 
   @Test func anInterruptThatWasFasterThanItsCallEndsIt() throws {
-    var configuration = Self.configuration([.read: 1000])
+    var configuration = AccessCalls.configuration([.read: 1000])
     configuration.simulation.interrupt = .any
     let fixture = EngineFixture(ScriptedStore(["a": 100]), configuration)
-    let node = Self.resident(fixture, "a")
+    let node = AccessCalls.resident(fixture, "a")
     let waiter = fixture.makeWaiter()
     let answer = Answer()
     fixture.engine.expect(waiter)
@@ -230,23 +181,23 @@ import Testing
   }
 
   @Test func theEndOfTheVolumeAnswersAndDelaysNobodyAnyMore() throws {
-    let fixture = EngineFixture(ScriptedStore(["a": 100]), Self.configuration([.getattr: 1000]))
-    let node = Self.resident(fixture, "a")
-    let answers = (0..<100).map { _ in Self.call(fixture, .getattr, of: node) }
+    let fixture = EngineFixture(ScriptedStore(["a": 100]), AccessCalls.configuration([.getattr: 1000]))
+    let node = AccessCalls.resident(fixture, "a")
+    let answers = (0..<100).map { _ in AccessCalls.call(fixture, .getattr, of: node) }
     fixture.engine.end(FSError(.timedOut, "the volume is being unmounted"))
     #expect(answers.allSatisfy { $0?.errno == "ETIMEDOUT" })
-    #expect(Self.call(fixture, .getattr, of: node) == nil)
+    #expect(AccessCalls.call(fixture, .getattr, of: node) == nil)
     fixture.timer.advance(milliseconds: 2000)
     #expect(answers.allSatisfy { $0?.count == 1 })
   }
 
   @Test func aChangeHoldsForLaterCallsAndTheKernelIsMadeToAsk() throws {
-    let fixture = EngineFixture(ScriptedStore(["d/a": 100]), Self.configuration([:]))
-    let node = Self.resident(fixture, "d/a")
-    #expect(Self.call(fixture, .getattr, of: node) == nil)
-    var simulation = Self.configuration([.getattr: 5]).simulation
+    let fixture = EngineFixture(ScriptedStore(["d/a": 100]), AccessCalls.configuration([:]))
+    let node = AccessCalls.resident(fixture, "d/a")
+    #expect(AccessCalls.call(fixture, .getattr, of: node) == nil)
+    var simulation = AccessCalls.configuration([.getattr: 5]).simulation
     fixture.engine.apply(simulation, restartsClock: false)
-    let first = try #require(Self.call(fixture, .getattr, of: node))
+    let first = try #require(AccessCalls.call(fixture, .getattr, of: node))
     fixture.kernel.calls.withLock { $0 = [] }
     var cursor: NodeCursor?
     repeat { cursor = fixture.engine.refreshAttributes(from: cursor, ofEveryItem: true) } while cursor != nil
@@ -255,101 +206,24 @@ import Testing
       told == ["attributes 1", "attributes \(fixture.node("d").rawValue)", "attributes \(node.rawValue)", "names"])
     simulation.access[.getattr] = LatencyModel(.fixed(0))
     fixture.engine.apply(simulation, restartsClock: false)
-    #expect(Self.call(fixture, .getattr, of: node) == nil)
+    #expect(AccessCalls.call(fixture, .getattr, of: node) == nil)
     #expect(first.count == 0, "who waits goes on waiting")
     fixture.timer.advance(milliseconds: 5)
     #expect(first.isReady)
   }
 
   @Test func delayedReadsReachTheVolume() throws {
-    let fixture = EngineFixture(ScriptedStore(["a": 100]), Self.configuration([:]))
-    let node = Self.resident(fixture, "a")
+    let fixture = EngineFixture(ScriptedStore(["a": 100]), AccessCalls.configuration([:]))
+    let node = AccessCalls.resident(fixture, "a")
     guard case .resident = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
       Issue.record("the kernel reads it alone")
       return
     }
-    fixture.engine.apply(Self.configuration([.read: 5]).simulation, restartsClock: false)
+    fixture.engine.apply(AccessCalls.configuration([.read: 5]).simulation, restartsClock: false)
     guard case .dataless = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
       Issue.record("each read should be a request")
       return
     }
-  }
-
-  // MARK: - Gates
-
-  private static func gated(_ change: (inout Rule) -> Void = { _ in }) -> EngineConfiguration {
-    var rule = Rule(name: "hold", match: RuleMatch(), effects: RuleEffects())
-    rule.effects.access.setEffect(.gate("g"), on: .open)
-    change(&rule)
-    return configuration([.open: 1000, .getattr: 1], rules: [rule])
-  }
-
-  @Test func aGateHoldsCallsUntilTheyAreReleasedOrFail() throws {
-    let fixture = EngineFixture(ScriptedStore(["a": 100, "b": 100, "c": 100]), Self.gated())
-    let nodes = ["a", "b", "c"].map { fixture.node($0) }
-    let seen = Mutex<[Int?]>([])
-    fixture.engine.waitForCallers(3, at: "g", until: nil) { count in seen.withLock { $0.append(count) } }
-    fixture.events.clear()
-    let calls = try nodes.map { try #require(Self.call(fixture, .open, of: $0)) }
-    #expect(Self.call(fixture, .getattr, of: nodes[0]) != nil, "of this operation the rule says nothing")
-    #expect(seen.withLock { $0 } == [3])
-    fixture.timer.advance(milliseconds: 60_000)
-    #expect(calls.allSatisfy { $0.count == 0 }, "a gate has no end of its own")
-    let gate = try #require(fixture.engine.gates().first)
-    #expect((gate.callers, gate.attemptCount, gate.accessCount) == (3, 0, 3))
-    #expect(gate.accesses.map { String(decoding: $0.path, as: UTF8.self) } == ["a", "b", "c"])
-    #expect(gate.accesses.allSatisfy { $0.gate == "g" && $0.rule == "hold" && $0.requestedDelayNanoseconds == 0 })
-    #expect(try fixture.engine.release(gate: "g", .first(1), .proceed, by: "command").get() == 1)
-    #expect(calls.map(\.isReady) == [true, false, false])
-    let pattern = try #require(PathPattern(Array("c".utf8)))
-    let failure = FSError(.permissionDenied, "released to fail")
-    #expect(try fixture.engine.release(gate: "g", .path(pattern), .fail(failure), by: "command").get() == 1)
-    #expect(calls.map(\.errno) == [nil, nil, "EACCES"])
-    #expect(try fixture.engine.setGate("g", isOpen: true, by: "command").get() == 1)
-    #expect(calls.map(\.isReady) == [true, true, false])
-    #expect(Self.call(fixture, .open, of: nodes[0]) == nil, "an open gate lets all pass")
-    #expect(fixture.engine.gates().map(\.callers) == [0])
-    let ends = Self.records(fixture).filter { $0.operation == .open }
-    #expect(ends.map(\.blockedNanoseconds) == [60_000 * Self.ms, 60_000 * Self.ms, 60_000 * Self.ms])
-    #expect(fixture.timer.pending == 0)
-  }
-
-  @Test func whoIsKilledAtAGateLeavesIt() throws {
-    let fixture = EngineFixture(ScriptedStore(["a": 100]), Self.gated())
-    let node = fixture.node("a")
-    let waiter = fixture.makeWaiter()
-    let killed = try #require(Self.call(fixture, .open, of: node, waiter: waiter))
-    let other = try #require(Self.call(fixture, .open, of: node, thread: 11))
-    fixture.signals.pending.withLock { $0[10] = .some(true) }
-    fixture.engine.interrupt(waiter)
-    #expect(killed.errno == "EINTR")
-    #expect(fixture.engine.gates().map(\.callers) == [1])
-    fixture.engine.end(FSError(.timedOut, "the volume is being unmounted"))
-    #expect(other.errno == "ETIMEDOUT")
-    #expect(fixture.engine.gates().map(\.callers) == [0])
-  }
-
-  @Test func aGateThatNoRuleNamesAnyMoreLetsItsCallsGo() throws {
-    let fixture = EngineFixture(ScriptedStore(["a": 100]), Self.gated())
-    let call = try #require(Self.call(fixture, .open, of: fixture.node("a")))
-    fixture.engine.apply(Simulation(), restartsClock: false)
-    #expect(call.isReady)
-    #expect(fixture.engine.gates().isEmpty)
-    // Attempts and accesses of one gate are released together, attempts first.
-    fixture.engine.apply(
-      Self.gated {
-        $0.effects.gate = "g"
-        $0.match.kind = .file
-      }.simulation, restartsClock: false)
-    let node = fixture.node("a")
-    let access = try #require(Self.call(fixture, .open, of: node))
-    let attempt = fixture.trigger(node)
-    #expect(fixture.engine.gates().map(\.callers) == [2])
-    #expect(try fixture.engine.release(gate: "g", .first(1), .proceed, by: "command").get() == 1)
-    fixture.lane.runAll()
-    #expect((attempt.isReady, access.count) == (true, 0))
-    #expect(try fixture.engine.release(gate: "g", .all, .proceed, by: "command").get() == 1)
-    #expect(access.isReady)
   }
 
   @Test func chanceIsTheSeedsAndEachCallIsANewOne() throws {
@@ -359,9 +233,9 @@ import Testing
       configuration.simulation.access[.getattr] = LatencyModel(.uniform(1, 1_000_000_000))
       let fixture = EngineFixture(ScriptedStore(["a": 100]), configuration)
       let node = fixture.node("a")
-      for _ in 0..<20 { _ = Self.call(fixture, .getattr, of: node) }
+      for _ in 0..<20 { _ = AccessCalls.call(fixture, .getattr, of: node) }
       fixture.timer.advance(milliseconds: 2000)
-      return Self.records(fixture).sorted { $0.access < $1.access }.map(\.requestedDelayNanoseconds)
+      return AccessCalls.records(fixture).sorted { $0.access < $1.access }.map(\.requestedDelayNanoseconds)
     }
     let seed = TestSeed.one
     let first = delays(seed: seed)
@@ -372,12 +246,15 @@ import Testing
 
   @Test func aRecordedLogIsReplayedCallByCall() {
     var configuration = EngineConfiguration()
-    configuration.simulation.access[.getattr] = LatencyModel(.replay([Self.ms, 2 * Self.ms, 3 * Self.ms]))
+    configuration.simulation.access[.getattr] = LatencyModel(
+      .replay([AccessCalls.ms, 2 * AccessCalls.ms, 3 * AccessCalls.ms]))
     let fixture = EngineFixture(ScriptedStore(["a": 100]), configuration)
     let node = fixture.node("a")
-    for _ in 0..<4 { _ = Self.call(fixture, .getattr, of: node) }
+    for _ in 0..<4 { _ = AccessCalls.call(fixture, .getattr, of: node) }
     fixture.timer.advance(milliseconds: 10)
-    let delays = Self.records(fixture).sorted { $0.access < $1.access }.map { $0.requestedDelayNanoseconds / Self.ms }
+    let delays = AccessCalls.records(fixture).sorted { $0.access < $1.access }.map {
+      $0.requestedDelayNanoseconds / AccessCalls.ms
+    }
     #expect(delays == [1, 2, 3, 1])
   }
 
@@ -385,7 +262,8 @@ import Testing
   /// left.
   @Test(arguments: TestSeed.seeds) func randomCallsAreEachAnsweredOnce(seed: UInt64) {
     var random = TestRandom(seed: seed)
-    let fixture = EngineFixture(ScriptedStore(["a": 100, "d/b": 50]), Self.configuration([.getattr: 5, .open: 3]))
+    let fixture = EngineFixture(
+      ScriptedStore(["a": 100, "d/b": 50]), AccessCalls.configuration([.getattr: 5, .open: 3]))
     let nodes = [NodeID.root, fixture.node("a"), fixture.node("d"), fixture.node("d/b")]
     var waiting: [(waiter: WaiterID, answer: Answer, thread: Int32, isKilled: Bool)] = []
     var delayed = 0
@@ -395,7 +273,9 @@ import Testing
         let waiter = fixture.makeWaiter()
         let operation: AccessOperation = random.oneIn(2) ? .getattr : .open
         let thread = Int32(100 + step)
-        if let answer = Self.call(fixture, operation, of: random.element(of: nodes), waiter: waiter, thread: thread) {
+        if let answer = AccessCalls.call(
+          fixture, operation, of: random.element(of: nodes), waiter: waiter, thread: thread)
+        {
           waiting.append((waiter, answer, thread, false))
           delayed += 1
         }
@@ -407,7 +287,7 @@ import Testing
         if !wasAnswered { waiting[index].isKilled = true }
       case 7:
         let delay = Int64(random.below(4))
-        fixture.engine.apply(Self.configuration([.getattr: delay, .open: 2]).simulation, restartsClock: false)
+        fixture.engine.apply(AccessCalls.configuration([.getattr: delay, .open: 2]).simulation, restartsClock: false)
       default: fixture.timer.advance(milliseconds: Int64(random.below(4)))
       }
     }

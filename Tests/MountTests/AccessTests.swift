@@ -186,8 +186,9 @@ extension RealMounts {
       }
     }
 
-    @Test func aChangeHoldsForWhatTheKernelKnewBefore() async throws {
-      try await withVolume(source: Self.tree) { volume in
+    @Test(arguments: [[], ["--without", "name-epoch"]])
+    func aChangeHoldsForWhatTheKernelKnewBefore(options: [String]) async throws {
+      try await withVolume(options, source: Self.tree) { volume in
         func look() async throws {
           try await Self.succeed("stat", volume.path("dir/file"))
           try await Self.succeed("cat", volume.path("dir/file"), volume.path("dir/large"))

@@ -8,7 +8,8 @@ struct GateCommand: ParsableCommand {
     abstract: "See who is held at a gate, wait for callers, and let them go.",
     discussion: """
       A gate is there because a rule of the scenario names it: `gate: NAME`. It holds the attempts that match the rule, \
-      and every caller that waits for them, until it is released; nothing else.
+      and every caller that waits for them, until it is released; or, with `access: {open: {gate: NAME}}`, the calls of that \
+      operation on what is local. Nothing else.
 
       EXAMPLES
         dataless gate wait /mnt/project photos --callers 2 --timeout 10s

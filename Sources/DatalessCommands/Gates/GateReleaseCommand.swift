@@ -9,7 +9,8 @@ struct GateReleaseCommand: ParsableCommand {
     commandName: "release",
     abstract: "Let go what a gate holds: all, or some of it; to proceed, or to fail.",
     discussion: """
-      The gate stays closed for what comes later. Released attempts go on to queue, latency and fetch.
+      The gate stays closed for what comes later. Released attempts go on to queue, latency and fetch; released accesses are \
+      answered.
 
       EXAMPLES
         dataless gate release /mnt/project photos --count 1
@@ -26,14 +27,14 @@ struct GateReleaseCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The gate.", valueName: "name"))
   var name: String
 
-  @Option(help: ArgumentHelp("So many attempts, the oldest first. [default: all]", valueName: "n"))
+  @Option(help: ArgumentHelp("So many attempts, the oldest first, and then accesses. [default: all]", valueName: "n"))
   var count: Int64?
 
   @Option(help: ArgumentHelp("One attempt, by its number in `gate list`. [default: all]", valueName: "id"))
   var attempt: UInt64?
 
   @Option(
-    help: ArgumentHelp("The attempts on paths that match. [default: all]", valueName: "glob"),
+    help: ArgumentHelp("The attempts and accesses on paths that match. [default: all]", valueName: "glob"),
     transform: GlobOption.parse)
   var path: PathPattern?
 

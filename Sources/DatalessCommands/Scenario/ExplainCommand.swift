@@ -67,11 +67,12 @@ enum ExplainText {
       lines.append(
         "  the volume is offline: the attempt fails with \(ProfileText.offline(answer.errnos)) before anything else")
     }
+    let width = max(12, answer.parts.map(\.part.count).max() ?? 0) + 1
     for part in answer.parts {
-      let title = part.part + String(repeating: " ", count: max(1, 13 - part.part.count))
+      let title = part.part + String(repeating: " ", count: width - part.part.count)
       lines.append(TerminalText.escaped("  \(title)\(part.value)\(origin(part))"))
     }
-    let profile = "profile" + String(repeating: " ", count: 6)
+    let profile = "profile" + String(repeating: " ", count: width - 7)
     lines.append(TerminalText.escaped("  \(profile)\(answer.profile): \(ProfileText.errnos(answer.errnos))"))
     if answer.ruleCount == 0 { return lines }
     lines.append("rules:")

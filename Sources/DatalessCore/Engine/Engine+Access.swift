@@ -232,7 +232,7 @@ extension EngineState {
     case .node(let node): return namespace.index(of: node).map { .found($0) } ?? .none
     case .name(let name, let parent):
       guard let directory = namespace.index(of: parent), namespace[directory].kind == .directory,
-        namespace[directory].state == .resident
+        namespace[directory].state == .resident, name.count <= Namespace.nameLengthMax
       else { return .none }
       guard namespace.indexNames(of: directory) else { return .indexing }
       guard let found = name.withUnsafeBufferPointer({ namespace.find($0, in: directory) }) else { return .none }
