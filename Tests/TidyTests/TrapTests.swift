@@ -91,7 +91,7 @@ import Testing
   ]
 
   /// The code of a line: without a comment, and without what stands in quotation marks.
-  private static func code(_ line: Substring) -> String {
+  static func code(_ line: Substring) -> String {
     var code = ""
     var isQuoted = false
     var previous: Character = " "
