@@ -7,7 +7,7 @@ final class AttemptEnding {
   let end: AttemptEnd
   let result: WaitResult
   /// The first 64 waits.
-  var records: [Event.WaitRecord]
+  private(set) var records: [Event.WaitRecord]
   /// Whether all is recorded, and the waiters are to be answered.
   private(set) var isRecorded = false
   private let waiters: [Waiter?]
@@ -34,7 +34,12 @@ final class AttemptEnding {
     return nil
   }
 
-  func noteRecorded() { isRecorded = true }
+  /// Keeps the record of a wait for that of the end.
+  func keep(_ record: Event.WaitRecord) {
+    if records.count < Attempt.departedMax { records.append(record) }
+  }
+
+  func markRecorded() { isRecorded = true }
 
   /// Lookups before directory reads: a lookup's answer never waits for a readdir caller (docs/ARCHITECTURE.md, R4).
   func answer() {
@@ -59,13 +64,13 @@ extension EngineState {
         events.record(
           .materializationFinished(finishedRecord(attempt, ending.end, waits: ending.records, now)))
         ledger.countEnd(of: attempt.kind, ending.end.outcome)
-        ending.noteRecorded()
+        ending.markRecorded()
         return
       }
       attempts.forget(waiter.id, of: attempt.node)
       let record = waiter.record(in: attempt.id, ending.end.outcome, now)
       events.record(.waitFinished(record))
-      if ending.records.count < Attempt.departedMax { ending.records.append(record) }
+      ending.keep(record)
       if case .failed(let error) = ending.result { rememberFailure(attempt.node, waiter, error, now) }
     }
   }

@@ -166,7 +166,7 @@ extension Engine {
       var due: MonotonicTime?
       if state.simulation.rules.decidesEviction, state.handles.count(of: position) == 0 {
         state.planned.closed(position, now: timer.now)
-        due = state.planned.takeTimer()
+        due = state.planned.nextCall()
       }
       let isClosed = state.handles.count(of: position) == 0
       if isDirectory, isClosed { state.namespace.noteSweepable(position) }

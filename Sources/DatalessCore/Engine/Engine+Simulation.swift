@@ -26,7 +26,8 @@ extension Engine {
   public func apply(_ simulation: Simulation, restartsClock: Bool) {
     let (actions, released, renewsEvictions) = state.withLock { state in
       let now = timer.now
-      let renewsEvictions = state.renewPlans(state.simulation, simulation, restartsClock: restartsClock)
+      let renewsEvictions = state.planned.changeRules(
+        from: state.simulation, to: simulation, restartsClock: restartsClock)
       state.simulation = simulation
       state.namespace.present(simulation.presentation)
       if restartsClock { state.loadedAt = now }

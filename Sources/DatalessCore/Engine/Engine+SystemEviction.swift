@@ -27,7 +27,7 @@ extension Engine {
       } else {
         state.planned.drop(node)
       }
-      return state.planned.takeTimer()
+      return state.planned.nextCall()
     }
     callForEvictions(at: next)
   }
@@ -42,11 +42,11 @@ extension Engine {
 
   private func evictDue(_ deadline: MonotonicTime) {
     let (due, next): ([(node: NodeID, rule: String)], MonotonicTime?) = state.withLock { state in
-      state.planned.timerFired(deadline)
+      state.planned.called(at: deadline)
       guard state.ending == nil else { return ([], nil) }
       let handles = state.handles
-      let due = state.planned.takeDue(timer.now, limit: Self.dueMax) { handles.count(of: $0) > 0 }
-      return (due.map { (state.namespace.id(of: $0.node), $0.rule) }, state.planned.takeTimer())
+      let due = state.planned.removeDue(timer.now, limit: Self.dueMax) { handles.count(of: $0) > 0 }
+      return (due.map { (state.namespace.id(of: $0.node), $0.rule) }, state.planned.nextCall())
     }
     for (node, rule) in due { evictBySystem(node, rule) {} }
     callForEvictions(at: next)
@@ -56,12 +56,13 @@ extension Engine {
   /// time.
   private func evictBySystem(_ node: NodeID, _ rule: String, _ completion: @escaping @Sendable () -> Void) {
     evict(node, by: "rule:" + rule, deadline: timer.now, cleared: nil) { [self] result in
-      if case .refused(let error) = result { noteRefusal(node, error) }
+      if case .refused(let error) = result { keepPlan(of: node, after: error) }
       completion()
     }
   }
 
-  private func noteRefusal(_ id: NodeID, _ error: FSError) {
+  /// What was refused is tried again; a file with several names is not.
+  private func keepPlan(of id: NodeID, after error: FSError) {
     let next: MonotonicTime? = state.withLock { state in
       guard let node = state.namespace.index(of: id) else { return nil }
       if error.errno == .tooManyLinks {
@@ -69,7 +70,7 @@ extension Engine {
       } else {
         state.planned.refused(node, isOpen: state.handles.count(of: node) > 0, now: timer.now)
       }
-      return state.planned.takeTimer()
+      return state.planned.nextCall()
     }
     callForEvictions(at: next)
   }
@@ -172,18 +173,5 @@ extension EngineState {
       return nil
     }
     return planned.ruleBeforeRead(position)
-  }
-
-  /// Takes a new simulation's rules. - Returns: Whether files have to be decided about anew.
-  mutating func renewPlans(_ old: Simulation, _ new: Simulation, restartsClock: Bool) -> Bool {
-    guard old.rules.decidesEviction || new.rules.decidesEviction else { return false }
-    guard new.rules.decidesEviction else {
-      planned.renew()
-      planned.removeAll()
-      return false
-    }
-    if !restartsClock, old.seed == new.seed, old.rules.rules == new.rules.rules { return false }
-    planned.renew()
-    return true
   }
 }

@@ -39,12 +39,21 @@ struct PlannedEvictions {
   /// Files that are planned for, and entries of the heap.
   var counts: (plans: Int, entries: Int) { (plans.count { $0.value.isActive }, heap.count) }
 
-  /// Plans are decided anew: what was decided by other rules evicts nothing any more.
-  mutating func renew() { generation += 1 }
-
-  mutating func removeAll() {
-    plans = [:]
-    heap = Heap()
+  /// The rules change: what was decided by other ones evicts nothing any more.
+  ///
+  /// - Parameter restartsClock: Whether their windows begin anew.
+  /// - Returns: Whether all files have to be decided about anew.
+  mutating func changeRules(from old: Simulation, to new: Simulation, restartsClock: Bool) -> Bool {
+    guard old.rules.decidesEviction || new.rules.decidesEviction else { return false }
+    guard new.rules.decidesEviction else {
+      generation += 1
+      plans = [:]
+      heap = Heap()
+      return false
+    }
+    if !restartsClock, old.seed == new.seed, old.rules.rules == new.rules.rules { return false }
+    generation += 1
+    return true
   }
 
   /// A file has become resident, or is so when the rules change.
@@ -68,7 +77,7 @@ struct PlannedEvictions {
     }
     let due = [plan.afterDue, plan.idleDue].compactMap { $0 }.min()
     plans[node] = plan
-    if let due, !plan.isOverdue { enter(node, at: max(due, now)) }
+    if let due, !plan.isOverdue { file(node, at: max(due, now)) }
     return isNew
   }
 
@@ -86,9 +95,9 @@ struct PlannedEvictions {
     guard plan.entry == nil else { return }
     if plan.isOverdue {
       plans[node]?.isOverdue = false
-      enter(node, at: now)
+      file(node, at: now)
     } else if let due = [plan.afterDue, plan.idleDue].compactMap({ $0 }).min() {
-      enter(node, at: max(due, now))
+      file(node, at: max(due, now))
     }
   }
 
@@ -106,21 +115,22 @@ struct PlannedEvictions {
     if isOpen {
       plans[node]?.isOverdue = true
     } else {
-      enter(node, at: now + max(Self.mappedRetry, plan.eviction.idle ?? plan.eviction.afterMaterialization ?? 0))
+      file(node, at: now + max(Self.mappedRetry, plan.eviction.idle ?? plan.eviction.afterMaterialization ?? 0))
     }
   }
 
   /// How long after a refusal a mapped file is looked at again.
   private static let mappedRetry: Int64 = 1_000_000_000
 
-  private mutating func enter(_ node: NodeIndex, at deadline: MonotonicTime) {
+  /// Puts a file into the heap, unless it lies there for an earlier moment.
+  private mutating func file(_ node: NodeIndex, at deadline: MonotonicTime) {
     if let entry = plans[node]?.entry, entry <= deadline { return }
     plans[node]?.entry = deadline
     heap.insert(Entry(deadline: deadline, node: node))
   }
 
-  /// Takes what is to be evicted now, at most `limit` entries of the heap.
-  mutating func takeDue(_ now: MonotonicTime, limit: Int, isOpen: (NodeIndex) -> Bool) -> [(
+  /// Takes out what is to be evicted now, at most `limit` entries of the heap.
+  mutating func removeDue(_ now: MonotonicTime, limit: Int, isOpen: (NodeIndex) -> Bool) -> [(
     node: NodeIndex, rule: String
   )] {
     var due: [(node: NodeIndex, rule: String)] = []
@@ -132,28 +142,29 @@ struct PlannedEvictions {
       guard var plan = plans[node], plan.entry == first.deadline else { continue }
       plan.entry = nil
       plans[node] = plan.isActive ? plan : nil
-      // Decided by rules that are no more: it is decided anew, and entered then.
+      // Decided by rules that are no more: it is decided anew, and filed then.
       guard plan.isActive, plan.generation == generation else { continue }
       if isOpen(node) {
         guard let afterDue = plan.afterDue else { continue }
         if afterDue <= now {
           plans[node]?.isOverdue = true
         } else {
-          enter(node, at: min(afterDue, plan.eviction.idle.map { now + $0 } ?? afterDue))
+          file(node, at: min(afterDue, plan.eviction.idle.map { now + $0 } ?? afterDue))
         }
       } else if let moment = [plan.afterDue, plan.idleDue].compactMap({ $0 }).min() {
-        if moment <= now { due.append((node, plan.rule)) } else { enter(node, at: moment) }
+        if moment <= now { due.append((node, plan.rule)) } else { file(node, at: moment) }
       }
     }
     return due
   }
 
-  /// When the timer lane is to be asked to call; nil when it will call in time.
-  mutating func takeTimer() -> MonotonicTime? {
+  /// When the timer lane is to be asked to call; nil when it will call in time. Who is told asks it.
+  mutating func nextCall() -> MonotonicTime? {
     guard let first = heap.min?.deadline, timer.map({ first < $0 }) ?? true else { return nil }
     timer = first
     return first
   }
 
-  mutating func timerFired(_ deadline: MonotonicTime) { if timer == deadline { timer = nil } }
+  /// The timer lane calls, as it was asked to.
+  mutating func called(at deadline: MonotonicTime) { if timer == deadline { timer = nil } }
 }

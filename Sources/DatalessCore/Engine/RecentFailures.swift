@@ -39,28 +39,28 @@ struct RecentFailures {
   private var order: Deque<(key: Key, until: MonotonicTime)> = []
   private var pages = FailedPages()
 
-  /// Notes that a request failed, if the kernel will ask for it again by itself.
+  /// Remembers that a request failed, if the kernel will ask for it again by itself.
   ///
   /// - Parameter size: Of the file.
   mutating func remember(
     _ request: TriggerRequest, of node: NodeID, size: Int64, error: FSError, now: MonotonicTime
   ) {
     if request.trigger == .open || request.trigger == .xattr, error.errno == .staleNFSFileHandle {
-      return notePath(node: node, threadID: request.caller.threadID, error: error, now: now)
+      return rememberPath(node: node, threadID: request.caller.threadID, error: error, now: now)
     }
     guard request.io == .pageCache, let offset = request.offset, let length = request.length else { return }
-    note(
+    rememberRead(
       Key(node: node, threadID: request.caller.threadID, handle: request.handle ?? 0),
       range: offset..<max(offset, offset.addingReportingOverflow(length).partialValue), wait: request.pageWait,
       size: size, error: error, now: now)
   }
 
-  /// Notes that a page-cache READ failed.
+  /// Remembers that a page-cache READ failed.
   ///
   /// - Parameters:
   ///   - wait: What the caller was doing.
   ///   - size: Of the file.
-  mutating func note(
+  mutating func rememberRead(
     _ key: Key, range: Range<Int64>, wait: PageWait, size: Int64, error: FSError, now: MonotonicTime
   ) {
     let repeats = Self.repeats(wait, range, size: size, isThere: pages.contain(key.node, range))
@@ -70,17 +70,17 @@ struct RecentFailures {
     if let other = failures[key], other.until >= now, range.count > Self.pageSize {
       all = min(all.lowerBound, other.range.lowerBound)..<max(all.upperBound, other.range.upperBound)
     }
-    remember(key, Failure(range: all, error: error, until: now + Self.windowNanoseconds, repeatsLeft: repeats))
+    put(key, Failure(range: all, error: error, until: now + Self.windowNanoseconds, repeatsLeft: repeats))
   }
 
-  /// Notes that a call by path failed with ESTALE.
-  mutating func notePath(node: NodeID, threadID: Int32, error: FSError, now: MonotonicTime) {
-    remember(
+  /// Remembers that a call by path failed with ESTALE.
+  mutating func rememberPath(node: NodeID, threadID: Int32, error: FSError, now: MonotonicTime) {
+    put(
       Key(node: node, threadID: threadID, handle: 0),
       Failure(range: Self.wholePath, error: error, until: now + Self.windowNanoseconds, repeatsLeft: 1))
   }
 
-  private mutating func remember(_ key: Key, _ failure: Failure) {
+  private mutating func put(_ key: Key, _ failure: Failure) {
     guard !key.isNobody, failure.repeatsLeft > 0 else {
       failures[key] = nil
       return

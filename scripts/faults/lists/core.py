@@ -167,7 +167,8 @@ engine.add(
 engine.add(
     "old-rules-evict", "PlannedEvictions.swift", "rules that are gone evict",
     "guard plan.isActive, plan.generation == generation else { continue }",
-    "guard plan.isActive, plan.generation == generation || FAULT else { continue }", tests=["SystemEvictionTests"])
+    "guard plan.isActive, plan.generation == generation || FAULT else { continue }",
+    tests=["PlannedEvictionsTests|SystemEvictionTests"])
 engine.add(
     "space-freed-too-early", "../Content/ItemContents.swift", "content is freed while a transfer can still write to it",
     "guard let content = dropped.writtenTo else {", "guard let content = dropped.writtenTo, !FAULT else {",
