@@ -5,18 +5,18 @@ import Testing
 /// `Attempts` beside lists of who waits for what: each caller is found where he waits, and answered once.
 @Suite struct AttemptsTests {
   private static let page = RangedContent.unit
-  private static let pages: Int64 = 16
+  private static let pages: Int64 = 24
 
   private struct Model {
     /// By waiter: his attempt, his file, and the pages that he wants; nil: he waits for the end.
     struct Wait {
       let attempt: AttemptID
       let node: UInt32
-      let wanted: ClosedRange<Int64>?
+      var wanted: ClosedRange<Int64>?
     }
     var waits: [UInt64: Wait] = [:]
     /// Of attempts that have ended, not yet recorded.
-    var ended: [UInt64: UInt32] = [:]
+    var ended: [UInt64: Wait] = [:]
   }
 
   private struct Pair {
@@ -40,7 +40,7 @@ import Testing
     mutating func join(_ attempt: Attempt, _ random: inout TestRandom) {
       lastWaiter += 1
       let first = Int64(random.below(Int(pages)))
-      let wanted = first...min(first + Int64(random.below(3)), pages - 1)
+      let wanted = first...min(first + Int64(random.below(5)), pages - 1)
       let range = wanted.lowerBound * page..<(wanted.upperBound + 1) * page
       let waiter = AttemptTests.waiter(lastWaiter, offset: range.lowerBound, length: Int64(range.count))
       let node = attempt.node.rawValue
@@ -51,6 +51,10 @@ import Testing
     }
 
     mutating func arrive(_ node: UInt32, _ arrived: Range<Int64>) -> [UInt64] {
+      // Who is only to be recorded is not filed again.
+      for (waiter, wait) in model.ended where wait.node == node && filedPage(wait).map(arrived.contains) ?? false {
+        model.ended[waiter]?.wanted = nil
+      }
       content[node]?.ranges.insert(arrived.lowerBound * page..<arrived.upperBound * page)
       guard let parts = content[node] else { return [] }
       let range = arrived.lowerBound * page..<arrived.upperBound * page
@@ -74,13 +78,39 @@ import Testing
       attempts.end(attempt)
       running.removeAll { $0 === attempt }
       for case let waiter? in attempt.takeWaiters() {
-        #expect(model.waits.removeValue(forKey: waiter.id.rawValue)?.attempt == attempt.id)
-        model.ended[waiter.id.rawValue] = attempt.node.rawValue
+        let wait = model.waits.removeValue(forKey: waiter.id.rawValue)
+        #expect(wait?.attempt == attempt.id)
+        model.ended[waiter.id.rawValue] = wait
       }
       #expect(model.waits.values.allSatisfy { $0.attempt != attempt.id })
     }
 
+    /// The waits of what has ended are recorded.
+    mutating func forget(_ seed: UInt64) {
+      for (waiter, wait) in model.ended {
+        #expect(attempts.waiter(WaiterID(rawValue: waiter)) == nil, "seed \(seed)")
+        attempts.forget(WaiterID(rawValue: waiter), of: NodeIndex(rawValue: wait.node))
+      }
+      model.ended = [:]
+      // What nobody works on is evicted, and comes anew.
+      content = content.filter { file in running.contains { $0.node.rawValue == file.key } }
+    }
+
+    /// The page under which a caller is found: the last that he misses.
+    private func filedPage(_ wait: Model.Wait) -> Int64? {
+      guard let wanted = wait.wanted, let parts = content[wait.node] else { return nil }
+      return parts.ranges.lastMissing(in: wanted.lowerBound * page..<(wanted.upperBound + 1) * page).map { $0 / page }
+    }
+
+    private func pageCount(_ node: UInt32) -> Int {
+      let waits = Array(model.waits.values) + Array(model.ended.values)
+      return Set(waits.compactMap { $0.node == node ? filedPage($0) : nil }).count
+    }
+
     func check(_ seed: UInt64) {
+      for node in 2...4 as ClosedRange<UInt32> {
+        #expect(attempts.pageCount(of: NodeIndex(rawValue: node)) == pageCount(node), "seed \(seed)")
+      }
       #expect(attempts.count == running.count && attempts.waiterCount == model.waits.count + model.ended.count)
       #expect(Set(attempts.ids) == Set(running.map(\.id)), "seed \(seed)")
       for (waiter, wait) in model.waits {
@@ -106,28 +136,19 @@ import Testing
       case 6, 7:
         let node = 2 + UInt32(random.below(3))
         let first = Int64(random.below(Int(Self.pages)))
-        let served = pair.arrive(node, first..<min(first + 1 + Int64(random.below(4)), Self.pages))
+        let served = pair.arrive(node, first..<min(first + 1 + Int64(random.below(2)), Self.pages))
         let due = pair.model.waits.filter { $0.value.node == node && pair.isThere($0.value) }.keys.sorted()
         #expect(served == due, "seed \(seed)")
         for waiter in served { pair.model.waits[waiter] = nil }
-      case 8: if let attempt { pair.end(attempt) }
-      default:
-        for (waiter, node) in pair.model.ended {
-          #expect(pair.attempts.waiter(WaiterID(rawValue: waiter)) == nil, "seed \(seed)")
-          pair.attempts.forget(WaiterID(rawValue: waiter), of: NodeIndex(rawValue: node))
-        }
-        pair.model.ended = [:]
-        // Evicted: it comes anew.
-        if random.oneIn(3) {
-          pair.content = pair.content.filter { file in pair.running.contains { $0.node.rawValue == file.key } }
-        }
+      case 8:
+        // All of them now and then, so that their files come anew.
+        for attempt in random.oneIn(4) ? pair.running : attempt.map({ [$0] }) ?? [] { pair.end(attempt) }
+      default: pair.forget(seed)
       }
       pair.check(seed)
     }
     for attempt in pair.running { pair.end(attempt) }
-    for (waiter, node) in pair.model.ended {
-      pair.attempts.forget(WaiterID(rawValue: waiter), of: NodeIndex(rawValue: node))
-    }
+    pair.forget(seed)
     for node in 2...4 as ClosedRange<UInt32> {
       #expect(pair.attempts.pageCount(of: NodeIndex(rawValue: node)) == 0, "seed \(seed)")
       pair.attempts.forgetPages(of: NodeIndex(rawValue: node))

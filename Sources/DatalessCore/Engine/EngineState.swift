@@ -1,26 +1,33 @@
 /// Everything the engine's lock guards.
 struct EngineState: ~Copyable {
   let events: any EventSink
+
+  // What there is, and what of it is local.
   var namespace: Namespace
-  var attempts = Attempts()
   var contents = ItemContents()
-  var reclamation = Reclamation()
-  var calls = PendingCalls()
-  /// Calls on what is local that are delayed.
-  var accesses = AccessDelays()
-  var pageDrops = PageDrops()
   var handles = OpenHandles()
-  var failures = RecentFailures()
+
+  // What brings it in.
+  var attempts = Attempts()
+  var gates = Gates()
+  var slots = Slots()
+  var link: BandwidthLink?
   var ledger: MaterializationLedger
+  var failures = RecentFailures()
+
+  // What takes it away, and what looks at the store again.
+  var planned = PlannedEvictions()
+  var pageDrops = PageDrops()
+  var refreshes = RefreshQueue()
+  var reclamation = Reclamation()
+
+  // Who waits for something else than an attempt.
+  var calls = PendingCalls()
+  var accesses = AccessDelays()
+
   var simulation: Simulation
   /// When the scenario was loaded: windows count from here.
   var loadedAt: MonotonicTime
-  var gates = Gates()
-  var link: BandwidthLink?
-  var slots = Slots()
-  /// Files that rules want evicted.
-  var planned = PlannedEvictions()
-  var refreshes = RefreshQueue()
   /// Set at shutdown: every new trigger and every waiter gets this.
   var ending: FSError?
 
