@@ -15,6 +15,8 @@ enum Action {
   case planEviction(NodeID)
   /// An attempt that has ended, and has waiters.
   case end(AttemptEnding)
+  /// To be called when all changes up to a number are durable, or cannot become so.
+  case whenDurable(ChangeNumber, @Sendable (FSError?) -> Void)
   /// More attempts wait for free slots than may be begun under one hold of the lock.
   case fillSlots
 }

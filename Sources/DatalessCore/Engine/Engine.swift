@@ -72,6 +72,7 @@ public final class Engine: Sendable {
       case .remove(let id): blocking.submit { [content] in content.remove(id) }
       case .dispose(let node): dispose([node])
       case .planEviction(let node): planEviction(node)
+      case .whenDurable(let number, let completion): configuration.journal.whenDurable(number, completion)
       case .end(let ending): finishEnding(ending)
       case .fillSlots: fillSlots()
       }

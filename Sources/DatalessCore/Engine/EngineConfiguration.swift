@@ -13,6 +13,9 @@ public struct EngineConfiguration: Sendable {
   /// With what names are hashed; to be random where names are not trusted. Default: a known key.
   public var nameKey = NameHashKey(low: 0, high: 0)
 
+  /// What takes the changes that are to outlive the daemon. Default: nobody.
+  public var journal: any JournalSink = NoJournal()
+
   public init() {}
 
   /// What may be materialized before the budget counts as exceeded; nil = any number.

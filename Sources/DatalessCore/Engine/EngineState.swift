@@ -1,6 +1,7 @@
 /// Everything the engine's lock guards.
 struct EngineState: ~Copyable {
   let events: any EventSink
+  let journal: Journal
 
   // What there is, and what of it is local.
   var namespace: Namespace
@@ -33,7 +34,9 @@ struct EngineState: ~Copyable {
 
   init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime) {
     self.events = events
-    namespace = Namespace(root: root, nameKey: configuration.nameKey, timeOfDay: configuration.timeOfDay)
+    journal = Journal(configuration.journal)
+    namespace = Namespace(
+      root: root, nameKey: configuration.nameKey, journal: journal, timeOfDay: configuration.timeOfDay)
     simulation = configuration.simulation
     namespace.present(configuration.simulation.presentation)
     loadedAt = now
@@ -49,6 +52,16 @@ extension EngineState {
 
   /// Changes what of an item is local.
   mutating func updateContent<Result>(of node: NodeIndex, _ change: (inout ItemContent) -> Result) -> Result {
-    contents.update(node, in: &namespace, change)
+    guard journal.keepsChanges else { return contents.update(node, in: &namespace, change) }
+    let before = namespace[node].residentContent
+    let result = contents.update(node, in: &namespace, change)
+    let now = namespace[node].residentContent
+    if before != now { tell(node, now) }
+    return result
+  }
+
+  private func tell(_ node: NodeIndex, _ content: ContentID?) {
+    let item = namespace.changedItem(node)
+    journal.append(content.map { .content(of: item, $0) } ?? .contentDropped(of: item))
   }
 }

@@ -14,11 +14,14 @@ struct Namespace: ~Copyable {
   /// Nodes that have lost the store's last name for them, and had names that were made on the volume.
   private var unbound: [NodeID] = []
 
+  private let journal: Journal
+
   /// - Parameter timeOfDay: CLOCK_REALTIME, or a test's own time; called under the engine's lock.
   init(
-    root: ItemAttributes, nameKey: NameHashKey = NameHashKey(low: 0, high: 0),
+    root: ItemAttributes, nameKey: NameHashKey = NameHashKey(low: 0, high: 0), journal: Journal = Journal(NoJournal()),
     timeOfDay: @escaping @Sendable () -> Timestamp = { Timestamp(seconds: 0, nanoseconds: 0) }
   ) {
+    self.journal = journal
     presentation = AttributePresentation(timeOfDay: timeOfDay)
     graph = NameGraph(root: root, nameKey: nameKey)
   }
@@ -65,13 +68,16 @@ struct Namespace: ~Copyable {
   mutating func adopt(_ item: ListedItem, for node: NodeIndex) {
     guard listed(of: node) != item else { return }
     let shown = attributes(of: node)
+    let key = keepsJournal ? boundItem(node)?.binding : nil
     graph.adopt(item, for: node)
     if attributes(of: node) != shown { changed.append(id(of: node)) }
+    if let key, let now = boundItem(node), now.binding != key { append(.bound(now, formerKey: key.key)) }
   }
 
   /// Gives a node other metadata on the volume. The store's is kept beside it: what is fetched goes by that.
   mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex) {
     graph.setAttributes(attributes, of: node)
+    if keepsJournal { append(.attributes(of: changedItem(node), self.attributes(of: node))) }
   }
 
   /// Whether a change of metadata is still to be told to the kernel.
@@ -180,16 +186,26 @@ struct Namespace: ~Copyable {
   mutating func link(
     _ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex, isLocal: Bool = false
   ) -> NameIndex? {
-    graph.link(text, to: node, in: directory, isLocal: isLocal)
+    guard let name = graph.link(text, to: node, in: directory, isLocal: isLocal) else { return nil }
+    if isLocal, keepsJournal {
+      append(.named(changedItem(node), name: Array(text), in: changedItem(directory)))
+    }
+    return name
   }
 
   /// As `NameGraph.setStanding`.
   mutating func setStanding(_ standing: NameRecord.Standing, of name: NameIndex) {
+    let before = told(name)
     graph.setStanding(standing, of: name)
+    tell(name, since: before)
   }
 
   /// As `NameGraph.keepHere`.
-  mutating func keepHere(_ name: NameIndex) { graph.keepHere(name) }
+  mutating func keepHere(_ name: NameIndex) {
+    let before = told(name)
+    graph.keepHere(name)
+    tell(name, since: before)
+  }
 
   /// The name under which the store has a node, as `NameTable.storeName`.
   func storeName(of node: NodeIndex) -> NameIndex? { graph.names.storeName(first: graph.nodes[node].firstName) }
@@ -199,7 +215,16 @@ struct Namespace: ~Copyable {
   func changeCount(in directory: NodeIndex) -> Int { graph.changeCount(in: directory) }
 
   /// Gives a name to another node. The one that had it may be left without any.
-  mutating func relink(_ name: NameIndex, to node: NodeIndex) { graph.relink(name, to: node) }
+  mutating func relink(_ name: NameIndex, to node: NodeIndex) {
+    let before = told(name)
+    graph.relink(name, to: node)
+    tell(name, since: before)
+  }
+
+  /// Whether changes are to be told.
+  var keepsJournal: Bool { journal.keepsChanges }
+
+  func append(_ change: StateChange) { journal.append(change) }
 
   /// A node may have lost the store's last name for it.
   mutating func noteUnbound(_ node: NodeIndex) {

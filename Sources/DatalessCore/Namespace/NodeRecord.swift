@@ -121,6 +121,9 @@ struct NodeRecord: BitwiseCopyable {
   /// Where a resident or partly resident file's content lies.
   var content: ContentID { ContentID(rawValue: kind == .file ? payload : 0) }
 
+  /// Where the content of a file lies that is complete; nil if it is not, or there is none.
+  var residentContent: ContentID? { kind == .file && size > 0 && state == .resident ? content : nil }
+
   /// What `ItemContent` keeps here.
   var contentCell: ItemContent.Cell {
     get {

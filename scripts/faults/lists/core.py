@@ -218,6 +218,16 @@ engine.add(
 namespace = Part(
     "Sources/DatalessCore/Namespace", ["^DatalessCoreTests\\..*AttemptEndTests", "^DatalessCoreTests\\."])
 namespace.add(
+    "rename-is-not-told", "Namespace+Journal.swift", "the journal keeps the old key of content whose item was renamed",
+    "if let key, let item = boundItem(node), item.binding?.key != key {",
+    "if !FAULT, let key, let item = boundItem(node), item.binding?.key != key {", tests=["JournalTests"])
+namespace.add(
+    "eviction-is-not-told", "../Engine/EngineState.swift", "the journal has content that was evicted",
+    "if before != now { tell(node, now) }", "if before != now, !FAULT || now != nil { tell(node, now) }", tests=["JournalTests"])
+namespace.add(
+    "hidden-is-not-told", "Namespace+Journal.swift", "what was removed on the volume is there after a crash",
+    "if now.isHidden { append(", "if now.isHidden, !FAULT { append(", tests=["JournalTests"])
+namespace.add(
     "moved-file-stays-old", "Namespace+Merge.swift", "a file that was moved on the volume keeps its old version",
     "{ relink(moved, to: newer) }", "{ if !FAULT { relink(moved, to: newer) } }",
     tests=["NamespaceChangeTests|StoreBindingTests"])

@@ -1,0 +1,53 @@
+/// Takes the changes that are to outlive the daemon.
+public protocol JournalSink: Sendable {
+  /// Whether it wants any. If not, none is put together.
+  var keepsChanges: Bool { get }
+
+  /// Takes the next change. Called under the engine's lock, in the order of the numbers: it must not wait.
+  func append(_ change: StateChange, _ number: ChangeNumber)
+
+  /// Calls `completion` once, on any thread, when all changes up to a number are durable: with nil; or with why they cannot become
+  /// so: EIO, ENOSPC. Called without the engine's lock.
+  func whenDurable(_ number: ChangeNumber, _ completion: @escaping @Sendable (FSError?) -> Void)
+}
+
+/// Of a volume that forgets everything when it ends.
+public struct NoJournal: JournalSink {
+  public init() {}
+  public var keepsChanges: Bool { false }
+  public func append(_ change: StateChange, _ number: ChangeNumber) {}
+  public func whenDurable(_ number: ChangeNumber, _ completion: @escaping @Sendable (FSError?) -> Void) {
+    completion(nil)
+  }
+}
+
+/// Numbers the changes of state that are to outlive the daemon, and hands them on in that order.
+///
+/// One for a volume, shared by the parts whose state it is and used under the engine's lock alone: so the order of the numbers is the
+/// order in which things happened, and whatever is told to a caller afterwards has been numbered before.
+final class Journal {
+  private let sink: any JournalSink
+  /// Asked before a change is put together: nearly every volume keeps none.
+  let keepsChanges: Bool
+  /// The number of the last change.
+  private(set) var last = ChangeNumber(rawValue: 0)
+
+  init(_ sink: any JournalSink) {
+    self.sink = sink
+    keepsChanges = sink.keepsChanges
+  }
+
+  func append(_ change: StateChange) {
+    last = ChangeNumber(rawValue: last.rawValue + 1)
+    sink.append(change, last)
+  }
+}
+
+extension Engine {
+  /// Waits until all that has changed so far would be there after a crash.
+  ///
+  /// - Parameter completion: Called once, perhaps before this returns; with why it cannot be made durable: EIO, ENOSPC.
+  public func synchronize(_ completion: @escaping @Sendable (FSError?) -> Void) {
+    perform([.whenDurable(state.withLock { $0.journal.last }, completion)])
+  }
+}

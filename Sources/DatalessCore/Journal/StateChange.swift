@@ -1,0 +1,37 @@
+/// A change of what is to outlive the daemon. Together and in order they say which content is here, and what was changed on the volume;
+/// what the store has is not in them, because it can be asked again.
+public enum StateChange: Sendable, Equatable {
+  /// The content of a file is complete.
+  case content(of: ChangedItem, ContentID)
+  /// It is not here any more.
+  case contentDropped(of: ChangedItem)
+  /// The store has another key or version for a file whose content is here; or for a directory, and with it for what is in it.
+  case bound(ChangedItem, formerKey: [UInt8])
+  /// A name that was made on the volume leads to an item: a new one, or one that was known.
+  case named(ChangedItem, name: [UInt8], in: ChangedItem)
+  /// A name that was made on the volume is gone.
+  case unnamed(name: [UInt8], in: ChangedItem)
+  /// A name of the store is not shown: it was removed, or its item moved, on the volume.
+  case hidden(ChangedItem, name: [UInt8], in: ChangedItem)
+  /// It is shown again, or the store has it no more.
+  case unhidden(name: [UInt8], in: ChangedItem)
+  /// An item's metadata was changed on the volume, or is the store's again.
+  case attributes(of: ChangedItem, ItemAttributes)
+}
+
+/// The item of a change.
+public struct ChangedItem: Sendable, Equatable {
+  /// While mounted.
+  public let node: NodeID
+  /// st_ino.
+  public let inode: UInt64
+  /// nil for what was made on the volume.
+  public let binding: StoreBinding?
+}
+
+/// The place of a change among all since the volume was mounted: 1, 2, 3 ...; 0 before the first.
+public struct ChangeNumber: Sendable, Hashable, Comparable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  public static func < (left: ChangeNumber, right: ChangeNumber) -> Bool { left.rawValue < right.rawValue }
+}

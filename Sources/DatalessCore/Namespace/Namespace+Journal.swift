@@ -1,0 +1,55 @@
+/// What the journal is told of names. A name of the store is told only where it is hidden, and where an item whose content is here
+/// depends on it; names that were made on the volume always.
+extension Namespace {
+  /// What of a name is told.
+  struct ToldName {
+    fileprivate let isNamed: Bool
+    fileprivate let isHidden: Bool
+    fileprivate let node: NodeIndex
+    fileprivate let key: [UInt8]?
+  }
+
+  /// How a name stands before it is changed; nil if no journal is kept.
+  func told(_ name: NameIndex) -> ToldName? {
+    guard keepsJournal else { return nil }
+    let record = record(of: name)
+    return ToldName(
+      isNamed: record.isLocal && record.isPresent, isHidden: !record.isLocal && record.standing == .removed,
+      node: record.node, key: keyOfKept(record.node))
+  }
+
+  /// Tells what has become of a name. - Parameter before: As it stood.
+  func tell(_ name: NameIndex, since before: ToldName?) {
+    guard let before, let now = told(name) else { return }
+    if now.isNamed != before.isNamed || now.isHidden != before.isHidden || now.node != before.node {
+      tellChange(of: name, before, now)
+    }
+    for (node, key) in [(before.node, before.key)] + (now.node == before.node ? [] : [(now.node, now.key)]) {
+      if let key, let item = boundItem(node), item.binding?.key != key { append(.bound(item, formerKey: key)) }
+    }
+  }
+
+  private func tellChange(of name: NameIndex, _ before: ToldName, _ now: ToldName) {
+    let text = Array(text(of: name))
+    let directory = changedItem(record(of: name).directory)
+    if before.isNamed, !now.isNamed { append(.unnamed(name: text, in: directory)) }
+    if before.isHidden, !now.isHidden { append(.unhidden(name: text, in: directory)) }
+    if now.isNamed { append(.named(changedItem(now.node), name: text, in: directory)) }
+    if now.isHidden { append(.hidden(changedItem(now.node), name: text, in: directory)) }
+  }
+
+  /// An item, as changes name it.
+  func changedItem(_ node: NodeIndex) -> ChangedItem {
+    ChangedItem(node: id(of: node), inode: self[node].inode, binding: binding(of: node))
+  }
+
+  /// The store's key of an item that is told when its binding changes.
+  private func keyOfKept(_ node: NodeIndex) -> [UInt8]? { boundItem(node)?.binding?.key }
+
+  /// An item that the store has, and whose binding is to be known: a file whose content is here, or a directory.
+  func boundItem(_ node: NodeIndex) -> ChangedItem? {
+    let record = self[node]
+    guard record.kind == .directory || (record.kind == .file && record.isLocal), isBound(node) else { return nil }
+    return changedItem(node)
+  }
+}
