@@ -7,7 +7,7 @@ import Testing
   private static let parts: Set<String> = [
     "AccessDelays", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "Gates", "GoneNames",
     "ItemContent",
-    "ItemContents",
+    "ItemContents", "Journal",
     "MaterializationLedger", "NameArena", "NameGraph", "NameHashTable", "NameTable", "Namespace", "NodeTable",
     "OpenHandles", "PageDrops", "PendingCalls", "PlannedEvictions", "RangeAttempts", "RecentFailures", "Reclamation",
     "RefreshQueue", "Slots", "WaiterList",
