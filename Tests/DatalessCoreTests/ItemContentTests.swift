@@ -17,6 +17,7 @@ import Testing
     }
     var attempts: [UInt64: Attempt] = [:]
     var isWhole = false
+    var isDirty = false
     /// Pages that are there, of the content `current`.
     var pages: Set<Int64> = []
     var current: UInt64?
@@ -133,8 +134,33 @@ import Testing
       }
     }
 
-    mutating func evict() {
-      guard !content.isBeingWritten else { return }
+    /// A program writes to it: in place, or in a copy.
+    mutating func write(inPlace: Bool) {
+      let copy = inPlace ? content.cell.reference : Self.reference(number())
+      let former = content.makeDirty(in: copy)
+      guard model.isWhole, model.attempts.isEmpty, model.writers[model.current ?? 0] ?? 0 == 0 else {
+        return #expect(former == nil && content.isDirty == model.isDirty)
+      }
+      model.isDirty = true
+      guard !inPlace else { return #expect(former == nil) }
+      guard let former else {
+        Issue.record("the former content is not given up")
+        return
+      }
+      remove(Self.id(former))
+      model.current = Self.id(copy)
+      model.pages = Set(0..<8)
+      model.writers[Self.id(copy)] = 0
+    }
+
+    mutating func clean() {
+      content.makeClean(generation: 2)
+      model.isDirty = false
+    }
+
+    mutating func evict(isGone: Bool = false) {
+      guard !content.isBeingWritten, !content.isDirty || isGone else { return }
+      model.isDirty = false
       #expect(model.attempts.isEmpty)
       let bytes = model.isWhole ? size : Int64(model.pages.count) * unit
       let dropped = content.evict(size: size)
@@ -147,6 +173,7 @@ import Testing
     func check() {
       #expect(content.state == model.state)
       #expect(content.isBusy == !model.attempts.isEmpty)
+      #expect(content.isDirty == model.isDirty && (!model.isDirty || content.state == .resident))
       let bytes = Int64(model.pages.count) * unit
       #expect(content.partialBytes == (model.isWhole || bytes == 0 ? nil : bytes))
       if let current = model.current { #expect(content.cell.reference == Self.reference(current)) }
@@ -161,7 +188,7 @@ import Testing
     for _ in 0..<2_000 {
       let attempts = pair.model.attempts.keys.sorted()
       let chosen = attempts.isEmpty ? 0 : attempts[Int(random.next() % UInt64(attempts.count))]
-      switch random.next() % 16 {
+      switch random.next() % 20 {
       case 0...2: pair.begin(&random)
       case 3...5: pair.share(chosen)
       case 6...10: pair.arrive(chosen, &random)
@@ -169,7 +196,9 @@ import Testing
         if let transfer = pair.end(chosen, isOk: random.next() % 3 > 0) { late.append(transfer) }
       case 13, 14:
         if !late.isEmpty { pair.endTransfer(late.remove(at: Int(random.next() % UInt64(late.count)))) }
-      default: pair.evict()
+      case 15, 16: pair.write(inPlace: random.next() % 2 == 0)
+      case 17: pair.clean()
+      default: pair.evict(isGone: random.next() % 4 == 0)
       }
       pair.check()
     }
@@ -177,7 +206,7 @@ import Testing
       if let transfer = pair.end(id, isOk: false) { late.append(transfer) }
     }
     for transfer in late { pair.endTransfer(transfer) }
-    pair.evict()
+    pair.evict(isGone: true)
     // Nothing that was made is left.
     #expect(pair.model.writers.isEmpty && pair.contents.isIdle, "seed \(seed)")
   }

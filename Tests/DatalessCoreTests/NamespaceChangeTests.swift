@@ -77,7 +77,7 @@ import Testing
   }
 
   private static func list(_ namespace: inout Namespace, _ model: Model, _ random: inout TestRandom) {
-    let use = Namespace.ItemUse(isOpen: { _ in false }, retained: { _ in nil })
+    let use = Namespace.ItemUse(isOpen: { _ in false }, retained: { _ in nil }, isDirty: { _ in false })
     while !namespace.beginListing(of: .root) {}
     for (name, item) in model.store.sorted(by: { $0.key < $1.key }).shuffled(using: &random) {
       let listed = ListedItem(attributes(inode: item.inode, version: item.version))
@@ -88,7 +88,7 @@ import Testing
     while let position = cursor {
       cursor = namespace.dropVanishedNames(of: .root, from: position, limit: 2, use: use)
     }
-    namespace.dropUnbound()
+    namespace.dropUnbound(use: use)
   }
 
   private static func name(_ text: String, _ namespace: borrowing Namespace) -> NameIndex? {

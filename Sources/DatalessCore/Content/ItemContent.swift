@@ -30,9 +30,11 @@ struct ItemContent {
 
     /// A newer version that the store has, while the resident content stays what it is: what the file becomes when it is evicted.
     fileprivate(set) var retained: ListedItem?
+    /// Whether a program has written to it on the volume, so that it is nowhere else.
+    fileprivate(set) var isDirty = false
 
     var isNone: Bool {
-      parts == nil && whole == nil && ranges == nil && lastPassthroughOpen == nil && retained == nil
+      parts == nil && whole == nil && ranges == nil && lastPassthroughOpen == nil && retained == nil && !isDirty
     }
   }
 
@@ -52,7 +54,10 @@ struct ItemContent {
   /// Whether an attempt is in flight.
   var isBusy: Bool { work.whole != nil || work.ranges != nil }
 
-  /// Whether something may still be written to its content.
+  /// Whether a program has written to it on the volume, so that it is nowhere else. Dirty content is complete.
+  var isDirty: Bool { work.isDirty }
+
+  /// Whether a transfer may still write to its content.
   var isBeingWritten: Bool { isBusy || (work.parts?.transfers ?? 0) > 0 }
 
   /// Bytes that are there of a file of which others are missing; nil: none, or it is resident.
@@ -182,13 +187,33 @@ struct ItemContent {
     var newer: ListedItem?
   }
 
+  /// A program is about to write to it. Only content that is complete, and that no transfer writes to, becomes dirty.
+  ///
+  /// - Parameter content: Where it lies from now on: content that may be written is never in a slab.
+  /// - Returns: Where it lay, to be removed when nobody reads it any more; nil if it stays, or has not become dirty.
+  mutating func makeDirty(in content: ContentID) -> ContentID? {
+    guard cell.state == .resident, !isBeingWritten else { return nil }
+    let former = cell.reference
+    cell.reference = content
+    work.isDirty = true
+    return former == content || former == .none ? nil : former
+  }
+
+  /// The store has what was written. - Parameter generation: As `commit`.
+  mutating func makeClean(generation: UInt32) {
+    guard work.isDirty else { return }
+    work.isDirty = false
+    cell.generation = generation
+  }
+
   /// The content stays what it is although the store has another version.
   mutating func retain(insteadOf newer: ListedItem) { work.retained = newer }
 
   /// The store has the version again that the content is.
   mutating func endRetaining() { work.retained = nil }
 
-  /// Takes all content away from an item that nobody has open, and what is known of the opens that it had.
+  /// Takes all content away from an item that nobody has open, and what is known of the opens that it had. Of dirty content, only
+  /// when its item is removed.
   ///
   /// - Parameter size: Of a file.
   mutating func evict(size: Int64) -> Dropped? {
@@ -200,6 +225,7 @@ struct ItemContent {
     work.lastPassthroughOpen = nil
     let newer = work.retained
     work.retained = nil
+    work.isDirty = false
     guard let dropped else { return nil }
     return Dropped(
       reference: dropped.reference, bytes: isWhole ? size : dropped.bytes, writtenTo: dropped.writtenTo, newer: newer)

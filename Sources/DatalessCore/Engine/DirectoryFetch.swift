@@ -97,7 +97,7 @@ extension Engine {
         guard let running = state.attempts[attempt] else { return nil }
         let use = state.itemUse
         let next = state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048, use: use)
-        if next == nil { state.namespace.dropUnbound() }
+        if next == nil { state.namespace.dropUnbound(use: use) }
         return next
       }
     }

@@ -158,6 +158,9 @@ extension EngineState {
       let message = "the file has \(record.linkCount) names (hard links)"
       return .refused(FSError(.tooManyLinks, message), kind: kind)
     }
+    if content.isDirty {
+      return .refused(FSError(.resourceBusy, "it was written to on the volume, and is nowhere else"), kind: kind)
+    }
     if pageDrops.isUnderWay(of: node) {
       return .refused(FSError(.resourceBusy, "the pages of an earlier eviction are being dropped"), kind: kind)
     }

@@ -193,7 +193,8 @@ extension EngineState {
     guard let name, !namespace.record(of: name).isInStore else { return nil }
     let node = namespace.record(of: name).node
     // A directory that was gone has lost what was in it, and is listed anew.
-    return namespace[node].kind != .directory && isRenamed(node, item) ? node : nil
+    let isSame = namespace[node].kind != .directory && namespace.isAsListed(node) && isRenamed(node, item)
+    return isSame ? node : nil
   }
 
   /// Takes away the name that a renamed item had, unless another item has it by now.
@@ -218,7 +219,8 @@ extension EngineState {
   /// What a merge asks of open files and of contents.
   var itemUse: Namespace.ItemUse {
     let (open, contents) = (handles.nodesInUse, contents)
-    return Namespace.ItemUse(isOpen: { open.contains($0) }, retained: { contents.retained(of: $0) })
+    return Namespace.ItemUse(
+      isOpen: { open.contains($0) }, retained: { contents.retained(of: $0) }, isDirty: { contents.isDirty($0) })
   }
 
   /// The root has no name: its metadata is the store's own.

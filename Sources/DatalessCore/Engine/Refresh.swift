@@ -246,7 +246,7 @@ public final class Refresh: Sendable {
     }
     engine.dispose(
       engine.state.withLock { state in
-        state.namespace.dropUnbound()
+        state.namespace.dropUnbound(use: state.itemUse)
         return state.namespace.takeOrphans()
       })
     let directories = work.findings.changedNames

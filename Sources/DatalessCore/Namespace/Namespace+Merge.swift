@@ -6,6 +6,8 @@ extension Namespace {
     let isOpen: (NodeIndex) -> Bool
     /// As `NameMerge.Base.retained`.
     let retained: (NodeIndex) -> ListedItem?
+    /// As `ItemContent.isDirty`.
+    let isDirty: (NodeIndex) -> Bool
   }
 
   /// What became of a name of a listing.
@@ -91,10 +93,14 @@ extension Namespace {
     guard merged.change == .appeared, let name = merged.name else { return nil }
     let node = record(of: name).node
     let relation = self.listed(of: node).relation(to: listed)
-    guard relation == .same || relation == .metadata, !self[node].isListed else { return nil }
+    guard relation == .same || relation == .metadata, isAsListed(node), !self[node].isListed else { return nil }
     adopt(listed, for: node)
     return node
   }
+
+  /// Whether an item has the attributes that the store listed. With others it is not what comes back when it was gone: what was
+  /// changed on the volume went with it.
+  func isAsListed(_ node: NodeIndex) -> Bool { attributes(of: node) == listed(of: node).attributes }
 
   /// A listing of a directory has not had a name.
   mutating func mergeVanished(_ name: NameIndex, use: ItemUse) -> NameChange {
@@ -113,10 +119,10 @@ extension Namespace {
 
   /// A listing is through: items that the store has no more lose the names that they were given on the volume, unless their content
   /// is here.
-  mutating func dropUnbound() {
+  mutating func dropUnbound(use: ItemUse) {
     for node in takeUnbound() {
       let isResident = self[node].isLocal && self[node].state == .resident
-      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: changeCount(in: node) > 0) else { continue }
+      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else { continue }
       for name in localNames(of: node) { setStanding(.gone, of: name) }
     }
   }
@@ -131,8 +137,17 @@ extension Namespace {
     return NameMerge.Base(
       item: self.listed(of: node), retained: use.retained(node),
       isResident: isFile && known.isLocal && known.state == .resident,
-      isDirty: known.kind == .directory && changeCount(in: node) > 0,
+      isDirty: isDirty(node, use),
       canJoin: hasTwin && !known.isLocal && !use.isOpen(node))
+  }
+
+  /// Whether something was changed in it that is nowhere else: in a file its content, in a directory a name.
+  private func isDirty(_ node: NodeIndex, _ use: ItemUse) -> Bool {
+    switch self[node].kind {
+    case .directory: changeCount(in: node) > 0
+    case .file: self[node].isLocal && use.isDirty(node)
+    default: false
+    }
   }
 
   /// The node of another name of a listed file, if it is another one than a node.
