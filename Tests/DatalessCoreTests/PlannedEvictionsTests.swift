@@ -135,6 +135,25 @@ import Testing
     }
   }
 
+  /// `idle: 0` was due again at once, as long as the file was open: the timer lane did nothing else.
+  @Test func anOpenFileIsNotLookedAtBeforeItsClose() {
+    var planned = PlannedEvictions()
+    let (node, start) = (NodeIndex(rawValue: 2), MonotonicTime(nanoseconds: 0))
+    let eviction = SystemEviction(idle: 0, afterMaterialization: 100)
+    _ = planned.plan(node, eviction, rule: "r", isRenewed: false, now: start)
+    let first = planned.nextCall()
+    #expect(first == start)
+    planned.called(at: start)
+    let open = planned.removeDue(start, limit: 8) { _ in true }
+    let next = planned.nextCall()
+    #expect(open.isEmpty && next == nil)
+    planned.closed(node, now: start + 10)
+    let afterClose = planned.nextCall()
+    #expect(afterClose == start + 10)
+    let due = planned.removeDue(start + 10, limit: 8) { _ in false }
+    #expect(due.map(\.node) == [node])
+  }
+
   @Test func rulesThatSayTheSameChangeNothing() {
     var planned = PlannedEvictions()
     var (none, some) = (Simulation(), Simulation())

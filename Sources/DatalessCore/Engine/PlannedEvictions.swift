@@ -145,11 +145,10 @@ struct PlannedEvictions {
       // Decided by rules that are no more: it is decided anew, and filed then.
       guard plan.isActive, plan.generation == generation else { continue }
       if isOpen(node) {
+        // Its close files it anew, by all of its times: until then no look at it can tell anything.
         guard let afterDue = plan.afterDue else { continue }
         if afterDue <= now {
           plans[node]?.isOverdue = true
-        } else {
-          file(node, at: min(afterDue, plan.eviction.idle.map { now + $0 } ?? afterDue))
         }
       } else if let moment = [plan.afterDue, plan.idleDue].compactMap({ $0 }).min() {
         if moment <= now { due.append((node, plan.rule)) } else { file(node, at: moment) }
