@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// `PendingCalls` and `PageDrops` beside models: each call is answered once, whoever comes first, and no interrupt is lost.
+/// `PendingCalls` and `PageDrops` beside models: each call is answered once, whoever comes first, and no interrupt is
+/// lost.
 @Suite struct PendingCallsTests {
   private final class Calls: Sendable {
     let failed = Mutex<[UInt64]>([])

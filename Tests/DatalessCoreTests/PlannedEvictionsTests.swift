@@ -2,8 +2,8 @@
 import TestSupport
 import Testing
 
-/// `PlannedEvictions` beside plain times of each file: nothing is evicted before its time, under a handle or by old rules, and
-/// nothing is forgotten.
+/// `PlannedEvictions` beside plain times of each file: nothing is evicted before its time, under a handle or by old
+/// rules, and nothing is forgotten.
 @Suite struct PlannedEvictionsTests {
   private struct File {
     let eviction: SystemEviction

@@ -1,5 +1,16 @@
-/// One try to materialize one item. Lives under the engine's lock from its trigger to its one outcome, and never leaves it:
-/// a class, because its record is wide and each stage looks at it.
+/// An attempt's number: it rises, and is never given twice by one engine.
+///
+/// Events, the API and the command line tell it as a plain number (`rawValue`).
+struct AttemptID: Hashable, Comparable, Sendable, BitwiseCopyable {
+  let rawValue: UInt64
+
+  init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  static func < (left: AttemptID, right: AttemptID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// One try to materialize one item. Lives under the engine's lock from its trigger to its one outcome, and never leaves
+/// it: a class, because its record is wide and each stage looks at it.
 ///
 /// What it was begun with stays; what becomes of it is changed by its own verbs.
 final class Attempt {
@@ -174,45 +185,4 @@ final class Attempt {
     budgeted = caller
     return true
   }
-}
-
-/// What of its file an attempt brings in, and in which order.
-struct AttemptReach {
-  /// The part of the file (`Hydration.partial`), in whole pages; nil: all of it.
-  var range: Range<Int64>?
-  /// Whether it goes by ranges, because of its hydration or because part of the file is there already.
-  var isRanged = false
-  /// Where the first caller wanted to read.
-  var firstOffset: Int64 = 0
-}
-
-/// What was decided about an attempt when it started; a later change of the scenario does not reach it.
-struct AttemptPlan {
-  var requestedDelay: Int64 = 0
-  /// Bytes per second of this transfer; nil = as fast as the shared line and the disk.
-  var transferBandwidth: Int64?
-  var hydration = Hydration.full
-  var fault: Decision.Part<Fault>?
-  var gate: Decision.Part<String>?
-  /// The profile's.
-  var errnos = Profile.macos.fileErrnos
-  /// The rules that decided something.
-  var rules: [String] = []
-}
-
-/// How an attempt ended, for its records and its waiters.
-struct AttemptEnd {
-  var outcome: Outcome
-  var message: String?
-  /// The rule, or the setting, that staged this end; nil for a real one.
-  var rule: String?
-  var entries: Int?
-  var storeNanoseconds: Int64 = 0
-}
-
-/// The part of an attempt that runs on a lane (content: blocking, listings: metadata) or a request thread, and can be
-/// told to give up.
-protocol AttemptJob: AnyObject, Sendable {
-  /// Asks the job to stop at its next step; its result is dropped.
-  func cancel()
 }

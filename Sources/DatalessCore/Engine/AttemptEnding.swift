@@ -1,7 +1,7 @@
 internal import SystemPackage
 
-/// The end of an attempt for its waiters: first all are recorded, some under each hold of the lock, then all are answered.
-/// Used by the thread that ends the attempt.
+/// The end of an attempt for its waiters: first all are recorded, some under each hold of the lock, then all are
+/// answered. Used by the thread that ends the attempt.
 final class AttemptEnding {
   let attempt: Attempt
   let end: AttemptEnd

@@ -20,3 +20,17 @@ public struct AttemptSnapshot: Sendable {
   public var waiterCount: Int
   public var waiters: [WaitingCaller]
 }
+
+extension Attempt {
+  /// Describes it. - Parameter limit: How many of its waiters are described.
+  func snapshot(waitersEach limit: Int, _ now: MonotonicTime) -> AttemptSnapshot {
+    AttemptSnapshot(
+      attempt: id.rawValue, path: path, kind: kind, size: size, stage: stage.rawValue,
+      ageNanoseconds: now - startedAt, stageNanoseconds: now - stageSince, waiterCount: waitingCount,
+      waiters: firstWaiters(limit).map { waiter in
+        AttemptSnapshot.WaitingCaller(
+          caller: waiter.request.caller, trigger: waiter.request.trigger, io: waiter.request.io,
+          blockedNanoseconds: now - waiter.since)
+      })
+  }
+}

@@ -25,7 +25,8 @@ extension EngineState {
     return gates.hold(attempt.id, at: gate.value, callers: attempt.waitingCount)
   }
 
-  /// Books callers who came to, or left, an attempt that is held. - Returns: Actions that tell the watchers of its gate.
+  /// Books callers who came to, or left, an attempt that is held. - Returns: Actions that tell the watchers of its
+  /// gate.
   mutating func bookCallers(_ change: Int, of attempt: Attempt) -> [Action] {
     attempt.gate.map { gates.addCallers(change, to: attempt.id, at: $0.value) } ?? []
   }
@@ -99,8 +100,8 @@ extension EngineState {
     return slots.isFilling ? [] : fillSlots(now)
   }
 
-  /// Starts queued attempts while there are slots: a piece of them, which may fail as soon as they have one. The last action is
-  /// `fillSlots` if there are more.
+  /// Starts queued attempts while there are slots: a piece of them, which may fail as soon as they have one. The last
+  /// action is `fillSlots` if there are more.
   mutating func fillSlots(_ now: MonotonicTime) -> [Action] {
     // Those that wait are about to be ended.
     guard ending == nil else { return [] }
@@ -119,7 +120,8 @@ extension EngineState {
     return actions
   }
 
-  /// Ends an attempt: state and slot. Records, totals, budget and answers follow by `AttemptEnding`: its waiters get the outcome.
+  /// Ends an attempt: state and slot. Records, totals, budget and answers follow by `AttemptEnding`: its waiters get
+  /// the outcome.
   mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
     leaveGate(attempt)
     attempts.end(attempt)

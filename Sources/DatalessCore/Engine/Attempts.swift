@@ -1,6 +1,7 @@
 /// The attempts in flight, and where each of their callers waits.
 ///
-/// An attempt that has ended is not found here any more, while those who waited for it are, until their waits are recorded.
+/// An attempt that has ended is not found here any more, while those who waited for it are, until their waits are
+/// recorded.
 struct Attempts {
   /// Where a caller waits.
   private struct Place {
@@ -54,7 +55,8 @@ struct Attempts {
 
   /// Has a caller wait for an attempt.
   ///
-  /// - Parameter missing: The last offset that he misses, if he may be answered when it arrives; nil: he waits for the end.
+  /// - Parameter missing: The last offset that he misses, if he may be answered when it arrives; nil: he waits for the
+  ///   end.
   mutating func join(_ waiter: Waiter, _ attempt: Attempt, missing: Int64?) {
     places[waiter.id] = Place(attempt: attempt.id, slot: attempt.admit(waiter))
     if let missing { file(waiter.id, missing, of: attempt.node) }
@@ -88,7 +90,8 @@ struct Attempts {
     pages[node]?.take(range) ?? []
   }
 
-  /// Takes a caller out of his attempt if what he asked for is there; else he is filed under the last page that he misses.
+  /// Takes a caller out of his attempt if what he asked for is there; else he is filed under the last page that he
+  /// misses.
   mutating func serve(_ id: WaiterID, from content: RangedContent, of node: NodeIndex) -> (
     attempt: Attempt, waiter: Waiter
   )? {
@@ -109,8 +112,8 @@ struct Attempts {
   func pageCount(of node: NodeIndex) -> Int { pages[node]?.pageCount ?? 0 }
 }
 
-/// Who waits for which page of a file whose content comes in ranges: each for the last one that he misses, so that an arriving
-/// piece looks at those alone whom it may serve.
+/// Who waits for which page of a file whose content comes in ranges: each for the last one that he misses, so that an
+/// arriving piece looks at those alone whom it may serve.
 private struct PageWaiters {
   private var waiters: [Int64: Set<WaiterID>] = [:]
 

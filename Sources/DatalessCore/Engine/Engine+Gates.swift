@@ -89,8 +89,8 @@ extension Engine {
   /// - Parameters:
   ///   - callers: 1 or more; 0 is reached at once.
   ///   - deadline: nil = no limit.
-  ///   - completion: Called exactly once with the callers blocked then, on any lane, perhaps before this returns; nil: there
-  ///     is no such gate, or it went away.
+  ///   - completion: Called exactly once with the callers blocked then, on any lane, perhaps before this returns; nil:
+  ///     there is no such gate, or it went away.
   public func waitForCallers(
     _ callers: Int, at name: String, until deadline: MonotonicTime?,
     completion: @escaping @Sendable (Int?) -> Void

@@ -6,7 +6,8 @@ public struct ItemDescription: Sendable {
   public var node: NodeID
   public var path: [UInt8]
   public var attributes: ItemAttributes
-  /// `dataless`, `materializing`, `partial`, `resident` (a file), `listed` (a directory), or `other` for what has no content.
+  /// `dataless`, `materializing`, `partial`, `resident` (a file), `listed` (a directory), or `other` for what has no
+  /// content.
   public var state: String
   public var localBytes: Int64
   public var openHandles: Int
@@ -82,8 +83,8 @@ extension Engine {
     state.withLock { ($0.ledger.totals, $0.ledger.budgetedAttempts) }
   }
 
-  /// The attempts in flight, oldest first, each with at most `limit` of its waiters. One that ends while they are looked at may be
-  /// missing.
+  /// The attempts in flight, oldest first, each with at most `limit` of its waiters. One that ends while they are
+  /// looked at may be missing.
   public func attemptsInFlight(waitersEach limit: Int = 64) -> [AttemptSnapshot] {
     snapshots(of: state.withLock { $0.attempts.ids }.sorted(), waitersEach: limit)
   }
@@ -92,8 +93,8 @@ extension Engine {
   func snapshots(of attempts: some Sequence<AttemptID>, waitersEach limit: Int) -> [AttemptSnapshot] {
     let now = timer.now
     var found: [AttemptSnapshot] = []
-    inPieces(attempts) { state, attempt in
-      found.append(state.snapshot(attempt, limit, now))
+    inPieces(attempts) { _, attempt in
+      found.append(attempt.snapshot(waitersEach: limit, now))
       return []
     }
     return found
@@ -101,19 +102,6 @@ extension Engine {
 }
 
 extension EngineState {
-  func snapshot(_ attempt: Attempt, _ limit: Int, _ now: MonotonicTime) -> AttemptSnapshot {
-    AttemptSnapshot(
-      attempt: attempt.id.rawValue, path: attempt.path, kind: attempt.kind, size: attempt.size,
-      stage: attempt.stage.rawValue,
-      ageNanoseconds: now - attempt.startedAt, stageNanoseconds: now - attempt.stageSince,
-      waiterCount: attempt.waitingCount,
-      waiters: attempt.firstWaiters(limit).map { waiter in
-        AttemptSnapshot.WaitingCaller(
-          caller: waiter.request.caller, trigger: waiter.request.trigger, io: waiter.request.io,
-          blockedNanoseconds: now - waiter.since)
-      })
-  }
-
   func describe(_ position: NodeIndex, path: [UInt8]) -> ItemDescription {
     let record = namespace[position]
     let snapshot = namespace.snapshot(of: position)

@@ -1,5 +1,5 @@
-/// Work on all of many attempts, a piece of it under each hold of the engine's lock: thousands may be held at a gate, wait for a slot or
-/// be in flight when the volume ends.
+/// Work on all of many attempts, a piece of it under each hold of the engine's lock: thousands may be held at a gate,
+/// wait for a slot or be in flight when the volume ends.
 extension Engine {
   /// LIMIT: attempts, and waiters of theirs, under one hold of the lock: about 100 us.
   static let pieceSize = 128

@@ -3,8 +3,8 @@ internal import SystemPackage
 
 /// Rules that evict (`evict:`): files become dataless without anybody's asking, as on macOS.
 ///
-/// A file is decided about when it becomes resident, and when the rules change. What is decided is kept in `PlannedEvictions`; the
-/// timer lane calls for the next one that is due. Nothing of this runs without such a rule.
+/// A file is decided about when it becomes resident, and when the rules change. What is decided is kept in
+/// `PlannedEvictions`; the timer lane calls for the next one that is due. Nothing of this runs without such a rule.
 extension Engine {
   /// A file has become resident. Rules are asked without the lock.
   func planEviction(_ id: NodeID, isRenewed: Bool = false) {
@@ -52,8 +52,8 @@ extension Engine {
     callForEvictions(at: next)
   }
 
-  /// Evicts without waiting for a close. A file that was opened meanwhile is tried again when it is closed, a mapped one after a
-  /// time.
+  /// Evicts without waiting for a close. A file that was opened meanwhile is tried again when it is closed, a mapped
+  /// one after a time.
   private func evictBySystem(_ node: NodeID, _ rule: String, _ completion: @escaping @Sendable () -> Void) {
     evict(node, by: "rule:" + rule, deadline: timer.now, cleared: nil) { [self] result in
       if case .refused(let error) = result { keepPlan(of: node, after: error) }
@@ -81,11 +81,11 @@ extension Engine {
     return state.withLock { $0.ruleBeforeRead(node) != nil }
   }
 
-  /// Has an open wait while its file is evicted: an eviction is under way, or a rule wants one before the open. The caller waits
-  /// under a waiter as for the store: a signal and the end of the volume reach him.
+  /// Has an open wait while its file is evicted: an eviction is under way, or a rule wants one before the open. The
+  /// caller waits under a waiter as for the store: a signal and the end of the volume reach him.
   ///
-  /// - Parameter completion: Called exactly once, on the metadata lane or here. nil: the open goes on, whatever became of the
-  ///   eviction. EINTR: the caller has been killed. ETIMEDOUT: the volume ends.
+  /// - Parameter completion: Called exactly once, on the metadata lane or here. nil: the open goes on, whatever became
+  ///   of the eviction. EINTR: the caller has been killed. ETIMEDOUT: the volume ends.
   public func waitForEviction(
     _ node: NodeID, threadID: Int32, waiter: WaiterID, completion: @escaping @Sendable (FSError?) -> Void
   ) {
@@ -122,7 +122,8 @@ extension Engine {
 
   // MARK: - When the rules change
 
-  /// Decides anew about all resident files, in steps on the metadata lane: of what no rule wants any more, nothing is left.
+  /// Decides anew about all resident files, in steps on the metadata lane: of what no rule wants any more, nothing is
+  /// left.
   func renewEvictions() {
     let generation = state.withLock { $0.planned.generation }
     metadata.submit { [self] in renewEvictions(generation, from: .root) }
@@ -158,7 +159,8 @@ extension EngineState {
     return record.kind == .file && record.canBeDataless && record.state == .resident && !record.isOrphan
   }
 
-  /// What the rules are asked about a resident file: the attempt is the one that made it so. nil when there is nothing to evict.
+  /// What the rules are asked about a resident file: the attempt is the one that made it so. nil when there is nothing
+  /// to evict.
   func evictionFacts(of node: NodeIndex, _ now: MonotonicTime) -> TriggerFacts? {
     guard isEvictable(node) else { return nil }
     return TriggerFacts(

@@ -2,17 +2,18 @@ internal import Synchronization
 
 /// The file system without a kernel: names, content states, attempts and their waiters.
 ///
-/// Calls return at once on any lane. State changes happen under one lock, in a few statements each; what follows from them
-/// (answers, invalidations, I/O) is returned as actions and performed after unlocking. No store, reply, notification or
-/// await under the lock. What is called under it is listed in docs/LOCKING.md and never waits: the event sink, so that the
-/// order of the log is the order in which things happened; clocks; the body of `readDirectory`; a look at the bits of a
-/// content reference.
+/// Calls return at once on any lane. State changes happen under one lock, in a few statements each; what follows from
+/// them (answers, invalidations, I/O) is returned as actions and performed after unlocking. No store, reply,
+/// notification or await under the lock. What is called under it is listed in docs/LOCKING.md and never waits: the
+/// event sink, so that the order of the log is the order in which things happened; clocks; the body of `readDirectory`;
+/// a look at the bits of a content reference.
 public final class Engine: Sendable {
   let configuration: EngineConfiguration
   let store: any BackingStore
   let content: any ContentStore
   let timer: any TimerLane
-  /// For content, and for listings and metadata: large fetches that keep all threads of the one busy hold up none of the other.
+  /// For content, and for listings and metadata: large fetches that keep all threads of the one busy hold up none of
+  /// the other.
   let blocking: any BlockingLane
   let metadata: any BlockingLane
   let kernel: any KernelCache
@@ -21,7 +22,8 @@ public final class Engine: Sendable {
   let processes: any ProcessDirectory
   /// Whether a short fetch may be done on a request thread.
   let isFastLocal: Bool
-  /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for good.
+  /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for
+  /// good.
   let passthrough: Atomic<Bool>
   /// Waiters whose pending signals will be looked at again.
   let looksWaiting = Atomic<Int>(0)

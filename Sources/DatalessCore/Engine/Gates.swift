@@ -1,4 +1,5 @@
-/// The gates that rules name: which attempts each holds, with how many callers, and who waits until callers are blocked at one.
+/// The gates that rules name: which attempts each holds, with how many callers, and who waits until callers are blocked
+/// at one.
 ///
 /// What is told to those who wait is returned as actions.
 struct Gates {
@@ -139,7 +140,8 @@ struct Gates {
 
   /// Waits until so many callers are blocked at a gate.
   ///
-  /// - Parameter completion: Called once unless it is done already: with the callers blocked then, or nil when the gate goes away.
+  /// - Parameter completion: Called once unless it is done already: with the callers blocked then, or nil when the gate
+  ///   goes away.
   mutating func watch(_ name: String, callers: Int, completion: @escaping @Sendable (Int?) -> Void) -> Watch {
     guard let gate = gates[name] else { return .done(nil) }
     if gate.callers >= callers { return .done(gate.callers) }
@@ -154,7 +156,8 @@ struct Gates {
     return gates[id.gate]?.watchers[id.number] != nil
   }
 
-  /// The time is over. - Returns: The action that says how many are blocked now; nil when the waiting has ended already.
+  /// The time is over. - Returns: The action that says how many are blocked now; nil when the waiting has ended
+  /// already.
   mutating func endWatch(_ id: WatcherID) -> Action? {
     guard let watcher = gates[id.gate]?.watchers.removeValue(forKey: id.number) else { return nil }
     let callers = gates[id.gate]?.callers ?? 0

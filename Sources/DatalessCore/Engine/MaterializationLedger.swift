@@ -17,11 +17,11 @@ public struct MaterializationTotals: Sendable {
 ///
 /// Counted is what becomes local, when it does, however the attempt that brings it ends:
 /// * bytes: those that an attempt makes local. What is thrown away with a failed attempt counts for nothing.
-/// * files: one when the first of its content becomes local; a file that comes in parts, or by several attempts, is one. After it
-///   was evicted it counts again.
+/// * files: one when the first of its content becomes local; a file that comes in parts, or by several attempts, is
+///   one. After it was evicted it counts again.
 ///
-/// Against the budgets count all bytes of an attempt that a budgeted caller has waited for, those that came before he joined it
-/// included, and its file.
+/// Against the budgets count all bytes of an attempt that a budgeted caller has waited for, those that came before he
+/// joined it included, and its file.
 struct MaterializationLedger {
   let budget: EngineConfiguration.Budget
   private(set) var totals = MaterializationTotals()
@@ -90,7 +90,8 @@ struct MaterializationLedger {
 }
 
 extension Int64 {
-  /// The sum of two numbers that are not negative, or the largest number: sizes may be absurd, sums must not trap or wrap.
+  /// The sum of two numbers that are not negative, or the largest number: sizes may be absurd, sums must not trap or
+  /// wrap.
   func saturatingAdd(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum

@@ -2,8 +2,9 @@ internal import HeapModule
 
 /// Which resident files the rules want evicted, and when the next ones are due.
 ///
-/// One entry of the heap for each file at most: an entry stands at the earliest moment that can matter, and when it is due the
-/// file's own times decide, or put it back. Who opens and closes a file touches no heap. Used under the engine's lock.
+/// One entry of the heap for each file at most: an entry stands at the earliest moment that can matter, and when it is
+/// due the file's own times decide, or put it back. Who opens and closes a file touches no heap. Used under the
+/// engine's lock.
 struct PlannedEvictions {
   private struct Plan {
     var rule: String

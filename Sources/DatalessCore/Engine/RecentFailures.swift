@@ -4,13 +4,13 @@ internal import SystemPackage
 
 /// Remembers failed page-cache reads for a moment, because the kernel itself asks again.
 ///
-/// A failing readahead is followed by READs of the single page by the same thread (docs/ARCHITECTURE.md, R12). Those repeats
-/// get the outcome of the failed attempt and no record, so that "fail once" is seen exactly once, and the caller's own next
-/// try is a trigger of its own. So does the repeat of a call that a path led to and that failed with ESTALE. Each call takes
-/// constant time: thousands may fail together.
+/// A failing readahead is followed by READs of the single page by the same thread (docs/ARCHITECTURE.md, R12). Those
+/// repeats get the outcome of the failed attempt and no record, so that "fail once" is seen exactly once, and the
+/// caller's own next try is a trigger of its own. So does the repeat of a call that a path led to and that failed with
+/// ESTALE. Each call takes constant time: thousands may fail together.
 struct RecentFailures {
-  /// Whose failure it was. The kernel repeats by the same thread through the same open. Callers of another pid namespace all
-  /// have thread 0: the open alone tells them apart then, and where there is none, nothing is remembered.
+  /// Whose failure it was. The kernel repeats by the same thread through the same open. Callers of another pid
+  /// namespace all have thread 0: the open alone tells them apart then, and where there is none, nothing is remembered.
   struct Key: Hashable {
     /// An id and no index: what is remembered outlives the item, and its place is used again.
     let node: NodeID
@@ -123,8 +123,8 @@ struct RecentFailures {
 
   /// How often the kernel asks for a page again in one and the same call or fault, measured on Linux 6.18.
   ///
-  /// - Parameter isThere: Whether the page is in the page cache already, from an earlier read that failed, too: then there
-  ///   is no readahead before it.
+  /// - Parameter isThere: Whether the page is in the page cache already, from an earlier read that failed, too: then
+  ///   there is no readahead before it.
   private static func repeats(_ wait: PageWait, _ range: Range<Int64>, size: Int64, isThere: Bool) -> Int {
     // A single page of a larger file: the caller has switched readahead off.
     let isReadahead = range.count > pageSize || size - range.lowerBound <= Int64(pageSize)

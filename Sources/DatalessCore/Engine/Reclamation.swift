@@ -1,5 +1,5 @@
-/// When places of names and items that are gone may be given back: nobody keeps one past a hold of the lock, and nobody gives back
-/// already. What is given back, and how, is in `Engine+Forgetting`.
+/// When places of names and items that are gone may be given back: nobody keeps one past a hold of the lock, and nobody
+/// gives back already. What is given back, and how, is in `Engine+Forgetting`.
 struct Reclamation {
   /// How many keep places. Each takes its pin back once.
   private(set) var pins = 0
