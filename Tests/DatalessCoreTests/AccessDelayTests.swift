@@ -186,6 +186,7 @@ import Testing
     let answers = (0..<100).map { _ in AccessCalls.call(fixture, .getattr, of: node) }
     fixture.engine.end(FSError(.timedOut, "the volume is being unmounted"))
     #expect(answers.allSatisfy { $0?.errno == "ETIMEDOUT" })
+    #expect(fixture.timer.pending == 0, "their timers are taken back")
     #expect(AccessCalls.call(fixture, .getattr, of: node) == nil)
     fixture.timer.advance(milliseconds: 2000)
     #expect(answers.allSatisfy { $0?.count == 1 })
