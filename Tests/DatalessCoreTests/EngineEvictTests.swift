@@ -64,7 +64,8 @@ import Testing
     #expect(fixture.events.kinds.filter { $0 == "evicted" || $0 == "refused" } == ["refused", "evicted"])
   }
 
-  /// A READ of it would lock its page in the kernel, and the drop would wait for that page: so nobody opens it meanwhile.
+  /// A READ of it would lock its page in the kernel, and the drop would wait for that page: so nobody opens it
+  /// meanwhile.
   @Test func aFileIsNotOpenedBeforeTheKernelHasDroppedItsPages() {
     let fixture = EngineFixture(ScriptedStore(["a": 100, "b": 100]))
     let (node, other) = (materialize(fixture, "a"), materialize(fixture, "b"))

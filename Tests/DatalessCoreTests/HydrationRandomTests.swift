@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Random operations on content that comes in parts: every byte that can be read is the source's, and nothing is left over.
+/// Random operations on content that comes in parts: every byte that can be read is the source's, and nothing is left
+/// over.
 @Suite struct HydrationRandomTests {
   @Test(arguments: 0..<12) func everyByteThatCanBeReadIsTheSources(round: Int) {
     let seed = TestSeed.one

@@ -4,7 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// The journal has all that is to outlive the daemon, in the order in which it happened, and before anybody is told of it.
+/// The journal has all that is to outlive the daemon, in the order in which it happened, and before anybody is told of
+/// it.
 @Suite struct JournalTests {
   /// What a caller was told, and how many changes there were by then.
   private struct Told {
@@ -23,7 +24,8 @@ import Testing
     return EngineFixture(ScriptedStore(files), configuration)
   }
 
-  /// As the engine has it, told as the journal tells it. Items without a name are left out: nobody would find them again.
+  /// As the engine has it, told as the journal tells it. Items without a name are left out: nobody would find them
+  /// again.
   private static func state(of fixture: EngineFixture, _ replay: JournalReplay) -> JournalReplay {
     var found = JournalReplay([])
     fixture.engine.state.withLock { state in

@@ -50,8 +50,8 @@ import Testing
     }
   }
 
-  /// What a hostile SOURCE would do against a known hash: look for names that lie in one chain, and find that another key
-  /// scatters them.
+  /// What a hostile SOURCE would do against a known hash: look for names that lie in one chain, and find that another
+  /// key scatters them.
   @Test func namesThatCollideUnderOneKeyDoNotUnderAnother() {
     func buckets(_ key: NameHashKey, _ names: [String]) -> [Int] {
       let index = NameHashTable(key: key)

@@ -2,13 +2,14 @@
 import TestSupport
 import Testing
 
-/// Names that are made, removed and moved on the volume while the store changes underneath, beside a model that knows neither tables nor
-/// lists.
+/// Names that are made, removed and moved on the volume while the store changes underneath, beside a model that knows
+/// neither tables nor lists.
 @Suite struct NamespaceChangeTests {
   /// Three sets of names: what the store listed, which of those are hidden here, and what was made here.
   struct Model {
     struct Item: Equatable {
-      /// Of one listing of a name: the same item under another name is another one, as no refresh looks for renames here.
+      /// Of one listing of a name: the same item under another name is another one, as no refresh looks for renames
+      /// here.
       var number: Int
       var inode: UInt64
       var version: Int

@@ -31,7 +31,8 @@ import Testing
     }
   }
 
-  /// A listed name is entered into the hash table by the first lookup in its directory, in steps, and then later ones too.
+  /// A listed name is entered into the hash table by the first lookup in its directory, in steps, and then later ones
+  /// too.
   @Test func namesAreFoundBeforeAndAfterARenewedListing() {
     let store = make((0..<1500).map { "d/f\($0)" })
     let fixture = EngineFixture(store)

@@ -2,7 +2,8 @@ import DatalessCore
 import SystemPackage
 import Testing
 
-/// The kernel's own repeats of a read that failed, as they were measured on Linux 6.18: one try of a caller is one attempt.
+/// The kernel's own repeats of a read that failed, as they were measured on Linux 6.18: one try of a caller is one
+/// attempt.
 @Suite struct RecentFailureTests {
   /// What the kernel asks for in one try of a caller: a readahead, or the page at an offset.
   enum Asked {

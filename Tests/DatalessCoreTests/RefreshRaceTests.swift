@@ -41,8 +41,8 @@ import Testing
     #expect(longest.max() ?? 0 < 20)
   }
 
-  /// Number, size and times of a file that is known by another name, but another kind: an item of its own, or the counts of the
-  /// directory that holds it would go below zero.
+  /// Number, size and times of a file that is known by another name, but another kind: an item of its own, or the
+  /// counts of the directory that holds it would go below zero.
   @Test func anItemOfAnotherKindIsNeverAnotherNameOfAFile() {
     let fixture = EngineFixture(ScriptedStore([:]))
     fixture.store.write("d/a", size: 3, inode: 77, links: 2)

@@ -4,8 +4,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// A source that changes at every step of listing, fetching, refreshing and evicting: whatever the order, one handle never reads
-/// bytes of two versions, and never too few.
+/// A source that changes at every step of listing, fetching, refreshing and evicting: whatever the order, one handle
+/// never reads bytes of two versions, and never too few.
 @Suite struct EngineRefreshRandomTests {
   /// One open file: what its reads have to agree with, once the first has succeeded.
   private struct Handle {

@@ -3,8 +3,8 @@ import Synchronization
 import SystemPackage
 import Testing
 
-/// SOURCE gives the inode number of a removed file to the next one, whose size and mtime may be the same: what tells the two
-/// apart, and what happens where nothing does.
+/// SOURCE gives the inode number of a removed file to the next one, whose size and mtime may be the same: what tells
+/// the two apart, and what happens where nothing does.
 @Suite struct EngineReuseTests {
   /// What the store can tell of an item beside its inode number.
   struct Marks: Sendable, CustomTestStringConvertible {

@@ -150,7 +150,8 @@ import Testing
     #expect(fixture.events.started.filter { $0.kind == .file }.map(\.itemAttempt) == [1, 2])
   }
 
-  /// The kernel may take long to drop the pages: who waits for it in open(2) can be killed, and the end of the volume answers him.
+  /// The kernel may take long to drop the pages: who waits for it in open(2) can be killed, and the end of the volume
+  /// answers him.
   @Test(arguments: ["signal", "end", "kernel"]) func anOpenThatWaitsForItsEvictionIsAnsweredOnce(by end: String) {
     let fixture = make(["a": 10], [Self.rule("r", SystemEviction(beforeFirstRead: true))])
     let node = materialize(fixture, "a")

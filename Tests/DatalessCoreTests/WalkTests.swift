@@ -60,7 +60,8 @@ import Testing
     }
   }
 
-  /// The place of the name at which a page ended is free, or has another name of the same directory: neither is the end.
+  /// The place of the name at which a page ended is free, or has another name of the same directory: neither is the
+  /// end.
   @Test(arguments: [false, true]) func aPlaceThatWasGivenBackIsLostAndNotTheEnd(isUsedAgain: Bool) throws {
     let fixture = fixture()
     let first = try #require(page(fixture, "d", after: .start))
@@ -93,7 +94,8 @@ import Testing
     withExtendedLifetime(hold) {}
   }
 
-  /// All of its names are gone, and kept by a handle; when that is closed they are looked at once more, in steps, and swept meanwhile.
+  /// All of its names are gone, and kept by a handle; when that is closed they are looked at once more, in steps, and
+  /// swept meanwhile.
   @Test func theNamesOfADirectoryThatIsGoneAreDroppedAndNoOthers() {
     let fixture = EngineFixture(ScriptedStore(["d/first": 1, "e/first": 1]))
     for index in 0..<5000 { fixture.store.write("d/f\(index)", size: 1) }

@@ -1,8 +1,8 @@
 /// What of one item is local, and who is at work on it: the content of a file, or of a directory the listing.
 ///
-/// Each change is a verb here, which says what follows from it; the engine does that, and asks nothing else what a file is in.
-/// It knows no lock, no clock and no store. Between changes it lies in two places (`ItemContents`): what every item has in its
-/// record, and the rest, which few have at a time, in a table.
+/// Each change is a verb here, which says what follows from it; the engine does that, and asks nothing else what a file
+/// is in. It knows no lock, no clock and no store. Between changes it lies in two places (`ItemContents`): what every
+/// item has in its record, and the rest, which few have at a time, in a table.
 struct ItemContent {
   /// What every item has.
   struct Cell: BitwiseCopyable, Equatable {
@@ -28,7 +28,8 @@ struct ItemContent {
     /// The number of the last passthrough open since it was last known that nobody maps the content; nil: nobody does.
     fileprivate(set) var lastPassthroughOpen: UInt64?
 
-    /// A newer version that the store has, while the resident content stays what it is: what the file becomes when it is evicted.
+    /// A newer version that the store has, while the resident content stays what it is: what the file becomes when it
+    /// is evicted.
     fileprivate(set) var retained: ListedItem?
     /// Whether a program has written to it on the volume, so that it is nowhere else.
     fileprivate(set) var isDirty = false
@@ -212,8 +213,8 @@ struct ItemContent {
   /// The store has the version again that the content is.
   mutating func endRetaining() { work.retained = nil }
 
-  /// Takes all content away from an item that nobody has open, and what is known of the opens that it had. Of dirty content, only
-  /// when its item is removed.
+  /// Takes all content away from an item that nobody has open, and what is known of the opens that it had. Of dirty
+  /// content, only when its item is removed.
   ///
   /// - Parameter size: Of a file.
   mutating func evict(size: Int64) -> Dropped? {

@@ -1,4 +1,5 @@
-/// What of each item is local. The one owner of it, beside the records in which the namespace keeps what every item has.
+/// What of each item is local. The one owner of it, beside the records in which the namespace keeps what every item
+/// has.
 struct ItemContents {
   private var work: [NodeIndex: ItemContent.Work] = [:]
   /// Content that no file names any more, and that a transfer may still write to.

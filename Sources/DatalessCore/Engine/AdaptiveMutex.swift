@@ -2,13 +2,13 @@ internal import Glibc
 
 /// A value and the mutex that guards it.
 ///
-/// A pthread mutex rather than the standard library's `Mutex`: that one spins up to a thousand times and then waits through
-/// FUTEX_LOCK_PI, whose hand-over by the kernel makes a convoy of the request threads on few processors (44 % of the daemon's
-/// time with 10,000 readers, measured). It also lets no closure in that is not Sendable, and a directory buffer being
-/// filled under the lock is just that.
+/// A pthread mutex rather than the standard library's `Mutex`: that one spins up to a thousand times and then waits
+/// through FUTEX_LOCK_PI, whose hand-over by the kernel makes a convoy of the request threads on few processors (44 %
+/// of the daemon's time with 10,000 readers, measured). It also lets no closure in that is not Sendable, and a
+/// directory buffer being filled under the lock is just that.
 ///
-/// `@unchecked Sendable`: `value` and `holds` are touched only inside `withLock`, with `mutex` held, and nothing but copies of
-/// Sendable values leaves it. The mutex lives at an address of its own until the last reference is gone.
+/// `@unchecked Sendable`: `value` and `holds` are touched only inside `withLock`, with `mutex` held, and nothing but
+/// copies of Sendable values leaves it. The mutex lives at an address of its own until the last reference is gone.
 final class AdaptiveMutex<Value: ~Copyable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
@@ -21,8 +21,9 @@ final class AdaptiveMutex<Value: ~Copyable>: @unchecked Sendable {
     mutex.initialize(to: pthread_mutex_t())
     var attributes = pthread_mutexattr_t()
     pthread_mutexattr_init(&attributes)
-    // PTHREAD_MUTEX_ADAPTIVE_NP, which the module of the C library does not show: a holder is done within a microsecond, so
-    // a contender looks up to a hundred times before it lets the kernel put it to sleep, which costs ten.
+    // PTHREAD_MUTEX_ADAPTIVE_NP, which the module of the C library does not show: a holder is done within a
+    // microsecond, so a contender looks up to a hundred times before it lets the kernel put it to sleep, which costs
+    // ten.
     pthread_mutexattr_settype(&attributes, 3)
     let failure = pthread_mutex_init(mutex, &attributes)
     pthread_mutexattr_destroy(&attributes)

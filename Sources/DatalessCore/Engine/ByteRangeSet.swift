@@ -1,7 +1,7 @@
 /// A set of byte offsets kept as sorted, disjoint, non-adjacent half-open ranges.
 ///
-/// The ranges lie in chunks of bounded size, so that none of a million moves when one is put between them: looking and inserting
-/// take two binary searches and one move within a chunk. 16 bytes for each range.
+/// The ranges lie in chunks of bounded size, so that none of a million moves when one is put between them: looking and
+/// inserting take two binary searches and one move within a chunk. 16 bytes for each range.
 struct ByteRangeSet {
   /// Sorted; none is empty.
   private var chunks: [[Range<Int64>]] = []

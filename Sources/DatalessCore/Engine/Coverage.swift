@@ -1,5 +1,5 @@
-/// Which bytes of a file were read: exact up to some number of separate ranges, then by pages, and of very many by larger units.
-/// At most a few megabytes, however much is read, and wherever.
+/// Which bytes of a file were read: exact up to some number of separate ranges, then by pages, and of very many by
+/// larger units. At most a few megabytes, however much is read, and wherever.
 struct Coverage {
   private var exact = ByteRangeSet()
   private var units: UnitMap?

@@ -15,8 +15,8 @@ extension Engine {
 
   /// Makes one file or directory dataless. A directory's children must be dataless already.
   ///
-  /// Refusals: EBUSY (open handles, after waiting up to 250 ms for a close; an attempt in flight; a directory with local
-  /// children), EMLINK (a file with several names). Other kinds of items are left as they are.
+  /// Refusals: EBUSY (open handles, after waiting up to 250 ms for a close; an attempt in flight; a directory with
+  /// local children), EMLINK (a file with several names). Other kinds of items are left as they are.
   ///
   /// - Parameters:
   ///   - askedAt: When the eviction was asked for, which is what the wait for a close counts from. Default: now.
@@ -119,8 +119,8 @@ extension Engine {
     case directory(path: [UInt8])
   }
 
-  /// The names that the kernel may know of a directory that has become dataless, a page at a time: those that a listing has
-  /// dropped since, too, while the notifier was busy.
+  /// The names that the kernel may know of a directory that has become dataless, a page at a time: those that a listing
+  /// has dropped since, too, while the notifier was busy.
   private func names(in node: NodeID) -> [[UInt8]] {
     guard let position = state.withLock({ $0.namespace.index(of: node) }) else { return [] }
     var names: [[UInt8]] = []
@@ -177,8 +177,9 @@ extension EngineState {
         return .look(record.content, lastOpen: lastOpen)
       }
       guard let dropped = evictContent(of: position) else { return .nothing }
-      // A READ of it that waits, at a gate perhaps, has its page locked in the kernel, and the drop would wait for that page, with
-      // every other drop behind it. Nobody has it open, so there is none; nobody opens it before the drop is done, so none comes.
+      // A READ of it that waits, at a gate perhaps, has its page locked in the kernel, and the drop would wait for that
+      // page, with every other drop behind it. Nobody has it open, so there is none; nobody opens it before the drop is
+      // done, so none comes.
       pageDrops.begin(of: node)
       return .file(
         dropped.reference, bytes: dropped.bytes, path: path,

@@ -1,8 +1,10 @@
-/// Giving back what nobody can ask for any more: names that are gone, and items that no name, no handle and no kernel knows.
+/// Giving back what nobody can ask for any more: names that are gone, and items that no name, no handle and no kernel
+/// knows.
 ///
-/// On the metadata lane, in steps. Whoever keeps indices of names or nodes past a hold of the lock takes a *pin* meanwhile, which
-/// puts it off: a refresh, the eviction of a directory until the kernel was told, the end of an attempt with many waiters, the removal
-/// of all names of a directory that is gone. A walk through one directory holds that one alone (`Engine.hold`).
+/// On the metadata lane, in steps. Whoever keeps indices of names or nodes past a hold of the lock takes a *pin*
+/// meanwhile, which puts it off: a refresh, the eviction of a directory until the kernel was told, the end of an
+/// attempt with many waiters, the removal of all names of a directory that is gone. A walk through one directory holds
+/// that one alone (`Engine.hold`).
 extension Engine {
   /// LIMIT: records looked at under one lock.
   private static let giveBackStep = 256

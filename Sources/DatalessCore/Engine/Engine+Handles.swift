@@ -3,12 +3,13 @@ public import SystemPackage
 
 /// How an open is to be answered.
 public enum OpenAnswer: Sendable {
-  /// Reads are watched under this handle, and come as the caller of `open` said: the file was dataless, or reads are observed.
+  /// Reads are watched under this handle, and come as the caller of `open` said: the file was dataless, or reads are
+  /// observed.
   case dataless(handle: UInt64)
   /// The content is local: the page cache serves reads. The handle is 0.
   case resident
-  /// The content is local in a file of its own: the kernel reads that file itself, if the backing can be registered. To be
-  /// settled by `confirmPassthrough` or `refusePassthrough`. The handle is `Engine.passthroughHandle`.
+  /// The content is local in a file of its own: the kernel reads that file itself, if the backing can be registered. To
+  /// be settled by `confirmPassthrough` or `refusePassthrough`. The handle is `Engine.passthroughHandle`.
   case passthrough(ContentID)
   /// The profile materializes at open(2): materialize the file, then open it again.
   case needsMaterialization
@@ -36,7 +37,8 @@ public enum SeekAnswer: Sendable, Equatable {
 
 /// How a READ is to be answered.
 public enum ReadAnswer: Sendable {
-  /// - Parameter count: Bytes that are there to be read at the offset, of those that were asked for; 0 at the end of the file.
+  /// - Parameter count: Bytes that are there to be read at the offset, of those that were asked for; 0 at the end of
+  ///   the file.
   case resident(ContentID, count: Int)
   /// The kernel's own repeat of a read that failed a moment ago.
   case repeatedFailure(FSError)
@@ -54,8 +56,8 @@ extension Engine {
     }
   }
 
-  /// Whether the next open of this file is to be recorded with its process; asked before the caller is identified, because
-  /// identifying costs more than answering.
+  /// Whether the next open of this file is to be recorded with its process; asked before the caller is identified,
+  /// because identifying costs more than answering.
   public func recordsOpen(of node: NodeID) -> Bool {
     state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return false }
@@ -124,16 +126,16 @@ extension Engine {
 
   /// The backing of a passthrough open is there.
   ///
-  /// - Returns: Whether to answer it as such. False: meanwhile another open of the file had to become a cached one, beside
-  ///   which the kernel refuses passthrough with EIO; so this one is cached too, with handle 0.
+  /// - Returns: Whether to answer it as such. False: meanwhile another open of the file had to become a cached one,
+  ///   beside which the kernel refuses passthrough with EIO; so this one is cached too, with handle 0.
   public func confirmPassthrough(_ node: NodeID) -> Bool {
     state.withLock { state in state.namespace.index(of: node).map { state.handles.confirm($0) } ?? false }
   }
 
   /// The backing of a passthrough open could not be registered.
   ///
-  /// - Returns: Whether it is a cached open now, with handle 0. False: another open of the file has a backing by now, beside
-  ///   which the kernel refuses cached opens with EIO; try again to share it.
+  /// - Returns: Whether it is a cached open now, with handle 0. False: another open of the file has a backing by now,
+  ///   beside which the kernel refuses cached opens with EIO; try again to share it.
   public func refusePassthrough(_ node: NodeID) -> Bool {
     state.withLock { state in state.namespace.index(of: node).map { state.handles.demote($0) } ?? true }
   }
@@ -179,7 +181,8 @@ extension Engine {
 
   /// Records what has been read so far through the watched handles that are open.
   ///
-  /// - Parameter isFinal: Nothing can be read through them any more: the volume ends. Their records say that they are closed.
+  /// - Parameter isFinal: Nothing can be read through them any more: the volume ends. Their records say that they are
+  ///   closed.
   public func recordOpenHandles(isFinal: Bool = false) {
     let numbers = state.withLock { $0.handles.watched(atMost: Event.handlesToldMax) }
     for number in numbers.sorted() {
@@ -232,8 +235,8 @@ extension Engine {
     }
   }
 
-  /// lseek(2) with SEEK_DATA or SEEK_HOLE. Dataless content is all data, or all a hole if it is presented so; resident content
-  /// has the holes it has.
+  /// lseek(2) with SEEK_DATA or SEEK_HOLE. Dataless content is all data, or all a hole if it is presented so; resident
+  /// content has the holes it has.
   public func seek(_ node: NodeID, from offset: Int64, hole: Bool) -> SeekAnswer {
     enum Step {
       case answer(SeekAnswer)
@@ -274,7 +277,8 @@ extension Engine {
     try content.read(reference, into: buffer, at: offset)
   }
 
-  /// A descriptor of a content file for the kernel to read from; the caller closes it. nil when there is none to be had.
+  /// A descriptor of a content file for the kernel to read from; the caller closes it. nil when there is none to be
+  /// had.
   public func openContentDescriptor(_ reference: ContentID) -> CInt? {
     do throws(FSError) {
       return try content.openDescriptor(reference)

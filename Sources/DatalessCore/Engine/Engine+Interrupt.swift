@@ -2,19 +2,19 @@ internal import Synchronization
 internal import SystemPackage
 
 extension Engine {
-  /// A request is about to be put to the engine under this waiter. From now on an interrupt of it is remembered until the
-  /// request is parked or answered: FUSE_INTERRUPT comes once, and may be faster than its request, which has its caller looked at
-  /// and its rules asked first.
+  /// A request is about to be put to the engine under this waiter. From now on an interrupt of it is remembered until
+  /// the request is parked or answered: FUSE_INTERRUPT comes once, and may be faster than its request, which has its
+  /// caller looked at and its rules asked first.
   ///
-  /// Called before the interrupt can come, and followed by the one call that takes the waiter: `materialize`, `readLink`,
-  /// `extendedAttribute`, `extendedAttributeNames`, `waitForEviction` or `delay`.
+  /// Called before the interrupt can come, and followed by the one call that takes the waiter: `materialize`,
+  /// `readLink`, `extendedAttribute`, `extendedAttributeNames`, `waitForEviction` or `delay`.
   public func expect(_ waiter: WaiterID) { state.withLock { $0.calls.announce(waiter) } }
 
   /// A signal is pending for a waiting caller (FUSE_INTERRUPT). Ends its wait with EINTR if the interrupt mode says so;
   /// otherwise looks again every 100 ms until the reply, because the kernel does not ask a second time.
   ///
-  /// Safe on any lane except a FUSE callback: it may answer the request. Of a waiter that is neither expected nor parked the
-  /// request has been answered.
+  /// Safe on any lane except a FUSE callback: it may answer the request. Of a waiter that is neither expected nor
+  /// parked the request has been answered.
   public func interrupt(_ waiter: WaiterID) {
     let found: (threadID: Int32, mode: Simulation.InterruptMode)? = state.withLock { state in
       let threadID: Int32?

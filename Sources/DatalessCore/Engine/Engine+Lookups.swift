@@ -1,15 +1,17 @@
 /// Attributes that the kernel keeps until it is told otherwise, and answers that bring them while they change.
 ///
-/// A LOOKUP or READDIRPLUS answer carries attributes as they were under the lock; the kernel puts them into a new inode some time
-/// after the answer was written, when the caller runs again. If they change in between, the notification comes before the inode:
-/// ENOENT, and the old attributes would stay for ever. So each such answer counts as a lookup under the lock under which its
-/// attributes were read, and FORGET gives it back, as the protocol has it. ENOENT for a node with lookups means that an answer is
-/// on its way (or a FORGET is), and the notification is repeated until the kernel takes it or has given all lookups back.
+/// A LOOKUP or READDIRPLUS answer carries attributes as they were under the lock; the kernel puts them into a new inode
+/// some time after the answer was written, when the caller runs again. If they change in between, the notification
+/// comes before the inode: ENOENT, and the old attributes would stay for ever. So each such answer counts as a lookup
+/// under the lock under which its attributes were read, and FORGET gives it back, as the protocol has it. ENOENT for a
+/// node with lookups means that an answer is on its way (or a FORGET is), and the notification is repeated until the
+/// kernel takes it or has given all lookups back.
 ///
-/// An inode that is there when the notification comes is safe: the kernel drops attributes of requests that it sent before.
+/// An inode that is there when the notification comes is safe: the kernel drops attributes of requests that it sent
+/// before.
 extension Engine {
-  /// How long after a notification for a node that is still to come it is repeated; each time twice as long, so that wrong
-  /// attributes last no longer than their answer took.
+  /// How long after a notification for a node that is still to come it is repeated; each time twice as long, so that
+  /// wrong attributes last no longer than their answer took.
   private static let firstRepeatNanoseconds: Int64 = 1_000_000
   private static let longestRepeatNanoseconds: Int64 = 60_000_000_000
 

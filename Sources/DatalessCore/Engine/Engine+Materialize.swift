@@ -5,15 +5,16 @@ extension Engine {
   /// Materializes a file's content or a directory's listing for one caller, starting an attempt or joining the one in
   /// flight.
   ///
-  /// Stages of an attempt: policy, gate, slot, latency, fault before data, fetch at bandwidth, fault after n bytes, commit,
-  /// attributes invalidated, waiters answered. A refusal by policy comes at once, before any of them, with the profile's errno.
+  /// Stages of an attempt: policy, gate, slot, latency, fault before data, fetch at bandwidth, fault after n bytes,
+  /// commit, attributes invalidated, waiters answered. A refusal by policy comes at once, before any of them, with the
+  /// profile's errno.
   ///
   /// - Parameters:
   ///   - waiter: A number never used before while mounted; interrupts name the caller by it.
   ///   - mayFetch: Whether the calling thread may do a short fetch itself where store and cache are prompt: small files
   ///     and listings. A hand-over to a lane costs as much as such a fetch.
-  ///   - completion: Called exactly once if and only if the answer is `.parked`: on another lane, or, for an attempt that
-  ///     ends at once, on this thread before the answer is returned.
+  ///   - completion: Called exactly once if and only if the answer is `.parked`: on another lane, or, for an attempt
+  ///     that ends at once, on this thread before the answer is returned.
   public func materialize(
     _ node: NodeID, _ request: TriggerRequest, waiter: WaiterID, mayFetch: Bool = false,
     completion: @escaping @Sendable (WaitResult) -> Void

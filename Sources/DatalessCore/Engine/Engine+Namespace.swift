@@ -78,12 +78,13 @@ extension Engine {
   /// Entries that count as lookups, in one answer.
   private static let countedMax = 1024
 
-  /// Hands out the entries of a listed directory from a cookie on (0 = start), until `body` returns false, which means that it
-  /// has not taken the entry.
+  /// Hands out the entries of a listed directory from a cookie on (0 = start), until `body` returns false, which means
+  /// that it has not taken the entry.
   ///
   /// `body` runs under the engine's lock: it may only copy bytes, and must stop after at most some hundred entries.
   ///
-  /// - Parameter countsLookups: Whether each entry that is taken counts as a lookup by the kernel (READDIRPLUS), see `forget`.
+  /// - Parameter countsLookups: Whether each entry that is taken counts as a lookup by the kernel (READDIRPLUS), see
+  ///   `forget`.
   public func readDirectory(
     _ node: NodeID, from cookie: UInt64, countsLookups: Bool = false, _ body: (DirectoryEntryView) -> Bool
   ) -> DirectoryRead {

@@ -1,7 +1,7 @@
 /// Items that no name leads to any more: gone from the store, or another version has their name.
 extension Engine {
-  /// Frees what they hold, each as soon as nobody has it open: files their content, at once; directories the names that are in them,
-  /// on the metadata lane, in steps of bounded size: a directory may hold a tree.
+  /// Frees what they hold, each as soon as nobody has it open: files their content, at once; directories the names that
+  /// are in them, on the metadata lane, in steps of bounded size: a directory may hold a tree.
   func dispose(_ nodes: [NodeID]) {
     var yielder = LockYielder(timer)
     for node in nodes {

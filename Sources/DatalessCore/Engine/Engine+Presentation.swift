@@ -43,15 +43,16 @@ extension Engine {
     }
   }
 
-  /// Attributes that the kernel reads by itself, at every look at permissions or at each write: no call of the program's.
+  /// Attributes that the kernel reads by itself, at every look at permissions or at each write: no call of the
+  /// program's.
   private static func isAskedByTheKernel(_ name: UnsafeBufferPointer<UInt8>?) -> Bool {
     guard let name else { return false }
     return name.starts(with: StaticString("system.posix_acl_").bytes)
       || name.starts(with: StaticString("security.").bytes)
   }
 
-  /// The outcome that the kernel's own repeat of a failed open or xattr call gets: after ESTALE it walks the path once more and
-  /// asks again.
+  /// The outcome that the kernel's own repeat of a failed open or xattr call gets: after ESTALE it walks the path once
+  /// more and asks again.
   public func repeatedFailure(_ node: NodeID, threadID: Int32) -> FSError? {
     state.withLock { state in
       state.failures.repeatedPath(node: node, threadID: threadID, now: timer.now)
@@ -61,8 +62,8 @@ extension Engine {
   /// How many nodes are looked at under one lock, and told to the kernel in one go: about 10 ms.
   private static let refreshStep = 4096
 
-  /// Makes the kernel forget attributes that look different now, a bounded number at a time. It takes no lock in the kernel
-  /// and cannot block (docs/ARCHITECTURE.md, R10).
+  /// Makes the kernel forget attributes that look different now, a bounded number at a time. It takes no lock in the
+  /// kernel and cannot block (docs/ARCHITECTURE.md, R10).
   ///
   /// - Parameters:
   ///   - cursor: nil to start; then the last answer.

@@ -3,12 +3,12 @@ internal import SystemPackage
 extension Engine {
   /// Lists known directories of the store again. Nothing is fetched, and nothing is listed that was not.
   ///
-  /// One at a time; a second one waits for the first. When `completion` is called, the kernel has forgotten what it knew of
-  /// whatever changed.
+  /// One at a time; a second one waits for the first. When `completion` is called, the kernel has forgotten what it
+  /// knew of whatever changed.
   ///
   /// - Parameters:
-  ///   - paths: Relative to the root. The directory that holds an item is listed; for a directory, all that is listed below
-  ///     it, too.
+  ///   - paths: Relative to the root. The directory that holds an item is listed; for a directory, all that is listed
+  ///     below it, too.
   ///   - completion: Called exactly once, on another lane, or here if the volume is ending or the store offline.
   @discardableResult
   public func refresh(

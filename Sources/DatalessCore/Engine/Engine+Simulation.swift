@@ -19,8 +19,9 @@ extension Engine {
   /// Bytes per second of the line that fetches share now.
   var sharedRate: Int64? { state.withLock { $0.link?.bytesPerSecond } }
 
-  /// Replaces what is simulated, for triggers from now on. Attempts under way keep what was decided when they started, but for
-  /// three things: slots, the shared bandwidth, and gates that no rule names any more, which let go what they held.
+  /// Replaces what is simulated, for triggers from now on. Attempts under way keep what was decided when they started,
+  /// but for three things: slots, the shared bandwidth, and gates that no rule names any more, which let go what they
+  /// held.
   ///
   /// - Parameter restartsClock: Whether `during` windows begin anew.
   public func apply(_ simulation: Simulation, restartsClock: Bool) {

@@ -3,7 +3,8 @@ internal import SystemPackage
 extension Engine {
   /// Reads a symbolic link's target from the store, on the metadata lane.
   ///
-  /// - Parameter completion: Called exactly once, with the bytes, or the store's errno, EINTR, or ETIMEDOUT at shutdown.
+  /// - Parameter completion: Called exactly once, with the bytes, or the store's errno, EINTR, or ETIMEDOUT at
+  ///   shutdown.
   public func readLink(
     _ node: NodeID, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void

@@ -18,8 +18,8 @@ public enum DirectoryPage: Sendable {
   case children([(position: DirectoryPosition, item: ItemDescription)])
   /// The directory is dataless, so that nobody knows what is in it; or it is none, or forgotten.
   case notListed
-  /// The entry of the position has been given back since: what came after it cannot be told any more. Never while the directory is
-  /// held.
+  /// The entry of the position has been given back since: what came after it cannot be told any more. Never while the
+  /// directory is held.
   case lost
 }
 
@@ -53,8 +53,8 @@ extension Engine {
     }
   }
 
-  /// Keeps the names of a directory where they are, those that vanish included, until the hold is released: a walk finds its place
-  /// again. It is no open: the directory can be evicted meanwhile.
+  /// Keeps the names of a directory where they are, those that vanish included, until the hold is released: a walk
+  /// finds its place again. It is no open: the directory can be evicted meanwhile.
   public func hold(_ directory: NodeID) -> DirectoryHold {
     state.withLock { state in
       if let index = state.namespace.index(of: directory) { state.handles.hold(index) }

@@ -111,8 +111,8 @@ extension EngineState {
     return item.name.withUnsafeBufferPointer { namespace.find($0, in: item.place.directory, .store) }
   }
 
-  /// Puts a name that is new, or that another item has, into the namespace: as another name of the item that it was, or as a
-  /// new item.
+  /// Puts a name that is new, or that another item has, into the namespace: as another name of the item that it was, or
+  /// as a new item.
   mutating func settle(
     _ item: RefreshFindings.Deferred, _ formers: inout [StoreIdentity: RefreshFindings.Former],
     _ findings: inout RefreshFindings, _ now: MonotonicTime
@@ -153,8 +153,8 @@ extension EngineState {
     }
   }
 
-  /// Whether callers do not find a name that has come: another one that was made on the volume stands before it, or the item was
-  /// removed or moved there under the name that it had.
+  /// Whether callers do not find a name that has come: another one that was made on the volume stands before it, or the
+  /// item was removed or moved there under the name that it had.
   private func isHidden(_ item: RefreshFindings.Deferred, _ former: RefreshFindings.Former?) -> Bool {
     if let former, namespace.record(of: former.name).standing == .removed { return true }
     return item.name.withUnsafeBufferPointer { namespace.isMadeHere($0, in: item.place.directory) }

@@ -1,5 +1,5 @@
-/// What was read through one handle, by the process that read: most often one, and the one that opened it. A shell opens what
-/// it redirects for another program, and a descriptor can be inherited or passed on.
+/// What was read through one handle, by the process that read: most often one, and the one that opened it. A shell
+/// opens what it redirects for another program, and a descriptor can be inherited or passed on.
 struct HandleReaders {
   struct Reader {
     let process: ProcessID
@@ -33,8 +33,8 @@ struct HandleReaders {
 
   private var first: Reader?
   private var others: [Reader] = []
-  /// What all of them read, as soon as there are several: kept with each read, because the union of what many have read, all over
-  /// a large file, would be long work in one piece when the handle is closed.
+  /// What all of them read, as soon as there are several: kept with each read, because the union of what many have
+  /// read, all over a large file, would be long work in one piece when the handle is closed.
   private var sum: Reader?
 
   /// Whether the page cache has read through the handle.

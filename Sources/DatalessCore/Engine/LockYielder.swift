@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Lets others have the engine's lock in the middle of work that takes it again and again.
 ///
-/// Who waits for a mutex has to be woken first, and meanwhile a loop has taken it again: with a million names a caller waited for
-/// 200 ms (measured), although no step was longer than a millisecond. Used by one thread of a lane.
+/// Who waits for a mutex has to be woken first, and meanwhile a loop has taken it again: with a million names a caller
+/// waited for 200 ms (measured), although no step was longer than a millisecond. Used by one thread of a lane.
 struct LockYielder {
   private let timer: any TimerLane
   private var last: MonotonicTime

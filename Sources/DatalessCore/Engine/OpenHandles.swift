@@ -1,12 +1,12 @@
-/// Which nodes are open, and what was read through the handles that are watched: those of files that were dataless when opened,
-/// and with `observe: reads` those of resident files, too.
+/// Which nodes are open, and what was read through the handles that are watched: those of files that were dataless when
+/// opened, and with `observe: reads` those of resident files, too.
 ///
 /// Other handles of resident files need no record of their own: they have fixed numbers and count only for their node.
 ///
-/// Rules of the kernel for the modes of one inode's opens (measured): cached or direct after passthrough, and passthrough after
-/// cached, fail with EIO; all passthrough opens must name the same backing file. So a resident file is opened for
-/// passthrough only if all its other opens are. A dataless open never meets a passthrough one: eviction needs that none is
-/// left.
+/// Rules of the kernel for the modes of one inode's opens (measured): cached or direct after passthrough, and
+/// passthrough after cached, fail with EIO; all passthrough opens must name the same backing file. So a resident file
+/// is opened for passthrough only if all its other opens are. A dataless open never meets a passthrough one: eviction
+/// needs that none is left.
 struct OpenHandles {
   struct Handle {
     let node: NodeIndex
@@ -91,7 +91,8 @@ struct OpenHandles {
 
   /// Settles an undecided open that has a backing.
   ///
-  /// - Returns: Whether it is passthrough; false if another open of the node had none and is cached, so that this one is.
+  /// - Returns: Whether it is passthrough; false if another open of the node had none and is cached, so that this one
+  ///   is.
   mutating func confirm(_ node: NodeIndex) -> Bool {
     guard var open = counts[node], open.undecided > 0 else { return false }
     let passes = open.cached == 0 && open.direct == 0
@@ -104,8 +105,8 @@ struct OpenHandles {
 
   /// Settles an undecided open that has no backing.
   ///
-  /// - Returns: Whether it is a cached one now; false if it is still undecided, because others are passthrough: there is a
-  ///   backing that it can share.
+  /// - Returns: Whether it is a cached one now; false if it is still undecided, because others are passthrough: there
+  ///   is a backing that it can share.
   mutating func demote(_ node: NodeIndex) -> Bool {
     guard var open = counts[node], open.undecided > 0 else { return true }
     guard open.passthrough == 0 else { return false }
@@ -146,7 +147,8 @@ struct OpenHandles {
 
   subscript(number: UInt64) -> Handle? { handles[number] }
 
-  /// Notes a read of `process` that was answered with `range`. - Parameter isMapped: The page cache asked, not one read(2).
+  /// Notes a read of `process` that was answered with `range`. - Parameter isMapped: The page cache asked, not one
+  /// read(2).
   mutating func noteRead(_ number: UInt64, by process: ProcessID, range: Range<Int64>, isMapped: Bool) {
     guard number != 0, let slot = handles.index(forKey: number) else { return }
     handles.values[slot].readers.note(process, range, isMapped: isMapped)
@@ -156,7 +158,8 @@ struct OpenHandles {
     counts[node]?.pageReader = earlier == 0 ? number : .max
   }
 
-  /// Whether the kernel had pages of the file that this handle could use without a request, because others had asked for them.
+  /// Whether the kernel had pages of the file that this handle could use without a request, because others had asked
+  /// for them.
   func isCachedBefore(_ number: UInt64) -> Bool {
     guard let handle = handles[number] else { return false }
     let reader = counts[handle.node]?.pageReader ?? 0

@@ -2,9 +2,9 @@ internal import SystemPackage
 
 /// Local content of a file that came, or comes, in ranges.
 ///
-/// What is in `ranges` was read from the listed version, and is never written with other bytes: a transfer checks the version
-/// after it has read and before it writes. So transfers of one content may overlap, and may outlive their attempt; only the
-/// space may not be given to another file before the last of them has ended.
+/// What is in `ranges` was read from the listed version, and is never written with other bytes: a transfer checks the
+/// version after it has read and before it writes. So transfers of one content may overlap, and may outlive their
+/// attempt; only the space may not be given to another file before the last of them has ended.
 struct RangedContent {
   /// The unit of partial content: a page, and what the Cloud Files API rounds to.
   static let unit: Int64 = 4096
@@ -125,7 +125,8 @@ extension Engine {
 }
 
 extension TriggerRequest {
-  /// What the caller asked for, within a file: all of it for whatever names no range, its last byte for a range beyond the end.
+  /// What the caller asked for, within a file: all of it for whatever names no range, its last byte for a range beyond
+  /// the end.
   func range(inSize size: Int64) -> Range<Int64> {
     guard let offset, let length, offset >= 0, length > 0 else { return 0..<size }
     let end = min(offset.addingReportingOverflow(length).partialValue, size)

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// One refresh: known directories of the store are listed again, and what changed is put into the namespace.
 ///
-/// A directory at a time on the metadata lane, its entries by small batches under the engine's lock. Names that are new, or that
-/// another item has, wait until all directories are listed: only then can a rename be told from an item that came and one
-/// that went. A dataless directory is not listed: nobody has seen what is in it.
+/// A directory at a time on the metadata lane, its entries by small batches under the engine's lock. Names that are
+/// new, or that another item has, wait until all directories are listed: only then can a rename be told from an item
+/// that came and one that went. A dataless directory is not listed: nobody has seen what is in it.
 public final class Refresh: Sendable {
   let by: RefreshOrigin
   let keeps: Bool
@@ -95,8 +95,8 @@ public final class Refresh: Sendable {
 
   // MARK: - Where to look
 
-  /// A path means the directory that holds it, whose listing tells of the item itself; and for a directory, all that is listed
-  /// below it.
+  /// A path means the directory that holds it, whose listing tells of the item itself; and for a directory, all that is
+  /// listed below it.
   private func findStart(_ work: inout Work) {
     for path in paths {
       switch engine.resolve(path) {
@@ -203,8 +203,8 @@ public final class Refresh: Sendable {
     engine.tellChangedNodes()
   }
 
-  /// Asks the store for what tells a renamed item from a new one with its inode number, where something was noted to compare
-  /// with.
+  /// Asks the store for what tells a renamed item from a new one with its inode number, where something was noted to
+  /// compare with.
   private func askGenerations(
     _ deferred: inout [RefreshFindings.Deferred], _ formers: [StoreIdentity: RefreshFindings.Former]
   ) {

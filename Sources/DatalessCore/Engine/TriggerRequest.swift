@@ -18,7 +18,8 @@ public struct TriggerRequest: Sendable {
   public var name: [UInt8]?
   /// What the caller is doing, of a READ that comes from the page cache.
   public var pageWait: PageWait
-  /// The name of the file that the caller has open, where it can be had; believed only if it is one of the file's names.
+  /// The name of the file that the caller has open, where it can be had; believed only if it is one of the file's
+  /// names.
   public var callerPath: [UInt8]?
 
   public init(

@@ -6,8 +6,8 @@ public protocol JournalSink: Sendable {
   /// Takes the next change. Called under the engine's lock, in the order of the numbers: it must not wait.
   func append(_ change: StateChange, _ number: ChangeNumber)
 
-  /// Calls `completion` once, on any thread, when all changes up to a number are durable: with nil; or with why they cannot become
-  /// so: EIO, ENOSPC. Called without the engine's lock.
+  /// Calls `completion` once, on any thread, when all changes up to a number are durable: with nil; or with why they
+  /// cannot become so: EIO, ENOSPC. Called without the engine's lock.
   func whenDurable(_ number: ChangeNumber, _ completion: @escaping @Sendable (FSError?) -> Void)
 }
 
@@ -23,8 +23,8 @@ public struct NoJournal: JournalSink {
 
 /// Numbers the changes of state that are to outlive the daemon, and hands them on in that order.
 ///
-/// One for a volume, shared by the parts whose state it is and used under the engine's lock alone: so the order of the numbers is the
-/// order in which things happened, and whatever is told to a caller afterwards has been numbered before.
+/// One for a volume, shared by the parts whose state it is and used under the engine's lock alone: so the order of the
+/// numbers is the order in which things happened, and whatever is told to a caller afterwards has been numbered before.
 final class Journal {
   private let sink: any JournalSink
   /// Asked before a change is put together: nearly every volume keeps none.

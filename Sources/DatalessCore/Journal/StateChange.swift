@@ -1,11 +1,12 @@
-/// A change of what is to outlive the daemon. Together and in order they say which content is here, and what was changed on the volume;
-/// what the store has is not in them, because it can be asked again.
+/// A change of what is to outlive the daemon. Together and in order they say which content is here, and what was
+/// changed on the volume; what the store has is not in them, because it can be asked again.
 public enum StateChange: Sendable, Equatable {
   /// The content of a file is complete.
   case content(of: ChangedItem, ContentID)
   /// It is not here any more.
   case contentDropped(of: ChangedItem)
-  /// The store has another key or version for a file whose content is here; or for a directory, and with it for what is in it.
+  /// The store has another key or version for a file whose content is here; or for a directory, and with it for what is
+  /// in it.
   case bound(ChangedItem, formerKey: [UInt8])
   /// A name that was made on the volume leads to an item: a new one, or one that was known.
   case named(ChangedItem, name: [UInt8], in: ChangedItem)

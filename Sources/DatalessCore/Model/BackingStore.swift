@@ -1,9 +1,9 @@
 /// Where bytes come from: names, metadata and content of a tree that the volume presents as dataless.
 ///
 /// Every call may block (disk, network). Content is read on the blocking I/O lane, listings and other metadata on the
-/// metadata lane; if the store is prompt, both also on a few request threads at a time. A store adds neither latency nor
-/// faults: the engine applies those around the calls, so that a measured store time is the store's own. A store never
-/// changes what it reads from.
+/// metadata lane; if the store is prompt, both also on a few request threads at a time. A store adds neither latency
+/// nor faults: the engine applies those around the calls, so that a measured store time is the store's own. A store
+/// never changes what it reads from.
 public protocol BackingStore: Sendable {
   /// The metadata of the root directory, read when the store was opened.
   var root: ItemAttributes { get }
@@ -22,14 +22,16 @@ public protocol BackingStore: Sendable {
   ///
   /// - Parameters:
   ///   - directory: The directory as last listed. Size, mtime and ctime may have moved since; identity may not.
-  ///   - sink: Receives entries in batches of at most `ListingBatch.entriesMax`, on the calling thread. Never `.` or `..`.
-  /// - Throws: `FSError` with ENOENT (gone), ESTALE (replaced by another item), ENOTDIR, EACCES, EIO, or what `sink` throws
-  ///   (EINTR when the attempt was abandoned).
+  ///   - sink: Receives entries in batches of at most `ListingBatch.entriesMax`, on the calling thread. Never `.` or
+  ///     `..`.
+  /// - Throws: `FSError` with ENOENT (gone), ESTALE (replaced by another item), ENOTDIR, EACCES, EIO, or what `sink`
+  ///   throws (EINTR when the attempt was abandoned).
   func list(_ directory: StoreBinding, into sink: (ListingBatch) throws(FSError) -> Void) throws(FSError)
 
   /// Opens the content of one regular file, checking that it is still the listed version.
   ///
-  /// - Throws: `FSError` with ENOENT (gone), ESTALE (another version, another file, or no longer a regular file), EACCES, EIO.
+  /// - Throws: `FSError` with ENOENT (gone), ESTALE (another version, another file, or no longer a regular file),
+  ///   EACCES, EIO.
   func open(_ file: StoreBinding) throws(FSError) -> any StoreContent
 
   /// Reads the target of a symbolic link. - Throws: ENOENT, ESTALE, EINVAL (not a link), EIO.
@@ -51,8 +53,9 @@ public protocol StoreContent: AnyObject, Sendable {
   /// A descriptor that pread(2) or FICLONE may read from at the same offsets; nil for computed content.
   var descriptor: CInt? { get }
 
-  /// What tells the item from others that had, or will have, its inode number, in a few bits, beside its time of birth (two may be
-  /// born in one tick of the clock): of a disk's file, its generation as name_to_handle_at(2) shows it. 0 if there is none.
+  /// What tells the item from others that had, or will have, its inode number, in a few bits, beside its time of birth
+  /// (two may be born in one tick of the clock): of a disk's file, its generation as name_to_handle_at(2) shows it. 0
+  /// if there is none.
   var generation: UInt32 { get }
 
   /// The next run of data at or after `offset`, or nil when only a hole is left up to the listed size.

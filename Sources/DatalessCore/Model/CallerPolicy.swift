@@ -1,5 +1,5 @@
-/// What a caller has asked for beforehand: whether its reads may materialize (docs/POLICY.md). true is ON, false is OFF, nil
-/// is not set.
+/// What a caller has asked for beforehand: whether its reads may materialize (docs/POLICY.md). true is ON, false is
+/// OFF, nil is not set.
 public struct CallerPolicy: Sendable, Hashable {
   /// Of the calling thread; it goes before its process' policy.
   public var thread: Bool?

@@ -12,14 +12,16 @@ extension Event {
     public var bytesRead: Int64
     /// Bytes read at least once.
     public var coveredBytes: Int64
-    /// 1: `coveredBytes` is exact. Else each range that was read counts in whole units of so many bytes: it is an upper bound.
+    /// 1: `coveredBytes` is exact. Else each range that was read counts in whole units of so many bytes: it is an upper
+    /// bound.
     public var coveredUnit: Int64
-    /// Of these, what came by whole pages with read-ahead, as for a mapping, exec or sendfile(2): the most that was used.
+    /// Of these, what came by whole pages with read-ahead, as for a mapping, exec or sendfile(2): the most that was
+    /// used.
     public var mappedBytes: Int64
     /// End of the furthest read.
     public var highWaterMark: Int64
-    /// Which bytes, in order, where `coveredBytes` and `highWaterMark` do not say it (all from the beginning); nil for that,
-    /// and for more than `rangesMax`.
+    /// Which bytes, in order, where `coveredBytes` and `highWaterMark` do not say it (all from the beginning); nil for
+    /// that, and for more than `rangesMax`.
     public var ranges: [Range<Int64>]?
 
     public init(
@@ -36,7 +38,8 @@ extension Event {
     }
   }
 
-  /// The end of a handle whose reads were watched: on a file that was dataless when it was opened, or with `observe: reads`.
+  /// The end of a handle whose reads were watched: on a file that was dataless when it was opened, or with `observe:
+  /// reads`.
   public struct HandleClosed: Sendable {
     /// One of the processes that read.
     public struct Reader: Sendable, Equatable {

@@ -261,8 +261,8 @@ public enum Event: Sendable {
   }
 }
 
-/// Receives events. `record` returns at once on any lane, without blocking and without a lock held for longer than a few
-/// statements; a sink that is full drops and counts.
+/// Receives events. `record` returns at once on any lane, without blocking and without a lock held for longer than a
+/// few statements; a sink that is full drops and counts.
 public protocol EventSink: Sendable {
   func record(_ event: Event)
 }

@@ -1,4 +1,5 @@
-/// The kinds of records in the event log: what its writer, its readers, `dataless log --type` and docs/EVENTS.md are held by.
+/// The kinds of records in the event log: what its writer, its readers, `dataless log --type` and docs/EVENTS.md are
+/// held by.
 public enum EventType: String, Sendable, CaseIterable {
   case volumeMounted = "volume.mounted"
   case volumeUnmounted = "volume.unmounted"

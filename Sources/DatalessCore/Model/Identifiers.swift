@@ -1,7 +1,7 @@
 /// The place of an item's record in the namespace: dense, and used again when the item has been forgotten.
 ///
-/// Whoever keeps one past a release of the engine's lock keeps a `NodeID` instead, or is asked about when a node is forgotten:
-/// an index says nothing of which item has the place now.
+/// Whoever keeps one past a release of the engine's lock keeps a `NodeID` instead, or is asked about when a node is
+/// forgotten: an index says nothing of which item has the place now.
 struct NodeIndex: Hashable, Comparable, Sendable, BitwiseCopyable {
   let rawValue: UInt32
 

@@ -49,8 +49,8 @@ public struct ItemAttributes: Sendable, Hashable {
   public var accessTime: Timestamp
   public var modificationTime: Timestamp
   public var changeTime: Timestamp
-  /// What tells an item from one that had its inode number before: its time of birth (STATX_BTIME) in nanoseconds since 1970,
-  /// modulo 2^64, compared for equality only. 0 where the store does not know it.
+  /// What tells an item from one that had its inode number before: its time of birth (STATX_BTIME) in nanoseconds since
+  /// 1970, modulo 2^64, compared for equality only. 0 where the store does not know it.
   public var birth: UInt64
 
   public init(

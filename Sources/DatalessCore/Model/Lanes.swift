@@ -36,8 +36,8 @@ public protocol BlockingLane: Sendable {
   /// Runs `work` on one of the lane's threads, in order of submission as threads become free.
   func submit(_ work: @escaping @Sendable () -> Void)
 
-  /// Runs short `work` on the calling thread, which is no lane's, unless so many threads do so already that too few would
-  /// be left for their own work.
+  /// Runs short `work` on the calling thread, which is no lane's, unless so many threads do so already that too few
+  /// would be left for their own work.
   ///
   /// - Returns: False when it was not run; `submit` it then.
   func runOnCaller(_ work: () -> Void) -> Bool
@@ -49,27 +49,29 @@ extension BlockingLane {
 
 /// Tells the kernel that what it cached is no longer true. Calls return at once; failures are the kernel's business.
 public protocol KernelCache: Sendable {
-  /// The next stat of the node asks again (`inval_inode(node, -1, 0)`: takes no lock, cannot block, runs on the caller).
+  /// The next stat of the node asks again (`inval_inode(node, -1, 0)`: takes no lock, cannot block, runs on the
+  /// caller).
   ///
-  /// - Returns: False if the kernel has no such node (ENOENT): it has forgotten it, or an answer that brings it is on its way.
+  /// - Returns: False if the kernel has no such node (ENOENT): it has forgotten it, or an answer that brings it is on
+  ///   its way.
   func invalidateAttributes(of node: NodeID) -> Bool
-  /// Every name is asked for again at its next use, where the kernel can be told so; elsewhere nothing happens. Takes no lock
-  /// and cannot block, runs on the caller.
+  /// Every name is asked for again at its next use, where the kernel can be told so; elsewhere nothing happens. Takes
+  /// no lock and cannot block, runs on the caller.
   func expireNames()
-  /// Pages and attributes are dropped, on the notifier lane; `completion` is called there when the kernel has done it, with
-  /// what `invalidateAttributes` returns.
+  /// Pages and attributes are dropped, on the notifier lane; `completion` is called there when the kernel has done it,
+  /// with what `invalidateAttributes` returns.
   func invalidateContent(of node: NodeID, completion: @escaping @Sendable (_ isKnown: Bool) -> Void)
   /// The names below a directory, absent ones included, are asked for again and its cached listing is dropped, on the
   /// notifier lane; `completion` is called there when the kernel has done it.
   ///
-  /// - Parameter names: The directory's entries; called on the notifier lane, and only for a kernel that cannot drop all
-  ///   names at once.
+  /// - Parameter names: The directory's entries; called on the notifier lane, and only for a kernel that cannot drop
+  ///   all names at once.
   func invalidateDirectory(
     _ node: NodeID, names: @escaping @Sendable () -> [[UInt8]], completion: @escaping @Sendable () -> Void)
 }
 
-/// A FUSE node id: the place of an item's record, and above 32 bits how often the place was used before; 1 for the root. Never
-/// given twice while mounted; not st_ino.
+/// A FUSE node id: the place of an item's record, and above 32 bits how often the place was used before; 1 for the
+/// root. Never given twice while mounted; not st_ino.
 public struct NodeID: Sendable, Hashable, Comparable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }

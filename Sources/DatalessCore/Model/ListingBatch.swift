@@ -1,5 +1,5 @@
-/// Some entries of a directory listing on their way from a backing store: all names in one buffer, so that an entry costs
-/// no allocation.
+/// Some entries of a directory listing on their way from a backing store: all names in one buffer, so that an entry
+/// costs no allocation.
 public struct ListingBatch: Sendable {
   private struct Entry {
     /// Where the name ends in `names`; it begins where the one before ends.

@@ -1,5 +1,6 @@
-/// A store's own token of a version, opaque to all others: an ETag, a version id. Two versions of one item with equal tokens have the
-/// same bytes; with different ones they do not. Empty where the store has none: then times and size tell versions apart.
+/// A store's own token of a version, opaque to all others: an ETag, a version id. Two versions of one item with equal
+/// tokens have the same bytes; with different ones they do not. Empty where the store has none: then times and size
+/// tell versions apart.
 public struct VersionToken: Sendable, Hashable {
   public let bytes: [UInt8]
   public init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
@@ -39,11 +40,11 @@ public struct StoreVersion: Sendable, Hashable {
   }
 }
 
-/// What an item of the volume is in its backing store: how the store finds it, and which version of it is meant. A rename or a change of
-/// attributes on the volume changes neither.
+/// What an item of the volume is in its backing store: how the store finds it, and which version of it is meant. A
+/// rename or a change of attributes on the volume changes neither.
 public struct StoreBinding: Sendable, Equatable {
-  /// The store's own key: the names by which it listed the item, from its root, with `/` between them, and without one in front; empty
-  /// for the root itself.
+  /// The store's own key: the names by which it listed the item, from its root, with `/` between them, and without one
+  /// in front; empty for the root itself.
   public var key: [UInt8]
   /// As listed. A store whose item is another version by the time it is opened throws ESTALE.
   public var version: StoreVersion

@@ -1,4 +1,5 @@
-/// How attributes of items look that are, or were, without content: what `present.*` says, and what it takes to follow it.
+/// How attributes of items look that are, or were, without content: what `present.*` says, and what it takes to follow
+/// it.
 struct AttributePresentation {
   /// st_blocks of files without their content.
   private var datalessBlocks = Presentation.Blocks.zero
@@ -55,8 +56,8 @@ struct AttributePresentation {
     }
   }
 
-  /// A resident file's blocks: SOURCE's own, unless SOURCE says 0 for a file with content (data kept in the inode), which would
-  /// make a resident file look dataless.
+  /// A resident file's blocks: SOURCE's own, unless SOURCE says 0 for a file with content (data kept in the inode),
+  /// which would make a resident file look dataless.
   private static func blocks(_ attributes: ItemAttributes) -> Int64 {
     let size = attributes.size
     return attributes.blocks > 0 ? attributes.blocks : (size >> 12 + (size & 4095 == 0 ? 0 : 1)) * 8

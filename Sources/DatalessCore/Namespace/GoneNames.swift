@@ -1,5 +1,5 @@
-/// Where names are that nobody is to find any more, by directory: gone ones, to be swept from its list, and former ones, which
-/// items without a name keep.
+/// Where names are that nobody is to find any more, by directory: gone ones, to be swept from its list, and former
+/// ones, which items without a name keep.
 struct GoneNames {
   private struct Gone {
     var count: UInt32 = 0

@@ -1,14 +1,14 @@
-/// The names of each item: a list through `NameRecord.nextOfNode`, those that are present first, in constant time whatever is added or
-/// taken away. A file may have as many names as its file system allows (65,000 on ext4, 2^31 on XFS), and a directory of them may
-/// vanish in one listing.
+/// The names of each item: a list through `NameRecord.nextOfNode`, those that are present first, in constant time
+/// whatever is added or taken away. A file may have as many names as its file system allows (65,000 on ext4, 2^31 on
+/// XFS), and a directory of them may vanish in one listing.
 ///
 /// Nearly all items have one name: only those with several have the way back.
 struct ItemNames {
   /// The name before each one, for items of several names; the last one for the first.
   private var previous: [NameIndex: NameIndex] = [:]
 
-  /// Adds a name that is present: behind the first one, which stands for the item in paths and records as long as it is present, so
-  /// that the item is called the same whatever is listed later.
+  /// Adds a name that is present: behind the first one, which stands for the item in paths and records as long as it is
+  /// present, so that the item is called the same whatever is listed later.
   mutating func add(_ name: NameIndex, to first: inout NameIndex, _ names: inout NameTable) {
     guard first != .end else { return addAlone(name, to: &first, &names) }
     guard names[first].isPresent else {

@@ -1,5 +1,5 @@
-/// Names back to back in large blocks: a name costs its own bytes and nothing more, but four at least. The space of a name that is
-/// given back goes to the next one of its length.
+/// Names back to back in large blocks: a name costs its own bytes and nothing more, but four at least. The space of a
+/// name that is given back goes to the next one of its length.
 ///
 /// A name's position is a 32-bit offset, so an arena holds 4 GiB of names (170 million of 24 bytes). Names are bytes.
 struct NameArena: ~Copyable {
@@ -8,7 +8,8 @@ struct NameArena: ~Copyable {
 
   private var blocks: [UnsafeMutablePointer<UInt8>] = []
   private var used = 0
-  /// By length, the offset of the first space that was given back, plus 1; each holds that of the next in its first bytes.
+  /// By length, the offset of the first space that was given back, plus 1; each holds that of the next in its first
+  /// bytes.
   private var free: [UInt32] = []
 
   init() {}

@@ -1,10 +1,10 @@
-/// Which names lead to which items: the lists of a directory's names and of an item's names, the hash table over them, and what
-/// of them is given back when nobody can ask for it any more. Used by `Namespace` alone.
+/// Which names lead to which items: the lists of a directory's names and of an item's names, the hash table over them,
+/// and what of them is given back when nobody can ask for it any more. Used by `Namespace` alone.
 ///
-/// A name that vanishes is *gone*: it stays in its directory's list, so that cookies of a readdir under way stay valid, until the
-/// list is swept. An item's last name stays, in no list but the item's, until the item itself is forgotten: *swept* if it is still
-/// found, else *former*, so that records can still say what it was called. Records of names and nodes are used again; node ids are
-/// not (`NodeTable`).
+/// A name that vanishes is *gone*: it stays in its directory's list, so that cookies of a readdir under way stay valid,
+/// until the list is swept. An item's last name stays, in no list but the item's, until the item itself is forgotten:
+/// *swept* if it is still found, else *former*, so that records can still say what it was called. Records of names and
+/// nodes are used again; node ids are not (`NodeTable`).
 struct NameGraph: ~Copyable {
   /// To be looked at from outside; changed by the verbs below.
   private(set) var nodes: NodeTable
@@ -52,7 +52,8 @@ struct NameGraph: ~Copyable {
     if isMore { nodes[directory].localChildCount += 1 } else { nodes[directory].localChildCount -= 1 }
   }
 
-  /// The nodes that have lost their last name since this was asked last, perhaps very many; they may have one again by now.
+  /// The nodes that have lost their last name since this was asked last, perhaps very many; they may have one again by
+  /// now.
   mutating func takeOrphans() -> [NodeID] {
     var taken: [NodeID] = []
     swap(&taken, &orphaned)
@@ -61,8 +62,9 @@ struct NameGraph: ~Copyable {
 
   // MARK: - Finding names
 
-  /// Makes all names of a directory findable, a bounded number at a time. Most directories are walked and never searched: the
-  /// kernel gets their names by READDIRPLUS, and a name that is not searched needs no place in the hash table.
+  /// Makes all names of a directory findable, a bounded number at a time. Most directories are walked and never
+  /// searched: the kernel gets their names by READDIRPLUS, and a name that is not searched needs no place in the hash
+  /// table.
   ///
   /// - Returns: Whether all are; otherwise call again.
   mutating func indexNames(of directory: NodeIndex) -> Bool {
@@ -73,7 +75,8 @@ struct NameGraph: ~Copyable {
     return true
   }
 
-  /// A name of the node that is present; otherwise one that it had, so that a record can say what it was. nil for the root.
+  /// A name of the node that is present; otherwise one that it had, so that a record can say what it was. nil for the
+  /// root.
   func presentName(of node: NodeIndex) -> NameIndex? { nodes[node].firstName.optional }
 
   /// Names of a directory that were made or removed on the volume, and that the store has not, or has still.
@@ -83,8 +86,9 @@ struct NameGraph: ~Copyable {
 
   /// Starts a listing: it gives a directory a new epoch, and names that keep an older one were not seen by it.
   ///
-  /// It looks for each name that an earlier one left, so these are indexed first, a bounded number under each lock. Asked in the
-  /// same step as it starts: a directory that was empty when it was looked at may have been listed anew since.
+  /// It looks for each name that an earlier one left, so these are indexed first, a bounded number under each lock.
+  /// Asked in the same step as it starts: a directory that was empty when it was looked at may have been listed anew
+  /// since.
   ///
   /// - Returns: False when more have to be indexed, and nothing has begun: call again.
   mutating func beginListing(of directory: NodeIndex) -> Bool {

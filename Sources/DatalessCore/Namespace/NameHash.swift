@@ -1,5 +1,5 @@
-/// The secret with which names are hashed: 128 random bits for each mount, so that a hostile SOURCE cannot choose names that
-/// all lie in one chain, to be walked under the engine's lock. Nothing that is shown or kept follows from it.
+/// The secret with which names are hashed: 128 random bits for each mount, so that a hostile SOURCE cannot choose names
+/// that all lie in one chain, to be walked under the engine's lock. Nothing that is shown or kept follows from it.
 public struct NameHashKey: Sendable, Equatable {
   public var low: UInt64
   public var high: UInt64
@@ -11,7 +11,8 @@ public struct NameHashKey: Sendable, Equatable {
   }
 }
 
-/// SipHash-1-3 (Aumasson and Bernstein) of a directory and a name in it, with as many rounds as Swift's own `Hasher` has.
+/// SipHash-1-3 (Aumasson and Bernstein) of a directory and a name in it, with as many rounds as Swift's own `Hasher`
+/// has.
 struct NameHash {
   private let start: (UInt64, UInt64, UInt64, UInt64)
 

@@ -8,7 +8,8 @@ struct NameHashTable: ~Copyable {
   private var count = 0
   private let nameHash: NameHash
 
-  /// - Parameter key: Not to be known by whoever chooses names: with it, names could be found that all lie in one chain.
+  /// - Parameter key: Not to be known by whoever chooses names: with it, names could be found that all lie in one
+  ///   chain.
   init(key: NameHashKey) {
     nameHash = NameHash(key)
     for _ in 0...63 { _ = buckets.append(.end) }

@@ -1,6 +1,6 @@
-/// What becomes of one name when its directory is listed: of what the store listed before (the base), what it lists now, and what was done
-/// to the name on the volume in between. First listings, later ones and refreshes all decide by this function, a name at a time, because a
-/// directory may have a million of them.
+/// What becomes of one name when its directory is listed: of what the store listed before (the base), what it lists
+/// now, and what was done to the name on the volume in between. First listings, later ones and refreshes all decide by
+/// this function, a name at a time, because a directory may have a million of them.
 struct NameMerge: Equatable {
   var change: NameChange
   /// Both sides have changed the same thing, and this one's change stays.
@@ -45,8 +45,8 @@ struct NameMerge: Equatable {
     }
   }
 
-  /// Whether an item that the store has no more under any name keeps the names that it was given on the volume: if its content is
-  /// here, which is nowhere else.
+  /// Whether an item that the store has no more under any name keeps the names that it was given on the volume: if its
+  /// content is here, which is nowhere else.
   static func staysUnbound(isResident: Bool, isDirty: Bool) -> Bool { isResident || isDirty }
 
   private static func vanished(_ base: Base, _ local: LocalChange) -> NameMerge {

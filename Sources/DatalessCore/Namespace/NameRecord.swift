@@ -7,8 +7,8 @@ struct NameRecord: BitwiseCopyable {
   var nextSibling: NameIndex
   /// Next name of the same hash bucket; `end` ends the chain.
   var nextInBucket: NameIndex
-  /// The low half of the hash of (directory, name), once it is indexed: splitting a bucket and passing over others in it needs
-  /// no text.
+  /// The low half of the hash of (directory, name), once it is indexed: splitting a bucket and passing over others in
+  /// it needs no text.
   var hash: UInt32
   /// Next name of the same item (hard links); `end` ends the list.
   var nextOfNode: NameIndex

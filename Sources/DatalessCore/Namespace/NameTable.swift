@@ -1,5 +1,5 @@
-/// All names of a volume: their records, their texts, and the hash table by which they are found. Used by `Namespace` alone,
-/// which keeps the lists that run through the records.
+/// All names of a volume: their records, their texts, and the hash table by which they are found. Used by `Namespace`
+/// alone, which keeps the lists that run through the records.
 struct NameTable: ~Copyable {
   private var records = SegmentedTable<NameRecord>()
   private var texts = NameArena()
@@ -30,8 +30,8 @@ struct NameTable: ~Copyable {
     return records[name].directory == directory && records[name].standing != .free ? name : nil
   }
 
-  /// Of an item's names the one under which the store has it; otherwise one that it had there; nil for the root, and for what was
-  /// made on the volume.
+  /// Of an item's names the one under which the store has it; otherwise one that it had there; nil for the root, and
+  /// for what was made on the volume.
   func storeName(first: NameIndex) -> NameIndex? {
     var earlier: NameIndex?
     var name = first
@@ -62,7 +62,8 @@ struct NameTable: ~Copyable {
         isLocal: isLocal, standing: .present))
   }
 
-  /// Adds a name that no listing shows, with the text and the directory of another: what an item that has none left was called.
+  /// Adds a name that no listing shows, with the text and the directory of another: what an item that has none left was
+  /// called.
   mutating func appendFormer(_ name: NameIndex, of node: NodeIndex) -> NameIndex? {
     let record = records[name]
     return append(text(of: name), of: node, in: record.directory, isLocal: record.isLocal, epoch: record.epoch)
@@ -151,7 +152,8 @@ struct NameTable: ~Copyable {
   /// Takes the names that are gone out of a part of a directory's list.
   ///
   /// - Parameters:
-  ///   - previous: The last name before the part, or `end` at the beginning of the list; gets the last one that was left in it.
+  ///   - previous: The last name before the part, or `end` at the beginning of the list; gets the last one that was
+  ///     left in it.
   ///   - list: The first and the last name of the list.
   ///   - body: Gets each name that was taken out.
   /// - Returns: Whether the end of the list was reached.

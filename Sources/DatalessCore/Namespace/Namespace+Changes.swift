@@ -1,8 +1,8 @@
-/// Names that are made, removed and moved on the volume. The store's names stay known while it has them: what is fetched goes by them,
-/// and its next listing is merged with what was done here (`NameMerge`).
+/// Names that are made, removed and moved on the volume. The store's names stay known while it has them: what is
+/// fetched goes by them, and its next listing is merged with what was done here (`NameMerge`).
 ///
-/// The names of each directory that is named here are indexed (`indexNames`). Rights, kinds and empty directories are for the caller to
-/// check.
+/// The names of each directory that is named here are indexed (`indexNames`). Rights, kinds and empty directories are
+/// for the caller to check.
 extension Namespace {
   /// Makes an item that the store does not have. - Returns: nil when the tables are full.
   ///
@@ -39,8 +39,8 @@ extension Namespace {
     setStanding(record(of: name).isLocal ? .gone : .removed, of: name)
   }
 
-  /// Gives the item of a name another name, in place of whatever has that. - Returns: False when the tables are full: then nothing
-  /// has changed but that the other item has lost the name.
+  /// Gives the item of a name another name, in place of whatever has that. - Returns: False when the tables are full:
+  /// then nothing has changed but that the other item has lost the name.
   mutating func move(
     _ name: NameIndex, to text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex
   ) -> Bool {

@@ -1,5 +1,5 @@
-/// What the journal is told of names. A name of the store is told only where it is hidden, and where an item whose content is here
-/// depends on it; names that were made on the volume always.
+/// What the journal is told of names. A name of the store is told only where it is hidden, and where an item whose
+/// content is here depends on it; names that were made on the volume always.
 extension Namespace {
   /// What of a name is told.
   struct ToldName {

@@ -17,13 +17,13 @@ extension Namespace {
     let name: NameIndex?
   }
 
-  /// Takes what a listing says of one name, but for a name that is to lead to an item that it has not led to (`appeared`,
-  /// `otherItem`, `hidden`, `otherItemHidden`): which node that is, the caller decides, and `place`s it.
+  /// Takes what a listing says of one name, but for a name that is to lead to an item that it has not led to
+  /// (`appeared`, `otherItem`, `hidden`, `otherItemHidden`): which node that is, the caller decides, and `place`s it.
   mutating func merge(
     _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, in directory: NodeIndex, keeps: Bool, use: ItemUse
   ) -> Merged {
-    // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an entry
-    // twice, the volume does too, as SOURCE did.
+    // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an
+    // entry twice, the volume does too, as SOURCE did.
     let known = self[directory].isRelisted ? find(text, in: directory, .store) : nil
     let base = known.flatMap { record(of: $0).isInStore ? self.base(of: $0, listed, use) : nil }
     let decided = NameMerge.merge(
@@ -98,8 +98,8 @@ extension Namespace {
     return node
   }
 
-  /// Whether an item has the attributes that the store listed. With others it is not what comes back when it was gone: what was
-  /// changed on the volume went with it.
+  /// Whether an item has the attributes that the store listed. With others it is not what comes back when it was gone:
+  /// what was changed on the volume went with it.
   func isAsListed(_ node: NodeIndex) -> Bool { attributes(of: node) == listed(of: node).attributes }
 
   /// A listing of a directory has not had a name.
@@ -117,8 +117,8 @@ extension Namespace {
     return decided.change
   }
 
-  /// A listing is through: items that the store has no more lose the names that they were given on the volume, unless their content
-  /// is here.
+  /// A listing is through: items that the store has no more lose the names that they were given on the volume, unless
+  /// their content is here.
   mutating func dropUnbound(use: ItemUse) {
     for node in takeUnbound() {
       let isResident = self[node].isLocal && self[node].state == .resident

@@ -1,9 +1,9 @@
 /// The items that the volume knows, and their names: in flat tables, about 170 bytes for each file, and no object.
 ///
-/// The tables are its own: from outside, records are read (`subscript`), and changed by the verbs below and in the extensions,
-/// which are made of them. A FUSE node id leads to the index of a record. Names that vanish stay as gone entries while
-/// somebody lists them. Not
-/// thread-safe: used only under the engine's lock, each call in time proportional to what it returns.
+/// The tables are its own: from outside, records are read (`subscript`), and changed by the verbs below and in the
+/// extensions, which are made of them. A FUSE node id leads to the index of a record. Names that vanish stay as gone
+/// entries while somebody lists them. Not thread-safe: used only under the engine's lock, each call in time
+/// proportional to what it returns.
 struct Namespace: ~Copyable {
   private var graph: NameGraph
   private var presentation: AttributePresentation
@@ -55,7 +55,8 @@ struct Namespace: ~Copyable {
     return ItemSnapshot(node: id(of: node), attributes: attributes, isDataless: isDataless)
   }
 
-  /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the tables are full.
+  /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the tables are
+  /// full.
   mutating func node(for item: ListedItem) -> NodeIndex? { graph.node(for: item) }
 
   /// The node of a file with several names, if one of them is known.
@@ -83,7 +84,8 @@ struct Namespace: ~Copyable {
   /// Whether a change of metadata is still to be told to the kernel.
   var hasChangedNodes: Bool { !changed.isEmpty }
 
-  /// The nodes whose metadata changed since this was asked last. There may be very many: they are handed over as they are.
+  /// The nodes whose metadata changed since this was asked last. There may be very many: they are handed over as they
+  /// are.
   mutating func takeChangedNodes() -> [NodeID] {
     var taken: [NodeID] = []
     swap(&taken, &changed)
@@ -128,7 +130,8 @@ struct Namespace: ~Copyable {
 
   // MARK: - Content
 
-  /// Takes over what of a node is local, keeping the counts of its directories and of the volume. For `ItemContents` alone.
+  /// Takes over what of a node is local, keeping the counts of its directories and of the volume. For `ItemContents`
+  /// alone.
   ///
   /// - Parameter partialBytes: As `ItemContent.partialBytes`.
   mutating func setContent(_ cell: ItemContent.Cell, partialBytes: Int64?, of node: NodeIndex) {
@@ -210,8 +213,8 @@ struct Namespace: ~Copyable {
   /// The name under which the store has a node, as `NameTable.storeName`.
   func storeName(of node: NodeIndex) -> NameIndex? { graph.names.storeName(first: graph.nodes[node].firstName) }
 
-  /// Names of a directory that were made, or removed, on the volume. As long as there are any, it cannot become dataless: they
-  /// would be lost.
+  /// Names of a directory that were made, or removed, on the volume. As long as there are any, it cannot become
+  /// dataless: they would be lost.
   func changeCount(in directory: NodeIndex) -> Int { graph.changeCount(in: directory) }
 
   /// Gives a name to another node. The one that had it may be left without any.
@@ -243,7 +246,8 @@ struct Namespace: ~Copyable {
 
   // MARK: - Forgetting
 
-  /// A node may have become one that can be forgotten: the kernel has given it back, its last handle is closed, its content is gone.
+  /// A node may have become one that can be forgotten: the kernel has given it back, its last handle is closed, its
+  /// content is gone.
   mutating func noteForgettable(_ node: NodeIndex) {
     if graph.nodes[node].isOrphan { forgettable.append(node) }
   }

@@ -46,8 +46,8 @@ struct NodeRecord: BitwiseCopyable {
   var xattrCalls: UInt16
   /// How many items have had this place before.
   var uses: UInt16
-  /// A directory: the number of its present listing, modulo 256, to find names that vanished: a listing that begins gives
-  /// it a new number, and the names that it does not see keep their old one.
+  /// A directory: the number of its present listing, modulo 256, to find names that vanished: a listing that begins
+  /// gives it a new number, and the names that it does not see keep their old one.
   var listingEpoch: UInt8
   private var bits: UInt8
 
@@ -171,8 +171,8 @@ struct NodeRecord: BitwiseCopyable {
     set { set(2, newValue) }
   }
 
-  /// No name leads to it any more: it is gone from the store, or another version has its name. It lives for whoever has it
-  /// open, and is not counted.
+  /// No name leads to it any more: it is gone from the store, or another version has its name. It lives for whoever has
+  /// it open, and is not counted.
   var isOrphan: Bool {
     get { bits & 4 != 0 }
     set { set(4, newValue) }

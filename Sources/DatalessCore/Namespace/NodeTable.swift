@@ -27,8 +27,8 @@ struct NodeTable: ~Copyable {
 
   // MARK: - Ids
 
-  /// What the kernel calls a node: its place, and above it how often the place was used before. So an id is never given twice,
-  /// though places are.
+  /// What the kernel calls a node: its place, and above it how often the place was used before. So an id is never given
+  /// twice, though places are.
   func id(of node: NodeIndex) -> NodeID {
     NodeID(rawValue: UInt64(records[node].uses) << 32 | UInt64(node.rawValue))
   }
@@ -69,7 +69,8 @@ struct NodeTable: ~Copyable {
     if !records[node].isOrphan { counts.add(records[node]) }
   }
 
-  /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the table is full.
+  /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the table is
+  /// full.
   mutating func node(for item: ListedItem) -> NodeIndex? {
     if let known = sharedNode(for: item) { return known }
     guard let deviceIndex = deviceIndex(item.attributes.device),
@@ -93,7 +94,8 @@ struct NodeTable: ~Copyable {
     return node
   }
 
-  /// Forgets a node that no count includes any more: its place is used again, unless it was used as often as can be counted.
+  /// Forgets a node that no count includes any more: its place is used again, unless it was used as often as can be
+  /// counted.
   mutating func free(_ node: NodeIndex) {
     let identity = StoreIdentity(attributes(of: node))
     if hardLinks[identity] == node { hardLinks[identity] = nil }
@@ -108,8 +110,8 @@ struct NodeTable: ~Copyable {
 
   /// The node of a file with several names, if one of them is known.
   ///
-  /// Only the same version is the same file for certain: SOURCE gives the inode number of a removed file to the next one. If it
-  /// is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
+  /// Only the same version is the same file for certain: SOURCE gives the inode number of a removed file to the next
+  /// one. If it is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
   func sharedNode(for item: ListedItem) -> NodeIndex? {
     // Another kind is another version: a node's counts and its state go by its kind.
     guard item.attributes.mayHaveSeveralNames, let known = hardLinks[StoreIdentity(item.attributes)],

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A growing table of plain records in fixed segments: growth never moves a record and never copies the table.
 ///
-/// Memory of a segment that is not touched is not resident, so a small volume stays small. Not thread-safe; owned by the
-/// namespace, which is only used under the engine's lock.
+/// Memory of a segment that is not touched is not resident, so a small volume stays small. Not thread-safe; owned by
+/// the namespace, which is only used under the engine's lock.
 struct SegmentedTable<Record: BitwiseCopyable>: ~Copyable {
   private static var segmentBits: Int { 16 }
   private static var segmentSize: Int { 1 << segmentBits }
@@ -17,8 +17,8 @@ struct SegmentedTable<Record: BitwiseCopyable>: ~Copyable {
     for segment in segments { free(segment) }
   }
 
-  /// From the second segment on the table is large, and large pages cost an eighth of the time to be put in place (8 % of a
-  /// walk). The first stays in small ones, so that a small volume stays small.
+  /// From the second segment on the table is large, and large pages cost an eighth of the time to be put in place (8 %
+  /// of a walk). The first stays in small ones, so that a small volume stays small.
   private static func allocate(inLargePages: Bool) -> UnsafeMutablePointer<Record> {
     let pageSize = 2 << 20
     let length = segmentSize * MemoryLayout<Record>.stride
@@ -34,8 +34,8 @@ struct SegmentedTable<Record: BitwiseCopyable>: ~Copyable {
   /// MADV_POPULATE_WRITE, Linux 5.14, which not every C library names.
   private static var populate: CInt { 23 }
 
-  /// Puts the next small pages in place together, which costs half as much as a fault for each. A kernel that does not know
-  /// it leaves them to the faults.
+  /// Puts the next small pages in place together, which costs half as much as a fault for each. A kernel that does not
+  /// know it leaves them to the faults.
   private func prepare(_ index: Int) {
     let start = UnsafeMutableRawPointer(segments[0] + index)
     _ = madvise(start, Self.stepSize * MemoryLayout<Record>.stride, Self.populate)

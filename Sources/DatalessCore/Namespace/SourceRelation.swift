@@ -32,7 +32,8 @@ extension ItemAttributes {
   ///   - isProven: Whether it is known from elsewhere (a generation) that the inode number was not reused.
   func relation(to listed: ItemAttributes, isRenamed: Bool = false, isProven: Bool = false) -> SourceRelation {
     guard StoreIdentity(self) == StoreIdentity(listed), kind == listed.kind else { return .other }
-    // A reused number comes with a new ctime, too. Without a birth time nothing tells it from the same item with a moved ctime.
+    // A reused number comes with a new ctime, too. Without a birth time nothing tells it from the same item with a
+    // moved ctime.
     let isCertain = isProven || birth != 0
     let isSameOwner = mode == listed.mode && uid == listed.uid && gid == listed.gid
     if kind == .directory {
@@ -41,8 +42,8 @@ extension ItemAttributes {
     }
     guard specialDevice == listed.specialDevice else { return .version }
     if isSameVersion(as: listed) { return isSameOwner ? .same : .metadata }
-    // What else moves ctime alone than a change of bytes whose size and mtime were put back. Of a file with several names any
-    // may have been renamed, out of our sight.
+    // What else moves ctime alone than a change of bytes whose size and mtime were put back. Of a file with several
+    // names any may have been renamed, out of our sight.
     let isExplained =
       isRenamed || !isSameOwner || linkCount != listed.linkCount || (kind == .file && listed.linkCount > 1)
     guard isCertain, isExplained, size == listed.size, modificationTime == listed.modificationTime else {

@@ -1,5 +1,5 @@
-/// What makes an item of a backing store the same item under another name: device, inode number, and time of birth, because the
-/// number of a removed file is given to the next one.
+/// What makes an item of a backing store the same item under another name: device, inode number, and time of birth,
+/// because the number of a removed file is given to the next one.
 struct StoreIdentity: Hashable {
   let device: UInt64
   let inode: UInt64

@@ -14,8 +14,8 @@ public struct Decision: Sendable {
   public var gate: Part<String>?
   public var materialize: Part<Bool>?
 
-  /// The places of the rules that hold, rising; and of those that hold for each so manieth attempt only (`nth`): which one
-  /// this is, is known when it starts.
+  /// The places of the rules that hold, rising; and of those that hold for each so manieth attempt only (`nth`): which
+  /// one this is, is known when it starts.
   var matched: [Int] = []
   var counting: [Int] = []
 

@@ -7,8 +7,8 @@ extension PathPattern {
   /// LIMIT: of all alternatives together: far more than paths are long.
   private static let alternativeBytesMax = 1 << 20
 
-  /// All patterns that braces stand for: for each pair of braces one of its words, in every combination. A pattern without
-  /// braces stands for itself. Brackets and backslashes take the meaning of braces and commas away.
+  /// All patterns that braces stand for: for each pair of braces one of its words, in every combination. A pattern
+  /// without braces stands for itself. Brackets and backslashes take the meaning of braces and commas away.
   static func expand(_ text: [UInt8]) throws(PathPatternFlaw) -> [[UInt8]] {
     guard text.contains(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") }) else { return [text] }
     var braces = Braces(text: text)

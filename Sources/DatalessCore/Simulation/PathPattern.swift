@@ -1,9 +1,10 @@
 /// A glob for paths from the volume's root, on bytes.
 ///
-/// `*` and `?` stand for any bytes and any byte but a slash, `[a-z]` and `[!a-z]` for one byte of a set, `**` between slashes for
-/// any number of components, also none; a backslash takes a meaning away. A pattern without a slash means the last component,
-/// wherever it is (`*.jpg`); one with a slash means the whole path (`photos/*.jpg`); a slash at the front is that of the root.
-/// Braces stand for several patterns, one for each of their words: `*.{jpg,png}` is `*.jpg` or `*.png`.
+/// `*` and `?` stand for any bytes and any byte but a slash, `[a-z]` and `[!a-z]` for one byte of a set, `**` between
+/// slashes for any number of components, also none; a backslash takes a meaning away. A pattern without a slash means
+/// the last component, wherever it is (`*.jpg`); one with a slash means the whole path (`photos/*.jpg`); a slash at the
+/// front is that of the root. Braces stand for several patterns, one for each of their words: `*.{jpg,png}` is `*.jpg`
+/// or `*.png`.
 public struct PathPattern: Sendable, Hashable {
   /// As the user wrote it.
   public let text: [UInt8]
@@ -61,8 +62,8 @@ public struct PathPattern: Sendable, Hashable {
 
   public func matches(_ path: [UInt8]) -> Bool { alternatives.contains { $0.matches(path) } }
 
-  /// What was meant by a pattern that begins with a path of the machine, such as a mountpoint, instead of the volume's root: the
-  /// rest of it. nil if none of the alternatives does.
+  /// What was meant by a pattern that begins with a path of the machine, such as a mountpoint, instead of the volume's
+  /// root: the rest of it. nil if none of the alternatives does.
   ///
   /// - Parameter root: Absolute; not `/`.
   public func beyond(_ root: [UInt8]) -> [UInt8]? {
@@ -117,7 +118,8 @@ extension PathPattern.Alternative {
     return path
   }
 
-  /// The components before the first wildcard, as a path: every matching path is this one or lies below it. nil for none.
+  /// The components before the first wildcard, as a path: every matching path is this one or lies below it. nil for
+  /// none.
   var literalPrefix: [UInt8]? {
     guard !isBaseName else { return nil }
     var prefix: [UInt8] = []

@@ -5,7 +5,8 @@ public struct Presentation: Sendable, Equatable {
   public var seek: Seek = .data
   /// The extended attribute that tells the state of an item; nil: none does.
   public var state: StateAttribute? = .dataless
-  /// The file system type is `fuse.<subtype>`; nil: `dataless`, or what the volume was mounted with. Fixed at the mount.
+  /// The file system type is `fuse.<subtype>`; nil: `dataless`, or what the volume was mounted with. Fixed at the
+  /// mount.
   public var subtype: String?
 
   public init() {}

@@ -1,9 +1,10 @@
 public import SystemPackage
 
-/// Which operations materialize, and with which errnos they fail: the ways of one kind of dataless files. Data, not code.
+/// Which operations materialize, and with which errnos they fail: the ways of one kind of dataless files. Data, not
+/// code.
 ///
-/// Some operations always materialize, whatever the profile, because a volume has nothing else to answer them with: read,
-/// page faults and the like of a file, listing of and lookup in a directory. A profile adds to these.
+/// Some operations always materialize, whatever the profile, because a volume has nothing else to answer them with:
+/// read, page faults and the like of a file, listing of and lookup in a directory. A profile adds to these.
 public struct Profile: Sendable, Equatable {
   /// What `status` and the log call it: a name of `named`, or `custom`.
   public var name: String
@@ -12,8 +13,8 @@ public struct Profile: Sendable, Equatable {
   /// What else materializes a directory: any of `open` and `xattr`.
   public var directories: Triggers
   public var fileErrnos: Errnos
-  /// None is ENOENT unless the user said so: readdir(3) takes it for the end of the directory, and a lookup for the absence of
-  /// the name, so that a directory that could not be listed would look like an empty one.
+  /// None is ENOENT unless the user said so: readdir(3) takes it for the end of the directory, and a lookup for the
+  /// absence of the name, so that a directory that could not be listed would look like an empty one.
   public var directoryErrnos: Errnos
   /// What becomes of local content when SOURCE changes. Carried for the store's refresh; no part of an attempt.
   public var residentChanges: ResidentChanges = .stale
@@ -31,8 +32,8 @@ public struct Profile: Sendable, Equatable {
     public static let seek = Triggers(rawValue: 4)
   }
 
-  /// What callers are answered with when content does not come. What a rule or a tester names, a full disk and a signal keep
-  /// their own errnos.
+  /// What callers are answered with when content does not come. What a rule or a tester names, a full disk and a signal
+  /// keep their own errnos.
   public struct Errnos: Sendable, Hashable {
     /// Policy does not let the caller materialize.
     public var refused: Errno
@@ -108,8 +109,8 @@ public struct Profile: Sendable, Equatable {
 extension Profile {
   /// The default.
   ///
-  /// Source: read(2), open(2) and link(2) of macOS; TN3150; xnu 11417, bsd/vfs/vfs_syscalls.c and kern_resource.c; ESTALE for what
-  /// is gone: NSFileProviderError.noSuchItem as measured on macOS 26.
+  /// Source: read(2), open(2) and link(2) of macOS; TN3150; xnu 11417, bsd/vfs/vfs_syscalls.c and kern_resource.c;
+  /// ESTALE for what is gone: NSFileProviderError.noSuchItem as measured on macOS 26.
   public static let macos = Profile(
     name: "macos", files: [], directories: [], fileErrnos: macosErrnos, directoryErrnos: macosErrnos)
 
@@ -119,8 +120,8 @@ extension Profile {
 
   /// Content comes at open(2), as with most Linux clients of cloud storage.
   ///
-  /// Source: jstaf/onedriver, fs/fs.go (Open downloads the whole file, EREMOTEIO when that fails); none of these clients has a
-  /// policy, so a refusal is macOS's.
+  /// Source: jstaf/onedriver, fs/fs.go (Open downloads the whole file, EREMOTEIO when that fails); none of these
+  /// clients has a policy, so a refusal is macOS's.
   public static let open = Profile(
     name: "open", files: .open, directories: [], fileErrnos: openErrnos, directoryErrnos: openErrnos)
 
@@ -131,10 +132,10 @@ extension Profile {
 
   /// The Cloud Files API of Windows, by the errnos nearest to its error codes.
   ///
-  /// Source: cfapi.h, CF_HYDRATION_POLICY_FULL (content comes at the first I/O), CF_POPULATION_POLICY_FULL (a directory's
-  /// entries before an access to it is completed), CF_OPERATION_PARAMETERS (any other failure becomes
-  /// STATUS_CLOUD_FILE_UNSUCCESSFUL); microsoft/Windows-classic-samples#245 (ERROR_CLOUD_FILE_ACCESS_DENIED for a process that
-  /// may not hydrate).
+  /// Source: cfapi.h, CF_HYDRATION_POLICY_FULL (content comes at the first I/O), CF_POPULATION_POLICY_FULL (a
+  /// directory's entries before an access to it is completed), CF_OPERATION_PARAMETERS (any other failure becomes
+  /// STATUS_CLOUD_FILE_UNSUCCESSFUL); microsoft/Windows-classic-samples#245 (ERROR_CLOUD_FILE_ACCESS_DENIED for a
+  /// process that may not hydrate).
   public static let windows = Profile(
     name: "windows", files: [], directories: [], fileErrnos: windowsErrnos, directoryErrnos: windowsErrnos)
 
@@ -144,8 +145,8 @@ extension Profile {
 
   /// The FUSE layer of OpenCloud's and Nextcloud's clients.
   ///
-  /// Source: opencloud-eu/openvfs, src/openvfsfuse/openvfsfuse.cpp (openVFSfuse_open: EPERM for an ignored program, ENOENT for
-  /// failure and timeout alike). Its directories are never virtual: here they fail as macOS's do.
+  /// Source: opencloud-eu/openvfs, src/openvfsfuse/openvfsfuse.cpp (openVFSfuse_open: EPERM for an ignored program,
+  /// ENOENT for failure and timeout alike). Its directories are never virtual: here they fail as macOS's do.
   public static let openvfs = Profile(
     name: "openvfs", files: .open, directories: [],
     fileErrnos: Errnos(

@@ -26,8 +26,8 @@ final class RuleCounter: Sendable {
 /// What a rule has done since it is in force: since the mount, or since it was added or changed.
 public struct RuleUse: Sendable, Equatable {
   public var name: String
-  /// Attempts that met all its conditions: those that started, and those that the rule itself refused. For a rule that only
-  /// evicts: files for which it said when; for one that only delays accesses: calls whose delay it said.
+  /// Attempts that met all its conditions: those that started, and those that the rule itself refused. For a rule that
+  /// only evicts: files for which it said when; for one that only delays accesses: calls whose delay it said.
   public var attempts: Int64
   /// How many of them it said something about; of the others, rules before it had said it all.
   public var decided: Int64

@@ -1,5 +1,5 @@
-/// The rules of a scenario in their order, with an index: thousands of rules that each name a path, a folder or the end of a name
-/// cost a few looks into a table.
+/// The rules of a scenario in their order, with an index: thousands of rules that each name a path, a folder or the end
+/// of a name cost a few looks into a table.
 ///
 /// Immutable, so that it is asked without a lock.
 public struct RuleSet: Sendable {
@@ -120,7 +120,8 @@ public struct RuleSet: Sendable {
     }
   }
 
-  /// When the system evicts a resident file: the first rule that matches and says something about it. There is no caller.
+  /// When the system evicts a resident file: the first rule that matches and says something about it. There is no
+  /// caller.
   public func decideEviction(_ facts: TriggerFacts) -> Decision.Part<SystemEviction>? {
     guard decidesEviction else { return nil }
     var known: [ProcessFacts]? = []
@@ -203,7 +204,8 @@ public struct RuleSet: Sendable {
 /// What rules are asked about.
 public struct TriggerFacts: Sendable {
   public var path: [UInt8]
-  /// All known names of a file that has several (hard links), that of `path` among them; else empty. One that matches will do.
+  /// All known names of a file that has several (hard links), that of `path` among them; else empty. One that matches
+  /// will do.
   public var names: [[UInt8]]
   public var kind: MaterializationKind
   public var size: Int64

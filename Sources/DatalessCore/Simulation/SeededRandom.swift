@@ -1,7 +1,7 @@
 /// A small generator whose numbers follow from its key alone (splitmix64): the same seed gives the same run.
 ///
-/// Every choice has a generator of its own, keyed by the scenario's seed, what is chosen, the item and the attempt. So a choice
-/// does not depend on which of two callers came first, or on how many other choices were made before.
+/// Every choice has a generator of its own, keyed by the scenario's seed, what is chosen, the item and the attempt. So
+/// a choice does not depend on which of two callers came first, or on how many other choices were made before.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
   /// What is chosen; part of the key, so that a delay says nothing about a fault.
   public enum Purpose: UInt64, Sendable {
@@ -14,8 +14,8 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   public init(key: UInt64) { state = key }
 
   /// - Parameters:
-  ///   - rule: The name of the rule that chooses, so that a rule put before it changes nothing; empty for the volume's own
-  ///     settings.
+  ///   - rule: The name of the rule that chooses, so that a rule put before it changes nothing; empty for the volume's
+  ///     own settings.
   ///   - path: The item's path from the volume's root.
   ///   - attempt: The item's attempt, from 1.
   public init(seed: UInt64, _ purpose: Purpose, rule: String, path: [UInt8], attempt: Int) {

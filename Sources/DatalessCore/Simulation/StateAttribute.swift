@@ -36,8 +36,8 @@ public struct StateAttribute: Sendable, Equatable {
   /// As openVFS has it.
   ///
   /// Source: opencloud-eu/openvfs, src/openvfs/openvfconstants.h (names and numbers) and openvfs.cpp (MessagePack by
-  /// nlohmann::json, whose maps are sorted; `size` is 0 when hydrated). What a volume has not stays empty or at its default:
-  /// etag, and pinstate 3 (inherited). The file id is the inode number.
+  /// nlohmann::json, whose maps are sorted; `size` is 0 when hydrated). What a volume has not stays empty or at its
+  /// default: etag, and pinstate 3 (inherited). The file id is the inode number.
   public static let openVFS = StateAttribute(
     name: Array("user.openvfs.data".utf8), values: .openVFS, isListed: true)
 

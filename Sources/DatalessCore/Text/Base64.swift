@@ -25,8 +25,8 @@ public enum Base64 {
     String(decoding: encode(bytes), as: UTF8.self)
   }
 
-  /// nil when the text is not base64: other characters, line ends among them, or no whole groups of four. Bits of the last
-  /// digit that stand for no byte may be anything.
+  /// nil when the text is not base64: other characters, line ends among them, or no whole groups of four. Bits of the
+  /// last digit that stand for no byte may be anything.
   public static func decode(_ text: String) -> [UInt8]? {
     var digits = Array(text.utf8)[...]
     guard digits.count % 4 == 0 else { return nil }

@@ -1,7 +1,8 @@
 /// How JSON holds a text: the one place that knows what is escaped, and how. Log, scenarios and tests write by it.
 ///
-/// Quotation marks, backslashes and control characters (C0, DEL, C1) are escaped. What is not UTF-8 becomes U+FFFD, by the rule
-/// of the Unicode standard that `String(decoding:as:)` follows too: one for each maximal part of a well-formed sequence.
+/// Quotation marks, backslashes and control characters (C0, DEL, C1) are escaped. What is not UTF-8 becomes U+FFFD, by
+/// the rule of the Unicode standard that `String(decoding:as:)` follows too: one for each maximal part of a well-formed
+/// sequence.
 public enum JSONString {
   /// The characters beyond ASCII that are not control characters.
   public enum BeyondASCII: Sendable {
@@ -99,7 +100,8 @@ public enum JSONString {
 
 /// Well-formed UTF-8, by table 3-7 of the Unicode standard.
 public enum UTF8Scalar {
-  /// The length of the scalar that begins at `start` in bytes, or of the longest part of one, which is one byte at least.
+  /// The length of the scalar that begins at `start` in bytes, or of the longest part of one, which is one byte at
+  /// least.
   ///
   /// - Parameter start: Below `bytes.count`; a byte of 0x80 or above.
   public static func length(

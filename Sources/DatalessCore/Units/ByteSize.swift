@@ -2,8 +2,9 @@ internal import SystemPackage
 
 /// Numbers of bytes as people write them.
 ///
-/// `k`, `m`, `g`, `t` and `KiB`, `MiB`, `GiB`, `TiB` (also `K`, `Ki`) count in steps of 1024; `kB`, `MB`, `GB`, `TB` in steps
-/// of 1000; `B` or nothing is bytes. So `4k` is 4,096 bytes, as dd(1) and truncate(1) have it, and `20MB` is 20,000,000.
+/// `k`, `m`, `g`, `t` and `KiB`, `MiB`, `GiB`, `TiB` (also `K`, `Ki`) count in steps of 1024; `kB`, `MB`, `GB`, `TB` in
+/// steps of 1000; `B` or nothing is bytes. So `4k` is 4,096 bytes, as dd(1) and truncate(1) have it, and `20MB` is
+/// 20,000,000.
 public enum ByteSize {
   /// Reads a size such as `4k`, `1.5GiB`, `20MB`, `0` or `123`. A fraction of a byte is dropped.
   ///

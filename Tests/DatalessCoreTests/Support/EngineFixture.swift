@@ -128,7 +128,8 @@ final class RecordingSink: EventSink {
   var all: [Event] { recorded.withLock { $0.map(\.event) } }
   func clear() { recorded.withLock { $0 = [] } }
 
-  /// Has each record note under which hold of the engine's lock it was made. - Parameter number: Asked by the lock's holder.
+  /// Has each record note under which hold of the engine's lock it was made. - Parameter number: Asked by the lock's
+  /// holder.
   func setHold(_ number: @escaping @Sendable () -> UInt64) { hold.withLock { $0 = number } }
   /// As many as `all`.
   var holds: [UInt64] { recorded.withLock { $0.map(\.hold) } }

@@ -8,7 +8,8 @@ final class RefreshAnswer: Sendable {
   func set(_ value: RefreshOutcome) { outcome.withLock { $0 = value } }
   var error: String? { outcome.withLock { $0?.error?.errno.name } }
 
-  /// `1 added, 2 unchanged in 3; d: EACCES`: what was counted, in how many directories, and what failed; nil before the end.
+  /// `1 added, 2 unchanged in 3; d: EACCES`: what was counted, in how many directories, and what failed; nil before the
+  /// end.
   var text: String? {
     outcome.withLock { outcome in
       guard let outcome else { return nil }
