@@ -44,7 +44,7 @@ import Testing
         model[known]?.timer = token
       default:
         let outcome: Outcome = random.oneIn(3) ? .failed(.interrupted) : .ok
-        let ended = delays.end(known, outcome, now)
+        let ended = delays.end(known, outcome: outcome, now: now)
         #expect((ended == nil) == (model[known] == nil), "seed \(seed)")
         guard let ended, let call = model.removeValue(forKey: known) else { continue }
         #expect((ended.record.access, ended.timer) == (call.number, call.timer), "seed \(seed)")

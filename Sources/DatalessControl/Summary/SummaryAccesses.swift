@@ -62,7 +62,7 @@ struct SummaryAccesses: Sendable {
       let operation = record.json.string("operation")
     else { return }
     add(
-      operation, Self.caller(record, processes), from: end.minus(blocked), blocked, isUnderWay: false,
+      operation, by: Self.caller(record, processes), from: end.minus(blocked), blocked: blocked, isUnderWay: false,
       isFailed: record.outcome != "ok")
   }
 
@@ -70,7 +70,8 @@ struct SummaryAccesses: Sendable {
   mutating func endAll(at end: Int64) -> Bool {
     for call in started.values {
       add(
-        call.operation, call.caller, from: call.start, max(0, end.minus(call.start)), isUnderWay: true, isFailed: false)
+        call.operation, by: call.caller, from: call.start, blocked: max(0, end.minus(call.start)), isUnderWay: true,
+        isFailed: false)
     }
     defer { started = [:] }
     return !started.isEmpty
@@ -92,7 +93,7 @@ struct SummaryAccesses: Sendable {
   }
 
   private mutating func add(
-    _ operation: String, _ caller: Caller, from start: Int64, _ blocked: Int64, isUnderWay: Bool, isFailed: Bool
+    _ operation: String, by caller: Caller, from start: Int64, blocked: Int64, isUnderWay: Bool, isFailed: Bool
   ) {
     var sum = sums[operation] ?? Sum(report: SummaryReport.Access(operation: operation))
     sum.report.blocked.add(blocked, isUnderWay: isUnderWay)

@@ -46,7 +46,7 @@ struct AccessDelays {
   }
 
   /// A call waits no longer. - Returns: nil if it has ended before.
-  mutating func end(_ waiter: WaiterID, _ outcome: Outcome, _ now: MonotonicTime) -> Ended? {
+  mutating func end(_ waiter: WaiterID, outcome: Outcome, now: MonotonicTime) -> Ended? {
     guard let call = calls.removeValue(forKey: waiter) else { return nil }
     var record = call.record
     let blocked = now - record.time

@@ -17,7 +17,7 @@ struct Verdict {
 extension EngineState {
   /// Admits one trigger: answers it, refuses it, joins it to the attempt in flight, or starts an attempt.
   mutating func admit(
-    _ node: NodeID, _ waiter: Waiter, _ verdict: Verdict?, _ now: MonotonicTime
+    _ node: NodeID, _ waiter: Waiter, verdict: Verdict?, now: MonotonicTime
   ) -> AdmissionStep {
     guard let position = namespace.index(of: node) else {
       return .settled(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")), [])
@@ -35,20 +35,20 @@ extension EngineState {
     let needsRules = running == nil ? !simulation.rules.isEmpty : simulation.rules.decidesPolicy && own == nil
     let ordinal = Int(record.attempts) + 1
     if needsRules, verdict == nil || (running == nil && verdict?.attempt != ordinal) {
-      return .undecided(facts(position, request, attempt: ordinal, now), simulation.rules)
+      return .undecided(facts(position, request, attempt: ordinal, now: now), simulation.rules)
     }
     var decision = verdict?.decision ?? Decision()
     // Who joins is no attempt: rules that count attempts say nothing about it.
     if running == nil { verdict?.rules.settle(&decision) }
-    if request.trigger != .command, let policy = refusal(own, decision, request.caller) {
+    if request.trigger != .command, let policy = refusal(own: own, decision: decision, of: request.caller) {
       if own == nil, let part = decision.materialize {
         verdict?.rules.refused(by: part.place, isAttempt: running == nil)
       }
-      return .settled(refuse(position, waiter, decision, policy, now), [])
+      return .settled(refuse(position, waiter, decision: decision, policy: policy, now: now), [])
     }
     var actions: [Action] = []
     if running == nil { verdict?.rules.started(decision) }
-    let attempt = running ?? startAttempt(position, waiter, decision, now)
+    let attempt = running ?? startAttempt(position, waiter, decision: decision, now: now)
     join(waiter, attempt)
     if request.caller.isBudgeted { budget(attempt, for: request.caller, now) }
     events.record(.waitStarted(waiter.record(in: attempt.id, nil, now)))
@@ -61,7 +61,7 @@ extension EngineState {
   }
 
   private func facts(
-    _ position: NodeIndex, _ request: TriggerRequest, attempt: Int, _ now: MonotonicTime
+    _ position: NodeIndex, _ request: TriggerRequest, attempt: Int, now: MonotonicTime
   ) -> TriggerFacts {
     let record = namespace[position]
     let kind = record.materializationKind
@@ -74,28 +74,29 @@ extension EngineState {
   /// Who refuses: `thread`, `process`, the name of a rule, or `volume`; nil if the caller may materialize.
   ///
   /// The order is that of macOS: thread OFF, thread ON, process; only who has set nothing is judged by the volume.
-  private func refusal(_ own: Bool?, _ decision: Decision, _ caller: Caller) -> String? {
+  private func refusal(own: Bool?, decision: Decision, of caller: Caller) -> String? {
     if let own { return own ? nil : (caller.policy.thread != nil ? "thread" : "process") }
     if let part = decision.materialize { return part.value ? nil : "rule:" + part.rule }
     return simulation.materialize ? nil : "volume"
   }
 
   private mutating func refuse(
-    _ position: NodeIndex, _ waiter: Waiter, _ decision: Decision, _ policy: String, _ now: MonotonicTime
+    _ position: NodeIndex, _ waiter: Waiter, decision: Decision, policy: String, now: MonotonicTime
   ) -> Admission {
     ledger.countRefusal()
     let kind = namespace[position].materializationKind
     let errno = simulation.profile.errnos(of: kind).refused
     let error = FSError(errno, "the caller may not materialize (policy: \(policy))")
-    var record = started(position, waiter, attempt: nil, now)
-    record.requestedDelayNanoseconds = plan(position, record.path, decision, attempt: record.itemAttempt).requestedDelay
+    var record = started(position, waiter, attempt: nil, now: now)
+    record.requestedDelayNanoseconds =
+      plan(position, path: record.path, decision: decision, attempt: record.itemAttempt).requestedDelay
     events.record(.materializationRefused(Event.Refusal(trigger: record, errno: error.errno, policy: policy)))
-    rememberFailure(position, waiter, error, now)
+    rememberFailure(position, waiter, error: error, now: now)
     return .failed(error)
   }
 
   /// What is decided about an attempt.
-  private func plan(_ position: NodeIndex, _ path: [UInt8], _ decision: Decision, attempt: Int) -> AttemptPlan {
+  private func plan(_ position: NodeIndex, path: [UInt8], decision: Decision, attempt: Int) -> AttemptPlan {
     let record = namespace[position]
     let isFile = record.kind == .file
     let model = decision.latency?.value ?? (isFile ? simulation.latency : simulation.directoryLatency)
@@ -111,12 +112,12 @@ extension EngineState {
 
   /// Makes the attempt; its stages begin when its first waiter is in.
   private mutating func startAttempt(
-    _ position: NodeIndex, _ waiter: Waiter, _ decision: Decision, _ now: MonotonicTime
+    _ position: NodeIndex, _ waiter: Waiter, decision: Decision, now: MonotonicTime
   ) -> Attempt {
     let record = namespace[position]
     let kind = record.materializationKind
     let path = namespace.path(of: position)
-    let plan = plan(position, path, decision, attempt: Int(record.attempts) + 1)
+    let plan = plan(position, path: path, decision: decision, attempt: Int(record.attempts) + 1)
     var reach = AttemptReach()
     if kind == .file {
       let wanted = waiter.request.range(inSize: record.size)
@@ -131,7 +132,7 @@ extension EngineState {
         plan: plan, reach: reach)
     }
     updateContent(of: position) { $0.begin(attempt.id, range: reach.range) }
-    var event = started(position, waiter, attempt: attempt.id, now)
+    var event = started(position, waiter, attempt: attempt.id, now: now)
     event.rules = plan.rules
     if kind == .file, plan.hydration != .full {
       event.hydration = plan.hydration
@@ -153,7 +154,7 @@ extension EngineState {
 
   /// A trigger as the log shows it, before it has changed anything. - Parameter attempt: nil for a refused one.
   private func started(
-    _ position: NodeIndex, _ waiter: Waiter, attempt: AttemptID?, _ now: MonotonicTime
+    _ position: NodeIndex, _ waiter: Waiter, attempt: AttemptID?, now: MonotonicTime
   ) -> Event.MaterializationStarted {
     let record = namespace[position]
     let request = waiter.request

@@ -62,7 +62,7 @@ extension EngineState {
     for _ in 0..<Self.recordedAtOnce {
       guard let waiter = ending.nextWaiter() else {
         events.record(
-          .materializationFinished(finishedRecord(attempt, ending.end, waits: ending.records, now)))
+          .materializationFinished(finishedRecord(attempt, ending.end, waits: ending.records, now: now)))
         ledger.countEnd(of: attempt.kind, ending.end.outcome)
         ending.markRecorded()
         return
@@ -71,13 +71,13 @@ extension EngineState {
       let record = waiter.record(in: attempt.id, ending.end.outcome, now)
       events.record(.waitFinished(record))
       ending.keep(record)
-      if case .failed(let error) = ending.result { rememberFailure(attempt.node, waiter, error, now) }
+      if case .failed(let error) = ending.result { rememberFailure(attempt.node, waiter, error: error, now: now) }
     }
   }
 
   /// What the log says of an attempt's end. - Parameter waits: The first that were for it.
   private func finishedRecord(
-    _ attempt: Attempt, _ end: AttemptEnd, waits: [Event.WaitRecord], _ now: MonotonicTime
+    _ attempt: Attempt, _ end: AttemptEnd, waits: [Event.WaitRecord], now: MonotonicTime
   ) -> Event.MaterializationFinished {
     let times = attempt.times(at: now)
     return Event.MaterializationFinished(
@@ -89,7 +89,7 @@ extension EngineState {
   }
 
   /// What failed may be asked for again by the kernel itself (see `RecentFailures`).
-  mutating func rememberFailure(_ node: NodeIndex, _ waiter: Waiter, _ error: FSError, _ now: MonotonicTime) {
+  mutating func rememberFailure(_ node: NodeIndex, _ waiter: Waiter, error: FSError, now: MonotonicTime) {
     failures.remember(
       waiter.request, of: namespace.id(of: node), size: namespace[node].size, error: error, now: now)
   }

@@ -9,14 +9,16 @@ extension EngineState {
     if simulation.isOffline {
       let end = AttemptEnd(
         outcome: .failed(attempt.plan.errnos.offline), message: "the store is offline", rule: "offline")
-      return actions + finish(attempt, end, now)
+      return actions + finish(attempt, end, now: now)
     }
-    if let fault = attempt.plan.fault, fault.value.isImmediate { return actions + fail(attempt, fault, now) }
-    if let gate = attempt.plan.gate, gates.isClosed(gate.value) { return actions + hold(attempt, gate, now) }
+    if let fault = attempt.plan.fault, fault.value.isImmediate {
+      return actions + fail(attempt, fault: fault, now: now)
+    }
+    if let gate = attempt.plan.gate, gates.isClosed(gate.value) { return actions + hold(attempt, at: gate, now: now) }
     return actions + queue(attempt, now)
   }
 
-  private mutating func hold(_ attempt: Attempt, _ gate: Decision.Part<String>, _ now: MonotonicTime) -> [Action] {
+  private mutating func hold(_ attempt: Attempt, at gate: Decision.Part<String>, now: MonotonicTime) -> [Action] {
     attempt.hold(now)
     events.record(
       .materializationHeld(
@@ -38,7 +40,7 @@ extension EngineState {
 
   /// Lets an attempt that a gate holds go on, or fail. - Parameter by: Who releases, for the log.
   mutating func release(
-    _ attempt: Attempt, from gate: Decision.Part<String>, _ release: GateRelease, by: String, _ now: MonotonicTime
+    _ attempt: Attempt, from gate: Decision.Part<String>, _ release: GateRelease, by: String, now: MonotonicTime
   ) -> [Action] {
     var errno: Errno?
     if case .fail(let error) = release { errno = error.errno }
@@ -52,7 +54,8 @@ extension EngineState {
       leaveGate(attempt)
       return queue(attempt, now)
     case .fail(let error):
-      return finish(attempt, AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: gate.rule), now)
+      return finish(
+        attempt, AttemptEnd(outcome: .failed(error.errno), message: error.message, rule: gate.rule), now: now)
     }
   }
 
@@ -78,19 +81,19 @@ extension EngineState {
     if let fault = attempt.plan.fault,
       attempt.kind == .directory || fault.value.failingOffset(size: attempt.size) == nil
     {
-      return fail(attempt, fault, now)
+      return fail(attempt, fault: fault, now: now)
     }
     return [.fetch(attempt.id)]
   }
 
   /// A planned failure without data.
-  private mutating func fail(_ attempt: Attempt, _ fault: Decision.Part<Fault>, _ now: MonotonicTime) -> [Action] {
+  private mutating func fail(_ attempt: Attempt, fault: Decision.Part<Fault>, now: MonotonicTime) -> [Action] {
     guard let errno = fault.value.errno(attempt.plan.errnos) else {
       attempt.getStuck(now)
       return []
     }
     let end = AttemptEnd(outcome: .failed(errno), message: "a planned fault", rule: fault.rule)
-    return finish(attempt, end, now)
+    return finish(attempt, end, now: now)
   }
 
   /// Gives the slot of a finished attempt to the next in the queue.
@@ -122,7 +125,7 @@ extension EngineState {
 
   /// Ends an attempt: state and slot. Records, totals, budget and answers follow by `AttemptEnding`: its waiters get
   /// the outcome.
-  mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
+  mutating func finish(_ attempt: Attempt, _ end: AttemptEnd, now: MonotonicTime) -> [Action] {
     leaveGate(attempt)
     attempts.end(attempt)
     if attempt.budgeted != nil { ledger.endBudgeted() }
@@ -148,8 +151,8 @@ extension EngineState {
   }
 
   /// Ends an attempt whose job may be under way, and tells the job to stop.
-  mutating func abort(_ attempt: Attempt, _ end: AttemptEnd, _ now: MonotonicTime) -> [Action] {
-    (attempt.job.map { [.cancel($0)] } ?? []) + finish(attempt, end, now)
+  mutating func abort(_ attempt: Attempt, _ end: AttemptEnd, now: MonotonicTime) -> [Action] {
+    (attempt.job.map { [.cancel($0)] } ?? []) + finish(attempt, end, now: now)
   }
 
   /// The attempt has ended: what its item is in now, and what is to be removed.
@@ -164,7 +167,7 @@ extension EngineState {
   }
 
   /// Takes one waiter out of its attempt, answering it with `error`; cancels the attempt when it was the last.
-  mutating func leave(_ id: WaiterID, _ error: FSError, _ now: MonotonicTime) -> [Action] {
+  mutating func leave(_ id: WaiterID, _ error: FSError, now: MonotonicTime) -> [Action] {
     guard let (attempt, waiter) = attempts.leave(id) else { return [] }
     let record = waiter.record(in: attempt.id, .failed(error.errno), now)
     attempt.keep(record)
@@ -172,7 +175,7 @@ extension EngineState {
     var actions: [Action] = [.complete(waiter, .failed(error))]
     _ = bookCallers(-1, of: attempt)
     if attempt.isAbandoned {
-      actions += abort(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now)
+      actions += abort(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now: now)
     }
     return actions
   }
@@ -191,7 +194,7 @@ extension EngineState {
       actions.append(.complete(waiter, .ready))
       if attempt.isAbandoned {
         let end = AttemptEnd(outcome: .cancelled, message: "another attempt has brought what was asked for")
-        actions += abort(attempt, end, now)
+        actions += abort(attempt, end, now: now)
       }
     }
     return actions
@@ -202,7 +205,7 @@ extension EngineState {
 
 extension EngineState {
   /// Bytes of a file have become local.
-  mutating func countArrival(_ attempt: Attempt, _ bytes: Int64, _ now: MonotonicTime) {
+  mutating func countArrival(_ attempt: Attempt, bytes: Int64, now: MonotonicTime) {
     attempt.bring(bytes)
     // All of a file comes in one step, or in parts.
     let isNew = !attempt.isRanged || updateContent(of: attempt.node) { $0.countFile() }

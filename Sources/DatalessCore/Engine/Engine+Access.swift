@@ -58,7 +58,7 @@ extension Engine {
     var verdict: AccessVerdict?
     while true {
       let (step, isInterrupted, actions): (AccessStep, Bool, [Action]) = state.withLock { state in
-        let step = state.admit(access, verdict, timer.now)
+        let step = state.admit(access, verdict: verdict, now: timer.now)
         switch step {
         case .indexing, .undecided: return (step, false, [])
         case .passes: return (step, state.calls.receive(waiter), [])
@@ -95,7 +95,7 @@ extension Engine {
 
   private func endAccess(_ waiter: WaiterID, _ error: FSError?) {
     let ended: AccessDelays.Ended? = state.withLock { state in
-      let ended = state.accesses.end(waiter, error.map { .failed($0.errno) } ?? .ok, timer.now)
+      let ended = state.accesses.end(waiter, outcome: error.map { .failed($0.errno) } ?? .ok, now: timer.now)
       if let ended {
         if let gate = ended.record.gate { state.gates.letGo(waiter, from: gate) }
         state.events.record(.accessFinished(ended.record))
@@ -179,7 +179,7 @@ private struct AccessVerdict {
 
 extension EngineState {
   /// Whether a call is delayed. Nothing is counted for it in the namespace.
-  fileprivate mutating func admit(_ access: Access, _ verdict: AccessVerdict?, _ now: MonotonicTime) -> AccessStep {
+  fileprivate mutating func admit(_ access: Access, verdict: AccessVerdict?, now: MonotonicTime) -> AccessStep {
     guard ending == nil, simulation.delayedAccess.contains(access.operation) else { return .passes }
     let node: NodeIndex
     switch find(access.target) {

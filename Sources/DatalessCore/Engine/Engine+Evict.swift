@@ -54,25 +54,25 @@ extension Engine {
           // A close may be under way here too.
           timer.schedule(at: timer.now + Self.lookAgainNanoseconds, again)
         } else {
-          refuse(node, FSError(.resourceBusy, "still mapped"), .file, by, completion)
+          refuse(node, FSError(.resourceBusy, "still mapped"), kind: .file, by: by, completion)
         }
       }
     case .nothing: completion(.evicted(bytes: 0, wasResident: false))
-    case .refused(let error, let kind): refuse(node, error, kind, by, completion)
+    case .refused(let error, let kind): refuse(node, error, kind: kind, by: by, completion)
     case .file(let reference, let bytes, let path, let newVersion):
       kernel.invalidateContent(of: node) { [self] isKnown in
         endDrop(of: node)
         if !isKnown { forgetOnceKnown([node]) }
         blocking.submit { [self] in content.remove(reference) }
-        guard let newVersion else { return finishEviction(path, .file, bytes, by, completion) }
+        guard let newVersion else { return finishEviction(of: path, kind: .file, bytes: bytes, by: by, completion) }
         kernel.invalidateDirectory(newVersion.directory, names: { [newVersion.name] }) { [self] in
-          finishEviction(path, .file, bytes, by, completion)
+          finishEviction(of: path, kind: .file, bytes: bytes, by: by, completion)
         }
       }
     case .directory(let path):
       kernel.invalidateDirectory(node, names: { [self] in names(in: node) }) { [self] in
         unpin()
-        finishEviction(path, .directory, 0, by, completion)
+        finishEviction(of: path, kind: .directory, bytes: 0, by: by, completion)
       }
     }
   }
@@ -83,7 +83,7 @@ extension Engine {
   }
 
   private func refuse(
-    _ node: NodeID, _ error: FSError, _ kind: MaterializationKind, _ by: String,
+    _ node: NodeID, _ error: FSError, kind: MaterializationKind, by: String,
     _ completion: @Sendable (EvictionResult) -> Void
   ) {
     let (path, names) = state.withLock { state in
@@ -96,7 +96,7 @@ extension Engine {
   }
 
   private func finishEviction(
-    _ path: [UInt8], _ kind: MaterializationKind, _ bytes: Int64, _ by: String,
+    of path: [UInt8], kind: MaterializationKind, bytes: Int64, by: String,
     _ completion: @Sendable (EvictionResult) -> Void
   ) {
     state.withLock { $0.ledger.countEviction() }

@@ -34,7 +34,7 @@ extension Engine {
     guard let (held, accesses) = found else {
       return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'"))
     }
-    let attempts = self.release(select(selection, of: held.sorted()), from: name, release, by)
+    let attempts = self.release(select(selection, of: held.sorted()), from: name, release, by: by)
     let released = attempts + letGo(select(selection, of: accesses, besides: attempts), from: name, release)
     guard released > 0 else {
       return .failure(FSError(.noSuchProcess, "the gate '\(name)' holds nothing of the kind"))
@@ -52,7 +52,7 @@ extension Engine {
     guard let (held, accesses) = found else {
       return .failure(FSError(.noSuchFileOrDirectory, "there is no gate '\(name)'"))
     }
-    return .success(release(held.sorted(), from: name, .proceed, by) + letGo(accesses, from: name, .proceed))
+    return .success(release(held.sorted(), from: name, .proceed, by: by) + letGo(accesses, from: name, .proceed))
   }
 
   /// - Parameter held: In the order in which they came.
@@ -74,12 +74,12 @@ extension Engine {
 
   /// - Returns: How many were still held there.
   @discardableResult
-  func release(_ chosen: [AttemptID], from name: String, _ release: GateRelease, _ by: String) -> Int {
+  func release(_ chosen: [AttemptID], from name: String, _ release: GateRelease, by: String) -> Int {
     var count = 0
     inPieces(chosen) { state, attempt in
       guard let gate = attempt.gate, gate.value == name else { return [] }
       count += 1
-      return state.release(attempt, from: gate, release, by: by, timer.now)
+      return state.release(attempt, from: gate, release, by: by, now: timer.now)
     }
     return count
   }

@@ -53,7 +53,7 @@ extension Engine {
   public func leave(_ waiter: WaiterID, _ error: FSError) {
     let actions: [Action] = state.withLock { state in
       if let call = state.calls.claim(waiter) { return [.call({ call.fail(error) })] }
-      return state.leave(waiter, error, timer.now)
+      return state.leave(waiter, error, now: timer.now)
     }
     perform(actions)
   }
@@ -69,7 +69,7 @@ extension Engine {
     for call in calls { call.fail(error) }
     inPieces(attempts.sorted()) { state, attempt in
       let end = AttemptEnd(outcome: .failed(error.errno), message: error.message)
-      return state.abort(attempt, end, timer.now)
+      return state.abort(attempt, end, now: timer.now)
     }
     perform(actions)
   }

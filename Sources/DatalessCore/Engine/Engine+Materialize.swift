@@ -24,7 +24,7 @@ extension Engine {
       let (step, isInterrupted): (AdmissionStep, Bool) = state.withLock { state in
         let now = timer.now
         let step = state.admit(
-          node, Waiter(id: waiter, request: request, since: now, completion: completion), verdict, now)
+          node, Waiter(id: waiter, request: request, since: now, completion: completion), verdict: verdict, now: now)
         guard case .settled = step else { return (step, false) }
         return (step, state.calls.receive(waiter))
       }
@@ -57,7 +57,7 @@ extension Engine {
       guard let attempt = state.attempts[id] else { return [] }
       let end = AttemptEnd(
         outcome: .failed(attempt.plan.errnos.timeout), message: "given up after its time", rule: "give_up_after")
-      return state.abort(attempt, end, timer.now)
+      return state.abort(attempt, end, now: timer.now)
     }
     perform(actions)
   }
@@ -110,8 +110,8 @@ extension Engine {
       guard let attempt = state.attempts[id] else { return nil }
       state.updateContent(of: attempt.node) { $0.commit(reference, generation: generation) }
       let now = timer.now
-      state.countArrival(attempt, attempt.size, now)
-      return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now)
+      state.countArrival(attempt, bytes: attempt.size, now: now)
+      return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now: now)
     }
     guard let actions else { return false }
     perform(actions)
@@ -124,7 +124,7 @@ extension Engine {
       guard let attempt = state.attempts[id] else { return [] }
       state.updateContent(of: attempt.node) { $0.commit(ContentID.none, generation: generation) }
       let end = AttemptEnd(outcome: .ok, entries: entries, storeNanoseconds: storeNanoseconds)
-      return state.finish(attempt, end, timer.now)
+      return state.finish(attempt, end, now: timer.now)
     }
     perform(actions)
   }
@@ -144,7 +144,7 @@ extension Engine {
       let end = AttemptEnd(
         outcome: .failed(rule == nil ? errnos.answer(to: isGone ? .staleNFSFileHandle : error.errno) : planned),
         message: error.message, rule: rule, storeNanoseconds: storeNanoseconds)
-      return state.finish(attempt, end, timer.now)
+      return state.finish(attempt, end, now: timer.now)
     }
     perform(actions)
   }

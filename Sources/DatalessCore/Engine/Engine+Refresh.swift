@@ -73,9 +73,9 @@ extension Engine {
 
   /// Takes some entries of a directory that is listed again; as `EngineState.observe`.
   func observe(
-    _ batch: ListingBatch, _ range: Range<Int>, _ place: RefreshFindings.Place, _ findings: inout RefreshFindings
+    _ batch: ListingBatch, _ range: Range<Int>, in place: RefreshFindings.Place, findings: inout RefreshFindings
   ) -> Bool {
-    let isCurrent = state.withLock { $0.observe(batch, range, place, &findings, timer.now) }
+    let isCurrent = state.withLock { $0.observe(batch, range, in: place, findings: &findings, now: timer.now) }
     tellChangedNodes()
     return isCurrent
   }

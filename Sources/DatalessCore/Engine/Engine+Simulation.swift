@@ -42,7 +42,7 @@ extension Engine {
     delayedAccess.store(simulation.delayedAccess.rawValue, ordering: .relaxed)
     perform(actions)
     for gate in released {
-      release(gate.held.sorted(), from: gate.gate, .proceed, "configuration")
+      release(gate.held.sorted(), from: gate.gate, .proceed, by: "configuration")
       letGo(gate.accesses, from: gate.gate, .proceed)
     }
     if renewsEvictions { renewEvictions() }

@@ -48,13 +48,13 @@ extension Engine {
       let due = state.planned.removeDue(timer.now, limit: Self.dueMax) { handles.count(of: $0) > 0 }
       return (due.map { (state.namespace.id(of: $0.node), $0.rule) }, state.planned.nextCall())
     }
-    for (node, rule) in due { evictBySystem(node, rule) {} }
+    for (node, rule) in due { evictBySystem(node, by: rule) {} }
     callForEvictions(at: next)
   }
 
   /// Evicts without waiting for a close. A file that was opened meanwhile is tried again when it is closed, a mapped
   /// one after a time.
-  private func evictBySystem(_ node: NodeID, _ rule: String, _ completion: @escaping @Sendable () -> Void) {
+  private func evictBySystem(_ node: NodeID, by rule: String, _ completion: @escaping @Sendable () -> Void) {
     evict(node, by: "rule:" + rule, deadline: timer.now, cleared: nil) { [self] result in
       if case .refused(let error) = result { keepPlan(of: node, after: error) }
       completion()
@@ -116,7 +116,7 @@ extension Engine {
     switch step {
     case .done(let error): completion(error)
     case .waits: break
-    case .evict(let rule): evictBySystem(node, rule, goOn)
+    case .evict(let rule): evictBySystem(node, by: rule, goOn)
     }
   }
 

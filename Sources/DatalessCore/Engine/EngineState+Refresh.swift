@@ -27,40 +27,40 @@ extension EngineState {
   ///
   /// - Returns: False when the directory was evicted, or listed by somebody else, since the listing began.
   mutating func observe(
-    _ batch: ListingBatch, _ range: Range<Int>, _ place: RefreshFindings.Place, _ findings: inout RefreshFindings,
-    _ now: MonotonicTime
+    _ batch: ListingBatch, _ range: Range<Int>, in place: RefreshFindings.Place, findings: inout RefreshFindings,
+    now: MonotonicTime
   ) -> Bool {
     guard isCurrent(place) else { return false }
     let use = itemUse
     _ = batch.visit(range) { name, item in
-      observe(name, item, place, &findings, use, now)
+      observe(name, item, in: place, findings: &findings, use: use, now: now)
       return true
     }
     return true
   }
 
   private mutating func observe(
-    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, _ place: RefreshFindings.Place,
-    _ findings: inout RefreshFindings, _ use: Namespace.ItemUse, _ now: MonotonicTime
+    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, in place: RefreshFindings.Place,
+    findings: inout RefreshFindings, use: Namespace.ItemUse, now: MonotonicTime
   ) {
     guard 1...Namespace.nameLengthMax ~= text.count else { return }
     let known = namespace.find(text, in: place.directory, .store)
     let old = known.map { namespace.listed(of: namespace.record(of: $0).node).attributes }
     let merged = namespace.merge(text, listed, in: place.directory, keeps: findings.keeps, use: use)
-    guard let name = merged.name else { return postpone(text, listed, place, &findings, now) }
+    guard let name = merged.name else { return postpone(text, listed, in: place, findings: &findings, now: now) }
     let node = namespace.record(of: name).node
     switch merged.change {
     case .unchanged: findings.counts.unchanged += 1
     case .metadata, .joined, .version:
       findings.counts.changed += 1
       if merged.change != .metadata { findings.noteName(text, in: place.directory) }
-      record(.changed, name, old, listed.attributes, &findings, now)
+      record(.changed, of: name, from: old, to: listed.attributes, findings: &findings, now: now)
     case .retained(let isNew):
       findings.counts.kept += 1
       updateContent(of: node) { $0.retain(insteadOf: listed) }
-      if isNew { record(.kept, name, old, listed.attributes, &findings, now) }
+      if isNew { record(.kept, of: name, from: old, to: listed.attributes, findings: &findings, now: now) }
     case .nothing, .appeared, .hidden, .otherItem, .otherItemHidden, .vanished, .keptHere:
-      return postpone(text, listed, place, &findings, now)
+      return postpone(text, listed, in: place, findings: &findings, now: now)
     }
     if merged.change == .unchanged || merged.change == .metadata, contents.retained(of: node) != nil {
       updateContent(of: node) { $0.endRetaining() }
@@ -71,8 +71,8 @@ extension EngineState {
   }
 
   private mutating func postpone(
-    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, _ place: RefreshFindings.Place,
-    _ findings: inout RefreshFindings, _ now: MonotonicTime
+    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, in place: RefreshFindings.Place,
+    findings: inout RefreshFindings, now: MonotonicTime
   ) {
     let item = RefreshFindings.Deferred(place: place, name: Array(text), item: listed)
     guard findings.deferred.count >= RefreshFindings.deferredMax else {
@@ -80,7 +80,7 @@ extension EngineState {
       return
     }
     var none: [StoreIdentity: RefreshFindings.Former] = [:]
-    settle(item, &none, &findings, now)
+    settle(item, formers: &none, findings: &findings, now: now)
   }
 
   /// Collects the names that a listing did not have any more. - Parameter cursor: As `Namespace.dropVanishedNames`.
@@ -95,8 +95,8 @@ extension EngineState {
 
   /// Notes of names which node they had, if a new name asks for that item.
   func noteFormer(
-    _ names: some Sequence<NameIndex>, _ wanted: Set<StoreIdentity>,
-    _ formers: inout [StoreIdentity: RefreshFindings.Former]
+    _ names: some Sequence<NameIndex>, wanted: Set<StoreIdentity>,
+    formers: inout [StoreIdentity: RefreshFindings.Former]
   ) {
     for name in names where namespace.record(of: name).isInStore {
       let node = namespace.record(of: name).node
@@ -114,8 +114,8 @@ extension EngineState {
   /// Puts a name that is new, or that another item has, into the namespace: as another name of the item that it was, or
   /// as a new item.
   mutating func settle(
-    _ item: RefreshFindings.Deferred, _ formers: inout [StoreIdentity: RefreshFindings.Former],
-    _ findings: inout RefreshFindings, _ now: MonotonicTime
+    _ item: RefreshFindings.Deferred, formers: inout [StoreIdentity: RefreshFindings.Former],
+    findings: inout RefreshFindings, now: MonotonicTime
   ) {
     guard isCurrent(item.place) else { return }
     let (directory, listed) = (item.place.directory, item.item)
@@ -140,13 +140,14 @@ extension EngineState {
     if let former, let renamedFrom {
       leave(former.name, &findings)
       findings.counts.renamed += 1
-      record(.renamed, name, known, listed.attributes, &findings, now, oldPath: renamedFrom)
+      record(
+        .renamed, of: name, from: known, to: listed.attributes, findings: &findings, now: now, oldPath: renamedFrom)
     } else if let replaced {
       findings.counts.changed += 1
-      record(.changed, name, replaced.attributes, listed.attributes, &findings, now)
+      record(.changed, of: name, from: replaced.attributes, to: listed.attributes, findings: &findings, now: now)
     } else {
       findings.counts.added += 1
-      record(.added, name, nil, listed.attributes, &findings, now)
+      record(.added, of: name, from: nil, to: listed.attributes, findings: &findings, now: now)
     }
     if item.place.recurses, namespace[node].isListed {
       findings.subdirectories.append(node)
@@ -206,13 +207,13 @@ extension EngineState {
   }
 
   /// Takes away a name that its directory's listing did not have, unless it is there again.
-  mutating func dropVanished(_ name: NameIndex, _ findings: inout RefreshFindings, _ now: MonotonicTime) {
+  mutating func dropVanished(_ name: NameIndex, findings: inout RefreshFindings, now: MonotonicTime) {
     let entry = namespace.record(of: name)
     let directory = namespace[entry.directory]
     guard entry.isInStore, directory.state == .resident, entry.epoch != directory.listingEpoch else { return }
     findings.counts.gone += 1
     findings.noteName(namespace.text(of: name), in: entry.directory)
-    record(.gone, name, namespace.listed(of: entry.node).attributes, nil, &findings, now)
+    record(.gone, of: name, from: namespace.listed(of: entry.node).attributes, to: nil, findings: &findings, now: now)
     _ = namespace.mergeVanished(name, use: itemUse)
   }
 
@@ -224,7 +225,7 @@ extension EngineState {
   }
 
   /// The root has no name: its metadata is the store's own.
-  mutating func refreshRoot(_ listed: ItemAttributes, _ findings: inout RefreshFindings, _ now: MonotonicTime) {
+  mutating func refreshRoot(_ listed: ItemAttributes, findings: inout RefreshFindings, now: MonotonicTime) {
     let root = NodeIndex.root
     let known = namespace.listed(of: root).attributes
     let relation = known.relation(to: listed)
@@ -232,12 +233,12 @@ extension EngineState {
     namespace.adopt(ListedItem(listed), for: root)
     guard relation != .same else { return }
     findings.counts.changed += 1
-    record(.changed, nil, known, listed, &findings, now)
+    record(.changed, of: nil, from: known, to: listed, findings: &findings, now: now)
   }
 
   private func record(
-    _ change: Event.SourceChange.Change, _ name: NameIndex?, _ old: ItemAttributes?, _ new: ItemAttributes?,
-    _ findings: inout RefreshFindings, _ now: MonotonicTime, oldPath: [UInt8]? = nil
+    _ change: Event.SourceChange.Change, of name: NameIndex?, from old: ItemAttributes?, to new: ItemAttributes?,
+    findings: inout RefreshFindings, now: MonotonicTime, oldPath: [UInt8]? = nil
   ) {
     let counts = findings.counts
     guard counts.added + counts.changed + counts.gone + counts.renamed + counts.kept <= RefreshFindings.recordsMax

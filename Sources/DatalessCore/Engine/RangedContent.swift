@@ -82,13 +82,13 @@ extension Engine {
   /// A range has arrived and is written.
   ///
   /// - Returns: False when the attempt has ended meanwhile: the transfer stops.
-  func arrived(_ id: AttemptID, _ lease: TransferLease, _ range: Range<Int64>) -> Bool {
+  func arrived(_ range: Range<Int64>, of id: AttemptID, in lease: TransferLease) -> Bool {
     let due: [Set<WaiterID>]? = state.withLock { state in
       guard let attempt = state.attempts[id], state.updateContent(of: lease.node, { $0.arrived(range, in: lease.id) })
       else {
         return nil
       }
-      state.countArrival(attempt, Int64(range.count), timer.now)
+      state.countArrival(attempt, bytes: Int64(range.count), now: timer.now)
       return state.attempts.takeWaiters(for: range, of: lease.node)
     }
     guard let due else { return false }
@@ -109,7 +109,7 @@ extension Engine {
       guard let attempt = state.attempts[id] else { return [] }
       let now = timer.now
       state.charge(attempt, bytes: 0, now)
-      return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now)
+      return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now: now)
     }
     perform(actions)
   }

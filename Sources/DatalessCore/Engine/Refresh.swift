@@ -132,7 +132,7 @@ public final class Refresh: Sendable {
     do throws(FSError) {
       if isRoot {
         let listed = try engine.store.currentRoot()
-        engine.state.withLock { $0.refreshRoot(listed, &work.findings, engine.timer.now) }
+        engine.state.withLock { $0.refreshRoot(listed, findings: &work.findings, now: engine.timer.now) }
       }
       var isCurrent = true
       var yielder = LockYielder(engine.timer)
@@ -141,7 +141,7 @@ public final class Refresh: Sendable {
         while start < batch.count, isCurrent {
           if let error = stopped { throw error }
           let end = min(start + Self.batchSize, batch.count)
-          isCurrent = engine.observe(batch, start..<end, place, &work.findings)
+          isCurrent = engine.observe(batch, start..<end, in: place, findings: &work.findings)
           start = end
           yielder.yieldIfDue()
         }
@@ -161,7 +161,7 @@ public final class Refresh: Sendable {
       if let error = stopped { return error }
       // It has changed since its own entry was listed: the next refresh will see what it is.
       let isRace: [Errno] = [.noSuchFileOrDirectory, .staleNFSFileHandle, .notDirectory]
-      if isRoot || !isRace.contains(error.errno) { fail(engine.path(of: node), error, &work) }
+      if isRoot || !isRace.contains(error.errno) { fail(engine.path(of: node), error, in: &work) }
       return nil
     }
   }
@@ -172,7 +172,7 @@ public final class Refresh: Sendable {
     return FSError(.interrupted, "the refresh was given up")
   }
 
-  private func fail(_ path: [UInt8], _ error: FSError, _ work: inout Work) {
+  private func fail(_ path: [UInt8], _ error: FSError, in work: inout Work) {
     work.failureCount += 1
     if work.failures.count < Self.failuresMax { work.failures.append((path, error)) }
   }
@@ -188,17 +188,17 @@ public final class Refresh: Sendable {
     var formers: [StoreIdentity: RefreshFindings.Former] = [:]
     if !deferred.isEmpty {
       let wanted = Set(deferred.map { StoreIdentity($0.item.attributes) })
-      inSteps(of: 256, vanished) { state, part in state.noteFormer(part, wanted, &formers) }
+      inSteps(of: 256, vanished) { state, part in state.noteFormer(part, wanted: wanted, formers: &formers) }
       inSteps(of: 64, deferred) { state, part in
-        state.noteFormer(part.compactMap { state.name(of: $0) }, wanted, &formers)
+        state.noteFormer(part.compactMap { state.name(of: $0) }, wanted: wanted, formers: &formers)
       }
       askGenerations(&deferred, formers)
     }
     inSteps(of: 32, deferred) { state, part in
-      for item in part { state.settle(item, &formers, &work.findings, engine.timer.now) }
+      for item in part { state.settle(item, formers: &formers, findings: &work.findings, now: engine.timer.now) }
     }
     inSteps(of: 64, vanished) { state, part in
-      for name in part { state.dropVanished(name, &work.findings, engine.timer.now) }
+      for name in part { state.dropVanished(name, findings: &work.findings, now: engine.timer.now) }
     }
     engine.tellChangedNodes()
   }
@@ -241,7 +241,7 @@ public final class Refresh: Sendable {
     var work = work
     for path in work.unknown {
       if case .absent = engine.resolve(path) {
-        fail(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"), &work)
+        fail(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"), in: &work)
       }
     }
     engine.dispose(

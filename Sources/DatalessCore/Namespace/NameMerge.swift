@@ -41,7 +41,7 @@ struct NameMerge: Equatable {
     case (nil, .some): isMade ? NameMerge(change: .hidden, conflict: .madeOnBothSides) : NameMerge(change: .appeared)
     case (let base?, nil): vanished(base, local)
     case (let base?, let listed?):
-      local == .none ? present(base, listed, keeps) : hidden(base, listed, local, isMade)
+      local == .none ? present(base, listed, keeps: keeps) : hidden(base, listed, local: local, isMade: isMade)
     }
   }
 
@@ -59,7 +59,7 @@ struct NameMerge: Equatable {
     }
   }
 
-  private static func present(_ base: Base, _ listed: ListedItem, _ keeps: Bool) -> NameMerge {
+  private static func present(_ base: Base, _ listed: ListedItem, keeps: Bool) -> NameMerge {
     let relation = base.item.relation(to: listed)
     let isOther = relation == .version || relation == .other
     if isOther, base.isDirty || (keeps && base.isResident && listed.attributes.kind == .file) {
@@ -76,7 +76,7 @@ struct NameMerge: Equatable {
 
   /// The store still has a name that was taken from its item here.
   private static func hidden(
-    _ base: Base, _ listed: ListedItem, _ local: LocalChange, _ isMade: Bool
+    _ base: Base, _ listed: ListedItem, local: LocalChange, isMade: Bool
   ) -> NameMerge {
     switch base.item.relation(to: listed) {
     case .same: NameMerge(change: .unchanged)

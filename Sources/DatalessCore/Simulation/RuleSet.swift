@@ -99,7 +99,9 @@ public struct RuleSet: Sendable {
     var known: [ProcessFacts]?
     for index in candidates(facts) {
       let rule = rules[index]
-      guard rule.effects.decidesAttempts, Self.holds(rule.match, of: rule.name, facts, &known, lineage) else {
+      guard rule.effects.decidesAttempts,
+        Self.holds(rule.match, of: rule.name, facts: facts, known: &known, lineage: lineage)
+      else {
         continue
       }
       if rule.match.countsAttempts {
@@ -127,7 +129,9 @@ public struct RuleSet: Sendable {
     var known: [ProcessFacts]? = []
     for index in candidates(facts) {
       let rule = rules[index]
-      guard let eviction = rule.effects.evict, Self.holds(rule.match, of: rule.name, facts, &known, { [] }) else {
+      guard let eviction = rule.effects.evict,
+        Self.holds(rule.match, of: rule.name, facts: facts, known: &known, lineage: { [] })
+      else {
         continue
       }
       return Decision.Part(value: eviction, rule: rule.name, place: index)
@@ -149,7 +153,7 @@ public struct RuleSet: Sendable {
     for index in candidates(facts) {
       let rule = rules[index]
       guard let effect = rule.effects.access.effect(on: operation),
-        Self.holds(rule.match, of: rule.name, facts, &known, lineage)
+        Self.holds(rule.match, of: rule.name, facts: facts, known: &known, lineage: lineage)
       else { continue }
       return Decision.Part(value: effect, rule: rule.name, place: index)
     }
@@ -162,20 +166,20 @@ public struct RuleSet: Sendable {
   public func mismatches(_ facts: TriggerFacts, lineage: [ProcessFacts], limit: Int) -> [RuleCondition?] {
     var known: [ProcessFacts]? = lineage
     return rules.prefix(limit).enumerated().map { index, rule in
-      Self.mismatch(rule.match, of: rule.name, facts, &known, { lineage })
+      Self.mismatch(rule.match, of: rule.name, facts: facts, known: &known, lineage: { lineage })
         ?? (rule.match.holds(nth: counters[index].next) ? nil : .nth)
     }
   }
 
   private static func holds(
-    _ match: RuleMatch, of name: String, _ facts: TriggerFacts, _ known: inout [ProcessFacts]?,
-    _ lineage: () -> [ProcessFacts]
-  ) -> Bool { mismatch(match, of: name, facts, &known, lineage) == nil }
+    _ match: RuleMatch, of name: String, facts: TriggerFacts, known: inout [ProcessFacts]?,
+    lineage: () -> [ProcessFacts]
+  ) -> Bool { mismatch(match, of: name, facts: facts, known: &known, lineage: lineage) == nil }
 
   /// The first condition that does not hold.
   private static func mismatch(
-    _ match: RuleMatch, of name: String, _ facts: TriggerFacts, _ known: inout [ProcessFacts]?,
-    _ lineage: () -> [ProcessFacts]
+    _ match: RuleMatch, of name: String, facts: TriggerFacts, known: inout [ProcessFacts]?,
+    lineage: () -> [ProcessFacts]
   ) -> RuleCondition? {
     if !match.paths.isEmpty {
       let names = facts.names.isEmpty ? [facts.path] : facts.names

@@ -34,7 +34,7 @@ struct RangeFetch: Fetch {
       return true
     case .tell(let piece):
       guard try writer(part.generation) != nil, let lease else { return false }
-      return engine.arrived(attempt, lease, piece)
+      return engine.arrived(piece, of: attempt, in: lease)
     }
   }
 

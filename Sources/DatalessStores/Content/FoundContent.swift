@@ -65,7 +65,7 @@ struct FoundContent {
     if let last = slabNumbers.union(tables).max() { slabs = Array(repeating: nil, count: Int(last) + 1) }
     for number in slabNumbers.union(tables).sorted() {
       let isTaken =
-        slabNumbers.contains(number) && tables.contains(number) ? try takeSlab(number, directory, home) : false
+        slabNumbers.contains(number) && tables.contains(number) ? try takeSlab(number, in: directory, home) : false
       if !isTaken { refuse("slab-\(number)") }
     }
   }
@@ -89,7 +89,7 @@ struct FoundContent {
   }
 
   /// - Returns: False for what is not a slab with its table.
-  private mutating func takeSlab(_ number: UInt16, _ directory: CInt, _ home: FileStatus) throws(Errno) -> Bool {
+  private mutating func takeSlab(_ number: UInt16, in directory: CInt, _ home: FileStatus) throws(Errno) -> Bool {
     let name = "slab-\(number)"
     guard let slab = try Self.open(name, in: directory, home),
       let table = try Self.open(name + ".table", in: directory, home)

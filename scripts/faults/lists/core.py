@@ -66,8 +66,8 @@ engine.add(
     tests=["EngineInterruptTests"])
 engine.add(
     "give-up-goes-on", "AttemptStages.swift", "what was given up after its time is read on",
-    "(attempt.job.map { [.cancel($0)] } ?? []) + finish(attempt, end, now)",
-    "(attempt.job.map { FAULT ? [] : [.cancel($0)] } ?? []) + finish(attempt, end, now)",
+    "(attempt.job.map { [.cancel($0)] } ?? []) + finish(attempt, end, now: now)",
+    "(attempt.job.map { FAULT ? [] : [.cancel($0)] } ?? []) + finish(attempt, end, now: now)",
     tests=["EngineRuleTests|EngineMaterializeTests"])
 engine.add(
     "one-slot-too-many", "Slots.swift", "one more fetch than `concurrency` says",
@@ -193,8 +193,8 @@ engine.add(
     tests=["BudgetTests"])
 engine.add(
     "failed-attempts-free", "RangedContent.swift", "what an attempt has brought counts only when it ends well",
-    "state.countArrival(attempt, Int64(range.count), timer.now)",
-    "if !FAULT { state.countArrival(attempt, Int64(range.count), timer.now) }", tests=["BudgetTests"])
+    "state.countArrival(attempt, bytes: Int64(range.count), now: timer.now)",
+    "if !FAULT { state.countArrival(attempt, bytes: Int64(range.count), now: timer.now) }", tests=["BudgetTests"])
 engine.add(
     "joined-bytes-free", "AttemptStages.swift", "what came before a budgeted caller joined counts for nothing",
     "if attempt.brought > 0 { charge(", "if attempt.brought > 0, !FAULT { charge(", tests=["BudgetTests"])
