@@ -14,6 +14,7 @@ DESTDIR ?=
 export DATALESS_WARNINGS_AS_ERRORS := 1
 
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xlinker --gc-sections
+NAMES ?= 100000000
 RELEASE_DIR := .build/release-static
 RELEASE_BINARY := $(RELEASE_DIR)/dataless
 
@@ -88,6 +89,11 @@ test: bootstrap ## all tests, real mounts included
 .PHONY: faults
 faults: bootstrap ## which test notices which planted fault (hours; FAULT_FLAGS="--only ID,ID")
 	@scripts/faults/run $(FAULT_FLAGS)
+
+.PHONY: names
+names: bootstrap ## 100 million names that come and go, and what is left of them (some 20 minutes; NAMES=100000000)
+	@DATALESS_NAMES=$(NAMES) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-names --disable-xctest \
+	  --filter ManyNamesTests
 
 .PHONY: fuzz
 fuzz: bootstrap ## generated input for all that reads bytes of others (FUZZ_SECONDS=20 for each of 27 runs, FUZZ_SEED, FUZZ_ONLY)
