@@ -83,6 +83,13 @@ public final class Engine: Sendable {
 }
 
 extension Engine {
+  /// Waits until all that has changed so far would be there after a crash.
+  ///
+  /// - Parameter completion: Called once, perhaps before this returns; with why it cannot be made durable: EIO, ENOSPC.
+  public func synchronize(_ completion: @escaping @Sendable (FSError?) -> Void) {
+    perform([.whenDurable(state.withLock { $0.journal.last }, completion)])
+  }
+
   /// Answers the waiters of an attempt when all of them are recorded.
   private func finishEnding(_ ending: AttemptEnding) {
     if !ending.isRecorded {

@@ -42,12 +42,3 @@ final class Journal {
     sink.append(change, last)
   }
 }
-
-extension Engine {
-  /// Waits until all that has changed so far would be there after a crash.
-  ///
-  /// - Parameter completion: Called once, perhaps before this returns; with why it cannot be made durable: EIO, ENOSPC.
-  public func synchronize(_ completion: @escaping @Sendable (FSError?) -> Void) {
-    perform([.whenDurable(state.withLock { $0.journal.last }, completion)])
-  }
-}
