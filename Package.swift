@@ -51,6 +51,10 @@ let package = Package(
     .target(name: "DatalessScenario", dependencies: ["DatalessCore", "CYaml", system], swiftSettings: settings),
     .target(
       name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
+    // Needs the headers of libdw-dev; the library is loaded at run time, by the process that reads callers' files.
+    .target(name: "CDw"),
+    // Parsers of what callers own; no part of a request's way.
+    .target(name: "DatalessStacks", dependencies: ["CDatalessLinux", "CDw"], swiftSettings: settings),
     .target(
       name: "DatalessControl",
       dependencies: ["DatalessCore", "CDatalessLinux", httpClient, nioCore, nioPosix, nioHTTP1, system],
@@ -78,6 +82,7 @@ let package = Package(
       name: "DatalessStoresTests",
       dependencies: ["DatalessStores", "DatalessCore", "CDatalessLinux", "TestSupport", system],
       swiftSettings: settings),
+    .testTarget(name: "DatalessStacksTests", dependencies: ["DatalessStacks", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "DatalessControlTests",
       dependencies: [

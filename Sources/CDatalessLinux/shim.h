@@ -478,4 +478,12 @@ static inline int clinux_call_kind(long number) {
   }
 }
 
+// Memory of another process. Returns the bytes read, fewer where a part is not mapped. Waits for the lock of that memory,
+// and cannot be killed meanwhile.
+static inline long clinux_read_process_memory(int32_t process, uint64_t address, void *buffer, size_t size) {
+  struct { void *base; size_t size; } local = {buffer, size};
+  struct { uint64_t base, size; } remote = {address, size};
+  return clinux_result(syscall(SYS_process_vm_readv, process, &local, 1ul, &remote, 1ul, 0ul));
+}
+
 #endif

@@ -10,12 +10,14 @@ import Testing
     "CFuse3": [],
     "CDatalessLinux": [],
     "CDataless": [],
+    "CDw": [],
     "CYaml": [],
     "FuseKit": standard.union(["CFuse3", "Glibc"]),
     // Glibc for one pthread mutex, see AdaptiveMutex.swift.
     "DatalessCore": standard.union(collections).union(["Glibc"]),
     "DatalessScenario": standard.union(["CYaml", "DatalessCore", "Glibc"]),
     "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),
+    "DatalessStacks": ["CDatalessLinux", "CDw", "Glibc"],
     "DatalessControl": standard.union(nio).union([
       "AsyncHTTPClient", "CDatalessLinux", "DatalessCore", "FoundationEssentials", "Glibc", "NIOHTTP1",
     ]),

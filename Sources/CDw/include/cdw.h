@@ -1,0 +1,57 @@
+// The part of elfutils' libdw that DatalessStacks needs: rows of unwind tables and lines of addresses. Everything here
+// starts with cdw_.
+//
+// The library is loaded when it is asked for, by the process that reads callers' files and by no other: a program that
+// takes no stacks needs none of it, and starts without it.
+#ifndef CDW_H
+#define CDW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cdw_library;
+struct cdw_file;
+struct cdw_row;
+
+// Null when libdw.so.1 is not installed, or lacks a function; then `problem` says so in the dynamic linker's words,
+// which are valid until the next call into it.
+struct cdw_library *cdw_load(const char **problem);
+
+// A program or library. `debug` is its file of debug information, or -1. The descriptors stay the caller's, and stay
+// open until cdw_close. Null for what is no ELF file.
+struct cdw_file *cdw_open(const struct cdw_library *library, int32_t descriptor, int32_t debug);
+void cdw_close(struct cdw_file *file);
+
+// What the tables say about an address of the file; null where they say nothing.
+struct cdw_row *cdw_find_row(struct cdw_file *file, uint64_t address);
+void cdw_free_row(struct cdw_row *row);
+
+// Whether a signal was delivered there.
+bool cdw_is_signal_frame(const struct cdw_row *row);
+
+// Of which register a row is asked: the frame's address, or a register by DWARF's number (16: the return address).
+enum { CDW_FRAME_ADDRESS = -1, CDW_RETURN_ADDRESS = 16 };
+// How a row has it.
+enum { CDW_UNKNOWN = -1, CDW_UNDEFINED, CDW_SAME, CDW_LOCATION };
+
+struct cdw_operation {
+  uint8_t code;
+  uint64_t first, second, offset;
+};
+
+struct cdw_rule {
+  // CDW_UNKNOWN and so on. Only CDW_LOCATION has operations.
+  int32_t kind;
+  size_t count;
+};
+
+// Looks a rule up, and remembers it for cdw_operation_at.
+struct cdw_rule cdw_find_rule(struct cdw_row *row, int32_t number);
+// `index` is below the count of the rule that was looked up last.
+struct cdw_operation cdw_operation_at(const struct cdw_row *row, size_t index);
+
+// The file and the line of an address; null without debug information. The text belongs to the file.
+const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line);
+
+#endif

@@ -1,0 +1,101 @@
+import Glibc
+
+@testable import DatalessStacks
+
+/// A program that was written here and waits in read(2) of a pipe.
+final class BlockedProgram {
+  static let source = """
+    #include <unistd.h>
+    static volatile char byte;
+    __attribute__((noinline)) static int inner(int n) { char b[64]; b[0] = 0; long r = read(0, b, 1); byte = b[0]; return (int)r + n; }
+    __attribute__((noinline)) static int middle(int n) { return inner(n + 1) * 3; }
+    __attribute__((noinline)) static int recursive(int n) { return n ? recursive(n - 1) + 1 : middle(n) + 2; }
+    int main(int count, char **words) { (void)words; return recursive(count + 2) & 1; }
+    """
+  /// Innermost first, without what libc has around them.
+  static let functions = ["inner", "middle", "recursive", "recursive", "recursive", "recursive", "main"]
+
+  struct Failure: Error { let what: String }
+
+  let processID: Int32
+  private let input: Int32
+  private let directory: String
+
+  /// - Parameter options: Of the compiler.
+  convenience init(options: [String]) throws {
+    try self.init(file: "p.c", text: Self.source) { directory in
+      let compiler = try Self.start(["cc", "-o", directory + "/p"] + options + [directory + "/p.c"], input: nil)
+      var status: Int32 = 0
+      waitpid(compiler, &status, 0)
+      guard status == 0 else { throw Failure(what: "cc \(options)") }
+      return [directory + "/p"]
+    }
+  }
+
+  /// - Parameter python: A program in Python.
+  convenience init(python: String) throws {
+    try self.init(file: "fm.py", text: python) { ["python3", $0 + "/fm.py"] }
+  }
+
+  /// - Parameter command: The words to be started, from the directory in which the file is.
+  private init(file: String, text: String, _ command: (String) throws -> [String]) throws {
+    let directory = "/tmp/dataless-stacks-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    guard mkdir(directory, 0o700) == 0 else { throw Failure(what: "mkdir") }
+    var isStarted = false
+    defer { if !isStarted { Self.remove(directory) } }
+    guard let stream = fopen(directory + "/" + file, "w") else { throw Failure(what: "fopen") }
+    fputs(text, stream)
+    fclose(stream)
+    let words = try command(directory)
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw Failure(what: "pipe") }
+    _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+    input = ends[1]
+    defer { close(ends[0]) }
+    processID = try Self.start(words, input: ends[0])
+    self.directory = directory
+    isStarted = true
+    // Until it waits in read(2) of the pipe.
+    while !isReading {
+      if waitpid(processID, nil, WNOHANG) != 0 { throw Failure(what: "it has ended") }
+      sched_yield()
+    }
+  }
+
+  private var isReading: Bool {
+    ProcessFile.bytes("\(processID)/syscall", limit: 512)?.starts(with: "0 0x0 ".utf8) == true
+  }
+
+  deinit {
+    close(input)
+    kill(processID, SIGKILL)
+    waitpid(processID, nil, 0)
+    Self.remove(directory)
+  }
+
+  private static func remove(_ directory: String) {
+    for name in ["/p.c", "/p", "/fm.py", ""] { Glibc.remove(directory + name) }
+  }
+
+  /// Lets it go on, and waits until it does.
+  func wake() {
+    var byte: UInt8 = 1
+    write(input, &byte, 1)
+    while isReading { sched_yield() }
+  }
+
+  private static func start(_ words: [String], input: Int32?) throws -> Int32 {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
+    var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+    defer { for pointer in pointers { free(pointer) } }
+    pointers.append(nil)
+    var process: Int32 = 0
+    guard posix_spawnp(&process, words[0], &actions, nil, pointers, environ) == 0 else {
+      throw Failure(what: words[0])
+    }
+    return process
+  }
+}

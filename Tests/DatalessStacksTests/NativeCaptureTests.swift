@@ -1,0 +1,97 @@
+import Testing
+
+@testable import DatalessStacks
+
+/// A real thread that waits, from its registers to the names of its functions, with nothing stopped.
+@Suite struct NativeCaptureTests {
+  /// Compilers' options, and what is expected of the frames of the program.
+  static let builds: [(options: [String], certainty: FrameCertainty)] = [
+    (["-O1", "-g", "-fomit-frame-pointer", "-fno-optimize-sibling-calls"], .tables),
+    (["-O0", "-g", "-fno-omit-frame-pointer"], .framePointerFound),
+    (
+      [
+        "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-asynchronous-unwind-tables",
+        "-fno-unwind-tables",
+      ], .framePointerFound
+    ),
+    (["-O1", "-g", "-static", "-fno-optimize-sibling-calls"], .tables),
+  ]
+
+  private static func take(_ program: BlockedProgram) throws -> ThreadCapture {
+    try ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) { _, _ in }
+      .get().capture
+  }
+
+  @Test(arguments: builds.indices) func aBlockedProgramIsNamedFrameByFrame(build: Int) throws {
+    let (options, certainty) = Self.builds[build]
+    let program = try BlockedProgram(options: options)
+    let capture = try Self.take(program)
+    #expect(capture.registers.call == 0)
+    let files = MappedFiles(capture.mappings, library: try DwarfLibrary()) {
+      CallerFile.open($0, of: program.processID)
+    }
+    var unwinder = StackUnwinder(capture, source: files)
+    let stack = unwinder.unwind()
+    let names = stack.frames.map { frame in
+      files.function(at: frame.lookupAddress).map { String(decoding: $0.name, as: UTF8.self) } ?? "?"
+    }
+    #expect(stack.isComplete, "\(options): \(names) \(stack.end)")
+    let first = try #require(names.firstIndex(of: "inner"), "\(options): \(names)")
+    #expect(Array(names[first...].prefix(BlockedProgram.functions.count)) == BlockedProgram.functions, "\(options)")
+    let main = first + BlockedProgram.functions.count - 1
+    #expect(stack.frames[main].certainty == certainty, "\(options): \(stack.frames.map(\.certainty))")
+    if options.contains("-g") {
+      let line = files.place(of: stack.frames[first].lookupAddress)?.line
+      #expect(line?.line == 3, "\(options)")
+      #expect(line.map { String(decoding: $0.file, as: UTF8.self).hasSuffix("/p.c") } == true)
+    }
+  }
+
+  @Test func aThreadThatRanMeanwhileIsDiscarded() throws {
+    let program = try BlockedProgram(options: ["-O0"])
+    let result = ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) { _, _ in
+      // As if the answer came in between.
+      program.wake()
+    }
+    guard case .failure(.threadRan) = result else {
+      Issue.record("a capture of a thread that went on")
+      return
+    }
+  }
+
+  @Test func nothingOfTheThreadChanges() throws {
+    let program = try BlockedProgram(options: ["-O0"])
+    let thread = ThreadFiles(processID: program.processID, threadID: program.processID)
+    let before = try thread.look().get()
+    for _ in 0..<100 { _ = try Self.take(program) }
+    #expect(try thread.look().get() == before)
+  }
+
+  @Test func mappingsOfAVolumeAreNotOpened() throws {
+    let program = try BlockedProgram(options: ["-O0"])
+    let capture = try Self.take(program)
+    let code = try #require(capture.mappings.mappings.first { $0.isFile && $0.isExecutable })
+    let result = ThreadCapture.take(
+      processID: program.processID, threadID: program.processID, volumes: [code.device]
+    ) { mappings, memory in memory.bytes(at: code.start, count: 8) == nil && !mappings.onVolumes.isEmpty }
+    let (again, isRefused) = try result.get()
+    #expect(isRefused)
+    #expect(!again.mappings.mappings.contains { $0.device == code.device && $0.inode != 0 })
+    var opened = 0
+    let files = MappedFiles(again.mappings, library: try DwarfLibrary()) { mapping in
+      #expect(mapping.device != code.device)
+      opened += 1
+      return CallerFile.open(mapping, of: program.processID)
+    }
+    var unwinder = StackUnwinder(again, source: files)
+    #expect(!unwinder.unwind().isComplete)
+  }
+
+  @Test func aProcessThatIsNotThereHasNoStack() {
+    let result = ThreadCapture.take(processID: .max, threadID: .max, volumes: []) { _, _ in }
+    guard case .failure(.threadRan) = result else {
+      Issue.record("a stack of nobody")
+      return
+    }
+  }
+}
