@@ -63,7 +63,7 @@ let package = Package(
       name: "DatalessDaemon",
       dependencies: [
         "FuseKit", "DatalessCore", "DatalessStores", "DatalessScenario", "DatalessControl", "CDataless",
-        "CDatalessLinux",
+        "CDatalessLinux", "DatalessStacks",
         hummingbirdCore, logging, nioCore, nioPosix, httpTypes, system, collections,
       ], swiftSettings: settings),
     .target(

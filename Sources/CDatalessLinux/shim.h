@@ -486,4 +486,6 @@ static inline long clinux_read_process_memory(int32_t process, uint64_t address,
   return clinux_result(syscall(SYS_process_vm_readv, process, &local, 1ul, &remote, 1ul, 0ul));
 }
 
+#include "helpers.h"
+
 #endif

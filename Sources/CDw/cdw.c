@@ -5,6 +5,7 @@
 #include <elfutils/libdw.h>
 #include <libelf.h>
 #include <stdlib.h>
+#include <string.h>
 
 // The types are the headers' own, so the compiler checks every call.
 #define CDW_FUNCTIONS(use) \
@@ -166,3 +167,20 @@ const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line
   if (found == NULL && file->dwarf != NULL) found = find_line(file->library, file->dwarf, address, line);
   return found;
 }
+
+static char *(*demangle_cxx)(const char *, char *, size_t *, int *);
+// Of Swift's runtime, which is a part of every program that has this: linked, or loaded with it.
+extern char *swift_demangle(const char *symbol, size_t length, char *output, size_t *size, uint32_t flags);
+
+void cdw_load_demanglers(void) {
+  // It is loaded already where Swift's runtime is not linked statically.
+  void *handle = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+  if (handle != NULL) demangle_cxx = (__typeof__(demangle_cxx))dlsym(handle, "__cxa_demangle");
+}
+
+char *cdw_demangle_cxx(const char *symbol) {
+  int status = 0;
+  return demangle_cxx == NULL ? NULL : demangle_cxx(symbol, NULL, NULL, &status);
+}
+
+char *cdw_demangle_swift(const char *symbol) { return swift_demangle(symbol, strlen(symbol), NULL, NULL, 0); }

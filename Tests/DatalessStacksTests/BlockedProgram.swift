@@ -19,17 +19,33 @@ final class BlockedProgram {
 
   let processID: Int32
   private let input: Int32
-  private let directory: String
+  let directory: String
 
-  /// - Parameter options: Of the compiler.
-  convenience init(options: [String]) throws {
+  /// - Parameters:
+  ///   - options: Of the compiler.
+  ///   - isStripped: Whether its debug information is in a file beside it.
+  ///   - spoilsDebugFile: Whether that file is not the one that the link means.
+  convenience init(options: [String], isStripped: Bool = false, spoilsDebugFile: Bool = false) throws {
     try self.init(file: "p.c", text: Self.source) { directory in
-      let compiler = try Self.start(["cc", "-o", directory + "/p"] + options + [directory + "/p.c"], input: nil)
-      var status: Int32 = 0
-      waitpid(compiler, &status, 0)
-      guard status == 0 else { throw Failure(what: "cc \(options)") }
-      return [directory + "/p"]
+      let (program, debug) = (directory + "/p", directory + "/p.debug")
+      try Self.run(["cc", "-o", program] + options + [directory + "/p.c"])
+      if isStripped {
+        try Self.run(["objcopy", "--only-keep-debug", program, debug])
+        try Self.run(["objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, program])
+      }
+      if spoilsDebugFile, let stream = fopen(debug, "a") {
+        fputs(" ", stream)
+        fclose(stream)
+      }
+      return [program]
     }
+  }
+
+  private static func run(_ words: [String]) throws {
+    let process = try start(words, input: nil)
+    var status: Int32 = 0
+    waitpid(process, &status, 0)
+    guard status == 0 else { throw Failure(what: "\(words)") }
   }
 
   /// - Parameter python: A program in Python.
@@ -74,7 +90,7 @@ final class BlockedProgram {
   }
 
   private static func remove(_ directory: String) {
-    for name in ["/p.c", "/p", "/fm.py", ""] { Glibc.remove(directory + name) }
+    for name in ["/p.c", "/p", "/p.debug", "/fm.py", ""] { Glibc.remove(directory + name) }
   }
 
   /// Lets it go on, and waits until it does.

@@ -22,8 +22,8 @@ import Testing
       "AsyncHTTPClient", "CDatalessLinux", "DatalessCore", "FoundationEssentials", "Glibc", "NIOHTTP1",
     ]),
     "DatalessDaemon": standard.union(collections).union(nio).union([
-      "CDataless", "CDatalessLinux", "DatalessControl", "DatalessCore", "DatalessScenario", "DatalessStores",
-      "FoundationEssentials", "FuseKit", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging",
+      "CDataless", "CDatalessLinux", "DatalessControl", "DatalessCore", "DatalessScenario", "DatalessStacks",
+      "DatalessStores", "FoundationEssentials", "FuseKit", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging",
     ]),
     "DatalessCommands": standard.union([
       "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessScenario",

@@ -54,4 +54,12 @@ struct cdw_operation cdw_operation_at(const struct cdw_row *row, size_t index);
 // The file and the line of an address; null without debug information. The text belongs to the file.
 const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line);
 
+// What a compiler wrote into a symbol, in the words of the language; null where it is no such name. To be given to
+// free(3). `symbol` ends with a zero.
+//
+// cdw_load_demanglers has been called before; without libstdc++.so.6 there are no names of C++.
+void cdw_load_demanglers(void);
+char *cdw_demangle_cxx(const char *symbol);
+char *cdw_demangle_swift(const char *symbol);
+
 #endif

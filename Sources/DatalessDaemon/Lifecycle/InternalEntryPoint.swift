@@ -1,8 +1,9 @@
 import DatalessControl
+import DatalessStacks
 import Glibc
 
-/// Where a process begins that this program starts from its own executable: the daemon, or the checks before a mount.
-/// They are no commands, so that the help for users stays short.
+/// Where a process begins that this program starts from its own executable: the daemon, the checks before a mount,
+/// and the two that look at stacks. They are no commands, so that the help for users stays short.
 public enum InternalEntryPoint {
   static let daemonRole = "daemon"
   static let preflightRole = "preflight"
@@ -15,6 +16,7 @@ public enum InternalEntryPoint {
     let role = String(cString: value)
     // Programs that the daemon starts, fusermount3 above all, must not take the variable as meant for them.
     unsetenv(HelperProcess.variable)
+    if let role = StackHelper.Role(rawValue: role) { exit(StackHelper.serve(role)) }
     guard fcntl(HelperProcess.inputDescriptor, F_GETFL) >= 0, fcntl(HelperProcess.outputDescriptor, F_GETFL) >= 0
     else { return }
     closeInherited()

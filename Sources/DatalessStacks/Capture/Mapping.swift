@@ -36,6 +36,20 @@ public struct Mapping: Sendable, Equatable {
     return overflow ? nil : sum
   }
 
+  /// As another process has told it.
+  init(
+    executableFrom start: UInt64, to end: UInt64, fileOffset: UInt64, device: DeviceNumber, inode: UInt64, path: [UInt8]
+  ) {
+    self.start = start
+    self.end = end
+    self.fileOffset = fileOffset
+    self.device = device
+    self.inode = inode
+    isReadable = false
+    isExecutable = true
+    self.path = path
+  }
+
   /// - Parameter line: Without its line end.
   init?(_ line: ArraySlice<UInt8>) {
     // Five columns, then spaces, then the path, which may have spaces in it.

@@ -42,6 +42,13 @@ public struct MappingTable: Sendable, Equatable {
     self.isCut = !rest.isEmpty
   }
 
+  /// Both ascending and without overlaps.
+  init(mappings: [Mapping], onVolumes: [Range<UInt64>]) {
+    self.mappings = mappings
+    self.onVolumes = onVolumes
+    isCut = false
+  }
+
   public func mapping(at address: UInt64) -> Mapping? {
     let index = Self.firstIndex(count: mappings.count) { mappings[$0].end > address }
     guard index < mappings.count, mappings[index].contains(address) else { return nil }

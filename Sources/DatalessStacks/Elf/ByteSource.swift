@@ -20,9 +20,14 @@ public struct FileBytes: ByteSource {
   /// - Parameter descriptor: Of a regular file; it stays the caller's.
   public init(descriptor: Int32) { self.descriptor = descriptor }
 
-  public func bytes(at offset: UInt64, count: UInt64) -> [UInt8]? {
+  /// In bytes, now.
+  var size: UInt64? {
     var status = stat()
-    guard count <= Self.countMax, fstat(descriptor, &status) == 0, let size = UInt64(exactly: status.st_size),
+    return fstat(descriptor, &status) == 0 ? UInt64(exactly: status.st_size) : nil
+  }
+
+  public func bytes(at offset: UInt64, count: UInt64) -> [UInt8]? {
+    guard count <= Self.countMax, let size,
       // Nothing is allocated for what a header promises and the file has not.
       offset <= size, count <= size - offset, let count = Int(exactly: count), let offset = Int(exactly: offset)
     else { return nil }

@@ -91,11 +91,13 @@ public struct ElfFile<Source: ByteSource> {
   func content(_ section: Section) -> [UInt8]? { Self.content(source, section) }
 
   /// The first section of that name; nil also for one that is compressed or only named there.
-  public func section(named name: String) -> [UInt8]? {
-    let found = sections.first {
-      sectionNames.text(at: Int($0.name), limit: Self.nameMax)?.elementsEqual(name.utf8) == true
-    }
-    return found.flatMap(content)
+  public func section(named name: String) -> [UInt8]? { first(named: name).flatMap(content) }
+
+  /// Whether it has such a section with content.
+  func hasSection(named name: String) -> Bool { first(named: name).map { $0.type != SectionType.noBits } ?? false }
+
+  private func first(named name: String) -> Section? {
+    sections.first { sectionNames.text(at: Int($0.name), limit: Self.nameMax)?.elementsEqual(name.utf8) == true }
   }
 
   /// The address that the file gives the byte at `offset`; nil when no segment loads it.

@@ -76,11 +76,16 @@ public struct SymbolTable: Sendable {
 }
 
 extension ElfFile {
-  /// Functions by the full table, which stripping removes, or by what the file exports.
-  public var functions: SymbolTable? {
-    [SectionType.symbols, SectionType.dynamicSymbols].lazy.compactMap { type in
-      symbolTables(type).lazy.compactMap { SymbolTable(symbols: $0.symbols, strings: $0.strings) }.first
-    }.first
+  /// Functions by the full table, which stripping removes.
+  public var fullFunctions: SymbolTable? { functions(SectionType.symbols) }
+
+  /// Functions by what the file exports.
+  public var exportedFunctions: SymbolTable? { functions(SectionType.dynamicSymbols) }
+
+  public var functions: SymbolTable? { fullFunctions ?? exportedFunctions }
+
+  private func functions(_ type: UInt32) -> SymbolTable? {
+    symbolTables(type).lazy.compactMap { SymbolTable(symbols: $0.symbols, strings: $0.strings) }.first
   }
 
   /// The address of a symbol of any kind that the file defines: exported ones first.

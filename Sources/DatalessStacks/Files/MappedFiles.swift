@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The files that a process has mapped, as far as its stacks need them. For one thread.
 public final class MappedFiles: UnwindSource {
   /// One file, whatever it is called.
@@ -8,38 +6,36 @@ public final class MappedFiles: UnwindSource {
     let inode: UInt64
   }
 
-  final class File {
-    let descriptor: Int32
-    let elf: ElfFile<FileBytes>
-    let tables: DwarfFile?
-    // Made when first asked for.
-    lazy var functions = elf.functions
-    lazy var buildID = elf.buildID
-
-    init(descriptor: Int32, elf: ElfFile<FileBytes>, library: DwarfLibrary) {
-      self.descriptor = descriptor
-      self.elf = elf
-      tables = DwarfFile(descriptor, library: library)
-    }
-
-    deinit { close(descriptor) }
-  }
-
   private let mappings: MappingTable
-  private let library: DwarfLibrary
+  private let library: DwarfLibrary?
+  private let cache: FileCache
   private let open: (Mapping) -> Int32?
-  private var files: [Identity: File?] = [:]
+  private let findDebug: (Mapping, BuildID?, DebugLink?) -> Int32?
+  private var files: [Identity: MappedFile?] = [:]
 
   /// - Parameter open: A descriptor of a mapped file, which is closed here; nil when it may not be had.
-  public init(_ mappings: MappingTable, library: DwarfLibrary, open: @escaping (Mapping) -> Int32?) {
+  public convenience init(_ mappings: MappingTable, library: DwarfLibrary, open: @escaping (Mapping) -> Int32?) {
+    self.init(mappings, library: library, cache: FileCache(), open: open) { _, _, _ in nil }
+  }
+
+  /// - Parameters:
+  ///   - library: nil: no tables and no lines.
+  ///   - open: A descriptor of a mapped file, which is closed here; nil when it may not be had.
+  ///   - findDebug: The same for a file of debug information.
+  init(
+    _ mappings: MappingTable, library: DwarfLibrary?, cache: FileCache, open: @escaping (Mapping) -> Int32?,
+    findDebug: @escaping (Mapping, BuildID?, DebugLink?) -> Int32?
+  ) {
     self.mappings = mappings
     self.library = library
+    self.cache = cache
     self.open = open
+    self.findDebug = findDebug
   }
 
   /// Where an address of the process is in its file.
   public struct Place {
-    let file: File
+    let file: MappedFile
     /// As the file has it, and what is added to such an address in the process.
     public let address: UInt64
     public let bias: UInt64
@@ -58,15 +54,12 @@ public final class MappedFiles: UnwindSource {
     return Place(file: file, address: inFile, bias: address &- inFile, mapping: mapping)
   }
 
-  private func file(of mapping: Mapping) -> File? {
+  private func file(of mapping: Mapping) -> MappedFile? {
     let identity = Identity(device: mapping.device, inode: mapping.inode)
     if let known = files[identity] { return known }
-    var file: File?
-    if let descriptor = open(mapping) {
-      if let elf = ElfFile(FileBytes(descriptor: descriptor)) {
-        file = File(descriptor: descriptor, elf: elf, library: library)
-      } else {
-        close(descriptor)
+    let file = open(mapping).flatMap { descriptor in
+      cache.file(descriptor, device: mapping.device, inode: mapping.inode) { [library, findDebug] in
+        MappedFile(descriptor: $0, library: library) { findDebug(mapping, $0, $1) }
       }
     }
     files[identity] = .some(file)
@@ -93,8 +86,6 @@ public final class MappedFiles: UnwindSource {
 
   /// Go's function table of the file in which an address lies; nil for all that is not Go.
   public func goFunctions(at address: UInt64) -> GoFunctionTable? {
-    guard let place = place(of: address) else { return nil }
-    let bytes = [".gopclntab", ".data.rel.ro.gopclntab"].lazy.compactMap { place.file.elf.section(named: $0) }.first
-    return bytes.flatMap { GoFunctionTable($0, bias: place.bias) }
+    place(of: address).flatMap { $0.file.goFunctions(bias: $0.bias) }
   }
 }

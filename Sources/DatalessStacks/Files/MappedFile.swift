@@ -1,0 +1,151 @@
+internal import Glibc
+
+/// What is known of one program or library, and of its file of debug information. For one thread.
+final class MappedFile {
+  /// A function, and a line of it.
+  struct Name {
+    /// Demangled.
+    var symbol: [UInt8] = []
+    var file: [UInt8] = []
+    var line = 0
+  }
+
+  let descriptor: Int32
+  let elf: ElfFile<FileBytes>
+  private let debug: ElfFile<FileBytes>?
+  private let debugDescriptor: Int32?
+  let tables: DwarfFile?
+  let buildID: BuildID?
+  // Made when first asked for.
+  lazy var functions =
+    elf.fullFunctions ?? debug.flatMap { $0.fullFunctions } ?? elf.exportedFunctions
+  private lazy var goSection = [".gopclntab", ".data.rel.ro.gopclntab"].lazy.compactMap { [elf] in
+    elf.section(named: $0)
+  }.first
+  private var names: [UInt64: Name] = [:]
+  // LIMIT: names kept of one file.
+  private static let namesMax = 8192
+
+  /// - Parameters:
+  ///   - descriptor: Closed with this, or at once when it is no ELF file.
+  ///   - findDebug: A descriptor of its file of debug information; asked if it has none itself.
+  init?(descriptor: Int32, library: DwarfLibrary?, findDebug: (BuildID?, DebugLink?) -> Int32?) {
+    guard let elf = ElfFile(FileBytes(descriptor: descriptor)) else {
+      close(descriptor)
+      return nil
+    }
+    self.descriptor = descriptor
+    self.elf = elf
+    buildID = elf.buildID
+    let found = Self.debugFile(of: elf, buildID, findDebug)
+    debugDescriptor = found?.descriptor
+    debug = found?.elf
+    tables = library.flatMap { DwarfFile(descriptor, debug: found?.descriptor, library: $0) }
+  }
+
+  deinit {
+    close(descriptor)
+    if let debugDescriptor { close(debugDescriptor) }
+  }
+
+  /// Only a file that says by build id or checksum that it belongs to this one: lines of another build are wrong lines.
+  private static func debugFile(
+    of elf: ElfFile<FileBytes>, _ buildID: BuildID?, _ find: (BuildID?, DebugLink?) -> Int32?
+  ) -> (descriptor: Int32, elf: ElfFile<FileBytes>)? {
+    guard !elf.hasSection(named: ".debug_info") else { return nil }
+    let link = elf.section(named: ".gnu_debuglink").flatMap { DebugLink($0) }
+    guard buildID != nil || link != nil, let descriptor = find(buildID, link) else { return nil }
+    let bytes = FileBytes(descriptor: descriptor)
+    guard let debug = ElfFile(bytes), isDebugFile(debug, bytes, of: buildID, link) else {
+      close(descriptor)
+      return nil
+    }
+    return (descriptor, debug)
+  }
+
+  private static func isDebugFile(
+    _ debug: ElfFile<FileBytes>, _ bytes: FileBytes, of buildID: BuildID?, _ link: DebugLink?
+  ) -> Bool {
+    if let buildID, let its = debug.buildID { return its == buildID }
+    guard let link else { return false }
+    return bytes.checksum == link.checksum
+  }
+
+  func name(at address: UInt64, _ demangler: Demangler) -> Name {
+    if let known = names[address] { return known }
+    var name = Name()
+    if let symbol = functions?.function(at: address) { name.symbol = demangler.name(of: symbol.name) }
+    if let line = tables?.line(at: address) { (name.file, name.line) = line }
+    if names.count >= Self.namesMax { names.removeAll() }
+    names[address] = name
+    return name
+  }
+
+  func goFunctions(bias: UInt64) -> GoFunctionTable? { goSection.flatMap { GoFunctionTable($0, bias: bias) } }
+}
+
+extension FileBytes {
+  // LIMIT: bytes that are summed up.
+  private static var checkedMax: UInt64 { 256 << 20 }
+
+  /// CRC-32 of the whole file; nil when it is too large, or shrinks meanwhile.
+  var checksum: UInt32? {
+    guard let size, size <= Self.checkedMax else { return nil }
+    var checksum = Checksum()
+    for offset in stride(from: 0, to: size, by: 1 << 20) {
+      guard let part = bytes(at: offset, count: min(1 << 20, size - offset)) else { return nil }
+      checksum.add(part)
+    }
+    return checksum.value
+  }
+}
+
+/// Files that were opened, so that the next stack of the same program need not. For one thread.
+final class FileCache {
+  /// A file and its content: rewritten, it is another.
+  private struct Key: Hashable {
+    let device: DeviceNumber
+    let inode: UInt64
+    let size: Int
+    let seconds: Int
+    let nanoseconds: Int
+  }
+
+  private struct Entry {
+    let file: MappedFile?
+    var lastUse: UInt64
+  }
+
+  // LIMIT: files that are kept open.
+  static let countMax = 64
+  private var entries: [Key: Entry] = [:]
+  private var uses: UInt64 = 0
+
+  /// - Parameters:
+  ///   - descriptor: Handed over.
+  ///   - make: Makes the file of the descriptor, which it closes.
+  func file(
+    _ descriptor: Int32, device: DeviceNumber, inode: UInt64, make: (Int32) -> MappedFile?
+  ) -> MappedFile? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    let key = Key(
+      device: device, inode: inode, size: Int(status.st_size), seconds: status.st_mtim.tv_sec,
+      nanoseconds: status.st_mtim.tv_nsec)
+    uses += 1
+    if let known = entries[key] {
+      entries[key]?.lastUse = uses
+      close(descriptor)
+      return known.file
+    }
+    if entries.count >= Self.countMax, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+      entries[oldest.key] = nil
+    }
+    let file = make(descriptor)
+    entries[key] = Entry(file: file, lastUse: uses)
+    return file
+  }
+}

@@ -1,0 +1,104 @@
+internal import CDatalessLinux
+internal import Glibc
+
+/// Whose files a process has, and what is opened of them: in the capture process, as that user.
+public struct CallerIdentity: Sendable, Hashable {
+  public let user: UInt32
+  public let group: UInt32
+
+  /// The ids by which the process reaches files; nil when it has gone.
+  init?(of processID: Int32) {
+    guard let text = ProcessFile.bytes("\(processID)/status", limit: 64 << 10),
+      let user = Self.fileID("Uid:", text), let group = Self.fileID("Gid:", text)
+    else { return nil }
+    self.user = user
+    self.group = group
+  }
+
+  public init(user: UInt32, group: UInt32) {
+    self.user = user
+    self.group = group
+  }
+
+  /// The last of four numbers: real, effective, saved, of the file system.
+  private static func fileID(_ key: String, _ text: [UInt8]) -> UInt32? {
+    line(key, text).flatMap { $0.count == 4 ? UInt32(String(decoding: $0[3], as: UTF8.self)) : nil }
+  }
+
+  /// The words behind a key of /proc/PID/status. A name has no line end in it: the kernel writes `\n`.
+  static func line(_ key: String, _ text: [UInt8]) -> [ArraySlice<UInt8>]? {
+    let line = text.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: key.utf8) }
+    return line?.dropFirst(key.utf8.count).split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+  }
+
+  /// The process' number in its own pid namespace, by which it names its perf map.
+  static func innermostNumber(of processID: Int32) -> Int32? {
+    ProcessFile.bytes("\(processID)/status", limit: 64 << 10).flatMap { line("NSpid:", $0)?.last }
+      .flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// Opens files as this user does. An ordinary user's process is that user anyway.
+  func reading<Result>(_ body: () -> Result) -> Result {
+    guard geteuid() == 0, user != 0 else { return body() }
+    // Of the user's rights, not of root's: a lookup must not go where the caller itself may not go.
+    guard clinux_read_files_as(user, group) == 0 else {
+      clinux_read_files_as(0, getegid())
+      return body()
+    }
+    defer { clinux_read_files_as(0, getegid()) }
+    return body()
+  }
+}
+
+/// The files of one capture, opened for the process that explains it.
+enum CallerFiles {
+  // LIMIT: files of one capture; frames in others have addresses only.
+  static let countMax = 96
+
+  /// Of the mapping that stands for the perf map, which nobody has mapped.
+  static let perfMap = SymbolOrder.File(device: DeviceNumber(major: 0, minor: 0), inode: 0)
+
+  /// What is executable of the process. To be called while it waits.
+  ///
+  /// - Returns: Descriptors, which are the caller's to close.
+  static func open(_ mappings: MappingTable, of processID: Int32) -> [(file: SymbolOrder.File, descriptor: Int32)] {
+    var opened: [(file: SymbolOrder.File, descriptor: Int32)] = []
+    var seen: Set<MappedFiles.Identity> = []
+    var hasGeneratedCode = false
+    for mapping in mappings.mappings where mapping.isExecutable {
+      guard mapping.isFile else {
+        hasGeneratedCode = hasGeneratedCode || mapping.path.isEmpty
+        continue
+      }
+      guard opened.count < countMax - 1,
+        seen.insert(MappedFiles.Identity(device: mapping.device, inode: mapping.inode)).inserted,
+        let descriptor = CallerFile.open(mapping, of: processID)
+      else { continue }
+      opened.append((SymbolOrder.File(device: mapping.device, inode: mapping.inode), descriptor))
+    }
+    if hasGeneratedCode, let descriptor = openPerfMap(of: processID) { opened.append((perfMap, descriptor)) }
+    return opened
+  }
+
+  private static func openPerfMap(of processID: Int32) -> Int32? {
+    guard let number = CallerIdentity.innermostNumber(of: processID), let owner = CallerIdentity(of: processID) else {
+      return nil
+    }
+    return CallerFile.open("/tmp/perf-\(number).map", of: processID, owner: owner.user)
+  }
+
+  /// Where debug information of a file may be: by build id, then by link. The question comes from the process that
+  /// parses callers' files: nothing of it is a path.
+  static func openDebugFile(_ question: DebugFileQuestion, _ path: [UInt8], of processID: Int32) -> Int32? {
+    if let id = BuildID(question.buildID),
+      let descriptor = CallerFile.open("/usr/lib/debug/" + id.debugPath, of: processID)
+    {
+      return descriptor
+    }
+    // With a checksum of nothing: it is compared by whoever asked.
+    let section = question.link + [0] + Array(repeating: 0, count: 8)
+    guard !question.link.isEmpty, let link = DebugLink(section) else { return nil }
+    return link.candidates(program: String(decoding: path, as: UTF8.self)).lazy
+      .compactMap { CallerFile.open($0, of: processID) }.first
+  }
+}

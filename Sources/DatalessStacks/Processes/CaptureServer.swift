@@ -1,0 +1,131 @@
+internal import Glibc
+
+/// The process that reads callers' memory. It has no /dev/fuse and can hang; then it is left behind.
+///
+/// One loop over the daemon's socket and those of the symbol processes, which it starts, one for each user. Only the
+/// reading itself waits for anybody but them.
+public final class CaptureServer {
+  /// Starts a symbol process for a user; nil when it cannot be. Without a process of its own in tests.
+  public typealias Start = (CallerIdentity) -> (helper: StackHelper?, socket: StackSocket)?
+
+  // LIMIT: how often a thread is looked at that has not fallen asleep yet after its request, and for how long between.
+  static let triesMax = 20
+  static let pauseMicroseconds: UInt32 = 250
+
+  private let daemon: StackSocket
+  private let start: Start
+  private var symbols: [CallerIdentity: SymbolProcess] = [:]
+  /// Captures that wait for the answer to what an interpreter's file is.
+  private var parked: [UInt64: ParkedOrder] = [:]
+  private var images = PythonImages()
+  private var nextIdentification: UInt64 = 1 << 63
+
+  private struct ParkedOrder {
+    let number: UInt64
+    let order: CaptureOrder
+    let identity: CallerIdentity
+    let key: PythonImages.Key
+  }
+
+  public init(_ daemon: StackSocket, start: @escaping Start) {
+    self.daemon = daemon
+    self.start = start
+  }
+
+  /// Serves until the daemon goes.
+  public func run() {
+    while (try? step()) != nil {}
+    for process in symbols.values { process.end() }
+  }
+
+  private func step() throws(StackSocket.Gone) {
+    let busy = symbols.values.filter { $0.socket != nil }
+    let timeout = busy.compactMap { $0.millisecondsLeft() }.min()
+    let ready = StackSocket.wait(
+      [daemon.descriptor] + busy.compactMap { $0.socket?.descriptor }, milliseconds: timeout)
+    for (process, isReady) in zip(busy, ready.dropFirst()) {
+      try report(isReady ? process.receive() : process.expire())
+    }
+    if ready[0] {
+      let (message, descriptors) = try daemon.receive()
+      for descriptor in descriptors { close(descriptor) }
+      guard message.kind == .capture, let order = CaptureOrder(message.content) else { throw StackSocket.Gone() }
+      try begin(order, number: message.number)
+    }
+  }
+
+  private func answer(_ number: UInt64, _ answer: CaptureAnswer) throws(StackSocket.Gone) {
+    try daemon.send(StackMessage(.answer, number: number, content: answer.bytes))
+  }
+
+  private func process(_ identity: CallerIdentity) -> SymbolProcess {
+    if let known = symbols[identity] { return known }
+    // LIMIT: users whose callers are explained at once.
+    if symbols.count >= 8, let idle = symbols.first(where: { $0.value.isIdle }) {
+      idle.value.end()
+      symbols[idle.key] = nil
+    }
+    let process = SymbolProcess { [start] in start(identity) }
+    symbols[identity] = process
+    return process
+  }
+
+  private func begin(_ order: CaptureOrder, number: UInt64) throws(StackSocket.Gone) {
+    guard let identity = CallerIdentity(of: order.processID) else { return try answer(number, .failure(.threadRan)) }
+    if let unknown = identity.reading({ images.firstUnknown(in: order) }) {
+      defer { close(unknown.descriptor) }
+      let job = nextIdentification
+      nextIdentification &+= 1
+      parked[job] = ParkedOrder(number: number, order: order, identity: identity, key: unknown.key)
+      return try report(process(identity).add(.identify(job, descriptor: dup(unknown.descriptor))))
+    }
+    try capture(order, number: number, identity)
+  }
+
+  private func capture(
+    _ order: CaptureOrder, number: UInt64, _ identity: CallerIdentity
+  ) throws(StackSocket.Gone) {
+    try daemon.send(StackMessage(.reading, number: number))
+    let taken = take(order, identity)
+    try daemon.send(StackMessage(.read, number: number))
+    switch taken {
+    case .failure(let failure): try answer(number, .failure(StackFailure(failure)))
+    case .success(let (capture, interpreted)):
+      let opened = identity.reading { CallerFiles.open(capture.mappings, of: order.processID) }
+      let job = SymbolProcess.Naming(
+        number: number, processID: order.processID, identity: identity, capture: capture, interpreted: interpreted,
+        files: opened.map(\.file), descriptors: opened.map(\.descriptor))
+      try report(process(identity).add(.symbolize(job)))
+    }
+  }
+
+  private func take(
+    _ order: CaptureOrder, _ identity: CallerIdentity
+  ) -> Result<(capture: ThreadCapture, walked: InterpretedStack?), ThreadCapture.Failure> {
+    var tries = 0
+    while true {
+      tries += 1
+      let result = ThreadCapture.take(
+        processID: order.processID, threadID: order.threadID, volumes: Set(order.volumes)
+      ) { mappings, memory in
+        identity.reading { images.stack(of: order, mappings, memory) }
+      }
+      guard case .failure(.threadRan) = result, tries < Self.triesMax else { return result }
+      usleep(Self.pauseMicroseconds)
+    }
+  }
+
+  /// Passes on what came of a job of a symbol process.
+  private func report(_ results: [SymbolProcess.Done]) throws(StackSocket.Gone) {
+    for result in results {
+      switch result {
+      case .identified(let number, let image):
+        guard let order = parked.removeValue(forKey: number) else { continue }
+        images.remember(order.key, image)
+        try begin(order.order, number: order.number)
+      case .named(let number, let stack): try answer(number, .stack(stack))
+      case .failed(let number): try answer(number, .failure(.symbolsUnavailable))
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/// Joins the frames of a capture with what files say about them.
+struct FrameNaming {
+  let files: MappedFiles
+  let mappings: MappingTable
+  let demangler: Demangler
+
+  /// Go's stacks by Go's own table, all others by the tables of their files.
+  func unwind(_ capture: ThreadCapture) -> Stack {
+    if let table = files.goFunctions(at: capture.registers.programCounter),
+      let stack = GoUnwinder(capture, table: table).unwind()
+    {
+      return stack
+    }
+    var unwinder = StackUnwinder(capture, source: files)
+    return unwinder.unwind()
+  }
+
+  func named(_ stack: Stack) -> NamedStack {
+    NamedStack(frames: stack.frames.map(named), end: stack.end)
+  }
+
+  private func named(_ frame: StackFrame) -> NamedFrame {
+    let lookup = frame.lookupAddress
+    guard let mapping = mappings.mapping(at: lookup) else {
+      return NamedFrame(module: [], offset: frame.address, certainty: frame.certainty)
+    }
+    guard let place = files.place(of: lookup) else {
+      // A file that may not be had: where in the file it is, at least.
+      let offset = mapping.fileOffset(of: lookup).map { $0 &+ (frame.address &- lookup) } ?? frame.address
+      return NamedFrame(module: mapping.path, offset: offset, certainty: frame.certainty)
+    }
+    var named = NamedFrame(
+      module: mapping.path, buildID: place.buildID, offset: place.address &+ (frame.address &- lookup),
+      certainty: frame.certainty)
+    if let go = files.goFunctions(at: lookup)?.place(at: lookup) {
+      named.symbol = go.function
+      named.file = go.file ?? []
+      named.line = go.line.flatMap { UInt32(exactly: $0) } ?? 0
+    } else {
+      let name = place.file.name(at: place.address, demangler)
+      (named.symbol, named.file, named.line) = (name.symbol, name.file, UInt32(exactly: name.line) ?? 0)
+    }
+    return named
+  }
+
+  /// Names of generated code, which lies in memory without a file.
+  func withPerfMap(_ stack: NamedStack, _ map: FileBytes) -> NamedStack {
+    let wanted = stack.frames.filter { $0.module.isEmpty && $0.offset > 0 }.map { $0.offset - 1 }
+    guard !wanted.isEmpty, let size = map.size,
+      let text = map.bytes(at: 0, count: min(size, UInt64(PerfMap.bytesMax)))
+    else { return stack }
+    let names = PerfMap.names(of: Set(wanted), in: text)
+    var stack = stack
+    for index in stack.frames.indices where stack.frames[index].module.isEmpty && stack.frames[index].offset > 0 {
+      if let name = names[stack.frames[index].offset - 1] { stack.frames[index].symbol = name }
+    }
+    return stack
+  }
+}

@@ -1,0 +1,182 @@
+internal import Glibc
+
+/// A symbol process as the capture process sees it: one job at a time, in their order, with a limit of time.
+///
+/// It is sent something only when it waits for something, so neither can block the other. What it says is foreign: one
+/// wrong word, and it is ended.
+final class SymbolProcess {
+  /// A capture that is to be named.
+  struct Naming {
+    let number: UInt64
+    let processID: Int32
+    let identity: CallerIdentity
+    let capture: ThreadCapture
+    let interpreted: InterpretedStack?
+    let files: [SymbolOrder.File]
+    /// Closed when the job is over.
+    let descriptors: [Int32]
+  }
+
+  enum Job {
+    /// The descriptor is closed when the job is over.
+    case identify(UInt64, descriptor: Int32)
+    case symbolize(Naming)
+
+    var descriptors: [Int32] {
+      switch self {
+      case .identify(_, let descriptor): [descriptor]
+      case .symbolize(let naming): naming.descriptors
+      }
+    }
+  }
+
+  enum Done {
+    case identified(UInt64, PythonImage?)
+    case named(UInt64, NamedStack)
+    case failed(UInt64)
+  }
+
+  // LIMIT: time of one job. The first stack of a program with a gigabyte of debug information takes some seconds.
+  static let jobMilliseconds: Int64 = 10_000
+  // LIMIT: jobs that wait. Their captures have 256 KiB each.
+  static let waitingMax = 64
+  // LIMIT: ends without an answer, one after the other, after which nothing is asked any more.
+  static let failuresMax = 8
+
+  private let start: () -> (helper: StackHelper?, socket: StackSocket)?
+  private(set) var socket: StackSocket?
+  private var helper: StackHelper?
+  private var current: (job: Job, deadline: Int64)?
+  private var waiting: [Job] = []
+  private var failures = 0
+
+  init(start: @escaping () -> (helper: StackHelper?, socket: StackSocket)?) { self.start = start }
+
+  var isIdle: Bool { current == nil }
+
+  func end() {
+    socket = nil
+    // It is left behind if it does not go at once: nothing of it is waited for.
+    helper?.end()
+    _ = helper?.isGone()
+    helper = nil
+  }
+
+  /// nil while it does nothing.
+  func millisecondsLeft() -> Int32? {
+    current.map { Int32(clamping: max(0, $0.deadline - Self.now)) }
+  }
+
+  private static var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  func add(_ job: Job) -> [Done] {
+    guard waiting.count < Self.waitingMax, failures < Self.failuresMax else { return [failed(job)] }
+    waiting.append(job)
+    return next()
+  }
+
+  /// Starts the next job, if none is under way.
+  private func next() -> [Done] {
+    var done: [Done] = []
+    while current == nil, !waiting.isEmpty {
+      let job = waiting.removeFirst()
+      if failures < Self.failuresMax, send(job) {
+        current = (job, Self.now + Self.jobMilliseconds)
+      } else {
+        fail()
+        done.append(failed(job))
+      }
+    }
+    return done
+  }
+
+  private func send(_ job: Job) -> Bool {
+    if socket == nil {
+      guard let (helper, socket) = start() else { return false }
+      (self.helper, self.socket) = (helper, socket)
+    }
+    let message =
+      switch job {
+      case .identify(let number, _): StackMessage(.identify, number: number)
+      case .symbolize(let naming):
+        StackMessage(
+          .symbolize, number: naming.number,
+          content: SymbolOrder(capture: naming.capture, files: naming.files).bytes)
+      }
+    return (try? socket?.send(message, descriptors: job.descriptors)) != nil
+  }
+
+  private func failed(_ job: Job) -> Done {
+    for descriptor in job.descriptors { close(descriptor) }
+    switch job {
+    case .identify(let number, _): return .identified(number, nil)
+    case .symbolize(let naming): return .failed(naming.number)
+    }
+  }
+
+  /// It has gone wrong.
+  private func fail() {
+    failures += 1
+    end()
+  }
+
+  /// The time of the current job may be over.
+  func expire() -> [Done] {
+    guard let current, current.deadline <= Self.now else { return [] }
+    return giveUp()
+  }
+
+  private func giveUp() -> [Done] {
+    fail()
+    guard let (job, _) = current else { return next() }
+    current = nil
+    return [failed(job)] + next()
+  }
+
+  /// Takes one message, which is there already or its end is.
+  func receive() -> [Done] {
+    guard let (message, descriptors) = try? socket?.receive() else { return giveUp() }
+    for descriptor in descriptors { close(descriptor) }
+    guard let (job, _) = current else { return giveUp() }
+    switch (message.kind, job) {
+    case (.identity, .identify(let number, let descriptor)):
+      guard message.number == number, let identity = PythonIdentity(message.content) else { return giveUp() }
+      close(descriptor)
+      return finish(.identified(number, identity.image))
+    case (.named, .symbolize(let naming)):
+      var reader = ByteReader(message.content)
+      guard message.number == naming.number, var stack = try? NamedStack(from: &reader), reader.isAtEnd,
+        stack.interpreted == nil
+      else { return giveUp() }
+      stack.interpreted = naming.interpreted
+      for descriptor in naming.descriptors { close(descriptor) }
+      return finish(.named(naming.number, stack))
+    case (.findDebugFile, .symbolize(let naming)):
+      guard message.number == naming.number, let question = DebugFileQuestion(message.content) else { return giveUp() }
+      return answer(question, naming) ? [] : giveUp()
+    default: return giveUp()
+    }
+  }
+
+  private func finish(_ done: Done) -> [Done] {
+    failures = 0
+    current = nil
+    return [done] + next()
+  }
+
+  private func answer(_ question: DebugFileQuestion, _ naming: Naming) -> Bool {
+    let mapping = naming.capture.mappings.mappings.first {
+      $0.isFile && $0.device == question.file.device && $0.inode == question.file.inode
+    }
+    let descriptor = mapping.flatMap { mapping in
+      naming.identity.reading { CallerFiles.openDebugFile(question, mapping.path, of: naming.processID) }
+    }
+    defer { if let descriptor { close(descriptor) } }
+    let message = StackMessage(.debugFile, number: naming.number)
+    return (try? socket?.send(message, descriptors: descriptor.map { [$0] } ?? [])) != nil
+  }
+}

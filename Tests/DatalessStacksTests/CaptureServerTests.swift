@@ -1,0 +1,95 @@
+import Glibc
+import Testing
+
+@testable import DatalessStacks
+
+/// From an order to a named stack, through both processes.
+@Suite struct CaptureServerTests {
+  private static func stack(_ answer: CaptureAnswer) throws -> NamedStack {
+    guard case .stack(let stack) = answer else { throw BlockedProgram.Failure(what: "\(answer)") }
+    return stack
+  }
+
+  private static func lines(_ stack: NamedStack) -> [String] {
+    stack.frames.map { "\(String(decoding: $0.symbol, as: UTF8.self)):\($0.line)" }
+  }
+
+  private static let named = [
+    "inner:3", "middle:4", "recursive:5", "recursive:5", "recursive:5", "recursive:5", "main:6",
+  ]
+
+  @Test func aBlockedProgramIsNamed() throws {
+    let program = try BlockedProgram(options: ["-O1", "-g", "-fno-optimize-sibling-calls"])
+    let served = try ServedStacks()
+    // The second one out of the caches.
+    for _ in 0..<2 {
+      let stack = try Self.stack(try served.stack(of: program))
+      #expect(stack.isComplete)
+      let lines = Self.lines(stack)
+      let first = try #require(lines.firstIndex(of: "inner:3"), "\(lines)")
+      #expect(Array(lines[first...].prefix(Self.named.count)) == Self.named)
+      #expect(stack.frames[first].module.elementsEqual((program.directory + "/p").utf8))
+      #expect(stack.frames[first].buildID != nil)
+      #expect(stack.interpreted == nil)
+    }
+  }
+
+  /// As distributions do it: `objcopy --only-keep-debug`, `strip`, and a link by name and checksum.
+  @Test(arguments: [true, false]) func linesComeFromADebugFileOfTheSameBuild(isSameBuild: Bool) throws {
+    let program = try BlockedProgram(
+      options: ["-O1", "-g", "-fno-optimize-sibling-calls", "-Wl,--build-id=none"], isStripped: true,
+      spoilsDebugFile: !isSameBuild)
+    let stack = try Self.stack(try ServedStacks().stack(of: program))
+    #expect(stack.isComplete)
+    #expect(Self.lines(stack).contains("inner:3") == isSameBuild, "\(Self.lines(stack))")
+  }
+
+  @Test func anInterpretersFunctionsAreThereTheFirstTime() throws {
+    let program = try BlockedProgram(python: "import os\ndef load():\n    return os.read(0, 1)\nload()\n")
+    let stack = try Self.stack(try ServedStacks().stack(of: program))
+    let python = try #require(stack.interpreted)
+    #expect(!python.isReadable || python.frames.map(\.line) == [3, 4])
+  }
+
+  @Test func aProcessThatEndsHasNoStack() throws {
+    let program = try BlockedProgram(options: ["-O0"])
+    let served = try ServedStacks()
+    kill(program.processID, SIGKILL)
+    guard case .failure = try served.stack(of: program) else {
+      Issue.record("a stack of a process that has ended")
+      return
+    }
+  }
+
+  /// What parses a caller's files may be the caller's by now.
+  @Test(
+    arguments: [
+      [], Array(repeating: 0xff, count: 64), StackMessage(.named, number: 1, content: [1, 2, 3]).bytes,
+      StackMessage(.named, number: 99, content: []).bytes, StackMessage(.capture, number: 1).bytes,
+      StackMessage(.findDebugFile, number: 1, content: [1]).bytes, StackMessage(.identity, number: 1).bytes,
+    ] as [[UInt8]])
+  func aSymbolProcessThatGoesWrongCostsOneStack(words: [UInt8]) throws {
+    let program = try BlockedProgram(options: ["-O0"])
+    let served = try ServedStacks { socket in
+      _ = try? socket.receive()
+      write(socket.descriptor, words, words.count)
+    }
+    #expect(try served.stack(of: program) == .failure(.symbolsUnavailable))
+    // Another one is started.
+    #expect(try served.stack(of: program) == .failure(.symbolsUnavailable))
+  }
+
+  /// A question leads to no file that it names itself.
+  @Test func aDebugFileIsLookedForWhereDebugFilesAre() throws {
+    let program = try BlockedProgram(options: ["-O0"])
+    let path = Array((program.directory + "/p").utf8)
+    for link in ["../../etc/passwd", "/etc/passwd", ".", "..", "", "p"] {
+      let question = DebugFileQuestion(file: CallerFiles.perfMap, buildID: [1], link: Array(link.utf8))
+      #expect(CallerFiles.openDebugFile(question, path, of: program.processID) == nil, "\(link)")
+    }
+  }
+}
+
+extension StackMessage {
+  var bytes: [UInt8] { head + content }
+}
