@@ -128,8 +128,8 @@ final class FakeBackend: ControlBackend {
     return GateAnswer(gate: name, released: 0)
   }
 
-  func waitForGate(_ name: String, callers: Int, timeoutNanoseconds: Int64) async throws -> GateWaitAnswer {
-    note("wait \(name) \(callers) \(timeoutNanoseconds)")
+  func waitForGate(_ name: String, callers: Int, timeout: Nanoseconds) async throws -> GateWaitAnswer {
+    note("wait \(name) \(callers) \(timeout.rawValue)")
     if name == "hold" {
       held.continuation.yield()
       for await _ in hold.stream {}

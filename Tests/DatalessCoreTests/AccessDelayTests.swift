@@ -22,11 +22,11 @@ import Testing
     let record = try #require(AccessCalls.records(fixture).first)
     #expect(record.path == Array("d/a".utf8))
     #expect(record.range == 10..<100)
-    #expect(record.requestedDelayNanoseconds == 5 * AccessCalls.ms)
-    #expect(record.blockedNanoseconds == 5 * AccessCalls.ms)
+    #expect(record.requestedDelay == 5 * AccessCalls.ms)
+    #expect(record.blocked == 5 * AccessCalls.ms)
     #expect(record.rule == nil)
     #expect(fixture.engine.accessesUnderWay().count == 0)
-    #expect(fixture.engine.accessTotals.sums[.read]?.blockedNanoseconds == 5 * AccessCalls.ms)
+    #expect(fixture.engine.accessTotals.sums[.read]?.blocked == 5 * AccessCalls.ms)
     #expect(fixture.engine.totals.files == totals.files)
     #expect(fixture.timer.pending == 0)
   }
@@ -105,7 +105,7 @@ import Testing
     #expect(AccessCalls.call(fixture, .read, of: fixture.node("d")) != nil)
     fixture.timer.advance(milliseconds: 100)
     let told = AccessCalls.records(fixture).map {
-      "\($0.operation.rawValue) \($0.rule ?? "-") \($0.requestedDelayNanoseconds / AccessCalls.ms)"
+      "\($0.operation.rawValue) \($0.rule ?? "-") \($0.requestedDelay.rawValue / AccessCalls.ms.rawValue)"
     }
     #expect(Set(told) == ["read jpg 7", "getattr fast 3", "open - 2", "read - 1"])
     #expect(fixture.engine.ruleCounts.map(\.decided) == [1, 2, 0])
@@ -138,7 +138,7 @@ import Testing
     }
     fixture.timer.advance(milliseconds: 100)
     let delays = AccessCalls.records(fixture).sorted { $0.access < $1.access }.map {
-      $0.requestedDelayNanoseconds / AccessCalls.ms
+      $0.requestedDelay.rawValue / AccessCalls.ms.rawValue
     }
     #expect(delays == [9, 5, 3])
   }
@@ -236,7 +236,7 @@ import Testing
       let node = fixture.node("a")
       for _ in 0..<20 { _ = AccessCalls.call(fixture, .getattr, of: node) }
       fixture.timer.advance(milliseconds: 2000)
-      return AccessCalls.records(fixture).sorted { $0.access < $1.access }.map(\.requestedDelayNanoseconds)
+      return AccessCalls.records(fixture).sorted { $0.access < $1.access }.map(\.requestedDelay.rawValue)
     }
     let seed = TestSeed.one
     let first = delays(seed: seed)
@@ -254,7 +254,7 @@ import Testing
     for _ in 0..<4 { _ = AccessCalls.call(fixture, .getattr, of: node) }
     fixture.timer.advance(milliseconds: 10)
     let delays = AccessCalls.records(fixture).sorted { $0.access < $1.access }.map {
-      $0.requestedDelayNanoseconds / AccessCalls.ms
+      $0.requestedDelay.rawValue / AccessCalls.ms.rawValue
     }
     #expect(delays == [1, 2, 3, 1])
   }

@@ -22,7 +22,7 @@ import Testing
     var now = MonotonicTime(nanoseconds: 0)
     var lastNumber: UInt64 = 0
     for step in 1...3_000 as ClosedRange<UInt64> {
-      now = now + Int64(random.below(1_000))
+      now = now + Nanoseconds(Int64(random.below(1_000)))
       // Also one that has never been, or has ended.
       let waiters = model.keys.sorted { $0.rawValue < $1.rawValue }
       let known = waiters.isEmpty || random.oneIn(5) ? WaiterID(rawValue: step) : random.element(of: waiters)
@@ -34,7 +34,7 @@ import Testing
         let operation = random.element(of: AccessOperation.allCases)
         let record = Event.AccessRecord(
           access: number, operation: operation, path: [], kind: .file, caller: EngineFixture.caller(),
-          requestedDelayNanoseconds: 1, time: now)
+          requestedDelay: 1, time: now)
         let waiter = WaiterID(rawValue: step)
         delays.begin(record, waiter) { _ in answered.withLock { $0.append(number) } }
         model[waiter] = Model(since: now, operation: operation, number: number)
@@ -48,7 +48,7 @@ import Testing
         #expect((ended == nil) == (model[known] == nil), "seed \(seed)")
         guard let ended, let call = model.removeValue(forKey: known) else { continue }
         #expect((ended.record.access, ended.timer) == (call.number, call.timer), "seed \(seed)")
-        #expect(ended.record.blockedNanoseconds == now - call.since && ended.record.outcome == outcome, "seed \(seed)")
+        #expect(ended.record.blocked == now - call.since && ended.record.outcome == outcome, "seed \(seed)")
         #expect(answered.withLock { $0.isEmpty }, "whoever ends it answers it")
         ended.completion(nil)
         #expect(answered.withLock { $0 } == [call.number], "seed \(seed)")
@@ -56,7 +56,7 @@ import Testing
         var sum = sums[call.operation] ?? AccessTotals.Sum()
         sum.calls += 1
         sum.failures += outcome == .ok ? 0 : 1
-        sum.blockedNanoseconds += now - call.since
+        sum.blocked += now - call.since
         sums[call.operation] = sum
       }
       #expect(delays.count == model.count, "seed \(seed)")

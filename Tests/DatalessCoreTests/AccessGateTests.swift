@@ -26,7 +26,7 @@ import Testing
     let gate = try #require(fixture.engine.gates().first)
     #expect((gate.callers, gate.attemptCount, gate.accessCount) == (3, 0, 3))
     #expect(gate.accesses.map { String(decoding: $0.path, as: UTF8.self) } == ["a", "b", "c"])
-    #expect(gate.accesses.allSatisfy { $0.gate == "g" && $0.rule == "hold" && $0.requestedDelayNanoseconds == 0 })
+    #expect(gate.accesses.allSatisfy { $0.gate == "g" && $0.rule == "hold" && $0.requestedDelay == 0 })
     #expect(try fixture.engine.release(gate: "g", .first(1), .proceed, by: "command").get() == 1)
     #expect(calls.map(\.isReady) == [true, false, false])
     let pattern = try #require(PathPattern(Array("c".utf8)))
@@ -39,7 +39,7 @@ import Testing
     #expect(fixture.engine.gates().map(\.callers) == [0])
     let ends = AccessCalls.records(fixture).filter { $0.operation == .open }
     #expect(
-      ends.map(\.blockedNanoseconds) == [60_000 * AccessCalls.ms, 60_000 * AccessCalls.ms, 60_000 * AccessCalls.ms])
+      ends.map(\.blocked) == [60_000 * AccessCalls.ms, 60_000 * AccessCalls.ms, 60_000 * AccessCalls.ms])
     #expect(fixture.timer.pending == 0)
   }
 

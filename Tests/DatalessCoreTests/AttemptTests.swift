@@ -30,8 +30,8 @@ import Testing
       var now = MonotonicTime(nanoseconds: Int64(random.below(1_000)))
       let attempt = Self.attempt(at: now.nanoseconds)
       var expected = Attempt.StageTimes()
-      func spend(_ time: WritableKeyPath<Attempt.StageTimes, Int64>?) {
-        let spent = Int64(random.below(100))
+      func spend(_ time: WritableKeyPath<Attempt.StageTimes, Nanoseconds>?) {
+        let spent = Nanoseconds(Int64(random.below(100)))
         now = now + spent
         if let time { expected[keyPath: time] += spent }
         #expect(attempt.times(at: now) == expected, "seed \(seed): in \(attempt.stage.rawValue)")

@@ -37,7 +37,7 @@ import Testing
     #expect(rest == 1)
     #expect(held.suffix(3).allSatisfy { $0.errno == "ETIMEDOUT" })
     let ends = fixture.events.finished.filter { $0.path.starts(with: Array("held".utf8)) && $0.kind == .file }
-    #expect(ends.map(\.heldNanoseconds) == [60_000_000_000, 60_000_000_000])
+    #expect(ends.map(\.held) == [60_000_000_000, 60_000_000_000])
     #expect(ends.map(\.rule) == [nil, "hold"])
     #expect(
       fixture.events.kinds.filter { $0 == "held" || $0 == "released" } == ["held", "held", "released", "released"])

@@ -6,7 +6,7 @@ import Testing
 @Suite struct EngineInterruptTests {
   private func slow() -> EngineFixture {
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = 10_000_000_000
+    configuration.fixedLatency = 10_000_000_000
     return EngineFixture(ScriptedStore(["a": 10]), configuration)
   }
 
@@ -130,7 +130,7 @@ import Testing
 
   @Test func anyModeEndsTheWaitForEverySignal() {
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = 1_000_000_000
+    configuration.fixedLatency = 1_000_000_000
     configuration.interruptMode = .any
     let fixture = EngineFixture(ScriptedStore(["a": 10]), configuration)
     let waiter = fixture.makeWaiter()

@@ -58,7 +58,7 @@ import Testing
   /// A delay ends on the timer's thread, which fetches nothing.
   @Test func afterADelayTheLaneFetches() {
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = 1_000_000
+    configuration.fixedLatency = 1_000_000
     let fixture = EngineFixture(ScriptedStore(["a": 5000]), configuration)
     let node = fixture.node("a")
     fixture.lane.isShared.store(true, ordering: .relaxed)
@@ -71,7 +71,7 @@ import Testing
 
   @Test func blocksAreZeroUntilCommit() {
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = 1_000_000
+    configuration.fixedLatency = 1_000_000
     let fixture = EngineFixture(ScriptedStore(["a": 5000]), configuration)
     let node = fixture.node("a")
     #expect(fixture.engine.attributes(of: node)?.attributes.blocks == 0)
@@ -86,7 +86,7 @@ import Testing
 
   @Test func latencyIsExactAndRecorded() throws {
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = 200_000_000
+    configuration.fixedLatency = 200_000_000
     let fixture = EngineFixture(ScriptedStore(["a": 1]), configuration)
     let node = fixture.node("a")
     fixture.events.clear()
@@ -97,14 +97,14 @@ import Testing
     fixture.lane.runAll()
     #expect(answer.isReady)
     let record = try #require(fixture.events.finished.first)
-    #expect(record.requestedDelayNanoseconds == 200_000_000)
-    #expect(record.delayNanoseconds == 200_000_000)
-    #expect(record.waiters.first?.blockedNanoseconds == 200_000_000)
+    #expect(record.requestedDelay == 200_000_000)
+    #expect(record.delay == 200_000_000)
+    #expect(record.waiters.first?.blocked == 200_000_000)
   }
 
   @Test func concurrencyQueuesTheRest() {
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = 10_000_000
+    configuration.fixedLatency = 10_000_000
     configuration.concurrency = 2
     let files = Dictionary(uniqueKeysWithValues: (0..<5).map { ("f\($0)", 10) })
     let fixture = EngineFixture(ScriptedStore(files), configuration)
@@ -118,7 +118,7 @@ import Testing
       ready.append(answers.filter(\.isReady).count)
     }
     #expect(ready == [2, 4, 5])
-    #expect(fixture.events.finished.map(\.queuedNanoseconds) == [0, 0, 10_000_000, 10_000_000, 20_000_000])
+    #expect(fixture.events.finished.map(\.queued) == [0, 0, 10_000_000, 10_000_000, 20_000_000])
   }
 
   @Test func bandwidthIsSharedByAllFetches() {
@@ -132,7 +132,7 @@ import Testing
     #expect(!answers.contains { $0.isReady })
     fixture.timer.advance(milliseconds: 21) { fixture.lane.runAll() }
     #expect(answers.allSatisfy { $0.isReady })
-    #expect(fixture.events.finished.suffix(2).map(\.durationNanoseconds) == [180_000_000, 200_000_000])
+    #expect(fixture.events.finished.suffix(2).map(\.duration) == [180_000_000, 200_000_000])
   }
 
   @Test(arguments: ["ENOENT", "ESTALE", "EACCES", "EIO"])
@@ -179,7 +179,7 @@ import Testing
 
   @Test func endAnswersEverybodyAndRefusesNewTriggers() {
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = 1_000_000_000
+    configuration.fixedLatency = 1_000_000_000
     let fixture = EngineFixture(ScriptedStore(["a": 10, "b": 10, "d/c": 1]), configuration)
     let nodes = ["a", "b", "d"].map { fixture.node($0) }
     var answers = nodes.map { fixture.trigger($0) }

@@ -17,7 +17,7 @@ import Testing
     let seed = TestSeed.one
     var random = SeededGenerator(seed: seed)
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = round % 3 == 0 ? 0 : 5_000_000
+    configuration.fixedLatency = round % 3 == 0 ? 0 : 5_000_000
     configuration.concurrency = round % 4 == 0 ? 2 : nil
     configuration.bandwidthBytesPerSecond = round % 5 == 0 ? 1_000_000 : nil
     let files = Dictionary(uniqueKeysWithValues: (0..<12).map { ("d\($0 % 3)/f\($0)", 1 + $0 * 700) })

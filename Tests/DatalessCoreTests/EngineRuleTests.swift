@@ -40,8 +40,8 @@ import Testing
     #expect(answers[1].isReady && answers[2].isReady)
     let failed = try #require(fixture.events.finished.first { $0.path == Array("a.jpg".utf8) })
     #expect(failed.rule == "broken")
-    #expect(failed.requestedDelayNanoseconds == 5_000_000)
-    #expect(failed.delayNanoseconds == 5_000_000)
+    #expect(failed.requestedDelay == 5_000_000)
+    #expect(failed.delay == 5_000_000)
     #expect(fixture.events.started.first { $0.path == Array("a.jpg".utf8) }?.rules == ["slow", "broken"])
     #expect(fixture.events.finished.first { $0.path == Array("c".utf8) }?.rule == nil)
   }
@@ -283,7 +283,7 @@ import Testing
       if case .materializationRefused(let refusal) = event { refusal } else { nil }
     }
     #expect(refusals.map(\.policy) == ["thread", "process", "volume", "volume"])
-    #expect(refusals.allSatisfy { $0.trigger.requestedDelayNanoseconds == 1_000_000_000 && $0.trigger.size == 10 })
+    #expect(refusals.allSatisfy { $0.trigger.requestedDelay == 1_000_000_000 && $0.trigger.size == 10 })
   }
 
   @Test func rulesRefuseByProcessAndAncestor() throws {

@@ -37,8 +37,8 @@ import Testing
 
     mutating func plan(_ node: NodeIndex, _ random: inout TestRandom) {
       var eviction = SystemEviction()
-      if random.oneIn(2) { eviction.idle = Int64(random.below(100)) }
-      if random.oneIn(2) { eviction.afterMaterialization = Int64(random.below(100)) }
+      if random.oneIn(2) { eviction.idle = Nanoseconds(Int64(random.below(100))) }
+      if random.oneIn(2) { eviction.afterMaterialization = Nanoseconds(Int64(random.below(100))) }
       if eviction.idle == nil, eviction.afterMaterialization == nil { eviction.beforeFirstRead = true }
       files[node] = File(
         eviction: eviction, rule: "rule \(rules)", generation: planned.generation, materializedAt: now, lastClose: now)
@@ -115,7 +115,7 @@ import Testing
           let isWanted = file?.eviction.beforeFirstRead == true && file?.generation == driver.planned.generation
           #expect(rule == (isWanted ? file?.rule : nil), "seed \(seed)")
         case 8: if random.oneIn(20) { driver.changeRules() }
-        default: driver.now = driver.now + Int64(random.below(30))
+        default: driver.now = driver.now + Nanoseconds(Int64(random.below(30)))
         }
         driver.callNext()
         driver.evictDue(&random)

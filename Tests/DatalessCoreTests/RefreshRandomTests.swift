@@ -30,7 +30,7 @@ import Testing
   @Test(arguments: 0..<120) func noHandleReadsBytesOfTwoVersions(round: Int) {
     let seed = TestSeed.given ?? UInt64(round) &* 0x9e37_79b9_7f4a_7c15 &+ UInt64.random(in: 0...1 << 40)
     var configuration = EngineConfiguration()
-    configuration.latencyNanoseconds = round % 3 == 0 ? 2_000_000 : 0
+    configuration.fixedLatency = round % 3 == 0 ? 2_000_000 : 0
     // So slow that a fetch takes several steps.
     configuration.bandwidthBytesPerSecond = round % 2 == 0 ? 400_000 : nil
     configuration.keepsResidentChanges = round % 5 == 0

@@ -132,7 +132,7 @@ import Testing
     #expect(
       try latency("{log_normal: {median: 1us, p99: 1ms}}").distribution == .logNormal(median: 1000, p99: 1_000_000))
     let table = [
-      LatencyModel.Percentile(percent: 50, nanoseconds: 100), LatencyModel.Percentile(percent: 99.9, nanoseconds: 200),
+      LatencyModel.Percentile(percent: 50, delay: 100), LatencyModel.Percentile(percent: 99.9, delay: 200),
     ]
     #expect(try latency("{percentiles: {99.9: 200ns, 50: 100ns}}").distribution == .table(table))
     #expect(try latency("{replay: [1ns, 2ns]}").distribution == .replay([1, 2]))

@@ -4,20 +4,22 @@ import Testing
 
 /// What the distributions promise, over 100,000 delays each.
 @Suite struct LatencyModelTests {
-  private static let ms: Int64 = 1_000_000
+  private static let ms = Nanoseconds.milliseconds(1)
 
-  private static func samples(_ model: LatencyModel, seed: UInt64 = 7, size: Int64 = 0) -> [Int64] {
+  private static func samples(_ model: LatencyModel, seed: UInt64 = 7, size: Int64 = 0) -> [Nanoseconds] {
     (0..<100_000).map { index in
       var random = SeededRandom(seed: seed, .latency, rule: "", path: Array("f\(index)".utf8), attempt: 1)
       return model.sample(&random, size: size, ordinal: UInt64(index))
     }.sorted()
   }
 
-  private static func isNear(_ value: Int64, _ wanted: Double) -> Bool { abs(Double(value) - wanted) <= wanted * 0.02 }
+  private static func isNear(_ value: Nanoseconds, _ wanted: Double) -> Bool {
+    abs(Double(value.rawValue) - wanted) <= wanted * 0.02
+  }
 
   private static let table = LatencyModel.Distribution.table([
-    .init(percent: 0, nanoseconds: 10 * ms), .init(percent: 50, nanoseconds: 100 * ms),
-    .init(percent: 99, nanoseconds: 2000 * ms), .init(percent: 100, nanoseconds: 2100 * ms),
+    .init(percent: 0, delay: 10 * ms), .init(percent: 50, delay: 100 * ms),
+    .init(percent: 99, delay: 2000 * ms), .init(percent: 100, delay: 2100 * ms),
   ])
 
   @Test(
@@ -30,7 +32,7 @@ import Testing
   func medianAndP99AreWithinTwoPercent(distribution: LatencyModel.Distribution, median: Double, p99: Double) {
     let delays = Self.samples(LatencyModel(distribution))
     let found = (delays[50_000], delays[99_000])
-    print("\(distribution): median \(Double(found.0) / 1e6) ms, p99 \(Double(found.1) / 1e6) ms")
+    print("\(distribution): median \(Double(found.0.rawValue) / 1e6) ms, p99 \(Double(found.1.rawValue) / 1e6) ms")
     #expect(Self.isNear(found.0, median * 1e6))
     #expect(Self.isNear(found.1, p99 * 1e6))
     #expect(delays[0] >= 0)
@@ -63,11 +65,13 @@ import Testing
   @Test func presetsAreWhatTheirSummariesSay() {
     for preset in LatencyPreset.all {
       let delays = Self.samples(preset.model)
-      print("\(preset.name): median \(delays[50_000] / Self.ms) ms, p99 \(delays[99_000] / Self.ms) ms")
+      print(
+        "\(preset.name): median \(delays[50_000].rawValue / 1_000_000) ms, p99 \(delays[99_000].rawValue / 1_000_000) ms"
+      )
       #expect(!preset.source.isEmpty && preset.source.hasSuffix("."))
       if case .logNormal(let median, let p99) = preset.model.distribution {
-        #expect(Self.isNear(delays[50_000], Double(median)))
-        #expect(Self.isNear(delays[99_000], Double(p99)))
+        #expect(Self.isNear(delays[50_000], Double(median.rawValue)))
+        #expect(Self.isNear(delays[99_000], Double(p99.rawValue)))
       }
     }
   }

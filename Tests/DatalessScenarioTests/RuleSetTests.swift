@@ -42,7 +42,7 @@ import Testing
       process.uids = [maybe(0.5) ? 0 : 1000]
       if maybe(0.5) { match.process = process } else { match.ancestor = process }
     }
-    if maybe(0.4) { effects.latency = LatencyModel(.fixed(Int64(index))) }
+    if maybe(0.4) { effects.latency = LatencyModel(.fixed(Nanoseconds(Int64(index)))) }
     if maybe(0.3) { effects.transferBandwidth = Int64(index + 1) }
     if maybe(0.3) { effects.fault = Fault(.never) }
     if maybe(0.3) { effects.gate = "g\(index)" }
@@ -54,7 +54,8 @@ import Testing
     TriggerFacts(
       path: Array(path(&random).utf8), kind: random.unit() < 0.7 ? .file : .directory,
       size: Int64.random(in: 0...100, using: &random), trigger: Trigger.allCases.randomElement(using: &random) ?? .read,
-      attempt: Int.random(in: 1...5, using: &random), sinceLoaded: Int64.random(in: 0...100, using: &random), seed: 3)
+      attempt: Int.random(in: 1...5, using: &random), sinceLoaded: Nanoseconds(.random(in: 0...100, using: &random)),
+      seed: 3)
   }
 
   /// Written from the words of docs/SCENARIOS.md, without an index.

@@ -144,3 +144,17 @@ extension FileSummary {
     }
   }
 }
+
+/// What had a path before, in the order in which it left it.
+struct FormerVersions: Sendable {
+  var rows: [Int] = []
+  /// The first so many are known to have been read unseen: a log may say so of a million, a million times.
+  var unseen = 0
+
+  mutating func remove(_ row: Int) {
+    // It left not long ago.
+    guard let index = rows.lastIndex(of: row) else { return }
+    rows.remove(at: index)
+    unseen = min(unseen, index)
+  }
+}

@@ -32,21 +32,7 @@ struct SummaryFiles: Sendable {
   private(set) var versions: [FileVersion] = []
   /// The row of what has a path now.
   private var rowOfPath: [UInt64: Int] = [:]
-  /// What had a path before, in the order in which it left it.
-  private struct Former {
-    var rows: [Int] = []
-    /// The first so many are known to have been read unseen: a log may say so of a million, a million times.
-    var unseen = 0
-
-    mutating func remove(_ row: Int) {
-      // It left not long ago.
-      guard let index = rows.lastIndex(of: row) else { return }
-      rows.remove(at: index)
-      unseen = min(unseen, index)
-    }
-  }
-
-  private var former: [UInt64: Former] = [:]
+  private var former: [UInt64: FormerVersions] = [:]
   /// Which of it is an older version of what will have the path.
   private var predecessors: [UInt64: Int] = [:]
   /// What had a path until a renamed file took it, in the refresh under way: its own rename may be told later.
@@ -54,10 +40,9 @@ struct SummaryFiles: Sendable {
   private var uses: [UseKey: FileVersion.Reads] = [:]
   private var parts: [Int: ReadCoverage] = [:]
   private var handles: [UInt64: OpenHandle] = [:]
-  private var chains: [UInt64: (length: Int64, durationNanoseconds: Int64)] = [:]
+  private var chains = DirectoryChains()
   private var details: FileDetails?
   private(set) var repeated = SummaryReport.Repeated()
-  private(set) var longestChain: SummaryReport.Chain?
 
   /// - Parameter keepsFiles: Whether `rows` are asked for, which takes a path per file.
   init(keepsFiles: Bool) { details = keepsFiles ? FileDetails() : nil }
@@ -82,7 +67,7 @@ struct SummaryFiles: Sendable {
     if count == 1 { repeated.items += 1 }
     if count > 0, Int64(count) + 1 > repeated.attemptsMax {
       repeated.attemptsMax = Int64(count) + 1
-      repeated.path = Self.text(path)
+      repeated.path = SummaryReport.text(path)
     }
     return row
   }
@@ -110,19 +95,7 @@ struct SummaryFiles: Sendable {
   }
 
   mutating func materializedDirectory(_ path: [UInt8], durationNanoseconds: Int64) {
-    var chain = (length: Int64(1), durationNanoseconds: durationNanoseconds)
-    if !path.isEmpty {
-      let parent = path.lastIndex(of: PathBytes.slash).map { path[..<$0] } ?? []
-      if let above = chains[PathHash.of(parent)] {
-        chain = (above.length + 1, above.durationNanoseconds.plus(durationNanoseconds))
-      }
-    }
-    chains[PathHash.of(path)] = chain
-    let longest = longestChain.map { ($0.length, $0.durationNanoseconds) } ?? (0, 0)
-    if (chain.length, chain.durationNanoseconds) > longest {
-      longestChain = SummaryReport.Chain(
-        length: chain.length, path: Self.text(path), durationNanoseconds: chain.durationNanoseconds)
-    }
+    chains.materialized(path, durationNanoseconds: durationNanoseconds)
   }
 
   mutating func waited(_ row: Int, _ path: [UInt8], nanoseconds: Int64, isUnderWay: Bool) {
@@ -163,7 +136,7 @@ struct SummaryFiles: Sendable {
     predecessors[hash] = nil
     guard let row = rowOfPath.removeValue(forKey: hash) else { return nil }
     versions[row].isSuperseded = true
-    former[hash, default: Former()].rows.append(row)
+    former[hash, default: FormerVersions()].rows.append(row)
     return row
   }
 
@@ -171,7 +144,7 @@ struct SummaryFiles: Sendable {
   private mutating func rename(_ old: [UInt8], to new: [UInt8]) {
     let (from, to) = (PathHash.of(old), PathHash.of(new))
     if let row = leave(new) { displaced[to] = row }
-    if let chain = chains.removeValue(forKey: from) { chains[to] = chain }
+    chains.rename(from: from, to: to)
     let row: Int
     if let known = displaced.removeValue(forKey: from) {
       row = known
@@ -256,6 +229,8 @@ struct SummaryFiles: Sendable {
 
   // MARK: The report
 
+  var longestChain: SummaryReport.Chain? { chains.longest }
+
   /// How many files were materialized, each version of a file counted as the same, and the bytes that came of them,
   /// each counted once; nil bytes when the log does not tell.
   var distinct: (files: Int64, bytes: Int64?) {
@@ -311,6 +286,4 @@ struct SummaryFiles: Sendable {
       return summary
     }
   }
-
-  private static func text(_ path: [UInt8]) -> String { path.isEmpty ? "." : String(decoding: path, as: UTF8.self) }
 }

@@ -50,7 +50,7 @@ struct AccessDelays {
     guard let call = calls.removeValue(forKey: waiter) else { return nil }
     var record = call.record
     let blocked = now - record.time
-    record.blockedNanoseconds = blocked
+    record.blocked = blocked
     record.outcome = outcome
     record.time = now
     totals.add(record.operation, blocked, isFailed: outcome != .ok)
@@ -72,16 +72,16 @@ public struct AccessTotals: Sendable, Equatable {
     public var calls: Int64 = 0
     /// Of `calls`, those that ended with an errno.
     public var failures: Int64 = 0
-    public var blockedNanoseconds: Int64 = 0
+    public var blocked: Nanoseconds = 0
   }
 
   public private(set) var sums: [AccessOperation: Sum] = [:]
 
-  mutating func add(_ operation: AccessOperation, _ blocked: Int64, isFailed: Bool) {
+  mutating func add(_ operation: AccessOperation, _ blocked: Nanoseconds, isFailed: Bool) {
     var sum = sums[operation] ?? Sum()
     sum.calls += 1
     if isFailed { sum.failures += 1 }
-    sum.blockedNanoseconds &+= blocked
+    sum.blocked += blocked
     sums[operation] = sum
   }
 }

@@ -2,7 +2,7 @@ internal import SystemPackage
 
 /// What one look at a trigger under the lock led to.
 enum AdmissionStep {
-  case settled(Admission, [Action])
+  case decided(Admission, [Action])
   /// The rules have to be asked first, without the lock; then look again.
   case undecided(TriggerFacts, RuleSet)
 }
@@ -20,14 +20,14 @@ extension EngineState {
     _ node: NodeID, _ waiter: Waiter, verdict: Verdict?, now: MonotonicTime
   ) -> AdmissionStep {
     guard let position = namespace.index(of: node) else {
-      return .settled(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")), [])
+      return .decided(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")), [])
     }
     let record = namespace[position]
-    guard record.canBeDataless, record.state != .resident else { return .settled(.ready, []) }
-    if let ending { return .settled(.failed(ending), []) }
+    guard record.canBeDataless, record.state != .resident else { return .decided(.ready, []) }
+    if let ending { return .decided(.failed(ending), []) }
     let request = waiter.request
     if record.kind == .file, contents.local(request.range(inSize: record.size), of: position) != nil {
-      return .settled(.ready, [])
+      return .decided(.ready, [])
     }
     let running = content(of: position).attempt(for: request.range(inSize: record.size)).flatMap { attempts[$0] }
     let own = request.caller.policy.thread ?? request.caller.policy.process
@@ -39,12 +39,12 @@ extension EngineState {
     }
     var decision = verdict?.decision ?? Decision()
     // Who joins is no attempt: rules that count attempts say nothing about it.
-    if running == nil { verdict?.rules.settle(&decision) }
+    if running == nil { verdict?.rules.decideCounting(&decision) }
     if request.trigger != .command, let policy = refusal(own: own, decision: decision, of: request.caller) {
       if own == nil, let part = decision.materialize {
         verdict?.rules.refused(by: part.place, isAttempt: running == nil)
       }
-      return .settled(refuse(position, waiter, decision: decision, policy: policy, now: now), [])
+      return .decided(refuse(position, waiter, decision: decision, policy: policy, now: now), [])
     }
     var actions: [Action] = []
     if running == nil { verdict?.rules.started(decision) }
@@ -57,7 +57,7 @@ extension EngineState {
     } else {
       actions += bookCallers(1, of: attempt)
     }
-    return .settled(.parked, actions)
+    return .decided(.parked, actions)
   }
 
   private func facts(
@@ -88,7 +88,7 @@ extension EngineState {
     let errno = simulation.profile.errnos(of: kind).refused
     let error = FSError(errno, "the caller may not materialize (policy: \(policy))")
     var record = started(position, waiter, attempt: nil, now: now)
-    record.requestedDelayNanoseconds =
+    record.requestedDelay =
       plan(position, path: record.path, decision: decision, attempt: record.itemAttempt).requestedDelay
     events.record(.materializationRefused(Event.Refusal(trigger: record, errno: error.errno, policy: policy)))
     rememberFailure(position, waiter, error: error, now: now)

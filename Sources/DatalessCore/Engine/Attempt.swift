@@ -30,11 +30,11 @@ final class Attempt {
     case stuck
   }
 
-  /// How long it was in the stages before the fetch, in nanoseconds.
+  /// How long it was in the stages before the fetch.
   struct StageTimes: Equatable {
-    var held: Int64 = 0
-    var queued: Int64 = 0
-    var delayed: Int64 = 0
+    var held: Nanoseconds = 0
+    var queued: Nanoseconds = 0
+    var delayed: Nanoseconds = 0
   }
 
   let id: AttemptID

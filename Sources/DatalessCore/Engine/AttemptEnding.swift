@@ -83,9 +83,9 @@ extension EngineState {
     return Event.MaterializationFinished(
       attempt: attempt.id.rawValue, path: attempt.path, kind: attempt.kind, bytes: attempt.brought,
       entries: end.entries, outcome: end.outcome, message: end.message, rule: end.rule,
-      requestedDelayNanoseconds: attempt.plan.requestedDelay, delayNanoseconds: times.delayed,
-      heldNanoseconds: times.held, queuedNanoseconds: times.queued, storeNanoseconds: end.storeNanoseconds,
-      durationNanoseconds: now - attempt.startedAt, waiterCount: attempt.waiterCount, waiters: waits, time: now)
+      requestedDelay: attempt.plan.requestedDelay, delay: times.delayed,
+      held: times.held, queued: times.queued, storeTime: end.storeTime,
+      duration: now - attempt.startedAt, waiterCount: attempt.waiterCount, waiters: waits, time: now)
   }
 
   /// What failed may be asked for again by the kernel itself (see `RecentFailures`).

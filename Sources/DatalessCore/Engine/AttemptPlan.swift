@@ -10,7 +10,7 @@ struct AttemptReach {
 
 /// What was decided about an attempt when it started; a later change of the scenario does not reach it.
 struct AttemptPlan {
-  var requestedDelay: Int64 = 0
+  var requestedDelay: Nanoseconds = 0
   /// Bytes per second of this transfer; nil = as fast as the shared line and the disk.
   var transferBandwidth: Int64?
   var hydration = Hydration.full
@@ -29,7 +29,7 @@ struct AttemptEnd {
   /// The rule, or the setting, that staged this end; nil for a real one.
   var rule: String?
   var entries: Int?
-  var storeNanoseconds: Int64 = 0
+  var storeTime: Nanoseconds = 0
 }
 
 /// The part of an attempt that runs on a lane (content: blocking, listings: metadata) or a request thread, and can be

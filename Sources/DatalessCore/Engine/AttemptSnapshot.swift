@@ -5,7 +5,7 @@ public struct AttemptSnapshot: Sendable {
     public var trigger: Trigger
     /// How the kernel asked, for a read.
     public var io: ReadMode?
-    public var blockedNanoseconds: Int64
+    public var blocked: Nanoseconds
   }
   public var attempt: UInt64
   public var path: [UInt8]
@@ -13,9 +13,9 @@ public struct AttemptSnapshot: Sendable {
   public var size: Int64
   /// `held`, `queued`, `delayed`, `fetching` or `stuck`.
   public var stage: String
-  public var ageNanoseconds: Int64
+  public var age: Nanoseconds
   /// In this stage.
-  public var stageNanoseconds: Int64
+  public var stageAge: Nanoseconds
   /// Waiters of the attempt now; `waiters` names the first of them.
   public var waiterCount: Int
   public var waiters: [WaitingCaller]
@@ -26,11 +26,11 @@ extension Attempt {
   func snapshot(waitersEach limit: Int, _ now: MonotonicTime) -> AttemptSnapshot {
     AttemptSnapshot(
       attempt: id.rawValue, path: path, kind: kind, size: size, stage: stage.rawValue,
-      ageNanoseconds: now - startedAt, stageNanoseconds: now - stageSince, waiterCount: waitingCount,
+      age: now - startedAt, stageAge: now - stageSince, waiterCount: waitingCount,
       waiters: firstWaiters(limit).map { waiter in
         AttemptSnapshot.WaitingCaller(
           caller: waiter.request.caller, trigger: waiter.request.trigger, io: waiter.request.io,
-          blockedNanoseconds: now - waiter.since)
+          blocked: now - waiter.since)
       })
   }
 }

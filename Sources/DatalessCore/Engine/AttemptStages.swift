@@ -48,7 +48,7 @@ extension EngineState {
       .materializationReleased(
         Event.Release(
           attempt: attempt.id.rawValue, path: attempt.path, gate: gate.value, by: by, errno: errno,
-          heldNanoseconds: now - attempt.stageSince, time: now)))
+          held: now - attempt.stageSince, time: now)))
     switch release {
     case .proceed:
       leaveGate(attempt)

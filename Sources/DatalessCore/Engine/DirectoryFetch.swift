@@ -42,9 +42,9 @@ final class DirectoryFetch: AttemptJob {
       }
       engine.dropVanishedNames(attempt)
       engine.disposeOfOrphans()
-      engine.listed(attempt, entries: entries, generation: generation, storeNanoseconds: engine.timer.now - started)
+      engine.listed(attempt, entries: entries, generation: generation, storeTime: engine.timer.now - started)
     } catch {
-      engine.failed(attempt, error, storeNanoseconds: engine.timer.now - started)
+      engine.failed(attempt, error, storeTime: engine.timer.now - started)
     }
   }
 

@@ -83,7 +83,7 @@ extension Engine {
         if isInterrupted { interrupt(waiter) }
         perform(actions)
         guard record.gate == nil else { return true }
-        let token = timer.schedule(at: record.time + record.requestedDelayNanoseconds) { [self] in
+        let token = timer.schedule(at: record.time + record.requestedDelay) { [self] in
           // Whoever takes the call out of these answers it.
           if state.withLock({ $0.calls.claim(waiter) != nil }) { endAccess(waiter, nil) }
         }
@@ -204,7 +204,7 @@ extension EngineState {
     let number = verdict?.number ?? accesses.takeNumber()
     var random = SeededRandom(
       seed: simulation.seed, .access, rule: verdict?.part?.rule ?? "", path: path, attempt: Int(number))
-    var (delay, gate): (Int64, String?) = (0, nil)
+    var (delay, gate): (Nanoseconds, String?) = (0, nil)
     switch effect {
     case .delay(let model):
       delay = model.sample(&random, size: bytes, ordinal: number - 1)
@@ -218,7 +218,7 @@ extension EngineState {
       Event.AccessRecord(
         access: number, operation: access.operation, path: path, names: namespace.paths(of: node), kind: kind,
         caller: access.caller, range: isRead ? access.offset..<access.offset + bytes : nil,
-        requestedDelayNanoseconds: delay, gate: gate, rule: verdict?.part?.rule, time: now))
+        requestedDelay: delay, gate: gate, rule: verdict?.part?.rule, time: now))
   }
 
   private enum FoundTarget {

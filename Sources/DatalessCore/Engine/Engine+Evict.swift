@@ -10,8 +10,8 @@ public enum EvictionResult: Sendable {
 
 extension Engine {
   /// How long an eviction waits for a close that is under way: close(2) returns before RELEASE arrives.
-  static let closeGraceNanoseconds: Int64 = 250_000_000
-  private static let lookAgainNanoseconds: Int64 = 20_000_000
+  static let closeGrace = Nanoseconds.milliseconds(250)
+  private static let lookAgain = Nanoseconds.milliseconds(20)
 
   /// Makes one file or directory dataless. A directory's children must be dataless already.
   ///
@@ -25,7 +25,7 @@ extension Engine {
     _ node: NodeID, by: String, askedAt: MonotonicTime? = nil, completion: @escaping @Sendable (EvictionResult) -> Void
   ) {
     evict(
-      node, by: by, deadline: (askedAt ?? timer.now) + Self.closeGraceNanoseconds, cleared: nil, completion)
+      node, by: by, deadline: (askedAt ?? timer.now) + Self.closeGrace, cleared: nil, completion)
   }
 
   func evict(
@@ -35,7 +35,7 @@ extension Engine {
     let now = timer.now
     let once = OnceFlag()
     let again: @Sendable () -> Void = { [self] in
-      if once.take() { evict(node, by: by, deadline: deadline, cleared: nil, completion) }
+      if once.claim() { evict(node, by: by, deadline: deadline, cleared: nil, completion) }
     }
     let decision: EvictionDecision = state.withLock { state in
       state.decideEviction(node, mayWait: now < deadline, cleared: cleared, again)
@@ -52,7 +52,7 @@ extension Engine {
           evict(node, by: by, deadline: deadline, cleared: lastOpen, completion)
         } else if timer.now < deadline {
           // A close may be under way here too.
-          timer.schedule(at: timer.now + Self.lookAgainNanoseconds, again)
+          timer.schedule(at: timer.now + Self.lookAgain, again)
         } else {
           refuse(node, FSError(.resourceBusy, "still mapped"), kind: .file, by: by, completion)
         }
@@ -135,7 +135,7 @@ extension Engine {
 /// Lets exactly one of several callers through.
 final class OnceFlag: Sendable {
   private let taken = Atomic<Bool>(false)
-  func take() -> Bool { !taken.exchange(true, ordering: .acquiringAndReleasing) }
+  func claim() -> Bool { !taken.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
 extension EngineState {

@@ -43,7 +43,7 @@ extension Engine {
   /// LIMIT: all looks together take at most a fifth of the timer's time: 20 us each, so 100 us apart on average.
   private func interruptLater(_ waiter: WaiterID) {
     let waiting = Int64(looksWaiting.add(1, ordering: .relaxed).newValue)
-    timer.schedule(at: timer.now + max(100_000_000, waiting * 100_000)) { [self] in
+    timer.schedule(at: timer.now + max(.milliseconds(100), waiting * .microseconds(100))) { [self] in
       looksWaiting.subtract(1, ordering: .relaxed)
       interrupt(waiter)
     }

@@ -12,8 +12,8 @@
 extension Engine {
   /// How long after a notification for a node that is still to come it is repeated; each time twice as long, so that
   /// wrong attributes last no longer than their answer took.
-  private static let firstRepeatNanoseconds: Int64 = 1_000_000
-  private static let longestRepeatNanoseconds: Int64 = 60_000_000_000
+  private static let firstRepeat = Nanoseconds.milliseconds(1)
+  private static let longestRepeat = Nanoseconds.seconds(60)
 
   /// Makes the kernel ask for attributes again. Called after the change, without the lock.
   func forgetAttributes(of nodes: [NodeID]) {
@@ -22,7 +22,7 @@ extension Engine {
   }
 
   /// Repeats the notification for nodes that the kernel does not know although it was given them.
-  func forgetOnceKnown(_ nodes: [NodeID], after delay: Int64 = Engine.firstRepeatNanoseconds) {
+  func forgetOnceKnown(_ nodes: [NodeID], after delay: Nanoseconds = Engine.firstRepeat) {
     var given: [NodeID] = []
     var rest = nodes[...]
     while !rest.isEmpty {
@@ -39,7 +39,7 @@ extension Engine {
     let coming = given
     timer.schedule(at: timer.now + delay) { [self] in
       let unknown = coming.filter { !kernel.invalidateAttributes(of: $0) }
-      if !unknown.isEmpty { forgetOnceKnown(unknown, after: min(2 * delay, Self.longestRepeatNanoseconds)) }
+      if !unknown.isEmpty { forgetOnceKnown(unknown, after: min(delay + delay, Self.longestRepeat)) }
     }
   }
 

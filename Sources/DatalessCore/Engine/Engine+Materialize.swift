@@ -25,11 +25,11 @@ extension Engine {
         let now = timer.now
         let step = state.admit(
           node, Waiter(id: waiter, request: request, since: now, completion: completion), verdict: verdict, now: now)
-        guard case .settled = step else { return (step, false) }
+        guard case .decided = step else { return (step, false) }
         return (step, state.calls.receive(waiter))
       }
       switch step {
-      case .settled(let admission, let actions):
+      case .decided(let admission, let actions):
         // Before anything is begun for it. What has been answered already is not found.
         if isInterrupted { interrupt(waiter) }
         perform(actions, mayFetch: mayFetch)
@@ -105,13 +105,13 @@ extension Engine {
   ///
   /// - Parameter generation: Of the item that was fetched.
   /// - Returns: False when the attempt was given up meanwhile; the caller then drops the content.
-  func fetched(_ id: AttemptID, reference: ContentID, generation: UInt32, storeNanoseconds: Int64) -> Bool {
+  func fetched(_ id: AttemptID, reference: ContentID, generation: UInt32, storeTime: Nanoseconds) -> Bool {
     let actions: [Action]? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       state.updateContent(of: attempt.node) { $0.commit(reference, generation: generation) }
       let now = timer.now
       state.countArrival(attempt, bytes: attempt.size, now: now)
-      return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now: now)
+      return state.finish(attempt, AttemptEnd(outcome: .ok, storeTime: storeTime), now: now)
     }
     guard let actions else { return false }
     perform(actions)
@@ -119,11 +119,11 @@ extension Engine {
   }
 
   /// A directory's listing is complete in the namespace.
-  func listed(_ id: AttemptID, entries: Int, generation: UInt32, storeNanoseconds: Int64) {
+  func listed(_ id: AttemptID, entries: Int, generation: UInt32, storeTime: Nanoseconds) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       state.updateContent(of: attempt.node) { $0.commit(ContentID.none, generation: generation) }
-      let end = AttemptEnd(outcome: .ok, entries: entries, storeNanoseconds: storeNanoseconds)
+      let end = AttemptEnd(outcome: .ok, entries: entries, storeTime: storeTime)
       return state.finish(attempt, end, now: timer.now)
     }
     perform(actions)
@@ -132,7 +132,7 @@ extension Engine {
   /// The attempt failed; its errno goes to every waiter.
   ///
   /// - Parameter rule: The rule that staged the failure; nil for a real one.
-  func failed(_ id: AttemptID, _ error: FSError, rule: String? = nil, storeNanoseconds: Int64) {
+  func failed(_ id: AttemptID, _ error: FSError, rule: String? = nil, storeTime: Nanoseconds) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       // What a rule names stays as named, but for another version, for which the profile has an errno.
@@ -143,7 +143,7 @@ extension Engine {
       let isGone = isOld && error.errno == .noSuchFileOrDirectory && rule == nil
       let end = AttemptEnd(
         outcome: .failed(rule == nil ? errnos.answer(to: isGone ? .staleNFSFileHandle : error.errno) : planned),
-        message: error.message, rule: rule, storeNanoseconds: storeNanoseconds)
+        message: error.message, rule: rule, storeTime: storeTime)
       return state.finish(attempt, end, now: timer.now)
     }
     perform(actions)

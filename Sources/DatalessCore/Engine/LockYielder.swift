@@ -8,7 +8,7 @@ struct LockYielder {
   private let timer: any TimerLane
   private var last: MonotonicTime
 
-  private static let work: Int64 = 1_000_000
+  private static let work = Nanoseconds.milliseconds(1)
   /// Microseconds; about the time that waking a thread takes.
   private static let pause: UInt32 = 50
 

@@ -121,7 +121,7 @@ struct PlannedEvictions {
   }
 
   /// How long after a refusal a mapped file is looked at again.
-  private static let mappedRetry: Int64 = 1_000_000_000
+  private static let mappedRetry = Nanoseconds.seconds(1)
 
   /// Puts a file into the heap, unless it lies there for an earlier moment.
   private mutating func file(_ node: NodeIndex, at deadline: MonotonicTime) {

@@ -104,12 +104,12 @@ extension Engine {
   }
 
   /// Everything the attempt asked for is there.
-  func rangesArrived(_ id: AttemptID, storeNanoseconds: Int64) {
+  func rangesArrived(_ id: AttemptID, storeTime: Nanoseconds) {
     let actions: [Action] = state.withLock { state in
       guard let attempt = state.attempts[id] else { return [] }
       let now = timer.now
       state.charge(attempt, bytes: 0, now)
-      return state.finish(attempt, AttemptEnd(outcome: .ok, storeNanoseconds: storeNanoseconds), now: now)
+      return state.finish(attempt, AttemptEnd(outcome: .ok, storeTime: storeTime), now: now)
     }
     perform(actions)
   }

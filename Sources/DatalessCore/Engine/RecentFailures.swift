@@ -28,7 +28,7 @@ struct RecentFailures {
   }
 
   /// How long the kernel's own retry may take to arrive: microseconds, unless the processor is taken from the caller.
-  static let windowNanoseconds: Int64 = 50_000_000
+  static let window = Nanoseconds.milliseconds(50)
   /// Stands for an open or an xattr call: after ESTALE the kernel walks the whole path once more and repeats it.
   private static let wholePath: Range<Int64> = -1..<(-1)
   /// LIMIT: failures remembered, the newest; and how many old ones one call forgets.
@@ -70,14 +70,14 @@ struct RecentFailures {
     if let other = failures[key], other.until >= now, range.count > Self.pageSize {
       all = min(all.lowerBound, other.range.lowerBound)..<max(all.upperBound, other.range.upperBound)
     }
-    put(key, Failure(range: all, error: error, until: now + Self.windowNanoseconds, repeatsLeft: repeats))
+    put(key, Failure(range: all, error: error, until: now + Self.window, repeatsLeft: repeats))
   }
 
   /// Remembers that a call by path failed with ESTALE.
   mutating func rememberPath(node: NodeID, threadID: Int32, error: FSError, now: MonotonicTime) {
     put(
       Key(node: node, threadID: threadID, handle: 0),
-      Failure(range: Self.wholePath, error: error, until: now + Self.windowNanoseconds, repeatsLeft: 1))
+      Failure(range: Self.wholePath, error: error, until: now + Self.window, repeatsLeft: 1))
   }
 
   private mutating func put(_ key: Key, _ failure: Failure) {
@@ -90,7 +90,7 @@ struct RecentFailures {
     for _ in 0..<Self.forgottenMax {
       // The time of the next one, and no more than so many.
       guard let oldest = order.first,
-        oldest.until + Self.windowNanoseconds < failure.until || order.count > Self.failuresMax
+        oldest.until + Self.window < failure.until || order.count > Self.failuresMax
       else { return }
       order.removeFirst()
       if failures[oldest.key]?.until == oldest.until { failures[oldest.key] = nil }

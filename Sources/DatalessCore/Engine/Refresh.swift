@@ -65,7 +65,7 @@ public final class Refresh: Sendable {
   /// Ends it at once for whoever waits for it.
   func abort(_ error: FSError) {
     isCancelled.store(true, ordering: .releasing)
-    guard isComplete.take() else { return }
+    guard isComplete.claim() else { return }
     completion(RefreshOutcome(counts: progress, failures: [], failureCount: 0, error: error))
   }
 
@@ -266,11 +266,11 @@ public final class Refresh: Sendable {
       engine.events.record(
         .refreshFinished(
           Event.RefreshFinished(
-            by: by, counts: counts, failures: work.failureCount, outcome: outcome, durationNanoseconds: now - startedAt,
+            by: by, counts: counts, failures: work.failureCount, outcome: outcome, duration: now - startedAt,
             time: now)))
     }
     engine.refreshEnded(self)
-    guard isComplete.take() else { return }
+    guard isComplete.claim() else { return }
     completion(
       RefreshOutcome(counts: counts, failures: work.failures, failureCount: work.failureCount, error: error))
   }

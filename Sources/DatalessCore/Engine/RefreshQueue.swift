@@ -4,14 +4,14 @@ internal import DequeModule
 struct RefreshQueue {
   /// The first runs, the others wait.
   private var refreshes: Deque<Refresh> = []
-  private var pollInterval: Int64?
+  private var pollInterval: Nanoseconds?
   /// How often the interval has changed: a poll of another one is given up.
   private var pollGeneration: UInt64 = 0
 
   /// A poll that is to come, as it was scheduled.
   struct Poll {
     /// Nanoseconds from the end of one refresh to the begin of the next.
-    let interval: Int64
+    let interval: Nanoseconds
     fileprivate let generation: UInt64
   }
 
@@ -35,10 +35,10 @@ struct RefreshQueue {
 
   // MARK: - Poll
 
-  /// Changes how often the store is polled. - Parameter interval: In nanoseconds; nil: not at all.
+  /// Changes how often the store is polled. - Parameter interval: nil: not at all.
   ///
   /// - Returns: The poll that is to be scheduled; nil when there is none, or it goes on as it was.
-  mutating func setPoll(_ interval: Int64?) -> Poll? {
+  mutating func setPoll(_ interval: Nanoseconds?) -> Poll? {
     guard interval != pollInterval else { return nil }
     pollInterval = interval
     pollGeneration += 1

@@ -9,7 +9,7 @@ struct Waiter {
   func record(in attempt: AttemptID, _ outcome: Outcome?, _ now: MonotonicTime) -> Event.WaitRecord {
     Event.WaitRecord(
       attempt: attempt.rawValue, caller: request.caller, trigger: request.trigger, offset: request.offset,
-      length: request.length, blockedNanoseconds: outcome == nil ? nil : now - since, outcome: outcome, time: now)
+      length: request.length, blocked: outcome == nil ? nil : now - since, outcome: outcome, time: now)
   }
 }
 

@@ -1,5 +1,5 @@
 extension Event {
-  /// One call on what is local that a scenario delays. `blockedNanoseconds` and `outcome` are nil in `accessStarted`.
+  /// One call on what is local that a scenario delays. `blocked` and `outcome` are nil in `accessStarted`.
   public struct AccessRecord: Sendable {
     /// The call's number, from 1.
     public var access: UInt64
@@ -12,20 +12,20 @@ extension Event {
     /// What a read asks for; nil for other operations and for directories.
     public var range: Range<Int64>?
     /// 0 at a gate.
-    public var requestedDelayNanoseconds: Int64
+    public var requestedDelay: Nanoseconds
     /// The gate that holds it, instead of a delay.
     public var gate: String?
     /// The rule that decided the delay; nil for the volume's setting.
     public var rule: String?
-    public var blockedNanoseconds: Int64?
+    public var blocked: Nanoseconds?
     public var outcome: Outcome?
     public var time: MonotonicTime
 
     public init(
       access: UInt64, operation: AccessOperation, path: [UInt8], names: [[UInt8]] = [], kind: MaterializationKind,
-      caller: Caller, range: Range<Int64>? = nil, requestedDelayNanoseconds: Int64, gate: String? = nil,
+      caller: Caller, range: Range<Int64>? = nil, requestedDelay: Nanoseconds, gate: String? = nil,
       rule: String? = nil,
-      blockedNanoseconds: Int64? = nil, outcome: Outcome? = nil, time: MonotonicTime
+      blocked: Nanoseconds? = nil, outcome: Outcome? = nil, time: MonotonicTime
     ) {
       self.access = access
       self.operation = operation
@@ -34,10 +34,10 @@ extension Event {
       self.kind = kind
       self.caller = caller
       self.range = range
-      self.requestedDelayNanoseconds = requestedDelayNanoseconds
+      self.requestedDelay = requestedDelay
       self.gate = gate
       self.rule = rule
-      self.blockedNanoseconds = blockedNanoseconds
+      self.blocked = blocked
       self.outcome = outcome
       self.time = time
     }

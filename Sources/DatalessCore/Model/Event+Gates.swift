@@ -27,11 +27,11 @@ extension Event {
     /// `command`, `api`, or `configuration` when no rule names the gate any more.
     public var by: String
     public var errno: Errno?
-    public var heldNanoseconds: Int64
+    public var held: Nanoseconds
     public var time: MonotonicTime
 
     public init(
-      attempt: UInt64, path: [UInt8], gate: String, by: String, errno: Errno?, heldNanoseconds: Int64,
+      attempt: UInt64, path: [UInt8], gate: String, by: String, errno: Errno?, held: Nanoseconds,
       time: MonotonicTime
     ) {
       self.attempt = attempt
@@ -39,7 +39,7 @@ extension Event {
       self.gate = gate
       self.by = by
       self.errno = errno
-      self.heldNanoseconds = heldNanoseconds
+      self.held = held
       self.time = time
     }
   }

@@ -46,18 +46,18 @@ extension Event {
     public var counts: RefreshCounts
     public var failures: Int64
     public var outcome: Outcome
-    public var durationNanoseconds: Int64
+    public var duration: Nanoseconds
     public var time: MonotonicTime
 
     public init(
-      by: RefreshOrigin, counts: RefreshCounts, failures: Int64, outcome: Outcome, durationNanoseconds: Int64,
+      by: RefreshOrigin, counts: RefreshCounts, failures: Int64, outcome: Outcome, duration: Nanoseconds,
       time: MonotonicTime
     ) {
       self.by = by
       self.counts = counts
       self.failures = failures
       self.outcome = outcome
-      self.durationNanoseconds = durationNanoseconds
+      self.duration = duration
       self.time = time
     }
   }

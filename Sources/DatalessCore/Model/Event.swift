@@ -88,7 +88,7 @@ public enum Event: Sendable {
     public var hydration: Hydration?
     public var range: Range<Int64>?
     /// A refused trigger: the delay it would have had.
-    public var requestedDelayNanoseconds: Int64 = 0
+    public var requestedDelay: Nanoseconds = 0
     public var time: MonotonicTime
 
     public init(
@@ -119,19 +119,19 @@ public enum Event: Sendable {
     }
   }
 
-  /// One waiter of an attempt. `blockedNanoseconds` and `outcome` are nil in `waitStarted`.
+  /// One waiter of an attempt. `blocked` and `outcome` are nil in `waitStarted`.
   public struct WaitRecord: Sendable {
     public var attempt: UInt64
     public var caller: Caller
     public var trigger: Trigger
     public var offset: Int64?
     public var length: Int64?
-    public var blockedNanoseconds: Int64?
+    public var blocked: Nanoseconds?
     public var outcome: Outcome?
     public var time: MonotonicTime
 
     public init(
-      attempt: UInt64, caller: Caller, trigger: Trigger, offset: Int64?, length: Int64?, blockedNanoseconds: Int64?,
+      attempt: UInt64, caller: Caller, trigger: Trigger, offset: Int64?, length: Int64?, blocked: Nanoseconds?,
       outcome: Outcome?, time: MonotonicTime
     ) {
       self.attempt = attempt
@@ -139,7 +139,7 @@ public enum Event: Sendable {
       self.trigger = trigger
       self.offset = offset
       self.length = length
-      self.blockedNanoseconds = blockedNanoseconds
+      self.blocked = blocked
       self.outcome = outcome
       self.time = time
     }
@@ -159,15 +159,15 @@ public enum Event: Sendable {
     /// The rule that staged the outcome, or the setting (`offline`, `give_up_after`); nil for a real outcome.
     public var rule: String?
     /// Delay asked for by the latency model, and the delay that really passed in that stage.
-    public var requestedDelayNanoseconds: Int64
-    public var delayNanoseconds: Int64
+    public var requestedDelay: Nanoseconds
+    public var delay: Nanoseconds
     /// Time held at a gate, and time spent waiting for a slot.
-    public var heldNanoseconds: Int64
-    public var queuedNanoseconds: Int64
+    public var held: Nanoseconds
+    public var queued: Nanoseconds
     /// Time spent in the backing store and the content store.
-    public var storeNanoseconds: Int64
+    public var storeTime: Nanoseconds
     /// From the trigger to the outcome.
-    public var durationNanoseconds: Int64
+    public var duration: Nanoseconds
     public var waiterCount: Int
     /// At most the first 64 waiters, each with its blocked time.
     public var waiters: [WaitRecord]
@@ -175,8 +175,8 @@ public enum Event: Sendable {
 
     public init(
       attempt: UInt64, path: [UInt8], kind: MaterializationKind, bytes: Int64, entries: Int?, outcome: Outcome,
-      message: String?, rule: String?, requestedDelayNanoseconds: Int64, delayNanoseconds: Int64,
-      heldNanoseconds: Int64, queuedNanoseconds: Int64, storeNanoseconds: Int64, durationNanoseconds: Int64,
+      message: String?, rule: String?, requestedDelay: Nanoseconds, delay: Nanoseconds,
+      held: Nanoseconds, queued: Nanoseconds, storeTime: Nanoseconds, duration: Nanoseconds,
       waiterCount: Int, waiters: [WaitRecord], time: MonotonicTime
     ) {
       self.attempt = attempt
@@ -187,12 +187,12 @@ public enum Event: Sendable {
       self.outcome = outcome
       self.message = message
       self.rule = rule
-      self.requestedDelayNanoseconds = requestedDelayNanoseconds
-      self.delayNanoseconds = delayNanoseconds
-      self.heldNanoseconds = heldNanoseconds
-      self.queuedNanoseconds = queuedNanoseconds
-      self.storeNanoseconds = storeNanoseconds
-      self.durationNanoseconds = durationNanoseconds
+      self.requestedDelay = requestedDelay
+      self.delay = delay
+      self.held = held
+      self.queued = queued
+      self.storeTime = storeTime
+      self.duration = duration
       self.waiterCount = waiterCount
       self.waiters = waiters
       self.time = time

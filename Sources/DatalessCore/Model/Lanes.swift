@@ -4,11 +4,13 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
-  public static func + (time: MonotonicTime, nanoseconds: Int64) -> MonotonicTime {
-    let (sum, overflow) = time.nanoseconds.addingReportingOverflow(nanoseconds)
-    return MonotonicTime(nanoseconds: overflow ? .max : sum)
+  /// The end of time, where it would be later than that.
+  public static func + (time: MonotonicTime, span: Nanoseconds) -> MonotonicTime {
+    MonotonicTime(nanoseconds: (Nanoseconds(time.nanoseconds) + span).rawValue)
   }
-  public static func - (left: MonotonicTime, right: MonotonicTime) -> Int64 { left.nanoseconds - right.nanoseconds }
+  public static func - (left: MonotonicTime, right: MonotonicTime) -> Nanoseconds {
+    Nanoseconds(left.nanoseconds) - Nanoseconds(right.nanoseconds)
+  }
 }
 
 /// The timer lane as the engine sees it: the only source of time, and the only way to be called later.

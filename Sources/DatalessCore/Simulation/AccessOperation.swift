@@ -84,8 +84,8 @@ public struct AccessDelay: Sendable, Equatable {
   /// The gates that hold calls.
   public var gates: [String] { effects.values.compactMap { if case .gate(let name) = $0 { name } else { nil } } }
 
-  /// The longest delay that is likely, in nanoseconds; a gate has no end of its own.
-  var longestDelay: Int64 {
+  /// The longest delay that is likely; a gate has no end of its own.
+  var longestDelay: Nanoseconds {
     effects.values.map { effect in
       if case .delay(let model) = effect { model.longestDelay } else { .max }
     }.max() ?? 0

@@ -21,8 +21,8 @@ public struct Decision: Sendable {
 
   public init() {}
 
-  /// Takes what a rule says about parts of which no rule before it says anything.
-  mutating func take(_ rule: Rule, at place: Int) {
+  /// Adopts what a rule says about parts of which no rule before it says anything.
+  mutating func adopt(_ rule: Rule, at place: Int) {
     func part<Value>(_ old: Part<Value>?, _ value: Value?) -> Part<Value>? {
       guard let value, old.map({ place < $0.place }) ?? true else { return old }
       return Part(value: value, rule: rule.name, place: place)

@@ -1,36 +1,36 @@
 internal import Glibc
 
-/// How long an attempt is delayed before its fetch, in nanoseconds.
+/// How long an attempt is delayed before its fetch.
 public struct LatencyModel: Sendable, Equatable {
   public enum Distribution: Sendable, Equatable {
-    case fixed(Int64)
+    case fixed(Nanoseconds)
     /// Every delay from the first to the second is as likely as any other.
-    case uniform(Int64, Int64)
-    case normal(mean: Int64, deviation: Int64)
+    case uniform(Nanoseconds, Nanoseconds)
+    case normal(mean: Nanoseconds, deviation: Nanoseconds)
     /// By its median and its 99th percentile, the two numbers that are usually published.
-    case logNormal(median: Int64, p99: Int64)
+    case logNormal(median: Nanoseconds, p99: Nanoseconds)
     /// Percentiles from 0 to 100, rising, with the delay at each; straight lines between them.
     case table([Percentile])
     /// The delays of a recorded log, one after the other by the attempts of the volume, then from the start again.
-    case replay([Int64])
+    case replay([Nanoseconds])
   }
 
   public struct Percentile: Sendable, Equatable {
     public var percent: Double
-    public var nanoseconds: Int64
+    public var delay: Nanoseconds
 
-    public init(percent: Double, nanoseconds: Int64) {
+    public init(percent: Double, delay: Nanoseconds) {
       self.percent = percent
-      self.nanoseconds = nanoseconds
+      self.delay = delay
     }
   }
 
   public var distribution: Distribution
-  /// Added for each MiB of the file, in nanoseconds, at least 0. Default 0.
-  public var perMebibyte: Int64 = 0
+  /// Added for each MiB of the file, at least 0. Default 0.
+  public var perMebibyte: Nanoseconds = 0
   /// What a delay is at least and at most; nil = no bound. Applied last.
-  public var floor: Int64?
-  public var ceiling: Int64?
+  public var floor: Nanoseconds?
+  public var ceiling: Nanoseconds?
 
   public init(_ distribution: Distribution) { self.distribution = distribution }
 
@@ -44,24 +44,25 @@ public struct LatencyModel: Sendable, Equatable {
   /// - Parameters:
   ///   - size: The file's size in bytes; 0 for a directory.
   ///   - ordinal: The attempt's number on the volume, from 0; only `replay` looks at it.
-  public func sample(_ random: inout SeededRandom, size: Int64, ordinal: UInt64) -> Int64 {
+  public func sample(_ random: inout SeededRandom, size: Int64, ordinal: UInt64) -> Nanoseconds {
     var delay: Double
     switch distribution {
-    case .fixed(let value): delay = Double(value)
-    case .uniform(let low, let high): delay = Double(low) + random.unit() * Double(high - low)
-    case .normal(let mean, let deviation): delay = Double(mean) + Self.normal(&random) * Double(deviation)
+    case .fixed(let value): delay = Double(value.rawValue)
+    case .uniform(let low, let high): delay = Double(low.rawValue) + random.unit() * Double((high - low).rawValue)
+    case .normal(let mean, let deviation):
+      delay = Double(mean.rawValue) + Self.normal(&random) * Double(deviation.rawValue)
     case .logNormal(let median, let p99):
       // 2.326 standard deviations above the mean lies the 99th percentile of a normal distribution.
-      let sigma = median > 0 ? log(Double(p99) / Double(median)) / 2.326_347_874 : 0
-      delay = Double(median) * exp(Self.normal(&random) * sigma)
+      let sigma = median > 0 ? log(Double(p99.rawValue) / Double(median.rawValue)) / 2.326_347_874 : 0
+      delay = Double(median.rawValue) * exp(Self.normal(&random) * sigma)
     case .table(let percentiles): delay = Self.interpolate(percentiles, random.unit() * 100)
-    case .replay(let delays): delay = delays.isEmpty ? 0 : Double(delays[Int(ordinal % UInt64(delays.count))])
+    case .replay(let delays): delay = delays.isEmpty ? 0 : Double(delays[Int(ordinal % UInt64(delays.count))].rawValue)
     }
-    delay += Double(perMebibyte) * (Double(size) / Double(1 << 20))
-    if let ceiling { delay = min(delay, Double(ceiling)) }
-    if let floor { delay = max(delay, Double(floor)) }
+    delay += Double(perMebibyte.rawValue) * (Double(size) / Double(1 << 20))
+    if let ceiling { delay = min(delay, Double(ceiling.rawValue)) }
+    if let floor { delay = max(delay, Double(floor.rawValue)) }
     // A century: longer than any test, and far from where sums with a clock overflow.
-    return Int64(min(max(delay, 0), 3.15e18))
+    return Nanoseconds(Int64(min(max(delay, 0), 3.15e18)))
   }
 
   /// Box and Muller's way to a standard normal number.
@@ -73,36 +74,36 @@ public struct LatencyModel: Sendable, Equatable {
 
   private static func interpolate(_ table: [Percentile], _ percent: Double) -> Double {
     guard var last = table.first else { return 0 }
-    if percent <= last.percent { return Double(last.nanoseconds) }
+    if percent <= last.percent { return Double(last.delay.rawValue) }
     for next in table.dropFirst() {
       if percent <= next.percent {
         let width = next.percent - last.percent
         let share = width > 0 ? (percent - last.percent) / width : 1
-        return Double(last.nanoseconds) + share * Double(next.nanoseconds - last.nanoseconds)
+        return Double(last.delay.rawValue) + share * Double((next.delay - last.delay).rawValue)
       }
       last = next
     }
-    return Double(last.nanoseconds)
+    return Double(last.delay.rawValue)
   }
 }
 
 extension LatencyModel {
   /// The delay of every attempt, if it is the same for all; nil if it depends on anything.
-  public var fixedDelay: Int64? {
+  public var fixedDelay: Nanoseconds? {
     guard case .fixed(let delay) = distribution, perMebibyte == 0 else { return nil }
     return max(min(delay, ceiling ?? .max), floor ?? 0)
   }
 
   /// The longest delay that is likely: for warnings. A size is not known here.
-  public var longestDelay: Int64 {
-    let longest: Int64 =
+  public var longestDelay: Nanoseconds {
+    let longest: Nanoseconds =
       switch distribution {
       case .fixed(let value): value
       case .uniform(_, let high): high
       case .normal(let mean, let deviation):
-        mean.saturatingSum(deviation.saturatingSum(deviation.saturatingSum(deviation)))
+        mean + deviation + deviation + deviation
       case .logNormal(_, let p99): p99
-      case .table(let percentiles): percentiles.map(\.nanoseconds).max() ?? 0
+      case .table(let percentiles): percentiles.map(\.delay).max() ?? 0
       case .replay(let delays): delays.max() ?? 0
       }
     return max(min(longest, ceiling ?? .max), floor ?? 0)
@@ -120,12 +121,5 @@ extension LatencyModel.Distribution {
     case .table: "percentiles"
     case .replay: "replay"
     }
-  }
-}
-
-extension Int64 {
-  fileprivate func saturatingSum(_ other: Int64) -> Int64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
   }
 }

@@ -34,7 +34,7 @@ public struct RuleMatch: Sendable, Equatable {
   /// Every nth of them: n, 2n, ...; at least 1.
   public var everyNth: Int?
   /// Nanoseconds since the scenario was loaded (mount, or the last replacement).
-  public var window: Range<Int64>?
+  public var window: Range<Nanoseconds>?
   /// 0...1; by the seed, the rule, the item's path and its attempt.
   public var probability: Double?
 

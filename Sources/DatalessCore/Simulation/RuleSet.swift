@@ -91,7 +91,7 @@ public struct RuleSet: Sendable {
     return sorted.enumerated().filter { $0.offset == 0 || sorted[$0.offset - 1] != $0.element }.map(\.element)
   }
 
-  /// What is decided about one trigger, but for rules that count attempts (`settle`).
+  /// What is decided about one trigger, but for rules that count attempts (`decideCounting`).
   ///
   /// - Parameter lineage: Asked at most once, and only if a rule needs it.
   public func decide(_ facts: TriggerFacts, lineage: () -> [ProcessFacts]) -> Decision {
@@ -108,17 +108,17 @@ public struct RuleSet: Sendable {
         decision.counting.append(index)
       } else {
         decision.matched.append(index)
-        decision.take(rule, at: index)
+        decision.adopt(rule, at: index)
       }
     }
     return decision
   }
 
   /// What is decided if the attempt starts now: what rules that count attempts say is added. Nothing is counted yet.
-  public func settle(_ decision: inout Decision) {
+  public func decideCounting(_ decision: inout Decision) {
     for place in decision.counting where rules[place].match.holds(nth: counters[place].next) {
       decision.matched.append(place)
-      decision.take(rules[place], at: place)
+      decision.adopt(rules[place], at: place)
     }
   }
 
@@ -217,12 +217,12 @@ public struct TriggerFacts: Sendable {
   /// The attempt that would start, from 1.
   public var attempt: Int
   /// Nanoseconds since the scenario was loaded.
-  public var sinceLoaded: Int64
+  public var sinceLoaded: Nanoseconds
   public var seed: UInt64
 
   public init(
     path: [UInt8], names: [[UInt8]] = [], kind: MaterializationKind, size: Int64, trigger: Trigger, attempt: Int,
-    sinceLoaded: Int64, seed: UInt64
+    sinceLoaded: Nanoseconds, seed: UInt64
   ) {
     self.path = path
     self.names = names

@@ -18,7 +18,7 @@ public struct Simulation: Sendable {
   /// Which signals end a wait.
   public var interrupt: InterruptMode = .fatal
   /// An attempt older than this fails with the profile's errno (`timeout`), in nanoseconds; nil = never. Default nil.
-  public var giveUpAfter: Int64?
+  public var giveUpAfter: Nanoseconds?
   /// Whether the store is unreachable: attempts fail at once with the profile's errno (`offline`).
   public var isOffline = false
   /// Whether callers that have set nothing for themselves may materialize. Default true.
@@ -28,7 +28,7 @@ public struct Simulation: Sendable {
   /// How metadata looks.
   public var presentation = Presentation()
   /// How long after one refresh of all that is listed the next one begins, in nanoseconds; nil = never. Default nil.
-  public var poll: Int64?
+  public var poll: Nanoseconds?
   public var rules = RuleSet([])
   /// How long calls on what is local are delayed; where nothing is said, not at all. Default nothing.
   public var access = AccessDelay()
@@ -53,7 +53,7 @@ public struct Simulation: Sendable {
 extension Simulation {
   /// The longest wait that any setting or rule is likely to ask for, in nanoseconds: a gate and a fault that never ends
   /// have no end of their own.
-  public var longestWait: Int64 {
+  public var longestWait: Nanoseconds {
     if rules.rules.contains(where: { $0.effects.gate != nil || $0.effects.fault?.kind == .never }) {
       return giveUpAfter ?? .max
     }

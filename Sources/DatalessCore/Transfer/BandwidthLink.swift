@@ -16,10 +16,9 @@ struct BandwidthLink {
   mutating func reserve(_ bytes: Int64, now: MonotonicTime) -> MonotonicTime {
     let start = max(now, freeAt)
     let (whole, rest) = bytes.quotientAndRemainder(dividingBy: bytesPerSecond)
-    let wholeNanoseconds = whole.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !wholeNanoseconds.overflow else { return MonotonicTime(nanoseconds: .max) }
-    let restNanoseconds = Int64((Double(rest) / Double(bytesPerSecond) * 1e9).rounded(.up))
-    freeAt = start + wholeNanoseconds.partialValue + restNanoseconds
+    let wholeSeconds = Nanoseconds.seconds(whole)
+    guard wholeSeconds < .max else { return MonotonicTime(nanoseconds: .max) }
+    freeAt = start + wholeSeconds + Nanoseconds(Int64((Double(rest) / Double(bytesPerSecond) * 1e9).rounded(.up)))
     return freeAt
   }
 }

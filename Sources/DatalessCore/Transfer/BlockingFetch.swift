@@ -60,11 +60,11 @@ struct BlockingFetch<Content: Fetch>: TransferWork {
     return true
   }
 
-  mutating func end(_ end: TransferEnd, storeNanoseconds: Int64) {
+  mutating func end(_ end: TransferEnd, storeTime: Nanoseconds) {
     let generation = source?.generation ?? 0
     source?.close()
     source = nil
-    content.end(end, generation: generation, storeNanoseconds: storeNanoseconds)
+    content.end(end, generation: generation, storeTime: storeTime)
   }
 }
 

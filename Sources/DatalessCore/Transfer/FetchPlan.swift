@@ -65,7 +65,7 @@ protocol Fetch: Sendable {
   mutating func perform(_ step: Plan.LocalStep, _ part: FetchedPart) throws(FSError) -> Bool
 
   /// Gives back what it holds, and tells the engine. Called once, after the source was closed.
-  mutating func end(_ end: TransferEnd, generation: UInt32, storeNanoseconds: Int64)
+  mutating func end(_ end: TransferEnd, generation: UInt32, storeTime: Nanoseconds)
 }
 
 /// What a fetch may copy before it lets others have the lane: much, to be cheap, and not everything.

@@ -43,9 +43,9 @@ struct FileFetch: Fetch {
     return true
   }
 
-  mutating func end(_ end: TransferEnd, generation: UInt32, storeNanoseconds: Int64) {
+  mutating func end(_ end: TransferEnd, generation: UInt32, storeTime: Nanoseconds) {
     if case .complete = end, let committed,
-      engine.fetched(attempt, reference: committed, generation: generation, storeNanoseconds: storeNanoseconds)
+      engine.fetched(attempt, reference: committed, generation: generation, storeTime: storeTime)
     {
       return
     }
@@ -53,11 +53,11 @@ struct FileFetch: Fetch {
     if let committed { engine.content.remove(committed) }
     switch end {
     case .complete, .gone: break
-    case .failed(let error): engine.failed(attempt, error, storeNanoseconds: storeNanoseconds)
+    case .failed(let error): engine.failed(attempt, error, storeTime: storeTime)
     case .planned:
       guard let fault, let errno = fault.value.errno else { return engine.stuck(attempt) }
       let error = FSError(errno, "a planned fault at byte \(plan.end) of \(item.version.size)")
-      engine.failed(attempt, error, rule: fault.rule, storeNanoseconds: storeNanoseconds)
+      engine.failed(attempt, error, rule: fault.rule, storeTime: storeTime)
     }
   }
 }

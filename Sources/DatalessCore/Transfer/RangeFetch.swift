@@ -53,21 +53,21 @@ struct RangeFetch: Fetch {
     return writer
   }
 
-  mutating func end(_ end: TransferEnd, generation: UInt32, storeNanoseconds: Int64) {
+  mutating func end(_ end: TransferEnd, generation: UInt32, storeTime: Nanoseconds) {
     switch end {
-    case .complete: engine.rangesArrived(attempt, storeNanoseconds: storeNanoseconds)
+    case .complete: engine.rangesArrived(attempt, storeTime: storeTime)
     case .gone: break
-    case .failed(let error): engine.failed(attempt, error, storeNanoseconds: storeNanoseconds)
-    case .planned: fail(storeNanoseconds)
+    case .failed(let error): engine.failed(attempt, error, storeTime: storeTime)
+    case .planned: fail(storeTime)
     }
     writer?.finish()
     if let lease { engine.endTransfer(lease) }
   }
 
-  private func fail(_ storeNanoseconds: Int64) {
+  private func fail(_ storeTime: Nanoseconds) {
     guard let fault, let errno = fault.value.errno else { return engine.stuck(attempt) }
     let error = FSError(errno, "a planned fault after \(plan.done) of \(plan.total) bytes")
-    engine.failed(attempt, error, rule: fault.rule, storeNanoseconds: storeNanoseconds)
+    engine.failed(attempt, error, rule: fault.rule, storeTime: storeTime)
   }
 }
 
@@ -133,7 +133,7 @@ struct RangeFetchPlan: FetchPlan {
         guard let first = missing.first, done < limit ?? .max else { return .end(isPlanned: limit != nil) }
         return .store(.findData(from: first.lowerBound))
       case .found(let data):
-        if let step = take(data, chunk) { return step }
+        if let step = beginPiece(data, chunk) { return step }
       case .verify(let piece):
         // Before anything is written: content never holds a byte of another version.
         stage = .write(piece)
@@ -156,7 +156,7 @@ struct RangeFetchPlan: FetchPlan {
   }
 
   /// Begins with the next piece, which is data or a hole.
-  private mutating func take(_ data: Range<Int64>?, _ chunk: Int64?) -> FetchStep<LocalStep>? {
+  private mutating func beginPiece(_ data: Range<Int64>?, _ chunk: Int64?) -> FetchStep<LocalStep>? {
     guard let first = missing.first else {
       stage = .piece
       return nil

@@ -11,7 +11,7 @@ protocol TransferWork: Sendable {
   mutating func tryAgain() -> Bool
 
   /// Gives back what it holds, and tells the engine. Called once, and nothing after it.
-  mutating func end(_ end: TransferEnd, storeNanoseconds: Int64)
+  mutating func end(_ end: TransferEnd, storeTime: Nanoseconds)
 }
 
 /// What work may ask of its transfer during a step.
@@ -53,7 +53,7 @@ final class SteppedTransfer<Work: TransferWork>: AttemptJob, TransferTurn {
     var work: Work
     /// This transfer's own line.
     var ownLine: BandwidthLink?
-    var storeNanoseconds: Int64 = 0
+    var storeTime: Nanoseconds = 0
     var retries = 0
   }
 
@@ -86,15 +86,15 @@ final class SteppedTransfer<Work: TransferWork>: AttemptJob, TransferTurn {
     } catch {
       pause = .ended(.failed(error))
     }
-    state.storeNanoseconds += engine.timer.now - started
+    state.storeTime += engine.timer.now - started
     switch pause {
     case .makeWay: goOn(state, at: nil)
     case .carry(let bytes): goOn(state, at: pace.reserve(bytes, ownLine: &state.ownLine, engine))
     case .ended(.failed(let error)) where mayTryAgain(error, &state):
       // Other transfers will give their descriptors back.
       state.retries += 1
-      goOn(state, at: engine.timer.now + TransferRetries.nanoseconds)
-    case .ended(let end): state.work.end(end, storeNanoseconds: state.storeNanoseconds)
+      goOn(state, at: engine.timer.now + TransferRetries.pause)
+    case .ended(let end): state.work.end(end, storeTime: state.storeTime)
     }
   }
 
@@ -112,7 +112,7 @@ final class SteppedTransfer<Work: TransferWork>: AttemptJob, TransferTurn {
 /// How often and how soon a transfer that found no descriptor free tries again: for 10 s in all.
 enum TransferRetries {
   private static let most = 500
-  static let nanoseconds: Int64 = 20_000_000
+  static let pause = Nanoseconds.milliseconds(20)
 
   static func mayFollow(_ error: FSError, after retries: Int) -> Bool {
     (error.errno == .tooManyOpenFiles || error.errno == .tooManyOpenFilesInSystem) && retries < most

@@ -54,7 +54,7 @@ public protocol ControlBackend: Sendable {
 
   /// Answers when so many callers are blocked at a gate, or the time is over. - Throws: ENOENT, also when the gate goes
   /// away.
-  func waitForGate(_ name: String, callers: Int, timeoutNanoseconds: Int64) async throws -> GateWaitAnswer
+  func waitForGate(_ name: String, callers: Int, timeout: Nanoseconds) async throws -> GateWaitAnswer
 
   /// The scenario in force as JSON.
   func scenario() async throws -> [UInt8]

@@ -26,7 +26,7 @@ extension ControlRequestHandler {
       guard callers >= 0 else { throw Self.invalid("`callers` must be 0 or more") }
       return try Self.json(
         try await backend.waitForGate(
-          wait.gate, callers: Int(clamping: callers), timeoutNanoseconds: timeout * 1_000_000))
+          wait.gate, callers: Int(clamping: callers), timeout: .milliseconds(timeout)))
     default: return try Self.json(try await backend.gates())
     }
   }

@@ -122,13 +122,13 @@ final class EventLog: EventSink, ProcessSink {
   /// Writes what waits, ends the followers' streams, and closes the file. Blocks the calling thread. What is recorded
   /// after the call, or still waits when the disk fails, is lost.
   ///
-  /// - Parameter timeoutNanoseconds: how long to wait at most; the writer goes on by itself if it is not done by then.
+  /// - Parameter timeout: how long to wait at most; the writer goes on by itself if it is not done by then.
   /// - Returns: whether everything has been written in time.
   @discardableResult
-  func close(timeoutNanoseconds: Int64) -> Bool {
+  func close(timeout: Nanoseconds) -> Bool {
     monitor.withLock { $0.isClosing = true }
     monitor.broadcast()
-    let deadline = MonotonicTime.current + timeoutNanoseconds
+    let deadline = MonotonicTime.current + timeout
     return end.wait { isComplete in
       if let isComplete { return .done(isComplete) }
       return MonotonicTime.current >= deadline ? .done(false) : .wait(until: deadline)

@@ -24,6 +24,11 @@ extension JSONWriter {
   }
 
   /// A field that is left out when there is no value.
+  /// `"name":1234567`: a span of time in nanoseconds; its name ends in `_ns`.
+  mutating func field(_ name: StaticString, _ span: Nanoseconds) { field(name, span.rawValue) }
+
+  mutating func optional(_ name: StaticString, _ span: Nanoseconds?) { optional(name, span?.rawValue) }
+
   mutating func optional(_ name: StaticString, _ value: (some BinaryInteger)?) {
     if let value { field(name, value) }
   }

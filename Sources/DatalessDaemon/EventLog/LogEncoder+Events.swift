@@ -30,7 +30,7 @@ extension LogEncoder {
     trigger(event.trigger)
     json.field("errno", event.errno.name)
     json.field("policy", event.policy)
-    json.field("requested_delay_ns", event.trigger.requestedDelayNanoseconds)
+    json.field("requested_delay_ns", event.trigger.requestedDelay)
   }
 
   private mutating func released(_ event: Event.Release) {
@@ -39,7 +39,7 @@ extension LogEncoder {
     json.field("gate", event.gate)
     json.field("by", event.by)
     if let errno = event.errno { json.field("errno", errno.name) }
-    json.field("held_ns", event.heldNanoseconds)
+    json.field("held_ns", event.held)
   }
 
   private mutating func started(_ event: Event.MaterializationStarted) {
@@ -89,7 +89,7 @@ extension LogEncoder {
     json.field("trigger", wait.trigger.rawValue)
     json.optional("offset", wait.offset)
     json.optional("length", wait.length)
-    json.optional("blocked_ns", wait.blockedNanoseconds)
+    json.optional("blocked_ns", wait.blocked)
     if let outcome = wait.outcome { json.field("outcome", outcome.name) }
   }
 
@@ -102,12 +102,12 @@ extension LogEncoder {
     json.field("outcome", event.outcome.name)
     if let message = event.message { json.field("message", message) }
     if let rule = event.rule { json.field("rule", rule) }
-    json.field("requested_delay_ns", event.requestedDelayNanoseconds)
-    json.field("delay_ns", event.delayNanoseconds)
-    json.field("held_ns", event.heldNanoseconds)
-    json.field("queued_ns", event.queuedNanoseconds)
-    json.field("store_ns", event.storeNanoseconds)
-    json.field("duration_ns", event.durationNanoseconds)
+    json.field("requested_delay_ns", event.requestedDelay)
+    json.field("delay_ns", event.delay)
+    json.field("held_ns", event.held)
+    json.field("queued_ns", event.queued)
+    json.field("store_ns", event.storeTime)
+    json.field("duration_ns", event.duration)
     json.field("waiter_count", event.waiterCount)
     json.key("waiters")
     json.beginArray()
@@ -130,10 +130,10 @@ extension LogEncoder {
       json.field("offset", range.lowerBound)
       json.field("length", range.upperBound - range.lowerBound)
     }
-    json.field("requested_delay_ns", event.requestedDelayNanoseconds)
+    json.field("requested_delay_ns", event.requestedDelay)
     if let gate = event.gate { json.field("gate", gate) }
     if let rule = event.rule { json.field("rule", rule) }
-    json.optional("blocked_ns", event.blockedNanoseconds)
+    json.optional("blocked_ns", event.blocked)
     if let outcome = event.outcome { json.field("outcome", outcome.name) }
   }
 
@@ -207,6 +207,6 @@ extension LogEncoder {
     json.field("unchanged", event.counts.unchanged)
     json.field("failures", event.failures)
     json.field("records_omitted", event.counts.omittedRecords)
-    json.field("duration_ns", event.durationNanoseconds)
+    json.field("duration_ns", event.duration)
   }
 }

@@ -7,11 +7,11 @@ struct LogWriter: Sendable {
   // slots.
   private static let batch = 512
   // LIMIT: a reply never waits for the arguments of a process; its line does, for this long.
-  private static let argumentPatience: Int64 = 50_000_000
+  private static let argumentPatience = Nanoseconds.milliseconds(50)
   // For a while after a write the writer looks again by itself: to wake it costs a recorder ten times the recording.
-  private static let linger: Int64 = 50_000_000
-  private static let lingerInterval: Int64 = 2_000_000
-  private static let retryInterval: Int64 = 500_000_000
+  private static let linger = Nanoseconds.milliseconds(50)
+  private static let lingerInterval = Nanoseconds.milliseconds(2)
+  private static let retryInterval = Nanoseconds.milliseconds(500)
 
   private let monitor: Monitor<LogState>
   private let followers: LogFollowers

@@ -48,15 +48,15 @@ struct Deadline: Sendable {
 /// Turns monotonic times of one session into wall-clock text. Both clocks are read once, so the order of two times is
 /// the order of their texts even if somebody sets the clock.
 struct SessionClock: Sendable {
-  private let wallOffsetNanoseconds: Int64
+  private let wallOffset: Nanoseconds
   // Formatting a date costs more than all else in a line, and changes once a second.
   private var second = Int64.min
   private var line: [UInt8] = []
   /// Where the nanoseconds stand in it.
   private var start = 0
 
-  /// - Parameter wallOffsetNanoseconds: UTC minus monotonic time, in nanoseconds.
-  init(wallOffsetNanoseconds: Int64) { self.wallOffsetNanoseconds = wallOffsetNanoseconds }
+  /// - Parameter wallOffset: UTC minus monotonic time.
+  init(wallOffset: Nanoseconds) { self.wallOffset = wallOffset }
 
   /// Reads both clocks.
   init() {
@@ -64,13 +64,13 @@ struct SessionClock: Sendable {
     let before = MonotonicTime.current
     clock_gettime(CLOCK_REALTIME, &wall)
     let after = MonotonicTime.current
-    let monotonic = before.nanoseconds + (after - before) / 2
-    self.init(wallOffsetNanoseconds: Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec) - monotonic)
+    let monotonic = before.nanoseconds + (after - before).rawValue / 2
+    self.init(wallOffset: .seconds(Int64(wall.tv_sec)) + Nanoseconds(Int64(wall.tv_nsec) - monotonic))
   }
 
   /// RFC 3339 in UTC with nine digits: 2026-01-02T03:04:05.123456789Z.
   mutating func text(_ time: MonotonicTime) -> [UInt8] {
-    let wall = (time + wallOffsetNanoseconds).nanoseconds
+    let wall = (time + wallOffset).nanoseconds
     let nanoseconds = Int(((wall % 1_000_000_000) + 1_000_000_000) % 1_000_000_000)
     let second = (wall - Int64(nanoseconds)) / 1_000_000_000
     if second != self.second {

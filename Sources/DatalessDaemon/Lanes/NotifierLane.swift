@@ -20,7 +20,7 @@ final class NotifierLane: Sendable {
     var isStopped = false
   }
 
-  private static let lateNanoseconds: Int64 = 100_000_000
+  private static let lateAfter = Nanoseconds.milliseconds(100)
   /// LIMIT: items that are late at the same time; with so many, others wait.
   static let lateMax = 16
 
@@ -74,8 +74,8 @@ final class NotifierLane: Sendable {
       if state.isStopped { return .done(nil) }
       guard !state.queue.isEmpty else { return .wait(until: nil) }
       let now = MonotonicTime.current
-      if let youngest = state.running.values.max(), youngest + lateNanoseconds > now {
-        return .wait(until: youngest + lateNanoseconds)
+      if let youngest = state.running.values.max(), youngest + lateAfter > now {
+        return .wait(until: youngest + lateAfter)
       }
       guard state.running.count <= lateMax, let item = state.queue.popFirst() else { return .wait(until: nil) }
       let number = state.next

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The blocking I/O lane: threads that may wait for a disk or for SOURCE, fed from one queue in order of submission.
 ///
-/// It has `threads` threads. When all of them have been busy for `patienceNanoseconds` while work waits, it doubles, up
+/// It has `threads` threads. When all of them have been busy for `patience` while work waits, it doubles, up
 /// to `limit`: a SOURCE that hangs holds some threads for ever, and listings and the cache must go on. Threads beyond
 /// `threads` end when there are enough idle ones. Idle threads do not wake up. No thread is ever joined.
 final class ThreadBlockingLane: BlockingLane {
@@ -27,24 +27,24 @@ final class ThreadBlockingLane: BlockingLane {
   private let name: String
   private let baseThreads: Int
   private let limit: Int
-  private let patienceNanoseconds: Int64
+  private let patience: Nanoseconds
   private let share: RequestThreadShare?
 
   /// - Parameters:
   ///   - timer: looks after a queue that does not move; asked only while work waits and no thread is idle.
   ///   - threads: threads kept, 1 or more, 4 by default.
   ///   - limit: threads at most, stuck ones included, 16 by default.
-  ///   - patienceNanoseconds: how long no thread may become free before the lane grows, 1 s by default.
+  ///   - patience: how long no thread may become free before the lane grows, 1 s by default.
   ///   - share: request threads that may run work of this lane themselves; none by default.
   init(
     timer: any TimerLane, name: String = "dl-io", threads: Int = 4, limit: Int = 16,
-    patienceNanoseconds: Int64 = 1_000_000_000, share: RequestThreadShare? = nil
+    patience: Nanoseconds = .seconds(1), share: RequestThreadShare? = nil
   ) {
     self.timer = timer
     self.name = name
     baseThreads = max(1, threads)
     self.limit = max(limit, baseThreads)
-    self.patienceNanoseconds = patienceNanoseconds
+    self.patience = patience
     self.share = share
     monitor = Monitor(State(threads: baseThreads))
     for _ in 0..<baseThreads { LaneThread.startOrTrap(name: name) { self.run() } }
@@ -75,13 +75,13 @@ final class ThreadBlockingLane: BlockingLane {
   }
 
   /// How long one wake-up stands for all: a thread that has not come by then is not waited for.
-  private static let wakeNanoseconds: Int64 = 1_000_000
+  private static let wakeTime = Nanoseconds.milliseconds(1)
 
   /// Whether a thread is to be woken now.
   private func isWakeDue(_ state: inout State) -> Bool {
     guard state.idle > 0 else { return false }
     let now = timer.now
-    if let wokenAt = state.wokenAt, now - wokenAt < Self.wakeNanoseconds { return false }
+    if let wokenAt = state.wokenAt, now - wokenAt < Self.wakeTime { return false }
     state.wokenAt = now
     return true
   }
@@ -89,7 +89,7 @@ final class ThreadBlockingLane: BlockingLane {
   private func watch(_ state: inout State) -> MonotonicTime? {
     guard !state.isWatched, state.threads < limit else { return nil }
     state.isWatched = true
-    return state.lastProgress + patienceNanoseconds
+    return state.lastProgress + patience
   }
 
   // On the timer lane.
@@ -99,7 +99,7 @@ final class ThreadBlockingLane: BlockingLane {
       state.isWatched = false
       guard !state.isStopped, !state.queue.isEmpty else { return (0, nil) }
       var growth = 0
-      if state.idle == 0, now >= state.lastProgress + patienceNanoseconds {
+      if state.idle == 0, now >= state.lastProgress + patience {
         growth = min(state.threads, state.queue.count, limit - state.threads)
         state.threads += growth
         state.lastProgress = now

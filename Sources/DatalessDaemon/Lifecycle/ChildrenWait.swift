@@ -103,7 +103,7 @@ extension CommandRunner {
   }
 
   /// Ends processes, with SIGTERM and a second later with SIGKILL, and notes it. One that waits for the volume may end
-  /// only when that does: `settle` waits for it.
+  /// only when that does.
   ///
   /// - Parameter all: Also those that do not hold the volume.
   public func end(_ processes: inout [RemainingProcess], all: Bool) {

@@ -57,7 +57,7 @@ public struct MountPreflight {
       return .passed(
         PreflightResult(
           source: source, mountpoint: mountpoint, log: log, cacheDirectory: cache, excludedDirectories: excluded,
-          warnings: RequestTimeout.warnings(latencyNanoseconds: request.latencyNanoseconds)))
+          warnings: RequestTimeout.warnings(longestWait: request.longestWait)))
     } catch {
       return .failed(message: error.message, exitCode: error.exitCode)
     }

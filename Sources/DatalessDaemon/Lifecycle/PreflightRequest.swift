@@ -1,3 +1,5 @@
+public import DatalessCore
+
 /// What the checks before a mount look at.
 public struct PreflightRequest: Sendable, Codable, Equatable {
   /// SOURCE; a directory's path as given, absolute or not.
@@ -13,12 +15,12 @@ public struct PreflightRequest: Sendable, Codable, Equatable {
   public var runtimeDirectory: String
   public var allowOther: Bool
   /// The longest delay that was asked for.
-  public var latencyNanoseconds: Int64
+  public var longestWait: Nanoseconds
 
   public init(
     source: VolumeConfiguration.Source, mountpoint: [UInt8], isTemporary: Bool = false, log: [UInt8],
     logIsDefault: Bool,
-    cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool, latencyNanoseconds: Int64
+    cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool, longestWait: Nanoseconds
   ) {
     self.source = source
     self.mountpoint = mountpoint
@@ -28,7 +30,7 @@ public struct PreflightRequest: Sendable, Codable, Equatable {
     self.cacheDirectory = cacheDirectory
     self.runtimeDirectory = runtimeDirectory
     self.allowOther = allowOther
-    self.latencyNanoseconds = latencyNanoseconds
+    self.longestWait = longestWait
   }
 }
 

@@ -8,14 +8,14 @@ enum RequestTimeout {
   /// Warns when a delay is not shorter than the limit.
   ///
   /// - Parameters:
-  ///   - latencyNanoseconds: The longest delay that was asked for.
+  ///   - longestWait: The longest delay that was asked for.
   ///   - directory: Where the two sysctls are; for tests.
-  static func warnings(latencyNanoseconds: Int64, directory: String = "/proc/sys/fs/fuse") -> [String] {
+  static func warnings(longestWait: Nanoseconds, directory: String = "/proc/sys/fs/fuse") -> [String] {
     let limits = ["default_request_timeout", "max_request_timeout"].compactMap { name in
       seconds("\(directory)/\(name)").map { (name, $0) }
     }
     guard let (name, limit) = limits.filter({ $0.1 > 0 }).min(by: { $0.1 < $1.1 }),
-      latencyNanoseconds / 1_000_000_000 >= limit
+      longestWait >= .seconds(limit)
     else { return [] }
     return [
       "fs.fuse.\(name) is \(limit) s: the kernel ends the whole mount when a reply is later than that, and the longest "

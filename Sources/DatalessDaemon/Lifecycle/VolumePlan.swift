@@ -51,7 +51,7 @@ public struct VolumePlan: Sendable, Equatable {
       source: source, mountpoint: mountpoint, isTemporary: run != nil, log: log ?? defaultLog(),
       logIsDefault: log == nil,
       cacheDirectory: cacheDirectory ?? Array(SessionPaths.cacheDirectory().utf8), runtimeDirectory: runtime,
-      allowOther: allowOther, latencyNanoseconds: scenario.simulation.longestWait)
+      allowOther: allowOther, longestWait: scenario.simulation.longestWait)
     var answer = try preflight.inspect(request)
     if case .deadMount(let dead) = answer {
       try Unmounter.detachDead(dead)

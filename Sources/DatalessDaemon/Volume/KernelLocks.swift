@@ -39,7 +39,7 @@ enum KernelLocks {
   /// - Parameter limit: nil when the kernel does not look.
   static func warning(_ attempt: AttemptSnapshot, hungTaskTimeoutSeconds limit: Int64?) -> String? {
     let mayHang = attempt.kind == .directory || attempt.waiters.contains { $0.io == .pageCache || $0.trigger == .seek }
-    guard mayHang, let limit, attempt.stageNanoseconds / 1_000_000_000 >= limit else { return nil }
+    guard mayHang, let limit, attempt.stageAge >= .seconds(limit) else { return nil }
     return
       "held for longer than kernel.hung_task_timeout_secs (\(limit) s): the kernel may report tasks that wait behind it,"
       + " and panics if kernel.hung_task_panic is set. Release it."

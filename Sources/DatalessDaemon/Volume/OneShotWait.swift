@@ -33,12 +33,12 @@ final class OneShotWait: Sendable {
 
 extension Volume {
   /// Suspends a task of the control lane; the timer lane wakes it, or its cancellation does.
-  func pause(nanoseconds: Int64) async {
+  func pause(_ span: Nanoseconds) async {
     let pause = OneShotWait()
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         pause.begin(continuation)
-        timer.schedule(at: timer.now + nanoseconds) { pause.end() }
+        timer.schedule(at: timer.now + span) { pause.end() }
       }
     } onCancel: {
       pause.end()

@@ -57,7 +57,8 @@ extension Volume {
       pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint,
       source: configuration.sourceBytes, readOnly: true, options: options.mapValues(JSONValue.init),
       log: configuration.log, logDropped: Int64(clamping: missing), cache: configuration.sessionCache,
-      uptimeNanoseconds: timer.now - startedAt, started: startedText, kernel: kernelRelease, libfuse: libfuseVersion,
+      uptimeNanoseconds: (timer.now - startedAt).rawValue, started: startedText, kernel: kernelRelease,
+      libfuse: libfuseVersion,
       fastPaths: fastPaths.mapValues(JSONValue.init),
       items: ItemCounts(
         files: Int64(counts.files), filesDataless: Int64(counts.filesDataless),
@@ -97,7 +98,7 @@ extension Volume {
         sums[operation].map { sum in
           AccessCount(
             operation: operation.rawValue, calls: sum.calls, failures: sum.failures,
-            blockedNanoseconds: sum.blockedNanoseconds)
+            blockedNanoseconds: sum.blocked.rawValue)
         }
       })
   }
@@ -105,18 +106,19 @@ extension Volume {
   private func describe(_ attempt: AttemptSnapshot) -> InFlightAttempt {
     InFlightAttempt(
       attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue, stage: attempt.stage,
-      ageNanoseconds: attempt.ageNanoseconds, process: attempt.waiters.first.flatMap { wire($0.caller) },
+      ageNanoseconds: attempt.age.rawValue, process: attempt.waiters.first.flatMap { wire($0.caller) },
       waiterCount: Int64(attempt.waiterCount), waiters: attempt.waiters.map(wire))
   }
 
   func wire(_ call: Event.AccessRecord) -> DelayedCall {
     DelayedCall(
       number: call.access, path: call.path, kind: call.kind.rawValue, gate: call.gate,
-      waiter: wire(call.caller, waitsFor: call.operation.rawValue, blockedNanoseconds: timer.now - call.time))
+      waiter: wire(call.caller, waitsFor: call.operation.rawValue, blockedNanoseconds: (timer.now - call.time).rawValue)
+    )
   }
 
   func wire(_ waiter: AttemptSnapshot.WaitingCaller) -> InFlightWaiter {
-    wire(waiter.caller, waitsFor: waiter.trigger.rawValue, blockedNanoseconds: waiter.blockedNanoseconds)
+    wire(waiter.caller, waitsFor: waiter.trigger.rawValue, blockedNanoseconds: waiter.blocked.rawValue)
   }
 
   private func wire(_ caller: Caller, waitsFor operation: String, blockedNanoseconds: Int64) -> InFlightWaiter {

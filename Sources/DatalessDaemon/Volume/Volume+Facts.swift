@@ -28,8 +28,8 @@ extension Volume {
     options["materialize"] = .flag(simulation.materialize)
     if let rate = simulation.bandwidth { options["bandwidth_bytes_per_second"] = .number(rate) }
     if let rate = simulation.transferBandwidth { options["transfer_bandwidth_bytes_per_second"] = .number(rate) }
-    if let limit = simulation.giveUpAfter { options["give_up_after_ns"] = .number(limit) }
-    if let interval = simulation.poll { options["poll_ns"] = .number(interval) }
+    if let limit = simulation.giveUpAfter { options["give_up_after_ns"] = .number(limit.rawValue) }
+    if let interval = simulation.poll { options["poll_ns"] = .number(interval.rawValue) }
     if let limit = simulation.concurrency { options["concurrency"] = .number(Int64(limit)) }
     if !configuration.without.isEmpty {
       options["without"] = .text(configuration.without.map(\.rawValue).joined(separator: ","))
@@ -50,7 +50,7 @@ extension Volume {
   /// A fixed delay by its length, any other by the name of its distribution: the scenario has it all.
   private static func describe(_ model: LatencyModel, as name: String, in options: inout [String: Fact]) {
     if let delay = model.fixedDelay {
-      options[name + "_ns"] = .number(delay)
+      options[name + "_ns"] = .number(delay.rawValue)
     } else {
       options[name] = .text(model.distribution.name)
     }

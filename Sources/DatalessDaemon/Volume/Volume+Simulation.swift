@@ -23,7 +23,7 @@ extension Volume {
   private func held(_ attempt: AttemptSnapshot, hungTaskTimeoutSeconds limit: Int64?) -> HeldAttempt {
     HeldAttempt(
       attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue,
-      heldNanoseconds: attempt.stageNanoseconds, waiterCount: Int64(attempt.waiterCount),
+      heldNanoseconds: attempt.stageAge.rawValue, waiterCount: Int64(attempt.waiterCount),
       waiters: attempt.waiters.map(wire), blocks: KernelLocks.sentences(attempt),
       warning: KernelLocks.warning(attempt, hungTaskTimeoutSeconds: limit))
   }

@@ -203,7 +203,7 @@ final class Volume: VolumeRunning {
 
   /// Gives back what was opened before a failed start.
   private func abandon() {
-    _ = log.close(timeoutNanoseconds: 100_000_000)
+    _ = log.close(timeout: .milliseconds(100))
     try? cacheDirectory.removeAll()
   }
 
@@ -231,7 +231,7 @@ final class Volume: VolumeRunning {
     // No RELEASE comes any more for what is open.
     engine.recordOpenHandles(isFinal: true)
     log.recordUnmounted(reason: reason, counters: counters())
-    _ = log.close(timeoutNanoseconds: 1_000_000_000)
+    _ = log.close(timeout: .seconds(1))
     if let serving = serving.withLock({ $0.take() }) {
       boundedAsync(milliseconds: 200) { await serving.server.stop() }
       serving.directory.remove()
@@ -274,7 +274,7 @@ final class Volume: VolumeRunning {
   }
 
   private func wait(_ done: Monitor<Bool>, _ milliseconds: Int64) {
-    let deadline = MonotonicTime.current + milliseconds * 1_000_000
+    let deadline = MonotonicTime.current + .milliseconds(milliseconds)
     _ = done.wait { $0 || MonotonicTime.current >= deadline ? .done($0) : .wait(until: deadline) }
   }
 

@@ -76,7 +76,7 @@ extension VolumeBackend {
     case .trigger: "the trigger is \(facts.trigger.rawValue)"
     case .attempt: "it is attempt \(facts.attempt) of the item"
     case .nth: "it counts the attempts that meet its conditions, and this is not its turn"
-    case .during: "the scenario was loaded \(DurationText.format(.nanoseconds(facts.sinceLoaded))) ago"
+    case .during: "the scenario was loaded \(DurationText.format(facts.sinceLoaded.duration)) ago"
     case .process: hasProcess ? "the process does not match" : "it asks for a process, and none is named (--pid)"
     case .ancestor: hasProcess ? "no ancestor matches" : "it asks for an ancestor, and no process is named (--pid)"
     case .probability: "chance says no for this attempt"

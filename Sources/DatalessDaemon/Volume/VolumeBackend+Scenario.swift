@@ -23,12 +23,12 @@ extension VolumeBackend {
     return GateAnswer(gate: name, released: Int64(released))
   }
 
-  func waitForGate(_ name: String, callers: Int, timeoutNanoseconds: Int64) async throws -> GateWaitAnswer {
+  func waitForGate(_ name: String, callers: Int, timeout: Nanoseconds) async throws -> GateWaitAnswer {
     // Whichever comes first: the engine's answer, or the end of the client.
     let pause = OneShotWait()
     let answer = Mutex<Int??>(nil)
     let engine = engine
-    let deadline = volume.timer.now + timeoutNanoseconds
+    let deadline = volume.timer.now + timeout
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         pause.begin(continuation)

@@ -64,7 +64,7 @@ final class VolumeBackend: ControlBackend {
       group.addTask { try await body() }
       group.addTask { [volume] in
         while !Task.isCancelled {
-          await volume.pause(nanoseconds: 500_000_000)
+          await volume.pause(.milliseconds(500))
           if !Task.isCancelled { try await progress(state()) }
         }
         return nil

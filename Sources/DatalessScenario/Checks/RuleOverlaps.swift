@@ -128,7 +128,7 @@ struct MatchKey: Hashable {
   private var ancestor: Process?
   private var attempts: ClosedRange<Int>?
   private var every: Int?
-  private var window: Range<Int64>?
+  private var window: Range<Nanoseconds>?
 
   /// - Parameter kept: Which of the conditions count; the others are left out.
   init(_ match: RuleMatch, keeping kept: UInt16 = .max) {

@@ -30,7 +30,7 @@ extension ScenarioDocument {
     _ facts: TriggerFacts, lineage: [ProcessFacts] = [], isResident: Bool = false
   ) -> [ScenarioExplanation] {
     var decision = simulation.rules.decide(facts, lineage: { lineage })
-    simulation.rules.settle(&decision)
+    simulation.rules.decideCounting(&decision)
     let isFile = facts.kind == .file
     var parts = [
       explanation("latency", decision.latency?.place, setting: isFile ? "latency" : "directory_latency")

@@ -132,16 +132,17 @@ enum ScenarioFieldTables {
     }
   ) { _, _ in }
 
-  private static let positiveDuration = ScenarioValue<Int64>(schema: BasicValues.duration.schema) { node, decoder in
+  private static let positiveDuration = ScenarioValue<Nanoseconds>(schema: BasicValues.duration.schema) {
+    node, decoder in
     guard let value = BasicValues.duration.read(node, &decoder) else { return nil }
     if value > 0 { return value }
     decoder.fail(node, "after 0 every attempt would fail. Write 'offline: on' for that, or 'none' for no limit.")
     return nil
   }
 
-  private static let pollInterval = ScenarioValue<Int64>(schema: BasicValues.duration.schema) { node, decoder in
+  private static let pollInterval = ScenarioValue<Nanoseconds>(schema: BasicValues.duration.schema) { node, decoder in
     guard let value = BasicValues.duration.read(node, &decoder) else { return nil }
-    if value >= 100_000_000 { return value }
+    if value >= .milliseconds(100) { return value }
     decoder.fail(node, "a poll would follow the other without a break. Write at least 100ms, or 'none' for no poll.")
     return nil
   }

@@ -7,7 +7,7 @@ enum BasicValues {
   static let sizeUnit = "(B|b|[kmgt](ib)?|[KMGT](i|iB)?|[kKMGT]B)?"
   static let durationUnit = "(ns|us|ms|s|m|min|h)"
   /// A century: far from where sums with a clock overflow.
-  static let longestDuration: Int64 = 100 * 365 * 24 * 3600 * 1_000_000_000
+  static let longestDuration = Nanoseconds.seconds(100 * 365 * 24 * 3600)
 
   static func pattern(_ pattern: String) -> ScenarioNode {
     .object(["type": .text("string"), "pattern": .text("^(\(pattern))$")])
@@ -19,8 +19,8 @@ enum BasicValues {
 
   // MARK: - Durations, sizes, rates
 
-  /// Nanoseconds, 0 or more.
-  static let duration = ScenarioValue<Int64>(
+  /// 0 or more.
+  static let duration = ScenarioValue<Nanoseconds>(
     schema: anyOf([
       pattern(#"\#(number) *\#(durationUnit)|0+(\.0{1,9})?|\.0{1,9}"#), .object(["const": .plain("0")]),
     ])
@@ -29,15 +29,17 @@ enum BasicValues {
     return nanoseconds(text, node: node, decoder: &decoder)
   }
 
-  static func nanoseconds(_ text: String, node: ScenarioNode, decoder: inout ScenarioDecoder) -> Int64? {
+  static func nanoseconds(
+    _ text: String, node: ScenarioNode, decoder: inout ScenarioDecoder
+  ) -> Nanoseconds? {
     let quoted = Suggestion.quotable(text)
     guard let duration = decoder.parse(node, quoted, with: DurationText.parse) else { return nil }
     let (seconds, attoseconds) = duration.components
-    guard seconds <= longestDuration / 1_000_000_000 else {
+    guard .seconds(seconds) <= longestDuration else {
       decoder.fail(node, "'\(quoted)' is more than a century. For an attempt that never ends use 'fault: never'.")
       return nil
     }
-    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    return .seconds(seconds) + Nanoseconds(attoseconds / 1_000_000_000)
   }
 
   /// Bytes, 0 or more.

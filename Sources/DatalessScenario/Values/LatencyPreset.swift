@@ -10,7 +10,7 @@ public struct LatencyPreset: Sendable {
   public let source: String
 
   private init(
-    _ name: String, _ distribution: LatencyModel.Distribution, floor: Int64? = nil, perMebibyte: Int64 = 0,
+    _ name: String, _ distribution: LatencyModel.Distribution, floor: Nanoseconds? = nil, perMebibyte: Nanoseconds = 0,
     summary: String, source: String
   ) {
     var model = LatencyModel(distribution)
@@ -22,7 +22,7 @@ public struct LatencyPreset: Sendable {
     self.source = source
   }
 
-  private static let ms: Int64 = 1_000_000
+  private static let ms = Nanoseconds.milliseconds(1)
 
   public static let all: [LatencyPreset] = [
     LatencyPreset(

@@ -8,9 +8,9 @@ enum LatencyValues {
     /// The fields that named a distribution, in the order of the file.
     var chosen: [String] = []
     var model = LatencyModel.none
-    var perMebibyte: Int64?
-    var floor: Int64?
-    var ceiling: Int64?
+    var perMebibyte: Nanoseconds?
+    var floor: Nanoseconds?
+    var ceiling: Nanoseconds?
   }
 
   static let latency = ScenarioValue<LatencyModel>(
@@ -145,14 +145,14 @@ enum LatencyValues {
   }
 
   private struct Pair: Sendable {
-    var first: Int64?
-    var second: Int64?
+    var first: Nanoseconds?
+    var second: Nanoseconds?
   }
 
   /// A mapping of two durations, both of which must be there.
   private static func pair(
     _ what: String, first: (name: String, summary: String), second: (name: String, summary: String)
-  ) -> ScenarioValue<(Int64, Int64)> {
+  ) -> ScenarioValue<(Nanoseconds, Nanoseconds)> {
     let fields = ScenarioFields<Pair>(
       what: what,
       fields: [

@@ -22,7 +22,7 @@ enum PercentileValues {
         return nil
       }
       guard let delay = BasicValues.duration.read(entry.value, &decoder) else { return nil }
-      table.append(LatencyModel.Percentile(percent: percent, nanoseconds: delay))
+      table.append(LatencyModel.Percentile(percent: percent, delay: delay))
     }
     table.sort { $0.percent < $1.percent }
     for (lower, upper) in zip(table, table.dropFirst()) {
@@ -30,7 +30,7 @@ enum PercentileValues {
         decoder.fail(node, "percentile \(lower.percent) is given twice. Remove one of them.")
         return nil
       }
-      if lower.nanoseconds > upper.nanoseconds {
+      if lower.delay > upper.delay {
         decoder.fail(
           node,
           "the delay at percentile \(upper.percent) is below the one at \(lower.percent). Delays must not fall "

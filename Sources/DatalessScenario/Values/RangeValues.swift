@@ -111,8 +111,8 @@ enum RangeValues {
 
   // MARK: - Times
 
-  /// Nanoseconds since the scenario was loaded.
-  static let window = ScenarioValue<Range<Int64>>(schema: windowSchema) { node, decoder in
+  /// Since the scenario was loaded.
+  static let window = ScenarioValue<Range<Nanoseconds>>(schema: windowSchema) { node, decoder in
     let expected = "a range of durations since the start, such as \"0s..10s\" or \"1m..\""
     guard let text = decoder.text(node, expected: expected) else { return nil }
     guard let (low, high) = bounds(text), !low.isEmpty || !high.isEmpty else {

@@ -12,7 +12,7 @@ enum ReplayValues {
       ]),
     ])
   ) { node, decoder in
-    let delays: [Int64]?
+    let delays: [Nanoseconds]?
     if case .sequence(let nodes) = node.value {
       delays = listed(nodes, in: node, decoder: &decoder)
     } else {
@@ -32,16 +32,16 @@ enum ReplayValues {
 
   private static func listed(
     _ nodes: [ScenarioNode], in node: ScenarioNode, decoder: inout ScenarioDecoder
-  ) -> [Int64]? {
+  ) -> [Nanoseconds]? {
     if nodes.isEmpty { decoder.fail(node, "an empty list. Give at least one duration, or the path of a log.") }
-    var delays: [Int64] = []
+    var delays: [Nanoseconds] = []
     for node in nodes {
       if let delay = BasicValues.duration.read(node, &decoder) { delays.append(delay) }
     }
     return nodes.isEmpty || delays.count < nodes.count ? nil : delays
   }
 
-  private static func recorded(_ node: ScenarioNode, _ decoder: inout ScenarioDecoder) -> [Int64]? {
+  private static func recorded(_ node: ScenarioNode, _ decoder: inout ScenarioDecoder) -> [Nanoseconds]? {
     guard let path = decoder.text(node, expected: "the path of a log, or a list of durations") else { return nil }
     let shown = Suggestion.quotable(path)
     let log: [UInt8]
@@ -67,7 +67,7 @@ enum ReplayValues {
       return nil
     }
     let place = ScenarioDecoder.Place(line: node.line, column: node.column)
-    decoder.replacements[place] = .list(delays.map { .text("\($0)ns") })
+    decoder.replacements[place] = .list(delays.map { .text("\($0.rawValue)ns") })
     return delays
   }
 
@@ -75,8 +75,8 @@ enum ReplayValues {
   /// of the `access.finished` records of an operation that were answered.
   ///
   /// By their bytes: in JSON the quotes of a key can stand in no text, as they would be escaped there.
-  static func delays(in log: [UInt8], of replayed: ScenarioDecoder.Replayed) -> [Int64] {
-    var delays: [Int64] = []
+  static func delays(in log: [UInt8], of replayed: ScenarioDecoder.Replayed) -> [Nanoseconds] {
+    var delays: [Nanoseconds] = []
     log.withUnsafeBufferPointer { bytes in
       for line in bytes.split(separator: UInt8(ascii: "\n")) {
         guard let delay = delay(in: line, of: replayed), (0...BasicValues.longestDuration).contains(delay) else {
@@ -90,18 +90,18 @@ enum ReplayValues {
 
   private static func delay(
     in line: Slice<UnsafeBufferPointer<UInt8>>, of replayed: ScenarioDecoder.Replayed
-  ) -> Int64? {
+  ) -> Nanoseconds? {
     switch replayed {
     case .materializations(let kind):
       guard value("type", line) == EventType.materializationFinished.rawValue, value("kind", line) == kind.rawValue,
         value("outcome", line) != "cancelled"
       else { return nil }
-      return value("delay_ns", line).flatMap { Int64($0) }
+      return value("delay_ns", line).flatMap { Int64($0) }.map { Nanoseconds($0) }
     case .accesses(let operation):
       guard value("type", line) == EventType.accessFinished.rawValue,
         value("operation", line) == operation.rawValue, value("outcome", line) == "ok"
       else { return nil }
-      return value("blocked_ns", line).flatMap { Int64($0) }
+      return value("blocked_ns", line).flatMap { Int64($0) }.map { Nanoseconds($0) }
     }
   }
 

@@ -49,7 +49,7 @@ struct FoundContent {
       switch ContentName(bytes) {
       case .file(let number):
         nextNumber = max(nextNumber, number + 1)
-        takeFile(number, in: directory, home)
+        adoptFile(number, in: directory, home)
       case .part(let number):
         nextNumber = max(nextNumber, number + 1)
         if unlinkat(directory, ContentFiles.partName(number), 0) == 0 {
@@ -65,7 +65,7 @@ struct FoundContent {
     if let last = slabNumbers.union(tables).max() { slabs = Array(repeating: nil, count: Int(last) + 1) }
     for number in slabNumbers.union(tables).sorted() {
       let isTaken =
-        slabNumbers.contains(number) && tables.contains(number) ? try takeSlab(number, in: directory, home) : false
+        slabNumbers.contains(number) && tables.contains(number) ? try adoptSlab(number, in: directory, home) : false
       if !isTaken { refuse("slab-\(number)") }
     }
   }
@@ -79,7 +79,7 @@ struct FoundContent {
       && !status.isOnOtherMount(than: home)
   }
 
-  private mutating func takeFile(_ number: UInt64, in directory: CInt, _ home: FileStatus) {
+  private mutating func adoptFile(_ number: UInt64, in directory: CInt, _ home: FileStatus) {
     let name = ContentFiles.name(number)
     guard let status = try? FileStatus(of: name, in: directory), Self.isOurs(status, home) else { return refuse(name) }
     let record = FileRecords.Record(size: status.size, pages: (status.blocks + 7) / 8)
@@ -89,7 +89,7 @@ struct FoundContent {
   }
 
   /// - Returns: False for what is not a slab with its table.
-  private mutating func takeSlab(_ number: UInt16, in directory: CInt, _ home: FileStatus) throws(Errno) -> Bool {
+  private mutating func adoptSlab(_ number: UInt16, in directory: CInt, _ home: FileStatus) throws(Errno) -> Bool {
     let name = "slab-\(number)"
     guard let slab = try Self.open(name, in: directory, home),
       let table = try Self.open(name + ".table", in: directory, home)

@@ -35,13 +35,13 @@ struct FoundSlots {
         }
         inner += 1
       }
-      if slots == 1, end <= capacity { take(page, entry(page)) } else { refused += slots }
+      if slots == 1, end <= capacity { adopt(page, entry(page)) } else { refused += slots }
       page = end
       allocator.skip(to: end)
     }
   }
 
-  private mutating func take(_ page: UInt32, _ entry: SlotTable.Entry) {
+  private mutating func adopt(_ page: UInt32, _ entry: SlotTable.Entry) {
     table[page] = entry
     if entry.isLive {
       live += 1

@@ -3,7 +3,7 @@ import Testing
 
 /// Calls that a scenario may delay, as tests make them.
 enum AccessCalls {
-  static let ms: Int64 = 1_000_000
+  static let ms = Nanoseconds.milliseconds(1)
 
   static func configuration(
     _ delays: [AccessOperation: Int64], rules: [Rule] = []

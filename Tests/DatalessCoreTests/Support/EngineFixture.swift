@@ -222,7 +222,7 @@ extension EngineConfiguration {
     get { simulation.profile.residentChanges == .keep }
     set { simulation.profile.residentChanges = newValue ? .keep : .stale }
   }
-  var latencyNanoseconds: Int64 {
+  var fixedLatency: Nanoseconds {
     get { 0 }
     set { simulation.latency = LatencyModel(.fixed(newValue)) }
   }

@@ -29,7 +29,7 @@ final class ManualTimer: TimerLane {
 
   /// Lets time pass, running what becomes due at its own deadline, in order.
   func advance(milliseconds: Int64, _ afterEach: () -> Void = {}) {
-    let target = now + milliseconds * 1_000_000
+    let target = now + .milliseconds(milliseconds)
     while true {
       let due: (@Sendable () -> Void)? = state.withLock { state in
         let index = state.actions.indices.filter { state.actions[$0].deadline <= target }.min {

@@ -62,7 +62,7 @@ import Testing
     }
     #expect(await log.flush() == LogFlush(lost: dropped))
     #expect(log.mark(label: "after", counters: VolumeCounters()) == UInt64(total + 1))
-    #expect(log.close(timeoutNanoseconds: 30_000_000_000))
+    #expect(log.close(timeout: .seconds(30)))
     let lines = try LogFixture.parse(try #require(text.wait()?.first))
     var last: Int64 = 0
     var lost: Int64 = 0
@@ -86,7 +86,7 @@ import Testing
     fixture.log.recordUnmounted(reason: "test", counters: VolumeCounters())
     fixture.log.record(.evictionFinished(SampleRecords.eviction(nil)))
     #expect(fixture.log.mark(label: "late", counters: VolumeCounters()) == nil)
-    #expect(fixture.log.close(timeoutNanoseconds: 10_000_000_000))
+    #expect(fixture.log.close(timeout: .seconds(10)))
     #expect(try fixture.lines().last?["type"]?.string == "volume.unmounted")
     #expect(fixture.log.status.dropped == 2)
   }
@@ -98,7 +98,7 @@ import Testing
     let stream = fixture.log.subscribe()
     let gone = fixture.log.subscribe(limit: 1)
     for _ in 0..<100 { fixture.log.record(.handleClosed(SampleRecords.closed)) }
-    #expect(fixture.log.close(timeoutNanoseconds: 30_000_000_000))
+    #expect(fixture.log.close(timeout: .seconds(30)))
     var followed: [[UInt8]] = []
     for await line in stream { followed.append(line) }
     let written = fixture.bytes.split(separator: UInt8(ascii: "\n")).map { Array($0) }

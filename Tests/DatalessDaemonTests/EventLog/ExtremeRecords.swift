@@ -60,7 +60,7 @@ enum ExtremeRecords {
     let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "process")
     let held = Event.Hold(attempt: 1, path: odd, gate: "g", rule: "r", time: SampleRecords.time(1))
     let released = Event.Release(
-      attempt: 1, path: odd, gate: "g", by: "command", errno: .timedOut, heldNanoseconds: 1, time: SampleRecords.time(1)
+      attempt: 1, path: odd, gate: "g", by: "command", errno: .timedOut, held: 1, time: SampleRecords.time(1)
     )
     return [
       .event(.materializationStarted(started)), .event(.materializationFinished(finished)),
@@ -102,12 +102,12 @@ enum ExtremeRecords {
     func wait(_ outcome: Outcome?) -> Event.WaitRecord {
       Event.WaitRecord(
         attempt: 1, caller: unknown, trigger: .readdir, offset: nil, length: nil,
-        blockedNanoseconds: outcome == nil ? nil : 1, outcome: outcome, time: SampleRecords.time(1))
+        blocked: outcome == nil ? nil : 1, outcome: outcome, time: SampleRecords.time(1))
     }
     let finished = Event.MaterializationFinished(
       attempt: 1, path: [], kind: .file, bytes: 0, entries: nil, outcome: .ok, message: nil, rule: nil,
-      requestedDelayNanoseconds: 0, delayNanoseconds: 0, heldNanoseconds: 0, queuedNanoseconds: 0, storeNanoseconds: 0,
-      durationNanoseconds: 0, waiterCount: 1, waiters: [wait(.ok)], time: SampleRecords.time(1))
+      requestedDelay: 0, delay: 0, held: 0, queued: 0, storeTime: 0,
+      duration: 0, waiterCount: 1, waiters: [wait(.ok)], time: SampleRecords.time(1))
     let reads = Event.HandleReads(reads: 0, bytesRead: 0, coveredBytes: 0, highWaterMark: 0)
     let closed = Event.HandleClosed(
       path: [], inode: 1, handle: 1, process: .unknown, size: 0, reads: reads,
@@ -119,12 +119,12 @@ enum ExtremeRecords {
       path: [], change: .gone, kind: .directory, old: nil, new: nil, by: .poll, time: SampleRecords.time(1))
     func access(_ outcome: Outcome?) -> Event.AccessRecord {
       Event.AccessRecord(
-        access: 1, operation: .lookup, path: [], kind: .directory, caller: unknown, requestedDelayNanoseconds: 1,
-        blockedNanoseconds: outcome == nil ? nil : 1, outcome: outcome, time: SampleRecords.time(1))
+        access: 1, operation: .lookup, path: [], kind: .directory, caller: unknown, requestedDelay: 1,
+        blocked: outcome == nil ? nil : 1, outcome: outcome, time: SampleRecords.time(1))
     }
     let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "volume")
     let released = Event.Release(
-      attempt: 1, path: [], gate: "g", by: "api", errno: nil, heldNanoseconds: 1, time: SampleRecords.time(1))
+      attempt: 1, path: [], gate: "g", by: "api", errno: nil, held: 1, time: SampleRecords.time(1))
     let replaced = ConfigurationChange(what: .scenario, before: .null, after: .null, by: .api)
     return [
       .event(.materializationStarted(started)), .event(.waitStarted(wait(nil))), .event(.waitFinished(wait(.ok))),

@@ -35,7 +35,7 @@ import Testing
 
   @Test func timesAreUTCWithNineDigits() {
     func text(_ nanoseconds: Int64) -> String {
-      var clock = SessionClock(wallOffsetNanoseconds: 0)
+      var clock = SessionClock(wallOffset: 0)
       return String(decoding: clock.text(.init(nanoseconds: nanoseconds)), as: UTF8.self)
     }
     #expect(text(0) == "1970-01-01T00:00:00.000000000Z")

@@ -18,7 +18,7 @@ final class LogFixture {
   }
 
   deinit {
-    _ = log.close(timeoutNanoseconds: 10_000_000_000)
+    _ = log.close(timeout: .seconds(10))
     Self.removeDirectory(directory)
   }
 

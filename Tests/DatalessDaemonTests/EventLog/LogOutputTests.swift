@@ -100,7 +100,7 @@ import Testing
     let fixture = try LogFixture(in: disk.path)
     try disk.fill()
     for _ in 0..<200 { fixture.log.record(Self.record) }
-    #expect(!fixture.log.close(timeoutNanoseconds: 30_000_000_000))
+    #expect(!fixture.log.close(timeout: .seconds(30)))
     #expect(try fixture.lines().count < 200)
   }
 }

@@ -14,7 +14,7 @@ import SystemPackage
 enum SampleRecords {
   static let session = "5f0c1d2e3a4b"
   // 2026-01-02T03:04:05Z when the monotonic clock shows zero.
-  static let clock = SessionClock(wallOffsetNanoseconds: 1_767_323_045_000_000_000)
+  static let clock = SessionClock(wallOffset: 1_767_323_045_000_000_000)
 
   static func time(_ milliseconds: Int64) -> MonotonicTime {
     MonotonicTime(nanoseconds: milliseconds * 1_000_000 + 417)
@@ -91,23 +91,23 @@ enum SampleRecords {
     itemAttempt: 1, inFlight: 1, priorOpens: 1, priorStats: 2, priorXattrCalls: 0,
     time: time(21))
 
-  static func wait(blocked: Int64?, outcome: Outcome?) -> Event.WaitRecord {
+  static func wait(blocked: Nanoseconds?, outcome: Outcome?) -> Event.WaitRecord {
     Event.WaitRecord(
-      attempt: 15, caller: caller, trigger: .read, offset: 0, length: 65_536, blockedNanoseconds: blocked,
+      attempt: 15, caller: caller, trigger: .read, offset: 0, length: 65_536, blocked: blocked,
       outcome: outcome, time: time(outcome == nil ? 21 : 222))
   }
 
   static let finished = Event.MaterializationFinished(
     attempt: 15, path: Array("photos/2024/a.jpg".utf8), kind: .file, bytes: 0, entries: 0, outcome: .failed(.timedOut),
-    message: "the store did not answer", rule: "slow-photos", requestedDelayNanoseconds: 200_000_000,
-    delayNanoseconds: 200_061_000, heldNanoseconds: 0, queuedNanoseconds: 0, storeNanoseconds: 412_000,
-    durationNanoseconds: 200_731_000, waiterCount: 1,
+    message: "the store did not answer", rule: "slow-photos", requestedDelay: 200_000_000,
+    delay: 200_061_000, held: 0, queued: 0, storeTime: 412_000,
+    duration: 200_731_000, waiterCount: 1,
     waiters: [wait(blocked: 200_745_000, outcome: .failed(.timedOut))], time: time(222))
 
-  static func access(blocked: Int64?, outcome: Outcome?) -> Event.AccessRecord {
+  static func access(blocked: Nanoseconds?, outcome: Outcome?) -> Event.AccessRecord {
     Event.AccessRecord(
       access: 41, operation: .read, path: Array("photos/2024/a.jpg".utf8), kind: .file, caller: caller,
-      range: 0..<48_000, requestedDelayNanoseconds: 5_000_000, rule: "nfs", blockedNanoseconds: blocked,
+      range: 0..<48_000, requestedDelay: 5_000_000, rule: "nfs", blocked: blocked,
       outcome: outcome, time: time(outcome == nil ? 260 : 265))
   }
 
@@ -141,7 +141,7 @@ enum SampleRecords {
   static let refused: Event.Refusal = {
     var refused = trigger
     refused.attempt = 0
-    refused.requestedDelayNanoseconds = 200_000_000
+    refused.requestedDelay = 200_000_000
     return Event.Refusal(trigger: refused, errno: .deadlock, policy: "process")
   }()
 
@@ -193,7 +193,7 @@ enum SampleRecords {
         .materializationReleased(
           Event.Release(
             attempt: 15, path: Array("photos/2024/a.jpg".utf8), gate: "photos", by: "command", errno: .timedOut,
-            heldNanoseconds: 201_000_000, time: time(222)))), time(222)
+            held: 201_000_000, time: time(222)))), time(222)
     ),
     (.configurationChanged(changed), time(410)),
     (.event(.sourceChanged(renamed)), renamed.time), (.event(.refreshFinished(refreshed)), refreshed.time),
@@ -222,7 +222,7 @@ enum SampleRecords {
     counts.unchanged = 99
     counts.directories = 2
     return Event.RefreshFinished(
-      by: .command, counts: counts, failures: 0, outcome: .ok, durationNanoseconds: 1_412_000, time: time(421))
+      by: .command, counts: counts, failures: 0, outcome: .ok, duration: 1_412_000, time: time(421))
   }()
 
   private static let changed = ConfigurationChange(

@@ -33,9 +33,9 @@ final class ManualTimerLane: TimerLane {
   }
 
   /// Moves the time, and runs on this thread what has become due.
-  func advance(nanoseconds: Int64) {
+  func advance(_ span: Nanoseconds) {
     let due = monitor.withLock { state in
-      state.now = state.now + nanoseconds
+      state.now = state.now + span
       let due = state.scheduled.filter { $0.deadline <= state.now }
       state.scheduled.removeAll { $0.deadline <= state.now }
       return due

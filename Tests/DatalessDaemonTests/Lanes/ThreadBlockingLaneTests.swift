@@ -4,7 +4,7 @@ import Testing
 @testable import DatalessDaemon
 
 @Suite struct ThreadBlockingLaneTests {
-  private static let second: Int64 = 1_000_000_000
+  private static let second = Nanoseconds.seconds(1)
 
   /// Work that hangs until it is let go.
   private struct Stuck {
@@ -52,9 +52,9 @@ import Testing
     let done = TestSignal<Void>()
     lane.submit { done.send() }
     #expect(timer.scheduledCount == 1)
-    timer.advance(nanoseconds: Self.second - 1)
+    timer.advance(Self.second - 1)
     #expect(lane.threadCount == 4)
-    timer.advance(nanoseconds: 1)
+    timer.advance(1)
     #expect(done.wait() != nil)
     #expect(lane.threadCount == 5)
     // The fifth thread stays, since no other is idle: what comes next need not wait.
@@ -69,11 +69,11 @@ import Testing
     let stuck = Stuck()
     stuck.submit(to: lane, count: 20)
     #expect(stuck.started.wait(count: 2) != nil)
-    timer.advance(nanoseconds: Self.second)
+    timer.advance(Self.second)
     #expect(stuck.started.wait(count: 4) != nil)
-    timer.advance(nanoseconds: Self.second)
+    timer.advance(Self.second)
     #expect(stuck.started.wait(count: 5) != nil)
-    timer.advance(nanoseconds: 100 * Self.second)
+    timer.advance(100 * Self.second)
     #expect(lane.threadCount == 5)
     // At its limit it does not look at the queue again.
     #expect(timer.scheduledCount == 0)
@@ -88,7 +88,7 @@ import Testing
     let stuck = Stuck()
     stuck.submit(to: lane, count: 4)
     #expect(stuck.started.wait(count: 2) != nil)
-    timer.advance(nanoseconds: Self.second)
+    timer.advance(Self.second)
     #expect(stuck.started.wait(count: 4) != nil)
     #expect(lane.threadCount == 4)
     stuck.release.send()

@@ -11,7 +11,7 @@ import Testing
     var random = TestRandom(seed: 7)
     let start = lane.now
     let fired = TestSignal<(deadline: MonotonicTime, time: MonotonicTime)>()
-    let deadlines = (0..<5000).map { _ in start + Int64.random(in: 50_000_000...60_000_000, using: &random) }
+    let deadlines = (0..<5000).map { _ in start + Nanoseconds(.random(in: 50_000_000...60_000_000, using: &random)) }
     for deadline in deadlines {
       lane.schedule(at: deadline) { fired.send((deadline, .current)) }
     }

@@ -1,3 +1,4 @@
+import DatalessCore
 import Glibc
 import Testing
 
@@ -75,7 +76,7 @@ struct FuseAvailabilityTests {
 
   @Test func aRequestTimeoutBelowTheLatencyIsWarnedOf() {
     func warnings(_ seconds: Int64) -> [String] {
-      RequestTimeout.warnings(latencyNanoseconds: seconds * 1_000_000_000, directory: scratch.path)
+      RequestTimeout.warnings(longestWait: .seconds(seconds), directory: scratch.path)
     }
     #expect(warnings(1000) == [])
     scratch.file("default_request_timeout", "0\n")

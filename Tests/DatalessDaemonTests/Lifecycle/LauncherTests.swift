@@ -1,3 +1,4 @@
+import DatalessCore
 import DatalessControl
 import Glibc
 import Testing
@@ -115,7 +116,7 @@ struct LauncherTests {
       arguments: ["sh", "-c", "cat \(scratch.path)/line >&4; sleep 60"].map { Array($0.utf8) }, timeLimitSeconds: 1)
     let request = PreflightRequest(
       source: .synthetic("synthetic:files=1"), mountpoint: scratch.bytes("mount"), log: [], logIsDefault: true,
-      cacheDirectory: [], runtimeDirectory: "", allowOther: false, latencyNanoseconds: 0)
+      cacheDirectory: [], runtimeDirectory: "", allowOther: false, longestWait: 0)
     do {
       _ = try child.inspect(request)
       Issue.record("it answered")

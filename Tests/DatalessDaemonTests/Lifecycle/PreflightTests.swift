@@ -1,4 +1,5 @@
 @testable import DatalessControl
+import DatalessCore
 import Glibc
 import Testing
 
@@ -31,7 +32,7 @@ struct PreflightTests {
     PreflightRequest(
       source: .directory(scratch.bytes(source)), mountpoint: scratch.bytes(mountpoint), log: scratch.bytes(log),
       logIsDefault: logIsDefault, cacheDirectory: scratch.bytes(cache), runtimeDirectory: runtime, allowOther: false,
-      latencyNanoseconds: 0)
+      longestWait: 0)
   }
 
   private func answer(

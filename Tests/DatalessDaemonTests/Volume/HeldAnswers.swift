@@ -137,7 +137,7 @@ final class ServedVolume {
     session.beginExit()
     _ = session.joinLoop(timeout: .seconds(10))
     session.closeDevice()
-    _ = volume.log.close(timeoutNanoseconds: 1_000_000_000)
+    _ = volume.log.close(timeout: .seconds(1))
   }
 
   /// As a command materializes it.

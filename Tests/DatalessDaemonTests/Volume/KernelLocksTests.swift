@@ -11,10 +11,10 @@ import Testing
     let caller = Caller(
       process: .unknown, threadID: 7, pid: 7, isMainThread: true, uid: 0, gid: 0)
     return AttemptSnapshot(
-      attempt: 1, path: [], kind: kind, size: 0, stage: "held", ageNanoseconds: seconds * 1_000_000_000,
-      stageNanoseconds: seconds * 1_000_000_000, waiterCount: waits.count,
+      attempt: 1, path: [], kind: kind, size: 0, stage: "held", age: .seconds(seconds),
+      stageAge: .seconds(seconds), waiterCount: waits.count,
       waiters: waits.map { trigger, io in
-        AttemptSnapshot.WaitingCaller(caller: caller, trigger: trigger, io: io, blockedNanoseconds: 0)
+        AttemptSnapshot.WaitingCaller(caller: caller, trigger: trigger, io: io, blocked: 0)
       })
   }
 

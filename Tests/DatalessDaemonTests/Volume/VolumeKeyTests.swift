@@ -11,7 +11,7 @@ import Testing
       configuration: VolumeConfiguration(
         source: .synthetic("synthetic:files=1"), mountpoint: scratch.bytes("none"), log: scratch.bytes("log"),
         cacheDirectory: scratch.bytes("cache"), runtimeDirectory: "\(scratch.path)/runtime", session: "0123456789ab"))
-    defer { _ = volume.log.close(timeoutNanoseconds: 1_000_000_000) }
+    defer { _ = volume.log.close(timeout: .seconds(1)) }
     return volume.engine.configuration.nameKey
   }
 

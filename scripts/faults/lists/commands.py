@@ -23,7 +23,7 @@ scenario.add(
     tests=["EditTests"])
 scenario.add(
     "falling-delays", "Values/PercentileValues.swift", "delays that fall as percentiles rise are taken",
-    "if lower.nanoseconds > upper.nanoseconds {", "if lower.nanoseconds > upper.nanoseconds, !FAULT {",
+    "if lower.delay > upper.delay {", "if lower.delay > upper.delay, !FAULT {",
     tests=["RefusalTests"])
 scenario.add(
     "cancelled-replayed", "Values/ReplayValues.swift", "delays of cancelled attempts are replayed",

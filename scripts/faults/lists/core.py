@@ -331,8 +331,8 @@ simulation.add(
     tests=["LatencyModelTests"])
 simulation.add(
     "replay-skips-first", "LatencyModel.swift", "a replay begins with its second delay",
-    "Double(delays[Int(ordinal % UInt64(delays.count))])",
-    "Double(delays[Int((ordinal + (FAULT ? 1 : 0)) % UInt64(delays.count))])", tests=["LatencyModelTests|ReplayTests"])
+    "Double(delays[Int(ordinal % UInt64(delays.count))].rawValue)",
+    "Double(delays[Int((ordinal + (FAULT ? 1 : 0)) % UInt64(delays.count))].rawValue)", tests=["LatencyModelTests|ReplayTests"])
 simulation.add(
     "double-star-needs-more", "PathPattern.swift", "`a/**` does not mean `a` itself",
     "while next < pattern.endIndex, pattern[next] == .anyDepth { next += 1 }",

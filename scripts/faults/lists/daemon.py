@@ -146,8 +146,8 @@ volume.add(
     "    if !FAULT { engine.release(NodeID(node), handle: 0) }\n    reply.succeed()", mounts=["RealMounts/Eviction/"])
 volume.add(
     "hung-task-a-second-late", "KernelLocks.swift", "the warning of the hung task limit comes a second late",
-    "attempt.stageNanoseconds / 1_000_000_000 >= limit",
-    "attempt.stageNanoseconds / 1_000_000_000 >= limit + (FAULT ? 1 : 0)", tests=["KernelLocksTests"])
+    "attempt.stageAge >= .seconds(limit)",
+    "attempt.stageAge >= .seconds(limit + (FAULT ? 1 : 0))", tests=["KernelLocksTests"])
 
 lanes = Part("Sources/DatalessDaemon/Lanes", ["^DatalessDaemonTests\\..*Lane"])
 lanes.add(
@@ -159,8 +159,8 @@ lanes.add(
     "growth = FAULT ? 0 : min(state.threads, state.queue.count, limit - state.threads)", tests=["ThreadBlockingLaneTests"])
 lanes.add(
     "late-notification-holds-others", "NotifierLane.swift", "a notification that waits in the kernel holds all others",
-    "if let youngest = state.running.values.max(), youngest + lateNanoseconds > now {",
-    "if let youngest = state.running.values.max(), FAULT || youngest + lateNanoseconds > now {",
+    "if let youngest = state.running.values.max(), youngest + lateAfter > now {",
+    "if let youngest = state.running.values.max(), FAULT || youngest + lateAfter > now {",
     tests=["SerialLanesTests"])
 
 PARTS = [processes, log, server, lifecycle, volume, lanes]
