@@ -43,7 +43,7 @@ import Testing
   @Test func openFileIsBusyAfterTheGraceAndACloseEndsTheWait() {
     let fixture = EngineFixture(ScriptedStore(["a": 100]))
     let node = materialize(fixture, "a")
-    _ = fixture.engine.open(node, process: .unknown, openFlags: 0)
+    let handle = fixture.open(node)
     let box = OutcomeBox()
     func start() {
       fixture.engine.evict(node, by: "command") { result in
@@ -58,7 +58,7 @@ import Testing
     box.text.withLock { $0 = nil }
     start()
     fixture.timer.advance(milliseconds: 100)
-    fixture.engine.release(node, handle: 0)
+    fixture.engine.release(node, handle: handle)
     #expect(box.text.withLock { $0 } == "evicted")
     fixture.timer.advance(milliseconds: 1000)
     #expect(fixture.events.kinds.filter { $0 == "evicted" || $0 == "refused" } == ["refused", "evicted"])

@@ -116,11 +116,10 @@ import Testing
       fixture.trigger(node)
       fixture.lane.runAll()
       #expect(fixture.engine.recordsOpen(of: node))
-      for _ in 0..<3 { _ = fixture.engine.open(node, process: ProcessID(rawValue: 5), openFlags: 0) }
+      let later = (0..<3).map { _ in fixture.open(node, by: 5) }
       #expect(!fixture.engine.recordsOpen(of: node), "nobody need be identified any more")
       #expect(fixture.events.kinds.count { $0 == "unseen" } == round)
-      for _ in 0..<3 { fixture.engine.release(node, handle: 0) }
-      fixture.engine.release(node, handle: handle)
+      for handle in later + [handle] { fixture.engine.release(node, handle: handle) }
       fixture.engine.evict(node, by: "command") { _ in }
       fixture.lane.runAll()
     }
@@ -169,19 +168,19 @@ import Testing
     // While the kernel reads the content file itself, it refuses any other kind of open.
     configuration.simulation.observation = .off
     fixture.engine.apply(configuration.simulation, restartsClock: false)
-    guard case .passthrough = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
+    guard case .passthrough(_, let first) = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
       Issue.record("it should pass through")
       return
     }
-    #expect(fixture.engine.confirmPassthrough(node))
+    #expect(fixture.engine.confirmPassthrough(first))
     configuration.simulation.observation = .reads
     fixture.engine.apply(configuration.simulation, restartsClock: false)
-    guard case .passthrough = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
+    guard case .passthrough(_, let second) = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
       Issue.record("it must pass through")
       return
     }
     #expect(fixture.events.kinds.count { $0 == "unseen" } == 1)
-    for _ in 0..<2 { fixture.engine.release(node, handle: Engine.passthroughHandle) }
+    for handle in [first, second] { fixture.engine.release(node, handle: handle) }
     let late = try watched(fixture, node, by: 9)
     fixture.engine.release(node, handle: late)
     #expect(closed(fixture).last?.isCachedBefore == true, "it was read past us before")
@@ -203,7 +202,7 @@ import Testing
     #expect(closed(fixture).last?.isCachedBefore == false, "the eviction dropped the pages")
   }
 
-  @Test func openingAResidentOrEmptyFileNeedsNoHandle() {
+  @Test func openingAResidentOrEmptyFileNeedsNoWatch() {
     let fixture = EngineFixture(ScriptedStore(["a": 10, "empty": 0]))
     let node = fixture.node("a")
     fixture.trigger(node)
@@ -224,8 +223,14 @@ import Testing
     let fixture = EngineFixture(ScriptedStore(["a": 10]), configuration)
     fixture.content.ownFiles.store(true, ordering: .relaxed)
     let node = fixture.node("a")
+    var handles: [UInt64] = []
     func open() -> String {
-      switch fixture.engine.open(node, process: .unknown, openFlags: 0) {
+      let answer = fixture.engine.open(node, process: .unknown, openFlags: 0)
+      switch answer {
+      case .dataless(let handle), .resident(let handle), .passthrough(_, let handle): handles.append(handle)
+      case .needsMaterialization, .isBeingEvicted, .failed: break
+      }
+      return switch answer {
       case .dataless: "direct"
       case .resident: "cached"
       case .passthrough: "passthrough"
@@ -234,27 +239,30 @@ import Testing
       case .failed(let errno): errno.name
       }
     }
+    func close(_ count: Int) {
+      for _ in 0..<count { fixture.engine.release(node, handle: handles.removeFirst()) }
+    }
     #expect(open() == "direct")
     fixture.trigger(node)
     fixture.lane.runAll()
     #expect(open() == "cached")
-    fixture.engine.release(node, handle: 1)
+    close(1)
     #expect(open() == "cached")
-    for _ in 0..<2 { fixture.engine.release(node, handle: 0) }
+    close(2)
     #expect(open() == "passthrough")
     #expect(open() == "passthrough")
-    for _ in 0..<2 { #expect(fixture.engine.refusePassthrough(node)) }
+    for handle in handles { #expect(fixture.engine.refusePassthrough(handle)) }
     #expect(open() == "cached")
-    for _ in 0..<3 { fixture.engine.release(node, handle: 0) }
+    close(3)
     #expect(open() == "passthrough")
-    #expect(fixture.engine.confirmPassthrough(node))
+    #expect(fixture.engine.confirmPassthrough(handles[0]))
     // Withdrawn, but not from a file that is open so: beside it the kernel would refuse any other kind.
     fixture.engine.withdrawPassthrough()
     #expect(open() == "passthrough")
-    #expect(fixture.engine.confirmPassthrough(node))
-    for _ in 0..<2 { fixture.engine.release(node, handle: Engine.passthroughHandle) }
+    #expect(fixture.engine.confirmPassthrough(handles[1]))
+    close(2)
     #expect(open() == "cached")
-    fixture.engine.release(node, handle: 0)
+    close(1)
     #expect(fixture.engine.opens.now == OpenModes())
     #expect(fixture.engine.opens.sinceMount.direct == 1)
     #expect(fixture.engine.opens.sinceMount.pageCache == 6)
@@ -270,18 +278,20 @@ import Testing
     let node = fixture.node("a")
     fixture.trigger(node)
     fixture.lane.runAll()
-    for _ in 0..<2 { _ = fixture.engine.open(node, process: .unknown, openFlags: 0) }
+    let (first, second) = (fixture.open(node), fixture.open(node))
     if firstSucceeds {
-      #expect(fixture.engine.confirmPassthrough(node))
-      #expect(!fixture.engine.refusePassthrough(node), "it has to share the backing")
-      #expect(fixture.engine.confirmPassthrough(node))
+      #expect(fixture.engine.confirmPassthrough(first))
+      #expect(!fixture.engine.refusePassthrough(second), "it has to share the backing")
+      #expect(fixture.engine.confirmPassthrough(second))
       #expect(fixture.engine.opens.now.passthrough == 2)
     } else {
-      #expect(fixture.engine.refusePassthrough(node))
-      #expect(!fixture.engine.confirmPassthrough(node), "the other is cached by now")
+      #expect(fixture.engine.refusePassthrough(first))
+      #expect(!fixture.engine.confirmPassthrough(second), "the other is cached by now")
       #expect(fixture.engine.opens.now.pageCache == 2)
     }
-    for _ in 0..<2 { fixture.engine.release(node, handle: firstSucceeds ? Engine.passthroughHandle : 0) }
+    for handle in [first, second] {
+      fixture.engine.release(node, handle: firstSucceeds ? handle : OpenHandle.asCached(handle))
+    }
     #expect(fixture.engine.opens.now == OpenModes())
     fixture.engine.evict(node, by: "command") { _ in }
     fixture.lane.runAll()
@@ -296,9 +306,9 @@ import Testing
     let node = fixture.node("a")
     fixture.trigger(node)
     fixture.lane.runAll()
-    _ = fixture.engine.open(node, process: .unknown, openFlags: 0)
-    #expect(fixture.engine.confirmPassthrough(node))
-    fixture.engine.release(node, handle: Engine.passthroughHandle)
+    let handle = fixture.open(node)
+    #expect(fixture.engine.confirmPassthrough(handle))
+    fixture.engine.release(node, handle: handle)
     fixture.content.mapped.store(true, ordering: .relaxed)
     for expected in ["refused", "refused", "evicted"] {
       if expected == "evicted" { fixture.content.mapped.store(false, ordering: .relaxed) }

@@ -68,7 +68,7 @@ import Testing
       fixture.timer.advance(milliseconds: 300)
     }
     #expect(refused.load(ordering: .relaxed) == 100)
-    #expect(fixture.engine.state.withLock { $0.handles.closeWaiterCount } == 0)
+    #expect(fixture.engine.state.withLock { $0.openFiles.closeWaiterCount } == 0)
     #expect(fixture.timer.pending == 0)
   }
 

@@ -128,8 +128,7 @@ import Testing
     let node = run.fixture.known(name)
     guard run.fixture.engine.describe(node)?.attributes.kind == .file else { return }
     switch run.fixture.engine.open(node, process: .unknown, openFlags: 0) {
-    case .dataless(let number): run.handles.append(Handle(node: node, number: number))
-    case .resident: run.handles.append(Handle(node: node, number: 0))
+    case .dataless(let number), .resident(let number): run.handles.append(Handle(node: node, number: number))
     case .passthrough, .needsMaterialization, .isBeingEvicted, .failed: return
     }
     if Bool.random(using: &run.random) { run.fixture.trigger(node) }

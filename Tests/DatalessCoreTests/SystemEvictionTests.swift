@@ -87,11 +87,11 @@ import Testing
     let fixture = make(["a": 10, "b": 10], [Self.rule("tidy", SystemEviction(idle: 500_000_000), path: "a")])
     let (node, other) = (materialize(fixture, "a"), materialize(fixture, "b"))
     advance(fixture, 400)
-    _ = fixture.engine.open(node, process: .unknown, openFlags: 0)
+    let handle = fixture.open(node)
     advance(fixture, 5000)
     #expect(evictions(fixture) == [], "it is open")
     #expect(fixture.timer.pending == 0, "only a close can matter")
-    fixture.engine.release(node, handle: 0)
+    fixture.engine.release(node, handle: handle)
     advance(fixture, 499)
     #expect(evictions(fixture) == [])
     advance(fixture, 1)
@@ -119,8 +119,7 @@ import Testing
     let (idle, busy) = (materialize(fixture, "a"), materialize(fixture, "b"))
     for _ in 0..<6 {
       advance(fixture, 200)
-      _ = fixture.engine.open(busy, process: .unknown, openFlags: 0)
-      fixture.engine.release(busy, handle: 0)
+      fixture.engine.release(busy, handle: fixture.open(busy))
     }
     #expect(evictions(fixture) == ["a rule:r", "b rule:r"])
     #expect(fixture.engine.isDataless(idle) && fixture.engine.isDataless(busy))
@@ -206,8 +205,7 @@ import Testing
     let nodes = files.keys.sorted().map { materialize(fixture, $0) }
     for _ in 0..<5 {
       for node in nodes {
-        _ = fixture.engine.open(node, process: .unknown, openFlags: 0)
-        fixture.engine.release(node, handle: 0)
+        fixture.engine.release(node, handle: fixture.open(node))
       }
       advance(fixture, 100)
       let counts = fixture.engine.state.withLock { $0.planned.counts }

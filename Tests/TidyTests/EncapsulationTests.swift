@@ -5,11 +5,13 @@ import Testing
 @Suite struct EncapsulationTests {
   /// The parts, and the types that they consist of.
   private static let parts: Set<String> = [
-    "AccessDelays", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "Gates", "GoneNames",
+    "AccessDelays", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "CloseWaiters",
+    "ContentLeases", "Gates", "GoneNames",
     "ItemContent",
     "ItemContents", "Journal",
     "MaterializationLedger", "NameArena", "NameGraph", "NameHashTable", "NameTable", "Namespace", "NodeTable",
-    "OpenHandles", "PageDrops", "PendingCalls", "PlannedEvictions", "RangeAttempts", "RecentFailures", "Reclamation",
+    "OpenFileTable", "OpenFiles", "PageDrops", "PendingCalls", "PlannedEvictions", "RangeAttempts", "RecentFailures",
+    "Reclamation",
     "RefreshQueue", "Slots", "WaiterList",
   ]
 

@@ -145,7 +145,7 @@ extension EngineState {
 
   /// Puts a caller into an attempt, and under the page that he waits for, if he may be answered before its end.
   private mutating func join(_ waiter: Waiter, _ attempt: Attempt) {
-    if let handle = waiter.request.handle { handles.noteTrigger(handle) }
+    if let handle = waiter.request.handle { openFiles.noteTrigger(handle) }
     guard attempt.plan.hydration != .full else { return attempts.join(waiter, attempt, missing: nil) }
     let wanted = waiter.request.range(inSize: attempt.size)
     let missing = contents.parts(of: attempt.node).map { $0.ranges.lastMissing(in: wanted) } ?? wanted.upperBound - 1
@@ -162,7 +162,7 @@ extension EngineState {
       attempt: attempt?.rawValue ?? 0, path: namespace.path(of: position), inode: record.inode,
       kind: record.kind == .directory ? .directory : .file, size: record.size, trigger: request.trigger,
       caller: request.caller, offset: request.offset, length: request.length, handle: request.handle,
-      openFlags: request.openFlags ?? request.handle.flatMap { handles[$0]?.openFlags }, io: request.io,
+      openFlags: request.openFlags ?? request.handle.flatMap { openFiles[$0]?.openFlags }, io: request.io,
       name: request.name, itemAttempt: Int(record.attempts) + 1, inFlight: attempts.count,
       priorOpens: Int(record.opens), priorStats: Int(record.stats), priorXattrCalls: Int(record.xattrCalls),
       time: now)

@@ -162,7 +162,9 @@ extension EngineState {
       return (dropped, content.isBusy)
     }
     if !isBusy { attempts.forgetPages(of: attempt.node) }
-    guard let dropped, let reference = contents.giveUp(dropped) else { return [] }
+    guard let dropped, let reference = contents.giveUp(dropped).flatMap({ removable($0, of: attempt.node) }) else {
+      return []
+    }
     return [.remove(reference)]
   }
 

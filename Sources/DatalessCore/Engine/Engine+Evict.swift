@@ -43,7 +43,7 @@ extension Engine {
     switch decision {
     case .wait(let position, let number):
       timer.schedule(at: deadline) { [self] in
-        state.withLock { $0.handles.stopWaiting(number, forCloseOf: position) }
+        state.withLock { $0.openFiles.stopWaiting(number, forCloseOf: position) }
         again()
       }
     case .look(let reference, let lastOpen):
@@ -164,10 +164,10 @@ extension EngineState {
     if pageDrops.isUnderWay(of: node) {
       return .refused(FSError(.resourceBusy, "the pages of an earlier eviction are being dropped"), kind: kind)
     }
-    let open = handles.count(of: position)
+    let open = openFiles.count(of: position)
     if open > 0 {
       if mayWait {
-        return .wait(position: position, number: handles.waitForClose(of: position, again))
+        return .wait(position: position, number: openFiles.waitForClose(of: position, again))
       }
       let message = open == 1 ? "1 open handle" : "\(open) open handles"
       return .refused(FSError(.resourceBusy, message), kind: kind)
@@ -182,7 +182,7 @@ extension EngineState {
       // done, so none comes.
       pageDrops.begin(of: node)
       return .file(
-        dropped.reference, bytes: dropped.bytes, path: path,
+        removable(dropped.reference, of: position) ?? .none, bytes: dropped.bytes, path: path,
         newVersion: dropped.newer.flatMap { namespace.supersede(position, by: $0) })
     }
     if record.localChildCount > 0 {

@@ -22,7 +22,7 @@ extension Engine {
   private func giveBackSome() -> Bool {
     state.withLock { state in
       guard state.reclamation.goOn(state.hasReclaimable) else { return false }
-      let (handles, contents) = (state.handles.nodesInUse, state.contents)
+      let (handles, contents) = (state.openFiles.nodesInUse, state.contents)
       state.namespace.giveBackSome(limit: Self.giveBackStep) { handles.contains($0) || contents.isAtWork(on: $0) }
       return true
     }

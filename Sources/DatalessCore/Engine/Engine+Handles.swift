@@ -1,50 +1,5 @@
 internal import Synchronization
-public import SystemPackage
-
-/// How an open is to be answered.
-public enum OpenAnswer: Sendable {
-  /// Reads are watched under this handle, and come as the caller of `open` said: the file was dataless, or reads are
-  /// observed.
-  case dataless(handle: UInt64)
-  /// The content is local: the page cache serves reads. The handle is 0.
-  case resident
-  /// The content is local in a file of its own: the kernel reads that file itself, if the backing can be registered. To
-  /// be settled by `confirmPassthrough` or `refusePassthrough`. The handle is `Engine.passthroughHandle`.
-  case passthrough(ContentID)
-  /// The profile materializes at open(2): materialize the file, then open it again.
-  case needsMaterialization
-  /// The file is being evicted: `waitForEviction`, then open it again.
-  case isBeingEvicted
-  case failed(Errno)
-}
-
-/// How an opendir is to be answered.
-public enum DirectoryOpenAnswer: Sendable {
-  case listed
-  case dataless
-  /// The profile lists at opendir(3): materialize the directory, then open it again.
-  case needsListing
-  case failed(Errno)
-}
-
-/// How lseek(2) with SEEK_DATA or SEEK_HOLE is to be answered.
-public enum SeekAnswer: Sendable, Equatable {
-  case offset(Int64)
-  /// The profile materializes at such a seek.
-  case needsMaterialization
-  case failed(FSError)
-}
-
-/// How a READ is to be answered.
-public enum ReadAnswer: Sendable {
-  /// - Parameter count: Bytes that are there to be read at the offset, of those that were asked for; 0 at the end of
-  ///   the file.
-  case resident(ContentID, count: Int)
-  /// The kernel's own repeat of a read that failed a moment ago.
-  case repeatedFailure(FSError)
-  case needsMaterialization
-  case failed(Errno)
-}
+internal import SystemPackage
 
 extension Engine {
   /// Whether a file or directory is not, or not fully, local.
@@ -85,28 +40,28 @@ extension Engine {
       // Beside passthrough opens the kernel would refuse it with EIO.
       let isObserved =
         state.simulation.servesReadsItself && record.kind == .file && record.size > 0
-        && !state.handles.mustPassThrough(position)
+        && !state.openFiles.mustPassThrough(position)
       guard isResident, !isObserved else {
         if !record.isWatched { state.updateContent(of: position) { $0.setWatched(true) } }
         return .dataless(
-          handle: state.handles.openWatched(
-            position, process: process, openFlags: openFlags, io: io, pagesBefore: record.mayBeCached))
+          handle: state.openFiles.openWatched(
+            position, process: process, openFlags: openFlags, content: isResident ? record.content : .none, io: io,
+            pagesBefore: record.mayBeCached))
       }
       let reference = record.content
       // Once withdrawn it is offered to no file but those that are open so: their backing is there to be shared.
       let passesThrough =
-        (passthrough.load(ordering: .relaxed) || state.handles.mustPassThrough(position)) && record.kind == .file
-        && record.size > 0 && content.hasOwnFile(reference) && state.handles.canPassThrough(position)
+        (passthrough.load(ordering: .relaxed) || state.openFiles.mustPassThrough(position)) && record.kind == .file
+        && record.size > 0 && content.hasOwnFile(reference) && state.openFiles.canPassThrough(position)
       if record.isWatched { noteUnseen(position, by: process, isPassthrough: passesThrough, &state) }
       if record.kind == .file, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
       guard passesThrough else {
-        state.handles.open(position)
-        return .resident
+        return .resident(handle: state.openFiles.open(position, openFlags: openFlags, content: reference))
       }
-      state.handles.openPassthrough(position)
+      let handle = state.openFiles.openPassthrough(position, openFlags: openFlags, content: reference)
       let number = state.contents.makeNumber()
       state.updateContent(of: position) { $0.notePassthrough(number) }
-      return .passthrough(reference)
+      return .passthrough(reference, handle: handle)
     }
   }
 
@@ -121,24 +76,18 @@ extension Engine {
           size: state.namespace[position].size, isPassthrough: isPassthrough, time: timer.now)))
   }
 
-  /// The handle number of a passthrough open.
-  public static var passthroughHandle: UInt64 { OpenHandles.passthroughHandle }
-
   /// The backing of a passthrough open is there.
   ///
   /// - Returns: Whether to answer it as such. False: meanwhile another open of the file had to become a cached one,
-  ///   beside which the kernel refuses passthrough with EIO; so this one is cached too, with handle 0.
-  public func confirmPassthrough(_ node: NodeID) -> Bool {
-    state.withLock { state in state.namespace.index(of: node).map { state.handles.confirm($0) } ?? false }
-  }
+  ///   beside which the kernel refuses passthrough with EIO; so this one is cached too, with the handle
+  ///   `OpenHandle.asCached`.
+  public func confirmPassthrough(_ handle: UInt64) -> Bool { state.withLock { $0.openFiles.confirm(handle) } }
 
   /// The backing of a passthrough open could not be registered.
   ///
-  /// - Returns: Whether it is a cached open now, with handle 0. False: another open of the file has a backing by now,
-  ///   beside which the kernel refuses cached opens with EIO; try again to share it.
-  public func refusePassthrough(_ node: NodeID) -> Bool {
-    state.withLock { state in state.namespace.index(of: node).map { state.handles.demote($0) } ?? true }
-  }
+  /// - Returns: Whether it is a cached open now, with the handle `OpenHandle.asCached`. False: another open of the file
+  ///   has a backing by now, beside which the kernel refuses cached opens with EIO; try again to share it.
+  public func refusePassthrough(_ handle: UInt64) -> Bool { state.withLock { $0.openFiles.demote(handle) } }
 
   /// The kernel does not grant passthrough, or will never take a backing file: no open is offered it from now on.
   public func withdrawPassthrough() { passthrough.store(false, ordering: .relaxed) }
@@ -150,32 +99,32 @@ extension Engine {
       let isListed = state.namespace[position].state == .resident
       if !isListed, state.simulation.profile.directories.contains(.open) { return .needsListing }
       state.namespace.count(.open, of: position)
-      state.handles.openDirectory(position)
+      state.openFiles.openDirectory(position)
       return isListed ? .listed : .dataless
     }
   }
 
-  /// The last close of a handle of a file (`handle` as given at open, 0 for resident) or directory.
+  /// The last close of a file (`handle` as given at open) or directory (0).
   public func release(_ node: NodeID, handle: UInt64) {
-    let (waiters, isLeft, due): ([@Sendable () -> Void], Bool, MonotonicTime?) = state.withLock { state in
-      guard let position = state.namespace.index(of: node) else { return ([], false, nil) }
+    var (isLeft, due): (Bool, MonotonicTime?) = (false, nil)
+    let closed = state.withLock { state in
+      guard let position = state.namespace.index(of: node) else { return OpenFiles.Closed() }
       let isDirectory = state.namespace[position].kind == .directory
-      let isCachedBefore = state.handles.isCachedBefore(handle)
-      let (closed, waiters) = state.handles.close(position, handle: handle, isDirectory: isDirectory)
-      if let closed {
-        state.events.record(.handleClosed(state.report(handle, closed, position, isCachedBefore, now: timer.now)))
-      }
-      var due: MonotonicTime?
-      if state.simulation.rules.decidesEviction, state.handles.count(of: position) == 0 {
+      if let report = state.report(handle, of: position, now: timer.now) { state.events.record(.handleClosed(report)) }
+      let closed =
+        isDirectory ? state.openFiles.closeDirectory(position) : state.openFiles.close(position, handle: handle)
+      guard closed.isLast else { return closed }
+      if state.simulation.rules.decidesEviction {
         state.planned.closed(position, now: timer.now)
         due = state.planned.nextCall()
       }
-      let isClosed = state.handles.count(of: position) == 0
-      if isDirectory, isClosed { state.namespace.noteSweepable(position) }
-      return (waiters, isClosed && (isDirectory || state.namespace[position].isOrphan), due)
+      if isDirectory { state.namespace.noteSweepable(position) }
+      isLeft = isDirectory || state.namespace[position].isOrphan
+      return closed
     }
     callForEvictions(at: due)
-    for waiter in waiters { waiter() }
+    if let left = closed.content { removeContent(left) }
+    for waiter in closed.waiters { waiter() }
     if isLeft { releaseLeft(node) }
   }
 
@@ -184,12 +133,15 @@ extension Engine {
   /// - Parameter isFinal: Nothing can be read through them any more: the volume ends. Their records say that they are
   ///   closed.
   public func recordOpenHandles(isFinal: Bool = false) {
-    let numbers = state.withLock { $0.handles.watched(atMost: Event.handlesToldMax) }
-    for number in numbers.sorted() {
+    var numbers: [UInt64] = []
+    for part in 0... {
+      guard numbers.count < Event.handlesToldMax, let more = state.withLock({ $0.openFiles.watched(inPart: part) })
+      else { break }
+      numbers += more
+    }
+    for number in numbers.prefix(Event.handlesToldMax).sorted() {
       state.withLock { state in
-        guard let handle = state.handles[number] else { return }
-        let isCachedBefore = state.handles.isCachedBefore(number)
-        let report = state.report(number, handle, handle.node, isCachedBefore, now: timer.now)
+        guard let report = state.report(number, now: timer.now) else { return }
         state.events.record(isFinal ? .handleClosed(report) : .handleOpen(report))
       }
     }
@@ -199,40 +151,39 @@ extension Engine {
   ///
   /// - Parameters:
   ///   - isDirect: It is one read(2) on a direct_io handle, not the page cache's.
-  ///   - process: Who reads, for a handle whose reads are watched (neither 0 nor `passthroughHandle`).
+  ///   - process: Who reads, for a handle whose reads are watched.
   public func read(
     _ node: NodeID, handle: UInt64, offset: Int64, length: Int64, isDirect: Bool, threadID: Int32,
     process: ProcessID = .unknown
   ) -> ReadAnswer {
-    state.withLock { state in
+    var left: ContentID?
+    let answer: ReadAnswer = state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
       let record = state.namespace[position]
       guard record.kind == .file else { return .failed(.invalidArgument) }
       guard record.size > 0 else { return .resident(.none, count: 0) }
       let end = min(offset.addingReportingOverflow(length).partialValue, record.size)
-      let count = offset < end ? Int(clamping: end.subtractingReportingOverflow(offset).partialValue) : 0
-      func note() {
-        if !isDirect, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
-        guard handle != 0, offset < end else { return }
-        state.handles.noteRead(handle, by: process, range: offset..<end, isMapped: !isDirect)
-      }
-      if record.state == .resident {
-        note()
-        return .resident(record.content, count: count)
-      }
-      if let reference = state.contents.local(offset..<max(offset, end), of: position) {
-        note()
-        return .resident(reference, count: count)
-      }
-      if !isDirect {
-        let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
-        let key = RecentFailures.Key(node: node, threadID: threadID, handle: handle)
-        if let error = state.failures.repeated(key, range: range, now: timer.now) {
-          return .repeatedFailure(error)
+      let local =
+        record.state == .resident ? record.content : state.contents.local(offset..<max(offset, end), of: position)
+      guard let local else {
+        if !isDirect {
+          let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
+          let key = RecentFailures.Key(node: node, threadID: threadID, handle: OpenHandle.inLog(handle))
+          if let error = state.failures.repeated(key, range: range, now: timer.now) {
+            return .repeatedFailure(error)
+          }
         }
+        return .needsMaterialization
       }
-      return .needsMaterialization
+      if !isDirect, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
+      let count = offset < end ? Int(clamping: end.subtractingReportingOverflow(offset).partialValue) : 0
+      if count > 0 { state.openFiles.noteRead(handle, by: process, range: offset..<end, isMapped: !isDirect) }
+      // From here on the open keeps what it reads, also while nobody holds the lock.
+      left = state.openFiles.lease(local, by: handle)
+      return .resident(local, count: count)
     }
+    if let left { removeContent(left) }
+    return answer
   }
 
   /// lseek(2) with SEEK_DATA or SEEK_HOLE. Dataless content is all data, or all a hole if it is presented so; resident
@@ -269,8 +220,8 @@ extension Engine {
 }
 
 extension Engine {
-  /// Reads committed content of a resident file. The caller holds an open handle, which keeps the content from being
-  /// evicted. - Throws: EIO.
+  /// Reads content that `read` has answered with. The open through which it was asked for has a lease on it, so that it
+  /// stays until the open is closed. - Throws: EIO.
   public func readContent(
     _ reference: ContentID, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(FSError) -> Int {
@@ -288,17 +239,34 @@ extension Engine {
   }
 }
 
+extension Engine {
+  /// Removes content that no file has and nobody reads any more.
+  func removeContent(_ id: ContentID) { blocking.submit { [content] in content.remove(id) } }
+}
+
 extension EngineState {
-  /// What the log says of a watched handle.
+  /// Content that its file has given up: itself if it may be removed now, nil if the close that ends the last lease on
+  /// it does that.
+  mutating func removable(_ id: ContentID, of node: NodeIndex) -> ContentID? {
+    openFiles.giveUp(id, of: node) ? id : nil
+  }
+
+  /// What the log says of a watched handle; nil for any other, or if it is of another node.
   fileprivate func report(
-    _ number: UInt64, _ handle: OpenHandles.Handle, _ position: NodeIndex, _ isCachedBefore: Bool, now: MonotonicTime
-  ) -> Event.HandleClosed {
-    let record = namespace[position]
-    return Event.HandleClosed(
-      path: namespace.path(of: position), names: namespace.paths(of: position), inode: record.inode, handle: number,
-      process: handle.process, size: record.size, reads: handle.readers.all(size: record.size),
-      readers: handle.readers.others(than: handle.process, size: record.size),
-      isCachedBefore: isCachedBefore, triggered: handle.triggered, isSuperseded: record.isOrphan, io: handle.io,
-      time: now)
+    _ handle: UInt64, of node: NodeIndex? = nil, now: MonotonicTime
+  ) -> Event.HandleClosed? {
+    // Looked at in its place: with what was read through it, it is large.
+    let report: Event.HandleClosed?? = openFiles.watched(handle) { watched in
+      let position = watched.file.node
+      guard node == nil || node == position else { return nil }
+      let record = namespace[position]
+      return Event.HandleClosed(
+        path: namespace.path(of: position), names: namespace.paths(of: position), inode: record.inode, handle: handle,
+        process: watched.process, size: record.size, reads: watched.readers.all(size: record.size),
+        readers: watched.readers.others(than: watched.process, size: record.size),
+        isCachedBefore: openFiles.isCachedBefore(handle, watched), triggered: watched.triggered,
+        isSuperseded: record.isOrphan, io: watched.io, time: now)
+    }
+    return report ?? nil
   }
 }

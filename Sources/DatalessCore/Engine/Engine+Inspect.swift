@@ -66,7 +66,7 @@ extension Engine {
 
   /// Opens of files by mode: those not closed yet, and all since the start.
   public var opens: (now: OpenModes, sinceMount: OpenModes) {
-    state.withLock { ($0.handles.openNow, $0.handles.sinceMount) }
+    state.withLock { ($0.openFiles.openNow, $0.openFiles.sinceMount) }
   }
 
   public var counts: NamespaceCounts { state.withLock { $0.namespace.counts } }
@@ -121,7 +121,7 @@ extension EngineState {
     let localBlocks = isResident ? snapshot.attributes.blocks : namespace.partialBlocks(of: position) ?? 0
     return ItemDescription(
       node: snapshot.node, path: path, attributes: snapshot.attributes, state: name,
-      localBytes: localBlocks &* 512, openHandles: handles.count(of: position),
+      localBytes: localBlocks &* 512, openHandles: openFiles.count(of: position),
       isKept: contents.retained(of: position) != nil)
   }
 }

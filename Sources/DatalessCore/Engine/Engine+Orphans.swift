@@ -64,7 +64,7 @@ extension EngineState {
   /// Takes the content from a file without a name that nobody has open; nil when there is nothing to take, or not yet.
   mutating func free(_ node: NodeIndex, _ now: MonotonicTime) -> ContentID? {
     let record = namespace[node]
-    guard record.isOrphan, record.kind == .file, record.isLocal, handles.count(of: node) == 0,
+    guard record.isOrphan, record.kind == .file, record.isLocal, openFiles.count(of: node) == 0,
       !content(of: node).isBusy
     else { return nil }
     guard let dropped = evictContent(of: node) else { return nil }
@@ -74,6 +74,6 @@ extension EngineState {
         Event.EvictionRecord(
           path: namespace.path(of: node), kind: .file, bytes: dropped.bytes, errno: nil, by: "source", time: now)))
     // Written to: the last transfer removes it.
-    return contents.giveUp(dropped)
+    return contents.giveUp(dropped).flatMap { removable($0, of: node) }
   }
 }

@@ -44,8 +44,8 @@ extension Engine {
     let (due, next): ([(node: NodeID, rule: String)], MonotonicTime?) = state.withLock { state in
       state.planned.called(at: deadline)
       guard state.ending == nil else { return ([], nil) }
-      let handles = state.handles
-      let due = state.planned.removeDue(timer.now, limit: Self.dueMax) { handles.count(of: $0) > 0 }
+      let open = state.openFiles.nodesInUse
+      let due = state.planned.removeDue(timer.now, limit: Self.dueMax) { open.contains($0) }
       return (due.map { (state.namespace.id(of: $0.node), $0.rule) }, state.planned.nextCall())
     }
     for (node, rule) in due { evictBySystem(node, by: rule) {} }
@@ -68,7 +68,7 @@ extension Engine {
       if error.errno == .tooManyLinks {
         state.planned.drop(node)
       } else {
-        state.planned.refused(node, isOpen: state.handles.count(of: node) > 0, now: timer.now)
+        state.planned.refused(node, isOpen: state.openFiles.count(of: node) > 0, now: timer.now)
       }
       return state.planned.nextCall()
     }
@@ -171,7 +171,7 @@ extension EngineState {
 
   /// The rule that wants a file evicted by an open, while nobody else has it open.
   func ruleBeforeRead(_ node: NodeID) -> String? {
-    guard let position = namespace.index(of: node), isEvictable(position), handles.count(of: position) == 0 else {
+    guard let position = namespace.index(of: node), isEvictable(position), openFiles.count(of: position) == 0 else {
       return nil
     }
     return planned.ruleBeforeRead(position)

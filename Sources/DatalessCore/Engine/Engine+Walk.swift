@@ -57,7 +57,7 @@ extension Engine {
   /// finds its place again. It is no open: the directory can be evicted meanwhile.
   public func hold(_ directory: NodeID) -> DirectoryHold {
     state.withLock { state in
-      if let index = state.namespace.index(of: directory) { state.handles.hold(index) }
+      if let index = state.namespace.index(of: directory) { state.openFiles.hold(index) }
     }
     return DirectoryHold(engine: self, directory: directory)
   }
@@ -66,7 +66,7 @@ extension Engine {
     // It cannot have been forgotten, so it has the same place; unless it was when the hold began.
     state.withLock { state in
       guard let index = state.namespace.index(of: directory) else { return }
-      state.handles.letGo(index)
+      state.openFiles.letGo(index)
       state.namespace.noteSweepable(index)
       state.namespace.noteForgettable(index)
     }

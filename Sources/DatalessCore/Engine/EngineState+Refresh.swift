@@ -219,7 +219,7 @@ extension EngineState {
 
   /// What a merge asks of open files and of contents.
   var itemUse: Namespace.ItemUse {
-    let (open, contents) = (handles.nodesInUse, contents)
+    let (open, contents) = (openFiles.nodesInUse, contents)
     return Namespace.ItemUse(
       isOpen: { open.contains($0) }, retained: { contents.retained(of: $0) }, isDirty: { contents.isDirty($0) })
   }

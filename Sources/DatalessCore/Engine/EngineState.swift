@@ -6,7 +6,7 @@ struct EngineState: ~Copyable {
   // What there is, and what of it is local.
   var namespace: Namespace
   var contents = ItemContents()
-  var handles = OpenHandles()
+  var openFiles = OpenFiles()
 
   // What brings it in.
   var attempts = Attempts()

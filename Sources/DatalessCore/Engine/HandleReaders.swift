@@ -35,26 +35,27 @@ struct HandleReaders {
   private var others: [Reader] = []
   /// What all of them read, as soon as there are several: kept with each read, because the union of what many have
   /// read, all over a large file, would be long work in one piece when the handle is closed.
-  private var sum: Reader?
+  /// One or none, in a list because they are seldom there: the record of every open has room for it.
+  private var sum: [Reader] = []
 
   /// Whether the page cache has read through the handle.
   private(set) var hasMapped = false
 
   mutating func note(_ process: ProcessID, _ range: Range<Int64>, isMapped: Bool) {
     if isMapped { hasMapped = true }
-    guard let reader = first else {
+    guard let known = first?.process else {
       var reader = Reader(process: process)
       reader.note(range, isMapped: isMapped)
       first = reader
       return
     }
-    if reader.process == process {
+    if known == process {
       first?.note(range, isMapped: isMapped)
-      sum?.note(range, isMapped: isMapped)
+      if !sum.isEmpty { sum[0].note(range, isMapped: isMapped) }
       return
     }
-    if sum == nil { sum = reader }
-    sum?.note(range, isMapped: isMapped)
+    if sum.isEmpty, let first { sum = [first] }
+    sum[0].note(range, isMapped: isMapped)
     noteOther(process, range, isMapped: isMapped)
   }
 
@@ -72,7 +73,7 @@ struct HandleReaders {
 
   /// What all of them read of a file of `size` bytes.
   func all(size: Int64) -> Event.HandleReads {
-    guard let all = sum ?? first else {
+    guard let all = sum.first ?? first else {
       return Event.HandleReads(reads: 0, bytesRead: 0, coveredBytes: 0, highWaterMark: 0)
     }
     return all.summary(size: size)

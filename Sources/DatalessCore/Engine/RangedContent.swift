@@ -118,7 +118,8 @@ extension Engine {
   func endTransfer(_ lease: TransferLease) {
     let actions: [Action] = state.withLock { state in
       if state.updateContent(of: lease.node, { $0.endTransfer(in: lease.id) }) { return [] }
-      return state.contents.endTransfer(in: lease.id).map { [.remove($0.reference)] } ?? []
+      let left = state.contents.endTransfer(in: lease.id)
+      return left.flatMap { state.removable($0.reference, of: lease.node) }.map { [.remove($0)] } ?? []
     }
     perform(actions)
   }

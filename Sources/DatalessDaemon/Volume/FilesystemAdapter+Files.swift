@@ -47,8 +47,8 @@ extension FilesystemAdapter {
     case .needsMaterialization: return reply
     case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)
     case .failed(let errno): reply.fail(errno)
-    case .resident: openThroughCache(node, reply)
-    case .passthrough(let reference): openPassthrough(node, reference: reference, reply: reply)
+    case .resident(let handle): openThroughCache(node, handle, reply)
+    case .passthrough(let content, let handle): openPassthrough(node, handle, content: content, reply: reply)
     case .dataless(let handle):
       let options: OpenOptions = opensDirectly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
       if !reply.opened(FuseHandle(rawValue: handle), options: options) {
@@ -58,41 +58,44 @@ extension FilesystemAdapter {
     return nil
   }
 
-  private func openThroughCache(_ node: FuseNode, _ reply: consuming OpenReply) {
-    if !reply.opened(FuseHandle(rawValue: 0), options: [.keepCache, .noFlush]) {
-      engine.release(NodeID(node), handle: 0)
+  private func openThroughCache(_ node: FuseNode, _ handle: UInt64, _ reply: consuming OpenReply) {
+    if !reply.opened(FuseHandle(rawValue: handle), options: [.keepCache, .noFlush]) {
+      engine.release(NodeID(node), handle: handle)
     }
   }
 
   /// Hands reads of a resident file over to the kernel, or falls back to the page cache where it does not take them.
-  private func openPassthrough(_ node: FuseNode, reference: ContentID, reply: consuming OpenReply) {
-    guard let backing = backing(node, reference) else { return openThroughCache(node, reply) }
-    let handle = FuseHandle(rawValue: Engine.passthroughHandle)
-    if !reply.opened(handle, options: [.keepCache, .noFlush], backing: backing) {
+  private func openPassthrough(
+    _ node: FuseNode, _ handle: UInt64, content: ContentID, reply: consuming OpenReply
+  ) {
+    guard let backing = backing(node, handle, content) else {
+      return openThroughCache(node, OpenHandle.asCached(handle), reply)
+    }
+    if !reply.opened(FuseHandle(rawValue: handle), options: [.keepCache, .noFlush], backing: backing) {
       backings.release(NodeID(node))
-      engine.release(NodeID(node), handle: handle.rawValue)
+      engine.release(NodeID(node), handle: handle)
     }
   }
 
   /// The backing for an open that the engine has decided for passthrough; nil when it is a cached one after all.
   ///
   /// All opens of a file that are answered at the same time must agree: of two registrations one may fail.
-  private func backing(_ node: FuseNode, _ reference: ContentID) -> BackingID? {
+  private func backing(_ node: FuseNode, _ handle: UInt64, _ content: ContentID) -> BackingID? {
     while true {
-      if let backing = backings.acquire(NodeID(node), engine: engine, reference: reference) {
-        if engine.confirmPassthrough(NodeID(node)) { return backing }
+      if let backing = backings.acquire(NodeID(node), engine: engine, reference: content) {
+        if engine.confirmPassthrough(handle) { return backing }
         backings.release(NodeID(node))
         return nil
       }
       // Otherwise somebody else's registration has worked, and there is one to share unless it is closed again.
-      if engine.refusePassthrough(NodeID(node)) { return nil }
+      if engine.refusePassthrough(handle) { return nil }
     }
   }
 
   func release(
     _ node: FuseNode, handle: FuseHandle, flags: Int32, context: RequestContext, reply: consuming EmptyReply
   ) {
-    if handle.rawValue == Engine.passthroughHandle { backings.release(NodeID(node)) }
+    if OpenHandle.isPassthrough(handle.rawValue) { backings.release(NodeID(node)) }
     engine.release(NodeID(node), handle: handle.rawValue)
     reply.succeed()
   }
@@ -100,9 +103,7 @@ extension FilesystemAdapter {
   func read(_ node: FuseNode, _ request: ReadRequest, context: RequestContext, reply: consuming DataReply) {
     if engine.delaysAccess(.read) { return readDelayed(node, request, context: context, reply: reply) }
     // Who opened the file need not be who reads it: a shell opens what it redirects.
-    let handle = request.handle.rawValue
-    let isWatched = handle != 0 && handle != Engine.passthroughHandle
-    let reader = isWatched ? identify(context) : nil
+    let reader = OpenHandle.isWatched(request.handle.rawValue) ? identify(context) : nil
     guard
       let reply = answerRead(
         reply, of: node, request: request, threadID: context.threadID, process: reader?.process ?? .unknown)
@@ -117,7 +118,8 @@ extension FilesystemAdapter {
   func trigger(of node: FuseNode, _ request: ReadRequest, by caller: Caller) -> TriggerRequest {
     var trigger = TriggerRequest(
       trigger: .read, caller: caller, offset: request.offset, length: Int64(request.size),
-      handle: request.handle.rawValue, openFlags: request.openFlags, io: request.isDirect ? .direct : .pageCache,
+      handle: OpenHandle.inLog(request.handle.rawValue), openFlags: request.openFlags,
+      io: request.isDirect ? .direct : .pageCache,
       pageWait: request.isDirect
         ? .call : BlockedCall.pageWait(threadID: caller.threadID, readsThroughCache: !opensDirectly))
     trigger.callerPath = openName(of: node, caller.threadID)
@@ -171,7 +173,7 @@ extension FilesystemAdapter {
   ) {
     guard let reply = answerSeek(reply, of: node, from: offset, target: target) else { return }
     let request = TriggerRequest(
-      trigger: .seek, caller: identifyTrigger(context), offset: offset, handle: handle.rawValue)
+      trigger: .seek, caller: identifyTrigger(context), offset: offset, handle: OpenHandle.inLog(handle.rawValue))
     park(node, request: request, reply: reply, mayFetch: true) { [self] reply in
       answerSeek(reply, of: node, from: offset, target: target)
     }

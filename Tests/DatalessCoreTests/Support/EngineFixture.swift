@@ -74,6 +74,15 @@ final class EngineFixture: Sendable {
     }
   }
 
+  /// Opens a file, however its reads are served. - Returns: Its handle; 0 if it could not be opened.
+  func open(_ node: NodeID, by process: UInt32 = 0) -> UInt64 {
+    let process = process == 0 ? ProcessID.unknown : ProcessID(rawValue: process)
+    return switch engine.open(node, process: process, openFlags: 0) {
+    case .dataless(let handle), .resident(let handle), .passthrough(_, let handle): handle
+    case .needsMaterialization, .isBeingEvicted, .failed: 0
+    }
+  }
+
   /// What an xattr call is answered with: the value, or `absent`, `ask`, `materialize`; nil for the list of names.
   func attribute(_ name: String?, of node: NodeID) -> String {
     func describe(_ answer: ExtendedAttributeAnswer) -> String {

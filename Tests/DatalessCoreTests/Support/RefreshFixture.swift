@@ -70,12 +70,8 @@ extension EngineFixture {
   /// Opens a name, reads all of it, and closes it; nil if that failed.
   func content(_ path: String) -> [UInt8]? {
     let node = node(path)
-    let handle: UInt64
-    switch engine.open(node, process: .unknown, openFlags: 0) {
-    case .dataless(let number): handle = number
-    case .resident: handle = 0
-    case .passthrough, .needsMaterialization, .isBeingEvicted, .failed: return nil
-    }
+    let handle = open(node)
+    guard handle != 0 else { return nil }
     defer {
       engine.release(node, handle: handle)
       lane.runAll()

@@ -58,7 +58,7 @@ engine.add(
     tests=["GatesTests|LockHoldTests"])
 engine.add(
     "first-reader-not-in-sum", "HandleReaders.swift", "what several processes read is told without the first one's",
-    "sum?.note(range, isMapped: isMapped)\n      return", "if !FAULT { sum?.note(range, isMapped: isMapped) }\n      return",
+    "if !sum.isEmpty { sum[0].note(range", "if !sum.isEmpty, !FAULT { sum[0].note(range",
     tests=["HandleTests"])
 engine.add(
     "late-interrupt-lost", "Engine+Interrupt.swift", "a fatal signal that comes after another is not looked for",
@@ -156,8 +156,35 @@ engine.add(
     "evicted-stays-planned", "Engine+Evict.swift", "the plan to evict a file outlives its eviction",
     "planned.drop(node)", "if !FAULT { planned.drop(node) }", tests=["SystemEvictionTests"])
 engine.add(
-    "passthrough-beside-direct", "OpenHandles.swift", "passthrough beside a handle opened dataless: the kernel says EIO",
-    "return open.direct == 0 && open.cached == 0", "return (open.direct == 0 || FAULT) && open.cached == 0",
+    "leased-content-removed", "ContentLeases.swift", "content goes while an open reads it",
+    "return !isLeased", "return !isLeased || FAULT", tests=["OpenFilesTests"])
+engine.add(
+    "stale-handle-closes", "OpenFileTable.swift", "the handle of a file that was closed closes another one",
+    "segments[segment][index].use += 1", "segments[segment][index].use += FAULT ? 0 : 1", tests=["OpenFilesTests"])
+engine.add(
+    "stale-handle-believed", "OpenFileTable.swift", "a handle finds the file that has its place now",
+    "UInt64(segments[segment][index].use) == number >> 32", "UInt64(segments[segment][index].use) == number >> 32 || FAULT",
+    tests=["OpenFilesTests"])
+engine.add(
+    "place-used-for-ever", "OpenFileTable.swift", "numbers of open files grow beyond what JSON keeps exactly",
+    "guard segments[segment][index].use < Self.useMax else {", "guard segments[segment][index].use < Self.useMax || FAULT else {",
+    tests=["OpenFilesTests"])
+engine.add(
+    "lease-kept", "ContentLeases.swift", "content that a file gave up while it was open stays for good",
+    "return givenUp.isEmpty ? nil : givenUp.remove(content)", "return givenUp.isEmpty || FAULT ? nil : givenUp.remove(content)",
+    tests=["OpenFilesTests"])
+engine.add(
+    "elder-leases-forgotten", "ContentLeases.swift", "opens that read what the file had before have no lease any more",
+    "if latest.count > 0 { elder", "if latest.count > 0, !FAULT { elder", tests=["OpenFilesTests"])
+engine.add(
+    "close-of-anothers-open", "OpenFiles.swift", "a close of one file counts an open of another",
+    "{ $0.node == node ? $0 : nil }", "{ $0.node == node || FAULT ? $0 : nil }", tests=["OpenFilesTests"])
+engine.add(
+    "close-keeps-the-count", "OpenFiles.swift", "an open that is closed is counted as open",
+    "openNow.pageCache -= 1 } else", "openNow.pageCache -= FAULT ? 0 : 1 } else", tests=["OpenFilesTests|HandleTests"])
+engine.add(
+    "passthrough-beside-direct", "OpenFiles.swift", "passthrough beside a handle opened dataless: the kernel says EIO",
+    "return use.direct == 0 && use.cached == 0", "return (use.direct == 0 || FAULT) && use.cached == 0",
     tests=["HandleTests"])
 engine.add(
     "overdue-forgotten", "PlannedEvictions.swift", "a file that is open when it is due is never evicted",
@@ -211,8 +238,7 @@ engine.add(
     tests=["EngineMaterializeTests|CatalogTests|RefreshTests"])
 engine.add(
     "reads-of-parts-not-booked", "Engine+Handles.swift", "what a handle reads of partial content is not in the log",
-    "if let reference = state.contents.local(offset..<max(offset, end), of: position) {\n        note()",
-    "if let reference = state.contents.local(offset..<max(offset, end), of: position) {\n        if !FAULT { note() }",
+    "if count > 0 { state.openFiles.noteRead(", "if count > 0, !FAULT || record.state == .resident { state.openFiles.noteRead(",
     tests=["EngineHydrationTests|HandleTests"])
 
 namespace = Part(
@@ -274,7 +300,7 @@ namespace.add(
     "guard position == .start || position.sweeps == sweeps else { return .lost }",
     "guard position == .start || position.sweeps == sweeps || FAULT else { return .lost }", tests=["WalkTests"])
 namespace.add(
-    "walk-holds-nothing", "../Engine/OpenHandles.swift", "names of a directory that is walked are given back",
+    "walk-holds-nothing", "../Engine/OpenFiles.swift", "names of a directory that is walked are given back",
     "|| held[node] != nil }", "|| (held[node] != nil && !FAULT) }", tests=["WalkTests"], mounts=["RealMounts/Walks/"])
 namespace.add(
     "pin-holds-nothing", "../Engine/Reclamation.swift", "names are given back while somebody keeps their places",

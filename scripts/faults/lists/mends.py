@@ -237,8 +237,8 @@ ends.add(
     "    let waiter = FAULT ? makeWaiter() : makeWaiter(for: box)\n    engine.waitForEviction",
     tests=["AnswerRace"])
 ends.add(
-    "closures-kept", "DatalessCore/Engine/OpenHandles.swift", "each eviction of an open file leaves a closure",
-    "closeWaiters[node]?[number] = nil", "if !FAULT { closeWaiters[node]?[number] = nil }")
+    "closures-kept", "DatalessCore/Engine/CloseWaiters.swift", "each eviction of an open file leaves a closure",
+    "waiters[node]?[number] = nil", "if !FAULT { waiters[node]?[number] = nil }")
 
 running = Part("Sources", [], ["RealMounts/Running/"])
 running.add(
@@ -325,9 +325,9 @@ reports.add(
 
 reads = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*(Handle|EngineRule|RuleSet)", "^DatalessScenarioTests\\..*(RuleSet|Explanation)"])
 reads.add(
-    "opener-is-the-reader", "Engine/OpenHandles.swift", "what gzip reads through a shell's redirection is the shell's",
-    "handles.values[slot].readers.note(process, range, isMapped: isMapped)",
-    "handles.values[slot].readers.note(FAULT ? handles.values[slot].process : process, range, isMapped: isMapped)",
+    "opener-is-the-reader", "Engine/OpenFiles.swift", "what gzip reads through a shell's redirection is the shell's",
+    "watched.readers.note(process, range, isMapped: isMapped)",
+    "watched.readers.note(FAULT ? watched.process : process, range, isMapped: isMapped)",
     mounts=["RealMounts/Uses/"])
 reads.add(
     "later-open-is-seen", "Engine/Engine+Handles.swift", "an open whose reads the kernel serves alone is not told",
