@@ -3,7 +3,6 @@
 #define CDATALESS_LINUX_HELPERS_H
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
