@@ -19,8 +19,8 @@ import Testing
   }
 
   /// A readdir in the kernel waits for the names of the directory (docs/ARCHITECTURE.md, R4).
-  @Test func lookupsAreAnsweredBeforeDirectoryReads() {
-    let fixture = EngineFixture(ScriptedStore(["d/a": 10]))
+  @Test(arguments: StoreKind.allCases) func lookupsAreAnsweredBeforeDirectoryReads(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["d/a": 10]), kind: kind)
     let node = fixture.node("d")
     let order = Order()
     for trigger in [Trigger.readdir, .lookup, .readdir, .lookup] {
@@ -31,13 +31,13 @@ import Testing
     #expect(order.all == [.lookup, .lookup, .readdir, .readdir])
   }
 
-  @Test func whatIsGivenUpIsReadNoFurther() {
+  @Test(arguments: StoreKind.allCases) func whatIsGivenUpIsReadNoFurther(_ kind: StoreKind) {
     let fixture = EngineFixture(
       ScriptedStore(["a": 1_000_000]),
       configuration {
         $0.bandwidth = 1_000_000
         $0.giveUpAfter = 100_000_000
-      })
+      }, kind: kind)
     let answer = fixture.trigger(fixture.node("a"))
     fixture.lane.runAll()
     fixture.timer.advance(milliseconds: 100) { fixture.lane.runAll() }
@@ -49,8 +49,8 @@ import Testing
   }
 
   /// The last waiter leaves while the content is being committed.
-  @Test func contentThatComesTooLateIsFreed() {
-    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+  @Test(arguments: StoreKind.allCases) func contentThatComesTooLateIsFreed(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), kind: kind)
     let node = fixture.node("a")
     let waiter = fixture.makeWaiter()
     let answer = fixture.trigger(node, waiter: waiter)
@@ -64,8 +64,8 @@ import Testing
   }
 
   /// The last waiter leaves while a range is being written: the space is another file's only when that has ended.
-  @Test func spaceIsNotFreedUnderATransfer() {
-    let fixture = EngineFixture(ScriptedStore(["a": 10_000]), configuration { $0.hydration = .progressive })
+  @Test(arguments: StoreKind.allCases) func spaceIsNotFreedUnderATransfer(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 10_000]), configuration { $0.hydration = .progressive }, kind: kind)
     let node = fixture.node("a")
     let waiter = fixture.makeWaiter()
     let answer = fixture.trigger(node, waiter: waiter)
@@ -82,8 +82,8 @@ import Testing
     #expect(fixture.content.items == 0 && fixture.content.openWriters == 0)
   }
 
-  @Test func aFetchThatNeverFindsADescriptorFails() {
-    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+  @Test(arguments: StoreKind.allCases) func aFetchThatNeverFindsADescriptorFails(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), kind: kind)
     let node = fixture.node("a")
     fixture.store.edit("a") { $0.failure = FSError(.tooManyOpenFiles, "no descriptor is free") }
     let answer = fixture.trigger(node)
@@ -94,7 +94,7 @@ import Testing
     #expect(answer.errno == "EMFILE")
   }
 
-  @Test func aFailureThatLeavesPartsTellsTheKernel() throws {
+  @Test(arguments: StoreKind.allCases) func aFailureThatLeavesPartsTellsTheKernel(_ kind: StoreKind) throws {
     var rule = Rule(name: "half", match: RuleMatch(), effects: RuleEffects())
     rule.match.kind = .file
     rule.effects.fault = Fault(.errno(.ioError), after: .fraction(0.5))
@@ -104,7 +104,7 @@ import Testing
       configuration {
         $0.hydration = .partial
         $0.rules = RuleSet(rules)
-      })
+      }, kind: kind)
     let node = fixture.node("a")
     let answer = fixture.trigger(node)
     fixture.lane.runAll()
@@ -114,13 +114,13 @@ import Testing
   }
 
   /// Who has been answered reads on: the rest comes, although the last who waits has left.
-  @Test func aProgressiveAttemptThatHasServedGoesOn() {
+  @Test(arguments: StoreKind.allCases) func aProgressiveAttemptThatHasServedGoesOn(_ kind: StoreKind) {
     let fixture = EngineFixture(
       ScriptedStore(["a": 200_000]),
       configuration {
         $0.hydration = .progressive
         $0.bandwidth = 1_000_000
-      })
+      }, kind: kind)
     let node = fixture.node("a")
     func request(_ offset: Int64) -> TriggerRequest {
       TriggerRequest(trigger: .read, caller: EngineFixture.caller(), offset: offset, length: 100)
@@ -137,8 +137,8 @@ import Testing
     #expect(fixture.events.finished.last?.outcome == .ok)
   }
 
-  @Test func policyDoesNotRefuseACommand() {
-    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+  @Test(arguments: StoreKind.allCases) func policyDoesNotRefuseACommand(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), kind: kind)
     let node = fixture.node("a")
     fixture.engine.apply(configuration { $0.materialize = false }.simulation, restartsClock: false)
     #expect(fixture.trigger(node).errno == "EDEADLK")
@@ -147,8 +147,8 @@ import Testing
     #expect(answer.isReady)
   }
 
-  @Test func partsOfAFileAreOneFileOfTheBudget() {
-    let fixture = EngineFixture(ScriptedStore(["a": 100_000]), configuration { $0.hydration = .partial })
+  @Test(arguments: StoreKind.allCases) func partsOfAFileAreOneFileOfTheBudget(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 100_000]), configuration { $0.hydration = .partial }, kind: kind)
     let node = fixture.node("a")
     for offset in [Int64(0), 40_960, 81_920] {
       let request = TriggerRequest(
@@ -160,8 +160,8 @@ import Testing
     #expect(fixture.engine.totals.bytes == 12_288 && fixture.engine.totals.budgetedBytes == 12_288)
   }
 
-  @Test func aResidentFileThatIsGoneDoesNotKeepItsDirectoryBusy() {
-    let fixture = EngineFixture(ScriptedStore(["d/x": 10, "d/y": 10]))
+  @Test(arguments: StoreKind.allCases) func aResidentFileThatIsGoneDoesNotKeepItsDirectoryBusy(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["d/x": 10, "d/y": 10]), kind: kind)
     fixture.trigger(fixture.node("d/x"))
     fixture.lane.runAll()
     let node = fixture.node("d")
@@ -189,8 +189,8 @@ import Testing
     #expect(known.relation(to: listed) == .version)
   }
 
-  @Test func readsOfPartialContentAreInTheRecordOfTheirHandle() throws {
-    let fixture = EngineFixture(ScriptedStore(["a": 100_000]), configuration { $0.hydration = .partial })
+  @Test(arguments: StoreKind.allCases) func readsOfPartialContentAreInTheRecordOfTheirHandle(_ kind: StoreKind) throws {
+    let fixture = EngineFixture(ScriptedStore(["a": 100_000]), configuration { $0.hydration = .partial }, kind: kind)
     let node = fixture.node("a")
     guard case .dataless(let handle) = fixture.engine.open(node, process: .unknown, openFlags: 0) else {
       Issue.record("it is not dataless")

@@ -6,13 +6,14 @@ import Testing
 /// Content that comes in parts: what is brought in, who is answered when, and what stays.
 @Suite struct EngineHydrationTests {
   private func fixture(
-    _ size: Int, _ hydration: Hydration, rules: [Rule] = [], _ edit: (inout Simulation) -> Void = { _ in }
+    _ kind: StoreKind, _ size: Int, _ hydration: Hydration, rules: [Rule] = [],
+    _ edit: (inout Simulation) -> Void = { _ in }
   ) -> EngineFixture {
     var configuration = EngineConfiguration()
     configuration.simulation.hydration = hydration
     configuration.simulation.rules = RuleSet(rules)
     edit(&configuration.simulation)
-    return EngineFixture(ScriptedStore(["file": size]), configuration)
+    return EngineFixture(ScriptedStore(["file": size]), configuration, kind: kind)
   }
 
   private func read(_ fixture: EngineFixture, _ offset: Int64, _ length: Int64, waiter: WaiterID? = nil) -> Answer {
@@ -23,8 +24,8 @@ import Testing
 
   private func state(_ fixture: EngineFixture) -> String? { fixture.engine.describe(fixture.node("file"))?.state }
 
-  @Test func partialBringsInOnlyWhatWasAskedFor() throws {
-    let fixture = fixture(20_000, .partial)
+  @Test(arguments: StoreKind.allCases) func partialBringsInOnlyWhatWasAskedFor(_ kind: StoreKind) throws {
+    let fixture = fixture(kind, 20_000, .partial)
     let answer = read(fixture, 5_000, 100)
     fixture.lane.runAll()
     #expect(answer.isReady)
@@ -47,8 +48,9 @@ import Testing
     #expect(fixture.engine.totals.files == 1 && fixture.engine.totals.bytes == 20_000)
   }
 
-  @Test func partsOfOneFileComeAtTheSameTimeAndTheSamePartOnce() throws {
-    let fixture = fixture(100_000, .partial) { $0.latency = LatencyModel(.fixed(5_000_000)) }
+  @Test(arguments: StoreKind.allCases) func partsOfOneFileComeAtTheSameTimeAndTheSamePartOnce(_ kind: StoreKind) throws
+  {
+    let fixture = fixture(kind, 100_000, .partial) { $0.latency = LatencyModel(.fixed(5_000_000)) }
     let answers = [(0, 100), (50_000, 100), (50_010, 20), (99_999, 10)].map { read(fixture, $0.0, $0.1) }
     #expect(fixture.engine.attemptsInFlight().count == 3)
     fixture.timer.advance(milliseconds: 5)
@@ -60,8 +62,8 @@ import Testing
     #expect(fixture.content.items == 1)
   }
 
-  @Test func aReadBeyondTheEndOfAPartialFileEnds() throws {
-    let fixture = fixture(10_000, .partial)
+  @Test(arguments: StoreKind.allCases) func aReadBeyondTheEndOfAPartialFileEnds(_ kind: StoreKind) throws {
+    let fixture = fixture(kind, 10_000, .partial)
     let answer = read(fixture, 10_000, 100)
     fixture.lane.runAll()
     #expect(answer.isReady)
@@ -74,8 +76,8 @@ import Testing
     }
   }
 
-  @Test func progressiveAnswersAsTheBytesArriveAndGoesOn() throws {
-    let fixture = fixture(200_000, .progressive) { $0.bandwidth = 1_000_000 }
+  @Test(arguments: StoreKind.allCases) func progressiveAnswersAsTheBytesArriveAndGoesOn(_ kind: StoreKind) throws {
+    let fixture = fixture(kind, 200_000, .progressive) { $0.bandwidth = 1_000_000 }
     let (first, last) = (read(fixture, 0, 4096), read(fixture, 190_000, 100))
     fixture.lane.runAll()
     fixture.timer.advance(milliseconds: 20) { fixture.lane.runAll() }
@@ -92,8 +94,8 @@ import Testing
     #expect(fixture.events.finished.last?.waiterCount == 2)
   }
 
-  @Test func progressiveStartsWhereTheFirstCallerReads() throws {
-    let fixture = fixture(200_000, .progressive) { $0.bandwidth = 1_000_000 }
+  @Test(arguments: StoreKind.allCases) func progressiveStartsWhereTheFirstCallerReads(_ kind: StoreKind) throws {
+    let fixture = fixture(kind, 200_000, .progressive) { $0.bandwidth = 1_000_000 }
     let answer = read(fixture, 100_000, 100)
     fixture.lane.runAll()
     fixture.timer.advance(milliseconds: 20) { fixture.lane.runAll() }
@@ -105,8 +107,10 @@ import Testing
     #expect(fixture.bytes("file", 0, 200_000) == fixture.expected(0, 200_000))
   }
 
-  @Test func progressiveWithoutAnAnswerIsCancelledWithItsLastWaiter() throws {
-    let fixture = fixture(200_000, .progressive) { $0.bandwidth = 1_000_000 }
+  @Test(arguments: StoreKind.allCases) func progressiveWithoutAnAnswerIsCancelledWithItsLastWaiter(_ kind: StoreKind)
+    throws
+  {
+    let fixture = fixture(kind, 200_000, .progressive) { $0.bandwidth = 1_000_000 }
     let waiter = fixture.makeWaiter()
     let answer = read(fixture, 0, 4096, waiter: waiter)
     fixture.lane.runAll()
@@ -117,13 +121,13 @@ import Testing
     #expect(fixture.content.items == 0 && fixture.content.openWriters == 0)
   }
 
-  @Test(arguments: [Hydration.progressive, .partial])
-  func whatCameBeforeAFailureStaysAndOnlyTheRestIsFetched(hydration: Hydration) throws {
+  @Test(arguments: [Hydration.progressive, .partial], StoreKind.allCases)
+  func whatCameBeforeAFailureStaysAndOnlyTheRestIsFetched(hydration: Hydration, kind: StoreKind) throws {
     var rule = Rule(name: "half", match: RuleMatch(), effects: RuleEffects())
     rule.match.attempts = 1...1
     rule.match.kind = .file
     rule.effects.fault = Fault(.errno(.ioError), after: .fraction(0.5))
-    let fixture = fixture(400_000, hydration, rules: [rule]) { $0.bandwidth = 10_000_000 }
+    let fixture = fixture(kind, 400_000, hydration, rules: [rule]) { $0.bandwidth = 10_000_000 }
     let whole = read(fixture, 0, 400_000)
     let early = hydration == .progressive ? read(fixture, 0, 100_000) : nil
     for _ in 0..<10 {
@@ -143,8 +147,10 @@ import Testing
     #expect(fixture.bytes("file", 0, 400_000) == fixture.expected(0, 400_000))
   }
 
-  @Test func aChangedSourceGivesAnErrorAndNeverBytesOfTwoVersions() throws {
-    let fixture = fixture(200_000, .progressive) { $0.bandwidth = 1_000_000 }
+  @Test(arguments: StoreKind.allCases) func aChangedSourceGivesAnErrorAndNeverBytesOfTwoVersions(_ kind: StoreKind)
+    throws
+  {
+    let fixture = fixture(kind, 200_000, .progressive) { $0.bandwidth = 1_000_000 }
     let (first, last) = (read(fixture, 0, 4096), read(fixture, 190_000, 100))
     fixture.lane.runAll()
     fixture.timer.advance(milliseconds: 60) { fixture.lane.runAll() }
@@ -160,8 +166,8 @@ import Testing
     #expect(fixture.content.openWriters == 0)
   }
 
-  @Test func aPartialFileIsEvictedAndItsSpaceIsFree() throws {
-    let fixture = fixture(20_000, .partial)
+  @Test(arguments: StoreKind.allCases) func aPartialFileIsEvictedAndItsSpaceIsFree(_ kind: StoreKind) throws {
+    let fixture = fixture(kind, 20_000, .partial)
     _ = read(fixture, 0, 100)
     fixture.lane.runAll()
     let evicted = Counter()
@@ -177,7 +183,7 @@ import Testing
 
   /// The space of a transfer that was given up is another file's only when the transfer has ended.
   @Test func aTransferThatWasGivenUpWritesToNothingThatIsGone() throws {
-    let fixture = fixture(10 << 20, .partial) { $0.giveUpAfter = 1_000_000 }
+    let fixture = fixture(.blocking, 10 << 20, .partial) { $0.giveUpAfter = 1_000_000 }
     let answer = read(fixture, 0, 10 << 20)
     // One step of several: it holds its share of the content.
     fixture.lane.runOne()
@@ -201,31 +207,33 @@ import Testing
     var rule = Rule(name: "planned", match: RuleMatch(), effects: RuleEffects())
     rule.match.kind = .file
     rule.effects.fault = fault.map { Fault(.errno(.ioError), after: .bytes($0)) }
-    let fixture = fixture(10, hydration, rules: rule.effects.fault == nil ? [] : [rule])
-    fixture.store.edit("file") { $0.attributes.size = .max }
-    let offsets: [Int64] = [.max - 1, .max - 4096, .max - 5_000_000, 4096]
-    for offset in offsets {
-      let answer = read(fixture, offset, 4096)
-      fixture.lane.runAll()
-      #expect(answer.errno == "ESTALE", "at \(offset): the source ends before")
+    for kind in StoreKind.allCases {
+      let fixture = fixture(kind, 10, hydration, rules: rule.effects.fault == nil ? [] : [rule])
+      fixture.store.edit("file") { $0.attributes.size = .max }
+      let offsets: [Int64] = [.max - 1, .max - 4096, .max - 5_000_000, 4096]
+      for offset in offsets {
+        let answer = read(fixture, offset, 4096)
+        fixture.lane.runAll()
+        #expect(answer.errno == "ESTALE", "at \(offset): the source ends before")
+      }
+      #expect(state(fixture) == "dataless")
+      #expect(fixture.content.items == 0 && fixture.content.openWriters == 0)
     }
-    #expect(state(fixture) == "dataless")
-    #expect(fixture.content.items == 0 && fixture.content.openWriters == 0)
   }
 
-  @Test func aRuleDecidesForItsFiles() throws {
+  @Test(arguments: StoreKind.allCases) func aRuleDecidesForItsFiles(_ kind: StoreKind) throws {
     var rule = Rule(name: "whole", match: RuleMatch(), effects: RuleEffects())
     rule.match.paths = [try #require(PathPattern(Array("file".utf8)))]
     rule.effects.hydration = .full
-    let fixture = fixture(20_000, .partial, rules: [rule])
+    let fixture = fixture(kind, 20_000, .partial, rules: [rule])
     _ = read(fixture, 0, 10)
     fixture.lane.runAll()
     #expect(state(fixture) == "resident")
     #expect(fixture.events.started.last?.hydration == nil && fixture.events.started.last?.rules == ["whole"])
   }
 
-  @Test func aFileThatIsPartlyThereIsCompletedByAFullAttempt() throws {
-    let fixture = fixture(20_000, .partial)
+  @Test(arguments: StoreKind.allCases) func aFileThatIsPartlyThereIsCompletedByAFullAttempt(_ kind: StoreKind) throws {
+    let fixture = fixture(kind, 20_000, .partial)
     _ = read(fixture, 0, 10)
     fixture.lane.runAll()
     var simulation = fixture.engine.simulation

@@ -4,8 +4,8 @@ import SystemPackage
 import Testing
 
 @Suite struct EngineMaterializeTests {
-  @Test func readMaterializesOnceForAllWaiters() {
-    let fixture = EngineFixture(ScriptedStore(["a": 5000]))
+  @Test(arguments: StoreKind.allCases) func readMaterializesOnceForAllWaiters(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 5000]), kind: kind)
     let node = fixture.node("a")
     fixture.events.clear()
     let answers = (0..<16).map { _ in fixture.trigger(node) }
@@ -21,8 +21,8 @@ import Testing
     #expect(fixture.engine.totals.files == 1)
   }
 
-  @Test func answersComeAfterAttributesWereInvalidated() {
-    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+  @Test(arguments: StoreKind.allCases) func answersComeAfterAttributesWereInvalidated(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), kind: kind)
     let node = fixture.node("a")
     let order = Mutex<[String]>([])
     _ = fixture.engine.materialize(
@@ -45,8 +45,8 @@ import Testing
     #expect(fixture.lane.runAll() > 0)
   }
 
-  @Test func whatMayHangIsNotFetchedByItsReader() {
-    let fixture = EngineFixture(ScriptedStore(["a": 5000, "b": 5000], isFastLocal: false))
+  @Test(arguments: StoreKind.allCases) func whatMayHangIsNotFetchedByItsReader(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 5000, "b": 5000], isFastLocal: false), kind: kind)
     let node = fixture.node("a")
     fixture.lane.isShared.store(true, ordering: .relaxed)
     let answer = fixture.trigger(node, mayFetch: true)
@@ -56,10 +56,10 @@ import Testing
   }
 
   /// A delay ends on the timer's thread, which fetches nothing.
-  @Test func afterADelayTheLaneFetches() {
+  @Test(arguments: StoreKind.allCases) func afterADelayTheLaneFetches(_ kind: StoreKind) {
     var configuration = EngineConfiguration()
     configuration.fixedLatency = 1_000_000
-    let fixture = EngineFixture(ScriptedStore(["a": 5000]), configuration)
+    let fixture = EngineFixture(ScriptedStore(["a": 5000]), configuration, kind: kind)
     let node = fixture.node("a")
     fixture.lane.isShared.store(true, ordering: .relaxed)
     let answer = fixture.trigger(node, mayFetch: true)
@@ -69,10 +69,10 @@ import Testing
     #expect(answer.isReady)
   }
 
-  @Test func blocksAreZeroUntilCommit() {
+  @Test(arguments: StoreKind.allCases) func blocksAreZeroUntilCommit(_ kind: StoreKind) {
     var configuration = EngineConfiguration()
     configuration.fixedLatency = 1_000_000
-    let fixture = EngineFixture(ScriptedStore(["a": 5000]), configuration)
+    let fixture = EngineFixture(ScriptedStore(["a": 5000]), configuration, kind: kind)
     let node = fixture.node("a")
     #expect(fixture.engine.attributes(of: node)?.attributes.blocks == 0)
     fixture.trigger(node)
@@ -84,10 +84,10 @@ import Testing
     #expect(fixture.attribute("user.dataless.state", of: node) == "resident")
   }
 
-  @Test func latencyIsExactAndRecorded() throws {
+  @Test(arguments: StoreKind.allCases) func latencyIsExactAndRecorded(_ kind: StoreKind) throws {
     var configuration = EngineConfiguration()
     configuration.fixedLatency = 200_000_000
-    let fixture = EngineFixture(ScriptedStore(["a": 1]), configuration)
+    let fixture = EngineFixture(ScriptedStore(["a": 1]), configuration, kind: kind)
     let node = fixture.node("a")
     fixture.events.clear()
     let answer = fixture.trigger(node)
@@ -102,12 +102,12 @@ import Testing
     #expect(record.waiters.first?.blocked == 200_000_000)
   }
 
-  @Test func concurrencyQueuesTheRest() {
+  @Test(arguments: StoreKind.allCases) func concurrencyQueuesTheRest(_ kind: StoreKind) {
     var configuration = EngineConfiguration()
     configuration.fixedLatency = 10_000_000
     configuration.concurrency = 2
     let files = Dictionary(uniqueKeysWithValues: (0..<5).map { ("f\($0)", 10) })
-    let fixture = EngineFixture(ScriptedStore(files), configuration)
+    let fixture = EngineFixture(ScriptedStore(files), configuration, kind: kind)
     let nodes = (0..<5).map { fixture.node("f\($0)") }
     fixture.events.clear()
     let answers = nodes.map { fixture.trigger($0) }
@@ -121,10 +121,10 @@ import Testing
     #expect(fixture.events.finished.map(\.queued) == [0, 0, 10_000_000, 10_000_000, 20_000_000])
   }
 
-  @Test func bandwidthIsSharedByAllFetches() {
+  @Test(arguments: StoreKind.allCases) func bandwidthIsSharedByAllFetches(_ kind: StoreKind) {
     var configuration = EngineConfiguration()
     configuration.bandwidthBytesPerSecond = 1_000_000
-    let fixture = EngineFixture(ScriptedStore(["a": 100_000, "b": 100_000]), configuration)
+    let fixture = EngineFixture(ScriptedStore(["a": 100_000, "b": 100_000]), configuration, kind: kind)
     let nodes = [fixture.node("a"), fixture.node("b")]
     let answers = nodes.map { fixture.trigger($0) }
     fixture.lane.runAll()
@@ -135,10 +135,10 @@ import Testing
     #expect(fixture.events.finished.suffix(2).map(\.duration) == [180_000_000, 200_000_000])
   }
 
-  @Test(arguments: ["ENOENT", "ESTALE", "EACCES", "EIO"])
-  func failureReachesEveryWaiterAndLeavesTheFileDataless(name: String) throws {
+  @Test(arguments: ["ENOENT", "ESTALE", "EACCES", "EIO"], StoreKind.allCases)
+  func failureReachesEveryWaiterAndLeavesTheFileDataless(name: String, kind: StoreKind) throws {
     let errno = try #require(Errno(name: name))
-    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), kind: kind)
     let node = fixture.node("a")
     fixture.store.edit("a") { $0.failure = FSError(errno, "scripted") }
     let answers = (0..<3).map { _ in fixture.trigger(node) }
@@ -153,8 +153,8 @@ import Testing
     #expect(fixture.events.started.last?.itemAttempt == 2)
   }
 
-  @Test func changedSourceIsStaleAndNothingIsKept() {
-    let fixture = EngineFixture(ScriptedStore(["grown": 10, "short": 1000, "rewritten": 10]))
+  @Test(arguments: StoreKind.allCases) func changedSourceIsStaleAndNothingIsKept(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["grown": 10, "short": 1000, "rewritten": 10]), kind: kind)
     let nodes = ["grown", "short", "rewritten"].map { fixture.node($0) }
     fixture.store.edit("grown") { $0.attributes.size = 11 }
     fixture.store.edit("short") { $0.shortAt = 500 }
@@ -166,8 +166,8 @@ import Testing
     #expect(fixture.content.openWriters == 0)
   }
 
-  @Test func fullDiskIsENOSPCAndNoHalfFile() {
-    let fixture = EngineFixture(ScriptedStore(["a": 1000]))
+  @Test(arguments: StoreKind.allCases) func fullDiskIsENOSPCAndNoHalfFile(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 1000]), kind: kind)
     let node = fixture.node("a")
     fixture.content.limit.store(10, ordering: .relaxed)
     let answer = fixture.trigger(node)
@@ -177,10 +177,10 @@ import Testing
     #expect(fixture.content.openWriters == 0)
   }
 
-  @Test func endAnswersEverybodyAndRefusesNewTriggers() {
+  @Test(arguments: StoreKind.allCases) func endAnswersEverybodyAndRefusesNewTriggers(_ kind: StoreKind) {
     var configuration = EngineConfiguration()
     configuration.fixedLatency = 1_000_000_000
-    let fixture = EngineFixture(ScriptedStore(["a": 10, "b": 10, "d/c": 1]), configuration)
+    let fixture = EngineFixture(ScriptedStore(["a": 10, "b": 10, "d/c": 1]), configuration, kind: kind)
     let nodes = ["a", "b", "d"].map { fixture.node($0) }
     var answers = nodes.map { fixture.trigger($0) }
     fixture.engine.end(FSError(.timedOut, "the volume is being unmounted"))
@@ -192,10 +192,10 @@ import Testing
     #expect(fixture.content.items == 0)
   }
 
-  @Test func budgetsCountWhatDescendantsMaterialized() {
+  @Test(arguments: StoreKind.allCases) func budgetsCountWhatDescendantsMaterialized(_ kind: StoreKind) {
     var configuration = EngineConfiguration()
     configuration.budget = .init(maxFiles: 1, maxBytes: 25)
-    let fixture = EngineFixture(ScriptedStore(["a": 10, "b": 10, "c": 10, "d": 10]), configuration)
+    let fixture = EngineFixture(ScriptedStore(["a": 10, "b": 10, "c": 10, "d": 10]), configuration, kind: kind)
     for (name, budgeted) in [("a", false), ("b", true), ("c", true), ("d", true)] {
       fixture.trigger(
         fixture.node(name), TriggerRequest(trigger: .read, caller: EngineFixture.caller(budgeted: budgeted)))

@@ -13,7 +13,7 @@ import Testing
     var evictions = 0
   }
 
-  @Test(arguments: 0..<40) func invariantsHoldUnderRandomOperations(round: Int) {
+  @Test(arguments: 0..<40, StoreKind.allCases) func invariantsHoldUnderRandomOperations(round: Int, kind: StoreKind) {
     let seed = TestSeed.one
     var random = SeededGenerator(seed: seed)
     var configuration = EngineConfiguration()
@@ -21,7 +21,7 @@ import Testing
     configuration.concurrency = round % 4 == 0 ? 2 : nil
     configuration.bandwidthBytesPerSecond = round % 5 == 0 ? 1_000_000 : nil
     let files = Dictionary(uniqueKeysWithValues: (0..<12).map { ("d\($0 % 3)/f\($0)", 1 + $0 * 700) })
-    let fixture = EngineFixture(ScriptedStore(files), configuration)
+    let fixture = EngineFixture(ScriptedStore(files), configuration, kind: kind)
     let paths = files.keys.sorted()
     let nodes = paths.map { fixture.node($0) }
     let counter = Counter()

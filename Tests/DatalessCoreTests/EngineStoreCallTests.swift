@@ -26,8 +26,8 @@ import Testing
     return (calls, waiters)
   }
 
-  @Test func theEndOfTheVolumeAnswersThoseWhoWaitForTheStore() {
-    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+  @Test(arguments: StoreKind.allCases) func theEndOfTheVolumeAnswersThoseWhoWaitForTheStore(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), kind: kind)
     let node = fixture.node("a")
     let waiting = calls(fixture, of: node).calls
     #expect(waiting.allSatisfy { $0.answer.count == 0 })
@@ -41,8 +41,8 @@ import Testing
     #expect(late.map(\.answer.errno) == ["ETIMEDOUT", "ETIMEDOUT", "ETIMEDOUT"])
   }
 
-  @Test func aKilledCallerLeavesAStoreThatHangs() {
-    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+  @Test(arguments: StoreKind.allCases) func aKilledCallerLeavesAStoreThatHangs(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), kind: kind)
     let (waiting, waiters) = calls(fixture, of: fixture.node("a"))
     fixture.signals.pending.withLock { $0[10] = .some(true) }
     for waiter in waiters { fixture.engine.interrupt(waiter) }
@@ -51,8 +51,8 @@ import Testing
     #expect(waiting.allSatisfy { $0.answer.count == 1 })
   }
 
-  @Test func aCallGetsWhatTheStoreAnswersOnce() {
-    let fixture = EngineFixture(ScriptedStore(["a": 10]))
+  @Test(arguments: StoreKind.allCases) func aCallGetsWhatTheStoreAnswersOnce(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["a": 10]), kind: kind)
     fixture.store.edit("a") { $0.xattrs["user.a"] = [1, 2] }
     let (waiting, waiters) = calls(fixture, of: fixture.node("a"))
     fixture.lane.runAll()

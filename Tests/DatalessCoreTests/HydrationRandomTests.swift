@@ -7,7 +7,7 @@ import Testing
 /// Random operations on content that comes in parts: every byte that can be read is the source's, and nothing is left
 /// over.
 @Suite struct HydrationRandomTests {
-  @Test(arguments: 0..<12) func everyByteThatCanBeReadIsTheSources(round: Int) {
+  @Test(arguments: 0..<12, StoreKind.allCases) func everyByteThatCanBeReadIsTheSources(round: Int, kind: StoreKind) {
     let seed = TestSeed.one
     var random = SeededGenerator(seed: seed)
     var configuration = EngineConfiguration()
@@ -15,7 +15,7 @@ import Testing
     configuration.simulation.bandwidth = round % 2 == 0 ? 5_000_000 : nil
     configuration.simulation.giveUpAfter = round % 5 == 0 ? 15_000_000 : nil
     let files = Dictionary(uniqueKeysWithValues: (0..<6).map { ("f\($0)", 1 + $0 * 250_000) })
-    let fixture = EngineFixture(ScriptedStore(files), configuration)
+    let fixture = EngineFixture(ScriptedStore(files), configuration, kind: kind)
     let paths = files.keys.sorted()
     let evicted = Counter()
     var (answers, waiters, evictions): ([Answer], [WaiterID], Int) = ([], [], 0)

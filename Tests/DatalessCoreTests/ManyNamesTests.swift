@@ -16,7 +16,8 @@ import Testing
     let store = ChangingStore(count: Self.atOnce)
     let lane = ManualLane()
     let engine = Engine(
-      configuration: EngineConfiguration(), store: store, content: MemoryContentStore(), timer: ManualTimer(),
+      configuration: EngineConfiguration(), store: .blocking(store), content: MemoryContentStore(),
+      timer: ManualTimer(),
       blocking: lane, metadata: lane, kernel: DeafKernel(), events: NoEvents(), signals: ScriptedSignals(),
       processes: ScriptedProcesses())
     func list() {

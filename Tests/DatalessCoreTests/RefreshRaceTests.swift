@@ -23,6 +23,32 @@ import Testing
     #expect(fixture.refresh("").text == "602 unchanged in 2")
   }
 
+  /// Bytes of two versions, and the name gone before the check: what is open is the file, whatever its names.
+  @Test(arguments: StoreKind.allCases, [Hydration.full, .partial])
+  func aFileThatIsWrittenAndLosesItsNameWhileItIsFetchedIsNotCommitted(
+    kind: StoreKind, hydration: Hydration
+  ) {
+    for isRenamed in [false, true] { fetchWhatLosesItsName(kind, hydration, isRenamed: isRenamed) }
+  }
+
+  private func fetchWhatLosesItsName(_ kind: StoreKind, _ hydration: Hydration, isRenamed: Bool) {
+    var configuration = EngineConfiguration()
+    configuration.simulation.bandwidth = 1_000_000
+    configuration.simulation.hydration = hydration
+    let fixture = EngineFixture(ScriptedStore(["a": 200_000]), configuration, kind: kind)
+    let node = fixture.node("a")
+    let answer = fixture.trigger(node)
+    fixture.lane.runAll()
+    fixture.timer.advance(milliseconds: 80) { fixture.lane.runAll() }
+    fixture.store.write("a", size: 200_000)
+    fixture.timer.advance(milliseconds: 80) { fixture.lane.runAll() }
+    if isRenamed { fixture.store.move("a", to: "b") } else { fixture.store.remove("a") }
+    fixture.timer.advance(milliseconds: 80) { fixture.lane.runAll() }
+    #expect(answer.errno == "ESTALE")
+    #expect(fixture.engine.describe(node)?.state != "resident")
+    #expect(fixture.content.openWriters == 0)
+  }
+
   /// Two directories change places while they are listed: seen from two moments, one lies in itself.
   @Test func aDirectoryThatSeemsToLieInItselfIsANewItem() {
     let fixture = EngineFixture(ScriptedStore(["a/b/c": 1]))

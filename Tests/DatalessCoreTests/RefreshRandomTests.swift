@@ -17,6 +17,8 @@ import Testing
 
   private struct Run {
     let fixture: EngineFixture
+    /// So many pieces of work are done at most between two steps. A store that waits makes one of each of its answers.
+    let pieces: Int
     var random: SeededGenerator
     var handles: [Handle] = []
     var evictions = 0
@@ -27,7 +29,7 @@ import Testing
 
   private static let directories = ["", "d/", "d/e/", "g/"]
 
-  @Test(arguments: 0..<120) func noHandleReadsBytesOfTwoVersions(round: Int) {
+  @Test(arguments: 0..<120, StoreKind.allCases) func noHandleReadsBytesOfTwoVersions(round: Int, kind: StoreKind) {
     let seed = TestSeed.given ?? UInt64(round) &* 0x9e37_79b9_7f4a_7c15 &+ UInt64.random(in: 0...1 << 40)
     var configuration = EngineConfiguration()
     configuration.fixedLatency = round % 3 == 0 ? 2_000_000 : 0
@@ -42,7 +44,9 @@ import Testing
     // Some stores know no birth times, some no generations, some neither.
     store.hasBirths.store(round % 4 < 2, ordering: .relaxed)
     store.hasGenerations.store(round % 2 == 0, ordering: .relaxed)
-    var run = Run(fixture: EngineFixture(store, configuration), random: SeededGenerator(seed: seed))
+    var run = Run(
+      fixture: EngineFixture(store, configuration, kind: kind), pieces: kind == .blocking ? 3 : 9,
+      random: SeededGenerator(seed: seed))
     for _ in 0..<800 { step(&run, seed) }
     settle(&run, seed, keeps: configuration.keepsResidentChanges)
     #expect(run.reads > 0, "seed \(seed)")
@@ -115,7 +119,7 @@ import Testing
 
   private func advance(_ run: inout Run) {
     run.fixture.timer.advance(milliseconds: Int64.random(in: 0..<8, using: &run.random))
-    for _ in 0..<Int.random(in: 0..<4, using: &run.random) { run.fixture.lane.runOne() }
+    for _ in 0..<Int.random(in: 0...run.pieces, using: &run.random) { run.fixture.lane.runOne() }
   }
 
   private func open(_ run: inout Run) {

@@ -5,16 +5,18 @@ import Testing
 
 /// A refresh of what is listed: what changes under the names, and what open handles keep.
 @Suite struct EngineRefreshTests {
-  private func make(_ files: [String: Int], links: [(String, to: String)] = [], keeps: Bool = false) -> EngineFixture {
+  private func make(
+    _ kind: StoreKind, _ files: [String: Int], links: [(String, to: String)] = [], keeps: Bool = false
+  ) -> EngineFixture {
     var configuration = EngineConfiguration()
     configuration.keepsResidentChanges = keeps
-    let fixture = EngineFixture(ScriptedStore(files, links: links), configuration)
+    let fixture = EngineFixture(ScriptedStore(files, links: links), configuration, kind: kind)
     for path in files.keys.sorted() { _ = fixture.node(path) }
     return fixture
   }
 
-  @Test func anUnchangedTreeIsUnchangedAndTheKernelIsToldNothing() {
-    let fixture = make(["a": 1, "d/b": 2, "d/e/c": 3])
+  @Test(arguments: StoreKind.allCases) func anUnchangedTreeIsUnchangedAndTheKernelIsToldNothing(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 1, "d/b": 2, "d/e/c": 3])
     fixture.kernel.calls.withLock { $0 = [] }
     let outcome = fixture.refresh("")
     #expect(outcome.text == "5 unchanged in 3")
@@ -22,8 +24,8 @@ import Testing
     #expect(fixture.events.kinds.last == "refreshed")
   }
 
-  @Test func whatIsDatalessIsNotListed() {
-    let fixture = EngineFixture(ScriptedStore(["d/b": 2, "d/e/c": 3]))
+  @Test(arguments: StoreKind.allCases) func whatIsDatalessIsNotListed(_ kind: StoreKind) {
+    let fixture = EngineFixture(ScriptedStore(["d/b": 2, "d/e/c": 3]), kind: kind)
     #expect(fixture.refresh("").text == " in 0")
     #expect(fixture.store.lists.load(ordering: .relaxed) == 0)
     fixture.list("d")
@@ -34,8 +36,8 @@ import Testing
     #expect(fixture.refresh("d/e/c").text == "2 unchanged in 1")
   }
 
-  @Test func aDatalessFileTakesItsNewSizeWithoutAFetch() {
-    let fixture = make(["a": 10, "b": 1])
+  @Test(arguments: StoreKind.allCases) func aDatalessFileTakesItsNewSizeWithoutAFetch(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10, "b": 1])
     let node = fixture.node("a")
     fixture.kernel.calls.withLock { $0 = [] }
     fixture.store.write("a", size: 20)
@@ -48,8 +50,8 @@ import Testing
     #expect(fixture.content("a") == fixture.store.bytes("a"))
   }
 
-  @Test func anOpenDatalessHandleGetsESTALEAndTheNameTheNewVersion() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func anOpenDatalessHandleGetsESTALEAndTheNameTheNewVersion(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10])
     let old = fixture.node("a")
     guard case .dataless(let handle) = fixture.engine.open(old, process: .unknown, openFlags: 0) else {
       Issue.record("not dataless")
@@ -69,8 +71,10 @@ import Testing
     #expect(fixture.engine.counts.files == 1)
   }
 
-  @Test func aResidentFileBecomesStaleAndItsHandlesReadOnFromTheOldVersion() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func aResidentFileBecomesStaleAndItsHandlesReadOnFromTheOldVersion(
+    _ kind: StoreKind
+  ) {
+    let fixture = make(kind, ["a": 10])
     let bytes = fixture.store.bytes("a")
     let old = fixture.node("a")
     #expect(fixture.content("a") == bytes)
@@ -87,8 +91,10 @@ import Testing
     #expect(fixture.engine.counts.filesResident == 1)
   }
 
-  @Test func theLogTellsAnotherModeFromAnotherVersionAndWhichVersionAHandleIsOf() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func theLogTellsAnotherModeFromAnotherVersionAndWhichVersionAHandleIsOf(
+    _ kind: StoreKind
+  ) {
+    let fixture = make(kind, ["a": 10])
     let old = fixture.node("a")
     func open() -> UInt64 {
       guard case .dataless(let handle) = fixture.engine.open(old, process: .unknown, openFlags: 0) else { return 0 }
@@ -115,8 +121,8 @@ import Testing
     #expect(closed == [false, true, true])
   }
 
-  @Test func aResidentFileThatNobodyHasOpenIsFreedAtOnce() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func aResidentFileThatNobodyHasOpenIsFreedAtOnce(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10])
     _ = fixture.content("a")
     fixture.store.write("a", size: 4)
     _ = fixture.refresh("")
@@ -126,8 +132,8 @@ import Testing
     #expect(fixture.engine.counts.files == 1)
   }
 
-  @Test func aKeptFileIsWhatItWasUntilItIsEvicted() {
-    let fixture = make(["a": 10], keeps: true)
+  @Test(arguments: StoreKind.allCases) func aKeptFileIsWhatItWasUntilItIsEvicted(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10], keeps: true)
     let bytes = fixture.store.bytes("a")
     #expect(fixture.content("a") == bytes)
     let node = fixture.node("a")
@@ -147,8 +153,10 @@ import Testing
     #expect(fixture.refresh("").text == "1 unchanged in 1")
   }
 
-  @Test(arguments: [false, true]) func aRenamedFileStaysTheSameNodeAndResident(acrossDirectories: Bool) {
-    let fixture = make(["d/a": 10, "e/b": 1])
+  @Test(arguments: [false, true], StoreKind.allCases) func aRenamedFileStaysTheSameNodeAndResident(
+    acrossDirectories: Bool, kind: StoreKind
+  ) {
+    let fixture = make(kind, ["d/a": 10, "e/b": 1])
     _ = fixture.content("d/a")
     let node = fixture.node("d/a")
     let target = acrossDirectories ? "e/z" : "d/z"
@@ -165,8 +173,8 @@ import Testing
     #expect(records.map { String(decoding: $0.path, as: UTF8.self) } == [target])
   }
 
-  @Test func twoFilesThatHaveChangedNamesAreTwoRenames() {
-    let fixture = make(["a": 10, "b": 20])
+  @Test(arguments: StoreKind.allCases) func twoFilesThatHaveChangedNamesAreTwoRenames(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10, "b": 20])
     let (first, second) = (fixture.node("a"), fixture.node("b"))
     _ = fixture.content("a")
     fixture.store.move("a", to: "t")
@@ -180,8 +188,8 @@ import Testing
     #expect(fixture.store.opens.load(ordering: .relaxed) == 1)
   }
 
-  @Test func aFileRenamedOverAnotherReplacesIt() {
-    let fixture = make(["a": 10, "b": 20])
+  @Test(arguments: StoreKind.allCases) func aFileRenamedOverAnotherReplacesIt(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10, "b": 20])
     let node = fixture.node("a")
     _ = fixture.content("b")
     fixture.store.move("a", to: "b")
@@ -191,8 +199,8 @@ import Testing
     #expect(fixture.engine.counts.files == 1)
   }
 
-  @Test func aRenamedDirectoryKeepsWhatIsListedInIt() {
-    let fixture = make(["d/e/a": 10, "f": 1])
+  @Test(arguments: StoreKind.allCases) func aRenamedDirectoryKeepsWhatIsListedInIt(_ kind: StoreKind) {
+    let fixture = make(kind, ["d/e/a": 10, "f": 1])
     _ = fixture.content("d/e/a")
     let (directory, file) = (fixture.node("d/e"), fixture.node("d/e/a"))
     fixture.store.move("d", to: "g")
@@ -203,8 +211,8 @@ import Testing
     #expect(fixture.engine.counts.directories == 3)
   }
 
-  @Test func addedAndRemovedNamesComeAndGo() {
-    let fixture = make(["d/a": 10, "d/b": 1])
+  @Test(arguments: StoreKind.allCases) func addedAndRemovedNamesComeAndGo(_ kind: StoreKind) {
+    let fixture = make(kind, ["d/a": 10, "d/b": 1])
     let gone = fixture.node("d/b")
     fixture.store.remove("d/b")
     fixture.store.write("d/c", size: 5)
@@ -217,8 +225,8 @@ import Testing
     #expect(fixture.node("d/b") != gone)
   }
 
-  @Test func aVanishedDirectoryTakesItsResidentChildrenWithIt() {
-    let fixture = make(["d/e/a": 10, "d/e/b": 20, "d/c": 1])
+  @Test(arguments: StoreKind.allCases) func aVanishedDirectoryTakesItsResidentChildrenWithIt(_ kind: StoreKind) {
+    let fixture = make(kind, ["d/e/a": 10, "d/e/b": 20, "d/c": 1])
     _ = fixture.content("d/e/a")
     _ = fixture.content("d/e/b")
     let open = fixture.node("d/e/b")
@@ -241,8 +249,8 @@ import Testing
     #expect(fixture.content.items == 0)
   }
 
-  @Test func aFileThatBecomesADirectoryAndBackIsAnotherItemEachTime() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func aFileThatBecomesADirectoryAndBackIsAnotherItemEachTime(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10])
     _ = fixture.content("a")
     fixture.store.remove("a")
     fixture.store.write("a/x", size: 3)
@@ -257,8 +265,8 @@ import Testing
     #expect(fixture.engine.counts.directories == 1)
   }
 
-  @Test func hardLinksAreChangedTogetherAndRenamedOneByOne() {
-    let fixture = make(["d/a": 10, "d/z": 1], links: [("d/b", to: "d/a")])
+  @Test(arguments: StoreKind.allCases) func hardLinksAreChangedTogetherAndRenamedOneByOne(_ kind: StoreKind) {
+    let fixture = make(kind, ["d/a": 10, "d/z": 1], links: [("d/b", to: "d/a")])
     let node = fixture.node("d/b")
     _ = fixture.content("d/a")
     fixture.store.move("d/b", to: "d/c")
@@ -277,8 +285,9 @@ import Testing
     #expect(fixture.content.items == 0)
   }
 
-  @Test func anAttemptInFlightEndsWithESTALEAndTheNameIsTheNewVersion() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func anAttemptInFlightEndsWithESTALEAndTheNameIsTheNewVersion(_ kind: StoreKind)
+  {
+    let fixture = make(kind, ["a": 10])
     let old = fixture.node("a")
     guard case .dataless(let handle) = fixture.engine.open(old, process: .unknown, openFlags: 0) else { return }
     let waiting = fixture.trigger(old)
@@ -293,8 +302,8 @@ import Testing
     #expect(fixture.content.openWriters == 0)
   }
 
-  @Test func aVanishedFileIsESTALEForItsHandlesAndNotENOENT() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func aVanishedFileIsESTALEForItsHandlesAndNotENOENT(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10])
     let old = fixture.node("a")
     guard case .dataless(let handle) = fixture.engine.open(old, process: .unknown, openFlags: 0) else { return }
     fixture.store.remove("a")
@@ -302,8 +311,8 @@ import Testing
     #expect(fixture.read(old, handle) == .failed("ESTALE"))
   }
 
-  @Test func aChangeOfModeOrOwnerKeepsContent() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func aChangeOfModeOrOwnerKeepsContent(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10])
     _ = fixture.content("a")
     fixture.store.edit("a") {
       $0.attributes.mode = 0o100600
@@ -314,16 +323,16 @@ import Testing
     #expect(fixture.engine.describe(fixture.node("a"))?.state == "resident")
   }
 
-  @Test func pathsThatAreNowhereAndDirectoriesThatFailAreTold() {
-    let fixture = make(["d/a": 10, "e/b": 1])
+  @Test(arguments: StoreKind.allCases) func pathsThatAreNowhereAndDirectoriesThatFailAreTold(_ kind: StoreKind) {
+    let fixture = make(kind, ["d/a": 10, "e/b": 1])
     fixture.store.edit("d") { $0.failure = FSError(.permissionDenied, "scripted") }
     let outcome = fixture.refresh("", "nothing/here")
     #expect(outcome.text == "3 unchanged in 2; d: EACCES, nothing/here: ENOENT")
     #expect(fixture.node("d/a") != NodeID(rawValue: 0))
   }
 
-  @Test func anEvictedDirectoryIsLeftAloneByARefreshUnderWay() {
-    let fixture = make(["d/a": 10, "b": 1])
+  @Test(arguments: StoreKind.allCases) func anEvictedDirectoryIsLeftAloneByARefreshUnderWay(_ kind: StoreKind) {
+    let fixture = make(kind, ["d/a": 10, "b": 1])
     fixture.store.remove("d/a")
     let refresh = fixture.startRefresh("")
     fixture.lane.runOne()
@@ -333,8 +342,8 @@ import Testing
     #expect(fixture.engine.isDataless(fixture.node("d")))
   }
 
-  @Test func refreshesComeOneAfterTheOtherAndEndWithTheVolume() {
-    let fixture = make(["a": 10])
+  @Test(arguments: StoreKind.allCases) func refreshesComeOneAfterTheOtherAndEndWithTheVolume(_ kind: StoreKind) {
+    let fixture = make(kind, ["a": 10])
     let (first, second) = (fixture.startRefresh(""), fixture.startRefresh(""))
     fixture.lane.runOne()
     #expect(first.text == nil)
@@ -345,16 +354,16 @@ import Testing
     #expect(fixture.startRefresh("").error == "ETIMEDOUT")
   }
 
-  @Test func aStoreThatIsOfflineCannotBeRefreshed() {
+  @Test(arguments: StoreKind.allCases) func aStoreThatIsOfflineCannotBeRefreshed(_ kind: StoreKind) {
     var configuration = EngineConfiguration()
     configuration.simulation.isOffline = true
-    let fixture = EngineFixture(ScriptedStore(["a": 1]), configuration)
+    let fixture = EngineFixture(ScriptedStore(["a": 1]), configuration, kind: kind)
     #expect(fixture.startRefresh("").error == "ETIMEDOUT")
     #expect(fixture.lane.waiting == 0)
   }
 
-  @Test func aPollRefreshesAllThatIsListedAndStopsWhenItIsTold() {
-    let fixture = make(["d/a": 10])
+  @Test(arguments: StoreKind.allCases) func aPollRefreshesAllThatIsListedAndStopsWhenItIsTold(_ kind: StoreKind) {
+    let fixture = make(kind, ["d/a": 10])
     #expect(fixture.timer.pending == 0)
     var simulation = Simulation()
     simulation.poll = 1_000_000_000
@@ -374,8 +383,8 @@ import Testing
     #expect(fixture.timer.pending == 0)
   }
 
-  @Test func aLargeDirectoryIsRefreshedInSteps() {
-    let fixture = make(Dictionary(uniqueKeysWithValues: (0..<3000).map { ("d/f\($0)", 1) }))
+  @Test(arguments: StoreKind.allCases) func aLargeDirectoryIsRefreshedInSteps(_ kind: StoreKind) {
+    let fixture = make(kind, Dictionary(uniqueKeysWithValues: (0..<3000).map { ("d/f\($0)", 1) }))
     for index in stride(from: 0, to: 3000, by: 2) { fixture.store.write("d/f\(index)", size: 2) }
     for index in stride(from: 1, to: 3000, by: 4) { fixture.store.remove("d/f\(index)") }
     for index in 0..<500 { fixture.store.write("d/g\(index)", size: 3) }

@@ -10,6 +10,7 @@ final class DirectoryFetch: AttemptJob {
   private let node: NodeIndex
   private let item: StoreBinding
   private let isCancelled = Atomic<Bool>(false)
+  private let task = LaneTask()
 
   /// Entries inserted under one lock: about 50 us.
   private static let batchSize = 128
@@ -21,30 +22,66 @@ final class DirectoryFetch: AttemptJob {
     self.item = item
   }
 
-  func cancel() { isCancelled.store(true, ordering: .releasing) }
+  func cancel() {
+    isCancelled.store(true, ordering: .releasing)
+    task.cancel()
+  }
 
-  /// Runs on the metadata lane, or on a request thread.
-  func run() {
+  /// Lists the directory. Runs on the metadata lane, or on a request thread.
+  func list(from store: any BackingStore) {
     let started = engine.timer.now
-    // A directory holds no bytes: asked only where nothing else can tell it from another one when it is renamed.
-    let generation = item.version.birth == 0 ? engine.store.generation(of: item) : 0
+    let generation = asksGeneration ? store.generation(of: item) : 0
     guard engine.beginListing(attempt) else { return }
     var entries = 0
     do throws(FSError) {
-      try engine.store.list(item) { (batch: ListingBatch) throws(FSError) in
+      try store.list(item) { (batch: ListingBatch) throws(FSError) in
+        try insert(batch)
         entries += batch.count
-        var start = 0
-        while start < batch.count {
-          let end = min(start + Self.batchSize, batch.count)
-          try insert(batch, start..<end)
-          start = end
-        }
       }
-      engine.dropVanishedNames(attempt)
-      engine.disposeOfOrphans()
-      engine.listed(attempt, entries: entries, generation: generation, storeTime: engine.timer.now - started)
+      finish(entries: entries, generation: generation, started: started)
     } catch {
       engine.failed(attempt, error, storeTime: engine.timer.now - started)
+    }
+  }
+
+  /// Lists the directory, in a task on the metadata lane. Any thread.
+  func beginList(from store: any AsyncBackingStore) {
+    task.begin(on: engine.metadataTasks) { await self.list(from: store) }
+  }
+
+  private func list(from store: any AsyncBackingStore) async {
+    let started = engine.timer.now
+    var generation: UInt32 = 0
+    if asksGeneration { generation = await store.generation(of: item) }
+    guard engine.beginListing(attempt) else { return }
+    var entries = 0
+    do throws(FSError) {
+      let listing = try await store.list(item)
+      while let batch = try await listing.next() {
+        try insert(batch)
+        entries += batch.count
+      }
+      finish(entries: entries, generation: generation, started: started)
+    } catch {
+      engine.failed(attempt, error, storeTime: engine.timer.now - started)
+    }
+  }
+
+  /// A directory holds no bytes: asked only where nothing else can tell it from another one when it is renamed.
+  private var asksGeneration: Bool { item.version.birth == 0 }
+
+  private func finish(entries: Int, generation: UInt32, started: MonotonicTime) {
+    engine.dropVanishedNames(attempt)
+    engine.disposeOfOrphans()
+    engine.listed(attempt, entries: entries, generation: generation, storeTime: engine.timer.now - started)
+  }
+
+  private func insert(_ batch: ListingBatch) throws(FSError) {
+    var start = 0
+    while start < batch.count {
+      let end = min(start + Self.batchSize, batch.count)
+      try insert(batch, start..<end)
+      start = end
     }
   }
 

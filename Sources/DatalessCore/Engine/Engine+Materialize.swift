@@ -65,9 +65,17 @@ extension Engine {
   /// A file up to this size may be fetched on a request thread: as much as lies in a slab, some tens of microseconds.
   private static let shortFetchSize: Int64 = 128 << 10
 
+  /// How an attempt's job begins.
+  private struct FetchStart {
+    /// nil: anywhere, at once. It begins a task.
+    let lane: (any BlockingLane)?
+    let isShort: Bool
+    let work: @Sendable () -> Void
+  }
+
   /// Puts the attempt's job on its lane, or does it here.
   func startFetch(_ id: AttemptID, onCaller: Bool) {
-    let job: (lane: any BlockingLane, isShort: Bool, work: @Sendable () -> Void)? = state.withLock { state in
+    let start: FetchStart? = state.withLock { state in
       // What was made on the volume is never dataless.
       guard let attempt = state.attempts[id], let item = state.namespace.binding(of: attempt.node) else { return nil }
       switch attempt.kind {
@@ -77,28 +85,39 @@ extension Engine {
         if attempt.isRanged {
           let fetch = RangeFetch(engine: self, attempt: id, item: item, fault: fault)
           let size = attempt.range.map { Int64($0.count) } ?? attempt.size
-          return (blocking, size <= Self.shortFetchSize, begin(fetch, of: item, pace, for: attempt))
+          return begin(fetch, of: item, pace: pace, for: attempt, isShort: size <= Self.shortFetchSize)
         }
         let fetch = FileFetch(engine: self, attempt: id, item: item, fault: fault)
-        return (blocking, attempt.size <= Self.shortFetchSize, begin(fetch, of: item, pace, for: attempt))
+        return begin(fetch, of: item, pace: pace, for: attempt, isShort: attempt.size <= Self.shortFetchSize)
       case .directory:
         let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: item)
         attempt.begin(job)
-        return (metadata, true, { job.run() })
+        switch store {
+        case .blocking(let store): return FetchStart(lane: metadata, isShort: true) { job.list(from: store) }
+        case .async(let store): return FetchStart(lane: nil, isShort: true) { job.beginList(from: store) }
+        }
       }
     }
-    guard let job else { return }
-    if onCaller, job.isShort, isFastLocal, job.lane.runOnCaller(job.work) { return }
-    job.lane.submit(job.work)
+    guard let start else { return }
+    guard let lane = start.lane else { return start.work() }
+    if onCaller, start.isShort, isFastLocal, lane.runOnCaller(start.work) { return }
+    lane.submit(start.work)
   }
 
   /// Makes the transfer of a file's content the attempt's job. - Returns: Its first step.
   private func begin(
-    _ fetch: some Fetch, of item: StoreBinding, _ pace: TransferPace, for attempt: Attempt
-  ) -> @Sendable () -> Void {
-    let job = SteppedTransfer(BlockingFetch(fetch, of: item, from: store), engine: self, pace: pace)
-    attempt.begin(job)
-    return { job.step() }
+    _ fetch: some Fetch, of item: StoreBinding, pace: TransferPace, for attempt: Attempt, isShort: Bool
+  ) -> FetchStart {
+    switch store {
+    case .blocking(let store):
+      let job = SteppedTransfer(BlockingFetch(fetch, of: item, from: store), engine: self, pace: pace)
+      attempt.begin(job)
+      return FetchStart(lane: blocking, isShort: isShort) { job.step() }
+    case .async(let store):
+      let job = SteppedTransfer(AsyncFetch(fetch, of: item, from: store), engine: self, pace: pace)
+      attempt.begin(job)
+      return FetchStart(lane: nil, isShort: isShort) { job.step() }
+    }
   }
 
   /// The content of a file is complete in the content store.

@@ -9,9 +9,7 @@ extension Engine {
     _ node: NodeID, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
-    callStore(node, threadID: threadID, waiter: waiter, completion) { store, item throws(FSError) in
-      try store.readLink(item)
-    }
+    call(.linkTarget, of: node, threadID: threadID, waiter: waiter, completion: completion)
   }
 
   /// One extended attribute's value, from the store, on the metadata lane and without latency.
@@ -21,9 +19,7 @@ extension Engine {
     _ name: [UInt8], of node: NodeID, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
-    callStore(node, threadID: threadID, waiter: waiter, completion) { store, item throws(FSError) in
-      try store.extendedAttribute(name, of: item)
-    }
+    call(.attribute(name), of: node, threadID: threadID, waiter: waiter, completion: completion)
   }
 
   /// The names of extended attributes, each ended by a zero byte as listxattr(2) wants them, without latency.
@@ -33,23 +29,16 @@ extension Engine {
     of node: NodeID, first: [UInt8]? = nil, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
-    callStore(node, threadID: threadID, waiter: waiter, completion) { store, item throws(FSError) in
-      var list = first.map { $0 + [0] } ?? []
-      for name in try store.extendedAttributeNames(of: item) where name != first {
-        list += name
-        list.append(0)
-      }
-      return list
-    }
+    call(.attributeNames(first: first), of: node, threadID: threadID, waiter: waiter, completion: completion)
   }
 
-  /// Runs a metadata call on the metadata lane and remembers its caller, so that a SOURCE that hangs keeps nobody stuck
-  /// at shutdown, and a killed caller leaves.
-  private func callStore(
-    _ node: NodeID, threadID: Int32, waiter: WaiterID,
-    _ completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void,
-    _ call: @escaping @Sendable (any BackingStore, StoreBinding) throws(FSError) -> [UInt8]
+  /// Asks the store on the metadata lane and remembers the caller, so that a SOURCE that hangs keeps nobody stuck at
+  /// shutdown, and a killed caller leaves.
+  private func call(
+    _ question: StoreQuestion, of node: NodeID, threadID: Int32, waiter: WaiterID,
+    completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
+    let task: StoreQuestionTask? = if case .async = store { StoreQuestionTask() } else { nil }
     let (item, isInterrupted): (Result<StoreBinding, FSError>, Bool) = state.withLock { state in
       let isInterrupted = state.calls.receive(waiter)
       if let ending = state.ending { return (.failure(ending), false) }
@@ -59,22 +48,32 @@ extension Engine {
       guard let item = state.namespace.binding(of: position) else {
         return (.failure(FSError(.noSuchFileOrDirectory, "the store has no such item")), false)
       }
-      state.calls.park(waiter, PendingCalls.Call(threadID: threadID, fail: { completion(.failure($0)) }))
+      let fail: @Sendable (FSError) -> Void = { error in
+        completion(.failure(error))
+        task?.cancel()
+      }
+      state.calls.park(waiter, PendingCalls.Call(threadID: threadID, fail: fail))
       return (.success(item), isInterrupted)
     }
     if isInterrupted { interrupt(waiter) }
     switch item {
     case .failure(let error): completion(.failure(error))
     case .success(let item):
-      metadata.submit { [self] in
-        let result: Result<[UInt8], FSError>
-        do throws(FSError) {
-          result = .success(try call(store, item))
-        } catch {
-          result = .failure(error)
+      switch store {
+      case .blocking(let store):
+        metadata.submit { [self] in
+          let result = question.ask(store, item)
+          if claim(waiter) { completion(result) }
         }
-        if state.withLock({ $0.calls.claim(waiter) != nil }) { completion(result) }
+      case .async(let store):
+        task?.begin(on: metadataTasks) { [self] in
+          let result = await question.ask(store, item)
+          if claim(waiter) { completion(result) }
+        }
       }
     }
   }
+
+  /// - Returns: False if somebody else has answered the call.
+  private func claim(_ waiter: WaiterID) -> Bool { state.withLock { $0.calls.claim(waiter) != nil } }
 }

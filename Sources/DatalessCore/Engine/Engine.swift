@@ -9,13 +9,16 @@ internal import Synchronization
 /// a look at the bits of a content reference.
 public final class Engine: Sendable {
   let configuration: EngineConfiguration
-  let store: any BackingStore
+  let store: EngineStore
   let content: any ContentStore
   let timer: any TimerLane
   /// For content, and for listings and metadata: large fetches that keep all threads of the one busy hold up none of
   /// the other.
   let blocking: any BlockingLane
   let metadata: any BlockingLane
+  /// Tasks on these lanes, for a store whose calls wait.
+  let blockingTasks: LaneExecutor
+  let metadataTasks: LaneExecutor
   let kernel: any KernelCache
   let events: any EventSink
   let signals: any SignalProbe
@@ -34,7 +37,7 @@ public final class Engine: Sendable {
   let state: AdaptiveMutex<EngineState>
 
   public init(
-    configuration: EngineConfiguration, store: any BackingStore, content: any ContentStore, timer: any TimerLane,
+    configuration: EngineConfiguration, store: EngineStore, content: any ContentStore, timer: any TimerLane,
     blocking: any BlockingLane, metadata: any BlockingLane, kernel: any KernelCache, events: any EventSink,
     signals: any SignalProbe, processes: any ProcessDirectory
   ) {
@@ -44,6 +47,8 @@ public final class Engine: Sendable {
     self.timer = timer
     self.blocking = blocking
     self.metadata = metadata
+    blockingTasks = LaneExecutor(blocking)
+    metadataTasks = LaneExecutor(metadata)
     isFastLocal = store.isFastLocal && content.isFastLocal
     passthrough = Atomic(configuration.passthrough)
     plansEvictions = Atomic(configuration.simulation.rules.decidesEviction)

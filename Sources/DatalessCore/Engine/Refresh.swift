@@ -16,27 +16,12 @@ public final class Refresh: Sendable {
   private let isCancelled = Atomic<Bool>(false)
   private let isComplete = OnceFlag()
   /// Used by one lane thread at a time; the lock only carries the state from one to the next.
-  private let work: Mutex<Work?>
+  private let work: Mutex<RefreshWork?>
+  private let task = LaneTask()
   private let counts = Mutex(RefreshCounts())
-
-  private struct Work {
-    var findings: RefreshFindings
-    /// Directories to be listed, the next one last.
-    var directories: [(node: NodeIndex, recurses: Bool)] = []
-    var walked: Set<NodeIndex> = []
-    /// Paths that were asked for and were not known.
-    var unknown: [[UInt8]] = []
-    var failures: [(path: [UInt8], error: FSError)] = []
-    var failureCount: Int64 = 0
-    var rounds = 0
-    var hasBegun = false
-  }
 
   /// Entries of each kind of step under one lock: some tens of microseconds, those that are recorded included.
   private static let batchSize = 64
-  private static let failuresMax = 1000
-  /// LIMIT: renamed directories are gone through in so many rounds; a store that renames them meanwhile has no end.
-  private static let roundsMax = 16
 
   init(
     engine: Engine, paths: [[UInt8]], by: RefreshOrigin, keeps: Bool,
@@ -48,7 +33,7 @@ public final class Refresh: Sendable {
     self.keeps = keeps
     self.completion = completion
     startedAt = engine.timer.now
-    work = Mutex(Work(findings: RefreshFindings(by: by, keeps: keeps)))
+    work = Mutex(RefreshWork(findings: RefreshFindings(by: by, keeps: keeps)))
   }
 
   /// How far it has come.
@@ -57,6 +42,7 @@ public final class Refresh: Sendable {
   /// Asks it to end with EINTR; what it has found so far stays. One that waits for another answers at once.
   public func cancel() {
     isCancelled.store(true, ordering: .releasing)
+    task.cancel()
     if engine.state.withLock({ $0.refreshes.isWaiting(self) }) {
       abort(FSError(.interrupted, "the refresh was given up"))
     }
@@ -65,39 +51,74 @@ public final class Refresh: Sendable {
   /// Ends it at once for whoever waits for it.
   func abort(_ error: FSError) {
     isCancelled.store(true, ordering: .releasing)
+    task.cancel()
     guard isComplete.claim() else { return }
     completion(RefreshOutcome(counts: progress, failures: [], failureCount: 0, error: error))
   }
 
-  /// One step. Runs on the metadata lane.
+  /// Begins it, or goes on with it. Runs on the metadata lane.
   func step() {
+    switch engine.store {
+    case .blocking(let store): step(store)
+    case .async(let store): task.begin(on: engine.metadataTasks) { await self.run(store) }
+    }
+  }
+
+  /// One step.
+  private func step(_ store: any BackingStore) {
     guard var work = self.work.withLock({ $0.take() }) else { return }
-    if !work.hasBegun {
-      work.hasBegun = true
-      findStart(&work)
-    }
     var ending: FSError?
-    if let next = work.directories.popLast() {
-      ending = list(next.node, recurses: next.recurses, &work)
-    } else if work.rounds < Self.roundsMax, work.findings.hasOpenEnds {
-      work.rounds += 1
-      settle(&work)
-    } else {
-      return finish(work, nil)
+    switch nextStep(&work) {
+    case .list(let node, let recurses): ending = list(node, recurses: recurses, from: store, work: &work)
+    case .settle:
+      var settling = RefreshSettling(engine, &work.findings)
+      settling.askGenerations(store)
+      settling.settle(&work.findings)
+    case .finish: return finish(work, nil)
     }
-    work.directories += work.findings.subdirectories.reversed().map { ($0, true) }
-    work.findings.subdirectories.removeAll()
-    counts.withLock { $0 = work.findings.counts }
+    endStep(&work)
     if let ending { return finish(work, ending) }
     self.work.withLock { $0 = work }
     engine.metadata.submit { self.step() }
+  }
+
+  /// All steps: the lane is free whenever the store is waited for.
+  private func run(_ store: any AsyncBackingStore) async {
+    guard var work = self.work.withLock({ $0.take() }) else { return }
+    while true {
+      var ending: FSError?
+      switch nextStep(&work) {
+      case .list(let node, let recurses): ending = await list(node, recurses: recurses, from: store, work: &work)
+      case .settle:
+        var settling = RefreshSettling(engine, &work.findings)
+        await settling.askGenerations(store)
+        // A store that was told to give up has not told.
+        ending = stopped
+        if ending == nil { settling.settle(&work.findings) }
+      case .finish: return finish(work, nil)
+      }
+      endStep(&work)
+      if let ending { return finish(work, ending) }
+      // A store that knew the answer has not waited: others are to have the lane all the same.
+      await Task.yield()
+    }
+  }
+
+  private func nextStep(_ work: inout RefreshWork) -> RefreshWork.Step {
+    if work.begin() { findStart(&work) }
+    return work.next()
+  }
+
+  private func endStep(_ work: inout RefreshWork) {
+    work.takeSubdirectories()
+    counts.withLock { $0 = work.findings.counts }
   }
 
   // MARK: - Where to look
 
   /// A path means the directory that holds it, whose listing tells of the item itself; and for a directory, all that is
   /// listed below it.
-  private func findStart(_ work: inout Work) {
+  private func findStart(_ work: inout RefreshWork) {
     for path in paths {
       switch engine.resolve(path) {
       case .found(let node):
@@ -124,46 +145,92 @@ public final class Refresh: Sendable {
   // MARK: - One directory
 
   /// - Returns: Why the whole refresh cannot go on.
-  private func list(_ node: NodeIndex, recurses: Bool, _ work: inout Work) -> FSError? {
+  private func list(
+    _ node: NodeIndex, recurses: Bool, from store: any BackingStore, work: inout RefreshWork
+  ) -> FSError? {
     if let error = stopped { return error }
-    if recurses, !work.walked.insert(node).inserted { return nil }
-    let isRoot = node == .root
-    guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses) else { return nil }
+    guard var listing = beginListing(node, recurses: recurses, work: &work) else { return nil }
     do throws(FSError) {
-      if isRoot {
-        let listed = try engine.store.currentRoot()
-        engine.state.withLock { $0.refreshRoot(listed, findings: &work.findings, now: engine.timer.now) }
+      if node == .root { takeRoot(try store.currentRoot(), &work) }
+      try store.list(listing.item) { (batch: ListingBatch) throws(FSError) in
+        try observe(batch, in: &listing, work: &work)
       }
-      var isCurrent = true
-      var yielder = LockYielder(engine.timer)
-      try engine.store.list(item) { (batch: ListingBatch) throws(FSError) in
-        var start = 0
-        while start < batch.count, isCurrent {
-          if let error = stopped { throw error }
-          let end = min(start + Self.batchSize, batch.count)
-          isCurrent = engine.observe(batch, start..<end, in: place, findings: &work.findings)
-          start = end
-          yielder.yieldIfDue()
-        }
-        counts.withLock { $0 = work.findings.counts }
-      }
-      var cursor: NameCursor? = isCurrent ? .start : nil
-      while let position = cursor {
-        cursor = engine.state.withLock {
-          $0.collectVanished(place, from: position, limit: 1024, &work.findings)
-        }
-        yielder.yieldIfDue()
-      }
-      engine.tellChangedNodes()
-      work.findings.counts.directories += 1
+      endListing(&listing, &work)
       return nil
     } catch {
-      if let error = stopped { return error }
-      // It has changed since its own entry was listed: the next refresh will see what it is.
-      let isRace: [Errno] = [.noSuchFileOrDirectory, .staleNFSFileHandle, .notDirectory]
-      if isRoot || !isRace.contains(error.errno) { fail(engine.path(of: node), error, in: &work) }
-      return nil
+      return listingFailed(node, error: error, work: &work)
     }
+  }
+
+  private func list(
+    _ node: NodeIndex, recurses: Bool, from store: any AsyncBackingStore, work: inout RefreshWork
+  ) async -> FSError? {
+    if let error = stopped { return error }
+    guard var listing = beginListing(node, recurses: recurses, work: &work) else { return nil }
+    do throws(FSError) {
+      if node == .root { takeRoot(try await store.currentRoot(), &work) }
+      let pages = try await store.list(listing.item)
+      while let batch = try await pages.next() { try observe(batch, in: &listing, work: &work) }
+      endListing(&listing, &work)
+      return nil
+    } catch {
+      return listingFailed(node, error: error, work: &work)
+    }
+  }
+
+  /// A directory that is being listed again.
+  private struct Listing {
+    let place: RefreshFindings.Place
+    let item: StoreBinding
+    var yielder: LockYielder
+    /// False when somebody else has listed it since.
+    var isCurrent = true
+  }
+
+  /// nil if there is nothing to list.
+  private func beginListing(_ node: NodeIndex, recurses: Bool, work: inout RefreshWork) -> Listing? {
+    if recurses, !work.walked.insert(node).inserted { return nil }
+    guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses) else { return nil }
+    return Listing(place: place, item: item, yielder: LockYielder(engine.timer))
+  }
+
+  private func takeRoot(_ listed: ItemAttributes, _ work: inout RefreshWork) {
+    engine.state.withLock { $0.refreshRoot(listed, findings: &work.findings, now: engine.timer.now) }
+  }
+
+  private func observe(
+    _ batch: ListingBatch, in listing: inout Listing, work: inout RefreshWork
+  ) throws(FSError) {
+    var start = 0
+    while start < batch.count, listing.isCurrent {
+      if let error = stopped { throw error }
+      let end = min(start + Self.batchSize, batch.count)
+      listing.isCurrent = engine.observe(batch, start..<end, in: listing.place, findings: &work.findings)
+      start = end
+      listing.yielder.yieldIfDue()
+    }
+    counts.withLock { $0 = work.findings.counts }
+  }
+
+  private func endListing(_ listing: inout Listing, _ work: inout RefreshWork) {
+    var cursor: NameCursor? = listing.isCurrent ? .start : nil
+    while let position = cursor {
+      cursor = engine.state.withLock {
+        $0.collectVanished(listing.place, from: position, limit: 1024, &work.findings)
+      }
+      listing.yielder.yieldIfDue()
+    }
+    engine.tellChangedNodes()
+    work.findings.counts.directories += 1
+  }
+
+  /// - Returns: Why the whole refresh cannot go on.
+  private func listingFailed(_ node: NodeIndex, error: FSError, work: inout RefreshWork) -> FSError? {
+    if let error = stopped { return error }
+    // It has changed since its own entry was listed: the next refresh will see what it is.
+    let isRace: [Errno] = [.noSuchFileOrDirectory, .staleNFSFileHandle, .notDirectory]
+    if node == .root || !isRace.contains(error.errno) { work.fail(engine.path(of: node), error) }
+    return nil
   }
 
   private var stopped: FSError? {
@@ -172,76 +239,14 @@ public final class Refresh: Sendable {
     return FSError(.interrupted, "the refresh was given up")
   }
 
-  private func fail(_ path: [UInt8], _ error: FSError, in work: inout Work) {
-    work.failureCount += 1
-    if work.failures.count < Self.failuresMax { work.failures.append((path, error)) }
-  }
-
-  // MARK: - What changed
-
-  /// Names that came are matched with names that went, then put in; then what went is taken away.
-  private func settle(_ work: inout Work) {
-    var deferred = work.findings.deferred
-    let vanished = work.findings.vanished
-    work.findings.deferred = []
-    work.findings.vanished = []
-    var formers: [StoreIdentity: RefreshFindings.Former] = [:]
-    if !deferred.isEmpty {
-      let wanted = Set(deferred.map { StoreIdentity($0.item.attributes) })
-      inSteps(of: 256, vanished) { state, part in state.noteFormer(part, wanted: wanted, formers: &formers) }
-      inSteps(of: 64, deferred) { state, part in
-        state.noteFormer(part.compactMap { state.name(of: $0) }, wanted: wanted, formers: &formers)
-      }
-      askGenerations(&deferred, formers)
-    }
-    inSteps(of: 32, deferred) { state, part in
-      for item in part { state.settle(item, formers: &formers, findings: &work.findings, now: engine.timer.now) }
-    }
-    inSteps(of: 64, vanished) { state, part in
-      for name in part { state.dropVanished(name, findings: &work.findings, now: engine.timer.now) }
-    }
-    engine.tellChangedNodes()
-  }
-
-  /// Asks the store for what tells a renamed item from a new one with its inode number, where something was noted to
-  /// compare with.
-  private func askGenerations(
-    _ deferred: inout [RefreshFindings.Deferred], _ formers: [StoreIdentity: RefreshFindings.Former]
-  ) {
-    var yielder = LockYielder(engine.timer)
-    for index in deferred.indices {
-      yielder.yieldIfDue()
-      let binding: StoreBinding? = engine.state.withLock { state in
-        let item = deferred[index]
-        guard state.needsGeneration(item, formers) else { return nil }
-        let directory = state.namespace.binding(of: item.place.directory)
-        return directory.map { StoreBinding(key: $0.childKey(item.name), version: item.item.version) }
-      }
-      if let binding { deferred[index].generation = engine.store.generation(of: binding) }
-    }
-  }
-
-  private func inSteps<Element>(
-    of size: Int, _ elements: [Element], _ body: (inout EngineState, ArraySlice<Element>) -> Void
-  ) {
-    var start = 0
-    var yielder = LockYielder(engine.timer)
-    while start < elements.count {
-      let end = min(start + size, elements.count)
-      engine.state.withLock { body(&$0, elements[start..<end]) }
-      start = end
-      yielder.yieldIfDue()
-    }
-  }
-
   // MARK: - The end
 
   /// Frees what nobody can reach any more, has the kernel forget what it knew, and answers when it has.
-  private func finish(_ work: Work, _ error: FSError?) {
+  private func finish(_ work: RefreshWork, _ error: FSError?) {
     var work = work
     for path in work.unknown {
       if case .absent = engine.resolve(path) {
-        fail(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"), in: &work)
+        work.fail(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"))
       }
     }
     engine.dispose(
@@ -256,7 +261,7 @@ public final class Refresh: Sendable {
     }
   }
 
-  private func complete(_ work: Work, _ error: FSError?) {
+  private func complete(_ work: RefreshWork, _ error: FSError?) {
     let counts = work.findings.counts
     self.counts.withLock { $0 = counts }
     let now = engine.timer.now
@@ -274,10 +279,6 @@ public final class Refresh: Sendable {
     completion(
       RefreshOutcome(counts: counts, failures: work.failures, failureCount: work.failureCount, error: error))
   }
-}
-
-extension RefreshFindings {
-  var hasOpenEnds: Bool { !deferred.isEmpty || !vanished.isEmpty }
 }
 
 /// Calls an action when the last of several parts is done; at once when there are none.

@@ -45,6 +45,9 @@ struct RefreshFindings {
     self.keeps = keeps
   }
 
+  /// Whether names came or went that are not settled.
+  var hasOpenEnds: Bool { !deferred.isEmpty || !vanished.isEmpty }
+
   mutating func noteName(_ name: some Sequence<UInt8>, in directory: NodeIndex) {
     changedNames[directory, default: []].append(Array(name))
   }

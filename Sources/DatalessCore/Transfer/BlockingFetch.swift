@@ -1,7 +1,7 @@
 internal import SystemPackage
 
 /// A fetch from a store whose calls block: each step runs on a thread of the blocking lane, or on a request thread.
-struct BlockingFetch<Content: Fetch>: TransferWork {
+struct BlockingFetch<Content: Fetch>: BlockingTransferWork {
   private let store: any BackingStore
   private let item: StoreBinding
   private var content: Content

@@ -31,10 +31,10 @@ enum VolumeStore {
     }
   }
 
-  var store: any BackingStore {
+  var store: EngineStore {
     switch self {
-    case .local(let store): store
-    case .synthetic(let store): store
+    case .local(let store): .blocking(store)
+    case .synthetic(let store): .blocking(store)
     }
   }
 

@@ -11,13 +11,20 @@ final class EngineFixture: Sendable {
   let signals = ScriptedSignals()
   let processes = ScriptedProcesses()
   let store: ScriptedStore
+  /// The same store, to an engine whose store waits.
+  let waiting: ScriptedAsyncStore
   let engine: Engine
   private let nextWaiter = Atomic<UInt64>(1)
 
-  init(_ store: ScriptedStore, _ configuration: EngineConfiguration = EngineConfiguration()) {
+  init(
+    _ store: ScriptedStore, _ configuration: EngineConfiguration = EngineConfiguration(),
+    kind: StoreKind = .blocking
+  ) {
     self.store = store
+    waiting = ScriptedAsyncStore(store, lane)
     engine = Engine(
-      configuration: configuration, store: store, content: content, timer: timer, blocking: lane, metadata: lane,
+      configuration: configuration, store: kind == .blocking ? .blocking(store) : .async(waiting), content: content,
+      timer: timer, blocking: lane, metadata: lane,
       kernel: kernel,
       events: events, signals: signals, processes: processes)
   }

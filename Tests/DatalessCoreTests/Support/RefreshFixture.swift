@@ -97,9 +97,13 @@ extension ScriptedStore {
       attributes.modificationTime = time
       attributes.changeTime = time
       attributes.linkCount = links
-      if items[path] == nil { enter(path, &items) }
-      items[path] = Item(
+      let old = items[path]
+      if old == nil { enter(path, &items) }
+      var item = Item(
         attributes: attributes, content: [UInt8](repeating: UInt8(truncatingIfNeeded: time.seconds), count: size))
+      if let old, old.attributes.inode == number { item.identity = old.identity }
+      items[path] = item
+      if let old { losesName(old, items) }
     }
   }
 
@@ -131,8 +135,19 @@ extension ScriptedStore {
     items.withLock { items in
       let (parent, name) = Self.split(path)
       items[parent]?.children.removeAll { $0 == name }
-      for key in items.keys where key == path || key.hasPrefix(path + "/") { items[key] = nil }
+      for key in items.keys where key == path || key.hasPrefix(path + "/") {
+        guard let item = items.removeValue(forKey: key) else { continue }
+        losesName(item, items)
+      }
     }
+  }
+
+  /// Whoever has an item open that has no name any more still has it as it was then; its ctime moves.
+  private func losesName(_ item: Item, _ items: [String: Item]) {
+    guard !items.values.contains(where: { $0.identity === item.identity }) else { return }
+    var item = item
+    item.attributes.changeTime.seconds += 1
+    nameless.withLock { $0[ObjectIdentifier(item.identity)] = item }
   }
 
   /// Renames an item, over another one if there is one; its ctime moves.

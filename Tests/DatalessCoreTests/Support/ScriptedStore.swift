@@ -4,7 +4,12 @@ import SystemPackage
 
 /// A store in memory whose items and failures the test writes.
 final class ScriptedStore: BackingStore {
+  /// Which item of all that there were, whatever its names are and whether its inode number was used before.
+  final class Identity: Sendable {}
+
   struct Item: Sendable {
+    /// The same for all names of an item, and until it is gone.
+    var identity = Identity()
     var attributes: ItemAttributes
     var content: [UInt8] = []
     var children: [String] = []
@@ -23,6 +28,8 @@ final class ScriptedStore: BackingStore {
   }
 
   let items: Mutex<[String: Item]>
+  /// Files without a name, as they were when they lost the last one: whoever has one open has it still.
+  let nameless = Mutex<[ObjectIdentifier: Item]>([:])
   let root: ItemAttributes
   let sourceName = "scripted"
   let isFastLocal: Bool
@@ -121,6 +128,15 @@ final class ScriptedStore: BackingStore {
 
   func shown(_ path: String) -> Item? { items.withLock { $0[path] }.map(told) }
 
+  /// An item as it is now, under whatever name or under none. - Parameter path: The name to look under first.
+  fileprivate func current(_ opened: Item, _ path: String) -> Item {
+    let named = items.withLock { items in
+      if let item = items[path], item.identity === opened.identity { return Optional(item) }
+      return items.values.first { $0.identity === opened.identity }
+    }
+    return (named ?? nameless.withLock { $0[ObjectIdentifier(opened.identity)] }).map(told) ?? opened
+  }
+
   func generation(of item: StoreBinding) -> UInt32 { (try? self.item(item))?.generation ?? 0 }
 
   func readLink(_ link: StoreBinding) throws(FSError) -> [UInt8] { try item(link).target }
@@ -137,7 +153,8 @@ final class ScriptedStore: BackingStore {
   }
 }
 
-/// Content as it is when it is read, like that of a file of a disk: a change shows while it is read.
+/// Content as it is when it is read, like that of an open file of a disk: a change shows while it is read, also when
+/// the file has another name meanwhile, or none.
 final class ScriptedContent: StoreContent {
   private let store: ScriptedStore
   private let path: String
@@ -151,11 +168,7 @@ final class ScriptedContent: StoreContent {
     opened = item
   }
 
-  /// What is under the name now, if that is the inode that was opened.
-  private var item: ScriptedStore.Item {
-    let now = store.shown(path)
-    return now?.attributes.inode == opened.attributes.inode ? now ?? opened : opened
-  }
+  private var item: ScriptedStore.Item { store.current(opened, path) }
 
   func nextData(from offset: Int64) throws(FSError) -> Range<Int64>? {
     offset < opened.attributes.size ? offset..<opened.attributes.size : nil

@@ -138,6 +138,45 @@ engine.add(
     "tries-for-ever", "../Transfer/SteppedTransfer.swift", "a fetch without a descriptor tries for ever", "state.retries += 1",
     "state.retries += FAULT ? 0 : 1")
 engine.add(
+    "waiting-store-not-checked", "../Transfer/AsyncFetch.swift", "a store that waits is not asked whether the version is still the listed one",
+    "case .verify: try await source.verify()", "case .verify: if !FAULT { try await source.verify() }",
+    tests=["EngineRefreshRaceTests|EngineMaterializeTests"])
+engine.add(
+    "surplus-taken", "../Transfer/AsyncFetch.swift", "bytes that nobody asked for are written",
+    "guard part.count <= rest.count else", "guard FAULT || part.count <= rest.count else", tests=["AsyncStoreTests"])
+engine.add(
+    "waiting-content-not-closed", "../Transfer/AsyncFetch.swift", "the content of a store that waits is never given back",
+    "    source?.close()\n    source = nil\n    content.end(end",
+    "    if !FAULT { source?.close() }\n    source = nil\n    content.end(end", tests=["AsyncStoreTests"])
+engine.add(
+    "transfer-cancels-no-task", "../Transfer/SteppedTransfer.swift", "the store is not told that nobody waits for a transfer",
+    "paced.cancel { self.step() }\n    task.cancel()", "paced.cancel { self.step() }\n    if !FAULT { task.cancel() }",
+    tests=["AsyncStoreTests"])
+engine.add(
+    "listing-cancels-no-task", "DirectoryFetch.swift", "the store is not told that nobody waits for a listing",
+    "ordering: .releasing)\n    task.cancel()", "ordering: .releasing)\n    if !FAULT { task.cancel() }",
+    tests=["AsyncStoreTests"])
+engine.add(
+    "refresh-cancels-no-task", "Refresh.swift", "the store is not told that a refresh was given up",
+    "    task.cancel()\n    if engine.state", "    if !FAULT { task.cancel() }\n    if engine.state",
+    tests=["AsyncStoreTests"])
+engine.add(
+    "question-cancels-no-task", "Engine+StoreCalls.swift", "the store is not told that nobody waits for its answer",
+    "task?.cancel()", "if !FAULT { task?.cancel() }", tests=["AsyncStoreTests"])
+engine.add(
+    "question-answered-twice", "Engine+StoreCalls.swift", "who has left gets the store's answer, too",
+    "let result = await question.ask(store, item)\n          if claim(waiter) {",
+    "let result = await question.ask(store, item)\n          if FAULT || claim(waiter) {", tests=["AsyncStoreTests"])
+engine.add(
+    "no-answer-is-a-generation", "Refresh.swift", "a store that was told to give up is taken at its word",
+    "if ending == nil { settling.settle", "if FAULT || ending == nil { settling.settle", tests=["AsyncStoreTests"])
+engine.add(
+    "late-task-goes-on", "LaneTask.swift", "a task that begins after it was cancelled is not cancelled",
+    "if isLate { task.cancel() }", "if isLate, !FAULT { task.cancel() }", tests=["LaneTaskTests"])
+engine.add(
+    "task-off-its-lane", "LaneTask.swift", "tasks run on the threads of Swift's pool",
+    "Task(executorPreference: executor) {", "Task(executorPreference: FAULT ? nil : executor) {", tests=["LaneTaskTests|AsyncStoreTests"])
+engine.add(
     "hard-link-evicted", "Engine+Evict.swift", "a file with two names is evicted under one of them",
     "if kind == .file, record.linkCount > 1 {", "if kind == .file, record.linkCount > (FAULT ? 2 : 1) {",
     tests=["EngineEvictTests"])

@@ -1,0 +1,51 @@
+/// What a refresh has still to do, and what it has found.
+struct RefreshWork {
+  enum Step {
+    /// List a directory again.
+    case list(NodeIndex, recurses: Bool)
+    /// Put in what came, and take away what went.
+    case settle
+    case finish
+  }
+
+  var findings: RefreshFindings
+  /// Directories to be listed, the next one last.
+  var directories: [(node: NodeIndex, recurses: Bool)] = []
+  var walked: Set<NodeIndex> = []
+  /// Paths that were asked for and were not known.
+  var unknown: [[UInt8]] = []
+  private(set) var failures: [(path: [UInt8], error: FSError)] = []
+  private(set) var failureCount: Int64 = 0
+  private var rounds = 0
+  private var hasBegun = false
+
+  private static let failuresMax = 1000
+  /// LIMIT: renamed directories are gone through in so many rounds; a store that renames them meanwhile has no end.
+  private static let roundsMax = 16
+
+  init(findings: RefreshFindings) { self.findings = findings }
+
+  /// - Returns: Whether this is the first step.
+  mutating func begin() -> Bool {
+    defer { hasBegun = true }
+    return !hasBegun
+  }
+
+  mutating func next() -> Step {
+    if let next = directories.popLast() { return .list(next.node, recurses: next.recurses) }
+    guard rounds < Self.roundsMax, findings.hasOpenEnds else { return .finish }
+    rounds += 1
+    return .settle
+  }
+
+  /// Listed directories that were seen are next, in their order.
+  mutating func takeSubdirectories() {
+    directories += findings.subdirectories.reversed().map { ($0, true) }
+    findings.subdirectories.removeAll()
+  }
+
+  mutating func fail(_ path: [UInt8], _ error: FSError) {
+    failureCount += 1
+    if failures.count < Self.failuresMax { failures.append((path, error)) }
+  }
+}
