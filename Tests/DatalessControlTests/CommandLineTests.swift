@@ -6,7 +6,10 @@ import Testing
 /// The command line as a function: arguments in, exit status out. Nothing here mounts.
 @Suite struct CommandLineTests {
   @Test(arguments: [
-    "mnt a", "log", "log x --type bogus", "--bogus", "mark /tmp", "ls", "status a b",
+    "mnt a", "log", "log x --type bogus", "log x --tree --json", "log x --tree -f", "log x --since 2026-02-30",
+    "log x --since soon", "log x --since 5m --until 10m", "log x --blocked <0s", "log x --blocked >5",
+    "log x --outcome EIOO", "log x --type mark --blocked 1s", "log x --type handle --main-thread",
+    "log x --type wait.started --outcome ok", "--bogus", "mark /tmp", "ls", "status a b",
     "set /proc", "set /proc latency", "set /proc a=1 a=2", "set /proc =1", "offline", "gate wait /proc",
     "gate release /proc g --fail EIOO",
     "gate release /proc g --all --count 1", "gate release /proc g --count 0", "gate release /proc g --path [",

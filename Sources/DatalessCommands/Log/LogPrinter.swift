@@ -11,12 +11,17 @@ final class LogPrinter {
     var isLive: Bool
     /// Whether attempts without an end may still be running.
     var isMounted: Bool
+    /// In which zone times of rows are.
+    var zone = LogZone.utc
+    /// Whether rows are grouped by process and printed at the end.
+    var isTree = false
   }
 
   private struct Session {
     var processes: LogProcesses
     var filter: LogFilter
     var table: LogTable
+    var tree = LogTree()
   }
 
   private let log: LogTarget
@@ -26,6 +31,13 @@ final class LogPrinter {
   private let output = StandardOutput()
   private let expansion = LogExpansion()
   private var sessions: [String: Session] = [:]
+  /// Sessions in the order of their first records.
+  private var order: [String] = []
+  /// The only session that is wanted; nil for all.
+  private let session: String?
+  /// Of the first and the last record.
+  private var firstTime: String?
+  private var lastTime: String?
   private var recordCount = 0
   /// Whether a record was printed, or a row.
   private var hasPrinted = false
@@ -34,8 +46,11 @@ final class LogPrinter {
   /// Whether the volume that is followed was unmounted.
   private(set) var hasEnded = false
 
-  init(_ log: LogTarget, filter: LogFilter, style: Style) throws {
+  /// - Parameter session: The only one that is wanted; nil for all of the file. Default: the volume's, if the target
+  ///   is one.
+  init(_ log: LogTarget, filter: LogFilter, style: Style, session: String? = nil) throws {
     self.log = log
+    self.session = session ?? (log.isVolume ? log.session : nil)
     self.filter = filter
     self.style = style
     file = try LogFile(path: log.log, owner: log.foreignOwner)
@@ -52,18 +67,19 @@ final class LogPrinter {
   /// - Throws: `ControlError.noRecord` when the whole file had none.
   func finish() throws {
     if let record = file.tornLine() { try print(record) }
-    if !style.isJSON, filter.isEmpty, !style.isLive {
-      for element in sessions.sorted(by: { $0.key < $1.key }) {
-        for var row in element.value.table.unfinished {
-          if style.isMounted, element.key == log.session { row.outcome = "in flight" }
-          try print(row)
+    if !style.isJSON, filter.takesBeginnings, !style.isLive {
+      for id in order {
+        for var row in sessions[id]?.table.unfinished ?? [] {
+          if style.isMounted, id == log.session { row.outcome = "in flight" }
+          try print(row, of: id)
         }
       }
     }
+    if style.isTree { try printTrees() }
     try output.flush()
     guard recordCount > 0 else { throw ControlError.noRecord(log.log) }
     if !hasPrinted, !filter.isEmpty, !style.isLive {
-      Console.note("dataless: nothing in the log matches (of \(HumanText.count(Int64(recordCount), "record"))).")
+      Console.note("dataless: nothing in the log matches (of \(records)).")
     }
     if file.malformedLines > 0 {
       let verb = file.malformedLines == 1 ? "is not a record" : "are not records"
@@ -71,10 +87,30 @@ final class LogPrinter {
     }
   }
 
+  /// `12 records`; with their times if these were asked for, which may be why nothing matches.
+  private var records: String {
+    let count = HumanText.count(Int64(recordCount), "record")
+    guard filter.since != nil || filter.until != nil, let firstTime, let lastTime else { return count }
+    return "\(count), from \(TerminalText.escaped(firstTime)) to \(TerminalText.escaped(lastTime))"
+  }
+
+  private func printTrees() throws {
+    let trees = order.compactMap { id in sessions[id].map { (id, $0.tree.lines) } }.filter { !$0.1.isEmpty }
+    for (id, lines) in trees {
+      if trees.count > 1 { try output.line("session \(TerminalText.escaped(id))") }
+      for line in lines { try output.line(line) }
+    }
+  }
+
   private func print(_ record: LogRecord) throws {
     recordCount += 1
     let id = record.session ?? ""
-    guard !log.isVolume || id == log.session else { return }
+    if filter.since != nil || filter.until != nil, let time = record.time {
+      firstTime = firstTime ?? time
+      lastTime = time
+    }
+    guard session == nil || id == session else { return }
+    if sessions[id] == nil { order.append(id) }
     if record.type == .volumeUnmounted, id == log.session { hasEnded = true }
     // In place: taking the state out of the dictionary to change it would copy its tables for every record.
     let (isWanted, row) = show(record, &sessions[id, default: newSession()])
@@ -83,8 +119,8 @@ final class LogPrinter {
         hasPrinted = true
         try output.line(bytes: expansion.line(record, sessions[id]!.processes))
       }
-    } else if isWanted, let row {
-      try print(row)
+    } else if let row {
+      try print(row, of: id)
     }
   }
 
@@ -92,19 +128,21 @@ final class LogPrinter {
   private func show(_ record: LogRecord, _ session: inout Session) -> (isWanted: Bool, row: LogRow?) {
     session.processes.add(record)
     let isWanted = session.filter.accepts(record, session.processes)
-    return (isWanted, style.isJSON ? nil : session.table.row(record, session.processes))
+    return (isWanted, style.isJSON ? nil : session.table.row(record, session.processes, isWanted: isWanted))
   }
 
   private func newSession() -> Session {
     Session(
       processes: LogProcesses(keepsRecords: style.isJSON), filter: filter,
-      table: LogTable(showsEveryType: !filter.types.isEmpty, showsStarts: style.isLive))
+      table: LogTable(showsEveryType: !filter.types.isEmpty, showsStarts: style.isLive, zone: style.zone))
   }
 
-  private func print(_ row: LogRow) throws {
-    if !hasHeader { try output.line(LogTable.header) }
+  private func print(_ row: LogRow, of session: String) throws {
+    if !hasHeader { try output.line(LogTable.header(style.zone)) }
     hasHeader = true
     hasPrinted = true
-    try output.line(LogTable.line(row, isColoured: isColoured))
+    let line = LogTable.line(row, isColoured: isColoured)
+    guard style.isTree else { return try output.line(line) }
+    if let processes = sessions[session]?.processes { sessions[session]?.tree.add(line, of: row.process, processes) }
   }
 }

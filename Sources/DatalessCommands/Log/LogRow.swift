@@ -14,6 +14,8 @@ struct LogRow {
   var detail = ""
   /// Whether it is a failure, a refusal or a loss.
   var isBad = false
+  /// Whose row it is.
+  var process: UInt32?
 
   init(time: String, who: String) {
     self.time = time

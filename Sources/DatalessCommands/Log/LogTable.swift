@@ -8,45 +8,80 @@ struct LogTable {
   private struct Started {
     var row: LogRow
     var process: UInt32?
+    /// Whether the record of its beginning was asked for.
+    var isWanted: Bool
+    /// Waits that have begun and not ended; those that end after the attempt still tell its path.
+    var waiting = 0
+    var isFinished = false
   }
 
-  private static let quietTypes: Set<EventType> = [
-    .processSeen, .waitStarted, .waitFinished, .handleClosed, .handleOpen, .handleUnseen, .volumeCounters,
-    .materializationStarted, .accessStarted,
-  ]
-  private static let table = TextTable([
+  private static let columns: [TextTable.Column] = [
     .init("TIME (UTC)", width: 12), .init("WHO", width: 20, widthMax: 28), .init("WHAT", width: 13, widthMax: 20),
     .init("SIZE", .right, width: 11), .init("BLOCKED", .right, width: 9), .init("OUTCOME", width: 10),
     .init("PATH"),
-  ])
+  ]
+  private static let table = TextTable(columns)
 
   /// Whether every record was asked for by its type, so that none is left out.
   var showsEveryType = false
   /// Whether an attempt is shown when it starts, too: who watches a live volume wants to see what hangs.
   var showsStarts = false
+  private let zone: LogZone
   private var started: [UInt64: Started] = [:]
 
-  static var header: String { table.header }
+  static var header: String { header(.utc) }
 
-  init(showsEveryType: Bool, showsStarts: Bool) {
+  static func header(_ zone: LogZone) -> String {
+    guard zone != .utc else { return table.header }
+    var columns = columns
+    columns[0].title = "TIME (LOCAL)"
+    return TextTable(columns).header
+  }
+
+  init(showsEveryType: Bool, showsStarts: Bool, zone: LogZone = .utc) {
     self.showsEveryType = showsEveryType
     self.showsStarts = showsStarts
+    self.zone = zone
   }
 
   /// The row of a record; nil when it has none.
-  mutating func row(_ record: LogRecord, _ processes: LogProcesses) -> LogRow? {
-    let row = makeRow(record, processes)
-    if record.type == .materializationStarted, let attempt = record.attempt {
-      started[attempt] = Started(row: row, process: record.process)
-      return showsEveryType || showsStarts ? row : nil
+  ///
+  /// - Parameter isWanted: Whether it was asked for: of another only what later rows tell of it is kept. Default: yes.
+  mutating func row(_ record: LogRecord, _ processes: LogProcesses, isWanted: Bool = true) -> LogRow? {
+    switch record.type {
+    case .materializationStarted:
+      let row = makeRow(record, processes)
+      if let attempt = record.attempt {
+        started[attempt] = Started(row: row, process: record.process, isWanted: isWanted)
+      }
+      return isWanted && (showsEveryType || showsStarts) ? row : nil
+    case .materializationFinished:
+      defer { end(record.attempt) { $0.isFinished = true } }
+      return isWanted ? makeRow(record, processes) : nil
+    case .waitStarted, .waitFinished:
+      defer { end(record.attempt) { $0.waiting += record.type == .waitStarted ? 1 : -1 } }
+      return isWanted && showsEveryType ? makeRow(record, processes) : nil
+    default:
+      return isWanted && (showsEveryType || !Self.isQuiet(record.type)) ? makeRow(record, processes) : nil
     }
-    if record.type == .materializationFinished, let attempt = record.attempt { started[attempt] = nil }
-    return showsEveryType || !(record.type.map(Self.quietTypes.contains) ?? false) ? row : nil
   }
 
-  /// Rows of the attempts that have no end in the log, oldest first.
+  private mutating func end(_ attempt: UInt64?, _ body: (inout Started) -> Void) {
+    guard let attempt, let index = started.index(forKey: attempt) else { return }
+    body(&started.values[index])
+    if started.values[index].isFinished, started.values[index].waiting <= 0 { started.remove(at: index) }
+  }
+
+  private static func isQuiet(_ type: EventType?) -> Bool {
+    switch type {
+    case .processSeen, .handleClosed, .handleOpen, .handleUnseen, .volumeCounters, .accessStarted: true
+    default: false
+    }
+  }
+
+  /// Rows of the attempts that were asked for and have no end in the log, oldest first.
   var unfinished: [LogRow] {
-    started.sorted { $0.key < $1.key }.map { element in
+    started.filter { $0.value.isWanted && !$0.value.isFinished }.sorted { $0.key < $1.key }.map { element in
       var row = element.value.row
       row.outcome = "unfinished"
       row.isBad = true
@@ -66,7 +101,8 @@ struct LogTable {
 
   private func makeRow(_ record: LogRecord, _ processes: LogProcesses) -> LogRow {
     let json = record.json
-    var row = LogRow(time: Self.clock(record.time), who: Self.name(record.process, processes))
+    var row = LogRow(time: clock(record.time), who: Self.name(record.process, processes))
+    row.process = record.process
     row.detail = json.path.map(Self.path) ?? ""
     switch record.type {
     case .materializationStarted: materializationStarted(json, &row)
@@ -79,7 +115,8 @@ struct LogTable {
       row.what = "wait: " + (json.word("trigger") ?? "?")
       row.blocked = Self.duration(json.integer("blocked_ns"))
       row.outcome = record.json.word("outcome") ?? "started"
-      row.detail = "attempt \(record.attempt ?? 0)"
+      let attempt = record.attempt ?? 0
+      row.detail = started[attempt]?.row.detail ?? "attempt \(attempt)"
     case .accessStarted, .accessFinished:
       row.what = "access: " + (json.word("operation") ?? "?")
       row.size = json.integer("length").map { HumanText.size($0) } ?? ""
@@ -127,6 +164,7 @@ struct LogTable {
     let start = record.attempt.flatMap { started[$0] }
     let waiters = json.objects("waiters")
     let first = start?.process ?? waiters.first?.unsigned("process").flatMap { UInt32(exactly: $0) }
+    row.process = first
     row.who = first == nil ? start?.row.who ?? "" : Self.name(first, processes)
     let others = (json.integer("waiter_count") ?? Int64(waiters.count)).minus(1)
     if others > 0 { row.who += " +\(others)" }
@@ -163,18 +201,27 @@ struct LogTable {
 
   // MARK: - Cells
 
-  /// `03:04:05.678` of a time stamp.
-  private static func clock(_ time: String?) -> String {
-    guard let time, time.utf8.count >= 23 else { return time.map { TerminalText.escaped($0) } ?? "" }
-    return TerminalText.escaped(Array(time.utf8.dropFirst(11).prefix(12)))
+  /// `03:04:05.678` of a time stamp, in the zone that is wanted.
+  private func clock(_ time: String?) -> String {
+    guard let time else { return "" }
+    let bytes = Array(time.utf8)
+    guard bytes.count >= 23 else { return TerminalText.escaped(bytes) }
+    if zone != .utc, let seconds = UTCTime.seconds(rfc3339: time) {
+      // `2026-01-02T03:04:05Z` of the local clock.
+      let wall = UTCTime.rfc3339(seconds: seconds + Int64(zone.offset(at: seconds)), nanoseconds: 0).utf8
+      return TerminalText.escaped(Array(wall.dropFirst(11).prefix(8)) + bytes[19..<23])
+    }
+    return TerminalText.escaped(Array(bytes[11..<23]))
   }
 
-  /// `comm[pid]`.
+  /// `comm[pid]`, with the script of an interpreter as far as there is room: `python3 fm.py[4711]`.
   private static func name(_ id: UInt32?, _ processes: LogProcesses) -> String {
     guard let id else { return "" }
     guard let process = processes[id] else { return "process \(id)" }
-    let name = process.comm ?? process.exe.map { PathBytes.lastComponent($0) } ?? Array("?".utf8)
-    return "\(TerminalText.escaped(name))[\(process.pid)]"
+    let name = TerminalText.escaped(process.name)
+    let pid = "[\(process.pid)]"
+    let room = columns[1].widthMax - pid.utf8.count
+    return name.utf8.count <= room || name.count <= room ? name + pid : name.prefix(room - 1) + "~" + pid
   }
 
   private static func path(_ bytes: [UInt8]) -> String { bytes.isEmpty ? "." : TerminalText.escaped(bytes) }

@@ -29,6 +29,10 @@ struct SummaryCommand: ParsableCommand {
   @Flag(help: "Print one JSON object. [default: text]")
   var json = false
 
+  @Flag(
+    help: "Of a file that holds several sessions, the one that was mounted last: as without it. [default: the same]")
+  var last = false
+
   @Flag(help: "Show each file that was tried or opened: bytes, share read, waits, who. [default: totals]")
   var files = false
 

@@ -1,3 +1,4 @@
+import DatalessCore
 import Glibc
 import SystemPackage
 
@@ -54,15 +55,55 @@ public final class LogFile {
   ///
   /// - Throws: `ControlError.system` with the errno of read(2).
   public func next() throws(ControlError) -> LogRecord? {
+    while let line = try wholeLine() {
+      if let record = LogRecord(line: line) { return record }
+      if !line.isEmpty { malformedLines += 1 }
+    }
+    return nil
+  }
+
+  /// The session that was mounted last; of a log without such a record that of its first record, nil for none.
+  ///
+  /// - Throws: As `init` and `next`; `ControlError.system` with ESPIPE for what cannot be read twice.
+  public static func lastSession(of path: [UInt8], owner: UInt32? = nil) throws(ControlError) -> String? {
+    let file = try LogFile(path: path, owner: owner)
+    var status = stat()
+    guard fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw ControlError.system(
+        .illegalSeek, "cannot look for the last session of \(TerminalText.escaped(path))",
+        remedy: "--last reads a log twice: copy it to a file.")
+    }
+    var (first, last): (String?, String?) = (nil, nil)
+    while let line = try file.wholeLine() {
+      guard first == nil || isMounting(line), let record = LogRecord(line: line), let session = record.session else {
+        continue
+      }
+      first = first ?? session
+      if record.type == .volumeMounted { last = session }
+    }
+    return last ?? first
+  }
+
+  /// Whether a line may be a record of a mount: looking for the word is much quicker than reading the line.
+  private static func isMounting(_ line: [UInt8]) -> Bool {
+    let word: StaticString = "volume.mounted"
+    return line.withUnsafeBytes { bytes in
+      var rest = UnsafeRawBufferPointer(rebasing: bytes[...])
+      while rest.count >= word.utf8CodeUnitCount, let start = rest.baseAddress,
+        let found = memchr(start, CInt(word.utf8Start[0]), rest.count - word.utf8CodeUnitCount + 1)
+      {
+        if memcmp(found, word.utf8Start, word.utf8CodeUnitCount) == 0 { return true }
+        rest = UnsafeRawBufferPointer(rebasing: rest[(UnsafeRawPointer(found) - start + 1)...])
+      }
+      return false
+    }
+  }
+
+  private func wholeLine() throws(ControlError) -> [UInt8]? {
     while true {
       while let line = nextLine() {
-        if isSkipping {
-          isSkipping = false
-        } else if let record = LogRecord(line: line) {
-          return record
-        } else if !line.isEmpty {
-          malformedLines += 1
-        }
+        guard isSkipping else { return line }
+        isSkipping = false
       }
       guard try readPiece() else { return nil }
     }

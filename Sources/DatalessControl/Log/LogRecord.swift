@@ -6,15 +6,31 @@ public struct LogRecord: Sendable {
   /// nil when the line has none that this version knows.
   public let type: EventType?
   /// Such as `materialization.started`; empty when the line has none.
-  public let typeName: String
+  public var typeName: String { json.string("type") ?? "" }
 
   /// - Parameter line: Without its newline. nil when it is not a JSON object.
   public init?(line: [UInt8]) {
     guard let json = JSONObject(line) else { return nil }
     self.json = json
-    typeName = json.string("type") ?? ""
-    type = EventType(rawValue: typeName)
+    type = json.raw("type").flatMap(Self.eventType)
   }
+
+  /// By its bytes: finding the case of a string takes longer than all the rest of a line does.
+  private static func eventType(_ value: ArraySlice<UInt8>) -> EventType? {
+    for (name, type) in types where name.count == value.count && value.elementsEqual(name) { return type }
+    guard value.contains(UInt8(ascii: "\\")) else { return nil }
+    return JSONText.decode(value).flatMap { EventType(rawValue: String(decoding: $0, as: UTF8.self)) }
+  }
+
+  /// As they are written, in quotes; the most frequent first.
+  private static let types: [([UInt8], EventType)] = {
+    let frequent: [EventType] = [
+      .waitStarted, .waitFinished, .materializationStarted, .materializationFinished, .handleClosed,
+    ]
+    return (frequent + EventType.allCases.filter { !frequent.contains($0) }).map {
+      (Array("\"\($0.rawValue)\"".utf8), $0)
+    }
+  }()
 
   /// The line as it is in the file.
   public var line: [UInt8] { json.bytes }
@@ -30,7 +46,8 @@ public struct LogRecord: Sendable {
 
   /// Whether the type is `name`, or begins with it and a dot.
   public func isOfType(_ name: String) -> Bool {
-    typeName.utf8.starts(with: name.utf8)
+    let typeName = type?.rawValue ?? typeName
+    return typeName.utf8.starts(with: name.utf8)
       && (typeName.utf8.count == name.utf8.count
         || typeName.utf8[typeName.utf8.index(typeName.utf8.startIndex, offsetBy: name.utf8.count)] == UInt8(ascii: "."))
   }
@@ -43,18 +60,24 @@ public struct LogProcesses: Sendable {
     /// nil when it could not be read.
     public var comm: [UInt8]?
     public var exe: [UInt8]?
+    /// What an interpreter runs.
+    public var script: [UInt8]?
     /// Ids, nearest first.
     public var parents: [UInt32]
     /// What `LogExpansion` writes of it, itself and as an ancestor; empty unless `keepsRecords`. Not the record, which
     /// may be as long as a line: it would be searched through with every record of the process.
     var fields: [UInt8]
     var fieldsOfParent: [UInt8]
+
+    /// `python3 fm.py`; `fm.py` where the script was executed itself; `?` where nothing is known.
+    public var name: [UInt8] { ProcessName.of(comm: comm, exe: exe, script: script) ?? Array("?".utf8) }
   }
 
   // LIMIT: the daemon writes less. A log is a file that anybody may have written, and what one line says of a process
   // is said again with every record of it.
   private static let commBytesMax = 64
   private static let exeBytesMax = 4_096
+  private static let scriptBytesMax = 255
   static let parentsMax = 32
 
   private var byID: [UInt32: Process] = [:]
@@ -71,6 +94,7 @@ public struct LogProcesses: Sendable {
       pid: record.json.integer("pid").flatMap { Int32(exactly: $0) } ?? 0,
       comm: record.json.name("comm", "comm_b64").map { Array($0.prefix(Self.commBytesMax)) },
       exe: record.json.name("exe", "exe_b64").map { Array($0.prefix(Self.exeBytesMax)) },
+      script: record.json.name("script", "script_b64").map { Array($0.prefix(Self.scriptBytesMax)) },
       parents: record.json.integers("parents").prefix(Self.parentsMax).compactMap { UInt32(exactly: $0) },
       fields: fields.0, fieldsOfParent: fields.1)
   }

@@ -4,7 +4,13 @@ import DatalessCore
 public enum TerminalText {
   /// Control characters, bytes that are not UTF-8, and backslashes are written as escapes: `\n`, `\t`, `\x1b`, `\\`.
   /// Characters that change the direction or visibility of text (bidirectional controls, zero-width ones) are, too.
-  public static func escaped(_ bytes: some Collection<UInt8>) -> String {
+  public static func escaped(_ bytes: some Collection<UInt8>) -> String { text(bytes) }
+
+  /// Of an array: what other modules call for each record of a log would ask a generic one for every byte.
+  public static func escaped(_ bytes: [UInt8]) -> String { text(bytes) }
+  public static func escaped(_ bytes: ArraySlice<UInt8>) -> String { text(bytes) }
+
+  private static func text(_ bytes: some Collection<UInt8>) -> String {
     if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }) {
       return String(decoding: bytes, as: UTF8.self)
     }

@@ -37,14 +37,30 @@ public struct TextTable: Sendable {
 
   public func line(_ cells: [String]) -> String {
     var output = ""
+    output.reserveCapacity(160)
     for (index, column) in columns.enumerated() {
       var cell = cells[index]
-      if column.widthMax > 0, cell.count > column.widthMax { cell = cell.prefix(column.widthMax - 1) + "~" }
-      let padding = String(repeating: " ", count: max(0, column.width - cell.count))
+      var width = Self.width(cell)
+      if column.widthMax > 0, width > column.widthMax {
+        cell = cell.prefix(column.widthMax - 1) + "~"
+        width = column.widthMax
+      }
       if index > 0 { output += "  " }
-      output += column.alignment == .right ? padding + cell : cell + padding
+      if column.alignment == .right { Self.pad(column.width - width, &output) }
+      output += cell
+      if column.alignment == .left { Self.pad(column.width - width, &output) }
     }
-    while output.last == " " { output.removeLast() }
+    while output.utf8.last == UInt8(ascii: " ") { output.unicodeScalars.removeLast() }
     return output
+  }
+
+  /// Characters; of what is ASCII the bytes, which are quick to count. CR and LF make one character, and no cell has
+  /// them.
+  private static func width(_ text: String) -> Int {
+    text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.count
+  }
+
+  private static func pad(_ count: Int, _ output: inout String) {
+    for _ in 0..<max(0, count) { output += " " }
   }
 }

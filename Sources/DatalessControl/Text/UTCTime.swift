@@ -38,6 +38,35 @@ public enum UTCTime {
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
   }
 
+  /// The inverse of `rfc3339`, to the second; nil for what it would not write.
+  public static func seconds(rfc3339 text: String) -> Int64? {
+    let bytes = Array(text.utf8)
+    guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
+    func number(_ range: Range<Int>) -> Int? {
+      bytes[range].allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+        ? bytes[range].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } : nil
+    }
+    guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10), let hour = number(11..<13),
+      let minute = number(14..<16), let second = number(17..<19), (1...12).contains(month), (1...31).contains(day)
+    else { return nil }
+    return Int64(days(year: year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second)
+  }
+
+  /// Days since 1970-01-01; Howard Hinnant's `days_from_civil`, the inverse of `civil`.
+  public static func days(year: Int, month: Int, day: Int) -> Int {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  /// 28 to 31. - Parameter month: 1 to 12.
+  public static func daysOfMonth(year: Int, month: Int) -> Int {
+    days(year: month == 12 ? year + 1 : year, month: month == 12 ? 1 : month + 1, day: 1)
+      - days(year: year, month: month, day: 1)
+  }
+
   private static func pad(_ value: Int, _ width: Int) -> String {
     let digits = String(value)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits

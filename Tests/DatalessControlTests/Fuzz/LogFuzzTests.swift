@@ -64,15 +64,23 @@ import Testing
     var processes = LogProcesses(keepsRecords: true)
     var table = LogTable(showsEveryType: true, showsStarts: true)
     var filter = LogFilter(types: ["materialization"], path: PathPattern(bytes("**/*.jpg")), process: bytes("tool"))
+    var conditions = LogFilter()
+    (conditions.rule, conditions.isOfMainThreads, conditions.blocked) = (bytes("r"), true, BlockedLimit(.below, 5))
+    (conditions.since, conditions.outcomes) = (LogMoment(seconds: 0, nanoseconds: 0), [.failed])
+    var tree = LogTree()
     for record in records {
       processes.add(record)
       _ = filter.accepts(record, processes)
+      _ = conditions.accepts(record, processes)
+      tree.add("row", of: record.process, processes)
       let row = table.row(record, processes)
       #expect(row.map { isSafe(LogTable.line($0)) } ?? true, "\(note): \(TerminalText.escaped(record.line))")
       let expanded = LogExpansion().line(record, processes)
       #expect(LogRecord(line: expanded)?.type == record.type, "\(note): \(TerminalText.escaped(record.line))")
       #expect(expanded.count <= record.line.count + (5 << 20), "\(note)")
     }
+    #expect(
+      tree.lines.allSatisfy { isSafe($0) } && tree.lines.count { $0.hasSuffix("row") } == records.count, "\(note)")
     for row in table.unfinished { #expect(isSafe(LogTable.line(row)), "\(note)") }
   }
 

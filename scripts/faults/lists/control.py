@@ -15,9 +15,28 @@ log.add(
     "guard let record = LogRecord(line: line) else {\n      malformedLines += 1",
     "guard let record = LogRecord(line: line) else {\n      malformedLines += FAULT ? 0 : 1", tests=["LogFileTests"])
 log.add(
-    "path-filter-drops-waits", "LogFilter.swift", "`log --path --type wait` has no waits of attempts that match",
-    "if isWanted, let attempt {", "if isWanted, !FAULT, let attempt {",
-    tests=["LogViewTests"])
+    "path-filter-drops-waits", "AttemptSelection.swift", "`log --path --type wait` has no waits of attempts that match",
+    "attempts[key] ?? (isMatch", "(FAULT ? nil : attempts[key]) ?? (isMatch", tests=["LogViewTests|LogFilterTests"])
+log.add(
+    "rule-forgets-late-waits", "AttemptSelection.swift", "`log --rule` has no wait that ends after its attempt",
+    "attempt.isFinished && attempt.waiting <= 0 ? nil", "attempt.isFinished && (FAULT || attempt.waiting <= 0) ? nil",
+    tests=["LogFilterTests"])
+log.add(
+    "waiters-not-asked", "LogFilter.swift", "`log --main-thread` has no attempt for which a main thread waited",
+    'record.json.objects("waiters").contains { isCaller', '(FAULT ? [] : record.json.objects("waiters")).contains { isCaller',
+    tests=["LogFilterTests"])
+log.add(
+    "unknown-thread-is-main", "LogFilter.swift", "a thread of which nothing is known counts as a main thread",
+    'json.bool("main_thread") != true { return false }',
+    'json.bool("main_thread") != true && !(FAULT && json.bool("main_thread") == nil) { return false }',
+    tests=["LogFilterTests"])
+log.add(
+    "until-excludes", "LogFilter.swift", "`log --until` leaves out the moment itself",
+    "until.map { moment <= $0 }", "until.map { FAULT ? moment < $0 : moment <= $0 }", tests=["LogFilterTests"])
+log.add(
+    "last-is-the-first", "LogFile.swift", "`log --last` prints the first session of a file",
+    "if record.type == .volumeMounted { last = session }",
+    "if record.type == .volumeMounted, !FAULT || last == nil { last = session }", tests=["LogTreeTests"])
 log.add(
     "ancestors-not-named", "LogRecord.swift", "`log --process NAME` leaves out what NAME started",
     "chain(of: id).contains { process in", "chain(of: id).prefix(FAULT ? 1 : .max).contains { process in",

@@ -320,8 +320,8 @@ reports.add(
     "(FAULT || right.isNeedless ? 1 : 0, right.unread, left.path, left.age)\n          < (FAULT || left.isNeedless ? 1 : 0,")
 reports.add(
     "log-knows-one-name", "Log/LogFilter.swift", "`log --path` finds a file under one of its names only",
-    "glob.matches(path) || record.json.names.contains(where: glob.matches)",
-    "glob.matches(path) || (!FAULT && record.json.names.contains(where: glob.matches))", mounts=["RealMounts/HardLinks/"])
+    "glob.matches($0) || record.json.names.contains(where: glob.matches)",
+    "glob.matches($0) || (!FAULT && record.json.names.contains(where: glob.matches))", mounts=["RealMounts/HardLinks/"])
 
 reads = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*(Handle|EngineRule|RuleSet)", "^DatalessScenarioTests\\..*(RuleSet|Explanation)"])
 reads.add(

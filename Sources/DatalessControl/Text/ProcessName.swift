@@ -1,0 +1,17 @@
+/// What a process is called: its command, and the script that an interpreter runs.
+enum ProcessName {
+  /// `python3 fm.py`; `fm.py` where the script was executed itself; nil where nothing is known.
+  static func of(comm: [UInt8]?, exe: [UInt8]?, script: [UInt8]?) -> [UInt8]? {
+    guard let program = comm ?? exe.map({ PathBytes.lastComponent($0) }) else { return script }
+    guard let script, !script.isEmpty else { return program }
+    // The kernel cuts command names to 15 bytes.
+    return program.elementsEqual(script.prefix(15)) ? script : program + [UInt8(ascii: " ")] + script
+  }
+
+  /// As `of`, escaped for a terminal; `unknown` where nothing is known.
+  static func text(comm: String?, exe: String?, script: String?) -> String {
+    let name = of(
+      comm: comm.map { Array($0.utf8) }, exe: exe.map { Array($0.utf8) }, script: script.map { Array($0.utf8) })
+    return name.map { TerminalText.escaped($0) } ?? "unknown"
+  }
+}

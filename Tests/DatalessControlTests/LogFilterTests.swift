@@ -1,0 +1,148 @@
+import DatalessControl
+import DatalessCore
+import Testing
+
+@testable import DatalessCommands
+
+/// What `dataless log` leaves out: by time, end, wait, rule and thread.
+@Suite struct LogFilterTests {
+  private static let log: LogText = {
+    var log = LogText()
+    log.process(1, pid: 10, "app", exe: "/usr/bin/app")
+    log.process(2, pid: 11, "tool", exe: "/usr/bin/tool")
+    // Two attempts; a main thread waits for the second, shorter than another thread does.
+    log.add(
+      "materialization.started", at: 100_000_000,
+      #""attempt":1,"path":"a","kind":"file","trigger":"read","process":2,"main_thread":false,"rules":["slow"]"#)
+    log.add("wait.started", at: 100_000_000, #""attempt":1,"process":2,"main_thread":false"#)
+    log.add(
+      "materialization.finished", at: 300_000_000,
+      #""attempt":1,"path":"a","kind":"file","outcome":"EIO","waiter_count":1,"#
+        + #""waiters":[{"process":2,"main_thread":false,"blocked_ns":200000000,"outcome":"EIO"}]"#)
+    log.add(
+      "wait.finished", at: 300_000_000,
+      #""attempt":1,"process":2,"main_thread":false,"blocked_ns":200000000,"outcome":"EIO""#)
+    log.add(
+      "materialization.started", at: 400_000_000,
+      #""attempt":2,"path":"b","kind":"file","trigger":"read","process":1,"main_thread":true"#)
+    log.add(
+      "materialization.finished", at: 500_000_000,
+      #""attempt":2,"path":"b","kind":"file","outcome":"ok","waiter_count":2,"waiters":["#
+        + #"{"process":1,"main_thread":true,"blocked_ns":50000000},{"process":2,"main_thread":null,"blocked_ns":90000000}]"#
+    )
+    log.add("materialization.refused", at: 600_000_000, #""path":"c","errno":"EDEADLK","policy":"rule:no""#)
+    log.add("eviction.finished", at: 700_000_000, #""path":"a","kind":"file","bytes":1"#)
+    log.add("access.finished", at: 800_000_000, #""access":1,"rule":"slow","blocked_ns":1000,"outcome":"cancelled""#)
+    return log
+  }()
+
+  private static func accepted(_ change: (inout LogFilter) -> Void) throws -> [String] {
+    var filter = LogFilter()
+    change(&filter)
+    #expect(!filter.isEmpty)
+    var processes = LogProcesses(keepsRecords: false)
+    var texts: [String] = []
+    for line in log.lines {
+      let record = try #require(LogRecord(line: bytes(line)))
+      processes.add(record)
+      if filter.accepts(record, processes) { texts.append("\(record.typeName) \(record.attempt ?? 0)") }
+    }
+    return texts
+  }
+
+  private static let first = [
+    "materialization.started 1", "wait.started 1", "materialization.finished 1", "wait.finished 1",
+  ]
+
+  @Test func byTimeBothEndsIncluded() throws {
+    func moment(_ nanoseconds: UInt32) -> LogMoment { LogMoment(seconds: 1_767_323_045, nanoseconds: nanoseconds) }
+    let seen = try Self.accepted {
+      $0.since = moment(400_000_000); $0.until = moment(500_000_000)
+    }
+    #expect(seen == ["materialization.started 2", "materialization.finished 2"])
+    #expect(try Self.accepted { $0.since = moment(800_000_001) }.isEmpty)
+    #expect(try Self.accepted { $0.until = moment(99_999_999) } == ["process.seen 0", "process.seen 0"])
+  }
+
+  @Test func byOutcome() throws {
+    #expect(try Self.accepted { $0.outcomes = [.errno("EIO")] } == [Self.first[2], Self.first[3]])
+    #expect(
+      try Self.accepted { $0.outcomes = [.failed] }
+        == [Self.first[2], Self.first[3], "materialization.refused 0"])
+    #expect(
+      try Self.accepted { $0.outcomes = [.ok, .cancelled] }
+        == ["materialization.finished 2", "eviction.finished 0", "access.finished 0"])
+  }
+
+  @Test func byTheTimeThatACallerWasBlocked() throws {
+    func blocked(_ text: String) throws -> [String] {
+      let limit = try BlockedLimit.parse(text)
+      return try Self.accepted { $0.blocked = limit }
+    }
+    #expect(try blocked("100ms") == [Self.first[2], Self.first[3]])
+    #expect(try blocked(">=200ms").count == 2)
+    #expect(try blocked("> 200ms").isEmpty)
+    #expect(try blocked("<1ms") == ["access.finished 0"])
+    #expect(try blocked("<=1us") == ["access.finished 0"])
+  }
+
+  /// The one who waited long was no main thread.
+  @Test func allThatIsAskedOfACallerIsTrueOfOne() throws {
+    #expect(
+      try Self.accepted { $0.isOfMainThreads = true } == ["materialization.started 2", "materialization.finished 2"])
+    let blocked = try BlockedLimit.parse("50ms")
+    #expect(
+      try Self.accepted {
+        $0.isOfMainThreads = true
+        $0.blocked = blocked
+      } == ["materialization.finished 2"])
+    #expect(
+      try Self.accepted {
+        $0.isOfMainThreads = true
+        $0.blocked = BlockedLimit(.above, .milliseconds(50))
+      }.isEmpty)
+    #expect(
+      try Self.accepted {
+        $0.process = bytes("app")
+        $0.blocked = BlockedLimit(.above, .milliseconds(50))
+      }.isEmpty)
+  }
+
+  /// Records of waits name the attempt only, and may come after its end.
+  @Test func byRuleTakesTheWaitsOfItsAttemptsAlong() throws {
+    #expect(try Self.accepted { $0.rule = bytes("slow") } == Self.first + ["access.finished 0"])
+    #expect(try Self.accepted { $0.rule = bytes("no") } == ["materialization.refused 0"])
+    #expect(try Self.accepted { $0.rule = bytes("slo") }.isEmpty)
+  }
+
+  @Test func conditionsHoldTogether() throws {
+    #expect(
+      try Self.accepted {
+        $0.types = ["wait"]
+        $0.rule = bytes("slow")
+        $0.outcomes = [.failed]
+        $0.path = PathPattern(bytes("a"))
+      } == ["wait.finished 1"])
+  }
+
+  @Test(arguments: ["", "5", ">", "=5ms", ">>5ms", "100", "-1s", "<0s"])
+  func limitsThatAreNone(text: String) { #expect(throws: FSError.self) { try BlockedLimit.parse(text) } }
+
+  @Test(arguments: ["", "OK", "EIOO", "refused"])
+  func outcomesThatAreNone(text: String) { #expect(throws: FSError.self) { try LogOutcome.parse(text) } }
+
+  @Test func anErrnoIsMeantByTheNameThatLogsPrint() throws {
+    #expect(try LogOutcome.parse("EWOULDBLOCK") == .errno("EAGAIN"))
+  }
+
+  @Test func aConditionThatNoWantedTypeCanMeetIsNamed() {
+    var filter = LogFilter(types: ["mark", "handle"])
+    #expect(filter.contradiction == nil)
+    filter.blocked = BlockedLimit(.above, 1)
+    #expect(filter.contradiction?.condition == "--blocked")
+    #expect(
+      filter.contradiction?.types == ["access.finished", "materialization.finished", "wait.finished"])
+    filter.types = ["wait"]
+    #expect(filter.contradiction == nil)
+  }
+}
