@@ -55,7 +55,8 @@ enum AnswerSamples {
 
   private static let waiting = SummaryReport.Waiting(
     attempt: 1, path: "a", trigger: "read", pid: 2, tid: 3, comm: "tar", blockedNanoseconds: 4)
-  private static let caller = SummaryReport.AccessCaller(comm: "tar", exe: "/bin/tar", calls: 1, blockedNanoseconds: 2)
+  private static let caller = SummaryReport.AccessCaller(
+    comm: "tar", exe: "/bin/tar", script: "a.py", calls: 1, blockedNanoseconds: 2)
   private static let access = SummaryReport.Access(operation: "read", blocked: blocked, failures: 1, callers: [caller])
   private static let chain = SummaryReport.Chain(length: 1, path: "a", durationNanoseconds: 2)
   private static let topLevel = SummaryReport.TopLevel(path: "a")
@@ -65,11 +66,11 @@ enum AnswerSamples {
   private static let run = SummaryReport.Run(
     command: ["tar"], isCommandWithheld: true, exitStatus: 0, signal: "SIGKILL", exceeded: excess)
   private static let repeated = SummaryReport.Repeated(items: 1, attemptsMax: 2, path: "a")
-  private static let ancestor = ProcessSummary.Ancestor(pid: 1, comm: "sh", exe: "/bin/sh")
+  private static let ancestor = ProcessSummary.Ancestor(pid: 1, comm: "sh", exe: "/bin/sh", script: "a.sh")
 
   private static let process: ProcessSummary = {
     var process = ProcessSummary()
-    (process.comm, process.exe) = ("tar", "/bin/tar")
+    (process.comm, process.exe, process.script) = ("tar", "/bin/tar", "a.py")
     (process.pids, process.ancestors, process.startedBy) = ([2], [ancestor], ancestor)
     return process
   }()
@@ -82,13 +83,18 @@ enum AnswerSamples {
     return file
   }()
 
+  private static let wait = SummaryReport.LongestWait(
+    attempt: 1, path: "a", trigger: "read", pid: 2, comm: "python3", exe: "/usr/bin/python3", script: "fm.py",
+    blockedNanoseconds: 4, isUnderWay: true)
+  private static let mainThread = SummaryReport.MainThread(blocked: blocked, longest: wait, unknownWaits: 1)
+
   private static let summary: SummaryReport = {
     var report = SummaryReport()
     (report.started, report.ended) = ("2026-01-02T03:04:05.000000000Z", "2026-01-02T03:04:06.000000000Z")
     report.unmountReason = "unmount"
     (report.waiting, report.access) = ([waiting], [access])
     (report.failures, report.refusals, report.triggers) = (["EIO": 1], ["EDEADLK": 1], ["read": 1])
-    report.longestDirectoryChain = chain
+    (report.longestDirectoryChain, report.mainThread) = (chain, mainThread)
     (report.processes, report.topLevelDirectories, report.sections) = ([process], [topLevel], [section])
     report.requestsReachingTheVolume = ["read": 1]
     (report.run, report.rules, report.files) = (run, WireSamples.rules, [file])
@@ -102,6 +108,8 @@ enum AnswerSamples {
     "SummaryMaterialized": (SummaryReport.Materialized(), SummaryReport.Materialized(distinctBytes: nil)),
     "SummaryKnown": (SummaryReport.Known(), SummaryReport.Known()),
     "SummaryBlocked": (blocked, SummaryReport.Blocked()),
+    "SummaryMainThread": (mainThread, SummaryReport.MainThread()),
+    "SummaryLongestWait": (wait, SummaryReport.LongestWait(trigger: "read", blockedNanoseconds: 4)),
     "SummaryWaiting": (
       waiting, SummaryReport.Waiting(attempt: 1, path: "a", trigger: "read", blockedNanoseconds: 4)
     ),

@@ -71,6 +71,37 @@ extension RealMounts {
       }
     }
 
+    /// Two scripts of one interpreter are two rows; what the conditions of `log` leave is what they say.
+    @Test func mainThreadsAndScriptsAreFound() async throws {
+      // A process must live until its arguments are read.
+      try await withVolume(
+        ["--latency", "300ms"],
+        source: { scratch in
+          try scratch.file("plain", size: 20_000)
+          try await scratch.shell(
+            "for s in a b; do echo 'read -n 1 x < \"$0.data\"' > $s.sh; cp plain $s.sh.data; done")
+        }
+      ) { volume in
+        for script in ["a.sh", "b.sh"] { _ = try await run(["bash", volume.path(script)]) }
+        let summary = try await volume.json("summary", volume.mountpoint)
+        let scripts = summary["processes"]?.array.compactMap { $0["script"]?.string } ?? []
+        #expect(Set(scripts).isSuperset(of: ["a.sh", "b.sh"]), "\(scripts)")
+        #expect(try #require(summary["main_thread"]?["blocked"]?["waits"]?.int) >= 4)
+        #expect(summary["main_thread"]?["longest"]?["comm"]?.string == "bash")
+        func rows(_ arguments: String...) async throws -> [String] {
+          let shown = try await run([Machine.dataless, "log", volume.mountpoint] + arguments)
+          #expect(shown.succeeded, "\(arguments): \(shown.errorText)")
+          return shown.lines
+        }
+        let blocked = try await rows("--main-thread", "--blocked", ">=300ms", "--process", "bash", "--outcome", "ok")
+        #expect(blocked.contains { $0.contains("bash b.sh[") && $0.hasSuffix("b.sh.data") }, "\(blocked)")
+        #expect(try await rows("--since", "1h", "--until", "0", "--tree").contains { $0.contains("bash a.sh[") })
+        #expect(try await rows("--blocked", ">1h").isEmpty)
+        let waits = try await rows("--type", "wait.finished", "--path", "a.sh.data", "--last")
+        #expect(waits.count == 2 && waits.allSatisfy { !$0.contains("attempt") }, "\(waits)")
+      }
+    }
+
     @Test func logShowsReadableColumns() async throws {
       try await withVolume(source: NoContent.someFiles) { volume in
         try await Self.filesReadByTwo(volume)

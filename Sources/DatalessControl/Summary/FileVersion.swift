@@ -21,6 +21,13 @@ struct FileVersion: Sendable {
       self.isMinimum = self.isMinimum || isMinimum
     }
 
+    /// Takes the place of what another has counted of the same reads.
+    mutating func take(_ other: Reads) {
+      let wasReadAgain = isReadAgain
+      self = other
+      isReadAgain = wasReadAgain
+    }
+
     mutating func addMapped(_ reads: HandleRecord.Reads) {
       mappedMost = max(mappedMost, reads.mapped)
       mappedSum = mappedSum.plus(max(0, reads.mapped))
@@ -35,6 +42,13 @@ struct FileVersion: Sendable {
     }
   }
 
+  /// Which group of processes read it: a file that one alone reads needs no other numbers than its own.
+  enum Reader: Sendable, Equatable {
+    case none
+    case group(Int32)
+    case several
+  }
+
   var size: Int64 = 0
   var reads = Reads()
   var attempts: UInt16 = 0
@@ -45,7 +59,13 @@ struct FileVersion: Sendable {
   private(set) var mostLocal: Int64 = 0
   private(set) var fetched: Int64 = 0
   /// The group of the program for which it was materialized last; nil: none, or a command of ours.
-  var group: Int?
+  var group: Int? {
+    get { groupIndex < 0 ? nil : Int(groupIndex) }
+    set { groupIndex = newValue.flatMap { Int32(exactly: $0) } ?? -1 }
+  }
+  private var groupIndex: Int32 = -1
+  /// Whose reads `reads` are.
+  private(set) var reader = Reader.none
   /// It was opened such that the kernel served the reads alone.
   var isUnseen = false
   /// Watched handles that are open, through which more may be read.
@@ -60,8 +80,12 @@ struct FileVersion: Sendable {
   var isKept = false
   /// SOURCE has another version, or none.
   var isSuperseded = false
-  /// The version before this one.
-  var predecessor: Int?
+  /// The row of the version before this one.
+  var predecessor: Int? {
+    get { predecessorRow < 0 ? nil : Int(predecessorRow) }
+    set { predecessorRow = newValue.flatMap { Int32(exactly: $0) } ?? -1 }
+  }
+  private var predecessorRow: Int32 = -1
 
   /// Whether more of it may have been read than is told.
   var mayHaveMore: Bool { isUnseen || openHandles > 0 }
@@ -87,6 +111,22 @@ struct FileVersion: Sendable {
     guard group != nil, materializations > 1, wasWanted else { return .whole }
     reads.isReadAgain = true
     return .again
+  }
+
+  /// Who reads it now. - Returns: The group whose reads `reads` were until now, if there is a second one by now.
+  mutating func noteReaders(_ groups: [Int]) -> Int? {
+    let first = groups.first.flatMap { Int32(exactly: $0) } ?? -1
+    let isOne = first >= 0 && groups.allSatisfy { $0 == first }
+    switch reader {
+    case .none:
+      reader = isOne ? .group(first) : .several
+      return nil
+    case .group(let known) where isOne && known == first: return nil
+    case .group(let known):
+      reader = .several
+      return Int(known)
+    case .several: return nil
+    }
   }
 
   mutating func noteRead(_ handle: HandleRecord) {

@@ -1,19 +1,23 @@
 /// Which bytes of a file were read, as far as the log tells: the union over handles, in bounded memory.
 struct ReadCoverage: Sendable {
   // LIMIT: of a file that is read at more places than that, the smallest ranges count only as "at most".
-  private let rangesMax: Int
-
-  /// Disjoint, in order.
-  private(set) var ranges: [Range<Int64>] = []
+  private let rangesMax: UInt16
+  /// Where what was read from the beginning on ends. Nearly all files are read so: they need no array.
+  private var head: Int64 = 0
+  /// The others: disjoint, in order, and none touches the beginning.
+  private var others: [Range<Int64>] = []
   /// Of what was told as a number only: the greatest of these numbers, and their sum.
   private var greatest: Int64 = 0
   private var sum: Int64 = 0
   /// End of the furthest read.
   private(set) var highWaterMark: Int64 = 0
 
-  init(rangesMax: Int = 64) { self.rangesMax = rangesMax }
+  init(rangesMax: UInt16 = 64) { self.rangesMax = rangesMax }
 
-  private var known: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+  /// All that is known: disjoint, in order.
+  var ranges: [Range<Int64>] { head > 0 ? [0..<head] + others : others }
+
+  private var known: Int64 { others.reduce(head) { $0 + ($1.upperBound - $1.lowerBound) } }
 
   /// What was read lies between these: they differ only where the log does not name the ranges.
   var bytesAtLeast: Int64 { max(known, greatest) }
@@ -39,17 +43,34 @@ struct ReadCoverage: Sendable {
 
   private mutating func insert(_ range: Range<Int64>) {
     guard !range.isEmpty else { return }
-    let first = ranges.firstIndex { $0.upperBound >= range.lowerBound } ?? ranges.count
+    if range.lowerBound <= head { growHead(to: range.upperBound) } else { insertBehindHead(range) }
+    guard others.count + (head > 0 ? 1 : 0) > rangesMax else { return }
+    let smallest = others.indices.min { others[$0].count < others[$1].count } ?? 0
+    if head > 0, head <= Int64(others[smallest].count) {
+      sum = sum.plus(head)
+      head = 0
+    } else {
+      sum = sum.plus(Int64(others.remove(at: smallest).count))
+    }
+  }
+
+  private mutating func growHead(to end: Int64) {
+    head = max(head, end)
+    let met = others.firstIndex { $0.lowerBound > head } ?? others.count
+    guard met > 0 else { return }
+    head = max(head, others[met - 1].upperBound)
+    others.removeFirst(met)
+  }
+
+  private mutating func insertBehindHead(_ range: Range<Int64>) {
+    let first = others.firstIndex { $0.upperBound >= range.lowerBound } ?? others.count
     var last = first
     var merged = range
-    while last < ranges.count, ranges[last].lowerBound <= merged.upperBound {
-      merged = min(merged.lowerBound, ranges[last].lowerBound)..<max(merged.upperBound, ranges[last].upperBound)
+    while last < others.count, others[last].lowerBound <= merged.upperBound {
+      merged = min(merged.lowerBound, others[last].lowerBound)..<max(merged.upperBound, others[last].upperBound)
       last += 1
     }
-    ranges.replaceSubrange(first..<last, with: CollectionOfOne(merged))
-    guard ranges.count > rangesMax else { return }
-    let smallest = ranges.indices.min { ranges[$0].count < ranges[$1].count } ?? 0
-    sum = sum.plus(Int64(ranges.remove(at: smallest).count))
+    others.replaceSubrange(first..<last, with: CollectionOfOne(merged))
   }
 }
 

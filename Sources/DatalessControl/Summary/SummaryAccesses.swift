@@ -10,15 +10,17 @@ extension SummaryReport {
     public var callers: [AccessCaller] = []
   }
 
-  /// What processes of one name and executable waited for one operation.
+  /// What processes of one name, executable and script waited for one operation.
   public struct AccessCaller: Codable, Sendable, Equatable {
     /// Absent when unknown.
     public var comm: String?
     public var exe: String?
+    /// What an interpreter runs; absent where there is none, or none is known.
+    public var script: String?
     public var calls: Int64 = 0
     public var blockedNanoseconds: Int64 = 0
     enum CodingKeys: String, CodingKey {
-      case comm, exe, calls
+      case comm, exe, script, calls
       case blockedNanoseconds = "blocked_ns"
     }
   }
@@ -35,6 +37,7 @@ struct SummaryAccesses: Sendable {
   private struct Caller: Hashable, Sendable {
     var comm: [UInt8]?
     var exe: [UInt8]?
+    var script: [UInt8]?
   }
 
   private struct Sum: Sendable {
@@ -84,8 +87,8 @@ struct SummaryAccesses: Sendable {
       report.blocked.wallNanoseconds = sum.wall.length
       report.blocked.setParallelism()
       let callers = sum.callers.values.sorted {
-        ($1.blockedNanoseconds, $1.calls, $0.comm ?? "", $0.exe ?? "")
-          < ($0.blockedNanoseconds, $0.calls, $1.comm ?? "", $1.exe ?? "")
+        ($1.blockedNanoseconds, $1.calls, $0.comm ?? "", $0.exe ?? "", $0.script ?? "")
+          < ($0.blockedNanoseconds, $0.calls, $1.comm ?? "", $1.exe ?? "", $1.script ?? "")
       }
       report.callers = Array(callers.prefix(Self.callersMax))
       return report
@@ -103,7 +106,8 @@ struct SummaryAccesses: Sendable {
       sum.callers[caller]
       ?? SummaryReport.AccessCaller(
         comm: caller.comm.map { String(decoding: $0, as: UTF8.self) },
-        exe: caller.exe.map { String(decoding: $0, as: UTF8.self) })
+        exe: caller.exe.map { String(decoding: $0, as: UTF8.self) },
+        script: caller.script.map { String(decoding: $0, as: UTF8.self) })
     told.calls += 1
     told.blockedNanoseconds = told.blockedNanoseconds.plus(blocked)
     sum.callers[caller] = told
@@ -112,6 +116,6 @@ struct SummaryAccesses: Sendable {
 
   private static func caller(_ record: LogRecord, _ processes: LogProcesses) -> Caller {
     let process = record.process.flatMap { processes[$0] }
-    return Caller(comm: process?.comm, exe: process?.exe)
+    return Caller(comm: process?.comm, exe: process?.exe, script: process?.script)
   }
 }

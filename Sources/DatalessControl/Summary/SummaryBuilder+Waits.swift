@@ -5,9 +5,10 @@ extension SummaryBuilder {
   mutating func waitFinished(_ record: LogRecord) {
     waits.end(record)
     guard let blocked = record.json.integer("blocked_ns"), let end = record.monotonicNanoseconds else { return }
-    let isCommand = record.json.string("trigger") == "command"
     count(
-      blocked, until: end, attempt: record.attempt, process: record.process, isCommand: isCommand, isUnderWay: false)
+      CountedWait(
+        attempt: record.attempt, process: record.process, trigger: record.json.string("trigger") ?? "unknown",
+        isMainThread: record.json.bool("main_thread"), start: end.minus(blocked), end: end, isUnderWay: false))
     if let id = record.attempt { update(attempt: id) { $0.waiting -= 1 } }
   }
 
@@ -19,8 +20,9 @@ extension SummaryBuilder {
     for wait in underWay {
       let blocked = max(0, end.minus(wait.start))
       count(
-        blocked, until: wait.start.plus(blocked), attempt: wait.attempt, process: wait.process,
-        isCommand: wait.trigger == "command", isUnderWay: true)
+        CountedWait(
+          attempt: wait.attempt, process: wait.process, trigger: wait.trigger, isMainThread: wait.isMainThread,
+          start: wait.start, end: wait.start.plus(blocked), isUnderWay: true))
       guard report.waiting.count < Self.waitingMax else { continue }
       let process = wait.process.flatMap { processes[$0] }
       let path = attempts[wait.attempt]?.path ?? []
@@ -32,17 +34,17 @@ extension SummaryBuilder {
     }
   }
 
-  private mutating func count(
-    _ blocked: Int64, until end: Int64, attempt id: UInt64?, process: UInt32?, isCommand: Bool, isUnderWay: Bool
-  ) {
-    report.blocked.add(blocked, isUnderWay: isUnderWay)
-    wall.insert(from: end.minus(blocked), to: end)
-    groups.waited(
-      process, processes, isCommand: isCommand, from: end.minus(blocked), to: end, isUnderWay: isUnderWay)
+  private mutating func count(_ wait: CountedWait) {
+    let blocked = wait.blocked
+    report.blocked.add(blocked, isUnderWay: wait.isUnderWay)
+    wall.insert(from: wait.start, to: wait.end)
+    groups.waited(wait, processes)
+    let attempt = wait.attempt.flatMap { attempts[$0] }
+    mainThread.add(wait, path: attempt?.path, processes)
     sections.current.blockedNanoseconds = sections.current.blockedNanoseconds.plus(blocked)
-    guard let id, let attempt = attempts[id] else { return }
+    guard let attempt else { return }
     topLevel[attempt.topLevel].blockedNanoseconds = topLevel[attempt.topLevel].blockedNanoseconds.plus(blocked)
-    if attempt.isFile { files.waited(attempt.row, attempt.path, nanoseconds: blocked, isUnderWay: isUnderWay) }
+    if attempt.isFile { files.waited(attempt.row, attempt.path, nanoseconds: blocked, isUnderWay: wait.isUnderWay) }
   }
 
   /// Changes an attempt, and forgets it when it and all its waits have ended.
@@ -72,6 +74,8 @@ struct SummaryWaits: Sendable {
     var process: UInt32?
     var threadID: Int32?
     var trigger: String
+    /// nil where the log does not say.
+    var isMainThread: Bool?
     var start: Int64
   }
 
@@ -111,7 +115,8 @@ struct SummaryWaits: Sendable {
     queues[key, default: Queue()].waits.append(
       Wait(
         attempt: key.attempt, process: key.process, threadID: key.threadID.flatMap { Int32(exactly: $0) },
-        trigger: record.json.string("trigger") ?? "unknown", start: start))
+        trigger: record.json.string("trigger") ?? "unknown", isMainThread: record.json.bool("main_thread"),
+        start: start))
   }
 
   mutating func end(_ record: LogRecord) {

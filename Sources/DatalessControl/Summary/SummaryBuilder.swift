@@ -2,7 +2,9 @@ import DatalessCore
 
 /// Adds up one session of a log, record by record: the one that is asked for, or the one that was mounted last.
 ///
-/// Memory: some 100 bytes per item and process that the log names, whatever the number of records.
+/// Memory, whatever the number of records: some 200 bytes for each version of a file and each directory that was
+/// materialized or opened, more for files that are read in pieces or by several programs, some 500 for each process,
+/// and what `dataless summary --files` prints. What is under way is kept until it ends.
 public struct SummaryBuilder: Sendable {
   struct Attempt {
     var process: UInt32?
@@ -28,6 +30,7 @@ public struct SummaryBuilder: Sendable {
   var waits = SummaryWaits()
   var accesses = SummaryAccesses()
   var wall = IntervalUnion()
+  var mainThread = SummaryMainThread()
   var attempts: [UInt64: Attempt] = [:]
   var topLevel: [SummaryReport.TopLevel] = []
   private var topLevelIndex: [[UInt8]: Int] = [:]
@@ -177,6 +180,7 @@ public struct SummaryBuilder: Sendable {
     }
     result.refused = refusedItems.sum
     result.access = accesses.report
+    result.mainThread = mainThread.report
     result.topLevelDirectories = topLevel.sorted {
       ($1.bytes, $1.files, $1.directories, $0.path) < ($0.bytes, $0.files, $0.directories, $1.path)
     }

@@ -27,7 +27,7 @@ struct SummaryFiles: Sendable {
   }
 
   /// Ranges of a file that comes in parts: beyond, what was fetched twice is not known.
-  private static let partsMax = 1_024
+  private static let partsMax: UInt16 = 1_024
 
   private(set) var versions: [FileVersion] = []
   /// The row of what has a path now.
@@ -37,6 +37,7 @@ struct SummaryFiles: Sendable {
   private var predecessors: [UInt64: Int] = [:]
   /// What had a path until a renamed file took it, in the refresh under way: its own rename may be told later.
   private var displaced: [UInt64: Int] = [:]
+  /// Of files that several groups read; and who read one again after its eviction.
   private var uses: [UseKey: FileVersion.Reads] = [:]
   private var parts: [Int: ReadCoverage] = [:]
   private var handles: [UInt64: OpenHandle] = [:]
@@ -176,7 +177,11 @@ struct SummaryFiles: Sendable {
   }
 
   private mutating func read(_ handle: HandleRecord, row: Int, groups: [Int]) {
+    if let first = versions[row].noteReaders(groups) {
+      uses[UseKey(row: row, group: first), default: .init()].take(versions[row].reads)
+    }
     versions[row].noteRead(handle)
+    guard versions[row].reader == .several else { return }
     for (reader, group) in zip(handle.readers, groups) {
       uses[UseKey(row: row, group: group), default: .init()].add(reader.reads, isMinimum: handle.isCachedBefore)
     }
@@ -267,6 +272,9 @@ struct SummaryFiles: Sendable {
       result[key.group, default: .init()].count(kind)
     }
     for version in versions {
+      if case .group(let group) = version.reader, let kind = version.use(version.reads, isAllTold: isAllTold) {
+        result[Int(group), default: .init()].count(kind)
+      }
       guard let group = version.group else { continue }
       if version.isNeedless(isAllTold: isAllTold) { result[group, default: .init()].addNeedless(version.local) }
       // Nobody is known to have read it: who had it fetched may have.

@@ -1,15 +1,19 @@
-/// What processes with the same name, executable and starter materialized together.
+/// What processes with the same name, executable, script and starter materialized together.
 public struct ProcessSummary: Codable, Sendable, Equatable {
   /// A process on the way from one that materialized up to the first.
   public struct Ancestor: Codable, Sendable, Equatable {
     public var pid: Int32
     public var comm: String?
     public var exe: String?
+    /// What an interpreter runs; absent where there is none, or none is known.
+    public var script: String?
   }
 
   /// Absent when it could not be read.
   public var comm: String?
   public var exe: String?
+  /// What an interpreter runs; absent where there is none, or none is known.
+  public var script: String?
   /// Whether this is what `dataless materialize` asked for, which no process of the log did.
   public var isCommand = false
   /// How many processes, and the first 16 of them.
@@ -28,6 +32,8 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   public var refusals: Int64 = 0
   public var refused = SummaryReport.Refused()
   public var blocked = SummaryReport.Blocked()
+  /// Of `blocked`, what main threads are known to have waited.
+  public var mainThreadBlockedNanoseconds: Int64 = 0
   /// Files by how much these processes read of them; needless are those that were materialized for them.
   public var use = SummaryReport.Use()
   /// `nothing`, `opened_not_read`, `header_only`, `in_part`, `whole`, `unknown` or `read_again_after_eviction`: most of
@@ -37,10 +43,12 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   public init() {}
 
   enum CodingKeys: String, CodingKey {
-    case comm, exe, pids, ancestors, files, directories, bytes, failures, refusals, refused, blocked, use, verdict
+    case comm, exe, script, pids, ancestors, files, directories, bytes, failures, refusals, refused, blocked, use,
+      verdict
     case isCommand = "is_command"
     case pidCount = "pid_count"
     case startedBy = "started_by"
+    case mainThreadBlockedNanoseconds = "main_thread_blocked_ns"
   }
 
   /// The kind of use with the most files; of equal ones the most wasteful that is known.
@@ -55,11 +63,13 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   }
 }
 
-/// Gathers what processes did, by command name, executable and starter.
+/// Gathers what processes did, by command name, executable, script and starter.
 struct SummaryProcesses: Sendable {
   private struct Key: Hashable {
     var comm: [UInt8]?
     var exe: [UInt8]?
+    /// Two tools of one interpreter are two.
+    var script: [UInt8]?
     var starter: [UInt8]?
     var isCommand: Bool
   }
@@ -92,13 +102,13 @@ struct SummaryProcesses: Sendable {
     groups[index].refused.add(record)
   }
 
-  mutating func waited(
-    _ id: UInt32?, _ processes: LogProcesses, isCommand: Bool, from start: Int64, to end: Int64,
-    isUnderWay: Bool = false
-  ) {
-    let index = index(of: id, processes, isCommand: isCommand)
-    groups[index].summary.blocked.add(end.minus(start), isUnderWay: isUnderWay)
-    groups[index].wall.insert(from: start, to: end)
+  mutating func waited(_ wait: CountedWait, _ processes: LogProcesses) {
+    let index = index(of: wait.process, processes, isCommand: wait.isCommand)
+    groups[index].summary.blocked.add(wait.blocked, isUnderWay: wait.isUnderWay)
+    groups[index].wall.insert(from: wait.start, to: wait.end)
+    guard wait.isMainThread == true, !wait.isCommand else { return }
+    groups[index].summary.mainThreadBlockedNanoseconds =
+      groups[index].summary.mainThreadBlockedNanoseconds.plus(wait.blocked)
   }
 
   /// Most bytes first, then most files, then longest blocked; names decide between equals.
@@ -125,7 +135,8 @@ struct SummaryProcesses: Sendable {
     let chain = id.map { processes.chain(of: $0) } ?? []
     let starter = chain.dropFirst().first { $0.exe != nil && $0.exe != chain.first?.exe }
     let key = Key(
-      comm: chain.first?.comm, exe: chain.first?.exe, starter: starter?.exe, isCommand: isCommand && id == nil)
+      comm: chain.first?.comm, exe: chain.first?.exe, script: chain.first?.script, starter: starter?.exe,
+      isCommand: isCommand && id == nil)
     let index: Int
     if let known = indexByKey[key] {
       index = known
@@ -136,6 +147,7 @@ struct SummaryProcesses: Sendable {
       group.summary.isCommand = key.isCommand
       group.summary.comm = chain.first?.comm.map(Self.text)
       group.summary.exe = chain.first?.exe.map(Self.text)
+      group.summary.script = chain.first?.script.map(Self.text)
       group.summary.startedBy = starter.map(Self.ancestor)
       group.summary.ancestors = chain.dropFirst().map(Self.ancestor)
       groups.append(group)
@@ -149,7 +161,8 @@ struct SummaryProcesses: Sendable {
   }
 
   private static func ancestor(_ process: LogProcesses.Process) -> ProcessSummary.Ancestor {
-    ProcessSummary.Ancestor(pid: process.pid, comm: process.comm.map(text), exe: process.exe.map(text))
+    ProcessSummary.Ancestor(
+      pid: process.pid, comm: process.comm.map(text), exe: process.exe.map(text), script: process.script.map(text))
   }
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -21,6 +21,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   /// What of the volume is known; the whole of it once everything has been listed.
   public var known = Known()
   public var blocked = Blocked()
+  /// What of it main threads waited for.
+  public var mainThread = MainThread()
   /// Who is blocked now, the longest first, at most 64.
   public var waiting: [Waiting] = []
   public var use = Use()
@@ -60,6 +62,7 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case session, source, mountpoint, log, started, ended
     case unmountReason = "unmount_reason"
     case durationNanoseconds = "duration_ns"
+    case mainThread = "main_thread"
     case completeness, materialized, known, blocked, waiting, use, failures, refusals, refused, held, access, triggers,
       evictions,
       repeated

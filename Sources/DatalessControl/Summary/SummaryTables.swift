@@ -26,8 +26,11 @@ enum SummaryTables {
       ])
     for process in processes.prefix(rowsMax) {
       let pid = process.pidCount == 1 ? process.pids.first.map { "[\($0)]" } ?? "" : ""
-      let starter = process.startedBy.map { "\(name($0.comm, $0.exe))[\($0.pid)]" } ?? "-"
-      let who = process.isCommand ? "dataless materialize" : name(process.comm, process.exe)
+      let starter =
+        process.startedBy.map { "\(ProcessName.text(comm: $0.comm, exe: $0.exe, script: $0.script))[\($0.pid)]" } ?? "-"
+      let who =
+        process.isCommand
+        ? "dataless materialize" : ProcessName.text(comm: process.comm, exe: process.exe, script: process.script)
       table.rows.append(
         amounts(
           files: process.files, directories: process.directories, bytes: process.bytes,
@@ -46,11 +49,6 @@ enum SummaryTables {
     case "read_again_after_eviction": "read again after eviction"
     default: FileUse(rawValue: process.verdict)?.words ?? process.verdict
     }
-  }
-
-  private static func name(_ comm: String?, _ exe: String?) -> String {
-    let name = comm ?? exe.map { String(decoding: PathBytes.lastComponent($0.utf8), as: UTF8.self) } ?? "unknown"
-    return TerminalText.escaped(name)
   }
 
   private static func topLevel(_ directories: [SummaryReport.TopLevel], _ rowsMax: Int) -> [String] {

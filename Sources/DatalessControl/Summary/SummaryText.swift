@@ -43,6 +43,7 @@ public enum SummaryText {
     var facts: [(String, String)] = []
     if report.known.files > 0 { facts.append(("share", share(report))) }
     if report.blocked.waits > 0 { facts.append(("blocked", blocked(report.blocked))) }
+    if let text = mainThread(report.mainThread) { facts.append(("main thread", text)) }
     if let text = waiting(report) { facts.append(("waiting", text)) }
     if let text = use(report) { facts.append(("use", text)) }
     let failed = HumanText.counts(report.failures)
@@ -143,6 +144,24 @@ public enum SummaryText {
     return text
   }
 
+  /// `blocked 151.6 ms in 4 waits, longest 151.6 ms: python3 fm.py at photos/p19.jpg`.
+  private static func mainThread(_ main: SummaryReport.MainThread) -> String? {
+    let unknown = HumanText.count(main.unknownWaits, "wait")
+    guard main.blocked.waits > 0 else {
+      return main.unknownWaits > 0 ? "not known: the log does not say of \(unknown) which thread it was" : nil
+    }
+    let underWay = main.blocked.underWay > 0 ? " (\(HumanText.count(main.blocked.underWay)) under way)" : ""
+    var text =
+      "blocked \(HumanText.duration(nanoseconds: main.blocked.sumNanoseconds)) in "
+      + "\(HumanText.count(main.blocked.waits, "wait"))\(underWay), longest "
+      + HumanText.duration(nanoseconds: main.blocked.longestNanoseconds)
+    if let longest = main.longest {
+      let name = ProcessName.text(comm: longest.comm, exe: longest.exe, script: longest.script)
+      text += ": \(name) at " + (longest.path.map { TerminalText.escaped($0) } ?? "an unknown path")
+    }
+    return main.unknownWaits > 0 ? text + "; not known of \(unknown) more" : text
+  }
+
   /// `read: 5.2 s in 1,000 calls, longest 12 ms; 5.1 s of wall clock, one after another; by tar (4.1 s), cat (1.1 s)`.
   private static func access(_ access: SummaryReport.Access) -> String {
     let sum = HumanText.duration(nanoseconds: access.blocked.sumNanoseconds)
@@ -155,9 +174,8 @@ public enum SummaryText {
     var text = "\(operation): \(sum) in \(calls), longest \(longest); \(wall) of wall clock"
     if let factor = access.blocked.parallelism { text += ", " + parallelism(factor) }
     let callers = access.callers.prefix(3).map { caller in
-      let name = caller.comm ?? caller.exe.map { String(decoding: PathBytes.lastComponent($0.utf8), as: UTF8.self) }
-      return
-        "\(TerminalText.escaped(name ?? "unknown")) (\(HumanText.duration(nanoseconds: caller.blockedNanoseconds)))"
+      let name = ProcessName.text(comm: caller.comm, exe: caller.exe, script: caller.script)
+      return "\(name) (\(HumanText.duration(nanoseconds: caller.blockedNanoseconds)))"
     }
     return callers.isEmpty ? text : text + "; by " + callers.joined(separator: ", ")
   }

@@ -88,6 +88,25 @@ summary.add(
     "a-row-for-each-name", "SummaryFiles.swift", "a file that is read under its other name is needless",
     "for name in names() { if let", "for name in FAULT ? [] : names() { if let", tests=["SummaryVersionTests"])
 
+summary.add(
+    "interpreters-are-one", "SummaryProcesses.swift", "two tools of one interpreter are one row",
+    "script: chain.first?.script, starter", "script: FAULT ? nil : chain.first?.script, starter",
+    tests=["SummaryMainThreadTests"])
+summary.add(
+    "unknown-thread-blocked", "SummaryMainThread.swift", "a wait of a thread of which nothing is known is a main thread's",
+    "guard !wait.isCommand, let isMainThread = wait.isMainThread else {",
+    "guard !wait.isCommand, let isMainThread = wait.isMainThread ?? (FAULT ? true : nil) else {",
+    tests=["SummaryMainThreadTests"])
+summary.add(
+    "first-reader-forgotten", "SummaryFiles.swift", "who read a file before another program did has read nothing",
+    "uses[UseKey(row: row, group: first), default: .init()].take(versions[row].reads)",
+    "if !FAULT { uses[UseKey(row: row, group: first), default: .init()].take(versions[row].reads) }",
+    tests=["SummaryMainThreadTests"])
+summary.add(
+    "head-overlaps", "ReadCoverage.swift", "what was read at the beginning and behind it counts twice",
+    "let met = others.firstIndex { $0.lowerBound > head } ?? others.count",
+    "let met = FAULT ? 0 : others.firstIndex { $0.lowerBound > head } ?? others.count", tests=["SummaryMainThreadTests"])
+
 text = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
 text.add(
     "direction-marks-printed", "Text/TerminalText.swift", "characters that turn the direction of text reach the terminal",

@@ -1,0 +1,86 @@
+extension SummaryReport {
+  /// What main threads waited for: the first thread of a process, which has its window or its prompt.
+  public struct MainThread: Codable, Sendable, Equatable {
+    public var blocked = Blocked()
+    /// Absent when no main thread is known to have been blocked.
+    public var longest: LongestWait?
+    /// Waits, in no number here, of which the log does not say whether a main thread waited.
+    public var unknownWaits: Int64 = 0
+
+    enum CodingKeys: String, CodingKey {
+      case blocked, longest
+      case unknownWaits = "unknown_waits"
+    }
+  }
+
+  /// One wait, and who waited for what.
+  public struct LongestWait: Codable, Sendable, Equatable {
+    /// Absent when the log does not tell what the wait was for.
+    public var attempt: UInt64?
+    public var path: String?
+    public var trigger: String
+    /// Absent when unknown.
+    public var pid: Int32?
+    public var comm: String?
+    public var exe: String?
+    public var script: String?
+    public var blockedNanoseconds: Int64
+    /// Whether it has not ended.
+    public var isUnderWay = false
+
+    enum CodingKeys: String, CodingKey {
+      case attempt, path, trigger, pid, comm, exe, script
+      case blockedNanoseconds = "blocked_ns"
+      case isUnderWay = "under_way"
+    }
+  }
+}
+
+/// A wait that has ended, or counts up to now.
+struct CountedWait: Sendable {
+  var attempt: UInt64?
+  var process: UInt32?
+  var trigger: String
+  /// nil where the log does not say.
+  var isMainThread: Bool?
+  /// CLOCK_MONOTONIC, nanoseconds.
+  var start: Int64
+  var end: Int64
+  var isUnderWay: Bool
+
+  var blocked: Int64 { end.minus(start) }
+  /// Whether `dataless materialize` waited, which is no program's thread.
+  var isCommand: Bool { trigger == "command" }
+}
+
+/// Adds up the waits of main threads.
+struct SummaryMainThread: Sendable {
+  private var sum = SummaryReport.MainThread()
+  private var wall = IntervalUnion(limit: 1_024)
+
+  /// - Parameter path: Of what the wait is for; nil when the log does not tell.
+  mutating func add(_ wait: CountedWait, path: [UInt8]?, _ processes: LogProcesses) {
+    guard !wait.isCommand, let isMainThread = wait.isMainThread else {
+      if !wait.isCommand { sum.unknownWaits += 1 }
+      return
+    }
+    guard isMainThread else { return }
+    let isLonger = sum.longest.map { wait.blocked > $0.blockedNanoseconds } ?? true
+    sum.blocked.add(wait.blocked, isUnderWay: wait.isUnderWay)
+    wall.insert(from: wait.start, to: wait.end)
+    guard isLonger else { return }
+    let process = wait.process.flatMap { processes[$0] }
+    func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+    sum.longest = SummaryReport.LongestWait(
+      attempt: wait.attempt, path: path.map(SummaryReport.text), trigger: wait.trigger, pid: process?.pid,
+      comm: text(process?.comm), exe: text(process?.exe), script: text(process?.script),
+      blockedNanoseconds: wait.blocked, isUnderWay: wait.isUnderWay)
+  }
+
+  var report: SummaryReport.MainThread {
+    var report = sum
+    report.blocked.wallNanoseconds = wall.length
+    report.blocked.setParallelism()
+    return report
+  }
+}
