@@ -5,6 +5,7 @@ import shutil
 import statistics
 import subprocess
 
+import biglog
 import blocked
 import foreign
 import native
@@ -210,6 +211,6 @@ CASES = {
     "first-read": first_read,
     "mount-million": mount_million,
     "memory-million": memory_million,
-    **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES,
+    **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES, **biglog.CASES,
     **staged.CASES, **foreign.CASES,
 }
