@@ -93,8 +93,8 @@ let package = Package(
     .testTarget(
       name: "DatalessDaemonTests",
       dependencies: [
-        "DatalessDaemon", "DatalessControl", "DatalessCore", "FuseKit", "CDataless", "SchemaCheck", "TestSupport",
-        system,
+        "DatalessDaemon", "DatalessControl", "DatalessCore", "DatalessStacks", "FuseKit", "CDataless", "SchemaCheck",
+        "TestSupport", system,
       ],
       exclude: ["Clients"], swiftSettings: settings),
     .testTarget(

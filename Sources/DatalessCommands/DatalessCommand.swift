@@ -27,7 +27,8 @@ public struct DatalessCommand: ParsableCommand {
       CommandGroup(
         name: "What is there",
         subcommands: [
-          StatusCommand.self, ListCommand.self, MaterializeCommand.self, EvictCommand.self, RefreshCommand.self,
+          StatusCommand.self, StackCommand.self, ListCommand.self, MaterializeCommand.self, EvictCommand.self,
+          RefreshCommand.self,
         ]),
       CommandGroup(
         name: "What is simulated",

@@ -44,6 +44,13 @@ struct VolumeOptions: ParsableArguments {
         + "becomes a request, too). [default: off; run: reads]", valueName: "mode"))
   var observe: Observation?
 
+  @Option(
+    help: ArgumentHelp(
+      "Of which waits the caller's stack goes into the log: off, first (of each process for each attempt), all, or"
+        + " over=DURATION such as over=100ms. [default: off]", valueName: "which"),
+    transform: { try Self.setting($0, StackPolicy.parse) })
+  var stacks: String?
+
   @Option(help: ArgumentHelp("Which signals end a wait, with EINTR: fatal or any. [default: fatal]", valueName: "mode"))
   var interrupt: Simulation.InterruptMode?
 
@@ -134,7 +141,7 @@ struct VolumeOptions: ParsableArguments {
       [
         ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
         ("concurrency", concurrency), ("hydration", hydration?.rawValue), ("interrupt", interrupt?.rawValue),
-        ("observe", observe?.rawValue),
+        ("observe", observe?.rawValue), ("stacks", stacks),
         ("give_up_after", giveUpAfter), ("seed", seed.map(String.init)),
         ("profile", profile),
       ].compactMap { key, value in value.map { (key: key, value: $0) } }

@@ -16,7 +16,8 @@ import Testing
     "gate wait /proc g --callers -1", "gate wait /proc g --timeout 5", "gate wait /proc g --timeout 48h",
     "policy /proc maybe",
     "policy /proc off --exe cat", "policy /proc rule", "explain", "scenario apply /proc", "mount a b --interrupt some",
-    "mount a b --seed x", "mount a b --give-up-after 5",
+    "mount a b --seed x", "mount a b --stacks some", "mount a b --stacks over=5", "stack", "stack /proc --pid x",
+    "mount a b --give-up-after 5",
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
@@ -32,7 +33,7 @@ import Testing
 
   @Test(arguments: [
     "status /proc", "ls /proc", "materialize /proc", "evict /proc/self /", "mark / x", "unmount /proc",
-    "summary /proc", "log /", "set /proc latency=1s", "offline /proc", "online /proc", "gate list /proc",
+    "summary /proc", "log /", "set /proc latency=1s", "offline /proc", "online /proc", "gate list /proc", "stack /proc",
     "gate wait /proc g", "gate release /proc g", "gate open /proc g", "gate close /proc g", "scenario show /proc",
     "fault add /proc EIO", "fault list /proc", "fault remove /proc x", "policy /proc", "policy /proc off",
     "policy /proc rule off",
@@ -47,7 +48,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 20)
+    #expect(commands.count == 21)
     let named = commands.map { ($0.configuration.commandName ?? "", $0) }
     let below = named.flatMap { parent, command in
       command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }

@@ -107,6 +107,10 @@ final class FakeBackend: ControlBackend {
       rules: RuleCounts([]))
   }
 
+  func stacks(pid: Int32?) async throws -> StackList {
+    StackList(callers: [WireSamples.blocked].filter { pid == nil || $0.waiter.pid == pid })
+  }
+
   func gates() async throws -> GateList { GateList(gates: [WireSamples.gate]) }
 
   func releaseGate(_ release: GateReleaseOrder, by: ChangeOrigin) async throws -> GateAnswer {

@@ -17,6 +17,14 @@ enum WireSamples {
   private static let attempt = InFlightAttempt(
     attempt: 1, path: odd, kind: "file", stage: "latency", ageNanoseconds: 5, process: process, waiterCount: 1,
     waiters: [waiter])
+  private static let frame = CallerFrame(
+    module: odd, buildID: "ab12", offset: 0x1139, symbol: odd, file: odd, line: 42, foundBy: "tables")
+  private static let function = InterpretedFrame(function: odd, file: odd, line: 42)
+  private static let interpreted = InterpretedCaller(
+    language: "python", isReadable: true, isComplete: true, frames: [function])
+  static let stack = CallerStack(
+    isComplete: true, end: "outermost", frames: [frame], interpreted: interpreted, problem: "p")
+  static let blocked = BlockedCaller(attempt: 1, path: odd, kind: "file", waiter: waiter, stack: stack)
   private static let call = DelayedCall(number: 1, path: odd, kind: "file", gate: "g", waiter: waiter)
   private static let count = AccessCount(operation: "read", calls: 3, failures: 1, blockedNanoseconds: 9)
   private static let access = AccessStatus(waiting: 1, calls: [call], operations: [count])
@@ -138,6 +146,14 @@ enum WireSamples {
     "RuleCounts": (rules, RuleCounts([])),
     "RuleCount": (rules.rules[0], rules.rules[0]),
     "WireProblem": (problem, problem), "GateSummary": (summary, summary),
+    "StackList": (StackList(callers: [blocked]), StackList(callers: [])),
+    "BlockedCaller": (
+      blocked, BlockedCaller(attempt: nil, path: [], kind: "directory", waiter: waiter, outcome: "thread_ran")
+    ),
+    "CallerStack": (stack, CallerStack(isComplete: false, end: "no_tables", frames: [])),
+    "CallerFrame": (frame, CallerFrame(module: [], offset: 1, foundBy: "guess")),
+    "InterpretedCaller": (interpreted, interpreted),
+    "InterpretedFrame": (function, InterpretedFrame(function: [], file: [])),
     "GateList": (GateList(gates: [gate]), GateList(gates: [])), "GateStatus": (gate, gate),
     "HeldAttempt": (
       held,

@@ -4,9 +4,6 @@ import Glibc
 
 /// The capture process and its symbol processes as threads of the test, without their sandbox.
 final class ServedStacks {
-  /// Given to one thread, and used there only.
-  private struct Handed<Value>: @unchecked Sendable { let value: Value }
-
   let daemon: StackSocket
   private var number: UInt64 = 0
 
@@ -24,8 +21,7 @@ final class ServedStacks {
   }
 
   private static func thread(_ socket: StackSocket, _ body: @escaping @Sendable (StackSocket) -> Void) {
-    let handed = Handed(value: socket)
-    let start = Unmanaged.passRetained(Body { body(handed.value) })
+    let start = Unmanaged.passRetained(Body { body(socket) })
     var thread = pthread_t()
     pthread_create(
       &thread, nil,

@@ -97,6 +97,7 @@ extension RealMounts {
       try await session.run("gate wait", [mountpoint, "g"])
       try await session.run("status", [mountpoint])
       try await session.run("gate list", [mountpoint])
+      try await session.run("stack", [mountpoint])
       try await session.run("summary", [mountpoint, "--files"])
       try await session.run("gate release", [mountpoint, "g", "--fail", "EIO"])
       await holder.wait()
@@ -129,6 +130,7 @@ extension RealMounts {
       let bad = try scratch.scenario("latency: soon\n", name: "bad.yaml")
       for name in [
         "unmount", "log", "summary", "status", "ls", "materialize", "evict", "refresh", "scenario show", "gate list",
+        "stack",
         "policy",
         "offline", "online", "explain", "fault list",
       ] {

@@ -117,3 +117,23 @@ extension LogRow {
     if let old = json.name("old_path", "old_path_b64") { row.detail += " (was \(TerminalText.escaped(old)))" }
   }
 }
+
+extension LogRow {
+  /// Where a caller stood that was blocked.
+  static func stack(_ record: LogRecord, _ row: inout LogRow) {
+    let json = record.json
+    row.what = "stack: " + (json.word("trigger") ?? "?")
+    row.outcome = json.word("outcome") ?? "?"
+    let stack = json.raw("stack").flatMap {
+      try? WireCoding.decode(CallerStack.self, from: Array($0), named: "a stack")
+    }
+    if let stack {
+      row.detail = StackText.summary(stack)
+    } else if row.outcome == "ok" {
+      row.detail = "as stack \(json.integer("stack_id") ?? 0) above"
+    } else {
+      row.detail = StackText.reason(json.string("outcome") ?? "")
+    }
+    row.detail += " [attempt \(record.attempt ?? 0)]"
+  }
+}

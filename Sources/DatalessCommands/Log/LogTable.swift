@@ -117,6 +117,7 @@ struct LogTable {
       row.outcome = record.json.word("outcome") ?? "started"
       let attempt = record.attempt ?? 0
       row.detail = started[attempt]?.row.detail ?? "attempt \(attempt)"
+    case .waitStack: LogRow.stack(record, &row)
     case .accessStarted, .accessFinished:
       row.what = "access: " + (json.word("operation") ?? "?")
       row.size = json.integer("length").map { HumanText.size($0) } ?? ""

@@ -2,6 +2,13 @@ import DatalessCore
 
 /// Gates, the scenario, and what it would decide.
 extension ControlClient {
+  /// The stacks of everybody who waits right now.
+  ///
+  /// - Parameter pid: Only of this process.
+  public func stacks(pid: Int32? = nil) async throws -> StackList {
+    try await call(.stacks, query: pid.map { "?pid=\($0)" } ?? "", patience: .seconds(30))
+  }
+
   public func gates() async throws -> GateList { try await call(.gates) }
 
   public func releaseGate(_ request: GateReleaseRequest) async throws -> GateAnswer {

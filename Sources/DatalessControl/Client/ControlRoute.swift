@@ -8,6 +8,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   case interrupt = "POST /v1/interrupt"
   case mark = "POST /v1/mark"
   case flushLog = "POST /v1/log/flush"
+  case stacks = "GET /v1/stacks"
   case gates = "GET /v1/gates"
   case releaseGate = "POST /v1/gates/release"
   case openGate = "POST /v1/gates/open"
@@ -30,6 +31,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   public var queryParameters: [String] {
     switch self {
     case .items: ["after", "limit", "path", "path_b64", "recursive"]
+    case .stacks: ["pid"]
     case .explain: ["path", "path_b64", "pid", "trigger"]
     case .replaceScenario, .removeRule: ["name"]
     default: []

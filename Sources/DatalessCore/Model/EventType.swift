@@ -12,6 +12,7 @@ public enum EventType: String, Sendable, CaseIterable {
   case materializationReleased = "materialization.released"
   case waitStarted = "wait.started"
   case waitFinished = "wait.finished"
+  case waitStack = "wait.stack"
   case accessStarted = "access.started"
   case accessFinished = "access.finished"
   case handleClosed = "handle.closed"

@@ -15,6 +15,8 @@ public struct Simulation: Sendable {
   public var hydration: Hydration = .full
   /// Whether handles of resident files tell what is read through them, too. Default off.
   public var observation: Observation = .off
+  /// Of which waits the caller's stack is taken. Default off.
+  public var stacks: StackPolicy = .off
   /// Which signals end a wait.
   public var interrupt: InterruptMode = .fatal
   /// An attempt older than this fails with the profile's errno (`timeout`), in nanoseconds; nil = never. Default nil.

@@ -44,6 +44,9 @@ public protocol ControlBackend: Sendable {
   /// `volume.unmounted`, or when a reader is too slow to keep up.
   func events() async throws -> AsyncStream<[UInt8]>
 
+  /// The stacks of everybody who waits right now, or of one process.
+  func stacks(pid: Int32?) async throws -> StackList
+
   func gates() async throws -> GateList
 
   /// Lets held attempts go on, or fail. - Throws: ENOENT: no such gate; ESRCH: it holds nothing of the kind.

@@ -109,8 +109,7 @@ extension ControlRequestHandler {
       }
       query.trigger = trigger
     }
-    if let text = parameters["pid"] {
-      guard let pid = Int32(text), pid > 0 else { throw invalid("`pid` must be a process id") }
+    if let pid = try pid(parameters) {
       query.pid = pid
     }
     return query

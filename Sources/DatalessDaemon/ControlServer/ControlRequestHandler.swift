@@ -87,6 +87,7 @@ struct ControlRequestHandler: Sendable {
       }
       return try Self.json(InterruptRequest(request: id))
     case .flushLog: return try Self.json(try await backend.flushLog())
+    case .stacks: return try Self.json(try await backend.stacks(pid: try Self.pid(query)))
     case .gates, .releaseGate, .openGate, .closeGate, .waitForGate: return try await gate(route, request)
     case .scenario, .replaceScenario, .changeSettings, .addRule, .removeRule, .explain:
       return try await scenario(route, request, parameters: query)
@@ -182,6 +183,13 @@ struct ControlRequestHandler: Sendable {
     let paths = paths.map(\.bytes)
     guard !paths.isEmpty else { throw invalid("`paths` is empty; an empty path means the whole volume") }
     return try paths.map(relative)
+  }
+
+  /// nil when none is given.
+  static func pid(_ parameters: RequestQuery) throws -> Int32? {
+    guard let text = parameters["pid"] else { return nil }
+    guard let pid = Int32(text), pid > 0 else { throw invalid("`pid` must be a process id") }
+    return pid
   }
 
   private static func itemQuery(_ parameters: RequestQuery) throws -> ItemQuery {

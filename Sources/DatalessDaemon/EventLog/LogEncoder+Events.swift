@@ -1,5 +1,6 @@
 import DatalessControl
 import DatalessCore
+import DatalessStacks
 
 extension LogEncoder {
   mutating func fields(of event: Event) {
@@ -153,6 +154,17 @@ extension LogEncoder {
     json.field("attempt", event.attempt)
     json.field("path", event.path)
     caller(event.caller)
+  }
+
+  mutating func stack(_ stack: WaitStack) {
+    json.field("attempt", stack.wait.attempt)
+    caller(stack.wait.caller)
+    json.field("trigger", stack.wait.trigger.rawValue)
+    json.field("outcome", stack.failure?.rawValue ?? "ok")
+    json.optional("stack_id", stack.number)
+    guard let content = stack.stack else { return }
+    json.key("stack")
+    json.value(.json(content))
   }
 
   private mutating func caller(_ caller: Caller) {

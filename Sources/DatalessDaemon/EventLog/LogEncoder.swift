@@ -66,6 +66,7 @@ struct LogEncoder {
       json.key("after")
       json.value(change.after)
       json.field("by", change.by.rawValue)
+    case .waitStack(let stack): self.stack(stack)
     case .dropped(let count): json.field("count", count)
     }
   }

@@ -13,6 +13,8 @@ enum LogRecord: Sendable {
   indirect case runFinished(
     exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue, children: LogValue?)
   indirect case configurationChanged(ConfigurationChange)
+  /// The stack of a caller that was blocked.
+  indirect case waitStack(WaitStack)
   /// So many records before this one were lost, the one whose number this record carries included.
   case dropped(UInt64)
 
@@ -27,6 +29,7 @@ enum LogRecord: Sendable {
     case .runStarted: .runStarted
     case .runFinished: .runFinished
     case .configurationChanged: .configurationChanged
+    case .waitStack: .waitStack
     case .dropped: .logDropped
     }
   }

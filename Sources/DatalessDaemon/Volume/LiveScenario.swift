@@ -13,8 +13,11 @@ actor LiveScenario {
   private let roots: [(name: String, path: [UInt8])]
   private let engine: Engine
   private let log: EventLog
+  private let stacks: StackLane
 
-  init(_ document: ScenarioDocument, _ configuration: VolumeConfiguration, engine: Engine, log: EventLog) {
+  init(
+    _ document: ScenarioDocument, _ configuration: VolumeConfiguration, engine: Engine, log: EventLog, stacks: StackLane
+  ) {
     self.document = document
     subtype = configuration.subtype
     var roots = [(name: "the mountpoint", path: configuration.mountpoint)]
@@ -22,6 +25,7 @@ actor LiveScenario {
     self.roots = roots
     self.engine = engine
     self.log = log
+    self.stacks = stacks
   }
 
   /// - Throws: `ScenarioError`; then nothing has changed.
@@ -40,6 +44,7 @@ actor LiveScenario {
     var restarts = false
     if case .replace = edit { restarts = true }
     engine.apply(new.simulation, restartsClock: restarts)
+    stacks.setPolicy(new.simulation.stacks)
     let isShownAnew = new.simulation.presentation.changesAttributes(from: old.simulation.presentation)
     // What the kernel was told to keep for ever would never be asked for, and so never be delayed.
     let delayed = new.simulation.delayedAccess.subtracting(old.simulation.delayedAccess)

@@ -12,6 +12,7 @@ final class Volume: VolumeRunning {
   let configuration: VolumeConfiguration
   let timer = ThreadTimerLane()
   let log: EventLog
+  let stacks: StackLane
   let processes: ProcessTable
   let store: VolumeStore
   let content: DiskContentStore
@@ -57,13 +58,14 @@ final class Volume: VolumeRunning {
     start.nameKey = Self.randomKey()
     start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
+    stacks = StackLane(policy: start.simulation.stacks, log: log)
     let engine = Engine(
       configuration: start, store: store.store, content: content, timer: timer,
       blocking: ThreadBlockingLane(timer: timer, share: share),
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
-      kernel: kernel, events: log, signals: ProcSignalProbe(), processes: processes)
+      kernel: kernel, events: stacks, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
-    scenario = LiveScenario(document, configuration, engine: engine, log: log)
+    scenario = LiveScenario(document, configuration, engine: engine, log: log, stacks: stacks)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
       accessLane: AccessLane(timer: timer),
@@ -230,6 +232,7 @@ final class Volume: VolumeRunning {
     engine.end(error)
     // No RELEASE comes any more for what is open.
     engine.recordOpenHandles(isFinal: true)
+    stacks.end(within: .seconds(2))
     log.recordUnmounted(reason: reason, counters: counters())
     _ = log.close(timeout: .seconds(1))
     if let serving = serving.withLock({ $0.take() }) {

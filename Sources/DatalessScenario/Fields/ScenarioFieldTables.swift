@@ -51,6 +51,12 @@ enum ScenarioFieldTables {
       value: BasicValues.word("mode", Observation.allCases.map { ($0.rawValue, $0) })
     ) { $0.simulation.observation = $1 },
     ScenarioField(
+      "stacks",
+      summary: "Of which waits the caller's stack goes into the log: off, first (of each process for each attempt), "
+        + "all, or over=DURATION (those that have lasted so long). Default off.",
+      value: BasicValues.stacks
+    ) { $0.simulation.stacks = $1 },
+    ScenarioField(
       "interrupt",
       summary: "Which signals end a wait, with EINTR: fatal (those that end the process) or any. Default fatal.",
       value: BasicValues.word("mode", Simulation.InterruptMode.allCases.map { ($0.rawValue, $0) })

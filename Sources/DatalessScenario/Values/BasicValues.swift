@@ -42,6 +42,14 @@ enum BasicValues {
     return .seconds(seconds) + Nanoseconds(attoseconds / 1_000_000_000)
   }
 
+  /// Of which waits stacks are taken.
+  static let stacks = ScenarioValue<StackPolicy>(
+    schema: pattern(#"off|first|all|over=(\#(number) *\#(durationUnit)|0+(\.0{1,9})?|\.0{1,9})"#)
+  ) { node, decoder in
+    guard let text = decoder.text(node, expected: StackPolicy.expected) else { return nil }
+    return decoder.parse(node, Suggestion.quotable(text), with: StackPolicy.parse)
+  }
+
   /// Bytes, 0 or more.
   static let size = ScenarioValue<Int64>(
     schema: anyOf([count, pattern("\(number) *\(sizeUnit)")])

@@ -1,10 +1,10 @@
 internal import CDatalessLinux
 internal import Glibc
 
-/// One end of the stream between two of the processes. For one thread.
+/// One end of the stream between two of the processes. One thread sends, and one receives.
 ///
 /// Whoever sends something that is no message has gone wrong, and counts as gone.
-public final class StackSocket {
+public final class StackSocket: Sendable {
   public struct Gone: Error {}
 
   public let descriptor: Int32

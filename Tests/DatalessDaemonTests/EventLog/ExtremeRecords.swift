@@ -1,9 +1,12 @@
 import struct DatalessControl.BudgetExcess
 import struct DatalessControl.BudgetStatus
+import struct DatalessControl.CallerStack
 import struct DatalessControl.RunChild
 import struct DatalessControl.RunChildren
+import enum DatalessControl.WireCoding
 import struct DatalessControl.WireProcess
 import DatalessCore
+import DatalessStacks
 import SystemPackage
 
 @testable import DatalessDaemon
@@ -69,7 +72,8 @@ enum ExtremeRecords {
       .event(.evictionRefused(refused)), .event(.budgetExceeded(exceeded)), .event(.sourceChanged(changed)),
       .event(.sourceChanged(owned)), .event(.accessStarted(accessed)), .event(.accessFinished(answered)),
       .event(.materializationRefused(refusal)), .event(.materializationHeld(held)),
-      .event(.materializationReleased(released)), .mounted(mounted), .process(process), .process(lateProcess),
+      .event(.materializationReleased(released)), .waitStack(stack(odd)), .mounted(mounted), .process(process),
+      .process(lateProcess),
       .process(script),
       .runStarted(command: [odd], isWithheld: true, pid: 1),
       .runFinished(
@@ -77,6 +81,22 @@ enum ExtremeRecords {
         children: LogValue(children)),
     ]
   }()
+
+  /// The name of a function, a file and a module are a caller's.
+  private static func stack(_ name: [UInt8]?, failure: StackFailure? = nil) -> WaitStack {
+    let content = name.flatMap { name in
+      let frame = NamedFrame(module: name, offset: .max, symbol: name, file: name, line: 1, certainty: .guessed)
+      let function = PythonFrame(function: name, file: name, line: nil)
+      let interpreted = InterpretedStack(language: name, isReadable: true, isComplete: false, frames: [function])
+      let stack = NamedStack(
+        frames: [frame, NamedFrame(module: [], offset: 0, certainty: .tables)], end: .tooDeep, interpreted: interpreted,
+        problem: name)
+      return try? WireCoding.encode(CallerStack(stack))
+    }
+    return WaitStack(
+      wait: StackRequests.Wait(attempt: 1, caller: unknown, trigger: .readdir), failure: failure,
+      number: failure == nil ? .max : nil, stack: content)
+  }
 
   private static func process(
     _ arguments: ProcessArguments, exe: ProcessExecutable, isKnown: Bool = true
@@ -131,7 +151,8 @@ enum ExtremeRecords {
       .event(.materializationFinished(finished)), .event(.handleClosed(closed)), .event(.handleOpen(unread)),
       .event(.handleClosed(unread)), .event(.sourceChanged(changed)), .event(.materializationRefused(refusal)),
       .event(.materializationReleased(released)), .event(.accessStarted(access(nil))),
-      .event(.accessFinished(access(.ok))), .configurationChanged(replaced),
+      .event(.accessFinished(access(.ok))), .configurationChanged(replaced), .waitStack(stack(nil)),
+      .waitStack(stack(nil, failure: .memoryLocked)),
       .process(process(.withheld(script: nil), exe: .unavailable(.exited), isKnown: false)),
       .process(process(.unavailable(.permission), exe: .unavailable(.permission), isKnown: false)),
       .runStarted(command: [], isWithheld: false, pid: 1),

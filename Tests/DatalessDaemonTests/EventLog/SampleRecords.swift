@@ -1,9 +1,14 @@
 import struct DatalessControl.BudgetExcess
 import struct DatalessControl.BudgetStatus
+import struct DatalessControl.CallerFrame
+import struct DatalessControl.CallerStack
+import struct DatalessControl.InterpretedCaller
+import struct DatalessControl.InterpretedFrame
 import struct DatalessControl.RuleCount
 import struct DatalessControl.RuleCounts
 import struct DatalessControl.RunChild
 import struct DatalessControl.RunChildren
+import enum DatalessControl.WireCoding
 import struct DatalessControl.WireProcess
 import DatalessCore
 import SystemPackage
@@ -96,6 +101,28 @@ enum SampleRecords {
       attempt: 15, caller: caller, trigger: .read, offset: 0, length: 65_536, blocked: blocked,
       outcome: outcome, time: time(outcome == nil ? 21 : 222))
   }
+
+  static let stack: WaitStack = {
+    func frame(_ module: String, _ offset: UInt64, _ symbol: String, _ line: UInt32?, _ foundBy: String) -> CallerFrame
+    {
+      CallerFrame(
+        module: Array(module.utf8), buildID: "93ac61ec", offset: offset, symbol: Array(symbol.utf8),
+        file: line.map { _ in Array("src/fm.c".utf8) }, line: line, foundBy: foundBy)
+    }
+    let value = CallerStack(
+      isComplete: false, end: "unknown_register",
+      frames: [
+        frame("/usr/lib/x86_64-linux-gnu/libc.so.6", 1_016_493, "__read", nil, "tables"),
+        frame("/usr/bin/fm", 4_473, "load_thumbnail", 42, "frame_pointer"),
+      ],
+      interpreted: InterpretedCaller(
+        language: "python", isReadable: true, isComplete: true,
+        frames: [InterpretedFrame(function: Array("load".utf8), file: Array("fm.py".utf8), line: 42)]),
+      problem: "libdw.so.1 is not installed: no unwind tables, no lines")
+    return WaitStack(
+      wait: StackRequests.Wait(attempt: 15, caller: caller, trigger: .read), failure: nil, number: 3,
+      stack: try? WireCoding.encode(value))
+  }()
 
   static let finished = Event.MaterializationFinished(
     attempt: 15, path: Array("photos/2024/a.jpg".utf8), kind: .file, bytes: 0, entries: 0, outcome: .failed(.timedOut),
@@ -200,6 +227,7 @@ enum SampleRecords {
     (.event(.handleUnseen(unseen)), unseen.time), (.event(.handleOpen(opened)), opened.time),
     (.event(.accessStarted(access(blocked: nil, outcome: nil))), time(260)),
     (.event(.accessFinished(access(blocked: 5_061_000, outcome: .ok))), time(265)),
+    (.waitStack(stack), time(270)),
   ]
 
   private static func version(size: Int64, changed: Int64) -> ItemAttributes {

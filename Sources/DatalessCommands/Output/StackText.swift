@@ -1,0 +1,88 @@
+import DatalessControl
+import DatalessCore
+
+/// Stacks as text for a terminal: whatever is in names of functions and files is escaped.
+enum StackText {
+  /// Innermost first: the functions of an interpreted program, then the native frames.
+  static func lines(_ stack: CallerStack, indent: String) -> [String] {
+    var lines: [String] = []
+    if let interpreted = stack.interpreted {
+      let language = TerminalText.escaped(interpreted.language)
+      lines.append(interpreted.isReadable ? "\(language):" : "\(language): frames not readable in this version")
+      lines += interpreted.frames.map { "  " + name($0) }
+      if interpreted.isReadable, !interpreted.isComplete { lines.append("  (there may be more)") }
+      lines.append("native:")
+    }
+    let deeper = stack.interpreted == nil ? "" : "  "
+    lines += stack.frames.map { deeper + name($0) + certainty($0) }
+    if !stack.isComplete { lines.append("\(deeper)(incomplete: \(end(stack.end)))") }
+    if let problem = stack.problem { lines.append("(\(TerminalText.escaped(problem)))") }
+    return lines.map { indent + $0 }
+  }
+
+  /// The functions that a developer knows, innermost first, in one line.
+  static func summary(_ stack: CallerStack, framesMax: Int = 4) -> String {
+    let names: [String]
+    if let interpreted = stack.interpreted, !interpreted.frames.isEmpty {
+      names = interpreted.frames.map { name($0) }
+    } else {
+      // What the C library has around the call tells nothing.
+      let own = stack.frames.drop { isLibrary($0) }
+      names = (own.isEmpty ? stack.frames[...] : own).map { name($0) + certainty($0) }
+    }
+    return names.prefix(framesMax).joined(separator: " < ") + (names.count > framesMax ? " < ..." : "")
+  }
+
+  /// What an outcome that is no stack means.
+  static func reason(_ outcome: String) -> String {
+    switch outcome {
+    case "thread_ran": "it ran meanwhile"
+    case "not_permitted": "the daemon may not look at this process"
+    case "memory_locked": "another thread of it maps a file that is awaited"
+    case "unreadable": "its memory cannot be read"
+    case "abandoned": "reading its memory took too long"
+    case "symbols_unavailable": "what explains its files ended or took too long"
+    case "unknown_thread": "it lives in another pid namespace"
+    case "dropped": "too many are waiting"
+    case "no_helper": "no process could be started for it"
+    default: TerminalText.escaped(outcome)
+    }
+  }
+
+  private static func isLibrary(_ frame: CallerFrame) -> Bool {
+    PathBytes.lastComponent(frame.moduleBytes).starts(with: "libc.so".utf8)
+  }
+
+  private static func name(_ frame: InterpretedFrame) -> String {
+    place(TerminalText.escaped(frame.functionBytes), frame.fileBytes, frame.line)
+  }
+
+  private static func name(_ frame: CallerFrame) -> String {
+    let module = PathBytes.lastComponent(frame.moduleBytes)
+    let address = (module.isEmpty ? "" : TerminalText.escaped(module) + "+") + "0x" + String(frame.offset, radix: 16)
+    guard let symbol = frame.symbolBytes else { return address }
+    let name = TerminalText.escaped(symbol)
+    guard let file = frame.fileBytes else { return "\(name) (\(address))" }
+    return place(name, file, frame.line)
+  }
+
+  private static func place(_ function: String, _ file: [UInt8], _ line: UInt32?) -> String {
+    let file = TerminalText.escaped(PathBytes.lastComponent(file))
+    return "\(function) (\(file)\(line.map { ":\($0)" } ?? ""))"
+  }
+
+  private static func certainty(_ frame: CallerFrame) -> String { frame.foundBy == "guess" ? " [guessed]" : "" }
+
+  private static func end(_ end: String) -> String {
+    switch end {
+    case "no_tables": "there are no unwind tables for the code"
+    case "unknown_register": "a register that the kernel does not tell is needed"
+    case "outside_copy": "the stack goes on beyond what was copied"
+    case "outside_code": "the next address is no code"
+    case "on_volume": "the code is mapped from a volume"
+    case "not_ascending": "the chain turns back"
+    case "too_deep": "more frames than are kept"
+    default: TerminalText.escaped(end)
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import DatalessControl
+import DatalessCore
+import DatalessStacks
+import Glibc
+import Synchronization
+
+/// Has the stacks of blocked callers taken, by the capture process, and tells the log and whoever asks.
+///
+/// Recording an event takes a short lock and at most one write of a byte. Everything else is done on a thread of its
+/// own, which waits for nothing but its sockets. Lock order: the engine's lock, then this one's; the log's is taken
+/// beside it.
+final class StackLane: EventSink {
+  private struct State {
+    var requests: StackRequests
+    var answers: [UInt64: @Sendable (CaptureAnswer) -> Void] = [:]
+    var nextQuestion: UInt64 = 1
+    var known = KnownStacks()
+    var isStarted = false
+    /// Whether the thread waits for its sockets, or is about to.
+    var isSleeping = false
+    var isEnding = false
+    var hasEnded = false
+  }
+
+  private let state: Monitor<State>
+  private let log: EventLog
+  /// Whether any wait was ever wanted: where none is, an event costs nothing here.
+  private let isOn: Atomic<Bool>
+  /// One byte at most is under way in it.
+  private let wake: (own: StackSocket, other: StackSocket)?
+
+  init(policy: StackPolicy, log: EventLog) {
+    state = Monitor(State(requests: StackRequests(policy: policy)))
+    self.log = log
+    isOn = Atomic(policy != .off)
+    wake = StackSocket.pair()
+    if policy != .off { startThread() }
+  }
+
+  // MARK: - From the volume
+
+  func record(_ event: Event) {
+    log.record(event)
+    guard isOn.load(ordering: .acquiring) else { return }
+    switch event {
+    case .waitStarted(let wait):
+      let wanted = StackRequests.Wait(attempt: wait.attempt, caller: wait.caller, trigger: wait.trigger)
+      update { $0.begin(wanted, at: wait.time) }
+    case .waitFinished(let wait): update { $0.end(attempt: wait.attempt, threadID: wait.caller.threadID) }
+    case .materializationFinished(let event):
+      update {
+        $0.endAttempt(event.attempt)
+        return nil
+      }
+    default: break
+    }
+  }
+
+  /// Holds for waits that begin from now on.
+  func setPolicy(_ policy: StackPolicy) {
+    if policy != .off { startThread() }
+    state.withLock { $0.requests.setPolicy(policy) }
+    if policy != .off { isOn.store(true, ordering: .releasing) }
+  }
+
+  /// The stack of one thread, as it is now.
+  func stack(processID: Int32, threadID: Int32) async -> CaptureAnswer {
+    startThread()
+    return await withCheckedContinuation { continuation in
+      let refusal = state.withLock { state -> CaptureAnswer? in
+        guard !state.isEnding, state.isStarted else { return .failure(.noHelper) }
+        let question = state.nextQuestion
+        if let done = state.requests.ask(question, processID: processID, threadID: threadID) { return done.answer }
+        state.nextQuestion += 1
+        state.answers[question] = { continuation.resume(returning: $0) }
+        return nil
+      }
+      if let refusal { continuation.resume(returning: refusal) } else { update { _ in nil } }
+    }
+  }
+
+  /// Ends the thread and its processes: waits for what is being named, but not longer.
+  func end(within time: Nanoseconds) {
+    let deadline = MonotonicTime.current + time
+    let done = state.withLock { $0.requests.dropWaiting() }
+    deliver(done)
+    state.wait { state -> Monitor<State>.Step<Void> in
+      guard state.isStarted, !state.hasEnded, !state.requests.isIdle, MonotonicTime.current < deadline else {
+        return .done(())
+      }
+      return .wait(until: deadline)
+    }
+    deliver(
+      state.withLock { state in
+        state.isEnding = true
+        return state.requests.dropWaiting() + state.requests.lose()
+      })
+    wakeThread()
+  }
+
+  /// Changes what is wanted, and has the thread look at it.
+  private func update(_ change: (inout StackRequests) -> StackRequests.Done?) {
+    let (done, wakes) = state.withLock { state -> (StackRequests.Done?, Bool) in
+      let wasIdle = state.requests.isIdle
+      let done = change(&state.requests)
+      guard state.isSleeping, !(wasIdle && state.requests.isIdle) else { return (done, false) }
+      state.isSleeping = false
+      return (done, true)
+    }
+    if wakes { wakeThread() }
+    if let done { deliver([done]) }
+  }
+
+  private func wakeThread() {
+    guard let wake else { return }
+    var byte: UInt8 = 1
+    write(wake.own.descriptor, &byte, 1)
+  }
+
+  private func deliver(_ done: [StackRequests.Done]) {
+    for done in done {
+      switch done.subject {
+      case .question(let number):
+        let answer = state.withLock { $0.answers.removeValue(forKey: number) }
+        answer?(done.answer)
+      case .wait(let wait): log.recordStack(stack(of: wait, done.answer))
+      }
+    }
+  }
+
+  private func stack(of wait: StackRequests.Wait, _ answer: CaptureAnswer) -> WaitStack {
+    switch answer {
+    case .failure(let failure): return WaitStack(wait: wait, failure: failure)
+    case .stack(let stack):
+      guard let bytes = try? WireCoding.encode(CallerStack(stack)) else {
+        return WaitStack(wait: wait, failure: .unreadable)
+      }
+      let print = KnownStacks.Print(bytes)
+      let (number, isNew) = state.withLock { $0.known.number(of: print) }
+      return WaitStack(wait: wait, number: number, stack: isNew ? bytes : nil)
+    }
+  }
+
+  // MARK: - The thread
+
+  private func startThread() {
+    guard wake != nil, !state.withLock({ $0.isStarted || $0.isEnding }) else { return }
+    let isFirst = state.withLock { state in
+      defer { state.isStarted = true }
+      return !state.isStarted
+    }
+    guard isFirst else { return }
+    let failure = LaneThread.start(name: "dl-stacks") { [self] in run() }
+    if failure != 0 { state.withLock { $0.isStarted = false } }
+  }
+
+  private enum Step {
+    case capture(StackRequests.Order)
+    case wait(milliseconds: Int32?)
+    case expired
+    case end
+  }
+
+  private func run() {
+    var capture = CaptureConnection()
+    while true {
+      switch nextStep() {
+      case .end:
+        capture.end()
+        return state.update { $0.hasEnded = true }
+      case .expired:
+        capture.abandon()
+        lose()
+      case .capture(let order): send(order, &capture)
+      case .wait(let milliseconds): wait(milliseconds, &capture)
+      }
+    }
+  }
+
+  private func nextStep() -> Step {
+    state.withLock { state in
+      let now = MonotonicTime.current
+      if state.isEnding { return .end }
+      if state.requests.isExpired(at: now) { return .expired }
+      if let order = state.requests.next(at: now) { return .capture(order) }
+      state.isSleeping = true
+      // Rounded up: not to wake just before the time.
+      let left = state.requests.deadline.map { max(.zero, $0 - now) }
+      return .wait(milliseconds: left.map { Int32(clamping: $0.rawValue / 1_000_000 + 1) })
+    }
+  }
+
+  private func send(_ order: StackRequests.Order, _ capture: inout CaptureConnection) {
+    guard let socket = capture.socket(), let volumes = CaptureConnection.fuseDevices() else {
+      return deliver(state.withLock { [$0.requests.refuse(order.number)].compactMap(\.self) })
+    }
+    let content = CaptureOrder(processID: order.processID, threadID: order.threadID, volumes: volumes).bytes
+    guard (try? socket.send(StackMessage(.capture, number: order.number, content: content))) != nil else {
+      capture.abandon()
+      return lose()
+    }
+  }
+
+  private func lose() {
+    let done = state.withLock { $0.requests.lose() }
+    deliver(done)
+    state.broadcast()
+  }
+
+  private func wait(_ milliseconds: Int32?, _ capture: inout CaptureConnection) {
+    guard let wake else { return }
+    let socket = capture.current
+    let ready = StackSocket.wait(
+      [wake.other.descriptor] + (socket.map { [$0.descriptor] } ?? []), milliseconds: milliseconds)
+    if ready[0] {
+      var byte: UInt8 = 0
+      read(wake.other.descriptor, &byte, 1)
+    }
+    state.withLock { $0.isSleeping = false }
+    guard ready.count > 1, ready[1], let socket else { return }
+    guard let (message, descriptors) = try? socket.receive() else {
+      capture.abandon()
+      return lose()
+    }
+    for descriptor in descriptors { close(descriptor) }
+    let answer = message.kind == .answer ? CaptureAnswer(message.content) : nil
+    guard let done = state.withLock({ $0.requests.receive(message, answer: answer, at: .current) }) else {
+      capture.abandon()
+      return lose()
+    }
+    deliver(done)
+    if !done.isEmpty { state.broadcast() }
+  }
+}

@@ -1,0 +1,234 @@
+import DatalessCore
+import DatalessStacks
+
+/// Which stacks are wanted, and how far each is. Pure: calls nobody.
+///
+/// The capture process reads the memory of one caller at a time; what it has read is named while it reads the next one.
+struct StackRequests {
+  /// A caller that is blocked.
+  struct Wait: Sendable, Equatable {
+    var attempt: UInt64
+    var caller: Caller
+    var trigger: Trigger
+  }
+
+  enum Subject: Sendable, Equatable {
+    case wait(Wait)
+    /// Of `dataless stack`, by its number.
+    case question(UInt64)
+  }
+
+  struct Order: Equatable {
+    let number: UInt64
+    let processID: Int32
+    let threadID: Int32
+  }
+
+  /// What came of a request.
+  struct Done: Equatable {
+    let subject: Subject
+    let answer: CaptureAnswer
+  }
+
+  // LIMIT: requests at once; more are dropped, and each says so.
+  static let countMax = 1024
+  // LIMIT: captures that are being named: each has 256 KiB in the capture process.
+  static let namedAtOnceMax = 32
+  // LIMIT: how long reading the memory of a caller may take before its reader is left behind.
+  static let readingTime = Nanoseconds.milliseconds(250)
+  // LIMIT: how long an answer may take.
+  static let namingTime = Nanoseconds.seconds(15)
+
+  private enum Phase: Equatable {
+    case delayed(until: MonotonicTime)
+    case queued
+    /// Memory is not read yet.
+    case sent(until: MonotonicTime)
+    case reading(until: MonotonicTime)
+    case naming(until: MonotonicTime)
+  }
+
+  private struct Request {
+    let subject: Subject
+    let processID: Int32
+    let threadID: Int32
+    var phase: Phase
+    var isAnswered = false
+  }
+
+  private struct WaitKey: Hashable {
+    let attempt: UInt64
+    let threadID: Int32
+  }
+
+  private var policy: StackPolicy
+  private var requests: [UInt64: Request] = [:]
+  private var nextNumber: UInt64 = 1
+  private var byWait: [WaitKey: UInt64] = [:]
+  /// Whose first wait for an attempt has been seen.
+  private var seen: [UInt64: Set<ProcessID>] = [:]
+
+  init(policy: StackPolicy) { self.policy = policy }
+
+  var isIdle: Bool { requests.isEmpty }
+
+  mutating func setPolicy(_ policy: StackPolicy) { self.policy = policy }
+
+  // MARK: - What happens on the volume
+
+  /// - Returns: What is over at once.
+  mutating func begin(_ wait: Wait, at now: MonotonicTime) -> Done? {
+    var phase = Phase.queued
+    switch policy {
+    case .off: return nil
+    case .all: break
+    case .first:
+      guard seen[wait.attempt, default: []].insert(wait.caller.process).inserted else { return nil }
+    case .over(let limit): phase = .delayed(until: now + limit)
+    }
+    guard wait.caller.threadID > 0, wait.caller.pid > 0 else {
+      return Done(subject: .wait(wait), answer: .failure(.unknownThread))
+    }
+    guard requests.count < Self.countMax else { return Done(subject: .wait(wait), answer: .failure(.dropped)) }
+    let number = add(.wait(wait), wait.caller.pid, wait.caller.threadID, phase)
+    byWait[WaitKey(attempt: wait.attempt, threadID: wait.caller.threadID)] = number
+    return nil
+  }
+
+  /// The caller has its answer, and runs: nothing that is read from now on is its stack of that wait.
+  mutating func end(attempt: UInt64, threadID: Int32) -> Done? {
+    guard let number = byWait.removeValue(forKey: WaitKey(attempt: attempt, threadID: threadID)),
+      let request = requests[number]
+    else { return nil }
+    switch request.phase {
+    case .delayed:
+      requests[number] = nil
+      return nil
+    case .queued:
+      requests[number] = nil
+      return Done(subject: request.subject, answer: .failure(.threadRan))
+    case .sent, .reading:
+      requests[number]?.isAnswered = true
+      return nil
+    case .naming: return nil
+    }
+  }
+
+  mutating func endAttempt(_ attempt: UInt64) { seen[attempt] = nil }
+
+  mutating func ask(_ question: UInt64, processID: Int32, threadID: Int32) -> Done? {
+    guard processID > 0, threadID > 0 else {
+      return Done(subject: .question(question), answer: .failure(.unknownThread))
+    }
+    guard requests.count < Self.countMax else {
+      return Done(subject: .question(question), answer: .failure(.dropped))
+    }
+    _ = add(.question(question), processID, threadID, .queued)
+    return nil
+  }
+
+  private mutating func add(_ subject: Subject, _ processID: Int32, _ threadID: Int32, _ phase: Phase) -> UInt64 {
+    defer { nextNumber += 1 }
+    requests[nextNumber] = Request(subject: subject, processID: processID, threadID: threadID, phase: phase)
+    return nextNumber
+  }
+
+  // MARK: - What is to be done
+
+  /// The next capture, when none is being read.
+  mutating func next(at now: MonotonicTime) -> Order? {
+    var naming = 0
+    var first: UInt64?
+    for (number, request) in requests {
+      switch request.phase {
+      case .sent, .reading: return nil
+      case .naming: naming += 1
+      case .delayed(let time) where time > now: break
+      case .delayed, .queued: first = min(first ?? number, number)
+      }
+    }
+    guard naming < Self.namedAtOnceMax, let number = first, let request = requests[number] else { return nil }
+    requests[number]?.phase = .sent(until: now + Self.namingTime)
+    return Order(number: number, processID: request.processID, threadID: request.threadID)
+  }
+
+  /// When `next` or `expire` have something to do if nothing else happens.
+  var deadline: MonotonicTime? {
+    let isReading = requests.values.contains {
+      switch $0.phase {
+      case .sent, .reading: true
+      case .delayed, .queued, .naming: false
+      }
+    }
+    return requests.values.compactMap { request -> MonotonicTime? in
+      switch request.phase {
+      case .delayed(let time): isReading ? nil : time
+      case .sent(let time), .reading(let time), .naming(let time): time
+      case .queued: nil
+      }
+    }.min()
+  }
+
+  /// Whether the capture process has had its time.
+  func isExpired(at now: MonotonicTime) -> Bool {
+    requests.values.contains {
+      switch $0.phase {
+      case .sent(let time), .reading(let time), .naming(let time): time <= now
+      case .delayed, .queued: false
+      }
+    }
+  }
+
+  // MARK: - What the capture process says
+
+  /// - Parameter answer: What the message has, if it is an answer: read before, as it can be long.
+  /// - Returns: nil for what it must not say; then it has gone wrong.
+  mutating func receive(_ message: StackMessage, answer: CaptureAnswer?, at now: MonotonicTime) -> [Done]? {
+    guard let request = requests[message.number] else { return nil }
+    switch (message.kind, request.phase) {
+    case (.reading, .sent):
+      requests[message.number]?.phase = .reading(until: now + Self.readingTime)
+      return []
+    case (.read, .reading):
+      requests[message.number]?.phase = .naming(until: now + Self.namingTime)
+      return []
+    case (.answer, .sent), (.answer, .naming):
+      guard let answer else { return nil }
+      return [finish(message.number, request.isAnswered ? .failure(.threadRan) : answer)].compactMap(\.self)
+    default: return nil
+    }
+  }
+
+  /// The capture process is gone, or was left behind: all that it had is lost.
+  mutating func lose() -> [Done] {
+    requests.keys.sorted().compactMap { number in
+      switch requests[number]?.phase {
+      case .sent, .reading: finish(number, .failure(.abandoned))
+      case .naming: finish(number, .failure(.symbolsUnavailable))
+      case .delayed, .queued, nil: nil
+      }
+    }
+  }
+
+  /// There is no capture process to be had.
+  mutating func refuse(_ number: UInt64) -> Done? { finish(number, .failure(.noHelper)) }
+
+  /// The volume ends: what has not begun never does.
+  mutating func dropWaiting() -> [Done] {
+    requests.keys.sorted().compactMap { number in
+      switch requests[number]?.phase {
+      case .delayed, .queued: finish(number, .failure(.dropped))
+      case .sent, .reading, .naming, nil: nil
+      }
+    }
+  }
+
+  private mutating func finish(_ number: UInt64, _ answer: CaptureAnswer) -> Done? {
+    guard let request = requests.removeValue(forKey: number) else { return nil }
+    if case .wait(let wait) = request.subject {
+      let key = WaitKey(attempt: wait.attempt, threadID: wait.caller.threadID)
+      if byWait[key] == number { byWait[key] = nil }
+    }
+    return Done(subject: request.subject, answer: answer)
+  }
+}

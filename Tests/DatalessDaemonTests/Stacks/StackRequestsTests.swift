@@ -1,0 +1,156 @@
+import DatalessCore
+import DatalessStacks
+import Testing
+
+@testable import DatalessDaemon
+
+extension StackRequests {
+  fileprivate mutating func receive(_ message: StackMessage, at now: MonotonicTime) -> [Done]? {
+    receive(message, answer: message.kind == .answer ? CaptureAnswer(message.content) : nil, at: now)
+  }
+}
+
+/// Which stacks are wanted, one reading at a time, and what becomes of each.
+@Suite struct StackRequestsTests {
+  private static func wait(_ attempt: UInt64, _ thread: Int32, process: UInt32 = 1) -> StackRequests.Wait {
+    StackRequests.Wait(
+      attempt: attempt,
+      caller: Caller(
+        process: ProcessID(rawValue: process), threadID: thread, pid: thread, isMainThread: true, uid: 0, gid: 0),
+      trigger: .read)
+  }
+
+  private static func at(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+  }
+
+  private static let stack = CaptureAnswer.stack(NamedStack(frames: [], end: .outermost))
+
+  private static func answer(_ number: UInt64, _ answer: CaptureAnswer = stack) -> StackMessage {
+    StackMessage(.answer, number: number, content: answer.bytes)
+  }
+
+  /// Sends the next one, and has it read.
+  private static func read(_ requests: inout StackRequests, at time: MonotonicTime = at(0)) throws -> UInt64 {
+    let next = requests.next(at: time)
+    let order = try #require(next)
+    #expect(requests.receive(StackMessage(.reading, number: order.number), at: time) == [])
+    #expect(requests.next(at: time) == nil, "one at a time")
+    #expect(requests.receive(StackMessage(.read, number: order.number), at: time) == [])
+    return order.number
+  }
+
+  @Test func aWaitHasItsStackAlsoWhenItEndsMeanwhile() throws {
+    var requests = StackRequests(policy: .all)
+    #expect(requests.begin(Self.wait(1, 7), at: Self.at(0)) == nil)
+    let number = try Self.read(&requests)
+    #expect(requests.end(attempt: 1, threadID: 7) == nil)
+    let done = requests.receive(Self.answer(number), at: Self.at(1))
+    #expect(done == [StackRequests.Done(subject: .wait(Self.wait(1, 7)), answer: Self.stack)])
+    #expect(requests.isIdle)
+  }
+
+  @Test func whatWasReadWhileTheCallerRanIsDiscarded() throws {
+    var requests = StackRequests(policy: .all)
+    _ = requests.begin(Self.wait(1, 7), at: Self.at(0))
+    let next = requests.next(at: Self.at(0))
+    let order = try #require(next)
+    _ = requests.receive(StackMessage(.reading, number: order.number), at: Self.at(0))
+    #expect(requests.end(attempt: 1, threadID: 7) == nil)
+    _ = requests.receive(StackMessage(.read, number: order.number), at: Self.at(0))
+    #expect(requests.receive(Self.answer(order.number), at: Self.at(0))?.map(\.answer) == [.failure(.threadRan)])
+  }
+
+  @Test func aWaitThatEndsBeforeItsTurnSaysSo() {
+    var requests = StackRequests(policy: .all)
+    _ = requests.begin(Self.wait(1, 7), at: Self.at(0))
+    #expect(requests.end(attempt: 1, threadID: 7)?.answer == .failure(.threadRan))
+    #expect(requests.next(at: Self.at(0)) == nil && requests.isIdle)
+  }
+
+  @Test func firstIsOneForEachProcessAndAttempt() {
+    var requests = StackRequests(policy: .first)
+    for (attempt, thread, process) in [(1, 7, 1), (1, 8, 1), (1, 9, 2), (2, 7, 1)] {
+      _ = requests.begin(Self.wait(UInt64(attempt), Int32(thread), process: UInt32(process)), at: Self.at(0))
+    }
+    let threads = requests.dropWaiting().compactMap { done -> Int32? in
+      if case .wait(let wait) = done.subject { wait.caller.threadID } else { nil }
+    }
+    #expect(threads == [7, 9, 7])
+    requests.endAttempt(1)
+    #expect(requests.isIdle)
+  }
+
+  @Test func overIsForWaitsThatLast() {
+    var requests = StackRequests(policy: .over(.milliseconds(100)))
+    _ = requests.begin(Self.wait(1, 7), at: Self.at(0))
+    _ = requests.begin(Self.wait(2, 8), at: Self.at(50))
+    #expect(requests.next(at: Self.at(99)) == nil)
+    #expect(requests.deadline == Self.at(100))
+    #expect(requests.end(attempt: 1, threadID: 7) == nil, "never wanted")
+    #expect(requests.deadline == Self.at(150))
+    #expect(requests.next(at: Self.at(150))?.threadID == 8)
+  }
+
+  @Test func offAndForeignNamespaces() {
+    var requests = StackRequests(policy: .off)
+    #expect(requests.begin(Self.wait(1, 7), at: Self.at(0)) == nil && requests.isIdle)
+    requests.setPolicy(.all)
+    #expect(requests.begin(Self.wait(1, 0), at: Self.at(0))?.answer == .failure(.unknownThread))
+    #expect(requests.isIdle)
+  }
+
+  @Test func readingThatHangsIsLeftBehind() throws {
+    var requests = StackRequests(policy: .all)
+    for thread in 1...3 { _ = requests.begin(Self.wait(UInt64(thread), Int32(thread)), at: Self.at(0)) }
+    _ = try Self.read(&requests)
+    let next = requests.next(at: Self.at(0))
+    let order = try #require(next)
+    _ = requests.receive(StackMessage(.reading, number: order.number), at: Self.at(0))
+    #expect(!requests.isExpired(at: Self.at(249)))
+    #expect(requests.deadline == Self.at(250))
+    #expect(requests.isExpired(at: Self.at(250)))
+    // What the process had read goes with it; what it had not begun goes to the next one.
+    #expect(requests.lose().map(\.answer) == [.failure(.symbolsUnavailable), .failure(.abandoned)])
+    #expect(requests.next(at: Self.at(250))?.threadID == 3)
+  }
+
+  @Test func whoeverSaysWhatItMustNotHasGoneWrong() throws {
+    var requests = StackRequests(policy: .all)
+    _ = requests.begin(Self.wait(1, 7), at: Self.at(0))
+    #expect(requests.receive(Self.answer(1), at: Self.at(0)) == nil, "not sent yet")
+    let next = requests.next(at: Self.at(0))
+    let order = try #require(next)
+    for kind in StackMessage.Kind.allCases where kind != .reading && kind != .answer {
+      #expect(requests.receive(StackMessage(kind, number: order.number), at: Self.at(0)) == nil)
+    }
+    #expect(requests.receive(StackMessage(.reading, number: 99), at: Self.at(0)) == nil)
+    #expect(requests.receive(StackMessage(.answer, number: order.number, content: [7]), at: Self.at(0)) == nil)
+    #expect(requests.lose().map(\.answer) == [.failure(.abandoned)])
+  }
+
+  @Test func tooManyAreDroppedAndSaySo() {
+    var requests = StackRequests(policy: .all)
+    for number in 0..<StackRequests.countMax {
+      #expect(requests.begin(Self.wait(UInt64(number), 7), at: Self.at(0)) == nil)
+    }
+    #expect(requests.begin(Self.wait(1 << 40, 7), at: Self.at(0))?.answer == .failure(.dropped))
+    #expect(requests.ask(1, processID: 7, threadID: 7)?.answer == .failure(.dropped))
+    #expect(requests.dropWaiting().count == StackRequests.countMax)
+  }
+
+  @Test func aQuestionIsAnswered() throws {
+    var requests = StackRequests(policy: .off)
+    #expect(requests.ask(5, processID: 7, threadID: 8) == nil)
+    let number = try Self.read(&requests)
+    #expect(requests.receive(Self.answer(number), at: Self.at(0))?.map(\.subject) == [.question(5)])
+    #expect(requests.ask(6, processID: 0, threadID: 0)?.answer == .failure(.unknownThread))
+  }
+
+  @Test func aStackIsWrittenOnce() {
+    var known = KnownStacks()
+    let numbers = [[1, 2], [1], [1, 2], [2]].map { known.number(of: KnownStacks.Print($0)) }
+    #expect(numbers.map(\.number) == [1, 2, 1, 3])
+    #expect(numbers.map(\.isNew) == [true, true, false, true])
+  }
+}
