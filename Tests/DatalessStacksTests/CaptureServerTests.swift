@@ -51,6 +51,24 @@ import Testing
     #expect(!python.isReadable || python.frames.map(\.line) == [3, 4])
   }
 
+  @Test func mountsThatOnlyTheCallerSees() throws {
+    let text = """
+      22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+      90 22 0:51 / /mnt/a\\040b rw,nosuid - fuse.dataless /src rw
+      91 22 0:52 / /mnt/b rw shared:3 master:4 - fuse.sshfs host: rw
+
+      """
+    let devices = [DeviceNumber(major: 0, minor: 51), DeviceNumber(major: 0, minor: 52)]
+    #expect(FuseMounts.devices(Array(text.utf8)) == Set(devices))
+    for bad in ["22 1 8:1 / / rw ext4\n", "22 1 8 / / rw - ext4 x rw\n", "x\n", "1 2 8:1 / / rw x -\n"] {
+      #expect(FuseMounts.devices(Array(bad.utf8)) == nil, "\(bad)")
+    }
+    #expect(FuseMounts.devices(seenBy: getpid()) != nil)
+    // Those of the capture's own namespace count, too.
+    let order = CaptureOrder(processID: 1, threadID: 1, volumes: [devices[0]])
+    #expect(Set(order.adding(volumes: [devices[1]]).volumes) == Set(devices))
+  }
+
   @Test func aProcessThatEndsHasNoStack() throws {
     let program = try BlockedProgram(options: ["-O0"])
     let served = try ServedStacks()

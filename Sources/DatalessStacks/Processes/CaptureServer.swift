@@ -50,7 +50,10 @@ public final class CaptureServer {
       let (message, descriptors) = try daemon.receive()
       for descriptor in descriptors { close(descriptor) }
       guard message.kind == .capture, let order = CaptureOrder(message.content) else { throw StackSocket.Gone() }
-      try begin(order, number: message.number)
+      guard let own = FuseMounts.devices(seenBy: order.processID) else {
+        return try answer(message.number, .failure(.unreadable))
+      }
+      try begin(order.adding(volumes: own), number: message.number)
     }
   }
 

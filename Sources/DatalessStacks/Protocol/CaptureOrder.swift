@@ -14,6 +14,10 @@ public struct CaptureOrder: Sendable, Equatable {
     self.volumes = volumes
   }
 
+  func adding(volumes others: Set<DeviceNumber>) -> CaptureOrder {
+    CaptureOrder(processID: processID, threadID: threadID, volumes: Array(others.union(volumes)))
+  }
+
   public var bytes: [UInt8] {
     var writer = ByteWriter()
     writer.add(processID)
