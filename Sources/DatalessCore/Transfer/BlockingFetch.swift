@@ -85,7 +85,8 @@ private struct FetchBuffer: ~Copyable {
   mutating func room(for size: Int) -> UnsafeMutableRawBufferPointer {
     if memory.count < size {
       memory.deallocate()
-      memory = .allocate(byteCount: size, alignment: 4096)
+      // As malloc gives it: memory by pages is sought anew for each small file.
+      memory = .allocate(byteCount: size, alignment: MemoryLayout<UInt64>.alignment)
     }
     count = size
     return UnsafeMutableRawBufferPointer(rebasing: memory[..<size])

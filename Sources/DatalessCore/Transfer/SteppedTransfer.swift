@@ -96,11 +96,7 @@ final class SteppedTransfer<Work: TransferWork>: AttemptJob, TransferTurn {
   /// One step. Runs on the blocking lane; the first one of a small transfer may run on a request thread. Any thread may
   /// begin one that is a task.
   func step() {
-    let taken = progress.withLock { progress in
-      defer { progress = nil }
-      return progress
-    }
-    guard var state = taken else { return }
+    guard var state = progress.withLock({ $0.take() }) else { return }
     Work.step(&state, of: self)
   }
 
