@@ -72,7 +72,8 @@ struct RunReport {
     var by = ""
     if let process = excess.process {
       let name = process.exeBytes ?? process.comm.map { Array($0.utf8) }
-      by = " by process \(process.pid)" + (name.map { " (\(TerminalText.escaped($0)))" } ?? "")
+      let script = process.script.map { " " + TerminalText.escaped($0) } ?? ""
+      by = " by process \(process.pid)" + (name.map { " (\(TerminalText.escaped($0))\(script))" } ?? "")
       if process.pid == 0 { by = " by a process that could not be looked at, which counts as the command's" }
     }
     return "budget exceeded: \(amount(isBytes ? budget.bytes : budget.files)) materialized, \(option) \(excess.limit); "

@@ -54,7 +54,8 @@ enum AnswerSamples {
   }()
 
   private static let waiting = SummaryReport.Waiting(
-    attempt: 1, path: "a", trigger: "read", pid: 2, tid: 3, comm: "tar", blockedNanoseconds: 4)
+    attempt: 1, path: "a", trigger: "read", pid: 2, tid: 3, comm: "tar", script: "a.py", threadName: "io",
+    blockedNanoseconds: 4)
   private static let caller = SummaryReport.AccessCaller(
     comm: "tar", exe: "/bin/tar", script: "a.py", calls: 1, blockedNanoseconds: 2)
   private static let access = SummaryReport.Access(operation: "read", blocked: blocked, failures: 1, callers: [caller])
@@ -71,11 +72,12 @@ enum AnswerSamples {
   private static let process: ProcessSummary = {
     var process = ProcessSummary()
     (process.comm, process.exe, process.script) = ("tar", "/bin/tar", "a.py")
+    (process.unit, process.container) = ("a.service", "docker:0123456789ab")
     (process.pids, process.ancestors, process.startedBy) = ([2], [ancestor], ancestor)
     return process
   }()
 
-  private static let reader = FileSummary.Process(pid: 1, comm: "tar")
+  private static let reader = FileSummary.Process(pid: 1, comm: "tar", script: "a.py")
   private static let file: FileSummary = {
     var file = FileSummary()
     (file.path, file.pathBase64) = WirePath.split(odd)

@@ -3,7 +3,11 @@ import DatalessControl
 /// One value of every wire type with all fields, and one with as few as there can be.
 enum WireSamples {
   static let odd: [UInt8] = [0x61, 0xff]
-  static let process = WireProcess(pid: 7, comm: "tar", exe: odd, argv: ["tar"])
+  static let process: WireProcess = {
+    var process = WireProcess(pid: 7, comm: "tar", exe: odd, argv: ["tar"])
+    process.script = "a.py"
+    return process
+  }()
   private static let counts = ItemCounts(
     files: 1, filesDataless: 1, filesMaterializing: 0, filesPartial: 0, filesResident: 0,
     filesEmpty: 0, directories: 1,
@@ -12,8 +16,13 @@ enum WireSamples {
   private static let materialized = MaterializedCounts(files: 1, directories: 1, bytes: 5, failures: 0, refusals: 0)
   private static let modes = OpenModeCounts(direct: 1, pageCache: 2, passthrough: 3)
   private static let opens = OpenCounts(now: modes, sinceMount: modes)
-  private static let waiter = InFlightWaiter(
-    pid: 7, tid: 8, mainThread: false, comm: "tar", exe: odd, trigger: "read", blockedNanoseconds: 9)
+  private static let waiter: InFlightWaiter = {
+    var waiter = InFlightWaiter(
+      pid: 7, tid: 8, mainThread: false, comm: "tar", exe: odd, trigger: "read", blockedNanoseconds: 9)
+    (waiter.script, waiter.threadName) = ("a.py", "io")
+    (waiter.unit, waiter.container) = ("a.service", "docker:0123456789ab")
+    return waiter
+  }()
   private static let attempt = InFlightAttempt(
     attempt: 1, path: odd, kind: "file", stage: "latency", ageNanoseconds: 5, process: process, waiterCount: 1,
     waiters: [waiter])

@@ -111,6 +111,31 @@ import Testing
     #expect(fixture.engine.ruleCounts.map(\.decided) == [1, 2, 0])
   }
 
+  @Test func rulesSayWhoseStacksAreWanted() throws {
+    let rules = [
+      AccessCalls.rule("not-lookups", [:]) {
+        $0.effects.stack = false
+        $0.match.kind = .directory
+      },
+      AccessCalls.rule("stacks", [:]) { $0.effects.stack = true },
+    ]
+    for (rules, wanted) in [(rules, true), (Array(rules.prefix(1)), nil)] as [([Rule], Bool?)] {
+      let fixture = EngineFixture(ScriptedStore(["a": 100]), AccessCalls.configuration([.read: 1], rules: rules))
+      let node = fixture.node("a")
+      fixture.trigger(node)
+      fixture.lane.runAll()
+      let waits = fixture.events.all.compactMap { if case .waitStarted(let wait) = $0 { wait.takesStack } else { nil } }
+      // Of the directory, which is listed first, and of the file.
+      #expect(waits == [false] + (wanted.map { [$0] } ?? []))
+      #expect(fixture.events.started.last?.rules == (wanted == true ? ["stacks"] : []))
+      _ = AccessCalls.call(fixture, .read, of: node, length: 10)
+      let calls = fixture.events.all.compactMap { event -> Event.AccessRecord? in
+        if case .accessStarted(let record) = event { record } else { nil }
+      }
+      #expect(calls.map(\.takesStack) == [wanted])
+    }
+  }
+
   @Test func rulesKnowWhoCalls() throws {
     let slow = AccessCalls.rule("tar", [.read: 5]) { rule in
       var process = ProcessMatch()

@@ -32,6 +32,15 @@ import Testing
         "materialize: nothing is said", "evict: {\"idle\":\"1s\"}, by rule 'rule-4' (s.yaml:7)",
       ])
     #expect(Self.explain(document, "b", .file, attempt: 2)[0] == "latency: {\"preset\":\"s3\"}, the volume's setting")
+    let stacked = try ScenarioText.parse(
+      """
+      stacks: first
+      rules:
+        - {match: {path: "*.jpg"}, stack: on}
+      """)
+    #expect(Self.explain(stacked, "a.jpg", .file, attempt: 1).contains("stack: \"on\", by rule 'rule-1' (s.yaml:3)"))
+    #expect(
+      Self.explain(stacked, "b", .directory, attempt: 1).contains("stack: \"first\", the volume's setting"))
     let delayed = try ScenarioText.parse(
       """
       access: {getattr: 1ms, open: 0}

@@ -90,6 +90,47 @@ extension RealMounts {
       }
     }
 
+    /// `stacks` is off; a rule wants those of one file, and of a call that is merely delayed. The waiting thread has a
+    /// name of its own.
+    @Test func aRuleWantsTheStacksOfWhatItMatches() async throws {
+      let scenario = """
+        access: {read: 300ms}
+        rules:
+          - {name: looked-at, match: {path: "p2"}, stack: on, gate: g}
+          - {name: hold, match: {path: "p*"}, gate: g}
+        """
+      let script = """
+        import os, sys, threading
+        def load_thumbnail(path):
+            open("/proc/thread-self/comm", "w").write("thumbnailer")
+            with open(path, "rb", buffering=0) as file:
+                return file.read(1)
+        for path in sys.argv[1:]:
+            thread = threading.Thread(target=load_thumbnail, args=(path,))
+            thread.start()
+            thread.join()
+        """
+      try await withScenario(scenario, source: Self.source) { volume in
+        try volume.scratch.file("../fm.py", content: script.utf8)
+        let child = try Child(["python3", "\(volume.scratch.root)/fm.py", volume.path("p1"), volume.path("p2")])
+        for _ in 0..<2 {
+          try await volume.waitForCallers(1, at: "g")
+          let text = try await volume.dataless("stack", volume.mountpoint).text
+          #expect(text.contains("python3 fm.py[") && text.contains("'thumbnailer'"), "\(text)")
+          try await volume.done("gate", "release", volume.mountpoint, "g")
+        }
+        #expect(await child.wait().succeeded)
+        let stacks = try await volume.records(ofType: "wait.stack")
+        let attempts = stacks.filter { $0["attempt"] != nil }
+        #expect(attempts.count == 1 && attempts.first?["trigger"]?.string == "read")
+        let calls = stacks.filter { $0["access"] != nil && $0["operation"]?.string == "read" }
+        #expect(calls.first?["path"]?.string == "p2" && calls.allSatisfy { $0["path"]?.string != "p1" })
+        #expect(stacks.allSatisfy { $0["thread_name"]?.string == "thumbnailer" && $0["outcome"]?.string == "ok" })
+        let waits = try await volume.records(ofType: "wait.finished").filter { $0["trigger"]?.string == "read" }
+        #expect(waits.count == 2 && waits.allSatisfy { $0["thread_name"]?.string == "thumbnailer" })
+      }
+    }
+
     @Test func aPythonProgramIsNamedByItsOwnFunctions() async throws {
       try await withScenario(Self.scenario, source: Self.source) { volume in
         try volume.scratch.file("../fm.py", content: Self.script.utf8)

@@ -122,7 +122,7 @@ extension LogRow {
   /// Where a caller stood that was blocked.
   static func stack(_ record: LogRecord, _ row: inout LogRow) {
     let json = record.json
-    row.what = "stack: " + (json.word("trigger") ?? "?")
+    row.what = "stack: " + (json.word("trigger") ?? json.word("operation") ?? "?")
     row.outcome = json.word("outcome") ?? "?"
     let stack = json.raw("stack").flatMap {
       try? WireCoding.decode(CallerStack.self, from: Array($0), named: "a stack")
@@ -134,6 +134,7 @@ extension LogRow {
     } else {
       row.detail = StackText.reason(json.string("outcome") ?? "")
     }
-    row.detail += " [attempt \(record.attempt ?? 0)]"
+    let access = json.unsigned("access").map { "access \($0)" }
+    row.detail += " [\(access ?? "attempt \(record.attempt ?? 0)")]"
   }
 }

@@ -186,12 +186,13 @@ enum WaiterText {
   /// One line for each, and one for those that are not listed.
   static func lines(_ waiters: [InFlightWaiter], count: Int64, indent: String) -> [String] {
     var lines = waiters.map { waiter in
-      let name =
-        waiter.comm ?? waiter.exeBytes.map { String(decoding: PathBytes.lastComponent($0), as: UTF8.self) } ?? "?"
-      let thread = waiter.mainThread ? "main thread" : "thread \(waiter.tid)"
+      let name = ProcessName.text(comm: waiter.comm, exe: waiter.exe, script: waiter.script)
+      let threadName = waiter.threadName.map { " '\(TerminalText.escaped($0))'" } ?? ""
+      let thread = waiter.mainThread ? "main thread" : "thread \(waiter.tid)\(threadName)"
+      let place = ProcessName.place(unit: waiter.unit, container: waiter.container)
       let blocked = HumanText.duration(nanoseconds: waiter.blockedNanoseconds)
       return
-        "\(indent)\(TerminalText.escaped(name))[\(waiter.pid)] \(thread), \(TerminalText.escaped(waiter.trigger)), "
+        "\(indent)\(name)[\(waiter.pid)]\(place) \(thread), \(TerminalText.escaped(waiter.trigger)), "
         + "blocked \(blocked)"
     }
     let more = count.minus(Int64(waiters.count))

@@ -9,8 +9,7 @@ public struct LogExpansion: Sendable {
 
   private static let copied: [StaticString] = [
     "comm", "comm_b64", "exe", "exe_b64", "argv", "argv_b64", "argv_truncated", "script", "script_b64", "uid", "gid",
-    "cgroup", "cgroup_b64",
-    "unavailable",
+    "cgroup", "cgroup_b64", "unit", "unit_b64", "container", "container_b64", "unavailable",
   ]
   private static let copiedOfParents: [StaticString] = [
     "comm", "comm_b64", "exe", "exe_b64", "argv", "argv_b64", "script", "script_b64",

@@ -89,7 +89,7 @@ extension LogFilter {
   /// The types of records that have what a condition asks for.
   private static let blockedTypes: Set<EventType> = [.waitFinished, .accessFinished, .materializationFinished]
   private static let callerTypes: Set<EventType> = blockedTypes.union([
-    .materializationStarted, .materializationRefused, .waitStarted, .accessStarted, .budgetExceeded,
+    .materializationStarted, .materializationRefused, .waitStarted, .waitStack, .accessStarted, .budgetExceeded,
   ])
   private static let outcomeTypes: Set<EventType> = blockedTypes.union([
     .materializationRefused, .materializationReleased, .evictionFinished, .evictionRefused, .refreshFinished,

@@ -62,6 +62,9 @@ public struct LogProcesses: Sendable {
     public var exe: [UInt8]?
     /// What an interpreter runs.
     public var script: [UInt8]?
+    /// Of systemd, and what runs it in a container; nil outside of any.
+    public var unit: [UInt8]?
+    public var container: [UInt8]?
     /// Ids, nearest first.
     public var parents: [UInt32]
     /// What `LogExpansion` writes of it, itself and as an ancestor; empty unless `keepsRecords`. Not the record, which
@@ -95,6 +98,8 @@ public struct LogProcesses: Sendable {
       comm: record.json.name("comm", "comm_b64").map { Array($0.prefix(Self.commBytesMax)) },
       exe: record.json.name("exe", "exe_b64").map { Array($0.prefix(Self.exeBytesMax)) },
       script: record.json.name("script", "script_b64").map { Array($0.prefix(Self.scriptBytesMax)) },
+      unit: record.json.name("unit", "unit_b64").map { Array($0.prefix(Self.scriptBytesMax)) },
+      container: record.json.name("container", "container_b64").map { Array($0.prefix(Self.scriptBytesMax)) },
       parents: record.json.integers("parents").prefix(Self.parentsMax).compactMap { UInt32(exactly: $0) },
       fields: fields.0, fieldsOfParent: fields.1)
   }

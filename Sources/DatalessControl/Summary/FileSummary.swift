@@ -13,6 +13,8 @@ public struct FileSummary: Codable, Sendable, Equatable {
   public struct Process: Codable, Sendable, Equatable {
     public var pid: Int32
     public var comm: String?
+    /// What an interpreter runs; absent where there is none, or none is known.
+    public var script: String?
   }
 
   /// Relative to the volume's root.

@@ -77,7 +77,7 @@ extension SummaryBuilder {
     guard report.run?.exceeded == nil else { return }
     let json = record.json
     let process = record.process.flatMap { processes[$0] }
-    let name = process?.comm.map { String(decoding: $0, as: UTF8.self) } ?? "?"
+    let name = process.map { String(decoding: $0.name, as: UTF8.self) } ?? "?"
     report.run = report.run ?? SummaryReport.Run()
     report.run?.exceeded = SummaryReport.Excess(
       budget: json.string("budget") ?? "", limit: json.integer("limit") ?? 0, used: json.integer("used") ?? 0,

@@ -30,7 +30,9 @@ extension SummaryBuilder {
         SummaryReport.Waiting(
           attempt: wait.attempt, path: path.isEmpty ? "." : String(decoding: path, as: UTF8.self),
           trigger: wait.trigger, pid: process?.pid, tid: wait.threadID,
-          comm: process?.comm.map { String(decoding: $0, as: UTF8.self) }, blockedNanoseconds: blocked))
+          comm: process?.comm.map { String(decoding: $0, as: UTF8.self) },
+          script: process?.script.map { String(decoding: $0, as: UTF8.self) }, threadName: wait.threadName,
+          blockedNanoseconds: blocked))
     }
   }
 
@@ -62,7 +64,9 @@ extension SummaryBuilder {
 
   func process(_ id: UInt32?) -> FileSummary.Process? {
     id.flatMap { processes[$0] }.map { process in
-      FileSummary.Process(pid: process.pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) })
+      FileSummary.Process(
+        pid: process.pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) },
+        script: process.script.map { String(decoding: $0, as: UTF8.self) })
     }
   }
 }
@@ -73,6 +77,8 @@ struct SummaryWaits: Sendable {
     var attempt: UInt64
     var process: UInt32?
     var threadID: Int32?
+    /// At most 64 bytes.
+    var threadName: String?
     var trigger: String
     /// nil where the log does not say.
     var isMainThread: Bool?
@@ -115,6 +121,7 @@ struct SummaryWaits: Sendable {
     queues[key, default: Queue()].waits.append(
       Wait(
         attempt: key.attempt, process: key.process, threadID: key.threadID.flatMap { Int32(exactly: $0) },
+        threadName: record.json.string("thread_name").map { String($0.prefix(64)) },
         trigger: record.json.string("trigger") ?? "unknown", isMainThread: record.json.bool("main_thread"),
         start: start))
   }

@@ -14,6 +14,9 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   public var exe: String?
   /// What an interpreter runs; absent where there is none, or none is known.
   public var script: String?
+  /// The unit of systemd and the container of the first of these processes; absent outside of any.
+  public var unit: String?
+  public var container: String?
   /// Whether this is what `dataless materialize` asked for, which no process of the log did.
   public var isCommand = false
   /// How many processes, and the first 16 of them.
@@ -43,7 +46,8 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   public init() {}
 
   enum CodingKeys: String, CodingKey {
-    case comm, exe, script, pids, ancestors, files, directories, bytes, failures, refusals, refused, blocked, use,
+    case comm, exe, script, unit, container, pids, ancestors, files, directories, bytes, failures, refusals, refused,
+      blocked, use,
       verdict
     case isCommand = "is_command"
     case pidCount = "pid_count"
@@ -148,6 +152,8 @@ struct SummaryProcesses: Sendable {
       group.summary.comm = chain.first?.comm.map(Self.text)
       group.summary.exe = chain.first?.exe.map(Self.text)
       group.summary.script = chain.first?.script.map(Self.text)
+      group.summary.unit = chain.first?.unit.map(Self.text)
+      group.summary.container = chain.first?.container.map(Self.text)
       group.summary.startedBy = starter.map(Self.ancestor)
       group.summary.ancestors = chain.dropFirst().map(Self.ancestor)
       groups.append(group)

@@ -92,10 +92,15 @@ extension SummaryReport {
     public var pid: Int32?
     public var tid: Int32?
     public var comm: String?
+    /// What an interpreter runs; absent where there is none, or none is known.
+    public var script: String?
+    /// Of a thread that is called otherwise than its process.
+    public var threadName: String?
     /// So far.
     public var blockedNanoseconds: Int64
     enum CodingKeys: String, CodingKey {
-      case attempt, path, trigger, pid, tid, comm
+      case attempt, path, trigger, pid, tid, comm, script
+      case threadName = "thread_name"
       case blockedNanoseconds = "blocked_ns"
     }
   }

@@ -97,7 +97,7 @@ extension SummaryReport {
     public var limit: Int64
     public var used: Int64
     public var path: String
-    /// `comm[pid]`.
+    /// `comm[pid]`, of a script `comm script[pid]`.
     public var process: String
   }
 }

@@ -35,7 +35,8 @@ enum SummaryTables {
         amounts(
           files: process.files, directories: process.directories, bytes: process.bytes,
           blocked: process.blocked.sumNanoseconds) + [
-            who + pid, HumanText.count(process.pidCount), starter,
+            who + pid + ProcessName.place(unit: process.unit, container: process.container),
+            HumanText.count(process.pidCount), starter,
             process.blocked.parallelism.map(SummaryText.parallelism) ?? "-", verdict(process),
           ])
     }
@@ -128,7 +129,7 @@ public enum SummaryFileTable {
 
   private static func by(_ file: FileSummary) -> String {
     guard let first = file.processes.first else { return "-" }
-    let name = "\(TerminalText.escaped(first.comm ?? "unknown"))[\(first.pid)]"
+    let name = "\(ProcessName.text(comm: first.comm, exe: nil, script: first.script))[\(first.pid)]"
     return file.processCount > 1 ? "\(name) +\(HumanText.count(file.processCount - 1))" : name
   }
 }

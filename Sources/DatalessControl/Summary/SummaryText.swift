@@ -124,7 +124,8 @@ public enum SummaryText {
     guard report.blocked.underWay > 0 else { return nil }
     let shown = report.waiting.prefix(3)
     let texts = shown.map { wait in
-      let who = wait.comm.map { "\(TerminalText.escaped($0))[\(wait.pid ?? 0)]" } ?? "unknown"
+      let name = wait.comm.map { ProcessName.text(comm: $0, exe: nil, script: wait.script) + "[\(wait.pid ?? 0)]" }
+      let who = (name ?? "unknown") + (wait.threadName.map { " thread '\(TerminalText.escaped($0))'" } ?? "")
       let duration = HumanText.duration(nanoseconds: wait.blockedNanoseconds)
       return
         "\(who) for \(duration) so far at \(TerminalText.escaped(wait.path)) (\(TerminalText.escaped(wait.trigger)))"

@@ -52,13 +52,22 @@ public struct InFlightWaiter: Codable, Sendable, Equatable {
   /// Executable; absent when it could not be read.
   public var exe: String?
   public var exeBase64: String?
+  /// What an interpreter runs; absent where there is none, or none is known.
+  public var script: String?
+  /// Of a thread that is called otherwise than its process.
+  public var threadName: String?
+  /// Such as `backup.service`; absent outside of any.
+  public var unit: String?
+  /// Such as `docker:0123456789ab`; absent outside of any.
+  public var container: String?
   /// The operation that blocks, as in the event log.
   public var trigger: String
   public var blockedNanoseconds: Int64
 
   enum CodingKeys: String, CodingKey {
-    case pid, tid, comm, exe, trigger
+    case pid, tid, comm, exe, script, unit, container, trigger
     case mainThread = "main_thread"
+    case threadName = "thread_name"
     case exeBase64 = "exe_b64"
     case blockedNanoseconds = "blocked_ns"
   }
@@ -89,9 +98,11 @@ public struct WireProcess: Codable, Sendable, Equatable {
   public var exeBase64: String?
   /// Arguments, U+FFFD where they are not UTF-8; absent when they could not be read or were not asked for.
   public var argv: [String]?
+  /// What an interpreter runs; absent where there is none, or none is known.
+  public var script: String?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case pid, comm, exe, argv
+    case pid, comm, exe, argv, script
     case exeBase64 = "exe_b64"
   }
 

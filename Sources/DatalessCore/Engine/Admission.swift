@@ -51,7 +51,9 @@ extension EngineState {
     let attempt = running ?? startAttempt(position, waiter, decision: decision, now: now)
     join(waiter, attempt)
     if request.caller.isBudgeted { budget(attempt, for: request.caller, now) }
-    events.record(.waitStarted(waiter.record(in: attempt.id, nil, now)))
+    var begun = waiter.record(in: attempt.id, nil, now)
+    begun.takesStack = attempt.plan.takesStacks
+    events.record(.waitStarted(begun))
     if running == nil {
       actions += begin(attempt, now)
     } else {
@@ -107,7 +109,8 @@ extension EngineState {
         ? 0 : model.sample(&random, size: isFile ? record.size : 0, ordinal: attempts.startedCount),
       transferBandwidth: decision.transferBandwidth?.value ?? simulation.transferBandwidth,
       hydration: isFile ? decision.hydration?.value ?? simulation.hydration : .full, fault: decision.fault,
-      gate: decision.gate, errnos: simulation.profile.errnos(of: isFile ? .file : .directory), rules: decision.rules)
+      gate: decision.gate, takesStacks: decision.stack?.value,
+      errnos: simulation.profile.errnos(of: isFile ? .file : .directory), rules: decision.rules)
   }
 
   /// Makes the attempt; its stages begin when its first waiter is in.

@@ -16,6 +16,8 @@ struct AttemptPlan {
   var hydration = Hydration.full
   var fault: Decision.Part<Fault>?
   var gate: Decision.Part<String>?
+  /// What a rule says about the stacks of those who wait for it; nil: as the volume's setting has it.
+  var takesStacks: Bool?
   /// The profile's.
   var errnos = Profile.macos.fileErrnos
   /// The rules that decided something.

@@ -78,7 +78,8 @@ extension Engine {
         // Without the lock, as `materialize` asks them.
         let part = rules.decideAccess(access.operation, facts) { processes.lineage(of: access.caller.process) }
         if let part { rules.delayed(by: part.place) }
-        verdict = AccessVerdict(part: part, number: UInt64(facts.attempt))
+        let stack = rules.decideAccessStack(facts) { processes.lineage(of: access.caller.process) }
+        verdict = AccessVerdict(part: part, takesStack: stack, number: UInt64(facts.attempt))
       case .waits(let record):
         if isInterrupted { interrupt(waiter) }
         perform(actions)
@@ -174,6 +175,7 @@ private enum AccessStep {
 /// What the rules said about an access, and its number.
 private struct AccessVerdict {
   let part: Decision.Part<AccessEffect>?
+  let takesStack: Bool?
   let number: UInt64
 }
 
@@ -191,7 +193,7 @@ extension EngineState {
     let record = namespace[node]
     let kind = record.materializationKind
     let path = namespace.path(of: node)
-    if verdict == nil, simulation.rules.saidAccess.contains(access.operation) {
+    if verdict == nil, simulation.rules.saidAccess.contains(access.operation) || simulation.rules.decidesStacks {
       return .undecided(
         TriggerFacts(
           path: path, names: namespace.paths(of: node), kind: kind, size: kind == .file ? record.size : 0,
@@ -218,7 +220,8 @@ extension EngineState {
       Event.AccessRecord(
         access: number, operation: access.operation, path: path, names: namespace.paths(of: node), kind: kind,
         caller: access.caller, range: isRead ? access.offset..<access.offset + bytes : nil,
-        requestedDelay: delay, gate: gate, rule: verdict?.part?.rule, time: now))
+        requestedDelay: delay, gate: gate, rule: verdict?.part?.rule, takesStack: verdict?.takesStack,
+        time: now))
   }
 
   private enum FoundTarget {

@@ -20,6 +20,8 @@ public struct Caller: Sendable, Hashable {
   public var isBudgeted: Bool
   /// What the caller has set for itself about materializing.
   public var policy: CallerPolicy
+  /// Of a thread that waits, or may have to, and is not its process' first; none where it is called as its process is.
+  public var threadName = ThreadName.none
 
   public init(
     process: ProcessID, threadID: Int32, pid: Int32, isMainThread: Bool, uid: UInt32, gid: UInt32,

@@ -19,13 +19,15 @@ extension Event {
     public var rule: String?
     public var blocked: Nanoseconds?
     public var outcome: Outcome?
+    /// As of `WaitRecord`.
+    public var takesStack: Bool?
     public var time: MonotonicTime
 
     public init(
       access: UInt64, operation: AccessOperation, path: [UInt8], names: [[UInt8]] = [], kind: MaterializationKind,
       caller: Caller, range: Range<Int64>? = nil, requestedDelay: Nanoseconds, gate: String? = nil,
       rule: String? = nil,
-      blocked: Nanoseconds? = nil, outcome: Outcome? = nil, time: MonotonicTime
+      blocked: Nanoseconds? = nil, outcome: Outcome? = nil, takesStack: Bool? = nil, time: MonotonicTime
     ) {
       self.access = access
       self.operation = operation
@@ -39,6 +41,7 @@ extension Event {
       self.rule = rule
       self.blocked = blocked
       self.outcome = outcome
+      self.takesStack = takesStack
       self.time = time
     }
   }

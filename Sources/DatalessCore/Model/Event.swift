@@ -128,6 +128,8 @@ public enum Event: Sendable {
     public var length: Int64?
     public var blocked: Nanoseconds?
     public var outcome: Outcome?
+    /// In `waitStarted`: whether a rule wants the caller's stack, or wants none; nil: none says anything.
+    public var takesStack: Bool?
     public var time: MonotonicTime
 
     public init(

@@ -13,6 +13,7 @@ public struct Decision: Sendable {
   public var fault: Part<Fault>?
   public var gate: Part<String>?
   public var materialize: Part<Bool>?
+  public var stack: Part<Bool>?
 
   /// The places of the rules that hold, rising; and of those that hold for each so manieth attempt only (`nth`): which
   /// one this is, is known when it starts.
@@ -33,6 +34,7 @@ public struct Decision: Sendable {
     fault = part(fault, rule.effects.fault)
     gate = part(gate, rule.effects.gate)
     materialize = part(materialize, rule.effects.materialize)
+    stack = part(stack, rule.effects.stack)
   }
 
   /// The names of the rules that decided something, each once, in their order.
@@ -51,6 +53,7 @@ public struct Decision: Sendable {
     add(fault?.place, fault?.rule)
     add(gate?.place, gate?.rule)
     add(materialize?.place, materialize?.rule)
+    add(stack?.place, stack?.rule)
     return named.sorted { $0.place < $1.place }
   }
 }

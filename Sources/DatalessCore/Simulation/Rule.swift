@@ -60,6 +60,8 @@ public struct RuleEffects: Sendable, Equatable {
   public var gate: String?
   /// Whether the caller may materialize; false = refused at once. Weaker than what the caller has set for itself.
   public var materialize: Bool?
+  /// Whether the callers that wait are looked at for their stacks, whatever the volume's setting.
+  public var stack: Bool?
   /// When the system evicts the file by itself.
   public var evict: SystemEviction?
   /// How long calls that need no materialization are delayed; instead of the volume's, operation by operation.
@@ -72,5 +74,6 @@ public struct RuleEffects: Sendable, Equatable {
   /// Whether it says something about attempts themselves, not only about what they leave behind.
   var decidesAttempts: Bool {
     latency != nil || transferBandwidth != nil || hydration != nil || fault != nil || gate != nil || materialize != nil
+      || stack != nil
   }
 }

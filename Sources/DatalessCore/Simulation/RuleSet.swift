@@ -10,6 +10,10 @@ public struct RuleSet: Sendable {
   public let needsProcess: Bool
   /// Whether a rule decides who may materialize.
   public let decidesPolicy: Bool
+  /// Whether a rule wants stacks of callers.
+  public let wantsStacks: Bool
+  /// Whether a rule says something about stacks.
+  public let decidesStacks: Bool
   /// Whether a rule evicts.
   public let decidesEviction: Bool
   /// The operations that rules say something about, and those that they may delay.
@@ -58,6 +62,8 @@ public struct RuleSet: Sendable {
     suffixLengths = Set(bySuffix.keys.map(\.count)).sorted()
     needsProcess = rules.contains { $0.match.process != nil || $0.match.ancestor != nil }
     decidesPolicy = rules.contains { $0.effects.materialize != nil }
+    wantsStacks = rules.contains { $0.effects.stack == true }
+    decidesStacks = rules.contains { $0.effects.stack != nil }
     decidesEviction = rules.contains { $0.effects.evict != nil }
     saidAccess = rules.reduce(into: []) { $0.formUnion($1.effects.access.said) }
     delayedAccess = rules.reduce(into: []) { $0.formUnion($1.effects.access.delayed) }
@@ -156,6 +162,21 @@ public struct RuleSet: Sendable {
         Self.holds(rule.match, of: rule.name, facts: facts, known: &known, lineage: lineage)
       else { continue }
       return Decision.Part(value: effect, rule: rule.name, place: index)
+    }
+    return nil
+  }
+
+  /// Whether the caller of a call on what is local is looked at: the first rule that matches and says something about
+  /// it. nil: as the volume's setting has it. Rules that count attempts say nothing about calls.
+  public func decideAccessStack(_ facts: TriggerFacts, lineage: () -> [ProcessFacts]) -> Bool? {
+    guard decidesStacks else { return nil }
+    var known: [ProcessFacts]?
+    for index in candidates(facts) {
+      let rule = rules[index]
+      guard let wanted = rule.effects.stack, !rule.match.countsAttempts,
+        Self.holds(rule.match, of: rule.name, facts: facts, known: &known, lineage: lineage)
+      else { continue }
+      return wanted
     }
     return nil
   }

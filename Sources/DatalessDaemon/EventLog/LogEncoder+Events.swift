@@ -157,9 +157,17 @@ extension LogEncoder {
   }
 
   mutating func stack(_ stack: WaitStack) {
-    json.field("attempt", stack.wait.attempt)
-    caller(stack.wait.caller)
-    json.field("trigger", stack.wait.trigger.rawValue)
+    switch stack.wait.cause {
+    case .attempt(let attempt, let trigger):
+      json.field("attempt", attempt)
+      caller(stack.wait.caller)
+      json.field("trigger", trigger.rawValue)
+    case .access(let access, let operation):
+      json.field("access", access)
+      json.field("path", stack.wait.path)
+      caller(stack.wait.caller)
+      json.field("operation", operation.rawValue)
+    }
     json.field("outcome", stack.failure?.rawValue ?? "ok")
     json.optional("stack_id", stack.number)
     guard let content = stack.stack else { return }
@@ -173,6 +181,7 @@ extension LogEncoder {
     json.nullable("tid", caller.threadID == 0 ? nil : caller.threadID)
     json.key("main_thread")
     if caller.threadID == 0 { json.null() } else { json.bool(caller.isMainThread) }
+    if !caller.threadName.isEmpty { json.field("thread_name", caller.threadName.bytes) }
   }
 
   mutating func process(_ id: ProcessID) {

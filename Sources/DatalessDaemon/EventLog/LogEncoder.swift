@@ -1,3 +1,4 @@
+import DatalessControl
 import DatalessCore
 
 /// Encodes records as lines of JSON, one after the other into one buffer. docs/EVENTS.md describes each field.
@@ -122,6 +123,9 @@ struct LogEncoder {
     json.nullable("uid", process.uid)
     json.nullable("gid", process.gid)
     json.nullable("cgroup", process.cgroup)
+    let group = process.cgroup.map { ControlGroup(path: $0) }
+    if let unit = group?.unit { json.field("unit", unit) }
+    if let container = group?.container { json.field("container", container) }
     json.key("parents")
     json.beginArray()
     for parent in process.parents { json.integer(parent.rawValue) }

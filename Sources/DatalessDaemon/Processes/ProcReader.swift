@@ -3,7 +3,7 @@ import Glibc
 
 /// Reads small files of /proc with raw system calls into the caller's buffer.
 ///
-/// Only `stat`, `status`, `exe`, `cgroup`, `ns/user` and `syscall` may be read on a request thread. `cmdline`,
+/// Only `stat`, `status`, `comm`, `exe`, `cgroup`, `ns/user` and `syscall` may be read on a request thread. `cmdline`,
 /// `environ` and memory take a lock of the process that it may hold while it waits for our reply: a deadlock for good.
 enum ProcReader {
   // Opened once: shorter lookups, and no surprise if something is mounted over /proc later. -1 makes every read fail.

@@ -47,6 +47,19 @@ final class ProcessTable: Sendable {
       gid: gid, isBudgeted: record.isBudgeted)
   }
 
+  /// What the thread of a caller is called, if not as its process. Call it while the caller is blocked, and only for
+  /// calls that may have to wait: it reads a file of /proc for each thread that is not its process' first.
+  func threadName(of caller: Caller) -> ThreadName {
+    guard caller.threadID > 0, !caller.isMainThread else { return .none }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { buffer in
+      let count = ProcReader.read(caller.threadID, "comm", into: buffer)
+      // It ends with a line end.
+      guard count > 1 else { return .none }
+      let name = buffer[..<(count - 1)]
+      return info(caller.process)?.comm.map { $0.elementsEqual(name) } == true ? .none : ThreadName(name)
+    }
+  }
+
   /// A process that calls nobody, but is asked about: with its ancestors it is made known, and its arguments stay its
   /// own.
   ///

@@ -24,17 +24,19 @@ final class StackLane: EventSink {
 
   private let state: Monitor<State>
   private let log: EventLog
-  /// Whether any wait was ever wanted: where none is, an event costs nothing here.
+  /// Whether any wait was ever wanted, by the setting or by a rule: where none is, an event costs nothing here.
   private let isOn: Atomic<Bool>
   /// One byte at most is under way in it.
   private let wake: (own: StackSocket, other: StackSocket)?
 
-  init(policy: StackPolicy, log: EventLog) {
+  /// - Parameter byRules: Whether rules want stacks, too.
+  init(policy: StackPolicy, byRules: Bool, log: EventLog) {
     state = Monitor(State(requests: StackRequests(policy: policy)))
     self.log = log
-    isOn = Atomic(policy != .off)
+    let isOn = policy != .off || byRules
+    self.isOn = Atomic(isOn)
     wake = StackSocket.pair()
-    if policy != .off { startThread() }
+    if isOn { startThread() }
   }
 
   // MARK: - From the volume
@@ -44,9 +46,17 @@ final class StackLane: EventSink {
     guard isOn.load(ordering: .acquiring) else { return }
     switch event {
     case .waitStarted(let wait):
-      let wanted = StackRequests.Wait(attempt: wait.attempt, caller: wait.caller, trigger: wait.trigger)
-      update { $0.begin(wanted, at: wait.time) }
-    case .waitFinished(let wait): update { $0.end(attempt: wait.attempt, threadID: wait.caller.threadID) }
+      let begun = StackRequests.Wait(cause: .attempt(wait.attempt, wait.trigger), caller: wait.caller)
+      update { $0.begin(begun, wanted: wait.takesStack, at: wait.time) }
+    case .waitFinished(let wait):
+      update { $0.end(.attempt(wait.attempt, wait.trigger), threadID: wait.caller.threadID) }
+    case .accessStarted(let call):
+      let cause = StackRequests.Wait.Cause.access(call.access, call.operation)
+      update {
+        $0.begin(.init(cause: cause, caller: call.caller, path: call.path), wanted: call.takesStack, at: call.time)
+      }
+    case .accessFinished(let call):
+      update { $0.end(.access(call.access, call.operation), threadID: call.caller.threadID) }
     case .materializationFinished(let event):
       update {
         $0.endAttempt(event.attempt)
@@ -57,10 +67,13 @@ final class StackLane: EventSink {
   }
 
   /// Holds for waits that begin from now on.
-  func setPolicy(_ policy: StackPolicy) {
-    if policy != .off { startThread() }
+  ///
+  /// - Parameter byRules: Whether rules want stacks, too.
+  func setPolicy(_ policy: StackPolicy, byRules: Bool) {
+    let isWanted = policy != .off || byRules
+    if isWanted { startThread() }
     state.withLock { $0.requests.setPolicy(policy) }
-    if policy != .off { isOn.store(true, ordering: .releasing) }
+    if isWanted { isOn.store(true, ordering: .releasing) }
   }
 
   /// The stack of one thread, as it is now.

@@ -7,9 +7,17 @@ import DatalessStacks
 struct StackRequests {
   /// A caller that is blocked.
   struct Wait: Sendable, Equatable {
-    var attempt: UInt64
+    /// What it waits for.
+    enum Cause: Sendable, Hashable {
+      case attempt(UInt64, Trigger)
+      /// A call on what is local, by its number.
+      case access(UInt64, AccessOperation)
+    }
+
+    var cause: Cause
     var caller: Caller
-    var trigger: Trigger
+    /// Of a delayed call; an attempt's stands in its own record.
+    var path: [UInt8] = []
   }
 
   enum Subject: Sendable, Equatable {
@@ -57,9 +65,18 @@ struct StackRequests {
   }
 
   private struct WaitKey: Hashable {
-    let attempt: UInt64
+    let cause: Wait.Cause
     let threadID: Int32
   }
+
+  /// A process' calls on one item.
+  private struct CallKey: Hashable {
+    let process: ProcessID
+    let path: [UInt8]
+  }
+
+  // LIMIT: items of delayed calls that are remembered for `first`; beyond, all are forgotten, and looked at again.
+  static let calledMax = 16_384
 
   private var policy: StackPolicy
   private var requests: [UInt64: Request] = [:]
@@ -67,6 +84,8 @@ struct StackRequests {
   private var byWait: [WaitKey: UInt64] = [:]
   /// Whose first wait for an attempt has been seen.
   private var seen: [UInt64: Set<ProcessID>] = [:]
+  /// Whose first delayed call on an item has been seen.
+  private var called: Set<CallKey> = []
 
   init(policy: StackPolicy) { self.policy = policy }
 
@@ -76,28 +95,42 @@ struct StackRequests {
 
   // MARK: - What happens on the volume
 
+  /// - Parameter wanted: What a rule says; nil: it is as the policy has it.
   /// - Returns: What is over at once.
-  mutating func begin(_ wait: Wait, at now: MonotonicTime) -> Done? {
-    var phase = Phase.queued
-    switch policy {
-    case .off: return nil
-    case .all: break
-    case .first:
-      guard seen[wait.attempt, default: []].insert(wait.caller.process).inserted else { return nil }
-    case .over(let limit): phase = .delayed(until: now + limit)
-    }
+  mutating func begin(_ wait: Wait, wanted: Bool?, at now: MonotonicTime) -> Done? {
+    guard let phase = phase(of: wait, wanted: wanted, now) else { return nil }
     guard wait.caller.threadID > 0, wait.caller.pid > 0 else {
       return Done(subject: .wait(wait), answer: .failure(.unknownThread))
     }
     guard requests.count < Self.countMax else { return Done(subject: .wait(wait), answer: .failure(.dropped)) }
     let number = add(.wait(wait), wait.caller.pid, wait.caller.threadID, phase)
-    byWait[WaitKey(attempt: wait.attempt, threadID: wait.caller.threadID)] = number
+    byWait[WaitKey(cause: wait.cause, threadID: wait.caller.threadID)] = number
     return nil
   }
 
+  /// How a wait begins whose stack is wanted; nil for another.
+  private mutating func phase(of wait: Wait, wanted: Bool?, _ now: MonotonicTime) -> Phase? {
+    if let wanted { return wanted ? .queued : nil }
+    switch policy {
+    case .off: return nil
+    case .all: return .queued
+    case .first: return isFirst(wait) ? .queued : nil
+    case .over(let limit): return .delayed(until: now + limit)
+    }
+  }
+
+  private mutating func isFirst(_ wait: Wait) -> Bool {
+    switch wait.cause {
+    case .attempt(let attempt, _): return seen[attempt, default: []].insert(wait.caller.process).inserted
+    case .access:
+      if called.count >= Self.calledMax { called.removeAll() }
+      return called.insert(CallKey(process: wait.caller.process, path: wait.path)).inserted
+    }
+  }
+
   /// The caller has its answer, and runs: nothing that is read from now on is its stack of that wait.
-  mutating func end(attempt: UInt64, threadID: Int32) -> Done? {
-    guard let number = byWait.removeValue(forKey: WaitKey(attempt: attempt, threadID: threadID)),
+  mutating func end(_ cause: Wait.Cause, threadID: Int32) -> Done? {
+    guard let number = byWait.removeValue(forKey: WaitKey(cause: cause, threadID: threadID)),
       let request = requests[number]
     else { return nil }
     switch request.phase {
@@ -226,7 +259,7 @@ struct StackRequests {
   private mutating func finish(_ number: UInt64, _ answer: CaptureAnswer) -> Done? {
     guard let request = requests.removeValue(forKey: number) else { return nil }
     if case .wait(let wait) = request.subject {
-      let key = WaitKey(attempt: wait.attempt, threadID: wait.caller.threadID)
+      let key = WaitKey(cause: wait.cause, threadID: wait.caller.threadID)
       if byWait[key] == number { byWait[key] = nil }
     }
     return Done(subject: request.subject, answer: answer)

@@ -47,7 +47,7 @@ extension FilesystemAdapter {
   // MARK: - The operations
 
   func lookUpDelayed(_ name: [UInt8], in parent: FuseNode, context: RequestContext, reply: consuming EntryReply) {
-    let caller = identify(context)
+    let caller = identifyWaiter(context)
     answerDelayed(
       Access(.lookup, of: .name(name, in: NodeID(parent)), caller: caller), on: parent, reply: reply, mayFetch: true,
       request: { [self] in TriggerRequest(trigger: .lookup, caller: withPolicy(caller), name: name) },
@@ -57,13 +57,13 @@ extension FilesystemAdapter {
   }
 
   func getAttributesDelayed(_ node: FuseNode, context: RequestContext, reply: consuming AttributesReply) {
-    delay(Access(.getattr, of: .node(NodeID(node)), caller: identify(context)), reply: reply) { [self] reply, _ in
+    delay(Access(.getattr, of: .node(NodeID(node)), caller: identifyWaiter(context)), reply: reply) { [self] reply, _ in
       answer(reply, ofAttributes: node)
     }
   }
 
   func openDirectoryDelayed(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
-    let caller = identify(context)
+    let caller = identifyWaiter(context)
     answerDelayed(
       Access(.open, of: .node(NodeID(node)), caller: caller), on: node, reply: reply, mayFetch: true,
       request: { [self] in TriggerRequest(trigger: .open, caller: withPolicy(caller), openFlags: flags) },
@@ -76,7 +76,7 @@ extension FilesystemAdapter {
   func openDelayed(
     _ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply, mayFetch: Bool
   ) {
-    let caller = identify(context)
+    let caller = identifyWaiter(context)
     answerDelayed(
       Access(.open, of: .node(NodeID(node)), caller: caller), on: node, reply: reply, mayFetch: mayFetch,
       request: { [self] in TriggerRequest(trigger: .open, caller: withPolicy(caller), openFlags: flags) },
@@ -98,7 +98,7 @@ extension FilesystemAdapter {
   }
 
   func listDelayed(_ node: FuseNode, cookie: Int64, context: RequestContext, reply: consuming DirectoryReply) {
-    let caller = identify(context)
+    let caller = identifyWaiter(context)
     answerDelayed(
       Access(.read, of: .node(NodeID(node)), caller: caller, offset: cookie), on: node, reply: reply, mayFetch: true,
       request: { [self] in TriggerRequest(trigger: .readdir, caller: withPolicy(caller)) },
@@ -106,7 +106,7 @@ extension FilesystemAdapter {
   }
 
   func readDelayed(_ node: FuseNode, _ request: ReadRequest, context: RequestContext, reply: consuming DataReply) {
-    let caller = identify(context)
+    let caller = identifyWaiter(context)
     let access = Access(
       .read, of: .node(NodeID(node)), caller: caller, offset: request.offset, length: Int64(request.size))
     answerDelayed(

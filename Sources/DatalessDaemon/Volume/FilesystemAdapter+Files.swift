@@ -108,7 +108,8 @@ extension FilesystemAdapter {
       let reply = answerRead(
         reply, of: node, request: request, threadID: context.threadID, process: reader?.process ?? .unknown)
     else { return }
-    let trigger = trigger(of: node, request, by: reader.map { withPolicy($0) } ?? identifyTrigger(context))
+    let trigger = trigger(
+      of: node, request, by: reader.map { withPolicy(withThreadName($0)) } ?? identifyTrigger(context))
     park(node, request: trigger, reply: reply, mayFetch: true) { [self] reply in
       answerRead(reply, of: node, request: request, threadID: trigger.caller.threadID, process: trigger.caller.process)
     }

@@ -80,8 +80,17 @@ final class FilesystemAdapter: FuseOperations {
     processes.caller(threadID: context.threadID, uid: context.uid, gid: context.gid)
   }
 
-  /// As `identify`, with what the caller has set about materializing: asked only where that matters.
-  func identifyTrigger(_ context: RequestContext) -> Caller { withPolicy(identify(context)) }
+  /// As `identify`, with the name of the caller's thread: of a call that may have to wait.
+  func identifyWaiter(_ context: RequestContext) -> Caller { withThreadName(identify(context)) }
+
+  /// As `identifyWaiter`, with what the caller has set about materializing: asked only where that matters.
+  func identifyTrigger(_ context: RequestContext) -> Caller { withPolicy(identifyWaiter(context)) }
+
+  func withThreadName(_ caller: Caller) -> Caller {
+    var caller = caller
+    caller.threadName = processes.threadName(of: caller)
+    return caller
+  }
 
   func withPolicy(_ caller: Caller) -> Caller {
     var caller = caller

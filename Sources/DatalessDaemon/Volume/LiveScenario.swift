@@ -44,7 +44,7 @@ actor LiveScenario {
     var restarts = false
     if case .replace = edit { restarts = true }
     engine.apply(new.simulation, restartsClock: restarts)
-    stacks.setPolicy(new.simulation.stacks)
+    stacks.setPolicy(new.simulation.stacks, byRules: new.simulation.rules.wantsStacks)
     let isShownAnew = new.simulation.presentation.changesAttributes(from: old.simulation.presentation)
     // What the kernel was told to keep for ever would never be asked for, and so never be delayed.
     let delayed = new.simulation.delayedAccess.subtracting(old.simulation.delayedAccess)

@@ -123,10 +123,15 @@ extension Volume {
 
   private func wire(_ caller: Caller, waitsFor operation: String, blockedNanoseconds: Int64) -> InFlightWaiter {
     let process = processes.info(caller.process)
-    return InFlightWaiter(
-      pid: caller.pid, tid: caller.threadID, mainThread: caller.isMainThread,
-      comm: process?.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process?.exe,
-      trigger: operation, blockedNanoseconds: blockedNanoseconds)
+    var waiter = InFlightWaiter(
+      pid: caller.pid, tid: caller.threadID, mainThread: caller.isMainThread, comm: Self.text(process?.comm),
+      exe: process?.exe, trigger: operation, blockedNanoseconds: blockedNanoseconds)
+    let group = process?.cgroup.map { ControlGroup(path: $0) }
+    waiter.script = Self.text(process.flatMap { $0.arguments.script($0.executable) })
+    waiter.threadName = caller.threadName.isEmpty ? nil : Self.text(caller.threadName.bytes)
+    waiter.unit = Self.text(group?.unit)
+    waiter.container = Self.text(group?.container)
+    return waiter
   }
 
   func wire(_ caller: Caller) -> WireProcess? {
@@ -134,9 +139,12 @@ extension Volume {
   }
 
   func wire(_ process: ProcessRecord, pid: Int32) -> WireProcess {
-    WireProcess(
-      pid: pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) }, exe: process.exe)
+    var wire = WireProcess(pid: pid, comm: Self.text(process.comm), exe: process.exe)
+    wire.script = Self.text(process.arguments.script(process.executable))
+    return wire
   }
+
+  private static func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
 
   func budgetStatus() -> BudgetStatus {
     let (totals, inFlight) = engine.budgetUse

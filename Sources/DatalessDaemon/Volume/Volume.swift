@@ -58,7 +58,8 @@ final class Volume: VolumeRunning {
     start.nameKey = Self.randomKey()
     start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
-    stacks = StackLane(policy: start.simulation.stacks, log: log)
+    stacks = StackLane(
+      policy: start.simulation.stacks, byRules: start.simulation.rules.wantsStacks, log: log)
     let engine = Engine(
       configuration: start, store: store.store, content: content, timer: timer,
       blocking: ThreadBlockingLane(timer: timer, share: share),

@@ -18,15 +18,15 @@ enum RuleOverlaps {
 
   // MARK: - Rules behind others
 
-  /// Parts of a rule are bits; behind these seven come the operations of `access`.
-  private static let partCount = 7 + AccessOperation.allCases.count
+  /// Parts of a rule are bits; behind these eight come the operations of `access`.
+  private static let partCount = 8 + AccessOperation.allCases.count
 
   private static func parts(_ effects: RuleEffects) -> UInt16 {
     let others: UInt16 =
       (effects.latency != nil ? 1 : 0) | (effects.transferBandwidth != nil ? 2 : 0) | (effects.fault != nil ? 4 : 0)
       | (effects.gate != nil ? 8 : 0) | (effects.materialize != nil ? 16 : 0) | (effects.hydration != nil ? 32 : 0)
-      | (effects.evict != nil ? 64 : 0)
-    return others | UInt16(effects.access.said.rawValue) << 7
+      | (effects.evict != nil ? 64 : 0) | (effects.stack != nil ? 128 : 0)
+    return others | UInt16(effects.access.said.rawValue) << 8
   }
 
   /// A part of a rule is never used if an earlier rule says it under the same conditions, or under some of them.

@@ -2,8 +2,8 @@ public import DatalessCore
 
 /// What a scenario says about one part of an attempt, and where: `dataless explain`.
 public struct ScenarioExplanation: Sendable, Equatable, CustomStringConvertible {
-  /// `latency`, `bandwidth`, `fault`, `gate`, `materialize` or `evict`; `access.read` and so on, of operations that the
-  /// scenario delays.
+  /// `latency`, `bandwidth`, `fault`, `gate`, `materialize`, `stack` or `evict`; `access.read` and so on, of operations
+  /// that the scenario delays.
   public var part: String
   /// As it was written, as JSON; nil when nothing is said, so that the default holds.
   public var value: String?
@@ -43,6 +43,9 @@ extension ScenarioDocument {
     parts.append(explanation("fault", decision.fault?.place, setting: nil))
     parts.append(explanation("gate", decision.gate?.place, setting: nil))
     parts.append(explanation("materialize", decision.materialize?.place, setting: "materialize"))
+    if simulation.rules.decidesStacks || simulation.stacks != .off {
+      parts.append(explanation("stack", decision.stack?.place, setting: "stacks"))
+    }
     // Of what the attempt makes resident; directories are evicted by nobody but a command.
     if isFile {
       var evicted = facts

@@ -51,7 +51,9 @@ enum RuleFields {
     return match.triggers.isEmpty && match.size == nil
   }
 
-  static let effectNames = ["latency", "bandwidth", "hydration", "fault", "gate", "materialize", "evict", "access"]
+  static let effectNames = [
+    "latency", "bandwidth", "hydration", "fault", "gate", "materialize", "stack", "evict", "access",
+  ]
 
   static let table = ScenarioFields<RuleDraft>(
     what: "a rule",
@@ -92,6 +94,12 @@ enum RuleFields {
         "materialize", summary: "Whether callers may materialize; off: they are refused at once.",
         value: BasicValues.flag
       ) { $0.effects.materialize = $1 },
+      ScenarioField(
+        "stack",
+        summary:
+          "Whether the stacks of callers that wait go into the log, whatever 'stacks' says; also of calls that 'access' delays.",
+        value: BasicValues.flag
+      ) { $0.effects.stack = $1 },
       ScenarioField(
         "evict",
         summary:

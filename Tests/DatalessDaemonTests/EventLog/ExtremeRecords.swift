@@ -94,7 +94,7 @@ enum ExtremeRecords {
       return try? WireCoding.encode(CallerStack(stack))
     }
     return WaitStack(
-      wait: StackRequests.Wait(attempt: 1, caller: unknown, trigger: .readdir), failure: failure,
+      wait: StackRequests.Wait(cause: .attempt(1, .readdir), caller: unknown), failure: failure,
       number: failure == nil ? .max : nil, stack: content)
   }
 

@@ -25,9 +25,13 @@ enum SampleRecords {
     MonotonicTime(nanoseconds: milliseconds * 1_000_000 + 417)
   }
 
-  static let caller = Caller(
-    process: ProcessID(rawValue: 3), threadID: 4713, pid: 4711, isMainThread: false, uid: 1000, gid: 1000,
-    isBudgeted: true)
+  static let caller: Caller = {
+    var caller = Caller(
+      process: ProcessID(rawValue: 3), threadID: 4713, pid: 4711, isMainThread: false, uid: 1000, gid: 1000,
+      isBudgeted: true)
+    caller.threadName = ThreadName("thumbnailer".utf8)
+    return caller
+  }()
 
   static func process(arguments: ProcessArguments, exe: ProcessExecutable) -> ProcessRecord {
     ProcessRecord(
@@ -120,7 +124,7 @@ enum SampleRecords {
         frames: [InterpretedFrame(function: Array("load".utf8), file: Array("fm.py".utf8), line: 42)]),
       problem: "libdw.so.1 is not installed: no unwind tables, no lines")
     return WaitStack(
-      wait: StackRequests.Wait(attempt: 15, caller: caller, trigger: .read), failure: nil, number: 3,
+      wait: StackRequests.Wait(cause: .attempt(15, .read), caller: caller), failure: nil, number: 3,
       stack: try? WireCoding.encode(value))
   }()
 

@@ -5,6 +5,9 @@ import Testing
 @testable import DatalessDaemon
 
 extension StackRequests {
+  /// No rule says anything.
+  fileprivate mutating func begin(_ wait: Wait, at now: MonotonicTime) -> Done? { begin(wait, wanted: nil, at: now) }
+
   fileprivate mutating func receive(_ message: StackMessage, at now: MonotonicTime) -> [Done]? {
     receive(message, answer: message.kind == .answer ? CaptureAnswer(message.content) : nil, at: now)
   }
@@ -14,10 +17,11 @@ extension StackRequests {
 @Suite struct StackRequestsTests {
   private static func wait(_ attempt: UInt64, _ thread: Int32, process: UInt32 = 1) -> StackRequests.Wait {
     StackRequests.Wait(
-      attempt: attempt,
-      caller: Caller(
-        process: ProcessID(rawValue: process), threadID: thread, pid: thread, isMainThread: true, uid: 0, gid: 0),
-      trigger: .read)
+      cause: .attempt(attempt, .read), caller: caller(thread, process))
+  }
+
+  private static func caller(_ thread: Int32, _ process: UInt32) -> Caller {
+    Caller(process: ProcessID(rawValue: process), threadID: thread, pid: thread, isMainThread: true, uid: 0, gid: 0)
   }
 
   private static func at(_ milliseconds: Int64) -> MonotonicTime {
@@ -44,7 +48,7 @@ extension StackRequests {
     var requests = StackRequests(policy: .all)
     #expect(requests.begin(Self.wait(1, 7), at: Self.at(0)) == nil)
     let number = try Self.read(&requests)
-    #expect(requests.end(attempt: 1, threadID: 7) == nil)
+    #expect(requests.end(.attempt(1, .read), threadID: 7) == nil)
     let done = requests.receive(Self.answer(number), at: Self.at(1))
     #expect(done == [StackRequests.Done(subject: .wait(Self.wait(1, 7)), answer: Self.stack)])
     #expect(requests.isIdle)
@@ -56,7 +60,7 @@ extension StackRequests {
     let next = requests.next(at: Self.at(0))
     let order = try #require(next)
     _ = requests.receive(StackMessage(.reading, number: order.number), at: Self.at(0))
-    #expect(requests.end(attempt: 1, threadID: 7) == nil)
+    #expect(requests.end(.attempt(1, .read), threadID: 7) == nil)
     _ = requests.receive(StackMessage(.read, number: order.number), at: Self.at(0))
     #expect(requests.receive(Self.answer(order.number), at: Self.at(0))?.map(\.answer) == [.failure(.threadRan)])
   }
@@ -64,8 +68,41 @@ extension StackRequests {
   @Test func aWaitThatEndsBeforeItsTurnSaysSo() {
     var requests = StackRequests(policy: .all)
     _ = requests.begin(Self.wait(1, 7), at: Self.at(0))
-    #expect(requests.end(attempt: 1, threadID: 7)?.answer == .failure(.threadRan))
+    #expect(requests.end(.attempt(1, .read), threadID: 7)?.answer == .failure(.threadRan))
     #expect(requests.next(at: Self.at(0)) == nil && requests.isIdle)
+  }
+
+  /// Whose stacks would be taken.
+  private static func threads(_ requests: inout StackRequests) -> [Int32] {
+    requests.dropWaiting().compactMap { done in
+      if case .wait(let wait) = done.subject { wait.caller.threadID } else { nil }
+    }
+  }
+
+  @Test func aRuleIsStrongerThanTheSetting() {
+    for policy in [StackPolicy.off, .first, .over(.seconds(9))] {
+      var requests = StackRequests(policy: policy)
+      for thread in 7...9 {
+        #expect(requests.begin(Self.wait(1, Int32(thread)), wanted: true, at: Self.at(0)) == nil)
+      }
+      #expect(Self.threads(&requests) == [7, 8, 9], "\(policy)")
+    }
+    var requests = StackRequests(policy: .all)
+    #expect(requests.begin(Self.wait(1, 7), wanted: false, at: Self.at(0)) == nil && requests.isIdle)
+  }
+
+  @Test func ofDelayedCallsTheFirstOnAnItem() {
+    var requests = StackRequests(policy: .first)
+    for (number, path, process) in [(1, "a", 1), (2, "a", 1), (3, "b", 1), (4, "a", 2)] {
+      let call = StackRequests.Wait(
+        cause: .access(UInt64(number), .read), caller: Self.caller(Int32(number), UInt32(process)),
+        path: Array(path.utf8))
+      #expect(requests.begin(call, at: Self.at(0)) == nil)
+    }
+    // A call is no attempt of the same number.
+    #expect(requests.end(.attempt(1, .read), threadID: 1) == nil)
+    #expect(requests.end(.access(3, .read), threadID: 3)?.answer == .failure(.threadRan))
+    #expect(Self.threads(&requests) == [1, 4])
   }
 
   @Test func firstIsOneForEachProcessAndAttempt() {
@@ -73,10 +110,7 @@ extension StackRequests {
     for (attempt, thread, process) in [(1, 7, 1), (1, 8, 1), (1, 9, 2), (2, 7, 1)] {
       _ = requests.begin(Self.wait(UInt64(attempt), Int32(thread), process: UInt32(process)), at: Self.at(0))
     }
-    let threads = requests.dropWaiting().compactMap { done -> Int32? in
-      if case .wait(let wait) = done.subject { wait.caller.threadID } else { nil }
-    }
-    #expect(threads == [7, 9, 7])
+    #expect(Self.threads(&requests) == [7, 9, 7])
     requests.endAttempt(1)
     #expect(requests.isIdle)
   }
@@ -87,7 +121,7 @@ extension StackRequests {
     _ = requests.begin(Self.wait(2, 8), at: Self.at(50))
     #expect(requests.next(at: Self.at(99)) == nil)
     #expect(requests.deadline == Self.at(100))
-    #expect(requests.end(attempt: 1, threadID: 7) == nil, "never wanted")
+    #expect(requests.end(.attempt(1, .read), threadID: 7) == nil, "never wanted")
     #expect(requests.deadline == Self.at(150))
     #expect(requests.next(at: Self.at(150))?.threadID == 8)
   }

@@ -8,15 +8,15 @@ extension BadScenarios {
     rule(
       "5",
       "s.yaml:2:5: a single value instead of a rule. Write 'field: value' pairs: name, match, latency, "
-        + "bandwidth, hydration, fault, gate, materialize, evict, access."),
+        + "bandwidth, hydration, fault, gate, materialize, stack, evict, access."),
     rule(
       "{}",
       "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, hydration, fault, gate, "
-        + "materialize, evict, access."),
+        + "materialize, stack, evict, access."),
     rule(
       "match: {path: a}",
       "s.yaml:2:5: a rule that does nothing. Give it at least one of latency, bandwidth, hydration, fault, gate, "
-        + "materialize, evict, access."),
+        + "materialize, stack, evict, access."),
     rule(
       "{access: 5ms}",
       "s.yaml:2:14: a single value instead of 'access'. Write 'field: value' pairs: lookup, getattr, open, read, write."
@@ -79,7 +79,7 @@ extension BadScenarios {
     rule(
       "{match: {}, latencey: 1s}",
       "s.yaml:2:17: unknown field 'latencey' in a rule. Did you mean 'latency'? There are: name, match, "
-        + "latency, bandwidth, hydration, fault, gate, materialize, evict, access."),
+        + "latency, bandwidth, hydration, fault, gate, materialize, stack, evict, access."),
     rule(
       "{name: \"a b\", fault: EIO}",
       "s.yaml:2:12: 'a b' cannot name a rule. Use 1 to 64 letters, digits, dots, hyphens and underscores."),

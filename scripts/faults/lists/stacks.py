@@ -34,7 +34,26 @@ requests.add(
     "case .sent, .reading: return nil\n      case .naming: naming += 1",
     "case .sent, .reading: if !FAULT { return nil }\n      case .naming: naming += 1", tests=["StackRequestsTests"])
 requests.add(
+    "rule-unheard", "StackRequests.swift", "a rule that wants no stack is not heard",
+    "if let wanted { return wanted ? .queued : nil }", "if let wanted, wanted || !FAULT { return wanted ? .queued : nil }",
+    tests=["StackRequestsTests"])
+requests.add(
+    "calls-all-first", "StackRequests.swift", "`first` takes a stack of every delayed call",
+    "return called.insert(CallKey(process: wait.caller.process, path: wait.path)).inserted",
+    "return called.insert(CallKey(process: wait.caller.process, path: wait.path)).inserted || FAULT",
+    tests=["StackRequestsTests"])
+requests.add(
     "written-again", "KnownStacks.swift", "the same stack is written again each time",
     "return (known, false)", "return (known, FAULT)", tests=["StackRequestsTests"])
 
-PARTS = [capture, requests]
+names = Part("Sources/DatalessControl/Text", ["^DatalessControlTests\\..*ControlGroupTests"])
+names.add(
+    "container-by-any-name", "ControlGroup.swift", "what is no number of a container is called one",
+    "name.count == 64\n", "(FAULT || name.count == 64)\n", tests=["ControlGroupTests"])
+threads = Part("Sources/DatalessDaemon/Processes", ["^DatalessDaemonTests\\..*ProcessTableTests"])
+threads.add(
+    "process-name-again", "ProcessTable.swift", "a thread that is called as its process has a name of its own",
+    "$0.elementsEqual(name) } == true ? .none", "$0.elementsEqual(name) } == true && !FAULT ? .none",
+    tests=["ProcessTableTests"])
+
+PARTS = [capture, requests, names, threads]
