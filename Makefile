@@ -83,8 +83,13 @@ demo: bootstrap ## the main job on a real tree (TREE=/usr/share/doc)
 	@DATALESS="$$($(SWIFT) build --show-bin-path)/dataless" scripts/demo $(TREE)
 
 .PHONY: test
-test: bootstrap ## all tests, real mounts included
-	@$(SWIFT) test --disable-xctest --no-parallel $(TEST_FLAGS)
+test: bootstrap ## all tests, real mounts included, in several processes (TEST_FLAGS="--filter REGEX": some, in one)
+	@$(SWIFT) build --build-tests
+ifeq ($(strip $(TEST_FLAGS)),)
+	@scripts/test
+else
+	@$(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_FLAGS)
+endif
 
 .PHONY: faults
 faults: bootstrap ## which test notices which planted fault (hours; FAULT_FLAGS="--only ID,ID")

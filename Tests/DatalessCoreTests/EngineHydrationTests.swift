@@ -261,6 +261,6 @@ extension EngineFixture {
   }
 
   func expected(_ offset: Int64, _ length: Int64) -> [UInt8] {
-    (offset..<offset + length).map { UInt8(truncatingIfNeeded: $0) }
+    PatternBytes.bytes(Int(offset), Int(length))
   }
 }

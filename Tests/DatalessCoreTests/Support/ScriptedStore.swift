@@ -60,7 +60,7 @@ final class ScriptedStore: BackingStore {
       directory(parent)
       inode += 1
       items[path] = Item(
-        attributes: .file(inode: inode, size: Int64(size)), content: (0..<size).map { UInt8(truncatingIfNeeded: $0) })
+        attributes: .file(inode: inode, size: Int64(size)), content: PatternBytes.bytes(0, size))
       items[parent]?.children.append(name)
     }
     for (path, target) in links {
@@ -204,5 +204,21 @@ extension ItemAttributes {
     var attributes = file(inode: inode, size: 4096, mode: 0o40755)
     attributes.linkCount = 2
     return attributes
+  }
+}
+
+/// The content of scripted files: byte n is n modulo 256. Copied from a table, since a debug build takes seconds to
+/// make the megabytes that random tests read one by one.
+enum PatternBytes {
+  private static let table = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0) }
+
+  static func bytes(_ offset: Int, _ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+      let start = (offset + bytes.count) % 256
+      bytes += table[start..<min(table.count, start + count - bytes.count)]
+    }
+    return bytes
   }
 }

@@ -1,6 +1,7 @@
+import FoundationEssentials
 import Glibc
 
-/// A test program in C, compiled once for each run of the tests.
+/// A test program in C, compiled once for each version of its sources: the tests run in many processes.
 actor ClientProgram {
   /// The program of TN3150, linked with the library as a user's would be.
   static let tn3150 = ClientProgram(
@@ -29,10 +30,15 @@ actor ClientProgram {
 
   private static func build(_ name: String, _ sources: [String], _ options: [String]) async throws -> String {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
-    let folder = Machine.dataless.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let built = Machine.dataless.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       .joined(separator: "/")
-    // Renamed into place: another run of the tests may be using the old one.
+    // Its own name, by which tests find it in the log; the version is the folder's.
+    let folder = "\(built)/clients/\(try version(of: sources, options, root: root))"
     let target = "\(folder)/\(name)"
+    if access(target, X_OK) == 0 { return target }
+    mkdir("\(built)/clients", 0o755)
+    mkdir(folder, 0o755)
+    // Renamed into place: another process of the tests may be building it, too.
     let fresh = "\(target).\(getpid())"
     let compiled = try await run(
       ["env", "--chdir=\(root)", "cc", "-O1", "-Wall", "-Wextra"] + options + ["-o", fresh] + sources + ["-lpthread"],
@@ -40,5 +46,27 @@ actor ClientProgram {
     guard compiled.succeeded else { throw HarnessError("cannot compile \(name):\n\(compiled.errorText)") }
     guard rename(fresh, target) == 0 else { throw HarnessError("cannot rename \(fresh): errno \(errno)") }
     return target
+  }
+
+  /// FNV-1a of all that is compiled: the sources, the headers beside them and in folders that options name, and the
+  /// options.
+  private static func version(of sources: [String], _ options: [String], root: String) throws -> String {
+    let files = sources.filter { !$0.hasPrefix("-") }
+    let folders = files.map { $0.split(separator: "/").dropLast().joined(separator: "/") }
+    let included = options.filter { $0.hasPrefix("-I") && !$0.hasPrefix("-I/") }.map { String($0.dropFirst(2)) }
+    let headers = try Set(folders + included).sorted().flatMap { folder in
+      try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)").filter { $0.hasSuffix(".h") }.sorted()
+        .map { "\(folder)/\($0)" }
+    }
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    func add(_ bytes: some Sequence<UInt8>) { for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 } }
+    for option in sources + options { add(option.utf8) }
+    for file in files + headers {
+      guard let content = FileManager.default.contents(atPath: "\(root)/\(file)") else {
+        throw HarnessError("cannot read \(file)")
+      }
+      add(content)
+    }
+    return String(hash, radix: 16)
   }
 }

@@ -31,7 +31,9 @@ enum Adversary {
 
   static let world = """
     cd "$SCRATCH"; export WORLD=$PWD ALICE=\(alice) MALLORY=\(mallory) HOMES=$PWD/homes MOUNT=$PWD/homes/mallory/volume
-    mkdir bin; cp "$DATALESS" bin/dataless; cp "$ADVERSARY" bin/adversary; chmod 755 bin bin/*
+    mkdir bin; touch bin/dataless; cp "$ADVERSARY" bin/adversary; chmod 755 bin bin/*
+    # Mounted where others can reach it: a debug build of it has more than 100 MB to copy.
+    if [ "$(stat -c %a "$DATALESS")" = 755 ]; then mount --bind "$DATALESS" bin/dataless; else cp "$DATALESS" bin/dataless; fi
     export DATALESS=$PWD/bin/dataless ADVERSARY=$PWD/bin/adversary PATH=/usr/bin:/bin:/usr/sbin:/sbin
     mknod -m 0666 fuse c 10 229; mount --bind fuse /dev/fuse
     mount -t tmpfs -o mode=755 none /run; mount -t tmpfs -o mode=1777 none /tmp

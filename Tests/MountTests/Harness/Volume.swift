@@ -129,7 +129,9 @@ extension Scratch {
   }
 }
 
-/// All suites that mount something, one test after the other: what they look at is shared by the whole machine.
+/// All suites that mount something, one test after the other in a process. `scripts/test` has several processes of
+/// them, as root each with a mount namespace and a runtime directory of its own: a test sees the volumes of its process
+/// alone.
 @Suite(
   .serialized, .timeLimit(.minutes(3 + Machine.raceSeconds / 60)),
   .enabled(if: Machine.hasFuse, "there is no /dev/fuse"))
