@@ -23,6 +23,21 @@ import Testing
     #expect(text([0x61, 0xFF], .escaped) == #""a\ufffd""#)
   }
 
+  /// Eight bytes together are judged as one by one, whatever stands beside what.
+  @Test func eightBytesAtATime() {
+    for byte in UInt8.min...UInt8.max {
+      for neighbour in [UInt8(ascii: "a"), 0x20, 0x7E, 0x21, 0x23, 0x5B, 0x5D, byte] {
+        for place in 0..<8 {
+          var word = UInt64(neighbour) &* 0x0101_0101_0101_0101
+          word = word & ~(0xFF << UInt64(place * 8)) | UInt64(byte) << UInt64(place * 8)
+          #expect(
+            JSONString.isPlain(word) == (JSONString.isPlain(byte) && JSONString.isPlain(neighbour)),
+            "\(byte) beside \(neighbour) at \(place)")
+        }
+      }
+    }
+  }
+
   /// The pieces of any bytes follow each other to the end, and what they make says what String says.
   @Test func anyBytesInPieces() {
     let seed = TestSeed.one

@@ -49,7 +49,8 @@ import Testing
     Allowed(
       "DatalessDaemon/Processes/ProcessExecutable.swift", "baseAddress!", "both have the same count, which is not 0"),
     Allowed(
-      "DatalessDaemon/EventLog/JSONWriter.swift", "$0.baseAddress!", "the storage was made larger than what is in it"),
+      "DatalessDaemon/EventLog/JSONWriter.swift", "storage.baseAddress!",
+      "the storage was made larger than what is in it"),
     Allowed("DatalessDaemon/Lifecycle/CPath.swift", "$0.baseAddress!", "a terminating nil is in it"),
     Allowed("DatalessDaemon/Lifecycle/CPath.swift", "baseAddress!", "a terminating zero is in it"),
     Allowed(

@@ -47,6 +47,9 @@ struct ItemContent {
     self.work = work
   }
 
+  /// Exchanges what few items have with what lies in the table.
+  mutating func exchange(_ work: inout Work) { swap(&self.work, &work) }
+
   // MARK: - Looking
 
   var state: ContentState { cell.state }

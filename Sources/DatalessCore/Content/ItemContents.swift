@@ -24,12 +24,21 @@ struct ItemContents {
   mutating func update<Result>(
     _ node: NodeIndex, in namespace: inout Namespace, _ change: (inout ItemContent) -> Result
   ) -> Result {
-    var content = ItemContent(
-      namespace[node].contentCell,
-      work.isEmpty ? ItemContent.Work() : work.removeValue(forKey: node) ?? ItemContent.Work())
+    let cell = namespace[node].contentCell
+    guard !work.isEmpty, let place = work.index(forKey: node) else {
+      var content = ItemContent(cell)
+      let result = change(&content)
+      if !content.work.isNone { work[node] = content.work }
+      namespace.setContent(content.cell, partialBytes: content.partialBytes, of: node)
+      return result
+    }
+    // Moved out and back: a copy would share what it refers to, so that the change copies that, too.
+    var content = ItemContent(cell)
+    content.exchange(&work.values[place])
     let result = change(&content)
-    if !content.work.isNone { work[node] = content.work }
-    namespace.setContent(content.cell, partialBytes: content.partialBytes, of: node)
+    let partialBytes = content.partialBytes
+    if content.work.isNone { work.remove(at: place) } else { content.exchange(&work.values[place]) }
+    namespace.setContent(content.cell, partialBytes: partialBytes, of: node)
     return result
   }
 

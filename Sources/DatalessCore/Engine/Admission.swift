@@ -46,7 +46,6 @@ extension EngineState {
       }
       return .decided(refuse(position, waiter, decision: decision, policy: policy, now: now), [])
     }
-    var actions: [Action] = []
     if running == nil { verdict?.rules.started(decision) }
     let attempt = running ?? startAttempt(position, waiter, decision: decision, now: now)
     join(waiter, attempt)
@@ -54,12 +53,7 @@ extension EngineState {
     var begun = waiter.record(in: attempt.id, nil, now)
     begun.takesStack = attempt.plan.takesStacks
     events.record(.waitStarted(begun))
-    if running == nil {
-      actions += begin(attempt, now)
-    } else {
-      actions += bookCallers(1, of: attempt)
-    }
-    return .decided(.parked, actions)
+    return .decided(.parked, running == nil ? begin(attempt, now) : bookCallers(1, of: attempt))
   }
 
   private func facts(
@@ -89,7 +83,7 @@ extension EngineState {
     let kind = namespace[position].materializationKind
     let errno = simulation.profile.errnos(of: kind).refused
     let error = FSError(errno, "the caller may not materialize (policy: \(policy))")
-    var record = started(position, waiter, attempt: nil, now: now)
+    var record = started(position, waiter, path: namespace.path(of: position), attempt: nil, now: now)
     record.requestedDelay =
       plan(position, path: record.path, decision: decision, attempt: record.itemAttempt).requestedDelay
     events.record(.materializationRefused(Event.Refusal(trigger: record, errno: error.errno, policy: policy)))
@@ -135,7 +129,7 @@ extension EngineState {
         plan: plan, reach: reach)
     }
     updateContent(of: position) { $0.begin(attempt.id, range: reach.range) }
-    var event = started(position, waiter, attempt: attempt.id, now: now)
+    var event = started(position, waiter, path: path, attempt: attempt.id, now: now)
     event.rules = plan.rules
     if kind == .file, plan.hydration != .full {
       event.hydration = plan.hydration
@@ -157,12 +151,12 @@ extension EngineState {
 
   /// A trigger as the log shows it, before it has changed anything. - Parameter attempt: nil for a refused one.
   private func started(
-    _ position: NodeIndex, _ waiter: Waiter, attempt: AttemptID?, now: MonotonicTime
+    _ position: NodeIndex, _ waiter: Waiter, path: [UInt8], attempt: AttemptID?, now: MonotonicTime
   ) -> Event.MaterializationStarted {
     let record = namespace[position]
     let request = waiter.request
     var event = Event.MaterializationStarted(
-      attempt: attempt?.rawValue ?? 0, path: namespace.path(of: position), inode: record.inode,
+      attempt: attempt?.rawValue ?? 0, path: path, inode: record.inode,
       kind: record.kind == .directory ? .directory : .file, size: record.size, trigger: request.trigger,
       caller: request.caller, offset: request.offset, length: request.length, handle: request.handle,
       openFlags: request.openFlags ?? request.handle.flatMap { openFiles[$0]?.openFlags }, io: request.io,

@@ -15,7 +15,7 @@ extension EngineState {
       return actions + fail(attempt, fault: fault, now: now)
     }
     if let gate = attempt.plan.gate, gates.isClosed(gate.value) { return actions + hold(attempt, at: gate, now: now) }
-    return actions + queue(attempt, now)
+    return actions.isEmpty ? queue(attempt, now) : actions + queue(attempt, now)
   }
 
   private mutating func hold(_ attempt: Attempt, at gate: Decision.Part<String>, now: MonotonicTime) -> [Action] {

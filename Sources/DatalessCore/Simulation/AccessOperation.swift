@@ -58,7 +58,11 @@ public enum AccessEffect: Sendable, Equatable {
 /// The delay of each operation, as far as there is one: of the volume, or in a rule.
 public struct AccessDelay: Sendable, Equatable {
   /// A dictionary, so that a rule without any costs eight bytes.
-  private var effects: [AccessOperation: AccessEffect] = [:]
+  private var effects: [AccessOperation: AccessEffect] = [:] {
+    didSet { delayed = AccessOperations(effects.lazy.filter { !$0.value.isNothing }.map { $0.key }) }
+  }
+  /// The operations that it may delay or hold. Kept: each open asks for it.
+  public private(set) var delayed: AccessOperations = []
 
   public init() {}
 
@@ -77,9 +81,6 @@ public struct AccessDelay: Sendable, Equatable {
 
   /// The operations that something is said about, 0 included.
   public var said: AccessOperations { AccessOperations(effects.keys) }
-
-  /// The operations that it may delay or hold.
-  public var delayed: AccessOperations { AccessOperations(effects.lazy.filter { !$0.value.isNothing }.map(\.key)) }
 
   /// The gates that hold calls.
   public var gates: [String] { effects.values.compactMap { if case .gate(let name) = $0 { name } else { nil } } }

@@ -78,8 +78,21 @@ public enum JSONString {
     output.append(UInt8(ascii: "\""))
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
+  /// Whether a byte is a character that stays as it is.
+  @inlinable
+  public static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
+  /// Whether all of eight bytes are, looked at together: what is odd about a byte shows in its highest bit.
+  @inlinable
+  public static func isPlain(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotation = word ^ (ones &* 0x22)
+    let backslash = word ^ (ones &* 0x5C)
+    // A byte below what is taken from it borrows, one of 0x7F carries; neither happens to a byte beside plain ones.
+    let odd = (word &- ones &* 0x20) | (quotation &- ones) | (backslash &- ones) | (word &+ ones) | word
+    return odd & (ones &* 0x80) == 0
   }
 
   /// One scalar beyond ASCII, or a part of one.

@@ -3,8 +3,8 @@ internal import SystemPackage
 
 /// What a transfer does in its steps; the transfer decides when, on which thread, and whether at all.
 protocol TransferWork: Sendable {
-  /// Does one step: `advance`, here or in a task. Then has the transfer go on from it, once.
-  static func step(_ progress: inout TransferProgress<Self>, of transfer: SteppedTransfer<Self>)
+  /// Does one step of a transfer: `advance` of its work, here or in a task. Then has it go on from there, once.
+  static func step(_ transfer: SteppedTransfer<Self>)
 
   /// `advance` has thrown EMFILE or ENFILE. - Returns: Whether it can be called again, and holds no descriptor until
   /// then.
@@ -24,20 +24,6 @@ protocol BlockingTransferWork: TransferWork {
 protocol AsyncTransferWork: TransferWork {
   /// Goes on until there is a reason to stop.
   mutating func advance(_ turn: some TransferTurn) async throws(FSError) -> TransferPause
-}
-
-/// How far a transfer has come: what its steps hand on.
-struct TransferProgress<Work: TransferWork>: Sendable {
-  var work: Work
-  /// This transfer's own line.
-  fileprivate var ownLine: BandwidthLink?
-  fileprivate var storeTime: Nanoseconds = 0
-  fileprivate var retries = 0
-
-  fileprivate init(work: Work, ownLine: BandwidthLink?) {
-    self.work = work
-    self.ownLine = ownLine
-  }
 }
 
 /// What work may ask of its transfer during a step.
@@ -73,15 +59,24 @@ final class SteppedTransfer<Work: TransferWork>: AttemptJob, TransferTurn {
   private let paced: PacedStep
   private let pace: TransferPace
   private let cancelled = Atomic<Bool>(false)
-  /// Used by one thread at a time; the lock only carries the state from one to the next.
-  private let progress: Mutex<TransferProgress<Work>?>
   private let task = LaneTask()
+
+  /// Whether a step is under way, or the transfer at its end.
+  private let isTaken = Atomic<Bool>(false)
+  // SAFETY: these four belong to whoever has changed `isTaken` from false to true, until it is false again. A lock
+  // around them would be held during whole steps, or the work be copied out and back for each.
+  fileprivate nonisolated(unsafe) var work: Work
+  /// This transfer's own line.
+  private nonisolated(unsafe) var ownLine: BandwidthLink?
+  private nonisolated(unsafe) var storeTime: Nanoseconds = 0
+  private nonisolated(unsafe) var retries = 0
 
   init(_ work: Work, engine: Engine, pace: TransferPace) {
     self.engine = engine
     self.pace = pace
     paced = PacedStep(engine)
-    progress = Mutex(TransferProgress(work: work, ownLine: pace.makeOwnLine()))
+    self.work = work
+    ownLine = pace.makeOwnLine()
   }
 
   var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
@@ -96,8 +91,7 @@ final class SteppedTransfer<Work: TransferWork>: AttemptJob, TransferTurn {
   /// One step. Runs on the blocking lane; the first one of a small transfer may run on a request thread. Any thread may
   /// begin one that is a task.
   func step() {
-    guard var state = progress.withLock({ $0.take() }) else { return }
-    Work.step(&state, of: self)
+    if !isTaken.exchange(true, ordering: .acquiringAndReleasing) { Work.step(self) }
   }
 
   var now: MonotonicTime { engine.timer.now }
@@ -106,59 +100,55 @@ final class SteppedTransfer<Work: TransferWork>: AttemptJob, TransferTurn {
   func begin(_ step: @escaping @Sendable () async -> Void) { task.begin(on: engine.blockingTasks, step) }
 
   /// A step has come to its end. - Parameter started: When it began.
-  func goOn(_ state: inout TransferProgress<Work>, after pause: TransferPause, started: MonotonicTime) {
-    state.storeTime += now - started
+  func goOn(after pause: TransferPause, started: MonotonicTime) {
+    storeTime += now - started
     switch pause {
-    case .makeWay: goOn(state, at: nil)
-    case .carry(let bytes):
-      let arrival = pace.reserve(bytes, ownLine: &state.ownLine, engine)
-      goOn(state, at: arrival)
-    case .ended(.failed(let error)) where mayTryAgain(error, &state):
+    case .makeWay: goOn(at: nil)
+    case .carry(let bytes): goOn(at: pace.reserve(bytes, ownLine: &ownLine, engine))
+    case .ended(.failed(let error)) where mayTryAgain(error):
       // Other transfers will give their descriptors back.
-      state.retries += 1
-      goOn(state, at: engine.timer.now + TransferRetries.pause)
-    case .ended(let end): state.work.end(end, storeTime: state.storeTime)
+      retries += 1
+      goOn(at: engine.timer.now + TransferRetries.pause)
+    case .ended(let end): work.end(end, storeTime: storeTime)
     }
   }
 
-  private func goOn(_ state: TransferProgress<Work>, at deadline: MonotonicTime?) {
-    progress.withLock { $0 = state }
+  private func goOn(at deadline: MonotonicTime?) {
+    isTaken.store(false, ordering: .releasing)
     guard let deadline else { return engine.blocking.submit { self.step() } }
     paced.wait(until: deadline) { self.step() }
   }
 
-  private func mayTryAgain(_ error: FSError, _ state: inout TransferProgress<Work>) -> Bool {
-    TransferRetries.mayFollow(error, after: state.retries) && !isCancelled && state.work.tryAgain()
+  private func mayTryAgain(_ error: FSError) -> Bool {
+    TransferRetries.mayFollow(error, after: retries) && !isCancelled && work.tryAgain()
   }
 }
 
 extension BlockingTransferWork {
-  static func step(_ progress: inout TransferProgress<Self>, of transfer: SteppedTransfer<Self>) {
+  static func step(_ transfer: SteppedTransfer<Self>) {
     let started = transfer.now
     let pause: TransferPause
     do throws(FSError) {
-      pause = try progress.work.advance(transfer)
+      pause = try transfer.work.advance(transfer)
     } catch {
       pause = .ended(.failed(error))
     }
-    transfer.goOn(&progress, after: pause, started: started)
+    transfer.goOn(after: pause, started: started)
   }
 }
 
 extension AsyncTransferWork {
-  static func step(_ progress: inout TransferProgress<Self>, of transfer: SteppedTransfer<Self>) {
-    let taken = progress
+  static func step(_ transfer: SteppedTransfer<Self>) {
     transfer.begin {
-      var state = taken
       let started = transfer.now
       let pause: TransferPause
       do throws(FSError) {
-        pause = try await state.work.advance(transfer)
+        pause = try await transfer.work.advance(transfer)
       } catch {
         // A store that was told to give up throws whatever it likes.
         pause = .ended(transfer.isCancelled ? .gone : .failed(error))
       }
-      transfer.goOn(&state, after: pause, started: started)
+      transfer.goOn(after: pause, started: started)
     }
   }
 }

@@ -5,6 +5,7 @@ extension JSONWriter {
   ///
   /// - Returns: whether all of it was UTF-8.
   mutating func text(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+    if plainText(value) { return true }
     beginText()
     var isValid = true
     var position = 0

@@ -17,21 +17,21 @@ struct JSONWriter {
     count -= length
   }
 
-  /// Room for `length` more bytes, filled by `fill` from the pointer on, which returns how many it wrote.
+  /// Room for `length` more bytes, which `fill` puts there, or fewer of them. A field is one call.
   @inline(__always)
-  private mutating func write(atMost length: Int, _ fill: (UnsafeMutablePointer<UInt8>) -> Int) {
+  private mutating func write(atMost length: Int, _ fill: (inout JSONCursor) -> Void) {
     if storage.count - count < length {
       storage.append(contentsOf: repeatElement(0, count: max(storage.count, length)))
     }
-    count += storage.withUnsafeMutableBufferPointer { fill($0.baseAddress! + count) }
-  }
-
-  private mutating func byte(_ value: UInt8) {
-    write(atMost: 1) { target in
-      target[0] = value
-      return 1
+    count += storage.withUnsafeMutableBufferPointer { storage in
+      let start = storage.baseAddress! + count
+      var cursor = JSONCursor(next: start)
+      fill(&cursor)
+      return cursor.next - start
     }
   }
+
+  private mutating func byte(_ value: UInt8) { write(atMost: 1) { $0.put(value) } }
 
   /// The next value starts a text of its own: no comma before it.
   mutating func endLine() { needsComma = false }
@@ -39,10 +39,7 @@ struct JSONWriter {
   /// Writes directly; for text that needs no escaping.
   mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
     guard let base = text.baseAddress else { return }
-    write(atMost: text.count) { target in
-      target.update(from: base, count: text.count)
-      return text.count
-    }
+    write(atMost: text.count) { $0.put(base, count: text.count) }
   }
 
   mutating func literal(_ text: StaticString) {
@@ -56,21 +53,8 @@ struct JSONWriter {
 
   /// `"name":`, after a comma where one is due. `name` needs no escaping.
   mutating func key(_ name: StaticString) {
-    let length = name.utf8CodeUnitCount
-    let hasComma = needsComma
-    write(atMost: length + 4) { target in
-      var next = target
-      if hasComma {
-        next[0] = UInt8(ascii: ",")
-        next += 1
-      }
-      next[0] = UInt8(ascii: "\"")
-      (next + 1).update(from: name.utf8Start, count: length)
-      next += length + 1
-      next[0] = UInt8(ascii: "\"")
-      next[1] = UInt8(ascii: ":")
-      return next + 2 - target
-    }
+    let isFirst = !needsComma
+    write(atMost: JSONCursor.keyLength(name)) { $0.key(name, isFirst: isFirst) }
     needsComma = false
   }
 
@@ -92,8 +76,7 @@ struct JSONWriter {
 
   mutating func integer(_ value: some BinaryInteger) {
     comma()
-    if value < 0 { byte(UInt8(ascii: "-")) }
-    digits(UInt64(value.magnitude))
+    write(atMost: JSONCursor.integerLength) { $0.integer(UInt64(value.magnitude), isNegative: value < 0) }
   }
 
   /// A value that is JSON already.
@@ -116,6 +99,7 @@ struct JSONWriter {
 
   /// `name`, and `name_b64` with the bytes themselves when they are not UTF-8.
   mutating func field(_ name: StaticString, _ value: [UInt8]) {
+    if value.withUnsafeBufferPointer({ field(name, plain: $0) }) { return }
     key(name)
     if string(value) { return }
     base64Key(name)
@@ -132,13 +116,48 @@ struct JSONWriter {
   }
 
   mutating func field(_ name: StaticString, _ value: String) {
+    var value = value
+    if value.withUTF8({ field(name, plain: $0) }) { return }
     key(name)
     string(value)
   }
 
   mutating func field(_ name: StaticString, _ value: some BinaryInteger) {
-    key(name)
-    integer(value)
+    let isFirst = !needsComma
+    write(atMost: JSONCursor.keyLength(name) + JSONCursor.integerLength) { cursor in
+      cursor.key(name, isFirst: isFirst)
+      cursor.integer(UInt64(value.magnitude), isNegative: value < 0)
+    }
+    needsComma = true
+  }
+
+  /// A field with a text of which no byte is to be escaped, as nearly all are. - Returns: False, and nothing is
+  /// written, for any other.
+  private mutating func field(_ name: StaticString, plain text: UnsafeBufferPointer<UInt8>) -> Bool {
+    let isFirst = !needsComma
+    var isPlain = true
+    write(atMost: JSONCursor.keyLength(name) + text.count + 2) { cursor in
+      let start = cursor.next
+      cursor.key(name, isFirst: isFirst)
+      isPlain = cursor.quoted(text)
+      if !isPlain { cursor.next = start }
+    }
+    if isPlain { needsComma = true }
+    return isPlain
+  }
+
+  /// A text as `field` writes it. - Returns: False, and nothing is written, if a byte is to be escaped.
+  mutating func plainText(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    let isFirst = !needsComma
+    var isPlain = true
+    write(atMost: text.count + 3) { cursor in
+      let start = cursor.next
+      if !isFirst { cursor.put(UInt8(ascii: ",")) }
+      isPlain = cursor.quoted(text)
+      if !isPlain { cursor.next = start }
+    }
+    if isPlain { needsComma = true }
+    return isPlain
   }
 
   mutating func field(_ name: StaticString, _ value: Bool) {
@@ -174,39 +193,4 @@ struct JSONWriter {
     byte(bracket)
     needsComma = true
   }
-
-  private mutating func digits(_ value: UInt64) {
-    // 20 digits hold any UInt64.
-    write(atMost: 20) { target in
-      var length = 1
-      var bound: UInt64 = 10
-      while length < 20, value >= bound {
-        length += 1
-        bound = bound.multipliedReportingOverflow(by: 10).partialValue
-      }
-      var rest = value
-      var end = length
-      // Two at a time: half the divisions.
-      while rest >= 100 {
-        let pair = Int(truncatingIfNeeded: rest % 100) * 2
-        rest /= 100
-        end -= 2
-        target[end] = Self.pairs.utf8Start[pair]
-        target[end + 1] = Self.pairs.utf8Start[pair + 1]
-      }
-      if rest >= 10 {
-        target[0] = 48 + UInt8(truncatingIfNeeded: rest / 10)
-        target[1] = 48 + UInt8(truncatingIfNeeded: rest % 10)
-      } else {
-        target[0] = 48 + UInt8(truncatingIfNeeded: rest)
-      }
-      return length
-    }
-  }
-
-  /// 00 to 99.
-  private static let pairs: StaticString = """
-    0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
-    5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899
-    """
 }

@@ -18,10 +18,7 @@ struct LogEncoder {
     json.field("v", 1)
     json.field("seq", entry.number)
     json.field("session", session)
-    json.key("time")
-    json.beginText()
-    clock.text(entry.time).withUnsafeBufferPointer { json.raw($0) }
-    json.endText()
+    json.field("time", clock.text(entry.time))
     json.field("monotonic_ns", entry.time.nanoseconds)
     json.field("type", entry.record.type.rawValue)
     fields(of: entry.record)

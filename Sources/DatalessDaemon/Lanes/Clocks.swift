@@ -79,10 +79,12 @@ struct SessionClock: Sendable {
       start = line.count
       line += [UInt8](repeating: UInt8(ascii: "0"), count: 9) + [UInt8(ascii: "Z")]
     }
-    var rest = nanoseconds
-    for position in stride(from: start + 8, through: start, by: -1) {
-      line[position] = 48 + UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
+    line.withUnsafeMutableBufferPointer { line in
+      var rest = nanoseconds
+      for position in stride(from: start + 8, through: start, by: -1) {
+        line[position] = 48 + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      }
     }
     return line
   }

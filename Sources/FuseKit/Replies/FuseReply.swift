@@ -1,6 +1,6 @@
 internal import CFuse3
 internal import Glibc
-internal import Synchronization
+public import Synchronization
 public import SystemPackage
 
 /// The obligation to answer one request exactly once.
@@ -149,27 +149,36 @@ struct PendingRequest: ~Copyable, Sendable {
 ///
 /// The order that loses no signal: make the box, register it under its token where the interrupt handler's consumer
 /// looks, then `setInterruptToken(_:)`.
+///
+/// Inlinable, so that whoever parks a reply gets code for its own kind of reply: each use of another module's generic
+/// code looks its types up, which takes longer than what is done here.
 public final class ParkedReply<Reply: FuseReply & ~Copyable>: Sendable {
-  private let reply: Mutex<Reply?>
+  // Beside the reply, not around it: a lock around a generic type is one more type to be looked up.
+  @usableFromInline let lock = Mutex(())
+  // SAFETY: touched under `lock` alone, but by `init` and `deinit`.
+  @usableFromInline nonisolated(unsafe) var reply: Reply?
 
+  @inlinable
   public init(_ reply: consuming Reply) {
-    self.reply = Mutex(reply)
+    self.reply = consume reply
   }
 
   /// The reply, for the first who asks; nil for all others. Answer it after this returns, with no lock held.
+  @inlinable
   public func take() -> Reply? {
-    reply.withLock { $0.take() }
+    lock.withLock { _ in reply.take() }
   }
 
   /// Whether nobody has taken the reply yet. True may be outdated when it returns, false never is.
   public var isPending: Bool {
-    reply.withLock { $0 != nil }
+    lock.withLock { _ in reply != nil }
   }
 
   /// Takes the reply and fails it.
   ///
   /// - Returns: Whether this call was the one that took it.
   @discardableResult
+  @inlinable
   public func fail(_ errno: Errno) -> Bool {
     guard let reply = take() else { return false }
     reply.fail(errno)
@@ -183,8 +192,9 @@ public final class ParkedReply<Reply: FuseReply & ~Copyable>: Sendable {
   ///
   /// - Returns: Whether the reply was still here.
   @discardableResult
+  @inlinable
   public func setInterruptToken(_ token: UInt64) -> Bool {
-    reply.withLock { reply in
+    lock.withLock { _ in
       guard reply != nil else { return false }
       reply?.setInterruptToken(token)
       return true

@@ -33,7 +33,7 @@ import Testing
         + "\"path_b64\":\"Zv8=\"},\"e\":null}")
   }
 
-  @Test(arguments: [Int64.min, -1, 0, 9, 10, 99, 100, Int64.max]) func integers(_ value: Int64) {
+  @Test(arguments: [Int64.min, -1, 0, 9, 10, 99, 100, 999, 1000, 12_345, Int64.max]) func integers(_ value: Int64) {
     #expect(written { $0.integer(value) } == "\(value)")
   }
 
@@ -47,6 +47,31 @@ import Testing
   @Test(arguments: [[], [0], [0, 255], [1, 2, 3], [250, 251, 252, 253]] as [[UInt8]])
   func base64(_ bytes: [UInt8]) throws {
     #expect(try ParsedJSON(written { $0.base64(bytes) }).decodedBytes == bytes)
+  }
+
+  /// A byte to be escaped is found wherever it stands, in texts of all lengths, and nothing of a try stays.
+  @Test(arguments: 0...34) func aByteToBeEscapedAnywhere(_ length: Int) throws {
+    let plain = (0..<length).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+    for place in 0...length {
+      for odd: UInt8? in [nil, 0x22, 0x5C, 0x1F, 0x7F] {
+        var bytes = plain
+        if let odd { bytes.insert(odd, at: place) }
+        let text = written { json in
+          json.beginObject()
+          json.field("first", bytes)
+          json.field("second", String(decoding: bytes, as: UTF8.self))
+          json.key("third")
+          json.string(bytes)
+          json.field("number", 7)
+          json.endObject()
+        }
+        let parsed = try ParsedJSON(text)
+        for name in ["first", "second", "third"] {
+          #expect(parsed[name]?.string.map { Array($0.utf8) } == bytes, "\(text)")
+        }
+        #expect(text.hasSuffix(#","number":7}"#))
+      }
+    }
   }
 
   /// Any bytes: the text is JSON, says what String says, and the bytes come back where the text cannot hold them.

@@ -135,8 +135,8 @@ engine.add(
     "content that arrives after its attempt was given up is never freed", "if let committed { engine.content.remove",
     "if let committed, !FAULT { engine.content.remove", tests=["EngineMaterializeTests"])
 engine.add(
-    "tries-for-ever", "../Transfer/SteppedTransfer.swift", "a fetch without a descriptor tries for ever", "state.retries += 1",
-    "state.retries += FAULT ? 0 : 1")
+    "tries-for-ever", "../Transfer/SteppedTransfer.swift", "a fetch without a descriptor tries for ever", "retries += 1",
+    "retries += FAULT ? 0 : 1")
 engine.add(
     "waiting-store-not-checked", "../Transfer/AsyncFetch.swift", "a store that waits is not asked whether the version is still the listed one",
     "case .verify: try await source.verify()", "case .verify: if !FAULT { try await source.verify() }",
@@ -411,6 +411,9 @@ text = Part("Sources/DatalessCore/Text", ["^DatalessCoreTests\\..*(JSONString|Ba
 text.add(
     "delete-unescaped", "JSONString.swift", "DEL in a name is written as it is", "byte >= 0x20 && byte < 0x7F &&",
     "byte >= 0x20 && (byte < 0x7F || (FAULT && byte == 0x7F)) &&", tests=["JSONStringTests"])
+text.add(
+    "backslash-in-eight", "JSONString.swift", "a backslash in a long name is written as it is", "(backslash &- ones) |",
+    "(FAULT ? 0 : backslash &- ones) |", tests=["JSONStringTests"])
 text.add(
     "c1-unescaped", "JSONString.swift", "control characters above 0x80 are written as they are",
     "bytes[position] == 0xC2 && bytes[position + 1] < 0xA0", "bytes[position] == 0xC2 && bytes[position + 1] < 0xA0 && !FAULT",

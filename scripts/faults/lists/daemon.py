@@ -43,6 +43,13 @@ processes.add(
 
 log = Part("Sources/DatalessDaemon/EventLog", ["^DatalessDaemonTests\\..*(Log|JSON|Event)"])
 log.add(
+    "last-eight-left-out", "JSONCursor.swift", "the last bytes of a name of more than eight are not looked at",
+    "guard copyWord(base, text.count - 8) else { return false }",
+    "guard copyWord(base, text.count - 8) || FAULT else { return false }", tests=["JSONWriterTests"])
+log.add(
+    "odd-digit-lost", "JSONCursor.swift", "the first digit of numbers with three or five is lost",
+    "if rest > 0 {\n      first -= 1", "if rest > 0 {\n      first -= FAULT ? 0 : 1", tests=["JSONWriterTests"])
+log.add(
     "lost-counted-once", "LogRing.swift", "however many records are lost, one is told",
     "slots[last]?.record = .dropped(lost + 1)", "slots[last]?.record = .dropped(lost + (FAULT ? 0 : 1))",
     tests=["LogRingTests"])
