@@ -24,8 +24,15 @@ public struct Verdict: Codable, Sendable, Equatable {
   public var warnings: [String] = []
   /// Absent without a baseline.
   public var baseline: BaselineResult?
+  /// Sessions of the same file that were mounted before; they were not looked at.
+  public var earlierSessions: Int64 = 0
 
   public init() {}
+
+  enum CodingKeys: String, CodingKey {
+    case session, log, outcome, expectations, violations, gaps, warnings, baseline
+    case earlierSessions = "earlier_sessions"
+  }
 }
 
 /// One expectation, and what was measured.
@@ -41,7 +48,7 @@ public struct ExpectationResult: Codable, Sendable, Equatable {
     case refusals
     /// How often one item was materialized again.
     case repetitions
-    /// Attempts of one process in flight at the same time, in hundredths.
+    /// Attempts of one process in flight at the same time, in hundredths: 150 is one and a half on average.
     case parallelHundredths = "parallel_hundredths"
     /// Paths that may not be touched.
     case paths

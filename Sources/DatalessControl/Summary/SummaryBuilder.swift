@@ -38,9 +38,7 @@ public struct SummaryBuilder: Sendable {
   var refusedItems = RefusedItems()
   private var firstMonotonic: Int64?
   private var lastMonotonic: Int64 = 0
-  private var nextSequence: UInt64 = 1
-  /// Lines since the session's last record that are no records.
-  private var malformedLines = 0
+  private var continuity = RecordContinuity()
   /// Whether every open of a file leaves a record, and how many files were open at the last count.
   private var observesAll = false
   private var opensNow: Int64?
@@ -128,7 +126,7 @@ public struct SummaryBuilder: Sendable {
   }
 
   /// Takes note of lines that are no records: those behind the last record that was added.
-  public mutating func addMalformed(lines: Int) { malformedLines += lines }
+  public mutating func addMalformed(lines: Int) { continuity.addMalformed(lines: lines) }
 
   /// The report on what was added so far.
   ///
@@ -143,7 +141,7 @@ public struct SummaryBuilder: Sendable {
   ) -> SummaryReport {
     var current = self
     // Behind a session's last record is nothing of it.
-    let tail = report.unmountReason == nil ? self.malformedLines + malformedLines : 0
+    let tail = report.unmountReason == nil ? continuity.linesBehind + malformedLines : 0
     current.report.completeness.malformedLines += Int64(tail)
     current.files.endHandles()
     // In a log that has its end, a wait without one is a record that was lost.
@@ -208,20 +206,10 @@ public struct SummaryBuilder: Sendable {
       report.ended = time
     }
     if let monotonic = record.monotonicNanoseconds { noteTime(monotonic) }
-    defer { malformedLines = 0 }
-    guard let sequence = record.sequence else {
-      report.completeness.malformedLines += Int64(malformedLines)
-      return
-    }
-    // `log.dropped` has the number of the last lost record and counts itself among them.
-    let gap = sequence > nextSequence ? Int64(clamping: sequence - nextSequence) : 0
-    // Where no number is missing, they are of another session: of an earlier one, or of one that writes beside this
-    // one.
-    report.completeness.malformedLines += min(Int64(malformedLines), gap)
-    let said = record.type == .logDropped ? record.json.integer("count") ?? 1 : 0
-    report.completeness.lostRecords = report.completeness.lostRecords.plus(
-      max(record.type == .logDropped ? gap.plus(1) : gap, said))
-    nextSequence = sequence &+ 1
+    continuity.note(record)
+    report.completeness.malformedLines = continuity.malformedLines
+    // The last counters may know of more.
+    report.completeness.lostRecords = max(report.completeness.lostRecords, continuity.lostRecords)
   }
 
   /// What the report covers goes up to here.

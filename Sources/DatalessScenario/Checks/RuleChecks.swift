@@ -35,32 +35,55 @@ enum RuleNames {
 }
 
 extension ScenarioDocument {
-  /// Refuses rules whose paths begin with a path of the machine: those of a volume begin at its root, so that they
-  /// would never match.
+  /// Refuses rules and expectations whose paths begin with a path of the machine: those of a volume begin at its root,
+  /// so that they would never match.
   ///
   /// - Parameter roots: The mountpoint and SOURCE, absolute, each by what messages call it. `/` is no such path.
   public func checkPaths(roots: [(name: String, path: [UInt8])]) throws(ScenarioError) {
-    guard case .sequence(let nodes) = root["rules"]?.value else { return }
     var problems: [ScenarioProblem] = []
-    for (index, rule) in simulation.rules.rules.enumerated() where problems.count < ScenarioLimits.problems {
-      guard index < nodes.count, let node = nodes[index]["match"]?["path"] else { continue }
-      let elements = if case .sequence(let list) = node.value { list } else { [node] }
-      for (pattern, element) in zip(rule.match.paths, elements) {
-        guard let found = roots.lazy.compactMap({ root in pattern.beyond(root.path).map { (root.name, $0) } }).first
-        else {
-          continue
-        }
-        let (text, rest) = (String(decoding: pattern.text, as: UTF8.self), String(decoding: found.1, as: UTF8.self))
-        let inside = Suggestion.quotable(String(text.drop { $0 == "/" }))
-        problems.append(
-          ScenarioProblem(
-            file: places[index].file, line: Int(element.line), column: Int(element.column),
-            message:
-              "the path '\(Suggestion.quotable(text))' begins with \(found.0), but paths of rules begin at the volume's "
-              + "root. Write '\(Suggestion.quotable(rest))'; or '\(inside)', if the volume itself has such a path."))
+    if case .sequence(let nodes) = root["rules"]?.value {
+      for (index, rule) in simulation.rules.rules.enumerated() where index < nodes.count {
+        guard problems.count < ScenarioLimits.problems else { break }
+        problems += Self.problems(
+          rule.match.paths, nodes[index]["match"]?["path"], of: "rules", file: places[index].file, roots)
       }
     }
-    if !problems.isEmpty { throw ScenarioError(problems) }
+    if case .sequence(let nodes) = root["expect"]?.value {
+      for node in nodes {
+        for path in [node["match"]?["path"], node["forbid"], node["allow"]] {
+          problems += Self.problems(Self.globs(path), path, of: "expectations", file: file, roots)
+        }
+      }
+    }
+    if !problems.isEmpty { throw ScenarioError(Array(problems.prefix(ScenarioLimits.problems))) }
+  }
+
+  private static func globs(_ node: ScenarioNode?) -> [PathPattern] {
+    guard let node else { return [] }
+    let elements = if case .sequence(let list) = node.value { list } else { [node] }
+    return elements.compactMap { $0.text.flatMap { PathPattern(Array($0.utf8)) } }
+  }
+
+  /// - Parameter what: Whose paths they are, in the plural.
+  private static func problems(
+    _ patterns: [PathPattern], _ node: ScenarioNode?, of what: String, file: String,
+    _ roots: [(name: String, path: [UInt8])]
+  ) -> [ScenarioProblem] {
+    guard let node else { return [] }
+    let elements = if case .sequence(let list) = node.value { list } else { [node] }
+    return zip(patterns, elements).compactMap { pattern, element in
+      guard let found = roots.lazy.compactMap({ root in pattern.beyond(root.path).map { (root.name, $0) } }).first
+      else {
+        return nil
+      }
+      let (text, rest) = (String(decoding: pattern.text, as: UTF8.self), String(decoding: found.1, as: UTF8.self))
+      let inside = Suggestion.quotable(String(text.drop { $0 == "/" }))
+      return ScenarioProblem(
+        file: file, line: Int(element.line), column: Int(element.column),
+        message:
+          "the path '\(Suggestion.quotable(text))' begins with \(found.0), but paths of \(what) begin at the volume's "
+          + "root. Write '\(Suggestion.quotable(rest))'; or '\(inside)', if the volume itself has such a path.")
+    }
   }
 }
 

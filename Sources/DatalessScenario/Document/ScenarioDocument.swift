@@ -15,10 +15,17 @@ public struct ScenarioDocument: Sendable {
   /// Compiled and checked.
   public internal(set) var simulation: Simulation
   public internal(set) var warnings: [ScenarioWarning]
+  /// What is expected of the programs; nil without such a section.
+  public private(set) var expectations: [Expectation]?
   /// The place of each rule, in their order.
   public internal(set) var places: [Place]
   /// What cannot be seen of single rules any more once they are compiled: warnings of their own.
   var ruleWarnings: [String: [ScenarioWarning]] = [:]
+
+  var expectationWarnings: [ScenarioWarning] = []
+
+  /// What messages call the text that was parsed.
+  var file = ""
 
   /// What messages call the text in which `access` was set last.
   var accessFile = ""
@@ -49,10 +56,17 @@ public struct ScenarioDocument: Sendable {
     var draft = ScenarioDraft()
     ScenarioFieldTables.document.read(node, into: &draft, &decoder)
     let names = RuleNames.assign(draft.rules, taken: [], &decoder)
+    let expected = ExpectationNames.expectations(draft.expectations, file: name, &decoder)
     try decoder.check()
     self = .empty
     root = Self.normalized(decoder.replacing(node), names: names)
     simulation = draft.simulation
+    expectations = node["expect"] == nil ? nil : expected
+    expectationWarnings = decoder.warnings.filter { warning in
+      let isOf = { (node: ScenarioNode) in Int(node.line) == warning.line && Int(node.column) == warning.column }
+      return draft.expectations.contains { isOf($0.node) } || node["expect"].map(isOf) == true
+    }
+    file = name
     accessFile = name
     places = draft.rules.map { Place(file: name, line: Int($0.node.line), column: Int($0.node.column)) }
     ruleWarnings = Self.byRule(decoder.warnings, drafts: draft.rules, names: names)
@@ -93,7 +107,7 @@ public struct ScenarioDocument: Sendable {
   /// Compiles the rules anew, and looks at how they stand to each other.
   mutating func setRules(_ rules: [Rule]) {
     simulation.rules = RuleSet(rules)
-    var found = rules.flatMap { ruleWarnings[$0.name] ?? [] }
+    var found = rules.flatMap { ruleWarnings[$0.name] ?? [] } + expectationWarnings
     found += RuleOverlaps.warnings(rules, places)
     found += RuleTriggers.warnings(rules, places: places, profile: simulation.profile)
     if simulation.access.said.contains(AccessOperation.write), let node = root.value(at: "access.write") {
@@ -150,6 +164,8 @@ public enum ScenarioLimits {
   /// Of the text.
   public static let bytes = 16 << 20
   public static let rules = 100_000
+  /// Each is held against each record of a log.
+  public static let expectations = 1_000
   /// Mappings and lists in one another.
   public static let depth = 32
   /// Scalars, lists and mappings altogether.

@@ -150,8 +150,9 @@ enum RuleFields {
   static let directoryTriggers: Set<Trigger> = [.readdir, .lookup]
 
   /// Why no attempt can meet all conditions; nil if one can.
-  private static func contradiction(of match: RuleMatch) -> String? {
-    let never = "so the rule never matches."
+  ///
+  /// - Parameter never: What follows from it.
+  static func contradiction(of match: RuleMatch, never: String = "so the rule never matches.") -> String? {
     if match.size != nil, match.kind == .directory { return "directories have no size, \(never) Remove 'size'." }
     if match.triggers.isEmpty { return nil }
     let words = Trigger.allCases.filter { match.triggers.contains($0) }.map(\.rawValue).joined(separator: ", ")

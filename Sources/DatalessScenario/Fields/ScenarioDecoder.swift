@@ -115,6 +115,7 @@ struct ScenarioDecoder {
 struct ScenarioDraft: Sendable {
   var simulation = Simulation()
   var rules: [RuleDraft] = []
+  var expectations: [ExpectationDraft] = []
 }
 
 /// A rule as it was read, with what later checks say about it.

@@ -116,10 +116,18 @@ enum ScenarioFieldTables {
         summary: "Exceptions, the most important first: each part is decided by the first rule that matches and says "
           + "something about it. At most 100000.",
         value: rules
-      ) { $0.rules = $1 }
+      ) { $0.rules = $1 },
+      ScenarioField(
+        "expect",
+        summary:
+          "What is expected of the programs, and held against the log by 'dataless run' and 'dataless check-log'. At most "
+          + "1000.",
+        value: ExpectFields.list
+      ) { $0.expectations = $1 },
     ],
     elsewhere: [
       (["fault", "gate", "name", "match"], "It belongs in a rule: 'rules: [{match: {path: \"*\"}, fault: EIO}]'."),
+      (ExpectFields.boundNames, "It belongs in an expectation: 'expect: [{max_files: 10}]'."),
       (["gates"], "A gate exists by the rules that name it: write 'gate: NAME' in a rule."),
       (RuleFields.matchNames, "It is a condition: put it under 'match' of a rule."),
       (["blocks", "ctime", "seek", "state", "subtype"], "It is about metadata: put it under 'present'."),
@@ -195,7 +203,8 @@ public enum ScenarioSchema {
       "fault": FaultValues.fault.schema, "eviction": EvictionValues.table.schema,
       "profile": BasicValues.anyOf([ProfileValues.base.schema, ProfileValues.table.schema]),
       "present": PresentationValues.table.schema, "access": AccessValues.table.schema,
-      "rule_access": AccessValues.ruleTable.schema,
+      "rule_access": AccessValues.ruleTable.schema, "expectation": ExpectFields.table.schema,
+      "expectation_match": ExpectFields.matchTable.schema,
       "latency": BasicValues.anyOf([BasicValues.duration.schema, LatencyValues.table.schema]),
     ])
     guard case .mapping(let first) = head.value,

@@ -45,12 +45,12 @@ extension BadScenarios {
       text: "- latency: 1s\n",
       message: "s.yaml:1:1: a list instead of a scenario. Write 'field: value' pairs: version, seed, latency, "
         + "directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, stacks, interrupt, give_up_after, "
-        + "offline, materialize, profile, present, access, poll, rules."),
+        + "offline, materialize, profile, present, access, poll, rules, expect."),
     Case(
       text: "200ms",
       message: "s.yaml:1:1: a single value instead of a scenario. Write 'field: value' pairs: version, seed, "
         + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, stacks, interrupt, give_up_after, "
-        + "offline, materialize, profile, present, access, poll, rules."),
+        + "offline, materialize, profile, present, access, poll, rules, expect."),
     Case(
       text: "{\"latency\": }",
       message: "s.yaml:1:13: there is no value; expected a duration such as 200ms, or a mapping such as {preset: "

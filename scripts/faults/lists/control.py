@@ -60,10 +60,6 @@ summary.add(
     "horizon = recent[count - 1].end", "horizon = FAULT ? recent[count - 1].start : recent[count - 1].end",
     tests=["SummaryTests|SummaryPartsTests"])
 summary.add(
-    "one-lost-too-few", "SummaryBuilder.swift", "of lost records one too few is told",
-    'max(record.type == .logDropped ? gap.plus(1) : gap, said)',
-    'max(record.type == .logDropped && !FAULT ? gap.plus(1) : gap, FAULT ? said - 1 : said)', tests=["SummaryTests"])
-summary.add(
     "finished-but-waiting", "SummaryBuilder.swift", "an attempt whose waits are not over counts as unfinished",
     "attempts.values.count { !$0.isFinished }", "attempts.values.count { !$0.isFinished || FAULT }",
     tests=["SummaryTests"])
@@ -135,3 +131,33 @@ text.add(
     '(byte < 16 ? "0" : "")', '(byte < 16 && !FAULT ? "0" : "")', tests=["ControlServerTests|TextTests|SessionPathsTests"])
 
 PARTS = [log, summary, text]
+
+expectations = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
+expectations.add(
+    "one-lost-too-few", "Log/RecordContinuity.swift", "of lost records one too few is told",
+    'max(record.type == .logDropped ? gap.plus(1) : gap, said)',
+    'max(record.type == .logDropped && !FAULT ? gap.plus(1) : gap, FAULT ? said - 1 : said)', tests=["SummaryTests"])
+expectations.add(
+    "pass-without-end", "Expectations/SessionEnding.swift", "a log that ends before the volume was unmounted is a pass",
+    "if !isUnmounted {\n      gaps.append(", "if !isUnmounted, !FAULT {\n      gaps.append(", tests=["ExpectationLogTests"])
+expectations.add(
+    "lost-parallel-is-violation", "Expectations/ExpectationState.swift", "what looks like a violation in a log that lacks records is one",
+    "case .maxParallel, .minParallel, .maxNeedless, .maxRepeated: false",
+    "case .maxParallel, .minParallel, .maxNeedless, .maxRepeated: FAULT",
+    tests=["ExpectationLogTests|ExpectationRandomTests"])
+expectations.add(
+    "unknown-caller-is-none", "Expectations/ExpectationConditions.swift", "a caller that is not known meets no condition",
+    "guard let id = caller.process, let process = processes[id] else { return .unknown }",
+    "guard let id = caller.process, let process = processes[id] else { return FAULT ? .no : .unknown }",
+    tests=["ExpectationTests|ExpectationRandomTests"])
+expectations.add(
+    "joiners-are-not-asked", "Expectations/Expectations.swift", "who joins an attempt asks for nothing",
+    "attempts[id]?.waiting += 1\n", "attempts[id]?.waiting += 1\n    if FAULT { return }\n",
+    tests=["ExpectationRandomTests"])
+expectations.add(
+    "written-through-a-link", "Expectations/BaselineFile.swift", "a link is replaced by a baseline",
+    "case S_IFLNK:\n", "case S_IFLNK where !FAULT:\n", tests=["BaselineTests"])
+expectations.add(
+    "any-first-line", "Expectations/Baseline.swift", "a file of another format is read as a baseline",
+    "guard first.elementsEqual(Baseline.header.utf8) else {",
+    "guard first.elementsEqual(Baseline.header.utf8) || FAULT else {", tests=["BaselineTests"])

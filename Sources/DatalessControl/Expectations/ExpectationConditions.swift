@@ -1,0 +1,134 @@
+import DatalessCore
+
+/// Whether something is so, as far as a log tells.
+enum Certainty: Sendable {
+  case yes
+  case no
+  case unknown
+
+  init(_ isSo: Bool) { self = isSo ? .yes : .no }
+
+  /// Whether both are so.
+  func and(_ other: @autoclosure () -> Certainty) -> Certainty {
+    if self == .no { return .no }
+    let other = other()
+    if other == .no { return .no }
+    return self == .yes && other == .yes ? .yes : .unknown
+  }
+}
+
+/// What an attempt, a refusal or a delayed call is about.
+struct LoggedItem: Sendable {
+  /// nil where the log does not tell.
+  var path: [UInt8]?
+  /// Of a file with several.
+  var names: [[UInt8]] = []
+  var size: Int64?
+  var kind: MaterializationKind?
+
+  init(_ json: JSONObject) {
+    path = json.path
+    names = json.names
+    size = json.integer("size")
+    kind = json.string("kind").flatMap { MaterializationKind(rawValue: $0) }
+  }
+
+  /// One of which the log does not tell.
+  init() {}
+}
+
+/// Who asked for it, and by what.
+struct LoggedCaller: Sendable {
+  var process: UInt32?
+  var threadID: Int32?
+  var isMainThread: Bool?
+  /// nil for an operation that this version does not know, and for a delayed call.
+  var trigger: Trigger?
+
+  init(_ json: JSONObject) {
+    process = json.unsigned("process").flatMap { UInt32(exactly: $0) }
+    threadID = json.integer("tid").flatMap { Int32(exactly: $0) }
+    isMainThread = json.bool("main_thread")
+    trigger = json.string("trigger").flatMap { Trigger(rawValue: $0) }
+  }
+
+  /// Tells callers apart.
+  var key: UInt64 { UInt64(process ?? .max) << 32 | UInt64(UInt32(bitPattern: threadID ?? -1)) }
+
+  init(process: UInt32?, threadID: Int32?, isMainThread: Bool?, trigger: Trigger?) {
+    self.process = process
+    self.threadID = threadID
+    self.isMainThread = isMainThread
+    self.trigger = trigger
+  }
+}
+
+/// The conditions of an expectation, held against what a log tells.
+struct ExpectationConditions: Sendable {
+  private let match: RuleMatch
+  /// What is known of callers, by their ids.
+  private var callers: [UInt32: Certainty] = [:]
+  /// Whether a caller is known to be one that is meant.
+  private(set) var hasMetCaller = false
+
+  init(_ match: RuleMatch) { self.match = match }
+
+  var asksForCaller: Bool { match.process != nil || match.ancestor != nil }
+
+  /// The process with an id was seen (again), maybe as another program.
+  mutating func forget(_ id: UInt32) { callers[id] = nil }
+
+  mutating func hold(_ item: LoggedItem, _ caller: LoggedCaller, _ processes: SeenProcesses) -> Certainty {
+    // What a command of ours asked for was asked by no program.
+    if caller.trigger == .command, !match.triggers.contains(.command) { return .no }
+    if !match.triggers.isEmpty {
+      guard let trigger = caller.trigger, match.triggers.contains(trigger) else { return .no }
+    }
+    let isCaller = isMeant(caller, processes)
+    if isCaller == .yes { hasMetCaller = true }
+    return isCaller.and(isMeant(item))
+  }
+
+  private func isMeant(_ item: LoggedItem) -> Certainty {
+    var result = Certainty.yes
+    if let kind = match.kind { result = item.kind.map { Certainty($0 == kind) } ?? .unknown }
+    if let sizes = match.size {
+      if item.kind == .directory { return .no }
+      result = result.and(item.size.map { Certainty(sizes.contains($0)) } ?? .unknown)
+    }
+    if !match.paths.isEmpty { result = result.and(Self.matches(match.paths, item)) }
+    return result
+  }
+
+  /// Whether one of several globs matches one of an item's names.
+  static func matches(_ paths: [PathPattern], _ item: LoggedItem) -> Certainty {
+    guard let path = item.path else { return .unknown }
+    return Certainty(paths.contains { glob in glob.matches(path) || item.names.contains(where: glob.matches) })
+  }
+
+  private mutating func isMeant(_ caller: LoggedCaller, _ processes: SeenProcesses) -> Certainty {
+    guard asksForCaller else { return .yes }
+    guard let id = caller.process, let process = processes[id] else { return .unknown }
+    if let known = callers[id] { return known }
+    var result = Certainty.yes
+    if let wanted = match.process { result = Self.isMeant(wanted, process.facts) }
+    if let wanted = match.ancestor {
+      let (known, areAll) = processes.ancestors(of: process)
+      let found = known.map { Self.isMeant(wanted, $0.facts) }
+      result = result.and(
+        found.contains(.yes) ? .yes : areAll && !found.contains(.unknown) ? .no : .unknown)
+    }
+    callers[id] = result
+    return result
+  }
+
+  private static func isMeant(_ wanted: ProcessMatch, _ facts: ProcessFacts) -> Certainty {
+    func part(_ patterns: [PathPattern], _ value: [UInt8]?) -> Certainty {
+      if patterns.isEmpty { return .yes }
+      return value.map { value in Certainty(patterns.contains { $0.matches(value) }) } ?? .unknown
+    }
+    let user = wanted.uids.isEmpty ? Certainty.yes : facts.uid.map { Certainty(wanted.uids.contains($0)) } ?? .unknown
+    return part(wanted.executables, facts.executable).and(part(wanted.commandNames, facts.commandName))
+      .and(part(wanted.cgroups, facts.cgroup)).and(user)
+  }
+}

@@ -1,0 +1,93 @@
+import DatalessCore
+
+/// Expectations as sentences; globs and names are escaped for a terminal.
+enum ExpectationWords {
+  static func words(_ expectation: Expectation) -> String {
+    let bound = expectation.bound
+    let what =
+      switch expectation.measure {
+      case .maxFiles: "at most \(HumanText.count(bound, "file")) materialized"
+      case .maxBytes: "at most \(HumanText.size(bound)) materialized"
+      case .maxDirectories: "at most \(HumanText.count(bound, "directory", plural: "directories")) listed"
+      case .maxWait: "nobody blocked for longer than \(HumanText.duration(nanoseconds: bound))"
+      case .maxMainThread: "no main thread blocked for longer than \(HumanText.duration(nanoseconds: bound))"
+      case .maxNeedless: "at most \(HumanText.count(bound, "file")) fetched and hardly read"
+      case .maxRefusals: "at most \(HumanText.count(bound, "refusal"))"
+      case .maxParallel: "at most \(bound / 100) in flight at once for one process"
+      case .minParallel: "at least \(amount(bound, .parallelHundredths)) in flight on average for each process"
+      case .maxRepeated: "no file materialized again more often than \(times(bound))"
+      case .forbid: "nothing of \(globs(expectation.paths)) asked for"
+      case .allow: "nothing but \(globs(expectation.paths)) asked for"
+      case .baseline: "nothing materialized that the baseline lacks"
+      }
+    return what + conditions(expectation.match)
+  }
+
+  /// An amount in its unit.
+  static func amount(_ value: Int64, _ unit: ExpectationResult.Unit) -> String {
+    switch unit {
+    case .files: HumanText.count(value, "file")
+    case .directories: HumanText.count(value, "directory", plural: "directories")
+    case .bytes: HumanText.size(value)
+    case .nanoseconds: HumanText.duration(nanoseconds: value)
+    case .needless: "\(HumanText.count(value)) needless"
+    case .refusals: HumanText.count(value, "refusal")
+    case .repetitions: times(value)
+    case .parallelHundredths:
+      value % 100 == 0 ? "\(value / 100)" : HumanText.decimal(Double(value) / 100, 2)
+    case .paths: HumanText.count(value, "path")
+    }
+  }
+
+  private static func times(_ count: Int64) -> String { count == 1 ? "once" : "\(HumanText.count(count)) times" }
+
+  private static func conditions(_ match: RuleMatch) -> String {
+    var parts: [String] = []
+    if !match.paths.isEmpty { parts.append("of \(globs(match.paths))") }
+    if let size = match.size {
+      parts.append(
+        size.upperBound == .max
+          ? "of at least \(HumanText.size(size.lowerBound))"
+          : "of \(HumanText.size(size.lowerBound)) to \(HumanText.size(size.upperBound))")
+    }
+    if let kind = match.kind { parts.append("kind \(kind.rawValue)") }
+    if !match.triggers.isEmpty {
+      parts.append(
+        "by " + Trigger.allCases.filter(match.triggers.contains).map(\.rawValue).joined(separator: " or "))
+    }
+    if let process = match.process { parts.append("by process \(words(process))") }
+    if let ancestor = match.ancestor { parts.append("below process \(words(ancestor))") }
+    return parts.isEmpty ? "" : ", " + parts.joined(separator: ", ")
+  }
+
+  private static func words(_ process: ProcessMatch) -> String {
+    let globs = (process.executables + process.commandNames + process.cgroups).map { TerminalText.escaped($0.text) }
+    return (globs + process.uids.map { "uid \($0)" }).prefix(4).joined(separator: " or ")
+  }
+
+  /// The first of them: a list may have thousands.
+  private static func globs(_ paths: [PathPattern]) -> String {
+    let shown = paths.prefix(4).map { TerminalText.escaped($0.text) }.joined(separator: ", ")
+    return paths.count > 4 ? "\(shown) and \(HumanText.count(Int64(paths.count - 4))) more" : shown
+  }
+
+  /// What to look at, a sentence.
+  static func hint(_ expectation: Expectation, attempt: UInt64?) -> String {
+    let stacks = "run again with --stacks first to see the line of code"
+    return switch expectation.measure {
+    case .maxFiles, .maxBytes: "Does the program need this content? Metadata and xattrs need none; \(stacks)."
+    case .maxDirectories: "Does the program have to look into this directory? If so, \(stacks)."
+    case .maxWait:
+      "Is the wait long because of the store, or of a queue? 'dataless log --blocked' has its parts; \(stacks)."
+    case .maxMainThread: "Move what reads into another thread, or ask whether the file is dataless first; \(stacks)."
+    case .maxNeedless: "The content was fetched and hardly read: 'dataless summary --files' has how much; \(stacks)."
+    case .maxRefusals: "The policy said no and the program got an errno: does it go on sensibly?"
+    case .maxParallel: "Bound the number of files that the program reads at the same time."
+    case .minParallel: "The program waits for one file after the other: have several read at the same time."
+    case .maxRepeated: "The same content is fetched again: read it once, or keep what was made of it."
+    case .forbid, .allow: "Leave the path out, or allow it if it is meant; \(stacks)."
+    case .baseline:
+      "If it is meant, write the baseline anew with --update-baseline, and review the change; else \(stacks)."
+    }
+  }
+}

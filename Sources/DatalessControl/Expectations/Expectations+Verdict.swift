@@ -1,0 +1,163 @@
+import DatalessCore
+
+/// The verdict.
+extension Expectations {
+  mutating func conclude(log: [UInt8], gaps: [String], _ report: SummaryReport?) -> Verdict {
+    var verdict = Verdict()
+    verdict.session = ending.session ?? ""
+    verdict.log = String(decoding: log, as: UTF8.self)
+    verdict.earlierSessions = ending.earlierSessions
+    verdict.gaps = gaps
+    countWaitsUnderWay()
+    for index in states.indices {
+      let isAuthoritative = settle(index, report)
+      let result = result(index, gaps: isAuthoritative ? [] : gaps)
+      verdict.expectations.append(result)
+      verdict.violations += states[index].violations.violations(stacks)
+      if let warning = warning(index) { verdict.warnings.append("\(result.name): \(warning)") }
+    }
+    let outcomes = verdict.expectations.map(\.outcome)
+    verdict.outcome = outcomes.contains(.violated) ? .violated : outcomes.contains(.unknown) ? .unknown : .held
+    verdict.baseline = baseline?.result(isComplete: gaps.isEmpty)
+    return verdict
+  }
+
+  /// Counts waits that have not ended in a log that has no end: they lasted at least so long.
+  private mutating func countWaitsUnderWay() {
+    guard !ending.isUnmounted else { return }
+    for wait in waits.underWay {
+      let attempt = attempts[wait.attempt] ?? Attempt(item: LoggedItem(), isRange: false)
+      let caller = LoggedCaller(
+        process: wait.process, threadID: wait.threadID, isMainThread: wait.isMainThread,
+        trigger: Trigger(rawValue: wait.trigger))
+      var evidence = evidence(attempt, wait.attempt, caller, nil)
+      evidence.monotonic = wait.start
+      waited(max(0, ending.lastMonotonic.minus(wait.start)), evidence)
+    }
+  }
+
+  /// Measures what only the whole log tells. - Returns: Whether it is known whatever the log lacks.
+  private mutating func settle(_ index: Int, _ report: SummaryReport?) -> Bool {
+    let expectation = states[index].expectation
+    switch expectation.measure {
+    case .minParallel: settleParallel(index)
+    case .maxNeedless: settleNeedless(index, report)
+    case .maxFiles, .maxBytes:
+      // Budgets of the run: the daemon has counted them itself.
+      guard expectation.name == expectation.measure.rawValue, expectation.match == RuleMatch(),
+        let counted = expectation.measure == .maxFiles ? ending.runFiles : ending.runBytes
+      else { return false }
+      states[index].replace(measured: counted)
+      return !ending.isRunCutShort
+    default: break
+    }
+    return false
+  }
+
+  private mutating func settleParallel(_ index: Int) {
+    let bound = states[index].expectation.bound
+    let several = states[index].parallelism.processes.filter {
+      $0.value.attempts > 1 && $0.value.attempts * 100 >= bound
+    }
+    .map { (id: $0.key, mean: $0.value.meanHundredths) }.sorted { ($0.mean, $0.id) < ($1.mean, $1.id) }
+    states[index].setMeasured(several.first?.mean ?? 0)
+    for process in several where process.mean < bound {
+      states[index].violated(
+        ExpectationState.Evidence(
+          item: LoggedItem(),
+          caller: LoggedCaller(process: process.id, threadID: nil, isMainThread: nil, trigger: nil)),
+        measured: process.mean, processes)
+    }
+  }
+
+  private mutating func settleNeedless(_ index: Int, _ report: SummaryReport?) {
+    let callers = needlessCallers[index] ?? [:]
+    var needless: Int64 = 0
+    for file in report?.files ?? [] where !file.isSuperseded {
+      guard let found = callers[PathHash.of(file.pathBytes)] else { continue }
+      if file.use == FileUse.unknown.rawValue || (!found.isKnown && file.isNeedless) {
+        states[index].add(possible: 1)
+      } else if file.isNeedless {
+        needless += 1
+        let attempt = Attempt(item: found.item, isRange: false)
+        states[index].count(1, isKnown: true, evidence(attempt, found.attempt, found.caller, nil), processes)
+      }
+    }
+    states[index].setMeasured(needless)
+  }
+
+  private mutating func result(_ index: Int, gaps: [String]) -> ExpectationResult {
+    let expectation = states[index].expectation
+    var result = ExpectationResult(
+      name: expectation.name, measure: expectation.measure.rawValue, words: ExpectationWords.words(expectation),
+      unit: expectation.unit, bound: expectation.bound)
+    result.place = expectation.place
+    result.measured = states[index].measured
+    result.isMeasuredIncompletely = !gaps.isEmpty || states[index].possible > 0
+    let isBeyond =
+      states[index].violations.count > 0
+      || (expectation.measure != .minParallel && expectation.isFirm && states[index].measured > expectation.bound)
+    if isBeyond, expectation.isFirm || gaps.isEmpty {
+      result.outcome = .violated
+      result.violationCount = max(1, states[index].violations.count)
+    } else if !gaps.isEmpty {
+      let withdrawn = states[index].withdrawViolations()
+      result.outcome = .unknown
+      result.reason =
+        gaps.joined(separator: "; ")
+        + (withdrawn > 0 ? " (what looks like \(HumanText.count(withdrawn, "violation")) may be none)" : "")
+    } else if states[index].possible > 0, mayBeBeyond(index) {
+      result.outcome = .unknown
+      result.reason = Self.possible(expectation, states[index].possible)
+    }
+    return result
+  }
+
+  /// Whether what may count, too, would violate the bound.
+  private func mayBeBeyond(_ index: Int) -> Bool {
+    let state = states[index]
+    return switch state.expectation.measure {
+    case .maxFiles, .maxBytes, .maxDirectories, .maxNeedless, .maxRefusals:
+      state.measured.plus(state.possible) > state.expectation.bound
+    default: true
+    }
+  }
+
+  private static func possible(_ expectation: Expectation, _ count: Int64) -> String {
+    switch expectation.measure {
+    case .maxNeedless:
+      "of \(HumanText.count(count, "file")) nobody knows how much was read, or for whom (--observe reads tells)"
+    case .maxMainThread, .maxWait:
+      "\(HumanText.count(count, "long wait")) of a caller of which the log does not tell enough"
+    default:
+      "\(ExpectationWords.amount(count, expectation.unit == .parallelHundredths ? .paths : expectation.unit)) of callers of "
+        + "which the log does not tell enough"
+    }
+  }
+
+  /// Why nothing could have violated an expectation; nil if something could.
+  private func warning(_ index: Int) -> String? {
+    let state = states[index]
+    let expectation = state.expectation
+    if state.conditions.asksForCaller, !state.conditions.hasMetCaller, state.possible == 0 {
+      return "no caller in the log is the one that is meant, so nothing was looked at. Check 'process' and 'ancestor'."
+    }
+    if expectation.measure == .minParallel, state.violations.count == 0, state.measured == 0, state.possible == 0 {
+      return "no process materialized several files, so there is nothing to be done at the same time."
+    }
+    guard let volume = ending.volume, volume.isKnownWhole, !ending.hasEvictions else { return nil }
+    let most: Int64? =
+      switch expectation.measure {
+      case .maxFiles, .maxNeedless: volume.files
+      case .maxDirectories: volume.directories
+      case .maxBytes: volume.bytes
+      default: nil
+      }
+    guard let most, expectation.bound >= most else { return nil }
+    return "nothing can violate it: the whole volume has \(ExpectationWords.amount(most, Self.unit(expectation)))."
+  }
+
+  private static func unit(_ expectation: Expectation) -> ExpectationResult.Unit {
+    expectation.measure == .maxNeedless ? .files : expectation.unit
+  }
+}

@@ -1,0 +1,272 @@
+public import DatalessCore
+
+/// Holds what is expected against a log, record by record: against one session of it, the one that is asked for, or the
+/// one that was mounted last.
+///
+/// Memory, whatever the number of records: what is under way, some 500 bytes for each process, and the violations that
+/// are told. `max_repeated` takes some 30 bytes for each file, files that come in parts 10; `max_needless` is decided
+/// by `SummaryBuilder`, which says what it takes; a baseline takes its paths.
+public struct Expectations: Sendable {
+  /// An attempt that is under way, or whose waits are.
+  struct Attempt: Sendable {
+    var item: LoggedItem
+    /// Whether it brings less than the whole file, as far as the log tells.
+    var isRange: Bool
+    /// Whether it is the first one on its item since the mount.
+    var isFirst = false
+    /// Who has asked already: whoever starts an attempt waits for it, too.
+    var askers: Set<UInt64> = []
+    /// The first caller that each expectation is about, by its index.
+    var callers: [Int: LoggedCaller] = [:]
+    /// Expectations that may be about it.
+    var possible: Set<Int> = []
+    var stacks: [Int32: UInt64] = [:]
+    var waiting = 0
+    var isFinished = false
+  }
+
+  private let expectations: [Expectation]
+  private let session: String?
+  var states: [ExpectationState]
+  var baseline: Baseline?
+  var processes = SeenProcesses()
+  var stacks = StackTable()
+  var attempts: [UInt64: Attempt] = [:]
+  var waits = SummaryWaits()
+  var ending = SessionEnding()
+  /// Files of which parts are local.
+  var partial: Set<UInt64> = []
+  /// How often files were materialized; only for `max_repeated`.
+  var times: [UInt64: Int64] = [:]
+  /// For whom files were fetched, by the index of the expectation; only for `max_needless`.
+  var needlessCallers: [Int: [UInt64: (item: LoggedItem, caller: LoggedCaller, isKnown: Bool, attempt: UInt64?)]] = [:]
+  private var summary: SummaryBuilder?
+  /// Records so far, of whatever session.
+  public private(set) var recordCount = 0
+
+  /// - Parameters:
+  ///   - expectations: Names must be unique.
+  ///   - baseline: Which paths may be materialized. Default: any.
+  ///   - session: nil for the one that was mounted last; every `volume.mounted` record begins anew.
+  public init(_ expectations: [Expectation], baseline: Baseline? = nil, session: String? = nil) {
+    self.expectations = expectations
+    self.baseline = baseline
+    self.session = session
+    states = (expectations + (baseline == nil ? [] : [Expectation(.baseline, 0)])).map { ExpectationState($0) }
+    let asksForUse = expectations.contains { $0.measure == .maxNeedless }
+    summary = asksForUse ? SummaryBuilder(session: session, files: .needless) : nil
+  }
+
+  /// Takes the next record of the log. Records of other sessions count as nothing.
+  public mutating func add(_ record: LogRecord) {
+    recordCount += 1
+    if let session {
+      guard record.session == session else { return }
+    } else if record.type == .volumeMounted, recordCount > 1, record.session != ending.session {
+      beginSession()
+    } else if let session = ending.session, record.session != session {
+      return
+    }
+    summary?.add(record)
+    ending.note(record)
+    switch record.type {
+    case .processSeen:
+      processes.add(record)
+      if let id = record.process { for index in states.indices { states[index].conditions.forget(id) } }
+    case .materializationStarted: started(record)
+    case .materializationFinished: finished(record)
+    case .materializationRefused: refused(record)
+    case .waitStarted: waitStarted(record)
+    case .waitFinished: waitFinished(record)
+    case .waitStack: stackTold(record)
+    case .accessFinished: accessFinished(record)
+    case .evictionFinished: record.json.path.map { _ = partial.remove(PathHash.of($0)) }
+    case .sourceChanged: changed(record)
+    default: break
+    }
+  }
+
+  /// Takes note of lines that are no records: those behind the last record that was added.
+  public mutating func addMalformed(lines: Int) {
+    ending.addMalformed(lines: lines)
+    summary?.addMalformed(lines: lines)
+  }
+
+  /// The verdict on what was added so far.
+  ///
+  /// - Parameters:
+  ///   - log: The log's path, for the verdict.
+  ///   - isMounted: Whether the volume still writes the log: what it has not written yet is not known.
+  ///   - lost: Records that the daemon says are not in the file.
+  public func finish(log: [UInt8], isMounted: Bool = false, lost: Int64 = 0) -> Verdict {
+    var current = self
+    let report = summary?.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost)
+    return current.conclude(log: log, gaps: ending.gaps(isMounted: isMounted, lost: lost), report)
+  }
+
+  private mutating func beginSession() {
+    let earlier = ending.earlierSessions + 1
+    let count = recordCount
+    self = Expectations(expectations, baseline: baseline?.untouched, session: session)
+    ending.earlierSessions = earlier
+    recordCount = count
+  }
+
+  // MARK: - Attempts
+
+  private mutating func started(_ record: LogRecord) {
+    guard let id = record.attempt else { return }
+    attempts[id] = Attempt(
+      item: LoggedItem(record.json), isRange: Self.isRange(record.json),
+      isFirst: record.json.integer("file_attempt") == 1)
+    asked(id, LoggedCaller(record.json), record)
+  }
+
+  private static func isRange(_ json: JSONObject) -> Bool {
+    guard let offset = json.integer("range_offset"), let length = json.integer("range_length") else { return false }
+    return offset > 0 || length < json.integer("size") ?? .max
+  }
+
+  /// A caller has started an attempt, or joined it.
+  private mutating func asked(_ id: UInt64, _ caller: LoggedCaller, _ record: LogRecord) {
+    guard var attempt = attempts[id], attempt.askers.insert(caller.key).inserted else { return }
+    defer { attempts[id] = attempt }
+    let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
+    guard isOfRun != .no else { return }
+    for index in states.indices where states[index].expectation.counts(attempt.item.kind) {
+      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes))
+      guard isMeant != .no else { continue }
+      if isMeant == .unknown {
+        attempt.possible.insert(index)
+      } else if attempt.callers[index] == nil {
+        attempt.callers[index] = caller
+      }
+      let evidence = evidence(attempt, id, caller, record)
+      switch states[index].expectation.measure {
+      case .forbid, .allow: askedForPath(index, isKnown: isMeant == .yes, evidence)
+      case .maxParallel, .minParallel: inFlight(index, isKnown: isMeant == .yes, evidence)
+      default: break
+      }
+    }
+  }
+
+  private mutating func askedForPath(_ index: Int, isKnown: Bool, _ evidence: ExpectationState.Evidence) {
+    let expectation = states[index].expectation
+    var isMatch = ExpectationConditions.matches(expectation.paths, evidence.item)
+    // Who reads what is allowed looks its name up before, in directories that lead there.
+    if expectation.measure == .allow, isMatch == .no, evidence.item.kind == .directory,
+      let path = evidence.item.path, expectation.paths.contains(where: { $0.canMatch(below: path) })
+    {
+      isMatch = .yes
+    }
+    guard isMatch != (expectation.measure == .forbid ? .no : .yes) else { return }
+    states[index].count(1, isKnown: isKnown && isMatch != .unknown, evidence, processes)
+  }
+
+  private mutating func inFlight(_ index: Int, isKnown: Bool, _ evidence: ExpectationState.Evidence) {
+    guard isKnown, let process = evidence.caller.process, let attempt = evidence.attempt else {
+      states[index].add(possible: 1)
+      return
+    }
+    let time = evidence.monotonic ?? ending.lastMonotonic
+    guard let count = states[index].parallelism.begin(attempt, by: process, at: time) else { return }
+    if states[index].expectation.measure == .maxParallel {
+      states[index].note(count.multipliedReportingOverflow(by: 100).partialValue, isKnown: true, evidence, processes)
+    }
+  }
+
+  func evidence(
+    _ attempt: Attempt, _ id: UInt64?, _ caller: LoggedCaller, _ record: LogRecord?
+  ) -> ExpectationState.Evidence {
+    ExpectationState.Evidence(
+      item: attempt.item, caller: caller, attempt: id, stack: caller.threadID.flatMap { attempt.stacks[$0] },
+      time: record?.time, monotonic: record?.monotonicNanoseconds)
+  }
+
+  private mutating func finished(_ record: LogRecord) {
+    let id = record.attempt
+    if let id, attempts[id] == nil { adopt(id, record) }
+    guard let id, let attempt = attempts[id] else { return }
+    let time = record.monotonicNanoseconds ?? ending.lastMonotonic
+    for index in states.indices { states[index].parallelism.end(id, at: time) }
+    arrived(attempt, id, record)
+    attempts[id]?.isFinished = true
+    forget(id)
+  }
+
+  /// An attempt of which the log does not tell how it began, nor whether all of the file was meant: a file is rather
+  /// counted once than twice.
+  private mutating func adopt(_ id: UInt64, _ record: LogRecord) {
+    attempts[id] = Attempt(item: LoggedItem(record.json), isRange: true)
+    for waiter in record.json.objects("waiters").prefix(64) { asked(id, LoggedCaller(waiter), record) }
+  }
+
+  private mutating func forget(_ id: UInt64) {
+    guard let attempt = attempts[id], attempt.isFinished, attempt.waiting <= 0 else { return }
+    attempts[id] = nil
+  }
+
+  // MARK: - Waits
+
+  private mutating func waitStarted(_ record: LogRecord) {
+    waits.begin(record)
+    guard let id = record.attempt, attempts[id] != nil else { return }
+    attempts[id]?.waiting += 1
+    asked(id, LoggedCaller(record.json), record)
+  }
+
+  private mutating func waitFinished(_ record: LogRecord) {
+    waits.end(record)
+    if let blocked = record.json.integer("blocked_ns") {
+      let attempt = record.attempt.flatMap { attempts[$0] } ?? Attempt(item: LoggedItem(), isRange: false)
+      let evidence = evidence(attempt, record.attempt, LoggedCaller(record.json), record)
+      waited(blocked, evidence)
+    }
+    guard let id = record.attempt else { return }
+    attempts[id]?.waiting -= 1
+    forget(id)
+  }
+
+  mutating func waited(_ nanoseconds: Int64, _ evidence: ExpectationState.Evidence) {
+    let caller = evidence.caller
+    let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
+    guard isOfRun != .no else { return }
+    for index in states.indices {
+      let measure = states[index].expectation.measure
+      guard measure == .maxWait || (measure == .maxMainThread && caller.isMainThread != false) else { continue }
+      let isMeant = isOfRun.and(states[index].conditions.hold(evidence.item, caller, processes))
+      guard isMeant != .no else { continue }
+      let isThread = measure == .maxWait || caller.isMainThread == true
+      states[index].note(nanoseconds, isKnown: isMeant == .yes && isThread, evidence, processes)
+    }
+  }
+
+  private mutating func accessFinished(_ record: LogRecord) {
+    guard let blocked = record.json.integer("blocked_ns") else { return }
+    var evidence = evidence(
+      Attempt(item: LoggedItem(record.json), isRange: false), nil, LoggedCaller(record.json), record)
+    evidence.access = record.json.unsigned("access")
+    waited(blocked, evidence)
+  }
+
+  private mutating func stackTold(_ record: LogRecord) {
+    guard let stack = stacks.add(record), let id = record.attempt,
+      let threadID = record.json.integer("tid").flatMap({ Int32(exactly: $0) })
+    else { return }
+    if attempts[id]?.stacks[threadID] == nil { attempts[id]?.stacks[threadID] = stack }
+    let wait = ViolationList.Wait(attempt: id, threadID: threadID)
+    for index in states.indices { states[index].told(stack: stack, of: wait) }
+  }
+
+  private mutating func refused(_ record: LogRecord) {
+    let caller = LoggedCaller(record.json)
+    let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
+    guard isOfRun != .no else { return }
+    let attempt = Attempt(item: LoggedItem(record.json), isRange: false)
+    for index in states.indices where states[index].expectation.measure == .maxRefusals {
+      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes))
+      guard isMeant != .no else { continue }
+      states[index].count(1, isKnown: isMeant == .yes, evidence(attempt, nil, caller, record), processes)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import DatalessCore
+
+/// How a session of a log goes and ends: what the log lacks of it, and what its last records say.
+struct SessionEnding: Sendable {
+  private(set) var session: String?
+  var earlierSessions: Int64 = 0
+  /// The process whose descendants' doings count; nil without `dataless run`.
+  private(set) var runRoot: Int32?
+  /// What the daemon has counted for the run's command.
+  private(set) var runFiles: Int64?
+  private(set) var runBytes: Int64?
+  private(set) var lastMonotonic: Int64 = 0
+  private(set) var isUnmounted = false
+  private(set) var hasEvictions = false
+  private(set) var volume: Volume?
+  private var continuity = RecordContinuity()
+  /// A version of the format that is not known.
+  private var version: Int64?
+  private var isRunFinished = false
+  private var runGap: String?
+  private var dropped: Int64 = 0
+
+  /// What the whole volume has, as its last counters say.
+  struct Volume: Sendable {
+    var files: Int64
+    var directories: Int64
+    var bytes: Int64
+    /// Whether every directory is listed, so that there is no more.
+    var isKnownWhole: Bool
+  }
+
+  mutating func addMalformed(lines: Int) { continuity.addMalformed(lines: lines) }
+
+  mutating func note(_ record: LogRecord) {
+    let json = record.json
+    if session == nil { session = record.session }
+    if let time = record.monotonicNanoseconds { lastMonotonic = max(lastMonotonic, time) }
+    if let version = json.integer("v"), version > 1 { self.version = version }
+    continuity.note(record)
+    switch record.type {
+    case .runStarted: runRoot = json.integer("pid").flatMap { Int32(exactly: $0) }
+    case .runFinished: runFinished(json)
+    case .evictionFinished: hasEvictions = true
+    case .volumeCounters, .volumeUnmounted:
+      if record.type == .volumeUnmounted { isUnmounted = true }
+      dropped = max(dropped, json.integer("log_dropped") ?? 0)
+      if let items = json.object("items") {
+        volume = Volume(
+          files: items.integer("files") ?? 0, directories: items.integer("directories") ?? 0,
+          bytes: items.integer("bytes") ?? 0,
+          isKnownWhole: items.integer("directories_dataless") == 0 && (items.integer("files") ?? 0) > 0)
+      }
+    default: break
+    }
+  }
+
+  private mutating func runFinished(_ json: JSONObject) {
+    isRunFinished = true
+    if let budgets = json.object("budgets") {
+      runFiles = budgets.integer("files")
+      runBytes = budgets.integer("bytes")
+      if let count = budgets.integer("in_flight"), count > 0 {
+        runGap = "\(HumanText.count(count, "attempt")) of the command had not ended when it was waited for no longer"
+      }
+    }
+    switch json.object("children")?.string("end") {
+    case nil, "none_left": break
+    case "unknown": runGap = "nobody knows what the command left running"
+    default: runGap = "processes that the command had left running were waited for no longer"
+    }
+  }
+
+  /// Whether anything before the last record is missing.
+  var hasGap: Bool { continuity.lostRecords > 0 || continuity.malformedLines > 0 }
+
+  /// Whether more of the run was under way than was waited for.
+  var isRunCutShort: Bool { runGap != nil }
+
+  /// Why the log does not tell all, one sentence each.
+  func gaps(isMounted: Bool, lost: Int64) -> [String] {
+    var gaps: [String] = []
+    if session == nil { gaps.append("the log has no record of the session") }
+    if let version {
+      gaps.append("there are records of version \(version) of the format, of which this program knows 1")
+    }
+    let lost = max(continuity.lostRecords, dropped, lost)
+    if lost > 0 { gaps.append("\(HumanText.count(lost, "record")) \(lost == 1 ? "is" : "are") missing") }
+    // Behind a session's last record is nothing of it.
+    let malformed = continuity.malformedLines.plus(isUnmounted ? 0 : Int64(continuity.linesBehind))
+    if malformed > 0 { gaps.append("\(HumanText.count(malformed, "line")) cannot be read") }
+    if runRoot != nil, !isRunFinished, !isMounted { gaps.append("the run has no end in it") }
+    if let runGap { gaps.append(runGap) }
+    if !isUnmounted {
+      gaps.append(
+        isMounted ? "the volume is still mounted, and may have more to tell" : "it ends before the volume was unmounted"
+      )
+    }
+    return gaps
+  }
+}

@@ -1,0 +1,57 @@
+/// The violations of one expectation: the same of one process at one path is one, with a count.
+struct ViolationList: Sendable {
+  private struct Key: Hashable {
+    var path: UInt64?
+    var process: UInt32?
+  }
+
+  /// A wait, by which its stack is found.
+  struct Wait: Hashable, Sendable {
+    var attempt: UInt64
+    var threadID: Int32
+  }
+
+  private struct Listed: Sendable {
+    var violation: Violation
+    var stack: UInt64?
+  }
+
+  private var listed: [Listed] = []
+  private var places: [Key: Int] = [:]
+  /// Those that have no stack yet: it may be told later.
+  private var withoutStack: [Wait: [Int]] = [:]
+  private(set) var count: Int64 = 0
+
+  /// - Parameters:
+  ///   - process: The log's id.
+  ///   - stack: The id of its stack, if that was told already.
+  ///   - make: The violation, made only if it is to be listed.
+  mutating func add(
+    path: [UInt8]?, process: UInt32?, measured: Int64, wait: Wait?, stack: UInt64?, _ make: () -> Violation
+  ) {
+    count += 1
+    let key = Key(path: path.map { PathHash.of($0) }, process: process)
+    if let index = places[key] {
+      listed[index].violation.count += 1
+      listed[index].violation.measured = max(listed[index].violation.measured, measured)
+      return
+    }
+    guard listed.count < Violation.listedMax else { return }
+    places[key] = listed.count
+    if let wait, stack == nil { withoutStack[wait, default: []].append(listed.count) }
+    listed.append(Listed(violation: make(), stack: stack))
+  }
+
+  /// The stack of a wait was told.
+  mutating func told(stack: UInt64, of wait: Wait) {
+    for index in withoutStack.removeValue(forKey: wait) ?? [] { listed[index].stack = stack }
+  }
+
+  func violations(_ stacks: StackTable) -> [Violation] {
+    listed.map { listed in
+      var violation = listed.violation
+      violation.stack = listed.stack.flatMap(stacks.stack)
+      return violation
+    }
+  }
+}

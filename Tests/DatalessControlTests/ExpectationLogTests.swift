@@ -1,0 +1,195 @@
+import DatalessCore
+import Testing
+
+@testable import DatalessControl
+
+/// Logs that do not tell all: neither a false alarm nor a false pass.
+@Suite struct ExpectationLogTests {
+  private static let all: [Expected] = [
+    Expected(.maxFiles, 10), Expected(.maxWait, 1_000_000), Expected(.minParallel, 200),
+  ]
+
+  private func outcomes(_ log: ExpectationLog, _ expectations: [Expected] = all) throws -> [Verdict.Outcome] {
+    try log.verdict(expectations).expectations.map(\.outcome)
+  }
+
+  @Test func aLogWithoutItsEndIsNoPass() throws {
+    var log = ExpectationLog()
+    log.take("a")
+    let verdict = try log.verdict([Expected(.maxFiles, 10), Expected(.maxFiles, 0)])
+    #expect(verdict.expectations.map(\.outcome) == [.unknown, .violated] && verdict.outcome == .violated)
+    #expect(verdict.gaps == ["it ends before the volume was unmounted"])
+    #expect(verdict.expectations[0].isMeasuredIncompletely)
+    let mounted = try log.verdict([Expected(.maxFiles, 10)], isMounted: true)
+    #expect(mounted.outcome == .unknown && mounted.gaps == ["the volume is still mounted, and may have more to tell"])
+  }
+
+  @Test func whatIsLostCannotBeHeldNorUndone() throws {
+    var log = ExpectationLog()
+    log.take("a")
+    log.log.sequence += 4
+    log.log.add("log.dropped", at: 100, #""count":5"#)
+    log.take("b")
+    log.unmount()
+    #expect(try outcomes(log) == [.unknown, .unknown, .unknown])
+    #expect(try log.verdict(Self.all).gaps == ["5 records are missing"])
+    // More records cannot make fewer files.
+    #expect(try outcomes(log, [Expected(.maxFiles, 1)]) == [.violated])
+    // But they may have others in flight.
+    let parallel = try log.verdict([Expected(.minParallel, 200)])
+    #expect(parallel.violations.isEmpty && parallel.expectations[0].reason?.contains("1 violation may be none") == true)
+  }
+
+  /// The gap alone shows it.
+  @Test func aMissingLineIsALoss() throws {
+    var log = ExpectationLog()
+    log.take("a")
+    log.unmount()
+    var checked = Expectations(Self.all)
+    for (index, line) in log.log.lines.enumerated() where index != 7 {
+      checked.add(try #require(LogRecord(line: bytes(line))))
+    }
+    let verdict = checked.finish(log: [])
+    #expect(verdict.gaps == ["1 record is missing"] && verdict.outcome == .unknown)
+  }
+
+  @Test func aTornLineIsALoss() throws {
+    var log = ExpectationLog()
+    log.take("a")
+    let text = log.log.bytes.dropLast(20)
+    let file = try TemporaryFile(Array(text))
+    let verdict = try Verdict.load(log: file.path, Expectations(Self.all))
+    #expect(verdict.gaps == ["1 line cannot be read", "it ends before the volume was unmounted"])
+    #expect(verdict.outcome == .unknown)
+  }
+
+  @Test func ofTwoSessionsTheLastCounts() throws {
+    var log = ExpectationLog()
+    for name in ["a", "b"] { log.take(name) }
+    log.unmount()
+    var second = ExpectationLog()
+    second.log.session = "fedcba987654"
+    var lines = log.log.lines
+    second.take("c")
+    second.unmount()
+    lines += second.log.lines.map { line in
+      var line = line
+      if let range = line.firstRange(of: "0123456789ab") { line.replaceSubrange(range, with: "fedcba987654") }
+      return line
+    }
+    func verdict(_ session: String?) throws -> Verdict {
+      var checked = Expectations([Expected(.maxFiles, 1)], session: session)
+      for line in lines { checked.add(try #require(LogRecord(line: bytes(line)))) }
+      return checked.finish(log: [])
+    }
+    #expect(try verdict(nil).outcome == .held && verdict(nil).earlierSessions == 1 && verdict(nil).gaps == [])
+    #expect(try verdict("0123456789ab").outcome == .violated)
+    #expect(try verdict("0123456789ab").session == "0123456789ab")
+    #expect(try verdict("nosuchsession").outcome == .unknown)
+  }
+
+  @Test func anotherVersionIsNotUnderstood() throws {
+    var log = ExpectationLog()
+    log.take("a")
+    log.unmount()
+    var checked = Expectations(Self.all)
+    for line in log.log.lines {
+      let later = String(line).replacingFirst(#""v":1"#, with: #""v":2"#)
+      checked.add(try #require(LogRecord(line: bytes(later))))
+    }
+    let verdict = checked.finish(log: [])
+    #expect(verdict.outcome == .unknown && verdict.gaps.first?.contains("version 2") == true)
+  }
+
+  /// Times of day are only told; what is measured is measured by the other clock.
+  @Test func aClockThatWasSetBackChangesNothing() throws {
+    var log = ExpectationLog()
+    log.take("a", { ($0.start, $0.end) = (1_000, 5_000) })
+    log.unmount()
+    let set = log.log.lines.map { $0.replacingFirst("2026-01-02", with: "1970-01-01") }
+    var checked = Expectations([Expected(.maxWait, 4_000), Expected(.minParallel, 200)])
+    for line in set { checked.add(try #require(LogRecord(line: bytes(line)))) }
+    #expect(checked.finish(log: []).expectations[0].measured == 4_000)
+    // Nor does a monotonic clock that is none.
+    var odd = ExpectationLog()
+    odd.take("a", { ($0.start, $0.end) = (.max, .min + 1) })
+    odd.take("b", { ($0.start, $0.end) = (5, 1) })
+    odd.unmount()
+    #expect(try odd.verdict(Self.all).expectations.count == 3)
+  }
+
+  @Test func aWaitWithoutEndHasLastedAtLeastSoLong() throws {
+    var log = ExpectationLog()
+    log.start("a", ExpectationLog.step { $0.start = 1_000 })
+    log.log.add("mark", at: 6_000, #""label":"x""#)
+    let verdict = try log.verdict([Expected(.maxWait, 4_999), Expected(.maxWait, 5_000)])
+    #expect(verdict.expectations.map(\.outcome) == [.violated, .unknown])
+    #expect(verdict.violations.first?.path == "a")
+  }
+
+  @Test func aRunCountsItsOwnProcesses() throws {
+    var log = ExpectationLog(isRun: true)
+    log.take("a")
+    log.take("b", { $0.process = 4 })
+    log.finishRun(files: 1, bytes: 100)
+    log.unmount()
+    let verdict = try log.verdict([
+      Expected(.maxFiles, 1), Expected(.maxDirectories, 0), Expected(.forbid, paths: [try glob("b")]),
+      Expected(name: "e.max_files", measure: .maxFiles, bound: 1),
+    ])
+    #expect(verdict.outcome == .held && verdict.expectations.map(\.measured) == [1, 0, 0, 1])
+    // Who may be of the run counts as of it.
+    log.log.add("process.seen", at: 0, #""process":5,"unavailable":"exited","parents":[]"#)
+    var other = log
+    other.take("c", { $0.process = 5 })
+    #expect(try other.verdict([Expected(name: "e", measure: .maxFiles, bound: 1)]).outcome == .violated)
+  }
+
+  /// The daemon has counted what budgets bound, whatever became of the log.
+  @Test func whatTheDaemonCountedIsKnownWhateverIsLost() throws {
+    var log = ExpectationLog(isRun: true)
+    log.log.sequence += 100
+    log.take("a")
+    log.finishRun(files: 7, bytes: 700)
+    log.unmount()
+    let verdict = try log.verdict([Expected(.maxFiles, 7), Expected(.maxBytes, 600), Expected(.maxWait, 1)])
+    #expect(verdict.expectations.map(\.outcome) == [.held, .violated, .violated])
+    #expect(verdict.expectations.map(\.measured) == [7, 700, 1_000])
+  }
+
+  @Test(arguments: [("time_up", 0), ("unknown", 0), ("interrupted", 0), ("none_left", 1)])
+  func aRunThatWasCutShortIsNoPass(end: String, inFlight: Int) throws {
+    var log = ExpectationLog(isRun: true)
+    log.take("a")
+    log.finishRun(files: 1, bytes: 100, inFlight: inFlight, end: end)
+    log.unmount()
+    let verdict = try log.verdict([Expected(.maxFiles, 1), Expected(.maxDirectories, 0)])
+    #expect(verdict.outcome == .unknown && verdict.expectations.map(\.outcome) == [.unknown, .unknown])
+    #expect(try log.verdict([Expected(.maxFiles, 0)]).outcome == .violated)
+  }
+
+  @Test func aRunWithoutEndIsNoPass() throws {
+    var log = ExpectationLog(isRun: true)
+    log.take("a")
+    log.unmount()
+    #expect(try log.verdict([Expected(.maxFiles, 1)]).gaps == ["the run has no end in it"])
+  }
+
+  /// An attempt whose beginning is lost is known by its end.
+  @Test func anAttemptWithoutBeginningCounts() throws {
+    var log = ExpectationLog()
+    log.end(9, "a")
+    log.unmount()
+    let verdict = try log.verdict([Expected(.maxFiles, 0), Expected(.forbid, paths: [try glob("a")])])
+    #expect(verdict.expectations.map(\.outcome) == [.violated, .violated])
+    #expect(verdict.violations.first?.process?.pid == 11)
+  }
+}
+
+extension String {
+  fileprivate func replacingFirst(_ text: String, with other: String) -> String {
+    var copy = self
+    if let range = copy.firstRange(of: text) { copy.replaceSubrange(range, with: other) }
+    return copy
+  }
+}

@@ -1,0 +1,103 @@
+import DatalessCore
+import DatalessScenario
+import Testing
+
+/// The section `expect` of a scenario.
+@Suite struct ExpectTests {
+  private static func document(_ text: String) throws -> ScenarioDocument {
+    try ScenarioDocument(parsing: Array(text.utf8), name: "s.yaml")
+  }
+
+  @Test func eachBoundIsAnExpectationOfItsOwn() throws {
+    let document = try Self.document(
+      """
+      expect:
+        - max_files: 10
+          max_bytes: 4k
+        - name: fm
+          match: {path: "photos/**", size: ">1MB", kind: file, trigger: read, process: {exe: fm}, ancestor: {comm: sh}}
+          max_wait: 2s
+          max_main_thread: 100ms
+        - {max_parallel: 3, min_parallel: 1.25, max_needless: 0, max_refusals: 0, max_repeated: 1, max_dirs: 7}
+        - {forbid: "secret/**", allow: [a, "b/*"]}
+      """)
+    let expectations = try #require(document.expectations)
+    let names = [
+      "expect-1.max_files", "expect-1.max_bytes", "fm.max_wait", "fm.max_main_thread", "expect-3.max_parallel",
+      "expect-3.min_parallel", "expect-3.max_needless", "expect-3.max_refusals", "expect-3.max_repeated",
+      "expect-3.max_dirs", "expect-4.forbid", "expect-4.allow",
+    ]
+    #expect(expectations.map(\.name) == names)
+    func bound(_ name: String) -> Int64? { expectations.first { $0.name == name }?.bound }
+    #expect(bound("expect-1.max_files") == 10 && bound("expect-1.max_bytes") == 4096)
+    #expect(bound("fm.max_wait") == 2_000_000_000 && bound("fm.max_main_thread") == 100_000_000)
+    #expect(bound("expect-3.max_parallel") == 300 && bound("expect-3.min_parallel") == 125)
+    let fm = try #require(expectations.first { $0.name == "fm.max_wait" })
+    #expect(fm.match.paths.count == 1 && fm.match.size != nil && fm.match.process != nil && fm.match.ancestor != nil)
+    #expect(fm.match.kind == .file && fm.match.triggers == [.read] && fm.place == "s.yaml:6:15")
+    #expect(expectations.first { $0.measure == .allow }?.paths.map(\.text) == [Array("a".utf8), Array("b/*".utf8)])
+    #expect(document.warnings.isEmpty)
+    // Nothing is simulated by it, and it stays in what is shown and applied again.
+    let again = try ScenarioDocument(parsing: document.json(pretty: true), name: "again")
+    #expect(again == document && again.expectations?.count == 12 && again.simulation.rules.rules.isEmpty)
+    #expect(try Self.document("latency: 1s").expectations == nil)
+    #expect(try again.setting([("latency", "5ms")]).expectations?.count == 12)
+  }
+
+  @Test(arguments: [
+    ("expect: {max_files: 1}", "1:9: a mapping instead of a list."),
+    ("expect: [{}]", "1:10: an expectation that expects nothing."),
+    ("expect: [{match: {path: a}}]", "an expectation that expects nothing."),
+    ("expect: [{max_files: -1}]", "'-1' is not possible"),
+    ("expect: [{max_file: 1}]", "Did you mean 'max_files'?"),
+    ("expect: [{max_directories: 1}]", "It is called 'max_dirs'."),
+    ("expect: [{max_wait: 5}]", "malformed duration"),
+    ("expect: [{min_parallel: 0.5}]", "'0.5' is not possible"),
+    ("expect: [{min_parallel: 1.555}]", "'1.555' is not possible"),
+    ("expect: [{max_files: 1, path: a}]", "It is a condition: put it under 'match'."),
+    ("expect: [{max_files: 1, match: {nth: 1}}]", "It is a condition of rules only"),
+    ("expect: [{max_files: 1, match: {max_bytes: 1}}]", "put it beside 'match'"),
+    ("expect: [{max_dirs: 1, match: {kind: file}}]", "nothing can violate 'max_dirs' here"),
+    ("expect: [{max_dirs: 1, match: {size: 4k}}]", "nothing can violate 'max_dirs' here"),
+    ("expect: [{max_files: 1, match: {kind: directory}}]", "nothing can violate 'max_files' here"),
+    ("expect: [{max_wait: 1s, match: {kind: file, trigger: readdir}}]", "so nothing can meet the conditions."),
+    ("expect: [{name: a, max_files: 1}, {name: a, max_files: 2}]", "two expectations are named 'a'"),
+    ("max_files: 3", "It belongs in an expectation"),
+    ("expect: [{baseline: f}]", "--baseline FILE"),
+    ("expect: [{forbid: []}]", "an empty list means nothing"),
+  ])
+  func whatIsWrongIsSaid(text: String, words: String) throws {
+    let error = #expect(throws: ScenarioError.self) { try Self.document(text) }
+    #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+  }
+
+  @Test func whatNothingCanViolateIsAWarning() throws {
+    #expect(try Self.document("expect: []").warnings.map(\.message).first?.hasPrefix("nothing is expected") == true)
+    #expect(try Self.document("expect: []").expectations == [])
+    let one = try Self.document("rules:\n- {fault: EIO}\nexpect:\n- {min_parallel: 1}\n")
+    #expect(one.warnings.count == 1 && one.warnings.first?.line == 4)
+    // A change of a setting keeps it.
+    #expect(try one.setting([("profile", "open")]).warnings.count == 1)
+  }
+
+  @Test func pathsBeginAtTheRootOfTheVolume() throws {
+    for text in ["forbid: /src/secret/**", "allow: [a, /src/b]", "max_files: 1, match: {path: /src/x}"] {
+      let document = try Self.document("expect: [{\(text)}]")
+      let error = #expect(throws: ScenarioError.self) {
+        try document.checkPaths(roots: [("SOURCE", Array("/src".utf8))])
+      }
+      #expect(error?.description.contains("paths of expectations begin at the volume's root") == true)
+    }
+  }
+
+  @Test(arguments: [
+    ("photos/*.jpg", "", true), ("photos/*.jpg", "photos", true), ("photos/*.jpg", "photos/x", false),
+    ("photos/*.jpg", "music", false), ("a/**/z", "a/b/c", true), ("a/**/z", "b", false), ("**", "x/y", true),
+    ("*.jpg", "any/where", true), ("a/{b,c}/d", "a/c", true), ("a/{b,c}/d", "a/d", false), ("a/**", "a", true),
+    ("/a", "", true), ("/a", "a", false), ("**/x/y", "q/x", true), ("a/*/**/b/c", "a/1/2/b", true),
+  ])
+  func directoriesLeadToWhatAGlobMeans(glob: String, directory: String, leads: Bool) throws {
+    let pattern = try PathPattern(parsing: Array(glob.utf8))
+    #expect(pattern.canMatch(below: Array(directory.utf8)) == leads)
+  }
+}
