@@ -128,6 +128,10 @@ bench-quick: release ## the same with fewer pairs and smaller trees (about a min
 scenarios: release ## real tools against the cases of docs/TOOLS.md (SCENARIO_FLAGS="--only S5 --install")
 	@scripts/scenarios/run --dataless $(RELEASE_BINARY) $(SCENARIO_FLAGS)
 
+.PHONY: ci-example
+ci-example: release ## the CI job of README.md in a clean Debian (root, mmdebstrap): red, and green once the tool is mended
+	@scripts/ci-example/run --dataless $(RELEASE_BINARY)
+
 .PHONY: install
 install: release install-libcdataless ## install the release executable and the C library under PREFIX (/usr/local)
 	@install -D -m 0755 $(RELEASE_BINARY) "$(DESTDIR)$(PREFIX)/bin/dataless"

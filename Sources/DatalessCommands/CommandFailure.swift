@@ -13,10 +13,11 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
   /// There is no such volume, or its daemon is not running.
   case noVolume = 3
   case timedOut = 4
-  /// `run`: a budget was exceeded.
-  case budgetExceeded = 90
-  /// `run`: there was a budget, and what the command left running was cut short: nobody knows what it would have used.
-  case cutShort = 91
+  /// `run` and `check-log`: something that was expected does not hold; a budget is one such thing.
+  case violated = 90
+  /// The same: nothing is known not to hold, and of something nobody knows: what the command left running was cut
+  /// short, or the log does not tell all.
+  case unknown = 91
   /// `run --strict-rules`: a rule of the scenario decided nothing.
   case rulesUnused = 92
   /// `run`: our own failure, before or after the command.
@@ -39,6 +40,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     case daemonNotRunning = "daemon_not_running"
     case malformed
     case incomplete
+    case violated
     case interrupted
     case notExecutable = "not_executable"
     case failed
@@ -62,7 +64,8 @@ public struct CommandFailure: Error, Sendable, Equatable {
         .noSpace,
         .cancelled:
         true
-      case .usage, .notAVolume, .daemonNotRunning, .malformed, .incomplete, .interrupted, .notExecutable, .failed,
+      case .usage, .notAVolume, .daemonNotRunning, .malformed, .incomplete, .violated, .interrupted, .notExecutable,
+        .failed,
         .invalidScenario:
         false
       }
@@ -137,7 +140,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     case .interrupted: .interrupted
     case .notFound: .notFound
     case .notExecutable: .notExecutable
-    case .success, .failure, .budgetExceeded, .cutShort, .rulesUnused, .runFailed: .failed
+    case .success, .failure, .violated, .unknown, .rulesUnused, .runFailed: .failed
     }
   }
 

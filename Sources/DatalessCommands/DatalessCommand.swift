@@ -23,7 +23,9 @@ public struct DatalessCommand: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self]),
-      CommandGroup(name: "What happened", subcommands: [LogCommand.self, SummaryCommand.self, MarkCommand.self]),
+      CommandGroup(
+        name: "What happened",
+        subcommands: [LogCommand.self, SummaryCommand.self, CheckLogCommand.self, MarkCommand.self]),
       CommandGroup(
         name: "What is there",
         subcommands: [

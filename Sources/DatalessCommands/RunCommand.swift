@@ -14,8 +14,9 @@ struct RunCommand: ParsableCommand {
     discussion: """
       Mounts SOURCE on a temporary directory, runs the command with {} in its arguments replaced by that directory \
       (also in the variable DATALESS_MOUNT), unmounts whatever happens, and prints the summary and the log's path to \
-      standard error. Budgets count what the command and its descendants materialize, also those that it leaves \
-      running: run waits for them (--wait-children), and with a budget or --strict-rules for attempts that nobody waits \
+      standard error. Expectations are options, and the section 'expect' of the scenario \
+      (docs/EXPECTATIONS.md). They count what the command and its descendants do, also those that it leaves \
+      running: run waits for them (--wait-children), and with an expectation or --strict-rules for attempts that nobody waits \
       for any more, names who is left then, ends those that use the volume, and unmounts. A signal ends the wait. Files \
       count when the first of their content becomes local, bytes when they do, whatever becomes of the attempt; a caller \
       that cannot be looked at counts as the command's.
@@ -30,8 +31,9 @@ struct RunCommand: ParsableCommand {
         dataless run ~/project --latency 50ms --max-files 0 -- du -s {}
 
       EXIT STATUS
-        The command's own (128 + signal when a signal ended it); 90 a budget was exceeded; 91 there is a budget or \
-      --strict-rules, and processes or attempts that could have materialized more were left when the wait was over; \
+        The command's own (128 + signal when a signal ended it); 90 something that was expected does not hold; 91 \
+      nothing is known not to hold, and of something nobody knows: processes or attempts that could have materialized \
+      more were left when the wait was over, or the log does not tell all; \
       92 --strict-rules, and a rule decided nothing; 125 dataless itself failed; 126 the command cannot be executed; \
       127 it was not found.
       """)
@@ -42,15 +44,7 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup var options: VolumeOptions
 
-  @Option(
-    help: ArgumentHelp("Files that may be materialized, 0 or more. [default: any number]", valueName: "n"),
-    transform: Self.count)
-  var maxFiles: Int64?
-
-  @Option(
-    help: ArgumentHelp("Bytes that may be materialized, such as 20MB or 0. [default: any number]", valueName: "size"),
-    transform: { text in try VolumeOptions.checked { () throws(FSError) in try ByteSize.parse(text) } })
-  var maxBytes: Int64?
+  @OptionGroup(title: "Expectations") var expected: ExpectationOptions
 
   @Option(
     help: ArgumentHelp(
@@ -136,11 +130,14 @@ struct RunCommand: ParsableCommand {
     let destination = try destination()
     let session: RunSession
     let plan: VolumePlan
+    let expectations: Expectations
+    let isExpecting: Bool
     do {
       plan = try options.plan(source: source, observe: .reads)
+      (expectations, isExpecting) = try expect(plan)
       session = try RunSession.start(
         plan, command: command.map { ArgumentBytes.decode($0) },
-        placeholder: ArgumentBytes.decode(replace), maxFiles: maxFiles, maxBytes: maxBytes,
+        placeholder: ArgumentBytes.decode(replace), maxFiles: expected.maxFiles, maxBytes: expected.maxBytes,
         say: { Console.note("dataless: \($0)") })
     } catch {
       try fail(error, destination)
@@ -155,18 +152,48 @@ struct RunCommand: ParsableCommand {
     if result == .statusLost {
       words.say("cannot say how the command ended: its status was taken by somebody else (ECHILD). Run it again.")
     }
-    let children = waitForChildren(session)
+    let children = waitForChildren(session, hasExpectation: isExpecting || strictRules)
     let answer = finish(session, request: RunReport.request(result, children), words: words)
     session.end(children.left)
+    let verdict = isExpecting ? judge(expectations, session, words) : nil
     let status = RunStatus(
-      result: result, children: children, budget: answer?.budget, hasExpectation: hasExpectation,
-      strictRules: strictRules ? answer?.rules : nil)
+      result: result, children: children, budget: answer?.budget, hasExpectation: isExpecting || strictRules,
+      strictRules: strictRules ? answer?.rules : nil, verdict: verdict?.outcome)
     let report = RunReport(
       log: session.volume.log, session: session.volume.session, status: status, rules: answer?.rules,
-      warnings: plan.scenario.warnings)
+      warnings: plan.scenario.warnings, verdict: verdict)
     report.print(words)
     try destination?.write(report.answer(words))
     throw CommandExit(code: status.code)
+  }
+
+  /// What is expected, and whether anything is.
+  private func expect(_ plan: VolumePlan) throws -> (Expectations, isAny: Bool) {
+    let folder: [UInt8]? = if case .directory(let path) = plan.source { path } else { nil }
+    try ExpectedPaths.check(expected, folder)
+    let expectations = expected.expectations(plan.scenario)
+    for warning in ExpectedPaths.warnings(expectations, folder) { Console.note("dataless: warning: \(warning)") }
+    let baseline = try expected.readBaseline()
+    return (
+      Expectations(expectations, baseline: baseline, session: plan.session), !expectations.isEmpty || baseline != nil
+    )
+  }
+
+  /// Holds the log, which is whole by now, against what is expected.
+  private func judge(_ expectations: Expectations, _ session: RunSession, _ words: RunMessages) -> Verdict {
+    var expectations = expectations
+    do {
+      expectations = try Verdict.read(log: session.volume.log, expectations)
+      var verdict = expectations.finish(log: session.volume.log)
+      try expected.update(expectations, &verdict)
+      return verdict
+    } catch {
+      words.say(error.message)
+      // Of a log that cannot be read nothing is known; a baseline that was not written is no pass either.
+      var verdict = expectations.finish(log: session.volume.log)
+      if verdict.outcome == .held { verdict.outcome = .unknown }
+      return verdict
+    }
   }
 
   /// Ends a run that could not begin.
@@ -185,9 +212,7 @@ struct RunCommand: ParsableCommand {
     throw CommandExit(.runFailed)
   }
 
-  private var hasExpectation: Bool { maxFiles != nil || maxBytes != nil || strictRules }
-
-  private func waitForChildren(_ session: RunSession) -> ChildrenWait {
+  private func waitForChildren(_ session: RunSession, hasExpectation: Bool) -> ChildrenWait {
     let limit = Int(clamping: waitChildren.nanoseconds / 1_000_000)
     var wait = session.waitForChildren(
       milliseconds: limit,
@@ -231,12 +256,5 @@ struct RunCommand: ParsableCommand {
       words.say("\(error)")
       return nil
     }
-  }
-
-  private static func count(_ text: String) throws -> Int64 {
-    guard let value = Int64(text), value >= 0 else {
-      throw ValidationError("malformed number of files '\(text)': expected a whole number, 0 or more (EINVAL).")
-    }
-    return value
   }
 }

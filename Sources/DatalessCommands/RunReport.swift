@@ -12,11 +12,16 @@ struct RunReport {
   let rules: RuleCounts?
   /// Of the scenario.
   let warnings: [ScenarioWarning]
+  /// nil where nothing is expected.
+  let verdict: Verdict?
   private let summary: Result<SummaryReport, any Error>
 
   /// - Parameter session: Others may write to the same log, and have begun later.
-  init(log: [UInt8], session: String, status: RunStatus, rules: RuleCounts?, warnings: [ScenarioWarning] = []) {
-    (self.log, self.status, self.rules, self.warnings) = (log, status, rules, warnings)
+  init(
+    log: [UInt8], session: String, status: RunStatus, rules: RuleCounts?, warnings: [ScenarioWarning] = [],
+    verdict: Verdict? = nil
+  ) {
+    (self.log, self.status, self.rules, self.warnings, self.verdict) = (log, status, rules, warnings, verdict)
     summary = Result { try SummaryReport.load(log: log, session: session) }
   }
 
@@ -27,6 +32,10 @@ struct RunReport {
     } catch {
       words.say("\(error)")
       Console.note("log \(TerminalText.escaped(log))")
+    }
+    if let verdict {
+      for line in VerdictText.lines(verdict) { Console.note(line) }
+      for result in verdict.expectations { Self.words(result, status.budget).map { words.say($0) } }
     }
     if let budget = status.budget {
       for excess in budget.exceeded { words.say(Self.words(excess, of: budget)) }
@@ -41,7 +50,7 @@ struct RunReport {
     RunAnswer(
       exitStatus: status.code, reason: status.reason.rawValue, messages: words.all, command: Self.end(status.result),
       scenarioWarnings: warnings.map { WireProblem($0) }, budget: status.budget, children: RunChildren(status.children),
-      rules: rules, log: log, summary: try? summary.get()
+      rules: rules, log: log, summary: try? summary.get(), verdict: verdict
     )
   }
 
@@ -51,6 +60,20 @@ struct RunReport {
     case .ended(.signalled(let signal)): RunCommandEnd(signal: SignalName.of(signal))
     case .notStarted(let number): RunCommandEnd(errno: Errno(rawValue: number).name)
     case .statusLost: RunCommandEnd()
+    }
+  }
+
+  /// One line for what does not hold, or of which nobody knows; nil for what holds, and for a budget, which has a line
+  /// of its own.
+  static func words(_ result: ExpectationResult, _ budget: BudgetStatus?) -> String? {
+    let sentence = "\(TerminalText.escaped(result.name)): \(VerdictText.sentence(result))"
+    switch result.outcome {
+    case .held: return nil
+    case .violated:
+      if budget?.exceeded.contains(where: { "max_\($0.budget)" == result.name }) == true { return nil }
+      return "expectation violated: \(sentence)."
+    case .unknown:
+      return "nobody knows whether an expectation holds: \(sentence): \(TerminalText.harmless(result.reason ?? ""))."
     }
   }
 

@@ -7,6 +7,7 @@ enum AnswerSamples {
   private static let odd = WireSamples.odd
 
   static let all: [String: Pair] = answers.merging(summaries) { first, _ in first }
+    .merging(VerdictSamples.all) { first, _ in first }
 
   private static let error = CommandError(
     code: "busy", errno: "EBUSY", message: "is open", path: odd, problems: [WireSamples.problem], exitStatus: 1)
@@ -38,7 +39,8 @@ enum AnswerSamples {
     "RunAnswer": (
       RunAnswer(
         exitStatus: 90, reason: "budget_exceeded", messages: ["m"], command: end, budget: WireSamples.budget,
-        children: WireSamples.children, rules: WireSamples.rules, log: odd, summary: summary),
+        children: WireSamples.children, rules: WireSamples.rules, log: odd, summary: summary,
+        verdict: VerdictSamples.verdict),
       RunAnswer(
         exitStatus: 0, reason: "command", command: RunCommandEnd(), budget: nil, children: WireSamples.children,
         rules: nil, log: bytes("/l"), summary: nil)

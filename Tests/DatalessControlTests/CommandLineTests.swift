@@ -17,7 +17,8 @@ import Testing
     "policy /proc maybe",
     "policy /proc off --exe cat", "policy /proc rule", "explain", "scenario apply /proc", "mount a b --interrupt some",
     "mount a b --seed x", "mount a b --stacks some", "mount a b --stacks over=5", "stack", "stack /proc --pid x",
-    "mount a b --give-up-after 5",
+    "mount a b --give-up-after 5", "check-log", "check-log x", "check-log x --max-files -1", "check-log x --max-wait 5",
+    "check-log x --min-parallel 0", "check-log x --forbid [", "check-log x --update-baseline", "check-log x --allow /",
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
@@ -28,7 +29,11 @@ import Testing
   ])
   func wrongUseOfWhatPassesAStatusOn(line: String) { #expect(Self.execute(line) == 125) }
 
-  @Test(arguments: ["log /nonexistent", "summary /dev/null", "log /dev/null"])
+  @Test(arguments: [
+    "log /nonexistent", "summary /dev/null", "check-log /dev/null --max-files 1",
+    "check-log /nonexistent --max-files 1", "check-log x --baseline /nonexistent", "check-log x --baseline /dev/null",
+    "log /dev/null",
+  ])
   func failures(line: String) { #expect(Self.execute(line) == 1) }
 
   @Test(arguments: [
@@ -48,7 +53,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 21)
+    #expect(commands.count == 22)
     let named = commands.map { ($0.configuration.commandName ?? "", $0) }
     let below = named.flatMap { parent, command in
       command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }

@@ -243,6 +243,15 @@ import Testing
     log.take("b")
     log.log.add("wait.stack", at: 2_500, #""attempt":2,"process":3,"tid":11,"outcome":"ok","stack_id":1"#)
     log.take("c")
+    for number in [7, 8] {
+      let call = #""access":\#(number),"operation":"read","path":"x","process":3,"tid":12,"thread_name":"io""#
+      log.log.add("access.started", at: 3_000, call)
+      if number == 7 { log.log.add("wait.stack", at: 3_100, call + #","outcome":"ok","stack_id":1"#) }
+      log.log.add("access.finished", at: 3_500, call + #","blocked_ns":5000"#)
+      log.log.add("wait.stack", at: 3_600, call + #","outcome":"ok","stack_id":1"#)
+    }
+    let calls = try log.verdict([Expected(.maxWait, 4_000)]).violations
+    #expect(calls.map(\.count) == [2] && calls[0].stack != nil && calls[0].threadName == "io")
     log.unmount()
     let verdict = try log.verdict([Expected(.maxFiles, 0), Expected(.forbid, paths: [try glob("a")])])
     #expect(verdict.violations.map { $0.stack?.frames.first?.symbol } == ["load", "load", nil, "load"])

@@ -84,6 +84,27 @@ struct RunStatusTests {
     #expect(code(0, .timeUp) == 91)
   }
 
+  @Test func whatIsExpectedDecidesBeforeTheCommandsOwnStatus() {
+    func run(
+      _ verdict: Verdict.Outcome?, _ result: CommandRunner.Result = .ended(.exited(3)),
+      _ budget: BudgetStatus? = Self.within,
+      _ children: ChildrenWait.End = .noneLeft
+    ) -> (Int32, RunStatus.Reason) {
+      let status = RunStatus(
+        result: result, children: ChildrenWait(end: children), budget: budget, hasExpectation: true, verdict: verdict)
+      return (status.code, status.reason)
+    }
+    #expect(run(.held) == (3, .command))
+    #expect(run(.violated) == (90, .expectationViolated) && run(.unknown) == (91, .expectationUnknown))
+    #expect(run(.violated, .ended(.exited(0)), Self.beyond) == (90, .budgetExceeded))
+    // Evidence is evidence, whatever else went wrong; without it, what went wrong is said first.
+    #expect(run(.violated, .ended(.exited(0)), nil, .volumeEnded) == (90, .expectationViolated))
+    #expect(run(.unknown, .ended(.exited(0)), nil, .volumeEnded) == (125, .failed))
+    #expect(run(.unknown, .notStarted(2)) == (127, .notFound))
+    #expect(run(.unknown, .ended(.exited(0)), Self.within, .timeUp) == (91, .cutShort))
+    #expect(run(.violated, .ended(.exited(0)), Self.within, .interrupted(2)) == (130, .interrupted))
+  }
+
   @Test func aVolumeThatEndedEarlyIsOurFailure() {
     #expect(status(.ended(.exited(0)), Self.within, .volumeEnded) == 125)
   }

@@ -139,6 +139,7 @@ extension RealMounts {
       for name in ["mark", "gate wait", "gate release", "gate open", "gate close", "fault remove"] {
         try await session.run(name, [nowhere, "x"], status: 3)
       }
+      try await session.run("check-log", [nowhere, "--max-files", "0"], status: 3)
       try await session.run("set", [nowhere, "latency"], status: 2)
       try await session.run("fault add", [nowhere, "EIO"], status: 3)
       try await session.run("scenario check", [bad], status: 2)
@@ -162,6 +163,9 @@ extension RealMounts {
       let refused = try JSONLines(
         try await MountTests.run([Machine.dataless, "run", scratch.root + "/absent", "--json", "--", "true"]))
       session.check("run", refused)
+      // Held and not held.
+      let log = scratch.root + "/run.jsonl"
+      try await session.run("check-log", [log, "--forbid", "nothing-here", "--max-bytes", "0"], status: 90)
       try checkLog(scratch, name: "run.jsonl")
     }
 

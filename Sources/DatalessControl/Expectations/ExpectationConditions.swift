@@ -41,6 +41,8 @@ struct LoggedItem: Sendable {
 struct LoggedCaller: Sendable {
   var process: UInt32?
   var threadID: Int32?
+  /// nil for one that has none of its own.
+  var threadName: [UInt8]?
   var isMainThread: Bool?
   /// nil for an operation that this version does not know, and for a delayed call.
   var trigger: Trigger?
@@ -48,6 +50,8 @@ struct LoggedCaller: Sendable {
   init(_ json: JSONObject) {
     process = json.unsigned("process").flatMap { UInt32(exactly: $0) }
     threadID = json.integer("tid").flatMap { Int32(exactly: $0) }
+    // LIMIT: the kernel keeps 15 bytes.
+    threadName = json.name("thread_name", "thread_name_b64").map { Array($0.prefix(64)) }
     isMainThread = json.bool("main_thread")
     trigger = json.string("trigger").flatMap { Trigger(rawValue: $0) }
   }

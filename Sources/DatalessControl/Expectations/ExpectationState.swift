@@ -27,8 +27,7 @@ struct ExpectationState: Sendable {
     var monotonic: Int64?
 
     var wait: ViolationList.Wait? {
-      guard let attempt, let threadID = caller.threadID else { return nil }
-      return ViolationList.Wait(attempt: attempt, threadID: threadID)
+      ViolationList.Wait(attempt: attempt, access: access, threadID: caller.threadID)
     }
   }
 
@@ -67,6 +66,7 @@ struct ExpectationState: Sendable {
         (violation.process, violation.ancestors) = (told.process, told.ancestors)
       }
       violation.threadID = evidence.caller.threadID
+      violation.threadName = evidence.caller.threadName.map { String(decoding: $0, as: UTF8.self) }
       violation.isMainThread = evidence.caller.isMainThread
       (violation.attempt, violation.access) = (evidence.attempt, evidence.access)
       (violation.time, violation.monotonicNanoseconds) = (evidence.time, evidence.monotonic)

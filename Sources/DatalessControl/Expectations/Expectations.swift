@@ -33,6 +33,9 @@ public struct Expectations: Sendable {
   var stacks = StackTable()
   var attempts: [UInt64: Attempt] = [:]
   var waits = SummaryWaits()
+  /// Delayed calls that are under way, and their stacks.
+  private var accesses: Set<UInt64> = []
+  private var accessStacks: [ViolationList.Wait: UInt64] = [:]
   var ending = SessionEnding()
   /// Files of which parts are local.
   var partial: Set<UInt64> = []
@@ -79,6 +82,7 @@ public struct Expectations: Sendable {
     case .waitStarted: waitStarted(record)
     case .waitFinished: waitFinished(record)
     case .waitStack: stackTold(record)
+    case .accessStarted: record.json.unsigned("access").map { _ = accesses.insert($0) }
     case .accessFinished: accessFinished(record)
     case .evictionFinished: record.json.path.map { _ = partial.remove(PathHash.of($0)) }
     case .sourceChanged: changed(record)
@@ -91,6 +95,9 @@ public struct Expectations: Sendable {
     ending.addMalformed(lines: lines)
     summary?.addMalformed(lines: lines)
   }
+
+  /// What was materialized so far, as a baseline; nil without one.
+  public var materialized: Baseline? { baseline }
 
   /// The verdict on what was added so far.
   ///
@@ -242,19 +249,22 @@ public struct Expectations: Sendable {
   }
 
   private mutating func accessFinished(_ record: LogRecord) {
+    if let number = record.json.unsigned("access") { accesses.remove(number) }
     guard let blocked = record.json.integer("blocked_ns") else { return }
     var evidence = evidence(
       Attempt(item: LoggedItem(record.json), isRange: false), nil, LoggedCaller(record.json), record)
     evidence.access = record.json.unsigned("access")
+    evidence.stack = evidence.wait.flatMap { accessStacks.removeValue(forKey: $0) }
     waited(blocked, evidence)
   }
 
   private mutating func stackTold(_ record: LogRecord) {
-    guard let stack = stacks.add(record), let id = record.attempt,
-      let threadID = record.json.integer("tid").flatMap({ Int32(exactly: $0) })
-    else { return }
-    if attempts[id]?.stacks[threadID] == nil { attempts[id]?.stacks[threadID] = stack }
-    let wait = ViolationList.Wait(attempt: id, threadID: threadID)
+    guard let stack = stacks.add(record), let wait = ViolationList.Wait(record.json) else { return }
+    if wait.isAccess {
+      if accesses.contains(wait.number) { accessStacks[wait] = stack }
+    } else if attempts[wait.number]?.stacks[wait.threadID] == nil {
+      attempts[wait.number]?.stacks[wait.threadID] = stack
+    }
     for index in states.indices { states[index].told(stack: stack, of: wait) }
   }
 

@@ -130,6 +130,8 @@ public struct Violation: Codable, Sendable, Equatable {
   /// Absent when the log does not tell who.
   public var process: Process?
   public var threadID: Int32?
+  /// Absent for a thread that has none of its own.
+  public var threadName: String?
   /// Absent when unknown.
   public var isMainThread: Bool?
   /// Of the caller, nearest first.
@@ -163,6 +165,7 @@ public struct Violation: Codable, Sendable, Equatable {
     case expectation, path, kind, trigger, process, ancestors, attempt, access, stack, time, measured, count, hint
     case pathBase64 = "path_b64"
     case threadID = "tid"
+    case threadName = "thread_name"
     case isMainThread = "main_thread"
     case monotonicNanoseconds = "monotonic_ns"
   }

@@ -7,8 +7,22 @@ struct ViolationList: Sendable {
 
   /// A wait, by which its stack is found.
   struct Wait: Hashable, Sendable {
-    var attempt: UInt64
+    /// Of the attempt, or of the delayed call.
+    var number: UInt64
+    var isAccess: Bool
     var threadID: Int32
+
+    /// - Returns: nil for a record that names neither, or no thread.
+    init?(_ json: JSONObject) {
+      self.init(
+        attempt: json.unsigned("attempt"), access: json.unsigned("access"),
+        threadID: json.integer("tid").flatMap { Int32(exactly: $0) })
+    }
+
+    init?(attempt: UInt64?, access: UInt64?, threadID: Int32?) {
+      guard let number = attempt ?? access, let threadID else { return nil }
+      (self.number, isAccess, self.threadID) = (number, attempt == nil, threadID)
+    }
   }
 
   private struct Listed: Sendable {

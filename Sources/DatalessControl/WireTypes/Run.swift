@@ -4,8 +4,8 @@
 public struct RunAnswer: Codable, Sendable, Equatable {
   /// Of `dataless run` itself.
   public var exitStatus: Int32
-  /// Why it is that: `command` (its own), `budget_exceeded`, `cut_short`, `rules_unused`, `interrupted`, `not_found`,
-  /// `not_executable` or `failed`.
+  /// Why it is that: `command` (its own), `budget_exceeded`, `expectation_violated`, `cut_short`,
+  /// `expectation_unknown`, `rules_unused`, `interrupted`, `not_found`, `not_executable` or `failed`.
   public var reason: String
   /// What there is to say about it, as on standard error beside the summary: what failed, each budget that was
   /// exceeded, what the command left running, rules that never fired.
@@ -23,9 +23,11 @@ public struct RunAnswer: Codable, Sendable, Equatable {
   public var logBase64: String?
   /// As `dataless summary --json`; absent when the log cannot be read.
   public var summary: SummaryReport?
+  /// As `dataless check-log --json`; absent when nothing was expected.
+  public var verdict: Verdict?
 
   enum CodingKeys: String, CodingKey {
-    case reason, messages, command, budget, children, rules, log, summary
+    case reason, messages, command, budget, children, rules, log, summary, verdict
     case exitStatus = "exit_status"
     case scenarioWarnings = "scenario_warnings"
     case logBase64 = "log_b64"
@@ -35,7 +37,7 @@ public struct RunAnswer: Codable, Sendable, Equatable {
     exitStatus: Int32, reason: String, messages: [String] = [], command: RunCommandEnd,
     scenarioWarnings: [WireProblem] = [], budget: BudgetStatus?,
     children: RunChildren,
-    rules: RuleCounts?, log: [UInt8], summary: SummaryReport?
+    rules: RuleCounts?, log: [UInt8], summary: SummaryReport?, verdict: Verdict? = nil
   ) {
     self.exitStatus = exitStatus
     self.reason = reason
@@ -47,6 +49,7 @@ public struct RunAnswer: Codable, Sendable, Equatable {
     self.rules = rules
     (self.log, logBase64) = WirePath.split(log)
     self.summary = summary
+    self.verdict = verdict
   }
 }
 

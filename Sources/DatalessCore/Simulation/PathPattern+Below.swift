@@ -6,6 +6,10 @@ extension PathPattern {
   public func canMatch(below directory: [UInt8]) -> Bool {
     alternatives.contains { $0.canMatch(below: directory) }
   }
+
+  /// What every path begins with that one of the alternatives matches: the components before its first wildcard; nil
+  /// for one that begins with a wildcard, or means a name wherever it is.
+  public var literalPrefixes: [[UInt8]?] { alternatives.map(\.literalPrefix) }
 }
 
 extension PathPattern.Alternative {

@@ -1,0 +1,81 @@
+import ArgumentParser
+import DatalessControl
+import DatalessCore
+import DatalessScenario
+
+/// `dataless check-log`: holds expectations against a log, later and elsewhere.
+struct CheckLogCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check-log",
+    abstract: "Check a log against what is expected.",
+    discussion: """
+      LOG is a log file, or the mountpoint of a volume. Of a file that holds several sessions, the one that was mounted \
+      last is meant. Of a log of `dataless run`, what the command and its descendants did counts, otherwise what \
+      everybody did. What the log does not tell (records are missing, the volume has not ended, a caller could not be \
+      looked at) is unknown: neither an alarm nor a pass. docs/EXPECTATIONS.md says exactly what is measured.
+
+      EXAMPLES
+        dataless check-log run.jsonl --expect ci.yaml
+        dataless check-log run.jsonl --max-files 10 --forbid 'secret/**' --json
+
+      EXIT STATUS
+        0 all of it holds; 1 the log or a baseline cannot be read or written; 2 usage error, also an invalid file; \
+      3 no such volume; 90 something is violated; 91 nothing is, and of something nobody knows.
+      """)
+
+  @Argument(help: ArgumentHelp("A log file, or a mountpoint.", valueName: "log"))
+  var target: PathArgument
+
+  @Option(
+    help: ArgumentHelp(
+      "A scenario with a section 'expect', or - for standard input; its rules and settings are not looked at."
+        + " [default: the options alone]", valueName: "file"))
+  var expect: PathArgument?
+
+  @OptionGroup var options: ExpectationOptions
+
+  @Flag(help: "Print one JSON object. [default: text]")
+  var json = false
+
+  func run() throws {
+    let document = try expect.map { try ScenarioFile.read($0) }
+    if let document { ScenarioFile.say(document.warnings) }
+    let expectations = options.expectations(document)
+    let baseline = try options.readBaseline()
+    if expectations.isEmpty, baseline == nil, document?.expectations == nil {
+      throw CommandFailure(
+        "nothing is expected, so there is nothing to check. Give --expect FILE with a section 'expect', or options such as "
+          + "--max-files 10 (EINVAL).", status: .usage)
+    }
+    let log = try LogTarget.resolve(target.bytes)
+    let flushed = try LogFlush.flush(log)
+    let read = try Verdict.read(
+      log: log.log, owner: log.foreignOwner,
+      Expectations(expectations, baseline: baseline, session: log.isVolume ? log.session : nil))
+    var verdict = read.finish(log: log.log, isMounted: flushed.isMounted, lost: flushed.lost)
+    try options.update(read, &verdict)
+    let output = StandardOutput()
+    if json {
+      try output.json(verdict)
+    } else {
+      for line in VerdictText.lines(verdict, header: true) { try output.line(line) }
+      try output.flush()
+    }
+    if let failure = Self.failure(verdict) { throw failure }
+  }
+
+  /// nil when all of it holds.
+  private static func failure(_ verdict: Verdict) -> CommandFailure? {
+    let names = { (outcome: Verdict.Outcome) in
+      verdict.expectations.filter { $0.outcome == outcome }.map(\.name).joined(separator: ", ")
+    }
+    switch verdict.outcome {
+    case .held: return nil
+    case .violated:
+      return CommandFailure("violated: \(names(.violated)).", status: .violated, code: .violated)
+    case .unknown:
+      return CommandFailure(
+        "nobody knows whether this holds: \(names(.unknown)).", status: .unknown, code: .incomplete)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import DatalessControl
+import DatalessCore
+import Glibc
+
+/// Globs of expectations against SOURCE: what begins with a folder that is not there can match nothing.
+enum ExpectedPaths {
+  /// Refuses globs of options that begin with SOURCE: paths begin at the volume's root. Those of a scenario are checked
+  /// with its rules.
+  ///
+  /// - Parameter source: nil for one that is computed.
+  static func check(_ options: ExpectationOptions, _ source: [UInt8]?) throws {
+    guard let root = source, root.first == UInt8(ascii: "/") else { return }
+    for (option, globs) in [("--forbid", options.forbid), ("--allow", options.allow)] {
+      for glob in globs {
+        guard let rest = glob.beyond(root) else { continue }
+        throw CommandFailure(
+          "\(option) '\(TerminalText.escaped(glob.text))' begins with SOURCE, but paths begin at the volume's root "
+            + "(EINVAL). Write '\(TerminalText.escaped(rest))'.", status: .usage)
+      }
+    }
+  }
+
+  /// - Returns: A sentence for each glob that can match nothing.
+  static func warnings(_ expectations: [Expectation], _ source: [UInt8]?) -> [String] {
+    guard let root = source else { return [] }
+    return expectations.flatMap { expectation in
+      let paths = expectation.match.paths + (expectation.measure == .forbid ? expectation.paths : [])
+      return paths.filter { isNowhere($0, below: root) }.map { glob in
+        "\(expectation.name): nothing can match '\(TerminalText.escaped(glob.text))': SOURCE has no such path. Check it."
+      }
+    }
+  }
+
+  private static func isNowhere(_ glob: PathPattern, below root: [UInt8]) -> Bool {
+    glob.literalPrefixes.allSatisfy { prefix in
+      guard let prefix else { return false }
+      var status = stat()
+      let path = (PathBytes.join(root, prefix) + [0]).map { CChar(bitPattern: $0) }
+      let result = lstat(path, &status)
+      return result != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+  }
+}
