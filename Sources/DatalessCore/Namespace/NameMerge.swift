@@ -38,11 +38,16 @@ struct NameMerge: Equatable {
   ) -> NameMerge {
     switch (base, listed) {
     case (nil, nil): NameMerge(change: .nothing)
-    case (nil, .some): isMade ? NameMerge(change: .hidden, conflict: .madeOnBothSides) : NameMerge(change: .appeared)
+    case (nil, .some): appeared(isMade: isMade)
     case (let base?, nil): vanished(base, local)
     case (let base?, let listed?):
       local == .none ? present(base, listed, keeps: keeps) : hidden(base, listed, local: local, isMade: isMade)
     }
+  }
+
+  /// What becomes of a name that the store has not listed before: of nearly all, so without a look at anything else.
+  static func appeared(isMade: Bool) -> NameMerge {
+    isMade ? NameMerge(change: .hidden, conflict: .madeOnBothSides) : NameMerge(change: .appeared)
   }
 
   /// Whether an item that the store has no more under any name keeps the names that it was given on the volume: if its

@@ -24,12 +24,14 @@ extension Namespace {
   ) -> Merged {
     // Nothing is known of a directory that is listed for the first time. If a race in SOURCE makes its listing name an
     // entry twice, the volume does too, as SOURCE did.
-    let known = self[directory].isRelisted ? find(text, in: directory, .store) : nil
-    let base = known.flatMap { record(of: $0).isInStore ? self.base(of: $0, listed, use) : nil }
+    let isMade = isMadeHere(text, in: directory)
+    guard let name = self[directory].isRelisted ? find(text, in: directory, .store) : nil else {
+      return Merged(change: NameMerge.appeared(isMade: isMade).change, name: nil)
+    }
+    let base = record(of: name).isInStore ? self.base(of: name, listed, use) : nil
     let decided = NameMerge.merge(
-      base: base, listed: listed, local: known.map { localChange(of: $0) } ?? .none,
-      isMade: isMadeHere(text, in: directory), keeps: keeps)
-    guard let name = known, base != nil else { return Merged(change: decided.change, name: known) }
+      base: base, listed: listed, local: localChange(of: name), isMade: isMade, keeps: keeps)
+    guard base != nil else { return Merged(change: decided.change, name: name) }
     markSeen(name)
     return Merged(change: apply(decided.change, to: name, listed), name: name)
   }
@@ -59,7 +61,12 @@ extension Namespace {
   mutating func place(
     _ text: UnsafeBufferPointer<UInt8>, known: NameIndex?, node: NodeIndex, in directory: NodeIndex, isHidden: Bool
   ) -> NameIndex? {
-    guard let name = known ?? link(text, to: node, in: directory) else { return nil }
+    guard let name = known else {
+      // Made now, it is present, leads to the node, and was seen.
+      guard let name = link(text, to: node, in: directory) else { return nil }
+      if isHidden { setStanding(.removed, of: name) }
+      return name
+    }
     let former = record(of: name).node
     // Marked present first, so that the node is never nameless.
     setStanding(.present, of: name)

@@ -312,7 +312,11 @@ namespace.add(
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
     "made-is-visible-twice", "Namespace+Merge.swift", "the store's name is seen beside one that was made on the volume",
-    "if isHidden { setStanding(.removed, of: name) }", "if isHidden, !FAULT { setStanding(.removed, of: name) }",
+    "if isHidden { setStanding(.removed, of: name) }\n      return", "if isHidden, !FAULT { setStanding(.removed, of: name) }\n      return",
+    tests=["NamespaceChangeTests|StoreBindingTests"])
+namespace.add(
+    "back-is-visible-twice", "Namespace+Merge.swift", "a name that the store has again is seen beside one that was made on the volume",
+    "if isHidden { setStanding(.removed, of: name) }\n    markSeen", "if isHidden, !FAULT { setStanding(.removed, of: name) }\n    markSeen",
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
     "unbound-stays", "Namespace+Merge.swift", "a dataless file that the store has no more stays where it was moved to",
