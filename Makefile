@@ -132,6 +132,16 @@ scenarios: release ## real tools against the cases of docs/TOOLS.md (SCENARIO_FL
 ci-example: release ## the CI job of README.md in a clean Debian (root, mmdebstrap): red, and green once the tool is mended
 	@scripts/ci-example/run --dataless $(RELEASE_BINARY)
 
+.PHONY: survey
+survey: release ## some 120 tools of Debian on one tree: docs/SURVEY.md, docs/survey.html (10 minutes; TOOLS="tar rsync")
+	@scripts/bootstrap --survey
+	@scripts/survey/run --install --dataless $(RELEASE_BINARY) $(TOOLS)
+
+.PHONY: survey-check
+survey-check: ## that strace of the same commands on the bare tree says what docs/survey.json says (TOOLS="tar rsync")
+	@scripts/bootstrap --survey
+	@scripts/survey/check $(TOOLS)
+
 .PHONY: install
 install: release install-libcdataless ## install the release executable and the C library under PREFIX (/usr/local)
 	@install -D -m 0755 $(RELEASE_BINARY) "$(DESTDIR)$(PREFIX)/bin/dataless"
