@@ -26,11 +26,18 @@ enum WireSamples {
   private static let attempt = InFlightAttempt(
     attempt: 1, path: odd, kind: "file", stage: "latency", ageNanoseconds: 5, process: process, waiterCount: 1,
     waiters: [waiter])
-  private static let frame = CallerFrame(
-    module: odd, buildID: "ab12", offset: 0x1139, symbol: odd, file: odd, line: 42, foundBy: "tables")
+  private static let frame: CallerFrame = {
+    var frame = CallerFrame(
+      module: odd, buildID: "ab12", offset: 0x1139, symbol: odd, file: odd, line: 42, foundBy: "tables")
+    frame.isInlined = true
+    return frame
+  }()
   private static let function = InterpretedFrame(function: odd, file: odd, line: 42)
-  private static let interpreted = InterpretedCaller(
-    language: "python", isReadable: true, isComplete: true, frames: [function])
+  private static let interpreted: InterpretedCaller = {
+    var caller = InterpretedCaller(language: "node", isReadable: true, isComplete: true, frames: [function])
+    caller.hasFunctionLines = true
+    return caller
+  }()
   static let stack = CallerStack(
     isComplete: true, end: "outermost", frames: [frame], interpreted: interpreted, problem: "p")
   static let blocked = BlockedCaller(attempt: 1, path: odd, kind: "file", waiter: waiter, stack: stack)
@@ -161,7 +168,9 @@ enum WireSamples {
     ),
     "CallerStack": (stack, CallerStack(isComplete: false, end: "no_tables", frames: [])),
     "CallerFrame": (frame, CallerFrame(module: [], offset: 1, foundBy: "guess")),
-    "InterpretedCaller": (interpreted, interpreted),
+    "InterpretedCaller": (
+      interpreted, InterpretedCaller(language: "python", isReadable: true, isComplete: true, frames: [])
+    ),
     "InterpretedFrame": (function, InterpretedFrame(function: [], file: [])),
     "GateList": (GateList(gates: [gate]), GateList(gates: [])), "GateStatus": (gate, gate),
     "HeldAttempt": (

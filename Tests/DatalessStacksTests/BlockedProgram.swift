@@ -25,8 +25,10 @@ final class BlockedProgram {
   ///   - options: Of the compiler.
   ///   - isStripped: Whether its debug information is in a file beside it.
   ///   - spoilsDebugFile: Whether that file is not the one that the link means.
-  convenience init(options: [String], isStripped: Bool = false, spoilsDebugFile: Bool = false) throws {
-    try self.init(file: "p.c", text: Self.source) { directory in
+  convenience init(
+    source: String = source, options: [String], isStripped: Bool = false, spoilsDebugFile: Bool = false
+  ) throws {
+    try self.init(file: "p.c", text: source) { directory in
       let (program, debug) = (directory + "/p", directory + "/p.debug")
       try Self.run(["cc", "-o", program] + options + [directory + "/p.c"])
       if isStripped {
@@ -53,8 +55,25 @@ final class BlockedProgram {
     try self.init(file: "fm.py", text: python) { ["python3", $0 + "/fm.py"] }
   }
 
+  /// - Parameter node: A program in JavaScript.
+  convenience init(node: String) throws {
+    try self.init(file: "fm.js", text: node) { ["node", $0 + "/fm.js"] }
+  }
+
+  /// - Parameter bash: A script.
+  convenience init(bash: String) throws {
+    try self.init(file: "fm.sh", text: bash) { ["bash", $0 + "/fm.sh"] }
+  }
+
+  /// - Parameter shellInput: What a shell is given to read, before it waits for more.
+  convenience init(shellInput: String) throws {
+    try self.init(file: "fm.sh", text: "", input: shellInput) { _ in ["bash"] }
+  }
+
   /// - Parameter command: The words to be started, from the directory in which the file is.
-  private init(file: String, text: String, _ command: (String) throws -> [String]) throws {
+  private init(
+    file: String, text: String, input given: String = "", _ command: (String) throws -> [String]
+  ) throws {
     let directory = "/tmp/dataless-stacks-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     guard mkdir(directory, 0o700) == 0 else { throw Failure(what: "mkdir") }
     var isStarted = false
@@ -66,6 +85,7 @@ final class BlockedProgram {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw Failure(what: "pipe") }
     _ = fcntl(ends[1], F_SETFD, FD_CLOEXEC)
+    write(ends[1], given, given.utf8.count)
     input = ends[1]
     defer { close(ends[0]) }
     processID = try Self.start(words, input: ends[0])
@@ -90,7 +110,7 @@ final class BlockedProgram {
   }
 
   private static func remove(_ directory: String) {
-    for name in ["/p.c", "/p", "/p.debug", "/fm.py", ""] { Glibc.remove(directory + name) }
+    for name in ["/p.c", "/p", "/p.debug", "/fm.py", "/fm.js", "/fm.sh", ""] { Glibc.remove(directory + name) }
   }
 
   /// Lets it go on, and waits until it does.

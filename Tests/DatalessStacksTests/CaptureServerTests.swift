@@ -34,6 +34,29 @@ import Testing
     }
   }
 
+  @Test func inlinedFunctionsAreFramesWithTheLinesOfTheirCalls() throws {
+    let program = try BlockedProgram(
+      source: """
+        #include <unistd.h>
+        static char byte;
+        static inline __attribute__((always_inline)) long innermost(void) {
+          return read(0, &byte, 1);
+        }
+        static inline __attribute__((always_inline)) long middle(void) {
+
+          return innermost() + 1;
+        }
+        int main(void) {
+          return (int)middle() & 1;
+        }
+        """, options: ["-O2", "-g"])
+    let stack = try Self.stack(try ServedStacks().stack(of: program))
+    let own = stack.frames.filter { $0.module.elementsEqual((program.directory + "/p").utf8) && $0.line > 0 }
+    #expect(own.map { String(decoding: $0.symbol, as: UTF8.self) } == ["innermost", "middle", "main"])
+    #expect(own.map(\.line) == [4, 8, 11] && own.map(\.isInlined) == [true, true, false])
+    #expect(Set(own.map(\.offset)).count == 1 && stack.isComplete)
+  }
+
   /// As distributions do it: `objcopy --only-keep-debug`, `strip`, and a link by name and checksum.
   @Test(arguments: [true, false]) func linesComeFromADebugFileOfTheSameBuild(isSameBuild: Bool) throws {
     let program = try BlockedProgram(

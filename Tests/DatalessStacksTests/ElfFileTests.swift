@@ -5,6 +5,15 @@ import Testing
 
 /// An ELF file made here, with the parts that are read; and what is left of it after it was changed.
 @Suite struct ElfFileTests {
+  @Test(
+    arguments: [
+      ("read@GLIBC_2.2.5", "read"), ("read@@GLIBC_2.2.5", "read"), ("read", "read"), ("@x", "@x"), ("", ""),
+      ("_ZN1a1bEv@V1", "_ZN1a1bEv"),
+    ])
+  func versionsOfSymbolsAreNoPartOfTheirNames(symbol: String, name: String) {
+    #expect(SymbolTable.withoutVersion(Array(symbol.utf8)[...]).elementsEqual(name.utf8))
+  }
+
   struct Section {
     let name: String
     let type: UInt32

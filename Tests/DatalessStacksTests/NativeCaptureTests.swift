@@ -18,7 +18,7 @@ import Testing
   ]
 
   private static func take(_ program: BlockedProgram) throws -> ThreadCapture {
-    try ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) { _, _ in }
+    try ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) { _, _, _ in }
       .get().capture
   }
 
@@ -49,7 +49,7 @@ import Testing
 
   @Test func aThreadThatRanMeanwhileIsDiscarded() throws {
     let program = try BlockedProgram(options: ["-O0"])
-    let result = ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) { _, _ in
+    let result = ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) { _, _, _ in
       // As if the answer came in between.
       program.wake()
     }
@@ -73,7 +73,7 @@ import Testing
     let code = try #require(capture.mappings.mappings.first { $0.isFile && $0.isExecutable })
     let result = ThreadCapture.take(
       processID: program.processID, threadID: program.processID, volumes: [code.device]
-    ) { mappings, memory in memory.bytes(at: code.start, count: 8) == nil && !mappings.onVolumes.isEmpty }
+    ) { mappings, memory, _ in memory.bytes(at: code.start, count: 8) == nil && !mappings.onVolumes.isEmpty }
     let (again, isRefused) = try result.get()
     #expect(isRefused)
     #expect(!again.mappings.mappings.contains { $0.device == code.device && $0.inode != 0 })
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func aProcessThatIsNotThereHasNoStack() {
-    let result = ThreadCapture.take(processID: .max, threadID: .max, volumes: []) { _, _ in }
+    let result = ThreadCapture.take(processID: .max, threadID: .max, volumes: []) { _, _, _ in }
     guard case .failure(.threadRan) = result else {
       Issue.record("a stack of nobody")
       return

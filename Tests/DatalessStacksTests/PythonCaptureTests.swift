@@ -28,7 +28,7 @@ import Testing
   @Test(.enabled(if: hasPython)) func functionsFilesAndLines() throws {
     let program = try BlockedProgram(python: Self.text)
     let taken = ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) {
-      mappings, memory in
+      mappings, memory, _ in
       let search = PythonProgram.find(in: mappings, memory: memory) { mapping in
         guard let descriptor = CallerFile.open(mapping, of: program.processID) else { return nil }
         defer { close(descriptor) }

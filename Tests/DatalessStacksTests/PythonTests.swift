@@ -110,8 +110,8 @@ struct ScriptedMemory: CallerMemory {
       walk.stack(of: Self.threadID)
         == .frames(
           [
-            PythonFrame(function: Array("load".utf8), file: file, line: 42),
-            PythonFrame(function: Array("<m\u{f6}dule>".utf8), file: file, line: 3),
+            InterpretedFunction(function: Array("load".utf8), file: file, line: 42),
+            InterpretedFunction(function: Array("<m\u{f6}dule>".utf8), file: file, line: 3),
           ], isComplete: true))
     #expect(walk.stack(of: 1) == .notReadable)
   }

@@ -16,7 +16,7 @@ import Testing
     end: .unknownRegister,
     interpreted: InterpretedStack(
       language: Array("python".utf8), isReadable: true, isComplete: true,
-      frames: [PythonFrame(function: Array("load".utf8), file: Array("fm.py".utf8), line: nil)]),
+      frames: [InterpretedFunction(function: Array("load".utf8), file: Array("fm.py".utf8), line: nil)]),
     problem: Array("no libdw".utf8))
 
   static var order: SymbolOrder {
@@ -40,8 +40,12 @@ import Testing
     #expect(SymbolOrder(Self.order.bytes) == Self.order)
     let question = DebugFileQuestion(file: Self.order.files[0], buildID: [1, 2], link: Array("x.debug".utf8))
     #expect(DebugFileQuestion(question.bytes) == question)
-    for image in [nil, PythonImage(runtime: 5, version: nil), PythonImage(runtime: 5, version: 9)] {
-      #expect(PythonIdentity(PythonIdentity(image: image).bytes) == PythonIdentity(image: image))
+    let images: [InterpreterImage?] = [
+      nil, .python(PythonImage(runtime: 5, version: nil)), .python(PythonImage(runtime: 5, version: 9)), .unknownNode,
+      BashImage(words: [1, 2, 3, 4, 5]).map { .bash($0) }, NodeLayout(NodeMemory.values).map { .node($0) },
+    ]
+    for image in images {
+      #expect(InterpreterIdentity(InterpreterIdentity(image: image).bytes) == InterpreterIdentity(image: image))
     }
   }
 
@@ -88,7 +92,8 @@ import Testing
       CaptureAnswer.stack(Self.stack).bytes, Self.order.bytes,
       CaptureOrder(processID: 1, threadID: 2, volumes: [DeviceNumber(major: 1, minor: 2)]).bytes,
       DebugFileQuestion(file: Self.order.files[0], buildID: [1, 2], link: [3]).bytes,
-      PythonIdentity(image: PythonImage(runtime: 1, version: 2)).bytes,
+      InterpreterIdentity(image: .python(PythonImage(runtime: 1, version: 2))).bytes,
+      InterpreterIdentity(image: NodeLayout(NodeMemory.values).map { .node($0) }).bytes,
     ]
     try Fuzz.run("stacks: messages", seed: seed, cases: 2000) { random, note in
       var bytes = random.element(of: messages)
@@ -104,7 +109,7 @@ import Testing
       if let order = SymbolOrder(bytes) { #expect(SymbolOrder(order.bytes) == order, "\(note)") }
       if let order = CaptureOrder(bytes) { #expect(CaptureOrder(order.bytes) == order, "\(note)") }
       _ = DebugFileQuestion(bytes)
-      _ = PythonIdentity(bytes)
+      _ = InterpreterIdentity(bytes)
     }
   }
 }

@@ -54,6 +54,18 @@ struct cdw_operation cdw_operation_at(const struct cdw_row *row, size_t index);
 // The file and the line of an address; null without debug information. The text belongs to the file.
 const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line);
 
+// A function that is inlined into another one, and where that would call it.
+struct cdw_inlined {
+  // A symbol, or a name where it has none; null without either. `file` is null where it is not known. The texts are
+  // the file's.
+  const char *function, *file;
+  int32_t line;
+};
+enum { CDW_INLINED_MAX = 32 };
+
+// The functions that are inlined at an address, innermost first; 0 without debug information.
+size_t cdw_find_inlined(struct cdw_file *file, uint64_t address, struct cdw_inlined *found);
+
 // What a compiler wrote into a symbol, in the words of the language; null where it is no such name. To be given to
 // free(3). `symbol` ends with a zero.
 //

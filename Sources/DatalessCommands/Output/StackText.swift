@@ -9,12 +9,12 @@ enum StackText {
     if let interpreted = stack.interpreted {
       let language = TerminalText.escaped(interpreted.language)
       lines.append(interpreted.isReadable ? "\(language):" : "\(language): frames not readable in this version")
-      lines += interpreted.frames.map { "  " + name($0) }
+      lines += interpreted.frames.map { "  " + name($0, of: interpreted) }
       if interpreted.isReadable, !interpreted.isComplete { lines.append("  (there may be more)") }
       lines.append("native:")
     }
     let deeper = stack.interpreted == nil ? "" : "  "
-    lines += stack.frames.map { deeper + name($0) + certainty($0) }
+    lines += stack.frames.map { deeper + name($0) + ($0.isInlined == true ? " [inlined]" : "") + certainty($0) }
     if !stack.isComplete { lines.append("\(deeper)(incomplete: \(end(stack.end)))") }
     if let problem = stack.problem { lines.append("(\(TerminalText.escaped(problem)))") }
     return lines.map { indent + $0 }
@@ -24,7 +24,7 @@ enum StackText {
   static func summary(_ stack: CallerStack, framesMax: Int = 4) -> String {
     let names: [String]
     if let interpreted = stack.interpreted, !interpreted.frames.isEmpty {
-      names = interpreted.frames.map { name($0) }
+      names = interpreted.frames.map { name($0, of: interpreted) }
     } else {
       // What the C library has around the call tells nothing.
       let own = stack.frames.drop { isLibrary($0) }
@@ -53,8 +53,12 @@ enum StackText {
     PathBytes.lastComponent(frame.moduleBytes).starts(with: "libc.so".utf8)
   }
 
-  private static func name(_ frame: InterpretedFrame) -> String {
-    place(TerminalText.escaped(frame.functionBytes), frame.fileBytes, frame.line)
+  private static func name(_ frame: InterpretedFrame, of stack: InterpretedCaller) -> String {
+    let function = TerminalText.escaped(frame.functionBytes)
+    guard stack.hasFunctionLines == true, let line = frame.line else {
+      return place(function, frame.fileBytes, frame.line)
+    }
+    return place("\(function), which begins", frame.fileBytes, line)
   }
 
   private static func name(_ frame: CallerFrame) -> String {

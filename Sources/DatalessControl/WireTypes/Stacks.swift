@@ -88,9 +88,12 @@ public struct CallerFrame: Codable, Sendable, Equatable {
   public var line: UInt32?
   /// `tables`, `frame_pointer` or `guess`.
   public var foundBy: String
+  /// True of a function that the compiler has put into the one of the next frame, which has the same address.
+  public var isInlined: Bool?
 
   enum CodingKeys: String, CodingKey {
     case module, offset, symbol, file, line
+    case isInlined = "inlined"
     case moduleBase64 = "module_b64"
     case buildID = "build_id"
     case symbolBase64 = "symbol_b64"
@@ -118,16 +121,19 @@ public struct CallerFrame: Codable, Sendable, Equatable {
 
 /// The functions of an interpreted program, innermost first.
 public struct InterpretedCaller: Codable, Sendable, Equatable {
-  /// `python`.
+  /// `python`, `node` or `bash`.
   public var language: String
   /// False for a version whose structures are not known.
   public var isReadable: Bool
   public var isComplete: Bool
+  /// True where lines are those at which functions begin, not those at which they stand.
+  public var hasFunctionLines: Bool?
   public var frames: [InterpretedFrame]
 
   enum CodingKeys: String, CodingKey {
     case language, frames
     case isReadable = "readable"
+    case hasFunctionLines = "function_lines"
     case isComplete = "complete"
   }
 

@@ -68,6 +68,7 @@ extension CallerFrame {
       module: frame.module, buildID: frame.buildID?.description, offset: frame.offset,
       symbol: frame.symbol.isEmpty ? nil : frame.symbol, file: frame.file.isEmpty ? nil : frame.file,
       line: frame.line == 0 ? nil : frame.line, foundBy: foundBy)
+    if frame.isInlined { isInlined = true }
   }
 }
 
@@ -79,5 +80,6 @@ extension InterpretedCaller {
       frames: stack.frames.map {
         InterpretedFrame(function: $0.function, file: $0.file, line: $0.line.flatMap { UInt32(exactly: $0) })
       })
+    if stack.hasFunctionLines { hasFunctionLines = true }
   }
 }

@@ -21,11 +21,11 @@ public struct ThreadCapture: Sendable, Equatable {
   /// Looks at a blocked thread. Only in the capture process: it can wait for ever.
   ///
   /// - Parameters:
-  ///   - walk: What has to be walked while the thread waits: the frames of an interpreter. What it returns holds only
-  ///     if this returns.
+  ///   - walk: What has to be walked while the thread waits: the frames of an interpreter. It is given the copy of the
+  ///     stack, if that could be read. What it returns holds only if this returns.
   public static func take<Walked>(
     processID: Int32, threadID: Int32, volumes: Set<DeviceNumber>,
-    walk: (MappingTable, ProcessMemory) -> Walked
+    walk: (MappingTable, ProcessMemory, StackCopy?) -> Walked
   ) -> Result<(capture: ThreadCapture, walked: Walked), Failure> {
     let thread = ThreadFiles(processID: processID, threadID: threadID)
     switch thread.look() {
@@ -37,7 +37,7 @@ public struct ThreadCapture: Sendable, Equatable {
       if MappingWait.isLikely(processID) { return .failure(.memoryLocked) }
       let memory = ProcessMemory(processID: processID, mappings: mappings)
       let copy = memory.stack(from: before.registers.stackPointer)
-      let walked = walk(mappings, memory)
+      let walked = walk(mappings, memory, copy)
       // Also before an error is told: what could not be read of a thread that went on says nothing.
       guard case .success(let after) = thread.look(), after == before else { return .failure(.threadRan) }
       guard let copy else { return .failure(.unreadable) }

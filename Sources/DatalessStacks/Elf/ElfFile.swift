@@ -52,8 +52,8 @@ public struct ElfFile<Source: ByteSource> {
     self.source = source
     guard UInt64(segmentCount) <= Self.segmentsMax, UInt64(sectionCount) <= Self.sectionsMax,
       segmentCount == 0 || segmentSize == 56, sectionCount == 0 || sectionSize == 64,
-      let segmentBytes = Self.table(source, programOffset, UInt64(segmentCount) * 56),
-      let sectionBytes = Self.table(source, sectionOffset, UInt64(sectionCount) * 64)
+      let segmentBytes = Self.table(source, at: programOffset, count: UInt64(segmentCount) * 56),
+      let sectionBytes = Self.table(source, at: sectionOffset, count: UInt64(sectionCount) * 64)
     else { return nil }
     segments = (0..<Int(segmentCount)).compactMap { Self.segment(segmentBytes, $0 * 56) }
     let sections = (0..<Int(sectionCount)).compactMap { Self.section(sectionBytes, $0 * 64) }
@@ -62,7 +62,7 @@ public struct ElfFile<Source: ByteSource> {
       sections.indices.contains(Int(nameIndex)) ? Self.content(source, sections[Int(nameIndex)]) ?? [] : []
   }
 
-  private static func table(_ source: Source, _ offset: UInt64, _ count: UInt64) -> [UInt8]? {
+  private static func table(_ source: Source, at offset: UInt64, count: UInt64) -> [UInt8]? {
     count == 0 ? [] : source.bytes(at: offset, count: count)
   }
 
@@ -98,6 +98,19 @@ public struct ElfFile<Source: ByteSource> {
 
   private func first(named name: String) -> Section? {
     sections.first { sectionNames.text(at: Int($0.name), limit: Self.nameMax)?.elementsEqual(name.utf8) == true }
+  }
+
+  /// What the file has at an address that it gives itself; nil where it has nothing, as of variables that begin as
+  /// zero.
+  func bytes(atAddress address: UInt64, count: UInt64) -> [UInt8]? {
+    let loaded: UInt32 = 1
+    guard
+      let segment = segments.first(where: {
+        $0.type == loaded && address >= $0.address && address - $0.address < $0.fileSize
+      }), count <= segment.fileSize - (address - segment.address)
+    else { return nil }
+    let (offset, overflow) = segment.offset.addingReportingOverflow(address - segment.address)
+    return overflow ? nil : source.bytes(at: offset, count: count)
   }
 
   /// The address that the file gives the byte at `offset`; nil when no segment loads it.

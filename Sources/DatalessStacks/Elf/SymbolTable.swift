@@ -67,11 +67,19 @@ public struct SymbolTable: Sendable {
     return nil
   }
 
+  /// Full tables of some linkers have `read@GLIBC_2.2.5` and `read@@GLIBC_2.2.5` for versions of one function. No
+  /// language puts an `@` into a name that could be taken for it.
+  static func withoutVersion(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard let mark = name.firstIndex(of: UInt8(ascii: "@")), mark > name.startIndex else { return name }
+    return name[..<mark]
+  }
+
   private func name(_ offset: UInt32) -> [UInt8]? {
     guard let start = Int(exactly: offset), start < strings.count else { return nil }
     let part = strings[start...].prefix(Self.nameMax)
     let name = part.prefix { $0 != 0 }
-    return name.isEmpty ? nil : Array(name)
+    let plain = Self.withoutVersion(name)
+    return plain.isEmpty ? nil : Array(plain)
   }
 }
 
@@ -97,6 +105,22 @@ extension ElfFile {
       }
     }
     return nil
+  }
+
+  /// The addresses of those of the symbols that the file exports, of any kind: one pass for all.
+  func addresses(ofSymbols wanted: Set<[UInt8]>) -> [[UInt8]: UInt64] {
+    let (first, longest) = (Set(wanted.compactMap(\.first)), wanted.lazy.map(\.count).max() ?? 0)
+    var found: [[UInt8]: UInt64] = [:]
+    for table in symbolTables(SectionType.dynamicSymbols) {
+      for start in stride(from: 0, to: table.symbols.count - 23, by: 24) {
+        guard let offset = table.symbols.word(UInt32.self, at: start), Int(offset) < table.strings.count,
+          first.contains(table.strings[Int(offset)]), table.symbols.word(UInt16.self, at: start + 6) != 0,
+          let name = table.strings.text(at: Int(offset), limit: longest + 1), wanted.contains(name)
+        else { continue }
+        found[name] = found[name] ?? table.symbols.word(UInt64.self, at: start + 8)
+      }
+    }
+    return found
   }
 
   private static func address(of wanted: [UInt8], in symbols: [UInt8], _ strings: [UInt8]) -> UInt64? {

@@ -19,6 +19,14 @@ public struct DwarfLibrary: @unchecked Sendable {
   }
 }
 
+/// A function that the compiler has put into another one.
+struct InlinedCall: Equatable {
+  let function: [UInt8]
+  /// Where the other one would call it; empty and 0 where that is not known.
+  let file: [UInt8]
+  let line: Int
+}
+
 /// The unwind tables and line numbers of one file, by libdw. Addresses are those of the file. For one thread.
 public final class DwarfFile {
   private let pointer: OpaquePointer
@@ -55,6 +63,17 @@ public final class DwarfFile {
     var line: Int32 = 0
     guard let file = cdw_find_line(pointer, address, &line), line > 0 else { return nil }
     return (Array(String(cString: file).utf8), Int(line))
+  }
+
+  /// The functions that are inlined at an address, innermost first, by their symbols, or their names where they have
+  /// none.
+  func inlined(at address: UInt64) -> [InlinedCall] {
+    var calls = Array(repeating: cdw_inlined(), count: Int(CDW_INLINED_MAX))
+    let count = cdw_find_inlined(pointer, address, &calls)
+    return calls.prefix(count).map { call in
+      func text(_ bytes: UnsafePointer<CChar>?) -> [UInt8] { bytes.map { Array(String(cString: $0).utf8) } ?? [] }
+      return InlinedCall(function: text(call.function), file: text(call.file), line: max(0, Int(call.line)))
+    }
   }
 
   private static func rule(_ row: OpaquePointer, _ number: Int32) -> RegisterRule? {

@@ -23,6 +23,7 @@ final class MappedFile {
     elf.section(named: $0)
   }.first
   private var names: [UInt64: Name] = [:]
+  private var inlinedCalls: [UInt64: [InlinedCall]] = [:]
   // LIMIT: names kept of one file.
   private static let namesMax = 8192
 
@@ -56,7 +57,7 @@ final class MappedFile {
     let link = elf.section(named: ".gnu_debuglink").flatMap { DebugLink($0) }
     guard buildID != nil || link != nil, let descriptor = find(buildID, link) else { return nil }
     let bytes = FileBytes(descriptor: descriptor)
-    guard let debug = ElfFile(bytes), isDebugFile(debug, bytes, of: buildID, link) else {
+    guard let debug = ElfFile(bytes), isDebugFile(debug, bytes, of: buildID, link: link) else {
       close(descriptor)
       return nil
     }
@@ -64,7 +65,7 @@ final class MappedFile {
   }
 
   private static func isDebugFile(
-    _ debug: ElfFile<FileBytes>, _ bytes: FileBytes, of buildID: BuildID?, _ link: DebugLink?
+    _ debug: ElfFile<FileBytes>, _ bytes: FileBytes, of buildID: BuildID?, link: DebugLink?
   ) -> Bool {
     if let buildID, let its = debug.buildID { return its == buildID }
     guard let link else { return false }
@@ -79,6 +80,17 @@ final class MappedFile {
     if names.count >= Self.namesMax { names.removeAll() }
     names[address] = name
     return name
+  }
+
+  /// The functions that are inlined at an address, innermost first, each with the place of its call.
+  func inlined(at address: UInt64, _ demangler: Demangler) -> [InlinedCall] {
+    if let known = inlinedCalls[address] { return known }
+    let calls = (tables?.inlined(at: address) ?? []).map { call in
+      InlinedCall(function: demangler.name(of: call.function), file: call.file, line: call.line)
+    }
+    if inlinedCalls.count >= Self.namesMax { inlinedCalls.removeAll() }
+    inlinedCalls[address] = calls
+    return calls
   }
 
   func goFunctions(bias: UInt64) -> GoFunctionTable? { goSection.flatMap { GoFunctionTable($0, bias: bias) } }

@@ -51,15 +51,15 @@ public struct GoFunctionTable: Sendable {
   /// nil when the address is in no function of the table.
   public func place(at address: UInt64) -> Place? {
     guard let function = record(at: address), let name = string(names, function.field(1, bytes)) else { return nil }
-    let file = value(5, function, address).flatMap { self.file($0, of: function) }
-    let line = value(6, function, address).flatMap { $0 > 0 ? $0 : nil }
+    let file = value(5, of: function, at: address).flatMap { self.file($0, of: function) }
+    let line = value(6, of: function, at: address).flatMap { $0 > 0 ? $0 : nil }
     return Place(function: name, file: file, line: line)
   }
 
   /// Bytes between the stack pointer and the return address; nil when unknown.
   public func frameSize(at address: UInt64) -> UInt64? {
     guard let function = record(at: address) else { return nil }
-    return value(4, function, address).flatMap { UInt64(exactly: $0) }
+    return value(4, of: function, at: address).flatMap { UInt64(exactly: $0) }
   }
 
   /// A record of a function: 32-bit words.
@@ -102,7 +102,7 @@ public struct GoFunctionTable: Sendable {
   }
 
   /// Pairs of how far the value changes and for how many bytes of code it stays so, as variable-length numbers.
-  private func value(_ field: UInt64, _ function: Record, _ address: UInt64) -> Int? {
+  private func value(_ field: UInt64, of function: Record, at address: UInt64) -> Int? {
     guard let offset = function.field(field, bytes), offset != 0,
       var position = Int(exactly: values + UInt64(offset))
     else { return nil }

@@ -17,14 +17,14 @@ public final class CaptureServer {
   private var symbols: [CallerIdentity: SymbolProcess] = [:]
   /// Captures that wait for the answer to what an interpreter's file is.
   private var parked: [UInt64: ParkedOrder] = [:]
-  private var images = PythonImages()
+  private var images = InterpreterImages()
   private var nextIdentification: UInt64 = 1 << 63
 
   private struct ParkedOrder {
     let number: UInt64
     let order: CaptureOrder
     let identity: CallerIdentity
-    let key: PythonImages.Key
+    let key: InterpreterImages.Key
   }
 
   public init(_ daemon: StackSocket, start: @escaping Start) {
@@ -104,14 +104,14 @@ public final class CaptureServer {
 
   private func take(
     _ order: CaptureOrder, _ identity: CallerIdentity
-  ) -> Result<(capture: ThreadCapture, walked: InterpretedStack?), ThreadCapture.Failure> {
+  ) -> Result<(capture: ThreadCapture, walked: InterpretedWalk?), ThreadCapture.Failure> {
     var tries = 0
     while true {
       tries += 1
       let result = ThreadCapture.take(
         processID: order.processID, threadID: order.threadID, volumes: Set(order.volumes)
-      ) { mappings, memory in
-        identity.reading { images.stack(of: order, mappings, memory) }
+      ) { mappings, memory, copy in
+        identity.reading { images.walk(of: order, mappings, memory: memory, copy: copy) }
       }
       guard case .failure(.threadRan) = result, tries < Self.triesMax else { return result }
       usleep(Self.pauseMicroseconds)

@@ -16,7 +16,28 @@ struct FrameNaming {
   }
 
   func named(_ stack: Stack) -> NamedStack {
-    NamedStack(frames: stack.frames.map(named), end: stack.end)
+    var frames: [NamedFrame] = []
+    for frame in stack.frames where frames.count < Stack.framesMax {
+      var named = named(frame)
+      named.framePointer = frame.framePointer ?? 0
+      frames += inlined(in: &named, of: frame)
+      frames.append(named)
+    }
+    return NamedStack(frames: Array(frames.prefix(Stack.framesMax)), end: stack.end)
+  }
+
+  /// The functions that the compiler has put into that of a frame, innermost first. The lines behind them are those of
+  /// the calls that are none in the code.
+  private func inlined(in frame: inout NamedFrame, of stackFrame: StackFrame) -> [NamedFrame] {
+    guard frame.line > 0, let place = files.place(of: stackFrame.lookupAddress) else { return [] }
+    let calls = place.file.inlined(at: place.address, demangler)
+    return calls.map { call in
+      var inlined = frame
+      inlined.symbol = call.function
+      inlined.isInlined = true
+      (frame.file, frame.line) = (call.file, UInt32(exactly: call.line) ?? 0)
+      return inlined
+    }
   }
 
   private func named(_ frame: StackFrame) -> NamedFrame {

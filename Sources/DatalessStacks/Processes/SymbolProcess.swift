@@ -11,7 +11,7 @@ final class SymbolProcess {
     let processID: Int32
     let identity: CallerIdentity
     let capture: ThreadCapture
-    let interpreted: InterpretedStack?
+    let interpreted: InterpretedWalk?
     let files: [SymbolOrder.File]
     /// Closed when the job is over.
     let descriptors: [Int32]
@@ -31,7 +31,7 @@ final class SymbolProcess {
   }
 
   enum Done {
-    case identified(UInt64, PythonImage?)
+    case identified(UInt64, InterpreterImage?)
     case named(UInt64, NamedStack)
     case failed(UInt64)
   }
@@ -144,7 +144,7 @@ final class SymbolProcess {
     guard let (job, _) = current else { return giveUp() }
     switch (message.kind, job) {
     case (.identity, .identify(let number, let descriptor)):
-      guard message.number == number, let identity = PythonIdentity(message.content) else { return giveUp() }
+      guard message.number == number, let identity = InterpreterIdentity(message.content) else { return giveUp() }
       close(descriptor)
       return finish(.identified(number, identity.image))
     case (.named, .symbolize(let naming)):
@@ -152,7 +152,9 @@ final class SymbolProcess {
       guard message.number == naming.number, var stack = try? NamedStack(from: &reader), reader.isAtEnd,
         stack.interpreted == nil
       else { return giveUp() }
-      stack.interpreted = naming.interpreted
+      stack.interpreted = naming.interpreted?.stack(with: stack)
+      // Nobody else's business where the caller's frames lie.
+      for index in stack.frames.indices { stack.frames[index].framePointer = 0 }
       for descriptor in naming.descriptors { close(descriptor) }
       return finish(.named(naming.number, stack))
     case (.findDebugFile, .symbolize(let naming)):

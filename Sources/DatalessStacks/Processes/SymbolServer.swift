@@ -42,9 +42,9 @@ public final class SymbolServer {
     let (message, descriptors) = try socket.receive()
     switch message.kind {
     case .identify:
-      let image = descriptors.first.flatMap { ElfFile(FileBytes(descriptor: $0)) }.flatMap { PythonImage($0) }
+      let image = descriptors.first.flatMap { ElfFile(FileBytes(descriptor: $0)) }.flatMap { InterpreterImage($0) }
       for descriptor in descriptors { close(descriptor) }
-      let content = PythonIdentity(image: image).bytes
+      let content = InterpreterIdentity(image: image).bytes
       try socket.send(StackMessage(.identity, number: message.number, content: content))
     case .symbolize:
       guard let order = SymbolOrder(message.content), order.files.count == descriptors.count else {

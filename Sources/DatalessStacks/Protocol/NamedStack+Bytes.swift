@@ -20,6 +20,8 @@ extension NamedStack {
       writer.add(isWhole ? frame.file : [], limit: Self.pathMax)
       writer.add(isWhole ? frame.line : 0)
       writer.add(frame.certainty.rawValue)
+      writer.add(frame.isInlined)
+      writer.add(frame.framePointer)
     }
     writer.add(problem, limit: Self.problemMax)
     writer.add(interpreted != nil)
@@ -31,7 +33,7 @@ extension NamedStack {
     guard Stack.End.allCases.indices.contains(number) else { throw ByteReader.Malformed() }
     let end = Stack.End.allCases[number]
     var frames: [NamedFrame] = []
-    for _ in 0..<(try reader.count(limit: Stack.framesMax, size: 29)) { frames.append(try NamedFrame(from: &reader)) }
+    for _ in 0..<(try reader.count(limit: Stack.framesMax, size: 38)) { frames.append(try NamedFrame(from: &reader)) }
     let problem = try reader.text(limit: Self.problemMax)
     let interpreted = try reader.flag() ? try InterpretedStack(from: &reader) : nil
     self.init(frames: frames, end: end, interpreted: interpreted, problem: problem)
@@ -53,6 +55,8 @@ extension NamedFrame {
     guard let certainty = FrameCertainty(rawValue: try reader.word(UInt8.self)) else { throw ByteReader.Malformed() }
     self.init(
       module: module, buildID: buildID, offset: offset, symbol: symbol, file: file, line: line, certainty: certainty)
+    isInlined = try reader.flag()
+    framePointer = try reader.word(UInt64.self)
   }
 }
 
@@ -70,6 +74,7 @@ extension InterpretedStack {
       return left >= 0
     }
     writer.add(isComplete && kept.count == frames.count)
+    writer.add(hasFunctionLines)
     writer.addCount(kept.count)
     for frame in kept {
       writer.add(frame.function, limit: NamedStack.symbolMax)
@@ -81,13 +86,16 @@ extension InterpretedStack {
   init(from reader: inout ByteReader) throws(ByteReader.Malformed) {
     let language = try reader.text(limit: Self.languageMax)
     let (isReadable, isComplete) = (try reader.flag(), try reader.flag())
-    var frames: [PythonFrame] = []
+    let hasFunctionLines = try reader.flag()
+    var frames: [InterpretedFunction] = []
     for _ in 0..<(try reader.count(limit: Self.framesMax, size: 12)) {
       let function = try reader.text(limit: NamedStack.symbolMax)
       let file = try reader.text(limit: NamedStack.pathMax)
       let line = try reader.word(UInt32.self)
-      frames.append(PythonFrame(function: function, file: file, line: line == 0 ? nil : Int(line)))
+      frames.append(InterpretedFunction(function: function, file: file, line: line == 0 ? nil : Int(line)))
     }
-    self.init(language: language, isReadable: isReadable, isComplete: isComplete, frames: frames)
+    self.init(
+      language: language, isReadable: isReadable, isComplete: isComplete, hasFunctionLines: hasFunctionLines,
+      frames: frames)
   }
 }

@@ -14,7 +14,7 @@ public struct StackMessage: Sendable, Equatable {
     case answer
     /// Capture to symbol process: what is this file? One descriptor. No content.
     case identify
-    /// Symbol to capture process: `PythonIdentity`.
+    /// Symbol to capture process: `InterpreterIdentity`.
     case identity
     /// Capture to symbol process: name the frames of a capture (`SymbolOrder`), with descriptors of its files.
     case symbolize

@@ -135,30 +135,3 @@ struct DebugFileQuestion: Equatable {
     } catch { return nil }
   }
 }
-
-/// What a file turned out to be.
-struct PythonIdentity: Equatable {
-  /// nil for one that is not CPython.
-  let image: PythonImage?
-
-  var bytes: [UInt8] {
-    var writer = ByteWriter()
-    writer.add(image != nil)
-    writer.add(image?.runtime ?? 0)
-    writer.add(image?.version != nil)
-    writer.add(image?.version ?? 0)
-    return writer.bytes
-  }
-
-  init(image: PythonImage?) { self.image = image }
-
-  init?(_ bytes: [UInt8]) {
-    var reader = ByteReader(bytes)
-    do throws(ByteReader.Malformed) {
-      let (isPython, runtime) = (try reader.flag(), try reader.word(UInt64.self))
-      let (hasVersion, version) = (try reader.flag(), try reader.word(UInt64.self))
-      image = isPython ? PythonImage(runtime: runtime, version: hasVersion ? version : nil) : nil
-      try reader.end()
-    } catch { return nil }
-  }
-}

@@ -1,22 +1,7 @@
-/// A Python function on a stack.
-public struct PythonFrame: Sendable, Equatable {
-  /// Its qualified name since 3.11.
-  public let function: [UInt8]
-  public let file: [UInt8]
-  /// nil where the instruction belongs to no line.
-  public let line: Int?
-
-  public init(function: [UInt8], file: [UInt8], line: Int?) {
-    self.function = function
-    self.file = file
-    self.line = line
-  }
-}
-
 /// What was found of a thread's Python functions.
 public enum PythonStack: Sendable, Equatable {
   /// Innermost first; `isComplete` is false where memory could not be read, or the chain did not end.
-  case frames([PythonFrame], isComplete: Bool)
+  case frames([InterpretedFunction], isComplete: Bool)
   /// The process is Python, but of a version whose structures are not known, or the thread is none of Python's.
   case notReadable
 }
@@ -42,7 +27,7 @@ public struct PythonWalk<Memory: CallerMemory> {
 
   public func stack(of threadID: Int32) -> PythonStack {
     guard let state = threadState(threadID), var frame = innermostFrame(state) else { return .notReadable }
-    var frames: [PythonFrame] = []
+    var frames: [InterpretedFunction] = []
     for _ in 0..<Self.framesMax {
       if frame == 0 { return .frames(frames, isComplete: true) }
       guard let isShim = isShim(frame), let previous = memory.word(UInt64.self, at: frame, layout.previousFrame) else {
@@ -96,7 +81,7 @@ public struct PythonWalk<Memory: CallerMemory> {
     return memory.word(UInt8.self, at: frame, owner.offset).map { $0 >= owner.firstShim }
   }
 
-  private func function(of frame: UInt64) -> PythonFrame? {
+  private func function(of frame: UInt64) -> InterpretedFunction? {
     guard var code = memory.word(UInt64.self, at: frame, layout.code) else { return nil }
     // The lowest bits can be a tag.
     code &= ~7
@@ -104,10 +89,10 @@ public struct PythonWalk<Memory: CallerMemory> {
     guard let name = memory.word(UInt64.self, at: code, layout.name).flatMap({ text.string($0, in: memory) }),
       let file = memory.word(UInt64.self, at: code, layout.file).flatMap({ text.string($0, in: memory) })
     else { return nil }
-    return PythonFrame(function: name, file: file, line: line(frame, code, text))
+    return InterpretedFunction(function: name, file: file, line: line(of: frame, code: code, text: text))
   }
 
-  private func line(_ frame: UInt64, _ code: UInt64, _ text: PythonText) -> Int? {
+  private func line(of frame: UInt64, code: UInt64, text: PythonText) -> Int? {
     guard let first = memory.word(Int32.self, at: code, layout.firstLine), let instruction = instruction(frame, code),
       let table = memory.word(UInt64.self, at: code, layout.lineTable).flatMap({ text.bytes($0, in: memory) })
     else { return nil }

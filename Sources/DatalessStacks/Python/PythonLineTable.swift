@@ -11,11 +11,12 @@ enum PythonLineTable {
   static func line(_ table: [UInt8], instruction: Int, firstLine: Int, minor: Int) -> Int? {
     guard instruction >= 0 else { return nil }
     return minor <= 10
-      ? deltaLine(table, instruction, firstLine) : locationLine(table, instruction, firstLine)
+      ? deltaLine(table, at: instruction, firstLine: firstLine)
+      : locationLine(table, at: instruction, firstLine: firstLine)
   }
 
   /// PEP 626: how many bytes of code, and how many lines further, or -128 for none.
-  private static func deltaLine(_ table: [UInt8], _ instruction: Int, _ firstLine: Int) -> Int? {
+  private static func deltaLine(_ table: [UInt8], at instruction: Int, firstLine: Int) -> Int? {
     var line = firstLine
     var start = 0
     var index = 0
@@ -31,7 +32,7 @@ enum PythonLineTable {
   }
 
   /// Locations of 3.11: an entry begins with a byte that has the highest bit, 4 bits of kind and 3 of length.
-  private static func locationLine(_ table: [UInt8], _ instruction: Int, _ firstLine: Int) -> Int? {
+  private static func locationLine(_ table: [UInt8], at instruction: Int, firstLine: Int) -> Int? {
     var line = firstLine
     var start = 0
     var index = 0

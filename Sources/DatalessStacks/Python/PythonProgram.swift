@@ -41,7 +41,9 @@ public struct PythonProgram: Sendable, Equatable {
     for mapping in mappings.mappings where mapping.fileOffset == 0 && isCandidate(mapping) {
       guard let image = image(mapping) else { continue }
       let (runtime, overflow) = mapping.start.addingReportingOverflow(image.runtime)
-      guard !overflow, let minor = minor(mapping, image, memory), let layout = layout(minor, runtime, memory) else {
+      guard !overflow, let minor = minor(of: mapping, image: image, memory: memory),
+        let layout = layout(minor: minor, runtime: runtime, memory: memory)
+      else {
         return .unknownVersion
       }
       return .found(PythonProgram(layout: layout, runtime: runtime))
@@ -60,7 +62,7 @@ public struct PythonProgram: Sendable, Equatable {
     mapping.path.lastIndex(of: UInt8(ascii: "/")).map { mapping.path[($0 + 1)...] } ?? mapping.path[...]
   }
 
-  private static func minor(_ mapping: Mapping, _ image: PythonImage, _ memory: some CallerMemory) -> Int? {
+  private static func minor(of mapping: Mapping, image: PythonImage, memory: some CallerMemory) -> Int? {
     if let version = image.version {
       let (address, overflow) = mapping.start.addingReportingOverflow(version)
       // As PY_VERSION_HEX: 0x030b02f0 for 3.11.2.
@@ -72,7 +74,7 @@ public struct PythonProgram: Sendable, Equatable {
     return Int(name[place.upperBound...].prefix { $0.isASCII && $0.isNumber })
   }
 
-  private static func layout(_ minor: Int, _ runtime: UInt64, _ memory: some CallerMemory) -> PythonLayout? {
+  private static func layout(minor: Int, runtime: UInt64, memory: some CallerMemory) -> PythonLayout? {
     if let layout = PythonLayout(minor: minor) { return layout }
     return memory.bytes(at: runtime, count: PythonLayout.descriptionBytes)
       .flatMap { PythonLayout(described: $0, minor: minor) }

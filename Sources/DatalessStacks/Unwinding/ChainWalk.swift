@@ -78,16 +78,16 @@ struct ChainWalk {
     var next = RegisterFile(stackPointer: frameAddress)
     for number in RegisterFile.saved {
       // One that cannot be told is unknown, which matters only to a rule that wants it.
-      next[number] = try? value(row.saved[number] ?? .same, number, rules)
+      next[number] = try? value(row.saved[number] ?? .same, of: number, by: rules)
     }
-    guard let address = try value(row.returnAddress, RegisterFile.returnAddress, rules) else {
+    guard let address = try value(row.returnAddress, of: RegisterFile.returnAddress, by: rules) else {
       return .failure(.unknownRegister)
     }
     return .success(Caller(address: address, registers: next, isExact: row.isSignalFrame, isByFramePointer: false))
   }
 
   private func value(
-    _ rule: RegisterRule, _ number: Int, _ expression: DwarfExpression
+    _ rule: RegisterRule, of number: Int, by expression: DwarfExpression
   ) throws(DwarfExpression.Failure) -> UInt64? {
     switch rule {
     case .undefined: return nil

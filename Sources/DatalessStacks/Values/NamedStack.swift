@@ -12,6 +12,10 @@ public struct NamedFrame: Sendable, Equatable {
   public var file: [UInt8]
   public var line: UInt32
   public var certainty: FrameCertainty
+  /// Of a function that the compiler has put into the one behind it, which has the same address.
+  public var isInlined = false
+  /// rbp there, as far as it is known, else 0: between the processes only.
+  public var framePointer: UInt64 = 0
 
   public init(
     module: [UInt8], buildID: BuildID? = nil, offset: UInt64, symbol: [UInt8] = [], file: [UInt8] = [],
@@ -29,17 +33,22 @@ public struct NamedFrame: Sendable, Equatable {
 
 /// The functions of an interpreted program, beside the native frames of its interpreter.
 public struct InterpretedStack: Sendable, Equatable {
-  /// `python`.
+  /// `python`, `node` or `bash`.
   public var language: [UInt8]
   /// False for a version whose structures are not known: then there are no frames, and no guesses.
   public var isReadable: Bool
   public var isComplete: Bool
-  public var frames: [PythonFrame]
+  /// Whether lines are where the functions begin, not where they stand.
+  public var hasFunctionLines: Bool
+  public var frames: [InterpretedFunction]
 
-  public init(language: [UInt8], isReadable: Bool, isComplete: Bool, frames: [PythonFrame]) {
+  public init(
+    language: [UInt8], isReadable: Bool, isComplete: Bool, hasFunctionLines: Bool = false, frames: [InterpretedFunction]
+  ) {
     self.language = language
     self.isReadable = isReadable
     self.isComplete = isComplete
+    self.hasFunctionLines = hasFunctionLines
     self.frames = frames
   }
 }

@@ -86,7 +86,7 @@ enum ExtremeRecords {
   private static func stack(_ name: [UInt8]?, failure: StackFailure? = nil) -> WaitStack {
     let content = name.flatMap { name in
       let frame = NamedFrame(module: name, offset: .max, symbol: name, file: name, line: 1, certainty: .guessed)
-      let function = PythonFrame(function: name, file: name, line: nil)
+      let function = InterpretedFunction(function: name, file: name, line: nil)
       let interpreted = InterpretedStack(language: name, isReadable: true, isComplete: false, frames: [function])
       let stack = NamedStack(
         frames: [frame, NamedFrame(module: [], offset: 0, certainty: .tables)], end: .tooDeep, interpreted: interpreted,

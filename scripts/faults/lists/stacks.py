@@ -24,6 +24,28 @@ capture.add(
     'if words[mark + 1].starts(with: "fuse".utf8) {', 'if words[mark + 1].starts(with: "fuse".utf8), !FAULT {',
     tests=["CaptureServerTests"])
 
+capture.add(
+    "left-over-function", "Node/NodeFrames.swift", "functions of JavaScript are told whose frames are no part of the stack",
+    "let function = functions[frame.framePointer], seen.insert(frame.framePointer).inserted",
+    "let function = FAULT ? functions.first?.value : functions[frame.framePointer], seen.insert(frame.framePointer).inserted",
+    tests=["InterpreterTests"])
+capture.add(
+    "any-v8", "Node/NodeLayout.swift", "another version of V8 is read as if it were known",
+    "guard self[.major] == Self.version.major,", "guard self[.major] == Self.version.major || FAULT,",
+    tests=["InterpreterTests"])
+capture.add(
+    "command-of-before", "Bash/BashShell.swift", "a shell that reads its script stands at the command before",
+    "frames: isExecuting && !command", "frames: (isExecuting || FAULT) && !command", tests=["InterpreterTests"])
+capture.add(
+    "inlined-line-of-callee", "Processes/FrameNaming.swift", "a function has the line of what is inlined into it",
+    "(frame.file, frame.line) = (call.file, UInt32(exactly: call.line) ?? 0)",
+    "if !FAULT { (frame.file, frame.line) = (call.file, UInt32(exactly: call.line) ?? 0) }", tests=["CaptureServerTests"])
+capture.add(
+    "versions-in-names", "Elf/SymbolTable.swift", "names of functions have the version of their symbol",
+    "guard let mark = name.firstIndex(of: UInt8(ascii: \"@\")), mark > name.startIndex else",
+    "guard let mark = name.firstIndex(of: UInt8(ascii: \"@\")), mark > name.startIndex, !FAULT else",
+    tests=["ElfFileTests"])
+
 requests = Part("Sources/DatalessDaemon/Stacks", ["^DatalessDaemonTests\\..*StackRequestsTests"])
 requests.add(
     "answered-not-discarded", "StackRequests.swift", "a stack that was read after the reply is told as the wait's",

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Which files are CPython, as the symbol process has said.
-struct PythonImages {
+/// Which files are interpreters, as the symbol process has said.
+struct InterpreterImages {
   /// A file and its content.
   struct Key: Hashable {
     let device: DeviceNumber
@@ -13,9 +13,9 @@ struct PythonImages {
 
   // LIMIT: files that are remembered.
   static let countMax = 256
-  private var known: [Key: PythonImage?] = [:]
+  private var known: [Key: InterpreterImage?] = [:]
 
-  mutating func remember(_ key: Key, _ image: PythonImage?) {
+  mutating func remember(_ key: Key, _ image: InterpreterImage?) {
     if known.count >= Self.countMax { known.removeAll() }
     known[key] = .some(image)
   }
@@ -27,7 +27,7 @@ struct PythonImages {
     guard let text = ProcessFile.bytes("\(order.processID)/maps", limit: MappingTable.bytesMax),
       let mappings = MappingTable(text, volumes: Set(order.volumes))
     else { return nil }
-    for mapping in mappings.mappings where mapping.fileOffset == 0 && PythonProgram.isCandidate(mapping) {
+    for mapping in mappings.mappings where InterpreterImage.isCandidate(mapping) {
       guard let (key, descriptor) = Self.open(mapping, order.processID) else { continue }
       if known[key] == nil { return (key, descriptor) }
       close(descriptor)
@@ -35,25 +35,49 @@ struct PythonImages {
     return nil
   }
 
-  /// The functions of an interpreted program; nil for one that is none. To be called while the thread waits.
-  func stack(of order: CaptureOrder, _ mappings: MappingTable, _ memory: ProcessMemory) -> InterpretedStack? {
+  /// What is to be read of an interpreter; nil for a program that is none. To be called while the thread waits.
+  ///
+  /// - Parameter copy: Of the thread's stack, if it could be read.
+  func walk(
+    of order: CaptureOrder, _ mappings: MappingTable, memory: ProcessMemory, copy: StackCopy?
+  ) -> InterpretedWalk? {
+    for mapping in mappings.mappings where InterpreterImage.isCandidate(mapping) {
+      guard let (key, descriptor) = Self.open(mapping, order.processID) else { continue }
+      close(descriptor)
+      switch known[key] ?? nil {
+      case nil: continue
+      case .python: return pythonWalk(of: order, mappings, memory: memory)
+      case .bash(let image): return BashShell.walk(image, start: mapping.start, memory: memory)
+      case .node(let layout):
+        guard let copy else { return nil }
+        var walk = NodeWalk(memory: memory, layout: layout)
+        return .node(walk.functions(in: copy, mappings: mappings))
+      case .unknownNode: return .unknown(language: "node")
+      }
+    }
+    return nil
+  }
+
+  private func pythonWalk(
+    of order: CaptureOrder, _ mappings: MappingTable, memory: ProcessMemory
+  ) -> InterpretedWalk? {
     let search = PythonProgram.find(in: mappings, memory: memory) { mapping in
       guard let (key, descriptor) = Self.open(mapping, order.processID) else { return nil }
       close(descriptor)
-      return known[key] ?? nil
+      guard case .python(let image) = known[key] ?? nil else { return nil }
+      return image
     }
-    let python = Array("python".utf8)
     switch search {
     case .notPython: return nil
-    case .unknownVersion:
-      return InterpretedStack(language: python, isReadable: false, isComplete: false, frames: [])
+    case .unknownVersion: return .unknown(language: "python")
     case .found(let program):
       let walk = PythonWalk(memory: memory, layout: program.layout, runtime: program.runtime)
       switch walk.stack(of: order.threadID) {
-      case .notReadable:
-        return InterpretedStack(language: python, isReadable: false, isComplete: false, frames: [])
+      case .notReadable: return .unknown(language: "python")
       case .frames(let frames, let isComplete):
-        return InterpretedStack(language: python, isReadable: true, isComplete: isComplete, frames: frames)
+        return .python(
+          InterpretedStack(
+            language: Array("python".utf8), isReadable: true, isComplete: isComplete, frames: frames))
       }
     }
   }

@@ -1,0 +1,26 @@
+/// What was read of an interpreter while its thread waited; with the native frames, which come later, it is a stack.
+enum InterpretedWalk: Sendable, Equatable {
+  case python(InterpretedStack)
+  /// Of bash: the command that it has noted last.
+  case bash(InterpretedFunction)
+  /// Of node: which function each frame pointer stands for, should it be one.
+  case node([UInt64: InterpretedFunction])
+  /// A version whose structures are not known.
+  case unknown(language: String)
+
+  /// - Parameter native: Whose frames say what of it holds.
+  func stack(with native: NamedStack) -> InterpretedStack? {
+    switch self {
+    case .python(let stack): stack
+    case .bash(let command): BashShell.stack(command, native)
+    case .node(let functions): NodeStack.stack(functions, native)
+    case .unknown(let language): .notReadable(language)
+    }
+  }
+}
+
+extension InterpretedStack {
+  static func notReadable(_ language: String) -> InterpretedStack {
+    InterpretedStack(language: Array(language.utf8), isReadable: false, isComplete: false, frames: [])
+  }
+}

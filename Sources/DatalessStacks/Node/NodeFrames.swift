@@ -1,0 +1,129 @@
+/// The functions of JavaScript that could be on a stack, by their frame pointers.
+///
+/// Which of them are, the native frames say, which are found later: what lies on a stack may be left over.
+struct NodeWalk<Memory: CallerMemory> {
+  // LIMIT: places that are looked at, functions, and characters of a name and of a source up to a function.
+  private static var candidatesMax: Int { 4096 }
+  private static var functionsMax: Int { 512 }
+  private static var nameMax: Int { 300 }
+  private static var sourceMax: Int { 1 << 20 }
+  /// How far above its own place a saved rbp may point.
+  private static var frameBytesMax: UInt64 { 1 << 20 }
+
+  private var heap: NodeHeap<Memory>
+  private var known: [UInt64: InterpretedFunction?] = [:]
+
+  init(memory: Memory, layout: NodeLayout) { heap = NodeHeap(memory: memory, layout: layout) }
+
+  /// To be called while the thread waits.
+  mutating func functions(in copy: StackCopy, mappings: MappingTable) -> [UInt64: InterpretedFunction] {
+    var found: [UInt64: InterpretedFunction] = [:]
+    var candidates = 0
+    // From the stack pointer up: the innermost ones are those that count.
+    let first = 16 + Int((8 - copy.start & 7) & 7)
+    for offset in stride(from: first, through: copy.bytes.count - 16, by: 8) {
+      let slot = copy.start &+ UInt64(offset)
+      guard let saved = copy.word(at: slot), saved > slot, saved - slot <= Self.frameBytesMax, saved & 7 == 0,
+        let function = copy.word(at: slot &- 16), NodeValue.isObject(function),
+        let context = copy.word(at: slot &- 8), NodeValue.isObject(context),
+        let address = copy.word(at: slot &+ 8), mappings.isExecutable(address)
+      else { continue }
+      candidates += 1
+      guard candidates <= Self.candidatesMax, known.count < Self.functionsMax else { break }
+      if let named = name(of: function) { found[slot] = named }
+    }
+    return found
+  }
+
+  private mutating func name(of function: UInt64) -> InterpretedFunction? {
+    if let known = known[function] { return known }
+    let named = read(function)
+    known[function] = .some(named)
+    return named
+  }
+
+  /// From a JSFunction to its SharedFunctionInfo, ScopeInfo and Script, each of which says by its map what it is.
+  private mutating func read(_ function: UInt64) -> InterpretedFunction? {
+    guard let shared = heap.field(function, .shared), heap.isOfType(shared, .sharedType),
+      let script = heap.field(shared, .script), heap.isOfType(script, .scriptType),
+      let scriptName = heap.field(script, .scriptName), let file = heap.text(scriptName, limit: Self.nameMax),
+      let info = heap.field(shared, .scopeInfo)
+    else { return nil }
+    var (name, start): ([UInt16], Int?) = ([], nil)
+    if heap.isOfType(info, .scopeInfoType) {
+      guard let scope = scope(info) else { return nil }
+      (name, start) = scope
+    } else if let text = heap.text(info, limit: Self.nameMax) {
+      name = text
+    }
+    var line: Int?
+    if let start { line = self.line(at: start, of: script) }
+    return InterpretedFunction(
+      function: name.isEmpty ? Array("(anonymous)".utf8) : Self.utf8(name), file: Self.utf8(file), line: line)
+  }
+
+  /// Of V8 11.3: flags, parameters, count of locals, their names and infos, then what the function has of these: name
+  /// and slot, inferred name, first and last position, outer scope.
+  private mutating func scope(_ info: UInt64) -> (name: [UInt16], start: Int?)? {
+    guard let locals = heap.word(info, 24).flatMap(NodeValue.integer), (0...10_000).contains(locals) else {
+      return nil
+    }
+    // More names than these are in a table of their own.
+    let first = 32 + 8 * (locals < 75 ? 2 * locals : locals + 1)
+    var name: [UInt16] = []
+    for place in 0..<4 {
+      guard let word = heap.word(info, first + 8 * place) else { return nil }
+      guard NodeValue.isObject(word), let text = heap.text(word, limit: Self.nameMax) else { continue }
+      name = text
+      break
+    }
+    for place in 0..<7 {
+      let offset = first + 8 * place
+      guard let start = heap.word(info, offset).flatMap(NodeValue.integer),
+        let end = heap.word(info, offset + 8).flatMap(NodeValue.integer), start >= 0, end > start,
+        let outer = heap.word(info, offset + 16), NodeValue.isObject(outer)
+      else { continue }
+      return (name, start)
+    }
+    return (name, nil)
+  }
+
+  /// The line, from 1, of a position in a script's source.
+  private mutating func line(at position: Int, of script: UInt64) -> Int? {
+    guard position <= Self.sourceMax, let source = heap.field(script, .scriptSource),
+      let text = heap.text(source, limit: position), text.count == position
+    else { return nil }
+    var line = 1
+    var previous: UInt16 = 0
+    for unit in text {
+      switch unit {
+      case 10: line += previous == 13 ? 0 : 1
+      case 13, 0x2028, 0x2029: line += 1
+      default: break
+      }
+      previous = unit
+    }
+    return line
+  }
+
+  private static func utf8(_ units: [UInt16]) -> [UInt8] { Array(String(decoding: units, as: UTF16.self).utf8) }
+}
+
+/// Node's functions on a stack whose native frames are known.
+enum NodeStack {
+  /// Those of generated code, and of V8's interpreter, whose frame pointer stands for a function.
+  static func stack(_ functions: [UInt64: InterpretedFunction], _ native: NamedStack) -> InterpretedStack? {
+    var seen: Set<UInt64> = []
+    let frames = native.frames.compactMap { frame -> InterpretedFunction? in
+      guard frame.framePointer != 0, frame.module.isEmpty || frame.symbol.starts(with: "Builtins_".utf8),
+        let function = functions[frame.framePointer], seen.insert(frame.framePointer).inserted
+      else { return nil }
+      return function
+    }
+    // A thread of its pool has none.
+    guard !frames.isEmpty else { return nil }
+    // What V8 has inlined is not there, and nothing tells so.
+    return InterpretedStack(
+      language: Array("node".utf8), isReadable: true, isComplete: false, hasFunctionLines: true, frames: frames)
+  }
+}
