@@ -95,6 +95,11 @@ endif
 faults: bootstrap ## which test notices which planted fault (hours; FAULT_FLAGS="--only ID,ID")
 	@scripts/faults/run $(FAULT_FLAGS)
 
+.PHONY: stacks-check
+stacks-check: bootstrap ## stacks of blocked programs against gdb's, address by address (needs gdb)
+	@command -v gdb >/dev/null || { echo "stacks-check: gdb is not installed (apt-get install gdb)" >&2; exit 2; }
+	@DATALESS_GDB=$$(command -v gdb) $(SWIFT) test --disable-xctest --no-parallel --filter GdbComparisonTests
+
 .PHONY: names
 names: bootstrap ## 100 million names that come and go, and what is left of them (some 20 minutes; NAMES=100000000)
 	@DATALESS_NAMES=$(NAMES) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-names --disable-xctest \

@@ -89,7 +89,7 @@ enum AnswerSamples {
 
   private static let wait = SummaryReport.LongestWait(
     attempt: 1, path: "a", trigger: "read", pid: 2, comm: "python3", exe: "/usr/bin/python3", script: "fm.py",
-    blockedNanoseconds: 4, isUnderWay: true)
+    blockedNanoseconds: 4, isUnderWay: true, function: "load", file: "fm.py", line: 42)
   private static let mainThread = SummaryReport.MainThread(blocked: blocked, longest: wait, unknownWaits: 1)
 
   private static let summary: SummaryReport = {

@@ -41,6 +41,47 @@ import Testing
     #expect(text.contains { $0.contains("python3 backup.py[11]") } && text.contains { $0.contains("python3 fm.py  ") })
   }
 
+  /// A stack comes before its wait ends or after it; the second one with a number of its own is a reference.
+  @Test(arguments: [(10, 20), (900, 990)]) func theLongestWaitOfAMainThreadHasItsPlace(first: Int64, second: Int64)
+    throws
+  {
+    var log = LogText()
+    log.mounted()
+    Self.seen(&log, 1, pid: 10, "python3", script: "fm.py")
+    log.started(1, "photos/p19.jpg", size: 10, by: 1, at: 0)
+    log.started(2, "other", size: 10, by: 1, at: 0)
+    func stack(_ attempt: Int, _ number: Int, at time: Int64, main: Bool = true, _ stack: String? = nil) {
+      let content = stack.map { #","stack":\#($0)"# } ?? ""
+      log.add(
+        "wait.stack", at: time,
+        #""attempt":\#(attempt),"process":1,"tid":7,"trigger":"read","main_thread":\#(main),"outcome":"ok","stack_id":\#(number)"#
+          + content)
+    }
+    let libc = #"{"found_by":"tables","module":"/lib/libc.so.6","offset":1,"symbol":"read"}"#
+    let python = """
+      {"complete":true,"end":"outermost","frames":[\(libc)],"interpreted":{"complete":true,"frames":[{"file":"/a/f\\u001bm.py",\
+      "function":"load_thumbnail","line":42}],"language":"python","readable":true}}
+      """
+    let native = #"""
+      {"complete":true,"end":"outermost","frames":[\#(libc),{"file":"/s/fm.c","found_by":"tables","line":7,"module":"/bin/fm","offset":2,"symbol":"draw"}]}
+      """#
+    stack(1, 1, at: 1, main: false, python)
+    if first < 500 { stack(1, 1, at: first) }
+    stack(2, 2, at: 2, native)
+    Self.wait(&log, 1, by: 1, main: "true", from: 0, to: 500)
+    Self.wait(&log, 2, by: 1, main: "true", from: 0, to: 100)
+    if first > 500 { stack(1, 1, at: first) }
+    let longest = try #require(try report(log).mainThread.longest)
+    #expect(longest.function == "load_thumbnail" && longest.line == 42)
+    let text = SummaryText.lines(try report(log), width: 200)
+    #expect(text.contains { $0.contains(#"photos/p19.jpg, load_thumbnail (f\x1bm.py:42)"#) }, "\(text)")
+    // Of a longer wait without a stack nothing is told.
+    Self.wait(&log, 2, by: 1, main: "true", from: 1000, to: 3000)
+    stack(2, 2, at: 3001)
+    #expect(try report(log).mainThread.longest?.function == "draw")
+    Self.wait(&log, 1, by: 1, main: "true", from: 4000, to: 9000)
+  }
+
   @Test func mainThreadsAreToldApart() throws {
     var log = LogText()
     log.mounted()

@@ -26,11 +26,12 @@ final class BlockedProgram {
   ///   - isStripped: Whether its debug information is in a file beside it.
   ///   - spoilsDebugFile: Whether that file is not the one that the link means.
   convenience init(
-    source: String = source, options: [String], isStripped: Bool = false, spoilsDebugFile: Bool = false
+    source: String = source, options: [String], compiler: String = "cc", isStripped: Bool = false,
+    spoilsDebugFile: Bool = false
   ) throws {
     try self.init(file: "p.c", text: source) { directory in
       let (program, debug) = (directory + "/p", directory + "/p.debug")
-      try Self.run(["cc", "-o", program] + options + [directory + "/p.c"])
+      try Self.run([compiler, "-o", program] + options + [directory + "/p.c"])
       if isStripped {
         try Self.run(["objcopy", "--only-keep-debug", program, debug])
         try Self.run(["objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, program])

@@ -12,6 +12,7 @@ import native
 import ordinary
 import recording
 import scale
+import stacks
 import staged
 import trees
 from measure import Failed, Result, pairs, percentile, run
@@ -212,5 +213,5 @@ CASES = {
     "mount-million": mount_million,
     "memory-million": memory_million,
     **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES, **biglog.CASES,
-    **staged.CASES, **foreign.CASES,
+    **staged.CASES, **foreign.CASES, **stacks.CASES,
 }

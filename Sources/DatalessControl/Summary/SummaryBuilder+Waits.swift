@@ -7,7 +7,9 @@ extension SummaryBuilder {
     guard let blocked = record.json.integer("blocked_ns"), let end = record.monotonicNanoseconds else { return }
     count(
       CountedWait(
-        attempt: record.attempt, process: record.process, trigger: record.json.string("trigger") ?? "unknown",
+        attempt: record.attempt, process: record.process,
+        threadID: record.json.integer("tid").flatMap { Int32(exactly: $0) },
+        trigger: record.json.string("trigger") ?? "unknown",
         isMainThread: record.json.bool("main_thread"), start: end.minus(blocked), end: end, isUnderWay: false))
     if let id = record.attempt { update(attempt: id) { $0.waiting -= 1 } }
   }
@@ -21,7 +23,8 @@ extension SummaryBuilder {
       let blocked = max(0, end.minus(wait.start))
       count(
         CountedWait(
-          attempt: wait.attempt, process: wait.process, trigger: wait.trigger, isMainThread: wait.isMainThread,
+          attempt: wait.attempt, process: wait.process, threadID: wait.threadID, trigger: wait.trigger,
+          isMainThread: wait.isMainThread,
           start: wait.start, end: wait.start.plus(blocked), isUnderWay: true))
       guard report.waiting.count < Self.waitingMax else { continue }
       let process = wait.process.flatMap { processes[$0] }

@@ -82,6 +82,7 @@ public struct SummaryBuilder: Sendable {
       record.attempt.map { attempts[$0]?.waiting += 1 }
       waits.begin(record)
     case .waitFinished: waitFinished(record)
+    case .waitStack: mainThread.stack(record)
     case .accessStarted: accesses.begin(record, processes)
     case .accessFinished: accesses.end(record, processes)
     case .handleClosed, .handleOpen: handleTold(record, isOpen: record.type == .handleOpen)

@@ -27,12 +27,23 @@ extension SummaryReport {
     public var blockedNanoseconds: Int64
     /// Whether it has not ended.
     public var isUnderWay = false
+    /// Where in its program it stood; absent when the log has no stack of it.
+    public var function: String?
+    /// Absent without debug information.
+    public var file: String?
+    public var line: UInt32?
 
     enum CodingKeys: String, CodingKey {
-      case attempt, path, trigger, pid, comm, exe, script
+      case attempt, path, trigger, pid, comm, exe, script, function, file, line
       case blockedNanoseconds = "blocked_ns"
       case isUnderWay = "under_way"
     }
+  }
+}
+
+extension SummaryReport.LongestWait {
+  fileprivate mutating func stand(at place: SummaryStacks.Place) {
+    (function, file, line) = (place.function, place.file, place.line)
   }
 }
 
@@ -40,6 +51,7 @@ extension SummaryReport {
 struct CountedWait: Sendable {
   var attempt: UInt64?
   var process: UInt32?
+  var threadID: Int32?
   var trigger: String
   /// nil where the log does not say.
   var isMainThread: Bool?
@@ -57,6 +69,15 @@ struct CountedWait: Sendable {
 struct SummaryMainThread: Sendable {
   private var sum = SummaryReport.MainThread()
   private var wall = IntervalUnion(limit: 1_024)
+  private var stacks = SummaryStacks()
+  /// The longest one.
+  private var longest: SummaryStacks.Wait?
+
+  /// A stack may come before and after its wait has ended.
+  mutating func stack(_ record: LogRecord) {
+    guard let (wait, place) = stacks.add(record), wait == longest else { return }
+    sum.longest?.stand(at: place)
+  }
 
   /// - Parameter path: Of what the wait is for; nil when the log does not tell.
   mutating func add(_ wait: CountedWait, path: [UInt8]?, _ processes: LogProcesses) {
@@ -75,6 +96,10 @@ struct SummaryMainThread: Sendable {
       attempt: wait.attempt, path: path.map(SummaryReport.text), trigger: wait.trigger, pid: process?.pid,
       comm: text(process?.comm), exe: text(process?.exe), script: text(process?.script),
       blockedNanoseconds: wait.blocked, isUnderWay: wait.isUnderWay)
+    longest = wait.attempt.flatMap { attempt in
+      wait.threadID.map { SummaryStacks.Wait(attempt: attempt, threadID: $0) }
+    }
+    if let place = longest.flatMap({ stacks.place(of: $0) }) { sum.longest?.stand(at: place) }
   }
 
   var report: SummaryReport.MainThread {

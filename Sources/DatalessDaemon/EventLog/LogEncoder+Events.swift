@@ -169,6 +169,8 @@ extension LogEncoder {
       json.field("operation", operation.rawValue)
     }
     json.field("outcome", stack.failure?.rawValue ?? "ok")
+    json.optional("reading_ns", stack.times?.reading)
+    json.optional("naming_ns", stack.times?.naming)
     json.optional("stack_id", stack.number)
     guard let content = stack.stack else { return }
     json.key("stack")

@@ -44,6 +44,7 @@ struct WaitStack: Sendable {
   var number: UInt64?
   /// As JSON, the first time.
   var stack: [UInt8]?
+  var times: StackRequests.Times?
 }
 
 extension CallerStack {

@@ -136,7 +136,10 @@ final class StackLane: EventSink {
       case .question(let number):
         let answer = state.withLock { $0.answers.removeValue(forKey: number) }
         answer?(done.answer)
-      case .wait(let wait): log.recordStack(stack(of: wait, done.answer))
+      case .wait(let wait):
+        var told = stack(of: wait, done.answer)
+        told.times = done.times
+        log.recordStack(told)
       }
     }
   }

@@ -36,6 +36,16 @@ struct StackRequests {
   struct Done: Equatable {
     let subject: Subject
     let answer: CaptureAnswer
+    /// nil for one that was not read.
+    var times: Times?
+  }
+
+  /// What a stack took.
+  struct Times: Sendable, Equatable {
+    /// To read the caller's memory, for which it has to be blocked.
+    let reading: Nanoseconds
+    /// To unwind, and to find names and lines.
+    let naming: Nanoseconds
   }
 
   // LIMIT: requests at once; more are dropped, and each says so.
@@ -62,6 +72,8 @@ struct StackRequests {
     let threadID: Int32
     var phase: Phase
     var isAnswered = false
+    var readingTime: Nanoseconds?
+    var readAt: MonotonicTime?
   }
 
   private struct WaitKey: Hashable {
@@ -224,10 +236,16 @@ struct StackRequests {
       return []
     case (.read, .reading):
       requests[message.number]?.phase = .naming(until: now + Self.namingTime)
+      requests[message.number]?.readingTime = message.readingTime.map { Nanoseconds($0) }
+      requests[message.number]?.readAt = now
       return []
     case (.answer, .sent), (.answer, .naming):
       guard let answer else { return nil }
-      return [finish(message.number, request.isAnswered ? .failure(.threadRan) : answer)].compactMap(\.self)
+      var done = finish(message.number, request.isAnswered ? .failure(.threadRan) : answer)
+      if let reading = request.readingTime, let readAt = request.readAt {
+        done?.times = Times(reading: reading, naming: now - readAt)
+      }
+      return [done].compactMap(\.self)
     default: return nil
     }
   }

@@ -89,8 +89,10 @@ public final class CaptureServer {
     _ order: CaptureOrder, number: UInt64, _ identity: CallerIdentity
   ) throws(StackSocket.Gone) {
     try daemon.send(StackMessage(.reading, number: number))
-    let taken = take(order, identity)
-    try daemon.send(StackMessage(.read, number: number))
+    let (taken, nanoseconds) = take(order, identity)
+    var time = ByteWriter()
+    time.add(nanoseconds)
+    try daemon.send(StackMessage(.read, number: number, content: time.bytes))
     switch taken {
     case .failure(let failure): try answer(number, .failure(StackFailure(failure)))
     case .success(let (capture, interpreted)):
@@ -102,20 +104,29 @@ public final class CaptureServer {
     }
   }
 
-  private func take(
-    _ order: CaptureOrder, _ identity: CallerIdentity
-  ) -> Result<(capture: ThreadCapture, walked: InterpretedWalk?), ThreadCapture.Failure> {
+  /// - Returns: And how long the last try took.
+  private func take(_ order: CaptureOrder, _ identity: CallerIdentity) -> (
+    Result<(capture: ThreadCapture, walked: InterpretedWalk?), ThreadCapture.Failure>, nanoseconds: UInt64
+  ) {
     var tries = 0
     while true {
       tries += 1
+      let start = Self.now
       let result = ThreadCapture.take(
         processID: order.processID, threadID: order.threadID, volumes: Set(order.volumes)
       ) { mappings, memory, copy in
         identity.reading { images.walk(of: order, mappings, memory: memory, copy: copy) }
       }
-      guard case .failure(.threadRan) = result, tries < Self.triesMax else { return result }
+      guard case .failure(.threadRan) = result, tries < Self.triesMax else { return (result, Self.now &- start) }
       usleep(Self.pauseMicroseconds)
     }
+  }
+
+  /// CLOCK_MONOTONIC, in nanoseconds.
+  private static var now: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(bitPattern: Int64(time.tv_sec)) &* 1_000_000_000 &+ UInt64(bitPattern: Int64(time.tv_nsec))
   }
 
   /// Passes on what came of a job of a symbol process.

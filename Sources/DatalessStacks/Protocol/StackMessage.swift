@@ -8,7 +8,8 @@ public struct StackMessage: Sendable, Equatable {
     case capture = 1
     /// Capture process to daemon: memory of the caller is read from now on, and may hang. No content.
     case reading
-    /// Capture process to daemon: it is read; the thread need not wait any more. No content.
+    /// Capture process to daemon: it is read; the thread need not wait any more. How long that took (64 bits,
+    /// nanoseconds).
     case read
     /// Capture process to daemon: the end of it (`CaptureAnswer`).
     case answer
@@ -40,6 +41,9 @@ public struct StackMessage: Sendable, Equatable {
     self.number = number
     self.content = content
   }
+
+  /// Of `read`: how long the reading took, in nanoseconds; nil where that is not told.
+  public var readingTime: Int64? { content.word(UInt64.self, at: 0).flatMap { Int64(exactly: $0) } }
 
   var head: [UInt8] {
     var writer = ByteWriter()

@@ -125,7 +125,7 @@ enum SampleRecords {
       problem: "libdw.so.1 is not installed: no unwind tables, no lines")
     return WaitStack(
       wait: StackRequests.Wait(cause: .attempt(15, .read), caller: caller), failure: nil, number: 3,
-      stack: try? WireCoding.encode(value))
+      stack: try? WireCoding.encode(value), times: StackRequests.Times(reading: 95_000, naming: 1_200_000))
   }()
 
   static let finished = Event.MaterializationFinished(

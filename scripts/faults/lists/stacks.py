@@ -68,6 +68,16 @@ requests.add(
     "written-again", "KnownStacks.swift", "the same stack is written again each time",
     "return (known, false)", "return (known, FAULT)", tests=["StackRequestsTests"])
 
+summary = Part("Sources/DatalessControl/Summary", ["^DatalessControlTests\\..*SummaryMainThreadTests"])
+summary.add(
+    "late-stack-lost", "SummaryMainThread.swift", "a stack that comes after its wait is not told",
+    "guard let (wait, place) = stacks.add(record), wait == longest else { return }",
+    "guard let (wait, place) = stacks.add(record), wait == longest, !FAULT else { return }",
+    tests=["SummaryMainThreadTests"])
+summary.add(
+    "place-of-another", "SummaryStacks.swift", "stacks of other threads are told of the main thread",
+    'guard json.bool("main_thread") == true, let attempt', 'guard json.bool("main_thread") == true || FAULT, let attempt',
+    tests=["SummaryMainThreadTests"])
 names = Part("Sources/DatalessControl/Text", ["^DatalessControlTests\\..*ControlGroupTests"])
 names.add(
     "container-by-any-name", "ControlGroup.swift", "what is no number of a container is called one",
@@ -78,4 +88,4 @@ threads.add(
     "$0.elementsEqual(name) } == true ? .none", "$0.elementsEqual(name) } == true && !FAULT ? .none",
     tests=["ProcessTableTests"])
 
-PARTS = [capture, requests, names, threads]
+PARTS = [capture, requests, summary, names, threads]

@@ -1,0 +1,67 @@
+/// Where main threads stood while they were blocked, as `wait.stack` records tell. Each stack is told once, and its
+/// number afterwards.
+struct SummaryStacks: Sendable {
+  /// The innermost function that is the program's own.
+  struct Place: Sendable, Equatable {
+    var function: String
+    /// nil without debug information.
+    var file: String?
+    var line: UInt32?
+  }
+
+  struct Wait: Sendable, Hashable {
+    var attempt: UInt64
+    var threadID: Int32
+  }
+
+  // LIMIT: stacks and waits that are remembered, and bytes of a name; the daemon numbers no more stacks. Beyond, all
+  // are forgotten.
+  private static let placesMax = 100_000
+  private static let waitsMax = 65_536
+  static let nameMax = 256
+
+  private var places: [UInt64: Place] = [:]
+  private var waits: [Wait: UInt64] = [:]
+
+  /// - Returns: The wait of a main thread whose stack this is, and where it stood.
+  mutating func add(_ record: LogRecord) -> (wait: Wait, place: Place)? {
+    let json = record.json
+    guard let number = json.unsigned("stack_id") else { return nil }
+    if let bytes = json.raw("stack"),
+      let stack = try? WireCoding.decode(CallerStack.self, from: Array(bytes), named: "a stack"),
+      let place = Place(stack)
+    {
+      if places.count >= Self.placesMax { places.removeAll() }
+      places[number] = place
+    }
+    guard json.bool("main_thread") == true, let attempt = record.attempt,
+      let thread = json.integer("tid").flatMap({ Int32(exactly: $0) }), let place = places[number]
+    else { return nil }
+    let wait = Wait(attempt: attempt, threadID: thread)
+    if waits.count >= Self.waitsMax { waits.removeAll() }
+    waits[wait] = number
+    return (wait, place)
+  }
+
+  /// nil for a wait whose stack has not come, or never does.
+  func place(of wait: Wait) -> Place? { waits[wait].flatMap { places[$0] } }
+}
+
+extension SummaryStacks.Place {
+  /// Of an interpreted program its own function; else what is outside of the C library, around whose calls nothing is
+  /// told.
+  ///
+  /// - Returns: nil for a stack without names.
+  init?(_ stack: CallerStack) {
+    func cut(_ text: String) -> String { String(text.prefix(SummaryStacks.nameMax)) }
+    if let frame = stack.interpreted?.frames.first {
+      self.init(function: cut(frame.function), file: cut(frame.file), line: frame.line)
+      return
+    }
+    let own = stack.frames.first { frame in
+      frame.symbol != nil && !PathBytes.lastComponent(frame.moduleBytes).starts(with: "libc.so".utf8)
+    }
+    guard let frame = own, let symbol = frame.symbol else { return nil }
+    self.init(function: cut(symbol), file: frame.file.map(cut), line: frame.line)
+  }
+}
