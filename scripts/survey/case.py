@@ -3,6 +3,8 @@
 import hashlib
 import json
 import os
+import re
+import signal
 
 import logs
 import names
@@ -30,6 +32,9 @@ def ended(outcome):
     """How a command ended, in a word that is the same in every run."""
     if outcome.timed_out:
         return "did not end"
+    # find and xargs end with a status of their own when what they started is killed.
+    if killed := re.search(rb"terminated by signal (\d+)", outcome.errors):
+        return signal.Signals(int(killed[1])).name
     return outcome.signal or str(outcome.returncode)
 
 
@@ -86,7 +91,8 @@ def fault(place, outcome, records, victim, case):
         result["frozen"] = names.how_many(sum(record["main_thread"] is True for record in waits), len(waits))
         return result
     places = {place.tree: "$T", place.source: "$T", place.work: "$W"}
-    line, named, errno = names.evidence(outcome.text, victim, places)
+    line, named, errno = names.evidence(*(
+        part[-200_000:].decode("utf-8", "replace") for part in (outcome.errors, outcome.output)), victim, places)
     return result | {"printed": line, "names_file": named, "names_error": errno}
 
 

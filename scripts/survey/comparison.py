@@ -23,5 +23,6 @@ def compare(case, reads, looked, contents, reason):
     say(read - files, "read on the bare tree, but not materialized", reason)
     say(mapped - read - files, "mapped, but not materialized", "a mapping is no read until it is touched")
     say(folders - reads["listed"] - looked, "listed by the volume, but not looked into on the bare tree", None)
-    say((reads["listed"] | looked) & contents.directories - folders, "looked into on the bare tree, but not listed", None)
+    say((reads["listed"] | looked) & contents.directories - folders, "looked into on the bare tree, but not listed",
+        None)
     return explained, open_ones

@@ -43,8 +43,14 @@ def text(results):
 
 
 # What a user of a tool would notice; names and counts of waits follow from these.
-WATCHED = ("exit", "files", "directories", "bytes", "main_thread", "verdict", "restored", "names_file", "names_error",
-           "tries", "frozen", "meanwhile")
+WATCHED = ("exit", "files", "directories", "bytes", "verdict", "restored", "names_file", "names_error")
+# What is chance where a tool has several threads.
+THREADS = ("main_thread", "tries", "frozen", "meanwhile")
+
+
+def several_threads(tool):
+    return any(case.get(key) in ("some", "none") for case in tool.get("cases", {}).values()
+               for key in ("main_thread", "frozen"))
 
 
 def compared(before, after):
@@ -60,7 +66,9 @@ def compared(before, after):
         if old is None or new is None:
             lines.append(f"{case}: {'tried for the first time' if old is None else 'not tried any more'}")
             continue
-        lines += [f"{case}: {key} was {old.get(key)}, is {new.get(key)}" for key in WATCHED if old.get(key) != new.get(key)]
+        watched = WATCHED if several_threads(before) or several_threads(after) else WATCHED + THREADS
+        lines += [f"{case}: {key} was {old.get(key)}, is {new.get(key)}" for key in watched
+                  if old.get(key) != new.get(key)]
     return lines
 
 

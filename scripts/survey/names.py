@@ -66,7 +66,7 @@ NOISE = (
     (re.compile(r"\b(\w{3} )?\w{3} +\d+ \d\d:\d\d:\d\d (UTC )?\d{4}\b"), "TIME"),
     (re.compile(r"\b\d{1,2}:\d\d:\d\d([.,]\d+)?\b"), "TIME"),
     (re.compile(r"\b\d+([.,]\d+)? ?(s|ms|sec|secs|seconds|second)\b"), "N s"),
-    (re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,}\b"), "HEX"),
+    (re.compile(r"0x[0-9a-f]+|\b(?=[a-f]*\d)[0-9a-f]{8,}\b", re.I), "HEX"),
     (re.compile(r"\b(pid|line|process) \d+|\[\d+\]|:\d+(?=[:)])|\b\d{5,}\b", re.I), "N"),
     (re.compile(r"\x1b\[[0-9;?]*[A-Za-z]"), ""),
 )
@@ -84,27 +84,21 @@ def plain(line, places):
 ERRORS = re.compile(r"deadlock|EDEADLK|errno 35|input/output error|EIO\b|errno 5\b", re.I)
 
 
-def evidence(text, victim, places):
-    """The line that tells of a failure (it names the file, the error, or both), and which of the two it names."""
-    lines = [line for line in text.splitlines() if line.strip()]
+COMPLAINT = re.compile(
+    r"error|fail|cannot|can't|could ?n.t|unable|warn|deadlock|denied|not |EIO|bad|skip|except|invalid|no such|abort",
+    re.I)
+
+
+def evidence(errors, output, victim, places):
+    """The line that tells of a failure, whether any line complains about the file by its name, and whether any names
+    the error. What goes to standard output counts only with one of the two: it may be the content of files."""
     name = os.path.basename(victim)
+    told = [line for line in errors.splitlines() if line.strip() and "\ufffd" not in line]
+    lines = told + [line for line in output.splitlines() if "\ufffd" not in line]
 
     def rank(line):
-        return (name in line and victim_like(line, victim)) + 2 * bool(ERRORS.search(line))
+        return (name in line and bool(COMPLAINT.search(line))) + 2 * bool(ERRORS.search(line))
 
     best = max(lines, key=rank, default="")
-    whole = [line for line in lines if victim_like(line, victim)]
-    told = best if rank(best) else next(iter(lines[-1:]), "")
-    return plain(told, places), bool(whole) and any(complains(line) for line in whole), bool(ERRORS.search(text))
-
-
-def victim_like(line, victim):
-    return os.path.basename(victim) in line
-
-
-COMPLAINT = re.compile(
-    r"error|fail|cannot|can't|could ?n.t|unable|warn|deadlock|denied|not |EIO|bad|skip|except|invalid|no such|abort", re.I)
-
-
-def complains(line):
-    return bool(COMPLAINT.search(line))
+    return (plain(best if rank(best) else (told or [""])[-1], places),
+            any(name in line and bool(COMPLAINT.search(line)) for line in lines), any(map(ERRORS.search, lines)))

@@ -18,14 +18,17 @@ th{position:sticky;top:0;background:Canvas}th button{all:unset;cursor:pointer;fo
 th button:focus-visible{outline:2px solid}th[aria-sort=ascending] button::after{content:" \\25B2"}
 th[aria-sort=descending] button::after{content:" \\25BC"}
 .bad{color:var(--bad)}tr.more>td{background:var(--soft)}summary{cursor:pointer;white-space:nowrap;font-weight:600}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2rem 0;font-size:.8rem}dt{font-weight:600;margin-top:.4rem}dd{margin:0 0 0 1rem}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2rem 0;font-size:.8rem}
+dt{font-weight:600;margin-top:.4rem}dd{margin:0 0 0 1rem}td:has(details[open]){min-width:28rem}
 """
 
 SCRIPT = """
-const body=document.querySelector('tbody'),find=document.querySelector('#find'),only=document.querySelector('#only');
+const body=document.querySelector('tbody'),find=document.querySelector('#find');
+const only=document.querySelector('#only');
 const rows=[...body.rows];
 function show(){const text=find.value.toLowerCase();let n=0;
-for(const row of rows){row.hidden=!(row.textContent.toLowerCase().includes(text)&&(!only.checked||row.dataset.bad));n+=!row.hidden}
+for(const row of rows){
+row.hidden=!(row.textContent.toLowerCase().includes(text)&&(!only.checked||row.dataset.bad));n+=!row.hidden}
 document.querySelector('#count').textContent=n+' of '+rows.length+' tools'}
 find.oninput=only.onchange=show;show();
 document.querySelectorAll('th button').forEach((button,index)=>button.onclick=()=>{
@@ -37,7 +40,9 @@ rows.sort((a,b)=>{const x=key(a),y=key(b);const order=isNaN(x-y)?x.localeCompare
 body.append(...rows)});
 """
 
-HEADS = ("tool", "walk", "part", "all", "again", "read", "refused (EDEADLK)", "failing (EIO)", "slow (400 ms)", "to know")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+HEADS = ("tool", "walk", "part", "all", "again", "read", "refused (EDEADLK)", "failing (EIO)", "slow (400 ms)",
+         "to know")
 
 
 def escaped(value):
@@ -50,8 +55,8 @@ def details(tool):
     for case, result in tool["cases"].items():
         command = tool["commands"].get(case) or tool["commands"].get("all") or tool["commands"].get("walk")
         shown = {key: value for key, value in result.items() if not key.endswith("_names")}
-        lines = [f"<pre>$ {escaped(command)}</pre>"]
-        lines.append("<pre>" + escaped(", ".join(f"{key.replace('_', ' ')}: {value}" for key, value in shown.items())) + "</pre>")
+        told = ", ".join(f"{key.replace('_', ' ')}: {value}" for key, value in shown.items())
+        lines = [f"<pre>$ {escaped(command)}</pre><pre>{escaped(told)}</pre>"]
         for key in ("file_names", "directory_names"):
             if key in result:
                 lines.append(f"<pre>{key.split('_')[0]}: {escaped(json.dumps(result[key]))}</pre>")
@@ -86,13 +91,15 @@ def document(results):
     heads = "".join(f'<th scope="col"><button type="button">{escaped(head)}</button></th>' for head in HEADS)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>Tools of Debian on dataless files</title><style>{STYLE}</style></head><body>
 <h1>What tools of Debian do with dataless files</h1>
-<p>Each tool on one tree of {tree["files"]} files ({words.size(tree["bytes"])}) in {tree["directories"]} directories; every case
-begins with everything dataless. A tool opens to its commands, what it materialized and what it said. SURVEY.md explains the cases.</p>
+<p>Each tool on one tree of {tree["files"]} files ({words.size(tree["bytes"])}) in {tree["directories"]} directories;
+every case begins with everything dataless. A tool opens to its commands, what it materialized and what it said.
+SURVEY.md explains the cases.</p>
 <p><label>Filter <input id="find" type="search" autofocus></label>
-<label><input id="only" type="checkbox" style="width:auto"> only with something to know</label> <span id="count"></span></p>
+<label><input id="only" type="checkbox" style="width:auto"> only with something to know</label>
+<span id="count" role="status"></span></p>
 <div class="wide"><table><thead><tr>{heads}</tr></thead><tbody>
 {chr(10).join(row(*item) for item in tools)}
 </tbody></table></div>

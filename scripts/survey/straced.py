@@ -11,17 +11,23 @@ CALLS = ("%file,%desc,clone,clone3,fork,vfork,execve,chdir,fchdir,mmap,read,prea
 LINE = re.compile(r"^(\w+)\((.*)\)\s+= (-?\d+|0x[0-9a-f]+|\?)")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 DESCRIPTOR = re.compile(r"(?:\d+|AT_FDCWD)<((?:[^>\\]|\\.)*)>")
-READS = {"read": 0, "pread64": 0, "readv": 0, "preadv": 0, "preadv2": 0, "copy_file_range": 0, "sendfile": 1, "splice": 0}
+# Which of the descriptors among the arguments is read from.
+READS = {"read": 0, "pread64": 0, "readv": 0, "preadv": 0, "preadv2": 0, "copy_file_range": 0, "sendfile": 1,
+         "splice": 0}
 CHILDREN = ("clone", "clone3", "fork", "vfork")
 BY_LINK = re.compile(r"AT_SYMLINK_NOFOLLOW|O_NOFOLLOW")
-ABOUT_ITSELF = {"lstat", "readlink", "readlinkat", "lgetxattr", "llistxattr", "unlink", "unlinkat", "rename", "renameat",
-                "renameat2", "symlink", "symlinkat", "mkdir", "mkdirat", "lchown"}
+ABOUT_ITSELF = {"lstat", "readlink", "readlinkat", "lgetxattr", "llistxattr", "unlink", "unlinkat", "rename",
+                "renameat", "renameat2", "symlink", "symlinkat", "mkdir", "mkdirat", "lchown"}
 
 
 def unquoted(text):
     """The bytes of a string as strace prints them."""
-    return re.sub(r"\\([0-7]{1,3}|.)", lambda found: chr(int(found[1], 8)) if found[1][0] in "01234567" else {
-        "n": "\n", "t": "\t", "r": "\r"}.get(found[1], found[1]), text)
+    def letter(found):
+        if found[1][0] in "01234567":
+            return chr(int(found[1], 8))
+        return {"n": "\n", "t": "\t", "r": "\r"}.get(found[1], found[1])
+
+    return re.sub(r"\\([0-7]{1,3}|.)", letter, text)
 
 
 class Reads:

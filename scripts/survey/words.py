@@ -6,11 +6,15 @@ VERDICTS = {"whole": "read whole", "in_part": "read in part", "header_only": "he
             "opened_not_read": "opened, not read", "unknown": "unknown"}
 
 
-def size(count):
+def size(number):
     for unit, step in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= step:
-            return f"{count / step:.1f} {unit}"
-    return f"{count} B"
+        if number >= step:
+            return f"{number / step:.1f} {unit}"
+    return f"{number} B"
+
+
+def count(number, thing):
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def amount(case):
@@ -19,8 +23,9 @@ def amount(case):
         return "-"
     if not case["files"] and not case["directories"]:
         return "nothing"
-    parts = [f"{case['files']} files, {size(case['bytes'])}" if case["files"] else "0 files"]
-    return ", ".join([*parts, f"{case['directories']} dirs"])
+    parts = [count(case["files"], "file"), *([size(case["bytes"])] if case["files"] else []),
+             count(case["directories"], "dir")]
+    return ", ".join(parts)
 
 
 def again(case):
@@ -48,7 +53,7 @@ def fault(case):
     elif case["exit"] == "did not end":
         words.append("hangs")
     elif silent(case):
-        words.append("says nothing" if not case["names_error"] else "file not named, status 0")
+        words.append("file not named, status 0" if case["printed"] else "says nothing, status 0")
     elif case["exit"] == "0":
         words.append("names the file, status 0")
     else:
@@ -71,31 +76,38 @@ def slow(case):
     return words + (", others go on" if case["meanwhile"] else ", all else waits")
 
 
+def alarm(case):
+    """What is bad about how a tool took a fault; empty when nothing is."""
+    copy = f"; copy: {case['restored']}" if case.get("restored", "right") != "right" else ""
+    if not case["tries"]:
+        return ""
+    if case["exit"] == "did not end":
+        return "hangs"
+    if case["exit"].startswith("SIG"):
+        return f"dies of {case['exit']}"
+    many = f"{case['tries']} tries" if case["tries"] > 4 else ""
+    if silent(case):
+        words = ["silent" if not case["printed"] else "does not name the file", "status 0", *([many] if many else [])]
+        return ", ".join(words) + copy
+    if case["exit"] == "0" and copy:
+        return "status 0" + copy
+    if "others" in copy or "cannot" in copy:
+        return "loses others" + copy
+    return many
+
+
 def alarms(tool):
     """What somebody who uses the tool on dataless files should know, worst first."""
     cases, found = tool.get("cases", {}), []
     whole = cases.get("all")
     if whole and whole.get("restored", "right") != "right":
         found.append(f"saves what is not there: {whole['restored']}")
-    for name in ("refused", "failing"):
-        case = cases.get(name)
-        if not case or not case["tries"]:
-            continue
-        if case["exit"] == "did not end":
-            found.append(f"{name}: hangs")
-        elif case["exit"].startswith("SIG"):
-            found.append(f"{name}: dies of {case['exit']}")
-        elif silent(case):
-            found.append(f"{name}: silent, status 0" + (f"; copy: {case['restored']}" if "restored" in case else ""))
-        elif case["exit"] == "0" and case.get("restored", "right") != "right":
-            found.append(f"{name}: status 0; copy: {case['restored']}")
-        elif "others" in case.get("restored", "") or "cannot" in case.get("restored", ""):
-            found.append(f"{name}: loses others; copy: {case['restored']}")
-        if case["tries"] > 4:
-            found.append(f"{name}: {case['tries']} tries")
+    bad = {name: text for name in ("refused", "failing") if name in cases and (text := alarm(cases[name]))}
+    for text in dict.fromkeys(bad.values()):
+        found.append(f"{', '.join(name for name in bad if bad[name] == text)}: {text}")
     walk = cases.get("walk")
     if walk and walk["share"] >= 5:
-        found.append(f"its walk reads {walk['files']} files")
+        found.append(f"its walk reads {count(walk['files'], 'file')}")
     for name, case in cases.items():
         if case.get("exit") == "did not end" and name not in ("refused", "failing"):
             found.append(f"{name}: hangs")

@@ -16,7 +16,8 @@ def entry(**cases):
         name: base | more for name, more in cases.items()}}
 
 
-FAULT = {"victim": "a", "tries": 1, "meanwhile": False, "printed": "<b>|\\ no", "names_file": True, "names_error": True}
+FAULT = {"victim": "a", "tries": 1, "meanwhile": False, "printed": "<b>|\\ no", "names_file": True,
+         "names_error": True}
 
 
 class MemoryTests(unittest.TestCase):
@@ -31,6 +32,12 @@ class MemoryTests(unittest.TestCase):
         self.assertEqual(memory.changes(before, {"tools": {"x": after, "y": entry()}}, ["x", "y"]),
                          {"x": ["version: 1, now 2", "refused: exit was 0, is SIGBUS"], "y": ["new in the survey"]})
 
+    def test_chance_is_no_change(self):
+        one, two = entry(slow=FAULT | {"frozen": "all"}), entry(slow=FAULT | {"frozen": "none", "tries": 3})
+        self.assertEqual(memory.compared(one, two), [])
+        self.assertEqual(memory.compared(one, entry(slow=FAULT | {"frozen": "all", "tries": 3})),
+                         ["slow: tries was 1, is 3"])
+
     def test_the_text_is_json_again(self):
         import json
         results = {"format": 1, "changes": {}, "tools": {"b": entry(), "a": entry(refused=FAULT)}}
@@ -39,16 +46,20 @@ class MemoryTests(unittest.TestCase):
 
 class WordTests(unittest.TestCase):
     def test_how_a_tool_takes_a_fault(self):
-        for more, text in (({}, "names the file, status 0"), ({"exit": "1"}, "names the file, status 1"), ({"tries": 0}, "not read"),
+        for more, text in (({}, "names the file, status 0"), ({"exit": "1"}, "names the file, status 1"),
+                           ({"tries": 0}, "not read"),
                            ({"exit": "SIGBUS"}, "dies of SIGBUS"), ({"exit": "did not end"}, "hangs"),
-                           ({"names_file": False, "names_error": False}, "says nothing"),
+                           ({"names_file": False, "names_error": False}, "file not named, status 0"),
+                           ({"names_file": False, "printed": ""}, "says nothing, status 0"),
                            ({"exit": "1", "names_error": False}, "names the file, status 1; error not named"),
-                           ({"tries": 30, "restored": "the file empty"}, "names the file, status 0; 30 tries; copy: the file empty")):
+                           ({"tries": 30, "restored": "the file empty"},
+                            "names the file, status 0; 30 tries; copy: the file empty")):
             self.assertEqual(words.fault({"exit": "0"} | FAULT | more), text)
 
     def test_losses_are_alarms(self):
         silent = FAULT | {"names_file": False, "names_error": False, "restored": "the file all zeros"}
-        self.assertEqual(words.alarms(entry(refused=silent)), ["refused: silent, status 0; copy: the file all zeros"])
+        self.assertEqual(words.alarms(entry(refused=silent)),
+                         ["refused: does not name the file, status 0; copy: the file all zeros"])
         self.assertEqual(words.alarms(entry(refused=FAULT | {"exit": "1", "restored": "the file missing"})), [])
 
 

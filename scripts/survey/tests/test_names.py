@@ -34,13 +34,18 @@ class TextTests(unittest.TestCase):
                          [0, 1, 99, 100, 0])
 
     def test_lines_have_no_places_and_times(self):
-        line = names.plain("2026-01-02 03:04:05,678 /tmp/x.1/tree/a: took 1.25 s [4711] \x1b[1m0xdeadbeef", {"/tmp/x.1/tree": "$T"})
+        line = names.plain("2026-01-02 03:04:05,678 /tmp/x.1/tree/a: took 1.25 s [4711] \x1b[1m0xdeadbeef",
+                           {"/tmp/x.1/tree": "$T"})
         self.assertEqual(line, "TIME $T/a: took N s N HEX")
 
     def test_evidence_names_file_and_error(self):
         text = "a\ncp: error reading '/t/docs/guide.txt': Resource deadlock avoided\nlast"
-        self.assertEqual(names.evidence(text, "docs/guide.txt", {"/t": "$T"}),
+        self.assertEqual(names.evidence(text, "", "docs/guide.txt", {"/t": "$T"}),
                          ("cp: error reading '$T/docs/guide.txt': Resource deadlock avoided", True, True))
 
     def test_a_file_that_is_merely_listed_is_no_evidence(self):
-        self.assertEqual(names.evidence("adding docs/guide.txt\ndone", "docs/guide.txt", {})[1:], (False, False))
+        self.assertEqual(names.evidence("", "adding docs/guide.txt\ndone", "docs/guide.txt", {}), ("", False, False))
+
+    def test_content_is_no_evidence(self):
+        self.assertEqual(names.evidence("Bus error\n", "stone\n\ufffd guide.txt: error", "docs/guide.txt", {}),
+                         ("Bus error", False, False))

@@ -19,8 +19,10 @@ def reads_of(*logs, start="/out"):
 
 class CallTests(unittest.TestCase):
     def test_each_way_to_read(self):
-        for line in ('read(3</t/a>, "x", 10) = 1', 'pread64(3</t/a>, "x", 9, 0) = 1', 'readv(3</t/a>, [{iov_base="x", iov_len=9}], 1) = 1',
-                     "copy_file_range(3</t/a>, NULL, 4</o/a>, NULL, 9, 0) = 9", "sendfile(4</o/a>, 3</t/a>, NULL, 9) = 9",
+        for line in ('read(3</t/a>, "x", 10) = 1', 'pread64(3</t/a>, "x", 9, 0) = 1',
+                     'readv(3</t/a>, [{iov_base="x", iov_len=9}], 1) = 1',
+                     "copy_file_range(3</t/a>, NULL, 4</o/a>, NULL, 9, 0) = 9",
+                     "sendfile(4</o/a>, 3</t/a>, NULL, 9) = 9",
                      "splice(3</t/a>, NULL, 4<pipe:[1]>, NULL, 9, 0) = 9", 'preadv2(3</t/a>, [], 1, 0, 0) = 7'):
             with self.subTest(line=line):
                 self.assertEqual(reads_of([line]).read, {"/t/a"})
@@ -30,21 +32,25 @@ class CallTests(unittest.TestCase):
         self.assertEqual(reads.read, set())
 
     def test_mappings_and_listings(self):
-        reads = reads_of(["mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 3</t/a>, 0) = 0x7f00", "getdents64(4</t/d>, 0x5 /* 3 entries */, 32768) = 72",
+        reads = reads_of(["mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 3</t/a>, 0) = 0x7f00",
+                          "getdents64(4</t/d>, 0x5 /* 3 entries */, 32768) = 72",
                           "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f11"])
         self.assertEqual((reads.mapped, reads.listed), ({"/t/a"}, {"/t/d"}))
 
     def test_content_that_looks_like_a_call_is_none(self):
-        reads = reads_of(['read(3</t/a>, "read(5</t/b>, \\"x\\", 1) = 1", 99) = 24', 'write(1</t/c>, "4</t/d>", 7) = 7'])
+        reads = reads_of(['read(3</t/a>, "read(5</t/b>, \\"x\\", 1) = 1", 99) = 24',
+                          'write(1</t/c>, "4</t/d>", 7) = 7'])
         self.assertEqual(reads.read, {"/t/a"})
         self.assertEqual(reads.looked, set())
 
     def test_children_begin_where_their_parents_are(self):
-        reads = reads_of(['chdir("/t") = 0', "clone(child_stack=NULL, flags=SIGCHLD) = 2"], ['open("d/a", O_RDONLY) = 3</t/d/a>'])
+        reads = reads_of(['chdir("/t") = 0', "clone(child_stack=NULL, flags=SIGCHLD) = 2"],
+                         ['open("d/a", O_RDONLY) = 3</t/d/a>'])
         self.assertIn(("/t/d/a", True), reads.looked)
 
     def test_descriptors_are_where_relative_paths_begin(self):
-        reads = reads_of(['newfstatat(5</t/d>, "a", {st_mode=S_IFREG}, AT_SYMLINK_NOFOLLOW) = 0', 'openat(AT_FDCWD</t>, "b", O_RDONLY) = 3</t/b>',
+        reads = reads_of(['newfstatat(5</t/d>, "a", {st_mode=S_IFREG}, AT_SYMLINK_NOFOLLOW) = 0',
+                          'openat(AT_FDCWD</t>, "b", O_RDONLY) = 3</t/b>',
                           'faccessat(AT_FDCWD</t>, "c\\303\\244", R_OK) = -1 ENOENT (No such file or directory)'])
         self.assertEqual({path for path, _ in reads.looked}, {"/t/d/a", "/t/b", "/t/c\xc3\xa4"})
 
@@ -81,7 +87,8 @@ class ComparisonTests(unittest.TestCase):
         self.assertEqual(self.compare(["b"], "all", mapped=["b"], listed=["."], looked=["d"]), ([], []))
 
     def test_each_difference_is_said(self):
-        for difference in (self.compare(["a"], "none"), self.compare("none", "none", read=["a"]), self.compare("none", ["d"]),
+        for difference in (self.compare(["a"], "none"), self.compare("none", "none", read=["a"]), self.compare("none",
+                                                                                                               ["d"]),
                            self.compare("none", "none", listed=["d"]), self.compare("none", "none", looked=["."])):
             self.assertEqual((len(difference[0]), len(difference[1])), (0, 1))
 
