@@ -115,6 +115,11 @@ fuzz-api: bootstrap ## generated requests against docs/openapi.yaml and a real v
 	@$(SWIFT) build --product dataless
 	@DATALESS="$$($(SWIFT) build --show-bin-path)/dataless" scripts/fuzz-api/run
 
+.PHONY: html-check
+html-check: release ## HTML reports in a headless Chromium: shown, clicked, filtered; screenshots in .build/html-check (a minute)
+	@scripts/bootstrap --html
+	@scripts/html-check/run --dataless $(RELEASE_BINARY) $(HTML_FLAGS)
+
 .PHONY: lint
 lint: bootstrap ## formatting, shell syntax, warnings as errors
 	@scripts/lint

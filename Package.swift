@@ -59,6 +59,10 @@ let package = Package(
       name: "DatalessControl",
       dependencies: ["DatalessCore", "CDatalessLinux", httpClient, nioCore, nioPosix, nioHTTP1, system],
       swiftSettings: settings),
+    // What logs say, for other programs and for browsers. The page is part of the executable, which stands alone.
+    .target(
+      name: "DatalessReports", dependencies: ["DatalessCore", "DatalessControl", system],
+      resources: [.embedInCode("Page/report.js"), .embedInCode("Page/report.css")], swiftSettings: settings),
     .target(
       name: "DatalessDaemon",
       dependencies: [
@@ -69,7 +73,9 @@ let package = Package(
     .target(
       name: "DatalessCommands",
       dependencies: [
-        "DatalessCore", "DatalessScenario", "DatalessControl", "DatalessDaemon", "CDataless", arguments, system,
+        "DatalessCore", "DatalessScenario", "DatalessControl", "DatalessDaemon", "DatalessReports", "CDataless",
+        arguments,
+        system,
       ],
       swiftSettings: settings),
     .executableTarget(name: "dataless", dependencies: ["DatalessCommands", "DatalessDaemon"], swiftSettings: settings),
@@ -86,9 +92,13 @@ let package = Package(
     .testTarget(
       name: "DatalessControlTests",
       dependencies: [
-        "DatalessControl", "DatalessCommands", "DatalessDaemon", "DatalessCore", arguments, system, "DatalessScenario",
-        "SchemaCheck", "TestSupport",
+        "DatalessControl", "DatalessCommands", "DatalessDaemon", "DatalessReports", "DatalessCore", arguments, system,
+        "DatalessScenario", "SchemaCheck", "TestSupport",
       ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "DatalessReportsTests",
+      dependencies: ["DatalessReports", "DatalessControl", "DatalessCore", "SchemaCheck", "TestSupport", system],
       swiftSettings: settings),
     .testTarget(
       name: "DatalessDaemonTests",

@@ -2,6 +2,7 @@ import ArgumentParser
 import DatalessControl
 import DatalessCore
 import DatalessDaemon
+import DatalessReports
 import DatalessScenario
 import Glibc
 
@@ -26,8 +27,11 @@ struct RunCommand: ParsableCommand {
       in steps of 1 MiB, as measured in docs/PERFORMANCE.md. With --observe off, later opens are as fast as on a mount, and what is read through them is \
       unknown.
 
+      --report writes reports when all is over, whole or not at all; what cannot be written is said before the command \
+      begins. In GitHub Actions, each violation is an error of the step, and the report in Markdown its summary.
+
       EXAMPLES
-        dataless run ~/project -- rg --files-with-matches needle {}
+        dataless run ~/project --max-files 9 --report html=run.html --report junit=run.xml -- ./tool {}
         dataless run ~/project --latency 50ms --max-files 0 -- du -s {}
 
       EXIT STATUS
@@ -72,6 +76,8 @@ struct RunCommand: ParsableCommand {
       "Write the result as JSON to this open descriptor, as in --json-fd 3 3> result.json.", valueName: "number"))
   var jsonFd: Int32?
 
+  @OptionGroup var reporting: ReportOptions
+
   @Argument(
     parsing: .postTerminator,
     help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
@@ -82,6 +88,9 @@ struct RunCommand: ParsableCommand {
     if json != nil, jsonFd != nil { throw ValidationError("give --json or --json-fd, not both.") }
     if let jsonFd, jsonFd < 0 {
       throw ValidationError("malformed --json-fd '\(jsonFd)': expected a descriptor, 0 or more (EINVAL).")
+    }
+    if reporting.takesStandardOutput {
+      throw ValidationError("run's standard output is its command's: name a file for --report (EINVAL).")
     }
     if replace.isEmpty {
       throw ValidationError("malformed --replace '': it must not be empty (EINVAL).")
@@ -135,6 +144,7 @@ struct RunCommand: ParsableCommand {
     do {
       plan = try options.plan(source: source, observe: .reads)
       (expectations, isExpecting) = try expect(plan)
+      try ReportRequest.check(reporting.reports, log: plan.log)
       session = try RunSession.start(
         plan, command: command.map { ArgumentBytes.decode($0) },
         placeholder: ArgumentBytes.decode(replace), maxFiles: expected.maxFiles, maxBytes: expected.maxBytes,
@@ -161,10 +171,18 @@ struct RunCommand: ParsableCommand {
       strictRules: strictRules ? answer?.rules : nil, verdict: verdict?.outcome)
     let report = RunReport(
       log: session.volume.log, session: session.volume.session, status: status, rules: answer?.rules,
-      warnings: plan.scenario.warnings, verdict: verdict)
+      warnings: plan.scenario.warnings, verdict: verdict, reports: reporting.reports, context: reportContext(plan),
+      gitHub: GitHubActions())
     report.print(words)
     try destination?.write(report.answer(words))
-    throw CommandExit(code: status.code)
+    throw CommandExit(code: report.status.code)
+  }
+
+  private func reportContext(_ plan: VolumePlan) -> ReportContext {
+    let own = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+    return ReportContext(
+      version: Version.current, scenario: String(decoding: plan.scenario.json(pretty: true), as: UTF8.self),
+      arguments: own.first == "run" ? Array(own) : nil)
   }
 
   /// What is expected, and whether anything is.

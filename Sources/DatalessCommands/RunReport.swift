@@ -1,6 +1,7 @@
 import DatalessControl
 import DatalessCore
 import DatalessDaemon
+import DatalessReports
 import DatalessScenario
 import Glibc
 import SystemPackage
@@ -8,25 +9,71 @@ import SystemPackage
 /// What `run` says on standard error when the command has ended, and its answer as JSON.
 struct RunReport {
   let log: [UInt8]
-  let status: RunStatus
+  private(set) var status: RunStatus
   let rules: RuleCounts?
   /// Of the scenario.
   let warnings: [ScenarioWarning]
   /// nil where nothing is expected.
   let verdict: Verdict?
   private let summary: Result<SummaryReport, any Error>
+  /// nil when nobody asked for any.
+  private let report: Report?
+  private let gitHub: GitHubActions?
 
-  /// - Parameter session: Others may write to the same log, and have begun later.
+  /// - Parameters:
+  ///   - session: Others may write to the same log, and have begun later.
+  ///   - reports: Which ones to write. Default: none.
+  ///   - context: What they say beside the log. Default: nothing.
+  ///   - gitHub: To say it to. Default: nobody.
   init(
     log: [UInt8], session: String, status: RunStatus, rules: RuleCounts?, warnings: [ScenarioWarning] = [],
-    verdict: Verdict? = nil
+    verdict: Verdict? = nil, reports: [ReportRequest] = [],
+    context: ReportContext = ReportContext(version: Version.current), gitHub: GitHubActions? = nil
   ) {
     (self.log, self.status, self.rules, self.warnings, self.verdict) = (log, status, rules, warnings, verdict)
-    summary = Result { try SummaryReport.load(log: log, session: session) }
+    self.gitHub = gitHub
+    guard !reports.isEmpty || gitHub != nil else {
+      summary = Result { try SummaryReport.load(log: log, session: session) }
+      report = nil
+      return
+    }
+    let exported = Result {
+      try ReportExporter.export(
+        reports, log: log, session: session, context: Self.context(context, status, verdict))
+    }
+    report = try? exported.get()
+    summary = exported.map { report in
+      var summary = report.summary
+      summary.files = nil
+      return summary
+    }
+    if report == nil, !reports.isEmpty { self.status.isReportMissing = true }
+  }
+
+  /// What was expected.
+  private static func context(
+    _ context: ReportContext, _ status: RunStatus, _ verdict: Verdict?
+  ) -> ReportContext {
+    var context = context
+    context.verdict = verdict.map { ReportVerdict($0) }
+    if let strict = status.strictRules {
+      context.checks.append(
+        ReportVerdict.Check(
+          name: "--strict-rules", outcome: strict.neverFired > 0 ? .failed : .passed,
+          message: strict.neverFired > 0 ? words(unused: strict) : "all rules fired"))
+    }
+    return context
   }
 
   /// Prints the summary, which names the log, and what is to be said about budgets, children and rules.
   func print(_ words: RunMessages) {
+    gitHub?.stop()
+    printSummary(words)
+    gitHub?.resume()
+    if let report, let problem = gitHub?.tell(report) { words.say(problem) }
+  }
+
+  private func printSummary(_ words: RunMessages) {
     do {
       for line in SummaryText.lines(try summary.get(), width: 100) { Console.note(line) }
     } catch {

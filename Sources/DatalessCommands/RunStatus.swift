@@ -14,6 +14,8 @@ struct RunStatus {
   var strictRules: RuleCounts?
   /// What became of the expectations; nil without any.
   var verdict: Verdict.Outcome?
+  /// Whether a report could not be written.
+  var isReportMissing = false
 
   enum Reason: String {
     /// A signal ended the wait for what the command left running.
@@ -23,7 +25,7 @@ struct RunStatus {
     case expectationViolated = "expectation_violated"
     case notFound = "not_found"
     case notExecutable = "not_executable"
-    /// The volume ended early, or what the command used or how it ended is not known.
+    /// The volume ended early, what the command used or how it ended is not known, or a report could not be written.
     case failed
     /// What the command left running, or attempts that it left under way, could have materialized more.
     case cutShort = "cut_short"
@@ -42,7 +44,8 @@ struct RunStatus {
     if result == .statusLost || budget == nil || children.end == .volumeEnded { return .failed }
     if (children.isCutShort || (budget?.inFlight ?? 0) > 0) && hasExpectation { return .cutShort }
     if verdict == .unknown { return .expectationUnknown }
-    return strictRules.map { $0.neverFired > 0 } == true ? .rulesUnused : .command
+    if strictRules.map({ $0.neverFired > 0 }) == true { return .rulesUnused }
+    return isReportMissing ? .failed : .command
   }
 
   var code: Int32 {

@@ -1,4 +1,5 @@
 @testable import DatalessControl
+@testable import DatalessReports
 
 /// One value of every type that only commands print, with all fields, and one with as few as there can be: by the name
 /// in docs/schemas/answers.yaml.
@@ -8,6 +9,7 @@ enum AnswerSamples {
 
   static let all: [String: Pair] = answers.merging(summaries) { first, _ in first }
     .merging(VerdictSamples.all) { first, _ in first }
+    .merging(reports) { first, _ in first }
 
   private static let error = CommandError(
     code: "busy", errno: "EBUSY", message: "is open", path: odd, problems: [WireSamples.problem], exitStatus: 1)
@@ -45,6 +47,41 @@ enum AnswerSamples {
         exitStatus: 0, reason: "command", command: RunCommandEnd(), budget: nil, children: WireSamples.children,
         rules: nil, log: bytes("/l"), summary: nil)
     ),
+  ]
+
+  // MARK: - Reports
+
+  private static let violation = ReportVerdict.Violation(
+    "m", path: "a", process: "tar[2]", parents: ["sh[1]"], stack: ["main (fm.py:1)"], file: "fm.py", line: 1)
+  private static let check = ReportVerdict.Check(name: "n", outcome: .failed, message: "m", violations: [violation])
+  private static let reportedFrame = ReportFrame(name: "main (fm.py:1)", file: "fm.py", line: 1, isGuess: true)
+  private static let reportedStack = ReportDocument.Stack(
+    program: "tar", trigger: "read", waits: 1, blockedNanoseconds: 2, mainThreadBlockedNanoseconds: 1,
+    longestNanoseconds: 2, path: "a", pathBase64: "YQ==", frames: [reportedFrame], isComplete: true,
+    unavailable: "dropped")
+  private static let reportedWait = ReportDocument.Wait(
+    program: "tar", pid: 1, tid: 2, isMainThread: true, attempt: 3, path: "a", pathBase64: "YQ==", trigger: "read",
+    startNanoseconds: 1, blockedNanoseconds: 2, outcome: "ok", frames: [reportedFrame])
+  private static let document = ReportDocument(
+    version: "1", verdict: ReportVerdict(checks: [check]), summary: summary, stacks: [reportedStack], stacksOmitted: 0,
+    longestWaits: [reportedWait], again: "dataless run / -- true")
+
+  private static let reports: [String: Pair] = [
+    "ReportDocument": (document, document),
+    "ReportVerdict": (document.verdict, ReportVerdict(checks: [])),
+    "ReportCheck": (check, ReportVerdict.Check(name: "n", outcome: .none, message: "m")),
+    "ReportViolation": (violation, ReportVerdict.Violation("m")),
+    "ReportStack": (
+      reportedStack,
+      ReportDocument.Stack(
+        program: "tar", trigger: "read", waits: 1, blockedNanoseconds: 2, mainThreadBlockedNanoseconds: 1,
+        longestNanoseconds: 2, frames: [])
+    ),
+    "ReportWait": (
+      reportedWait,
+      ReportDocument.Wait(program: "tar", trigger: "read", startNanoseconds: 1, blockedNanoseconds: 2, frames: [])
+    ),
+    "ReportFrame": (reportedFrame, ReportFrame(name: "main")),
   ]
 
   // MARK: - Summaries

@@ -19,12 +19,14 @@ import Testing
     "mount a b --seed x", "mount a b --stacks some", "mount a b --stacks over=5", "stack", "stack /proc --pid x",
     "mount a b --give-up-after 5", "check-log", "check-log x", "check-log x --max-files -1", "check-log x --max-wait 5",
     "check-log x --min-parallel 0", "check-log x --forbid [", "check-log x --update-baseline", "check-log x --allow /",
+    "mount a b --give-up-after 5", "summary x --report pdf=x", "summary x --report junit",
+    "summary x --report json=- --report trace=-", "summary x --json --report json=-",
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
   /// 2 would be taken for the command's own status.
   @Test(arguments: [
-    "run", "run /tmp --bogus -- true", "exec", "exec -- true", "exec --materialize maybe -- true",
+    "run", "run /tmp --bogus -- true", "run /tmp --report html=- -- true", "run /tmp --report html -- true", "exec", "exec -- true", "exec --materialize maybe -- true",
     "exec --materialize off",
   ])
   func wrongUseOfWhatPassesAStatusOn(line: String) { #expect(Self.execute(line) == 125) }

@@ -21,13 +21,14 @@ import Testing
     "DatalessControl": standard.union(nio).union([
       "AsyncHTTPClient", "CDatalessLinux", "DatalessCore", "FoundationEssentials", "Glibc", "NIOHTTP1",
     ]),
+    "DatalessReports": standard.union(["DatalessControl", "DatalessCore", "Glibc"]),
     "DatalessDaemon": standard.union(collections).union(nio).union([
       "CDataless", "CDatalessLinux", "DatalessControl", "DatalessCore", "DatalessScenario", "DatalessStacks",
       "DatalessStores", "FoundationEssentials", "FuseKit", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging",
     ]),
     "DatalessCommands": standard.union([
-      "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessScenario",
-      "FoundationEssentials", "Glibc",
+      "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessReports",
+      "DatalessScenario", "FoundationEssentials", "Glibc",
     ]),
     // The executable is also the daemon: it asks InternalEntryPoint first which of the two it is.
     "dataless": ["DatalessCommands", "DatalessDaemon"],

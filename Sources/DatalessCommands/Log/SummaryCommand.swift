@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import DatalessControl
+import DatalessReports
 
 /// `dataless summary`: what a log adds up to.
 struct SummaryCommand: ParsableCommand {
@@ -15,9 +16,11 @@ struct SummaryCommand: ParsableCommand {
       volume was mounted with --observe reads, as `dataless run` does. Of a mounted volume, waits that have not ended count \
       up to now.
 
+      Reports are made in one reading of the log, and written whole or not at all; - is standard output, for one of them.
+
       EXAMPLES
-        dataless summary run.jsonl --files --sort blocked
-        dataless summary /mnt/project
+        dataless summary run.jsonl --report html=run.html --report trace=run.json
+        dataless summary /mnt/project --files --sort blocked
 
       EXIT STATUS
         0 printed; 1 the log cannot be read; 2 usage error; 3 no such volume.
@@ -46,7 +49,14 @@ struct SummaryCommand: ParsableCommand {
     help: ArgumentHelp("With --files: rows that are shown, 0 for all; JSON has all. [default: 20]", valueName: "n"))
   var limit: Int?
 
+  @OptionGroup var reporting: ReportOptions
+
   func validate() throws {
+    if reporting.reports.count(where: { $0.isStandardOutput }) + (json ? 1 : 0) > 1,
+      reporting.takesStandardOutput
+    {
+      throw ValidationError("standard output takes one report alone: name files for the others (EINVAL).")
+    }
     if let limit, limit < 0 {
       throw ValidationError("malformed --limit \(limit): expected a whole number, 0 or more (EINVAL).")
     }
@@ -58,10 +68,21 @@ struct SummaryCommand: ParsableCommand {
 
   func run() throws {
     let log = try LogTarget.resolve(target.bytes)
+    let reports = reporting.reports
+    if !reports.isEmpty { try ReportRequest.check(reports, log: log.log) }
     let flushed = try LogFlush.flush(log)
-    let report = try SummaryReport.load(
-      log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
-      isMounted: flushed.isMounted, lost: flushed.lost, files: files ? sort ?? .needless : nil)
+    let report: SummaryReport
+    if reports.isEmpty {
+      report = try SummaryReport.load(
+        log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
+        isMounted: flushed.isMounted, lost: flushed.lost, files: files ? sort ?? .needless : nil)
+    } else {
+      report = summary(
+        try ReportExporter.export(
+          reports, log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
+          isMounted: flushed.isMounted, lost: flushed.lost, context: ReportContext(version: Version.current)))
+    }
+    if reporting.takesStandardOutput { return }
     let output = StandardOutput()
     if json {
       try output.json(report)
@@ -74,6 +95,20 @@ struct SummaryCommand: ParsableCommand {
       : SummaryText.lines(report, width: TerminalSize.columns())
     for line in lines { try output.line(line) }
     try output.flush()
+  }
+}
+
+extension SummaryCommand {
+  /// Of the reports, what the command itself prints.
+  private func summary(_ report: Report) -> SummaryReport {
+    var summary = report.summary
+    if files, var rows = summary.files {
+      FileSummary.sort(&rows, by: sort ?? .needless)
+      summary.files = rows
+    } else {
+      summary.files = nil
+    }
+    return summary
   }
 }
 

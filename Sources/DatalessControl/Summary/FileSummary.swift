@@ -63,7 +63,7 @@ public struct FileSummary: Codable, Sendable, Equatable {
 
   private var age: Int { isSuperseded ? 0 : 1 }
 
-  static func sort(_ files: inout [FileSummary], by order: Order) {
+  public static func sort(_ files: inout [FileSummary], by order: Order) {
     files.sort { left, right in
       switch order {
       case .needless:

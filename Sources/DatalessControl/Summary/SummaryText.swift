@@ -14,7 +14,7 @@ public enum SummaryText {
   }
 
   /// `120 files (2.3 MiB) and 14 directories materialized`, or for none how little else happened.
-  static func headline(_ report: SummaryReport) -> String {
+  public static func headline(_ report: SummaryReport) -> String {
     let done = report.materialized
     let directories = HumanText.count(done.directories, "directory", plural: "directories")
     guard done.files == 0 else {
@@ -39,7 +39,8 @@ public enum SummaryText {
 
   // MARK: - Facts
 
-  private static func facts(_ report: SummaryReport) -> [(String, String)] {
+  /// What there is to say about a session beside its tables: titles and sentences, escaped for a terminal.
+  public static func facts(_ report: SummaryReport) -> [(String, String)] {
     var facts: [(String, String)] = []
     if report.known.files > 0 { facts.append(("share", share(report))) }
     if report.blocked.waits > 0 { facts.append(("blocked", blocked(report.blocked))) }

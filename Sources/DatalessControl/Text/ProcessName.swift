@@ -1,7 +1,7 @@
 /// What a process is called: its command, and the script that an interpreter runs.
 public enum ProcessName {
   /// `python3 fm.py`; `fm.py` where the script was executed itself; nil where nothing is known.
-  static func of(comm: [UInt8]?, exe: [UInt8]?, script: [UInt8]?) -> [UInt8]? {
+  public static func of(comm: [UInt8]?, exe: [UInt8]?, script: [UInt8]?) -> [UInt8]? {
     guard let program = comm ?? exe.map({ PathBytes.lastComponent($0) }) else { return script }
     guard let script, !script.isEmpty else { return program }
     // The kernel cuts command names to 15 bytes.

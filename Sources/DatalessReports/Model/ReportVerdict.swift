@@ -1,0 +1,76 @@
+/// Whether what was expected of a run held: first in every report.
+public struct ReportVerdict: Codable, Sendable, Equatable {
+  public enum Outcome: String, Codable, Sendable {
+    case passed, failed
+    /// Nobody knows whether it held: the run was cut short, or the log does not tell.
+    case unknown
+    /// Nothing was expected.
+    case none
+  }
+
+  /// One thing that was expected.
+  public struct Check: Codable, Sendable, Equatable {
+    /// As it was asked for: `--max-files 10`.
+    public var name: String
+    public var outcome: Outcome
+    /// What there was, in a sentence; escaped for a terminal.
+    public var message: String
+    public var violations: [Violation]
+
+    public init(name: String, outcome: Outcome, message: String, violations: [Violation] = []) {
+      (self.name, self.outcome) = (name, outcome)
+      (self.message, self.violations) = (message, violations)
+    }
+  }
+
+  /// What was against an expectation. All texts are escaped for a terminal.
+  public struct Violation: Codable, Sendable, Equatable {
+    public var message: String
+    /// Relative to the volume's root.
+    public var path: String?
+    /// `python3 fm.py[4711]`.
+    public var process: String?
+    /// Of the process, nearest first.
+    public var parents: [String]
+    /// Functions, innermost first.
+    public var stack: [String]
+    /// The place in the program's source that a developer should look at.
+    public var file: String?
+    public var line: UInt32?
+
+    public init(
+      _ message: String, path: String? = nil, process: String? = nil, parents: [String] = [], stack: [String] = [],
+      file: String? = nil, line: UInt32? = nil
+    ) {
+      (self.message, self.path) = (message, path)
+      (self.process, self.parents) = (process, parents)
+      (self.stack, self.file, self.line) = (stack, file, line)
+    }
+  }
+
+  public var outcome: Outcome
+  /// In a sentence; escaped for a terminal.
+  public var message: String
+  public var checks: [Check]
+
+  /// The worst of the checks decides.
+  ///
+  /// - Parameter message: Default: how many held.
+  public init(checks: [Check], message: String? = nil) {
+    self.checks = checks
+    let failed = checks.count { $0.outcome == .failed }
+    let unknown = checks.count { $0.outcome == .unknown }
+    outcome = checks.isEmpty ? .none : failed > 0 ? .failed : unknown > 0 ? .unknown : .passed
+    if let message {
+      self.message = message
+    } else if checks.isEmpty {
+      self.message = "nothing was expected"
+    } else if failed > 0 {
+      self.message = "\(failed) of \(checks.count) expectations did not hold"
+    } else if unknown > 0 {
+      self.message = "of \(unknown) of \(checks.count) expectations nobody knows whether they held"
+    } else {
+      self.message = checks.count == 1 ? "the expectation held" : "all \(checks.count) expectations held"
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import DatalessControl
+import DatalessCore
+
+/// What a log says about the expectations of `dataless run`: budgets, rules, and how the command ended.
+struct LogVerdict: Sendable {
+  private(set) var checks: [ReportVerdict.Check] = []
+  private struct Excess: Sendable {
+    var attempt: UInt64?
+    var process: UInt32?
+    var path: String
+    var stack: [ReportFrame] = []
+  }
+
+  private var excesses: [String: Excess] = [:]
+
+  /// - Parameter name: Of a process, with its pid, escaped.
+  mutating func add(_ record: LogRecord, name: (UInt32) -> (text: String, parents: [String])) {
+    switch record.type {
+    case .budgetExceeded:
+      let budget = record.json.string("budget") ?? ""
+      guard excesses[budget] == nil else { return }
+      excesses[budget] = Excess(
+        attempt: record.attempt, process: record.process, path: PathText.of(record.json.path ?? []))
+    case .runFinished: finished(record.json, name: name)
+    default: break
+    }
+  }
+
+  /// Whether it is of interest where those stood who waited for an attempt.
+  func asksForStack(of attempt: UInt64?) -> Bool {
+    excesses.values.contains { $0.attempt != nil && $0.attempt == attempt && $0.stack.isEmpty }
+  }
+
+  /// Takes note of where the caller stood that went beyond a budget.
+  mutating func add(stack: [ReportFrame], of wait: ReportWait) {
+    for (budget, excess) in excesses
+    where excess.attempt == wait.number && excess.process == wait.process && excess.stack.isEmpty {
+      excesses[budget]?.stack = stack
+      for index in checks.indices where checks[index].name.hasPrefix("--max-\(budget) ") {
+        for number in checks[index].violations.indices { checks[index].violations[number].setStack(stack) }
+      }
+    }
+  }
+
+  private mutating func finished(_ json: JSONObject, name: (UInt32) -> (text: String, parents: [String])) {
+    checks = []
+    guard let budgets = json.object("budgets") else { return }
+    let isCut = (budgets.integer("in_flight") ?? 0) > 0 || (json.object("children")?.integer("left_count") ?? 0) > 0
+    for (budget, option, limit, used) in [
+      ("files", "--max-files", budgets.integer("max_files"), budgets.integer("files") ?? 0),
+      ("bytes", "--max-bytes", budgets.integer("max_bytes"), budgets.integer("bytes") ?? 0),
+    ] {
+      guard let limit else { continue }
+      let excess = budgets.objects("exceeded").contains { $0.string("budget") == budget }
+      let outcome: ReportVerdict.Outcome = excess || used > limit ? .failed : isCut ? .unknown : .passed
+      var check = ReportVerdict.Check(
+        name: "\(option) \(limit)", outcome: outcome,
+        message: "\(HumanText.count(used)) \(budget) materialized, \(HumanText.count(limit)) may be")
+      if outcome == .unknown { check.message += "; what the command left under way was cut short" }
+      if let first = excesses[budget] {
+        let who = first.process.map(name)
+        var violation = ReportVerdict.Violation(
+          "\(option) \(limit) was exceeded first at \(first.path)" + (who.map { " by \($0.text)" } ?? ""),
+          path: first.path, process: who?.text, parents: who?.parents ?? [])
+        violation.setStack(first.stack)
+        check.violations = [violation]
+      }
+      checks.append(check)
+    }
+  }
+}
+
+extension ReportVerdict.Violation {
+  /// Names the functions, and the innermost place in a source file.
+  mutating func setStack(_ frames: [ReportFrame]) {
+    stack = frames.map(\.name)
+    let place = frames.first { $0.file != nil && $0.line != nil }
+    (file, line) = (place?.file, place?.line)
+  }
+}

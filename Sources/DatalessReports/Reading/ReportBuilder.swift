@@ -1,0 +1,125 @@
+import DatalessControl
+import DatalessCore
+
+/// Reads one session of a log, record by record, for all reports at once.
+///
+/// Memory: as `SummaryBuilder` with files, some hundred bytes for each process, and what the limits of the parts say.
+struct ReportBuilder {
+  private struct Names {
+    var text: String
+    var pid: Int32?
+  }
+
+  /// Only records of this session count; nil for all.
+  private let session: String?
+  private var summary: SummaryBuilder
+  private var waits = WaitJoiner()
+  private var timeline = Timeline()
+  private var stacks = BlockedStacks()
+  private var longest = LongestWaits(limit: 1_000)
+  private var happenings = Happenings()
+  private var directories = DirectoryWaits()
+  private var verdict = LogVerdict()
+  private var processes = LogProcesses(keepsRecords: false)
+  private var names: [UInt32: Names] = [:]
+  private var trace: TraceWriter?
+  private var origin: Int64?
+  private var last: Int64 = 0
+  private var hasEnd = false
+  private var options: String?
+  private var records: Int64 = 0
+
+  init(session: String?, trace: TraceWriter?) {
+    self.session = session
+    summary = SummaryBuilder(session: session, files: .needless)
+    self.trace = trace
+  }
+
+  mutating func addMalformed(lines: Int) { summary.addMalformed(lines: lines) }
+
+  var recordCount: Int { summary.recordCount }
+
+  mutating func add(_ record: LogRecord) throws(ControlError) {
+    summary.add(record)
+    if let session, record.session != session { return }
+    records += 1
+    if let time = record.monotonicNanoseconds {
+      if origin == nil {
+        origin = time
+        trace?.origin = time
+      }
+      last = max(last, time)
+    }
+    switch record.type {
+    case .processSeen:
+      processes.add(record)
+      if let id = record.process { names[id] = nil }
+      return
+    case .volumeMounted: options = record.json.raw("options").map { TerminalText.escaped($0) }
+    case .volumeUnmounted: hasEnd = true
+    default: break
+    }
+    happenings.add(record)
+    verdict.add(record) { id in
+      let parents = processes.chain(of: id).dropFirst().map { "\(TerminalText.escaped($0.name))[\($0.pid)]" }
+      return (processes[id].map { "\(TerminalText.escaped($0.name))[\($0.pid)]" } ?? "unknown", Array(parents))
+    }
+    for wait in waits.add(record) { try tell(wait) }
+  }
+
+  /// - Parameters:
+  ///   - now: CLOCK_MONOTONIC, up to which waits count that have not ended; nil for the last record's.
+  mutating func finish(
+    log: [UInt8], context: ReportContext, isMounted: Bool, lost: Int64, now: Int64?
+  ) throws(ControlError) -> Report {
+    let end = max(now ?? last, last)
+    for wait in waits.finish(at: hasEnd ? nil : end) { try tell(wait) }
+    let report = Report(
+      context: context,
+      verdict: context.verdict ?? ReportVerdict(checks: verdict.checks + context.checks),
+      summary: summary.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now),
+      records: records, origin: origin ?? 0, end: hasEnd ? last : end, timeline: timeline, lanes: rowNames(),
+      stackTable: waits.stacks, blocked: stacks, longest: longest.sorted, happenings: happenings,
+      directories: directories, options: options)
+    try trace?.add(happenings, end: report.end)
+    try trace?.finish([
+      ("dataless", context.version), ("session", TerminalText.escaped(report.summary.session)),
+      ("source", TerminalText.escaped(report.summary.source)), ("log", TerminalText.escaped(report.summary.log)),
+      ("waits", String(report.summary.blocked.waits)), ("blocked_ns", String(report.summary.blocked.sumNanoseconds)),
+    ])
+    return report
+  }
+
+  private mutating func tell(_ wait: ReportWait) throws(ControlError) {
+    let name = name(of: wait)
+    timeline.add(wait, lanes: waits.lanes)
+    stacks.add(wait, program: name.text)
+    longest.add(wait, program: name.text, pid: name.pid)
+    directories.add(wait)
+    let frames: [ReportFrame] = if case .known(let index) = wait.stack { waits.stacks[index].frames } else { [] }
+    if !frames.isEmpty, verdict.asksForStack(of: wait.number) { verdict.add(stack: frames, of: wait) }
+    try trace?.add(wait, lane: waits.lanes.lanes[wait.lane], program: name.text, pid: name.pid, frames: frames)
+  }
+
+  private mutating func name(of wait: ReportWait) -> Names {
+    if wait.isCommand { return Names(text: "dataless materialize") }
+    guard let id = wait.process else { return Names(text: "unknown") }
+    if let known = names[id] { return known }
+    let process = processes[id]
+    let name = Names(text: process.map { TerminalText.escaped($0.name) } ?? "unknown", pid: process?.pid)
+    names[id] = name
+    return name
+  }
+
+  /// What the rows of the timeline are called, in their order.
+  private mutating func rowNames() -> [Report.RowName] {
+    timeline.rows.map { row in
+      if row.isRest { return Report.RowName(program: "further threads", pid: nil) }
+      let process = row.lane.process.flatMap { processes[$0] }
+      return Report.RowName(
+        program: process.map { TerminalText.escaped($0.name) }
+          ?? (row.lane.process == nil ? "unknown or command" : "unknown"),
+        pid: process?.pid)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import DatalessControl
+import DatalessCore
+
+/// One function on a stack, as reports show it.
+struct ReportFrame: Sendable, Hashable, Encodable {
+  /// `load_thumbnail (fm.py:42)`, `libfoo.so+0x1234`: escaped for a terminal.
+  var name: String
+  /// As the program knows it, escaped; nil where it is not known.
+  var file: String?
+  var line: UInt32?
+  /// Whether its address may be left over from an earlier call.
+  var isGuess: Bool?
+
+  enum CodingKeys: String, CodingKey {
+    case name, file, line
+    case isGuess = "guess"
+  }
+}
+
+/// The stacks of one session, each once.
+struct StackTable: Sendable {
+  struct Stack: Sendable {
+    /// Innermost first: of the interpreter where there is one that can be read, else native.
+    var frames: [ReportFrame]
+    var isComplete: Bool
+  }
+
+  // LIMIT: a log may have been written by anybody.
+  static let stacksMax = 20_000
+  private static let framesMax = 512
+  private static let nameMax = 300
+
+  private(set) var stacks: [Stack] = []
+  private var indexOfID: [UInt64: Int] = [:]
+
+  subscript(index: Int) -> Stack { stacks[index] }
+
+  /// What a `wait.stack` record says of its wait.
+  mutating func stack(of record: LogRecord) -> ReportStack {
+    let json = record.json
+    guard let id = json.unsigned("stack_id") else { return .missing(json.string("outcome") ?? "unknown") }
+    if let index = indexOfID[id] { return .known(index) }
+    guard stacks.count < Self.stacksMax else { return .missing("too_many_stacks") }
+    guard let raw = json.raw("stack"),
+      let stack = try? WireCoding.decode(CallerStack.self, from: Array(raw), named: "a stack")
+    else { return .missing("not_in_log") }
+    indexOfID[id] = stacks.count
+    stacks.append(Self.stack(stack))
+    return .known(stacks.count - 1)
+  }
+
+  static func stack(_ stack: CallerStack) -> Stack {
+    if let interpreted = stack.interpreted, !interpreted.frames.isEmpty {
+      return Stack(
+        frames: interpreted.frames.prefix(framesMax).map { frame in
+          self.frame(
+            name(frame.functionBytes), file: frame.fileBytes, line: frame.line, isGuess: false)
+        }, isComplete: interpreted.isComplete && interpreted.frames.count <= framesMax)
+    }
+    return Stack(
+      frames: stack.frames.prefix(framesMax).map { frame in
+        let module = PathBytes.lastComponent(frame.moduleBytes)
+        let address = (module.isEmpty ? "" : name(module) + "+") + "0x" + String(frame.offset, radix: 16)
+        guard let symbol = frame.symbolBytes else {
+          return self.frame(address, file: nil, line: nil, isGuess: frame.foundBy == "guess")
+        }
+        return self.frame(
+          frame.file == nil ? "\(name(symbol)) (\(address))" : name(symbol), file: frame.fileBytes, line: frame.line,
+          isGuess: frame.foundBy == "guess")
+      }, isComplete: stack.isComplete && stack.frames.count <= framesMax)
+  }
+
+  private static func frame(_ name: String, file: [UInt8]?, line: UInt32?, isGuess: Bool) -> ReportFrame {
+    var text = name
+    if let file {
+      text += " (\(Self.name(PathBytes.lastComponent(file)))\(line.map { ":\($0)" } ?? ""))"
+    }
+    return ReportFrame(name: text, file: file.map { Self.name($0) }, line: line, isGuess: isGuess ? true : nil)
+  }
+
+  private static func name(_ bytes: [UInt8]) -> String {
+    bytes.count <= nameMax
+      ? TerminalText.escaped(bytes) : TerminalText.escaped(bytes.prefix(nameMax)) + "..."
+  }
+}

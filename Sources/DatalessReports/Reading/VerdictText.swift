@@ -1,0 +1,64 @@
+public import DatalessControl
+import DatalessCore
+
+extension ReportVerdict {
+  /// A verdict in the words of reports.
+  public init(_ verdict: Verdict) {
+    let checks = verdict.expectations.map { expectation in
+      Check(
+        name: expectation.words, outcome: Outcome(expectation.outcome), message: Self.message(expectation),
+        violations: verdict.violations.filter { $0.expectation == expectation.name }.map { Violation($0) })
+    }
+    self.init(checks: checks)
+    let notes = (verdict.gaps + verdict.warnings).map { TerminalText.harmless($0) }
+    if !notes.isEmpty { message += " (\(notes.joined(separator: "; ")))" }
+  }
+
+  private static func message(_ result: ExpectationResult) -> String {
+    func amount(_ value: Int64) -> String {
+      switch result.unit {
+      case .bytes: HumanText.size(value)
+      case .nanoseconds: HumanText.duration(nanoseconds: value)
+      case .parallelHundredths: HumanText.decimal(Double(value) / 100, 2)
+      case .files, .needless: HumanText.count(value, "file")
+      case .directories: HumanText.count(value, "directory", plural: "directories")
+      case .refusals: HumanText.count(value, "refusal")
+      case .repetitions: HumanText.count(value, "time")
+      case .paths: HumanText.count(value, "path")
+      }
+    }
+    var text = result.measured.map { amount($0) } ?? "not known"
+    if result.isMeasuredIncompletely, result.measured != nil { text += " at least" }
+    text += ", \(result.measure == "min_parallel" ? "at least" : "at most") \(amount(result.bound))"
+    if let reason = result.reason { text += "; " + TerminalText.harmless(reason) }
+    if let place = result.place { text += " (\(TerminalText.escaped(place)))" }
+    return text
+  }
+}
+
+extension ReportVerdict.Outcome {
+  init(_ outcome: Verdict.Outcome) {
+    self =
+      switch outcome {
+      case .held: .passed
+      case .violated: .failed
+      case .unknown: .unknown
+      }
+  }
+}
+
+extension ReportVerdict.Violation {
+  init(_ violation: Violation) {
+    func name(_ process: Violation.Process) -> String {
+      TerminalText.escaped(process.name) + (process.pid.map { "[\($0)]" } ?? "")
+    }
+    let path = violation.pathBytes.map { PathText.of($0) }
+    var text = [violation.process.map { name($0) }, violation.trigger.map { TerminalText.escaped($0) }, path]
+      .compactMap { $0 }.joined(separator: " ")
+    if violation.count > 1 { text += " (\(HumanText.count(violation.count)) times)" }
+    if !violation.hint.isEmpty { text += (text.isEmpty ? "" : ": ") + TerminalText.harmless(violation.hint) }
+    self.init(
+      text, path: path, process: violation.process.map { name($0) }, parents: violation.ancestors.map { name($0) })
+    if let stack = violation.stack { setStack(StackTable.stack(stack).frames) }
+  }
+}

@@ -1,0 +1,76 @@
+public import DatalessControl
+import Glibc
+
+/// Makes all reports that are asked for, in one reading of the log.
+public enum ReportExporter {
+  /// - Parameters:
+  ///   - log: A regular file.
+  ///   - owner: As in `LogFile.init`.
+  ///   - session: nil for the one that was mounted last.
+  ///   - isMounted: Whether the volume still writes the log: then waits that have not ended count up to now.
+  ///   - lost: Records that the daemon says are not in the file.
+  /// - Returns: What they are made of.
+  /// - Throws: `ControlError.system` when the log cannot be read, or a report not written; `.malformed` when the log
+  ///   holds no record.
+  @discardableResult
+  public static func export(
+    _ requests: [ReportRequest], log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false,
+    lost: Int64 = 0, context: ReportContext
+  ) throws(ControlError) -> Report {
+    var now: Int64?
+    if isMounted {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+    // A trace is written while the log is read, so it has to be known before whose records count.
+    var session = session
+    if session == nil { session = try LogFile.lastSession(of: log, owner: owner) }
+    var traces: [ReportRequest] = []
+    var others: [ReportRequest] = []
+    for request in requests { if request.kind == .trace { traces.append(request) } else { others.append(request) } }
+    let report = try read(
+      log: log, owner: owner, session: session, trace: traces.first.map { $0.path }, context: context,
+      isMounted: isMounted, lost: lost, now: now)
+    for request in others { try write(report, request) }
+    for request in traces.dropFirst() {
+      _ = try read(
+        log: log, owner: owner, session: session, trace: request.path, context: context, isMounted: isMounted,
+        lost: lost, now: now)
+    }
+    return report
+  }
+
+  private static func read(
+    log: [UInt8], owner: UInt32?, session: String?, trace: [UInt8]?, context: ReportContext, isMounted: Bool,
+    lost: Int64, now: Int64?
+  ) throws(ControlError) -> Report {
+    let file = try LogFile(path: log, owner: owner)
+    var writer: TraceWriter?
+    if let trace { writer = try TraceWriter(ReportFile(path: trace)) }
+    var builder = ReportBuilder(session: session, trace: writer)
+    var malformed = 0
+    while true {
+      var record = try file.next()
+      if record == nil { record = file.tornLine() }
+      builder.addMalformed(lines: file.malformedLines - malformed)
+      malformed = file.malformedLines
+      guard let record else { break }
+      try builder.add(record)
+    }
+    guard builder.recordCount > 0 else { throw .noRecord(log) }
+    return try builder.finish(log: log, context: context, isMounted: isMounted, lost: lost, now: now)
+  }
+
+  private static func write(_ report: Report, _ request: ReportRequest) throws(ControlError) {
+    let file = try ReportFile(path: request.path)
+    switch request.kind {
+    case .junit: try JUnitWriter.write(report, to: file)
+    case .html: try HTMLWriter.write(report, to: file)
+    case .markdown: try MarkdownWriter.write(report, to: file)
+    case .json: try JSONReportWriter.write(report, to: file)
+    case .collapsed: try CollapsedWriter.write(report, to: file)
+    case .trace: break
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import DatalessControl
+import DatalessCore
+
+/// What a run says to GitHub Actions: a line for each violation, which GitHub shows at the place it is about.
+public enum GitHubCommands {
+  // LIMIT: GitHub keeps 10 errors of a step; what else is wrong stands in the summary.
+  private static let errorsMax = 50
+
+  /// - Parameters:
+  ///   - workspace: $GITHUB_WORKSPACE, without a slash at its end: only files below it are places.
+  ///   - source: SOURCE of the volume, absolute; empty when it is no directory.
+  /// - Returns: Lines of workflow commands.
+  public static func errors(_ verdict: ReportVerdict, workspace: String, source: String) -> [String] {
+    verdict.checks.filter { $0.outcome == .failed }.flatMap { check -> [String] in
+      guard !check.violations.isEmpty else {
+        return [error("\(check.name): \(check.message)", file: nil, line: nil)]
+      }
+      return check.violations.map { violation in
+        let text = ([check.name + ": " + violation.message] + ViolationText.lines(violation).dropFirst())
+          .joined(separator: "\n")
+        let place = place(violation, workspace: workspace, source: source)
+        return error(text, file: place?.file, line: place?.line)
+      }
+    }.prefix(errorsMax).map { $0 }
+  }
+
+  private static func place(
+    _ violation: ReportVerdict.Violation, workspace: String, source: String
+  ) -> (file: String, line: UInt32?)? {
+    if let file = violation.file, let name = below(workspace, file) { return (name, violation.line) }
+    guard let path = violation.path, source.hasPrefix("/"), let name = below(workspace, source + "/" + path) else {
+      return nil
+    }
+    return (name, nil)
+  }
+
+  /// A path below the workspace, relative to it; one that is relative already is left as it is.
+  private static func below(_ workspace: String, _ path: String) -> String? {
+    guard path.hasPrefix("/") else { return path }
+    guard !workspace.isEmpty, path.hasPrefix(workspace + "/") else { return nil }
+    return String(path.dropFirst(workspace.count + 1))
+  }
+
+  private static func error(_ text: String, file: String?, line: UInt32?) -> String {
+    var properties = ["title=dataless"]
+    if let file { properties.append("file=" + EscapedText.commandProperty(file)) }
+    if let line { properties.append("line=\(line)") }
+    return "::error \(properties.joined(separator: ","))::\(EscapedText.commandMessage(text))"
+  }
+}
+
+extension Report {
+  /// For $GITHUB_STEP_SUMMARY, which takes a megabyte.
+  public var stepSummary: String {
+    let text = MarkdownWriter.text(self)
+    guard text.utf8.count > 900_000 else { return text }
+    return MarkdownWriter.short(self)
+  }
+}

@@ -1,0 +1,115 @@
+import DatalessControl
+
+/// A summary for a pull request: GitHub's Markdown, short, with the rest folded away.
+enum MarkdownWriter {
+  private static let rowsMax = 20
+
+  static func write(_ report: Report, to file: ReportFile) throws(ControlError) {
+    try file.write(text(report))
+    try file.commit()
+  }
+
+  static func text(_ report: Report) -> String {
+    var lines: [String] = []
+    lines.append("### \(symbol(report.verdict.outcome)) dataless: \(EscapedText.markdown(title(report)))")
+    lines.append("")
+    for check in report.verdict.checks { lines += self.lines(check) }
+    if !report.verdict.checks.isEmpty { lines.append("") }
+    lines += facts(report)
+    lines += programs(report)
+    lines += stacks(report)
+    lines += files(report)
+    lines += ["", "Run it again: \(EscapedText.markdownCode(report.commandLine))"]
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Verdict and numbers alone.
+  static func short(_ report: Report) -> String {
+    let title = String(EscapedText.markdown(title(report)).prefix(10_000))
+    return
+      "### \(symbol(report.verdict.outcome)) dataless: \(title)\n\n"
+      + "The rest is too long for this place: see the other reports.\n"
+  }
+
+  private static func title(_ report: Report) -> String {
+    let headline = SummaryText.headline(report.summary)
+    return report.verdict.outcome == .none ? headline : "\(report.verdict.message); \(headline)"
+  }
+
+  private static func symbol(_ outcome: ReportVerdict.Outcome) -> String {
+    switch outcome {
+    case .passed: ":white_check_mark:"
+    case .failed: ":x:"
+    case .unknown: ":grey_question:"
+    case .none: ":information_source:"
+    }
+  }
+
+  private static func lines(_ check: ReportVerdict.Check) -> [String] {
+    var lines = [
+      "* \(symbol(check.outcome)) \(EscapedText.markdownCode(check.name)): \(EscapedText.markdown(check.message))"
+    ]
+    for violation in check.violations.prefix(rowsMax) {
+      lines.append("  * \(EscapedText.markdown(violation.message))")
+      for detail in ViolationText.lines(violation).dropFirst() {
+        lines.append("    * \(EscapedText.markdownCode(String(detail.drop { $0 == " " })))")
+      }
+    }
+    if check.violations.count > rowsMax {
+      lines.append("  * and \(HumanText.count(Int64(check.violations.count - rowsMax))) more")
+    }
+    return lines
+  }
+
+  private static func facts(_ report: Report) -> [String] {
+    ["| | |", "|---|---|"]
+      + SummaryText.facts(report.summary).map { title, text in
+        "| \(EscapedText.markdown(title)) | \(EscapedText.markdown(text)) |"
+      }
+  }
+
+  private static func folded(_ title: String, _ lines: [String]) -> [String] {
+    ["", "<details><summary>\(EscapedText.markdown(title))</summary>", ""] + lines + ["", "</details>"]
+  }
+
+  private static func programs(_ report: Report) -> [String] {
+    let programs = report.summary.processes
+    guard !programs.isEmpty else { return [] }
+    let rows = programs.prefix(rowsMax).map { program in
+      "| \(EscapedText.markdownCode(ProgramText.name(program))) | \(program.files) | \(program.directories) "
+        + "| \(HumanText.size(program.bytes)) | \(HumanText.duration(nanoseconds: program.blocked.sumNanoseconds)) "
+        + "| \(EscapedText.markdown(program.verdict)) |"
+    }
+    return folded(
+      "Programs (\(HumanText.count(Int64(programs.count))))",
+      ["| program | files | directories | bytes | blocked | read |", "|---|--:|--:|--:|--:|---|"] + rows)
+  }
+
+  private static func stacks(_ report: Report) -> [String] {
+    let known = report.blocked.sorted.filter { if case .known = $0.stack { true } else { false } }
+    guard !known.isEmpty else { return [] }
+    let rows = known.prefix(rowsMax).map { row in
+      let frames = report.frames(row.stack).prefix(5).map(\.name).joined(separator: " < ")
+      return
+        "| \(HumanText.duration(nanoseconds: row.blocked)) | \(row.waits) | \(EscapedText.markdownCode(row.program)) "
+        + "| \(EscapedText.markdownCode(frames)) | \(EscapedText.markdownCode(PathText.of(row.path ?? []))) |"
+    }
+    return folded(
+      "Where it waited (\(HumanText.count(Int64(known.count), "stack")))",
+      ["| blocked | waits | program | innermost functions | longest at |", "|--:|--:|---|---|---|"] + rows)
+  }
+
+  private static func files(_ report: Report) -> [String] {
+    let files = report.summary.files ?? []
+    guard !files.isEmpty else { return [] }
+    let rows = files.prefix(rowsMax).map { file in
+      let share = file.readShare.map { "\(HumanText.decimal($0 * 100, 0)) %" } ?? "?"
+      return "| \(EscapedText.markdownCode(PathText.of(file.pathBytes))) | \(HumanText.size(file.bytes)) | \(share) "
+        + "| \(HumanText.duration(nanoseconds: file.blocked.sumNanoseconds)) | \(file.isNeedless ? "needless" : "") |"
+    }
+    let shown = files.count > rowsMax ? "\(rowsMax) of \(HumanText.count(Int64(files.count)))" : "\(files.count)"
+    return folded(
+      "Files (\(shown); needless ones first)",
+      ["| path | fetched | read | blocked | |", "|---|--:|--:|--:|---|"] + rows)
+  }
+}

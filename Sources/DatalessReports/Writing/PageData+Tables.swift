@@ -1,0 +1,184 @@
+import DatalessControl
+
+/// The tables of a page, and the tree of its paths.
+extension PageData {
+  mutating func blocked(_ json: inout JSONBuffer) {
+    let rows = report.blocked.sorted
+    json.key("blocked")
+    json.array { json in
+      for row in rows.prefix(Self.blockedMax) {
+        json.array { json in
+          json.integer(texts.text(row.program))
+          json.integer(texts.stack(row.stack))
+          json.integer(texts.text(TerminalText.escaped(row.trigger)))
+          for number in [row.waits, row.blocked, row.mainThreadBlocked, max(0, row.longest)] { json.integer(number) }
+          json.integer(texts.path(row.path))
+        }
+      }
+      let rest = rows.dropFirst(Self.blockedMax)
+      guard !rest.isEmpty else { return }
+      json.array { json in
+        json.integer(texts.text("(other programs and stacks)"))
+        json.integer(-1)
+        json.integer(texts.text("any"))
+        json.integer(rest.reduce(0) { $0.plus($1.waits) })
+        json.integer(rest.reduce(0) { $0.plus($1.blocked) })
+        json.integer(rest.reduce(0) { $0.plus($1.mainThreadBlocked) })
+        json.integer(rest.reduce(0) { max($0, $1.longest) })
+        json.integer(-1)
+      }
+    }
+    if rows.count > Self.blockedMax || report.blocked.isCut {
+      notes.append("Blocked time of rare stacks is added up as (other programs and stacks).")
+    }
+  }
+
+  mutating func longest(_ json: inout JSONBuffer) {
+    json.key("longest")
+    json.array { json in
+      for entry in report.longest {
+        let wait = entry.wait
+        json.array { json in
+          json.integer(texts.text(entry.program))
+          json.integer(entry.pid.map { Int64($0) } ?? -1)
+          json.integer(wait.threadID ?? -1)
+          json.integer(wait.isMainThread.map { $0 ? 1 : 0 } ?? -1)
+          json.integer(texts.path(wait.path))
+          json.integer(texts.text(TerminalText.escaped(wait.trigger)))
+          json.integer(wait.start.minus(report.origin))
+          json.integer(wait.blocked)
+          json.integer(texts.text(wait.isUnderWay ? "under way" : TerminalText.escaped(wait.outcome)))
+          json.integer(texts.stack(wait.stack))
+        }
+      }
+    }
+    if report.summary.blocked.waits > Int64(report.longest.count) {
+      notes.append(
+        "The table of waits has the \(HumanText.count(Int64(report.longest.count))) longest of "
+          + "\(HumanText.count(report.summary.blocked.waits))."
+      )
+    }
+  }
+
+  mutating func files(_ json: inout JSONBuffer) {
+    var files = report.summary.files ?? []
+    let isCut = files.count > Self.filesMax
+    // Who shows a part shows what somebody waited for longest.
+    if isCut { FileSummary.sort(&files, by: .blocked) }
+    json.key("files")
+    json.array { json in
+      for file in files.prefix(Self.filesMax) {
+        json.array { json in
+          json.integer(texts.text(PathText.of(file.pathBytes)))
+          for number in [file.size, file.bytes, file.readBytes] { json.integer(number) }
+          json.integer(file.readShare.map { Int64(max(0, min(1, $0)) * 1_000) } ?? -1)
+          json.integer(texts.text(file.use ?? ""))
+          json.integer(file.isNeedless ? 1 : 0)
+          json.integer(file.isSuperseded ? 1 : 0)
+          for number in [file.blocked.sumNanoseconds, file.blocked.waits, file.materializations] {
+            json.integer(number)
+          }
+          json.integer(texts.text(Self.processes(file)))
+        }
+      }
+    }
+    rest(files.dropFirst(Self.filesMax), &json)
+    if isCut {
+      notes.append(
+        "The tables and the tree have the \(HumanText.count(Int64(Self.filesMax))) files of "
+          + "\(HumanText.count(Int64(files.count))) for which callers "
+          + "waited longest; the tree adds up the others.")
+    }
+  }
+
+  /// Files that are not shown, added up by their directory, or where there are too many of these, altogether.
+  private func rest(_ files: ArraySlice<FileSummary>, _ json: inout JSONBuffer) {
+    struct Sum {
+      var files: Int64 = 0
+      var fetched: Int64 = 0
+      var read: Int64 = 0
+      var blocked: Int64 = 0
+      var waits: Int64 = 0
+    }
+    var sums: [String: Sum] = [:]
+    for file in files {
+      let path = PathText.of(file.pathBytes)
+      var directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+      if sums[directory] == nil, sums.count >= Self.restMax { directory = "." }
+      var sum = sums[directory] ?? Sum()
+      sum.files += 1
+      sum.fetched = sum.fetched.plus(file.bytes)
+      sum.read = sum.read.plus(min(file.readBytes, file.bytes))
+      sum.blocked = sum.blocked.plus(file.blocked.sumNanoseconds)
+      sum.waits += file.blocked.waits
+      sums[directory] = sum
+    }
+    json.key("rest")
+    json.array { json in
+      for (directory, sum) in sums.sorted(by: { $0.key < $1.key }) {
+        json.array { json in
+          json.string(directory)
+          for number in [sum.files, sum.fetched, sum.read, sum.blocked, sum.waits] { json.integer(number) }
+        }
+      }
+    }
+  }
+
+  mutating func directories(_ json: inout JSONBuffer) {
+    let rows = report.directories.rows.map { (PathText.of($0.key), $0.value) }
+      .sorted { ($1.1.blocked, $0.0) < ($0.1.blocked, $1.0) }
+    json.key("directories")
+    json.array { json in
+      for (path, row) in rows.prefix(Self.directoriesMax) {
+        json.array { json in
+          json.integer(texts.text(path))
+          json.integer(row.waits)
+          json.integer(row.blocked)
+        }
+      }
+    }
+    if rows.count > Self.directoriesMax || report.directories.omitted > 0 {
+      notes.append(
+        "The tree has the waits for the \(HumanText.count(Int64(Self.directoriesMax))) directories that were "
+          + "waited for longest."
+      )
+    }
+  }
+
+  private static func processes(_ file: FileSummary) -> String {
+    let names = file.processes.prefix(2).map { "\(TerminalText.escaped($0.comm ?? "unknown"))[\($0.pid)]" }
+    let more = file.processCount - Int64(names.count)
+    return names.joined(separator: ", ") + (more > 0 ? " +\(more)" : "")
+  }
+
+  mutating func programs(_ json: inout JSONBuffer) {
+    json.key("programs")
+    json.array { json in
+      for program in report.summary.processes.prefix(2_000) {
+        json.array { json in
+          json.integer(texts.text(ProgramText.name(program)))
+          json.integer(program.pidCount)
+          json.integer(ProgramText.starter(program).map { texts.text($0) } ?? -1)
+          for number in [
+            program.files, program.directories, program.bytes, program.blocked.sumNanoseconds,
+            program.mainThreadBlockedNanoseconds, program.failures, program.refusals,
+          ] { json.integer(number) }
+          json.integer(texts.text(program.verdict.split(separator: "_").joined(separator: " ")))
+        }
+      }
+    }
+  }
+
+  mutating func requests(_ json: inout JSONBuffer) {
+    let requests = (report.summary.requestsReachingTheVolume ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    json.key("requests")
+    json.array { json in
+      for (name, count) in requests where count > 0 {
+        json.array { json in
+          json.integer(texts.text(TerminalText.escaped(name)))
+          json.integer(count)
+        }
+      }
+    }
+  }
+}

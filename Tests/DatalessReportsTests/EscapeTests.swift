@@ -1,0 +1,126 @@
+import DatalessControl
+import Testing
+
+@testable import DatalessReports
+
+/// Names that are markup or commands where nobody escapes them.
+@Suite struct EscapeTests {
+  /// As JSON has them: a tag, a workflow command on a line of its own, an escape of a terminal, what XML forbids,
+  /// Markdown, the separator of collapsed stacks, and the end of a script.
+  private static let names = [
+    "<script>alert(1)</script>", "\\n::add-mask::x", "##[add-mask]y", "\\u001b[31mred", "\\u0000\\u0001\\ufffe",
+    "[a](javascript:x)|`b` @user #1 www.example.com", "a;b c", "</script><!--", "%0A::error::z", "&amp;\\\"'",
+  ]
+
+  private static var log: LogLines {
+    var log = LogLines()
+    log.mounted(source: "/src/<script>")
+    for (index, name) in names.enumerated() {
+      log.process(index + 1, pid: index + 10, name, script: name)
+      log.waited(
+        index + 1, name, by: index + 1, thread: index + 10, from: Int64(index) * 100, to: Int64(index) * 100 + 50,
+        outcome: index % 2 == 0 ? "ok" : name)
+      log.stack(
+        index + 1, id: index + 1, by: index + 1, thread: index + 10, frames: [(name, name, 1)],
+        at: Int64(index) * 100 + 60)
+    }
+    log.add("mark", at: 5_000, #""label":"\#(names.joined())""#)
+    return log
+  }
+
+  private static func folder() throws -> ReportFolder {
+    let folder = try ReportFolder(log.bytes)
+    var context = ReportContext(version: "0", scenario: "</script>", arguments: ["run", "<script>", "\n::add-mask::x"])
+    context.checks = names.map { name in
+      let name = TerminalText.escaped(JSONObject(Array("{\"a\":\"\(name)\"}".utf8))?.text("a") ?? [])
+      return .init(
+        name: name, outcome: .failed, message: name,
+        violations: [.init(name, path: name, process: name, parents: [name], stack: [name], file: name, line: 1)])
+    }
+    try folder.export(context: context)
+    return folder
+  }
+
+  @Test func noReportHasMarkupOfAName() throws {
+    let folder = try Self.folder()
+    for kind in ReportKind.allCases {
+      let text = try folder.text(kind)
+      // What no browser takes for a page may have it.
+      let hasMarkup = kind != .json && kind != .collapsed && text.contains("<script>alert")
+      #expect(!hasMarkup, "\(kind)")
+      let hasEscape = text.unicodeScalars.contains("\u{1b}")
+      #expect(!hasEscape, "\(kind)")
+      let commands = text.split(separator: "\n").filter { $0.drop { $0 == " " }.hasPrefix("::") }
+      #expect(commands == [], "\(kind)")
+    }
+  }
+
+  @Test func jUnitIsXML() throws {
+    #expect(try XMLCheck.problem(in: Self.folder().text(.junit)) == nil)
+    #expect(EscapedText.markup("\u{1}\u{fffe}a\n") == "\u{fffd}\u{fffd}a&#10;")
+  }
+
+  @Test func theTraceAndTheJSONAreJSON() throws {
+    let folder = try Self.folder()
+    #expect(try Trace(folder.text(.trace)).spans("wait").count == Self.names.count)
+    #expect(JSONObject(Array(try folder.text(.json).utf8)) != nil)
+  }
+
+  @Test func collapsedLinesHaveFramesAndANumber() throws {
+    let lines = try Self.folder().text(.collapsed).split(separator: "\n")
+    #expect(lines.count == Self.names.count)
+    for line in lines {
+      #expect(Int64(line.split(separator: " ").last ?? "") == 50, "\(line)")
+      #expect(line.split(separator: ";").count == 3, "\(line)")
+    }
+  }
+
+  @Test func markdownHasNeitherHTMLNorLinksNorMentions() throws {
+    let text = try Self.folder().text(.markdown)
+    for tag in text.matches(of: #/<\/?([a-z]+)/#) {
+      #expect(["code", "details", "summary"].contains(tag.1), "\(tag.0)")
+    }
+    for forbidden in ["](", "javascript:", "@user", "www.example", "`b`", "##["] {
+      #expect(!text.contains(forbidden), "\(forbidden)")
+    }
+  }
+
+  @Test func workflowCommandsStayOneLine() {
+    let check = ReportVerdict.Check(
+      name: "x", outcome: .failed, message: "m",
+      violations: [.init("100%\r\n::add-mask::x", path: "a,b:c%\n.txt", file: "/w/src/a,b:c.py", line: 3)])
+    let lines = GitHubCommands.errors(ReportVerdict(checks: [check]), workspace: "/w", source: "/w")
+    #expect(lines.count == 1)
+    #expect(
+      lines[0].hasPrefix("::error title=dataless,file=src/a%2Cb%3Ac.py,line=3::x: 100%25%0D%0A::add-mask::x%0A"))
+    #expect(!lines[0].contains("\n") && !lines[0].contains("\r"))
+    let outside = GitHubCommands.errors(
+      ReportVerdict(checks: [.init(name: "x", outcome: .failed, message: "m", violations: [.init("v", path: "p")])]),
+      workspace: "/w", source: "/elsewhere")
+    #expect(outside == ["::error title=dataless::x: v%0A  path: p"])
+    let inside = GitHubCommands.errors(
+      ReportVerdict(checks: [.init(name: "x", outcome: .failed, message: "m", violations: [.init("v", path: "p")])]),
+      workspace: "/w", source: "/w/data")
+    #expect(inside[0].hasPrefix("::error title=dataless,file=data/p::"))
+  }
+
+  @Test func wordsOfAShellAreQuoted() {
+    #expect(EscapedText.shellWord("a/b-c={}") == "a/b-c={}")
+    #expect(EscapedText.shellWord("a'b $x") == "'a'\\''b $x'")
+    #expect(EscapedText.shellWord("") == "''")
+  }
+
+  @Test func symbolsOfAMegabyteAreCut() throws {
+    var log = LogLines()
+    log.mounted()
+    log.process(1, pid: 10, "a")
+    log.waited(1, "p", by: 1, thread: 10, from: 0, to: 10)
+    log.stack(
+      1, id: 1, by: 1, thread: 10,
+      frames: (0..<10_000).map { (String(repeating: "f", count: $0 == 0 ? 1 << 20 : 1), "f.py", $0) }, at: 20)
+    let folder = try ReportFolder(log.bytes)
+    try folder.export()
+    #expect(try folder.text(.collapsed).utf8.count < 20_000)
+    #expect(try folder.text(.collapsed).hasPrefix("a;(incomplete);"))
+  }
+}

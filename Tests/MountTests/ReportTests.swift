@@ -1,0 +1,65 @@
+import Testing
+
+extension RealMounts {
+  /// `--report` of `dataless run` and `dataless summary`.
+  @Suite struct Reports {
+    private static func reports(_ scratch: Scratch, _ prefix: String) -> [String] {
+      ["junit", "html", "markdown", "json", "trace", "collapsed"].flatMap {
+        ["--report", "\($0)=\(scratch.root)/\(prefix)-\($0)"]
+      }
+    }
+
+    private static func json(_ scratch: Scratch, _ name: String) async throws -> JSON {
+      try JSON(parsing: Array(try await scratch.shell("cat \"$ROOT/\(name)\"").utf8))
+    }
+
+    /// In GitHub Actions, with a file whose name is a command there: all reports of one run, and the same of its log.
+    @Test func aRunWritesThemAllAtOnce() async throws {
+      try await withScratch { scratch in
+        try Running.tree(scratch)
+        try scratch.file("\n::add-mask::x", size: 100)
+        let finished = try await Running.run(
+          scratch,
+          Self.reports(scratch, "run") + [
+            "--max-files", "1", "--json", "\(scratch.root)/answer", "--", "sh", "-c", "cat {}/* > /dev/null",
+          ],
+          startedBy: [
+            "env", "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE=\(scratch.source)",
+            "GITHUB_STEP_SUMMARY=\(scratch.root)/step",
+          ])
+        #expect(finished.status == 90, "\(finished.errorText)")
+        let errors = finished.errorLines.filter { $0.hasPrefix("::error") }
+        #expect(errors.count == 1 && errors[0].hasPrefix("::error title=dataless,file="), "\(errors)")
+        #expect(!finished.errorLines.contains { $0.hasPrefix("::add-mask") })
+        let trace = try await Self.json(scratch, "run-trace")
+        let spans = try #require(trace["traceEvents"]?.array).filter { $0["cat"]?.string == "wait" }
+        let answer = try await Self.json(scratch, "answer")
+        #expect(spans.count == answer["summary"]?["blocked"]?["waits"]?.int)
+        let blocked = spans.compactMap { $0["args"]?["blocked_ns"]?.int }.reduce(0, +)
+        #expect(blocked == answer["summary"]?["blocked"]?["sum_ns"]?.int)
+        let collapsed = try await scratch.shell(#"awk '{s += $NF} END {printf "%d", s}' "$ROOT/run-collapsed""#)
+        #expect(Int(collapsed) == blocked)
+        #expect(try await Self.json(scratch, "run-json")["verdict"]?["outcome"]?.string == "failed")
+        let text = try await scratch.shell(#"cat "$ROOT/run-junit" "$ROOT/run-markdown" "$ROOT/step""#)
+        #expect(text.contains("<failure message=") && text.contains(":x: dataless"))
+        let again = try await MountTests.run(
+          [Machine.dataless, "summary", scratch.log.path] + Self.reports(scratch, "log"))
+        #expect(again.status == 0, "\(again.errorText)")
+        for kind in ["trace", "collapsed"] {
+          try await scratch.shell("cmp \"$ROOT/run-\(kind)\" \"$ROOT/log-\(kind)\"")
+        }
+      }
+    }
+
+    @Test func whatCannotBeWrittenIsSaidBeforeTheCommandRuns() async throws {
+      try await withScratch { scratch in
+        try Running.tree(scratch)
+        let finished = try await Running.run(
+          scratch, ["--report", "html=\(scratch.root)/none/report.html", "--", "echo", "ran"])
+        #expect(finished.status == 125)
+        #expect(finished.output.isEmpty)
+        #expect(finished.errorText.contains("(ENOENT). Make its directory first"), "\(finished.errorText)")
+      }
+    }
+  }
+}
