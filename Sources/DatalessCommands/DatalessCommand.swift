@@ -25,7 +25,7 @@ public struct DatalessCommand: ParsableCommand {
         name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self]),
       CommandGroup(
         name: "What happened",
-        subcommands: [LogCommand.self, SummaryCommand.self, CheckLogCommand.self, MarkCommand.self]),
+        subcommands: [LogCommand.self, SummaryCommand.self, DiffCommand.self, CheckLogCommand.self, MarkCommand.self]),
       CommandGroup(
         name: "What is there",
         subcommands: [

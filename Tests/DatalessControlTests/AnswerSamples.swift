@@ -66,7 +66,25 @@ enum AnswerSamples {
     version: "1", verdict: ReportVerdict(checks: [check]), summary: summary, stacks: [reportedStack], stacksOmitted: 0,
     longestWaits: [reportedWait], again: "dataless run / -- true")
 
+  private static let amount = RunDifference.Amount(before: 1, after: 2)
+  private static let side = RunDifference.Side(
+    log: "/l", session: "0123456789ab", source: "/s", started: "2026-01-02T03:04:05.000000000Z", isComplete: true)
+  private static let row = RunDifference.Row(
+    name: "a", change: .new, files: amount, bytes: amount, waits: amount, blocked: amount, frames: ["main"])
+  private static let difference = RunDifference(
+    before: side, after: side, totals: ["files": amount], programs: [row], paths: [row], stacks: [row])
+
   private static let reports: [String: Pair] = [
+    "RunDifference": (difference, difference),
+    "DifferenceSide": (
+      side, RunDifference.Side(log: "/l", session: "0123456789ab", source: "/s", started: nil, isComplete: true)
+    ),
+    "DifferenceAmount": (amount, amount),
+    "DifferenceRow": (
+      row,
+      RunDifference.Row(
+        name: "a", change: .gone, files: amount, bytes: amount, waits: amount, blocked: amount, frames: nil)
+    ),
     "ReportDocument": (document, document),
     "ReportVerdict": (document.verdict, ReportVerdict(checks: [])),
     "ReportCheck": (check, ReportVerdict.Check(name: "n", outcome: .none, message: "m")),

@@ -20,13 +20,15 @@ import Testing
     "mount a b --give-up-after 5", "check-log", "check-log x", "check-log x --max-files -1", "check-log x --max-wait 5",
     "check-log x --min-parallel 0", "check-log x --forbid [", "check-log x --update-baseline", "check-log x --allow /",
     "mount a b --give-up-after 5", "summary x --report pdf=x", "summary x --report junit",
-    "summary x --report json=- --report trace=-", "summary x --json --report json=-",
+    "summary x --report json=- --report trace=-", "summary x --json --report json=-", "diff", "diff a",
+    "diff a b --fail-on more", "diff a b --report trace=x",
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
   /// 2 would be taken for the command's own status.
   @Test(arguments: [
-    "run", "run /tmp --bogus -- true", "run /tmp --report html=- -- true", "run /tmp --report html -- true", "exec", "exec -- true", "exec --materialize maybe -- true",
+    "run", "run /tmp --bogus -- true", "run /tmp --report html=- -- true", "run /tmp --report html -- true", "exec",
+    "exec -- true", "exec --materialize maybe -- true",
     "exec --materialize off",
   ])
   func wrongUseOfWhatPassesAStatusOn(line: String) { #expect(Self.execute(line) == 125) }
@@ -55,7 +57,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 22)
+    #expect(commands.count == 23)
     let named = commands.map { ($0.configuration.commandName ?? "", $0) }
     let below = named.flatMap { parent, command in
       command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }

@@ -105,7 +105,8 @@ import Testing
   @Test func everySchemaIsNamedAndThere() throws {
     let named = Set(try Self.rows().flatMap(\.schemas)).subtracting(["scenario.schema.json"])
     let files = Set(try Self.sources.get().files.map { "schemas/\($0.key).schema.json" })
-    #expect(named.union(["schemas/error.schema.json", "schemas/event.schema.json", "schemas/report.schema.json"]) == files)
+    #expect(
+      named.union(["schemas/error.schema.json", "schemas/event.schema.json", "schemas/report.schema.json"]) == files)
   }
 
   @Test func theCodesAreThoseOfTheDocument() throws {

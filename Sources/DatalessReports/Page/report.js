@@ -14,7 +14,7 @@ function make(tag, attributes, ...children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -509,7 +509,7 @@ class Flame {
   }
 
   box(node, left, width, depth, wanted) {
-    const button = make("button", { type: "button", tabindex: node === this.focus ? 0 : -1, onclick: () => this.zoom(node), onfocus: () => this.describe(node), onmouseenter: () => this.describe(node) });
+    const button = make("button", { type: "button", tabindex: node === this.focus ? 0 : -1, onclick: () => this.zoom(node), onfocus: () => this.describe(node), onpointermove: () => this.describe(node) });
     button.style.left = `${left}px`;
     button.style.top = `${depth * 20}px`;
     button.style.width = `${Math.max(1, width)}px`;

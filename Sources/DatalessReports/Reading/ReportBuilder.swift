@@ -76,7 +76,7 @@ struct ReportBuilder {
     for wait in waits.finish(at: hasEnd ? nil : end) { try tell(wait) }
     let report = Report(
       context: context,
-      verdict: context.verdict ?? ReportVerdict(checks: verdict.checks + context.checks),
+      verdict: overall(context),
       summary: summary.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now),
       records: records, origin: origin ?? 0, end: hasEnd ? last : end, timeline: timeline, lanes: rowNames(),
       stackTable: waits.stacks, blocked: stacks, longest: longest.sorted, happenings: happenings,
@@ -88,6 +88,12 @@ struct ReportBuilder {
       ("waits", String(report.summary.blocked.waits)), ("blocked_ns", String(report.summary.blocked.sumNanoseconds)),
     ])
     return report
+  }
+
+  /// What the command knows, else what the log says of budgets; and further checks.
+  private func overall(_ context: ReportContext) -> ReportVerdict {
+    guard let known = context.verdict else { return ReportVerdict(checks: verdict.checks + context.checks) }
+    return context.checks.isEmpty ? known : ReportVerdict(checks: known.checks + context.checks)
   }
 
   private mutating func tell(_ wait: ReportWait) throws(ControlError) {

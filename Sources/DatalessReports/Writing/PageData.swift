@@ -92,17 +92,24 @@ struct PageData {
     }
   }
 
-  /// By the time of their first piece; what stands for the rest is last.
+  /// Threads of one process together, its main thread first, in the order in which processes first waited; what stands
+  /// for the rest is last.
   private func rows() -> [(Timeline.Row, Report.RowName)] {
-    zip(report.timeline.rows, report.lanes).map { row, name in
+    var first: [UInt32?: Int64] = [:]
+    let rows = zip(report.timeline.rows, report.lanes).map { row, name in
       var row = row
       row.sortPieces()
+      let start = row.pieces.first?.start ?? 0
+      first[row.lane.process] = min(first[row.lane.process] ?? start, start)
       return (row, name)
-    }.sorted { left, right in
-      (left.0.isRest ? 1 : 0, left.0.pieces.first?.start ?? 0) < (
-        right.0.isRest ? 1 : 0, right.0.pieces.first?.start ?? 0
+    }
+    func rank(_ row: Timeline.Row) -> (Int, Int64, Int, Int64) {
+      (
+        row.isRest ? 1 : 0, first[row.lane.process] ?? 0, row.lane.isMainThread && row.lane.number == 0 ? 0 : 1,
+        row.pieces.first?.start ?? 0
       )
     }
+    return rows.sorted { rank($0.0) < rank($1.0) }
   }
 
   private mutating func row(_ row: Timeline.Row, _ name: Report.RowName, _ json: inout JSONBuffer) {

@@ -286,7 +286,7 @@ children.add(
     "if (children.isCutShort ||", "if ((children.isCutShort && !FAULT) ||")
 children.add(
     "unused-rules-pass", "DatalessCommands/RunStatus.swift", "--strict-rules passes with a rule that never fired",
-    "strictRules.map { $0.neverFired > 0 } == true", "strictRules.map { $0.neverFired > 0 && !FAULT } == true",
+    "strictRules.map({ $0.neverFired > 0 }) == true", "strictRules.map({ $0.neverFired > 0 && !FAULT }) == true",
     mounts=["RealMounts/RunJSON/"])
 children.add(
     "excess-when-first-exceeded", "DatalessCommands/RunReport.swift",

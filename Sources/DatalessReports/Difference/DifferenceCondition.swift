@@ -1,0 +1,80 @@
+import DatalessControl
+
+/// A difference with which `dataless diff --fail-on` fails: more of something than before, beyond a tolerance.
+public struct DifferenceCondition: Sendable, Equatable {
+  public enum Measure: String, Sendable, CaseIterable {
+    /// Files were fetched that were not before.
+    case newFiles = "new-files"
+    case moreFiles = "more-files"
+    case moreDirectories = "more-directories"
+    case moreBytes = "more-bytes"
+    case moreWaits = "more-waits"
+    /// Callers were blocked longer altogether.
+    case longerWaits = "longer-waits"
+    case longerMainThread = "longer-main-thread"
+    case moreNeedless = "more-needless"
+    case moreFailures = "more-failures"
+    case moreRefusals = "more-refusals"
+
+    /// The key in `totals`; nil for what is counted by path.
+    fileprivate var total: String? {
+      switch self {
+      case .newFiles: nil
+      case .moreFiles: "files"
+      case .moreDirectories: "directories"
+      case .moreBytes: "bytes"
+      case .moreWaits: "waits"
+      case .longerWaits: "blocked_ns"
+      case .longerMainThread: "main_thread_blocked_ns"
+      case .moreNeedless: "needless_files"
+      case .moreFailures: "failures"
+      case .moreRefusals: "refusals"
+      }
+    }
+  }
+
+  /// Why a text is no condition, as the rest of a sentence.
+  public struct Flaw: Error, Equatable { public var words: String }
+
+  public var measure: Measure
+  /// Of the number before, in hundredths of a percent.
+  public var tolerance: Int64 = 0
+
+  /// Reads `more-bytes`, or with a tolerance `longer-waits=20%`.
+  public init(parsing text: some StringProtocol) throws(Flaw) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let measure = Measure(rawValue: String(parts[0])) else {
+      throw Flaw(words: "expected one of \(Measure.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+    self.measure = measure
+    guard parts.count == 2 else { return }
+    guard measure != .newFiles else { throw Flaw(words: "new-files has no tolerance") }
+    guard parts[1].hasSuffix("%"), let value = Double(parts[1].dropLast()), value.isFinite,
+      (0...1_000_000).contains(value)
+    else { throw Flaw(words: "expected a tolerance such as 20%, 0 to 1000000") }
+    tolerance = Int64((value * 100).rounded())
+  }
+
+  /// A sentence that says what is beyond the condition; nil when nothing is.
+  func failure(of difference: RunDifference) -> String? {
+    guard let total = measure.total else {
+      let new = difference.paths.filter { $0.change == .new }
+      guard let first = new.first else { return nil }
+      let more = new.count > 1 ? " and \(HumanText.count(Int64(new.count - 1))) more" : ""
+      return "new-files: \(first.name)\(more) were not fetched before"
+    }
+    guard let amount = difference.totals[total] else { return nil }
+    let allowed = Double(amount.before) * (1 + Double(tolerance) / 10_000)
+    guard amount.change > 0, Double(amount.after) > allowed else { return nil }
+    let words = DifferenceText.amount(total)
+    let beyond = tolerance > 0 ? ", more than \(HumanText.decimal(Double(tolerance) / 100, 2)) % beyond" : ""
+    return "\(measure.rawValue): \(words(amount.after)) after \(words(amount.before)) before\(beyond)"
+  }
+}
+
+extension RunDifference {
+  /// Takes note of which conditions do not hold.
+  public mutating func judge(_ conditions: [DifferenceCondition]) {
+    failures = conditions.compactMap { $0.failure(of: self) }
+  }
+}

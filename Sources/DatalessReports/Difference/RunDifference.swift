@@ -1,0 +1,184 @@
+import DatalessControl
+
+/// What two runs did differently, the second measured against the first.
+public struct RunDifference: Encodable, Sendable {
+  /// A number before and after.
+  public struct Amount: Encodable, Sendable, Equatable {
+    public var before: Int64
+    public var after: Int64
+
+    public var change: Int64 { after.minus(before) }
+  }
+
+  /// One run.
+  public struct Side: Encodable, Sendable {
+    public var log: String
+    public var session: String
+    public var source: String
+    public var started: String?
+    /// Whether the log tells all; if not, what seems gone may only be missing.
+    public var isComplete: Bool
+
+    enum CodingKeys: String, CodingKey {
+      case log, session, source, started
+      case isComplete = "complete"
+    }
+  }
+
+  /// A program, a path, or a place in a program, with what it did before and after.
+  public struct Row: Encodable, Sendable {
+    public enum Change: String, Encodable, Sendable {
+      /// Only in the second run, only in the first, in both with other numbers.
+      case new, gone, changed
+    }
+
+    /// Escaped for a terminal.
+    public var name: String
+    public var change: Change
+    public var files: Amount
+    public var bytes: Amount
+    public var waits: Amount
+    public var blocked: Amount
+    /// Of a stack: functions, innermost first, escaped for a terminal; absent for others.
+    public var frames: [String]?
+
+    enum CodingKeys: String, CodingKey {
+      case name, change, files, bytes, waits, frames
+      case blocked = "blocked_ns"
+    }
+  }
+
+  public var before: Side
+  public var after: Side
+  /// By name: `files`, `directories`, `bytes`, `waits`, `blocked_ns`, `longest_wait_ns`, `main_thread_blocked_ns`,
+  /// `needless_files`, `failures`, `refusals`.
+  public var totals: [String: Amount]
+  /// Those that differ, greatest difference of blocked time first.
+  public var programs: [Row]
+  /// Files that differ in what was fetched of them. Of those that differ only in blocked time, the greatest 1,000.
+  public var paths: [Row]
+  public var stacks: [Row]
+  /// Rows that are left out of each list, because there are too many.
+  public var omitted: Int64 = 0
+  /// What was asked to fail and did: sentences.
+  public var failures: [String] = []
+
+  enum CodingKeys: String, CodingKey {
+    case before, after, totals, programs, paths, stacks, omitted, failures
+  }
+
+  // LIMIT: of each list.
+  static let rowsMax = 10_000
+  static let slowerMax = 1_000
+}
+
+extension RunDifference {
+  public init(before: Report, after: Report) {
+    self.init(DifferenceSide(before), DifferenceSide(after))
+  }
+
+  init(_ first: DifferenceSide, _ second: DifferenceSide) {
+    var totals: [String: Amount] = [:]
+    for (name, value) in first.totals {
+      totals[name] = Amount(before: value, after: second.totals[name] ?? 0)
+    }
+    let files = Self.rows(first.files, second.files)
+    let isFetchedOtherwise = { (row: Row) in row.bytes.change != 0 || row.files.change != 0 }
+    let slower = files.filter { !isFetchedOtherwise($0) }
+    self.init(
+      before: first.side, after: second.side, totals: totals, programs: Self.rows(first.programs, second.programs),
+      paths: files.filter(isFetchedOtherwise) + slower.prefix(Self.slowerMax),
+      stacks: Self.rows(first.stacks, second.stacks),
+      omitted: Int64(slower.count - min(slower.count, Self.slowerMax)))
+    for list in [\RunDifference.programs, \.paths, \.stacks] where self[keyPath: list].count > Self.rowsMax {
+      omitted += Int64(self[keyPath: list].count - Self.rowsMax)
+      self[keyPath: list].removeLast(self[keyPath: list].count - Self.rowsMax)
+    }
+  }
+
+  private static func rows(
+    _ first: [DifferenceSide.Key: DifferenceSide.Numbers], _ second: [DifferenceSide.Key: DifferenceSide.Numbers]
+  ) -> [Row] {
+    var rows: [Row] = []
+    for key in Set(first.keys).union(second.keys) {
+      let (old, new) = (first[key], second[key])
+      guard old != new else { continue }
+      let (was, now) = (old ?? .init(), new ?? .init())
+      rows.append(
+        Row(
+          name: key.name, change: old == nil ? .new : new == nil ? .gone : .changed,
+          files: Amount(before: was.files, after: now.files), bytes: Amount(before: was.bytes, after: now.bytes),
+          waits: Amount(before: was.waits, after: now.waits),
+          blocked: Amount(before: was.blocked, after: now.blocked), frames: key.frames))
+    }
+    return rows.sorted { ($1.blocked.change.magnitude, $0.name) < ($0.blocked.change.magnitude, $1.name) }
+  }
+}
+
+/// One of two runs that are compared: its numbers by program, path and stack.
+struct DifferenceSide: Sendable {
+  struct Key: Hashable, Sendable {
+    var name: String
+    var frames: [String]?
+  }
+
+  struct Numbers: Equatable, Sendable {
+    var files: Int64 = 0
+    var bytes: Int64 = 0
+    var waits: Int64 = 0
+    var blocked: Int64 = 0
+  }
+
+  let side: RunDifference.Side
+  var totals: [String: Int64]
+  var programs: [Key: Numbers] = [:]
+  /// Those of which content was fetched.
+  var files: [Key: Numbers] = [:]
+  var stacks: [Key: Numbers] = [:]
+
+  init(_ report: Report) {
+    let summary = report.summary
+    side = RunDifference.Side(summary)
+    totals = [
+      "files": summary.materialized.files, "directories": summary.materialized.directories,
+      "bytes": summary.materialized.bytes, "waits": summary.blocked.waits, "blocked_ns": summary.blocked.sumNanoseconds,
+      "longest_wait_ns": summary.blocked.longestNanoseconds,
+      "main_thread_blocked_ns": summary.mainThread.blocked.sumNanoseconds,
+      "needless_files": summary.use.needlessFiles, "failures": summary.materialized.failures,
+      "refusals": summary.materialized.refusals,
+    ]
+    for program in summary.processes {
+      programs[Key(name: ProgramText.name(program)), default: Numbers()].add(
+        files: program.files, bytes: program.bytes, waits: program.blocked.waits,
+        blocked: program.blocked.sumNanoseconds)
+    }
+    for file in summary.files ?? [] where file.materializations > 0 {
+      files[Key(name: PathText.of(file.pathBytes)), default: Numbers()].add(
+        files: file.materializations, bytes: file.bytes, waits: file.blocked.waits, blocked: file.blocked.sumNanoseconds
+      )
+    }
+    for row in report.blocked.rows {
+      guard case .known = row.stack else { continue }
+      let frames = report.frames(row.stack).map(\.name)
+      stacks[Key(name: "\(row.program) [\(TerminalText.escaped(row.trigger))]", frames: frames), default: Numbers()]
+        .add(
+          files: 0, bytes: 0, waits: row.waits, blocked: row.blocked)
+    }
+  }
+}
+
+extension DifferenceSide.Numbers {
+  fileprivate mutating func add(files: Int64, bytes: Int64, waits: Int64, blocked: Int64) {
+    self.files = self.files.plus(files)
+    self.bytes = self.bytes.plus(bytes)
+    self.waits = self.waits.plus(waits)
+    self.blocked = self.blocked.plus(blocked)
+  }
+}
+
+extension RunDifference.Side {
+  init(_ summary: SummaryReport) {
+    (log, session, source) = (summary.log, summary.session, summary.source)
+    (started, isComplete) = (summary.started, summary.completeness.isComplete)
+  }
+}
