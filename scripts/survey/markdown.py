@@ -1,6 +1,7 @@
 """docs/SURVEY.md, from the results."""
 
 import words
+from tools import TOOLS
 
 HEAD = """# What tools of Debian do with dataless files
 
@@ -72,6 +73,8 @@ def document(results):
     parts += ["## How they take trouble\n", "*Said* is what was printed about the refused file.\n",
               table(("tool", "refused (EDEADLK)", "failing (EIO)", "slow", "said"),
                     (faults(*item) for item in there.items() if "refused" in item[1]["cases"])), ""]
+    known = [(name, TOOLS[name].differs) for name in there if name in TOOLS and TOOLS[name].differs]
+    parts += ["## Known differences to the bare tree\n", table(("tool", "why"), known), ""]
     gone = [(name, tool["missing"]) for name, tool in tools.items() if "missing" in tool]
     if gone:
         parts += ["## Missing\n", table(("tool", "why"), gone), ""]

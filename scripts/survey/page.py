@@ -52,7 +52,9 @@ def escaped(value):
 def details(tool):
     """The commands, and each case with all that is known of it."""
     out = []
-    for case, result in tool["cases"].items():
+    for case in words.CASE_TITLES:
+        if not (result := tool["cases"].get(case)):
+            continue
         command = tool["commands"].get(case) or tool["commands"].get("all") or tool["commands"].get("walk")
         shown = {key: value for key, value in result.items() if not key.endswith("_names")}
         told = ", ".join(f"{key.replace('_', ' ')}: {value}" for key, value in shown.items())

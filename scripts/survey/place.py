@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -94,8 +95,23 @@ class Place:
 
     def folders(self):
         """Fresh folders for a tool, as the variables that its command knows."""
-        return environment(self.fresh("home"), T=self.tree, O=self.fresh("out"), R=self.fresh("restored"))
+        return environment(self.fresh("home"), T=self.tree, O=self.fresh("out"), R=self.fresh("restored"),
+                           DATALESS_SURVEY=self.work)
 
-    def run(self, command, limit, variables, wrap=()):
+    def run(self, command, limit, variables):
         """One command of a tool, without network, ended when its limit (seconds) is over."""
-        return process.run([*wrap, *self.network_off, "sh", "-c", command], limit, cwd=variables["O"], env=variables)
+        command = [*self.network_off, "sh", "-c", command]
+        outcome = process.run(command, limit, cwd=variables["O"], env=variables)
+        self.end_left()
+        return outcome
+
+    def end_left(self):
+        """Ends what a tool left running in a session of its own. Its environment tells that it is one of ours."""
+        mark = f"DATALESS_SURVEY={self.work}".encode()
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as file:
+                    if mark in file.read().split(b"\0"):
+                        os.kill(int(pid), signal.SIGKILL)
+            except OSError:
+                continue
