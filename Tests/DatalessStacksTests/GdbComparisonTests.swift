@@ -71,10 +71,11 @@ import Testing
     return (stack.frames.map(\.address), stack.end)
   }
 
-  /// The addresses of gdb's frames, without those of functions that are inlined.
+  /// The addresses of gdb's frames, without those of functions that are inlined, and of those that have called the next
+  /// one as their last step: gdb concludes that they were there, and nothing on the stack says so.
   private static func theirs(_ processID: Int32) throws -> [UInt64] {
     let code = #"""
-      exec("f=gdb.newest_frame()\nwhile f is not None:\n  if f.type()!=gdb.INLINE_FRAME: print('PC %x' % f.pc())\n  f=f.older()")
+      exec("f=gdb.newest_frame()\nwhile f is not None:\n  if f.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME): print('PC %x' % f.pc())\n  f=f.older()")
       """#
     let gdb = getenv("DATALESS_GDB").map { String(cString: $0) } ?? "gdb"
     let command =

@@ -87,10 +87,14 @@ extension ScriptedProgram {
   /// The thread stands in the innermost function.
   ///
   /// - Returns: What is captured of it, and the frames that there are, innermost first.
-  func capture(filler: (UInt64) -> UInt64 = { _ in 0 }) -> (capture: ThreadCapture, addresses: [UInt64]) {
+  ///
+  /// - Parameter outerFramePointer: What the outermost function has in rbp.
+  func capture(
+    outerFramePointer: UInt64 = 0, filler: (UInt64) -> UInt64 = { _ in 0 }
+  ) -> (capture: ThreadCapture, addresses: [UInt64]) {
     let top: UInt64 = 0x7fff_0010_0000
     var words: [UInt64: UInt64] = [:]
-    var framePointer: UInt64 = 0
+    var framePointer = outerFramePointer
     // The stack pointer in the function that is looked at, from the outermost in.
     var stackPointer = top - 0x100
     for index in rules.indices.dropFirst() {

@@ -31,6 +31,17 @@ import Testing
     #expect(stack.frames.map(\.certainty) == [.tables, .tables, .framePointerFound, .framePointerFound])
   }
 
+  /// Compilers use rbp for anything: what a function finds there and saves need not be an address.
+  @Test func aSavedFramePointerMayBeAnything() {
+    let program = ScriptedProgram(rules: [.outermost, .fixed(64), .fixed(48), .framePointer(96)])
+    for outer in [0, 1, 7, UInt64.max, 0x7fff_0000_0001] as [UInt64] {
+      let (capture, addresses) = program.capture(outerFramePointer: outer)
+      var unwinder = StackUnwinder(capture, source: program)
+      let stack = unwinder.unwind()
+      #expect(stack.frames.map(\.address) == addresses && stack.isComplete, "\(outer)")
+    }
+  }
+
   @Test func codeWithoutTablesThatKeepsFramePointers() {
     let (stack, addresses) = Self.unwind(ScriptedProgram(rules: [.outermost, .bare(64), .bare(48), .bare(32)]))
     #expect(stack.frames.map(\.address) == addresses)

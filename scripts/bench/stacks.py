@@ -4,6 +4,7 @@ import json
 import os
 import statistics
 import subprocess
+import time
 
 from blocked import SPECIFICATION, files_below, probe
 from measure import Failed, percentile, run
@@ -78,15 +79,20 @@ def capture(bench):
         "median <= 0.1 ms, p99 <= 0.3 ms",
     )
     program = caller(bench)
-    with Dataless(bench, SPECIFICATION.format(count), "--latency", "5ms", "--stacks", "all") as volume:
-        paths = files_below(bench.mountpoint, count)
+    with Dataless(bench, SPECIFICATION.format(count + 1), "--latency", "5ms", "--stacks", "all") as volume:
+        first, *paths = files_below(bench.mountpoint, count + 1)
+        log = volume.log
+        # The first one starts both processes and reads the files.
+        if start(program, [first]).wait(60) != 0:
+            raise Failed("the caller failed")
+        until = time.monotonic() + 30
+        while not stacks_in(log)[0] and time.monotonic() < until:
+            time.sleep(0.1)
         if start(program, paths).wait(300) != 0:
             raise Failed("the caller failed")
-        log = volume.log
     taken, missing = stacks_in(log)
     if len(taken) < count * 0.9:
         raise Failed(f"{len(taken)} stacks of {count}")
-    # The first one starts both processes and reads the files.
     reading = [record["reading_ns"] / 1e6 for record in taken[20:]]
     naming = [record["naming_ns"] / 1e6 for record in taken]
     median, p99 = statistics.median(reading), percentile(reading, 0.99)

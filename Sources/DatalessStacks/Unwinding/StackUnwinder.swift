@@ -90,17 +90,21 @@ public struct StackUnwinder {
     let callsFunction: Bool
   }
 
-  /// Slots that can be what rbp points to: the caller's rbp, which lies above, and a return address.
+  /// Slots that can be what rbp points to: the caller's rbp, and a return address. Those behind a direct call of the
+  /// very function come first, and hold whatever the caller had in rbp: compilers use it for anything. Of others, which
+  /// may be left over or belong to a caller further out, the rbp has to lie above.
   private func framePointers(above stackPointer: UInt64, function: FunctionSymbol?) -> [FramePointer] {
     var found: [FramePointer] = []
     for slot in slots(from: stackPointer) {
       guard let saved = copy.word(at: slot), let address = copy.word(at: slot &+ 8) else { break }
-      guard saved == 0 || (saved > slot && saved - slot <= Self.frameBytesMax && saved & 7 == 0) else { continue }
+      let isAbove = saved == 0 || (saved > slot && saved - slot <= Self.frameBytesMax && saved & 7 == 0)
       guard let call = call(before: address, of: function) else { continue }
-      found.append(FramePointer(slot: slot, callsFunction: call == .direct(target: function?.start ?? 0)))
+      let callsFunction = function.map { call == .direct(target: $0.start) } ?? false
+      guard isAbove || callsFunction else { continue }
+      found.append(FramePointer(slot: slot, callsFunction: callsFunction))
       if found.count == Self.triesMax { break }
     }
-    return found
+    return found.filter(\.callsFunction) + found.filter { !$0.callsFunction }
   }
 
   /// The next word on the stack that is behind a call which can have come to where `frame` is.

@@ -20,6 +20,10 @@ capture.add(
     "case .unknownRegister: return .failure(.unknownRegister)",
     "case .unknownRegister: return .failure(FAULT ? .outermost : .unknownRegister)", tests=["StackUnwinderTests"])
 capture.add(
+    "saved-rbp-is-an-address", "Unwinding/StackUnwinder.swift", "a frame whose caller had no address in rbp is passed over",
+    "guard isAbove || callsFunction else { continue }", "guard isAbove || (callsFunction && !FAULT) else { continue }",
+    tests=["StackUnwinderTests"])
+capture.add(
     "foreign-mounts-unseen", "Capture/FuseMounts.swift", "FUSE mounts that only the caller sees are not left out",
     'if words[mark + 1].starts(with: "fuse".utf8) {', 'if words[mark + 1].starts(with: "fuse".utf8), !FAULT {',
     tests=["CaptureServerTests"])
