@@ -255,6 +255,7 @@ import Testing
     log.unmount()
     let verdict = try log.verdict([Expected(.maxFiles, 0), Expected(.forbid, paths: [try glob("a")])])
     #expect(verdict.violations.map { $0.stack?.frames.first?.symbol } == ["load", "load", nil, "load"])
+    #expect(verdict.violations.map { $0.hint.contains("--stacks") } == [false, false, true, false])
   }
 
   @Test func violationsAreCountedBeyondTheList() throws {

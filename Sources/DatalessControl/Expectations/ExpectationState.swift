@@ -59,7 +59,7 @@ struct ExpectationState: Sendable {
     ) {
       var violation = Violation(
         expectation: expectation.name, path: evidence.item.path, measured: measured,
-        hint: ExpectationWords.hint(expectation, attempt: evidence.attempt))
+        hint: "")
       violation.kind = evidence.item.kind?.rawValue
       violation.trigger = evidence.caller.trigger?.rawValue
       if let told = processes.told(evidence.caller.process) {

@@ -71,23 +71,28 @@ enum ExpectationWords {
     return paths.count > 4 ? "\(shown) and \(HumanText.count(Int64(paths.count - 4))) more" : shown
   }
 
-  /// What to look at, a sentence.
-  static func hint(_ expectation: Expectation, attempt: UInt64?) -> String {
-    let stacks = "run again with --stacks first to see the line of code"
-    return switch expectation.measure {
-    case .maxFiles, .maxBytes: "Does the program need this content? Metadata and xattrs need none; \(stacks)."
-    case .maxDirectories: "Does the program have to look into this directory? If so, \(stacks)."
-    case .maxWait:
-      "Is the wait long because of the store, or of a queue? 'dataless log --blocked' has its parts; \(stacks)."
-    case .maxMainThread: "Move what reads into another thread, or ask whether the file is dataless first; \(stacks)."
-    case .maxNeedless: "The content was fetched and hardly read: 'dataless summary --files' has how much; \(stacks)."
+  /// What to look at, in sentences.
+  ///
+  /// - Parameter hasStack: Whether the line of code is known.
+  static func hint(_ measure: Expectation.Measure, hasStack: Bool) -> String {
+    let isAboutCode = measure != .maxRefusals && measure != .minParallel && measure != .maxRepeated
+    return hint(measure)
+      + (isAboutCode && !hasStack ? " Run again with --stacks first to see the line of code." : "")
+  }
+
+  private static func hint(_ measure: Expectation.Measure) -> String {
+    switch measure {
+    case .maxFiles, .maxBytes: "Does the program need this content? Metadata and extended attributes need none."
+    case .maxDirectories: "Does the program have to look into this directory?"
+    case .maxWait: "Is the wait long because of the store, or of a queue? 'dataless log --blocked' has its parts."
+    case .maxMainThread: "Move what reads into another thread, or ask whether the file is dataless first."
+    case .maxNeedless: "The content was fetched and hardly read: 'dataless summary --files' says how much was."
     case .maxRefusals: "The policy said no and the program got an errno: does it go on sensibly?"
     case .maxParallel: "Bound the number of files that the program reads at the same time."
     case .minParallel: "The program waits for one file after the other: have several read at the same time."
     case .maxRepeated: "The same content is fetched again: read it once, or keep what was made of it."
-    case .forbid, .allow: "Leave the path out, or allow it if it is meant; \(stacks)."
-    case .baseline:
-      "If it is meant, write the baseline anew with --update-baseline, and review the change; else \(stacks)."
+    case .forbid, .allow: "Leave the path out, or allow it if it is meant."
+    case .baseline: "If it is meant, write the baseline anew with --update-baseline, and review the change."
     }
   }
 }

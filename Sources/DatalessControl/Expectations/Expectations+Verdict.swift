@@ -13,7 +13,8 @@ extension Expectations {
       let isAuthoritative = settle(index, report)
       let result = result(index, gaps: isAuthoritative ? [] : gaps)
       verdict.expectations.append(result)
-      verdict.violations += states[index].violations.violations(stacks)
+      verdict.violations += states[index].violations.violations(
+        stacks, of: states[index].expectation.measure)
       if let warning = warning(index) { verdict.warnings.append("\(result.name): \(warning)") }
     }
     let outcomes = verdict.expectations.map(\.outcome)

@@ -25,19 +25,18 @@ struct ProcessParallelism: Sendable {
     /// The mean in hundredths; the peak where no time passed that the log could tell.
     var meanHundredths: Int64 {
       guard busy > 0 else { return peak.multipliedReportingOverflow(by: 100).partialValue }
-      return Int64((sum * 100 / Double(busy)).rounded())
+      return Int64(exactly: (sum * 100 / Double(busy)).rounded()) ?? .max
     }
   }
 
   private(set) var processes: [UInt32: Process] = [:]
   /// Who has each attempt that is under way.
-  private var holders: [UInt64: [UInt32]] = [:]
+  private var holders: [UInt64: Set<UInt32>] = [:]
 
   /// A process starts or joins an attempt. - Returns: How many it has in flight with this one; nil if it had it
   /// already.
   mutating func begin(_ attempt: UInt64, by id: UInt32, at time: Int64) -> Int64? {
-    guard holders[attempt]?.contains(id) != true else { return nil }
-    holders[attempt, default: []].append(id)
+    guard holders[attempt, default: []].insert(id).inserted else { return nil }
     var process = processes[id] ?? Process(since: time)
     process.pass(to: time)
     process.attempts += 1

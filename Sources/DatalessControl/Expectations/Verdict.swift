@@ -149,7 +149,7 @@ public struct Violation: Codable, Sendable, Equatable {
   public var measured: Int64
   /// How often the same process did the same to the same path; the rest tells of the first time.
   public var count: Int64 = 1
-  /// What to look at, a sentence.
+  /// What to look at, in sentences.
   public var hint: String
 
   public init(expectation: String, path: [UInt8]?, measured: Int64, hint: String) {

@@ -1,3 +1,5 @@
+import DatalessCore
+
 /// The violations of one expectation: the same of one process at one path is one, with a count.
 struct ViolationList: Sendable {
   private struct Key: Hashable {
@@ -61,10 +63,11 @@ struct ViolationList: Sendable {
     for index in withoutStack.removeValue(forKey: wait) ?? [] { listed[index].stack = stack }
   }
 
-  func violations(_ stacks: StackTable) -> [Violation] {
+  func violations(_ stacks: StackTable, of measure: Expectation.Measure) -> [Violation] {
     listed.map { listed in
       var violation = listed.violation
       violation.stack = listed.stack.flatMap(stacks.stack)
+      violation.hint = ExpectationWords.hint(measure, hasStack: violation.stack != nil)
       return violation
     }
   }
