@@ -41,10 +41,8 @@ public enum DifferenceText {
   }
 
   public static func markdown(_ difference: RunDifference) -> String {
-    let title = difference.failures.isEmpty ? "dataless: two runs compared" : ":x: dataless: " + difference.failures[0]
-    var lines = [
-      "### \(difference.failures.isEmpty ? title : ":x: " + EscapedText.markdown(String(title.dropFirst(4))))", "",
-    ]
+    let failure = difference.failures.first.map { EscapedText.markdown($0) }
+    var lines = [failure.map { "### :x: dataless: \($0)" } ?? "### dataless: two runs compared", ""]
     lines += difference.failures.dropFirst().map { "* \(EscapedText.markdown($0))" }
     lines += ["", "| total | before | after | change |", "|---|--:|--:|--:|"]
     lines += totals(difference).map { row in "| \(row.map { EscapedText.markdown($0) }.joined(separator: " | ")) |" }
