@@ -29,7 +29,8 @@ public struct DatalessCommand: ParsableCommand {
       CommandGroup(
         name: "What is there",
         subcommands: [
-          StatusCommand.self, StackCommand.self, ListCommand.self, MaterializeCommand.self, EvictCommand.self,
+          StatusCommand.self, TopCommand.self, StackCommand.self, ListCommand.self, MaterializeCommand.self,
+          EvictCommand.self,
           RefreshCommand.self,
         ]),
       CommandGroup(

@@ -59,6 +59,12 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "End all processes that are left after that, not only those that use the volume.")
   var killChildren = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Waits of main threads that last longer are hitches, such as 8.3ms for 120 Hz. [default: 16.7ms]",
+      valueName: "duration"), transform: FrameOption.parse)
+  var frame: FrameOption = FrameOption()
+
   @Option(help: ArgumentHelp("What is replaced by the mountpoint in the command.", valueName: "str"))
   var replace: String = "{}"
 
@@ -172,7 +178,7 @@ struct RunCommand: ParsableCommand {
     let report = RunReport(
       log: session.volume.log, session: session.volume.session, status: status, rules: answer?.rules,
       warnings: plan.scenario.warnings, verdict: verdict, reports: reporting.reports, context: reportContext(plan),
-      gitHub: GitHubActions())
+      gitHub: GitHubActions(), frame: frame.nanoseconds)
     report.print(words)
     try destination?.write(report.answer(words))
     throw CommandExit(code: report.status.code)

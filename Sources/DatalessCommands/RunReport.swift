@@ -25,21 +25,24 @@ struct RunReport {
   ///   - reports: Which ones to write. Default: none.
   ///   - context: What they say beside the log. Default: nothing.
   ///   - gitHub: To say it to. Default: nobody.
+  ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
   init(
     log: [UInt8], session: String, status: RunStatus, rules: RuleCounts?, warnings: [ScenarioWarning] = [],
     verdict: Verdict? = nil, reports: [ReportRequest] = [],
-    context: ReportContext = ReportContext(version: Version.current), gitHub: GitHubActions? = nil
+    context: ReportContext = ReportContext(version: Version.current), gitHub: GitHubActions? = nil,
+    frame: Int64 = SummaryReport.Hitches.defaultFrame
   ) {
     (self.log, self.status, self.rules, self.warnings, self.verdict) = (log, status, rules, warnings, verdict)
     self.gitHub = gitHub
     guard !reports.isEmpty || gitHub != nil else {
-      summary = Result { try SummaryReport.load(log: log, session: session) }
+      summary = Result { try SummaryReport.load(log: log, session: session, frame: frame) }
       report = nil
       return
     }
     let exported = Result {
       try ReportExporter.export(
-        reports, log: log, session: session, context: Self.context(context, status, verdict))
+        reports, log: log, session: session, context: Self.context(context, status, verdict),
+        frame: frame)
     }
     report = try? exported.get()
     summary = exported.map { report in

@@ -51,6 +51,14 @@ struct VolumeOptions: ParsableArguments {
     transform: { try Self.setting($0, StackPolicy.parse) })
   var stacks: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "What is done about a main thread that waits for longer: off, a duration such as 1s (the log has it, with its stack,"
+        + " while it waits), log=1s (without the stack), or abort=1s (then SIGABRT; of mount only for 'apps' of the"
+        + " scenario). [default: off]", valueName: "what"),
+    transform: { try Self.setting($0, WatchdogPolicy.parse) })
+  var watchdog: String?
+
   @Option(help: ArgumentHelp("Which signals end a wait, with EINTR: fatal or any. [default: fatal]", valueName: "mode"))
   var interrupt: Simulation.InterruptMode?
 
@@ -141,7 +149,7 @@ struct VolumeOptions: ParsableArguments {
       [
         ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
         ("concurrency", concurrency), ("hydration", hydration?.rawValue), ("interrupt", interrupt?.rawValue),
-        ("observe", observe?.rawValue), ("stacks", stacks),
+        ("observe", observe?.rawValue), ("stacks", stacks), ("watchdog", watchdog),
         ("give_up_after", giveUpAfter), ("seed", seed.map(String.init)),
         ("profile", profile),
       ].compactMap { key, value in value.map { (key: key, value: $0) } }

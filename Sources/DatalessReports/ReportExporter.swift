@@ -9,13 +9,14 @@ public enum ReportExporter {
   ///   - session: nil for the one that was mounted last.
   ///   - isMounted: Whether the volume still writes the log: then waits that have not ended count up to now.
   ///   - lost: Records that the daemon says are not in the file.
+  ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
   /// - Returns: What they are made of.
   /// - Throws: `ControlError.system` when the log cannot be read, or a report not written; `.malformed` when the log
   ///   holds no record.
   @discardableResult
   public static func export(
     _ requests: [ReportRequest], log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false,
-    lost: Int64 = 0, context: ReportContext
+    lost: Int64 = 0, context: ReportContext, frame: Int64 = SummaryReport.Hitches.defaultFrame
   ) throws(ControlError) -> Report {
     var now: Int64?
     if isMounted {
@@ -31,24 +32,24 @@ public enum ReportExporter {
     for request in requests { if request.kind == .trace { traces.append(request) } else { others.append(request) } }
     let report = try read(
       log: log, owner: owner, session: session, trace: traces.first.map { $0.path }, context: context,
-      isMounted: isMounted, lost: lost, now: now)
+      isMounted: isMounted, lost: lost, now: now, frame: frame)
     for request in others { try write(report, request) }
     for request in traces.dropFirst() {
       _ = try read(
         log: log, owner: owner, session: session, trace: request.path, context: context, isMounted: isMounted,
-        lost: lost, now: now)
+        lost: lost, now: now, frame: frame)
     }
     return report
   }
 
   private static func read(
     log: [UInt8], owner: UInt32?, session: String?, trace: [UInt8]?, context: ReportContext, isMounted: Bool,
-    lost: Int64, now: Int64?
+    lost: Int64, now: Int64?, frame: Int64
   ) throws(ControlError) -> Report {
     let file = try LogFile(path: log, owner: owner)
     var writer: TraceWriter?
     if let trace { writer = try TraceWriter(ReportFile(path: trace)) }
-    var builder = ReportBuilder(session: session, trace: writer)
+    var builder = ReportBuilder(session: session, frame: frame, trace: writer)
     var malformed = 0
     while true {
       var record = try file.next()

@@ -145,7 +145,9 @@ enum AnswerSamples {
   private static let wait = SummaryReport.LongestWait(
     attempt: 1, path: "a", trigger: "read", pid: 2, comm: "python3", exe: "/usr/bin/python3", script: "fm.py",
     blockedNanoseconds: 4, isUnderWay: true, function: "load", file: "fm.py", line: 42)
-  private static let mainThread = SummaryReport.MainThread(blocked: blocked, longest: wait, unknownWaits: 1)
+  private static let mainThread = SummaryReport.MainThread(
+    blocked: blocked, longest: wait, unknownWaits: 1, hitches: SummaryReport.Hitches(),
+    hangs: SummaryReport.Hangs())
 
   private static let summary: SummaryReport = {
     var report = SummaryReport()
@@ -161,13 +163,28 @@ enum AnswerSamples {
     return report
   }()
 
+  private static let rates = TopRates(files: 1.5, directories: 0, bytes: 2, failures: 0, requests: 3)
+  private static let top = TopAnswer(
+    mountpoint: [0x2f, 0xff], uptimeNanoseconds: 1, waiting: 1, attempts: 1,
+    totals: MaterializedCounts(files: 1, directories: 2, bytes: 3, failures: 4, refusals: 5), perSecond: rates,
+    callers: [WireSamples.blocked])
+
   private static let summaries: [String: Pair] = [
+    "TopAnswer": (
+      top,
+      TopAnswer(
+        mountpoint: [0x2f], uptimeNanoseconds: 1, waiting: 0, attempts: 0,
+        totals: MaterializedCounts(files: 0, directories: 0, bytes: 0, failures: 0, refusals: 0), callers: [])
+    ),
+    "TopRates": (rates, rates),
     "SummaryReport": (summary, SummaryReport()),
     "SummaryCompleteness": (SummaryReport.Completeness(), SummaryReport.Completeness()),
     "SummaryMaterialized": (SummaryReport.Materialized(), SummaryReport.Materialized(distinctBytes: nil)),
     "SummaryKnown": (SummaryReport.Known(), SummaryReport.Known()),
     "SummaryBlocked": (blocked, SummaryReport.Blocked()),
     "SummaryMainThread": (mainThread, SummaryReport.MainThread()),
+    "SummaryHitches": (SummaryReport.Hitches(), SummaryReport.Hitches()),
+    "SummaryHangs": (SummaryReport.Hangs(), SummaryReport.Hangs()),
     "SummaryLongestWait": (wait, SummaryReport.LongestWait(trigger: "read", blockedNanoseconds: 4)),
     "SummaryWaiting": (
       waiting, SummaryReport.Waiting(attempt: 1, path: "a", trigger: "read", blockedNanoseconds: 4)

@@ -22,6 +22,8 @@ import Testing
     "mount a b --give-up-after 5", "summary x --report pdf=x", "summary x --report junit",
     "summary x --report json=- --report trace=-", "summary x --json --report json=-", "diff", "diff a",
     "diff a b --fail-on more", "diff a b --report trace=x",
+    "top", "top /proc --interval 5ms", "top /proc --count 0", "top /proc --sort size", "mount a b --watchdog soon",
+    "mount a b --watchdog kill=1s", "mount a b --watchdog 0s", "summary x --frame 0",
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
@@ -43,6 +45,7 @@ import Testing
   @Test(arguments: [
     "status /proc", "ls /proc", "materialize /proc", "evict /proc/self /", "mark / x", "unmount /proc",
     "summary /proc", "log /", "set /proc latency=1s", "offline /proc", "online /proc", "gate list /proc", "stack /proc",
+    "top /proc",
     "gate wait /proc g", "gate release /proc g", "gate open /proc g", "gate close /proc g", "scenario show /proc",
     "fault add /proc EIO", "fault list /proc", "fault remove /proc x", "policy /proc", "policy /proc off",
     "policy /proc rule off",
@@ -57,7 +60,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 23)
+    #expect(commands.count == 24)
     let named = commands.map { ($0.configuration.commandName ?? "", $0) }
     let below = named.flatMap { parent, command in
       command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }

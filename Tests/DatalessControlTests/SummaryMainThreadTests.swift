@@ -103,8 +103,46 @@ import Testing
     let text = SummaryText.lines(report, width: 300)
     #expect(
       text.contains(
-        "main thread blocked 151.7 ms in 2 waits, longest 151.6 ms: python3 fm.py at photos/p19.jpg; not known of 1 wait "
-          + "more"))
+        "main thread blocked 151.7 ms in 2 waits, longest 151.6 ms: python3 fm.py at photos/p19.jpg; 1 hitch (over 16.7 ms); "
+          + "not known of 1 wait more"))
+  }
+
+  /// Waits of main threads for more than a frame, of whatever length a frame is.
+  @Test(arguments: [
+    (Int64(16_700_000), Int64(2), Int64(93_300_000)), (10_000_000, 3, 113_400_000), (1_000_000_000_000, 0, 0),
+  ])
+  func hitchesAreCounted(frame: Int64, waits: Int64, over: Int64) throws {
+    var log = LogText()
+    log.mounted()
+    Self.seen(&log, 1, pid: 10, "viewer", script: nil)
+    log.started(1, "a", size: 10, by: 1, at: 0)
+    for (from, to) in [(0, 16_700_000), (20_000_000, 120_000_000), (200_000_000, 226_700_000)] {
+      Self.wait(&log, 1, by: 1, main: "true", from: Int64(from), to: Int64(to))
+    }
+    Self.wait(&log, 1, by: 1, main: "false", from: 0, to: 900_000_000)
+    var builder = SummaryBuilder(frame: frame)
+    for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
+    let hitches = builder.finish(log: bytes("/x.jsonl"), malformedLines: 0).mainThread.hitches
+    #expect(hitches.frameNanoseconds == frame && hitches.waits == waits)
+    #expect(hitches.overNanoseconds == over)
+  }
+
+  @Test func hangsAreCountedByWhatBecameOfThem() throws {
+    var log = LogText()
+    log.mounted()
+    Self.seen(&log, 1, pid: 10, "viewer", script: nil)
+    log.started(1, "a", size: 10, by: 1, at: 0)
+    let fields = #""attempt":1,"process":1,"tid":10,"main_thread":true,"trigger":"read","limit_ns":1"#
+    for outcome in ["ok", "ok", "spared", "EPERM"] {
+      log.add("watchdog.expired", at: 10, fields)
+      log.add("watchdog.signalled", at: 20, fields + #","outcome":"\#(outcome)""#)
+    }
+    log.add("watchdog.survived", at: 30, fields)
+    Self.wait(&log, 1, by: 1, main: "true", from: 0, to: 40)
+    let report = try report(log)
+    #expect(report.mainThread.hangs == SummaryReport.Hangs(waits: 4, signalled: 2, survived: 1))
+    let text = SummaryText.lines(report, width: 300)
+    #expect(text.contains { $0.hasSuffix("4 hangs, 2 aborted, 1 of them waited on") }, "\(text)")
   }
 
   /// What has not ended counts up to now, and is the longest if it is.

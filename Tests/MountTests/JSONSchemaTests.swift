@@ -98,6 +98,7 @@ extension RealMounts {
       try await session.run("status", [mountpoint])
       try await session.run("gate list", [mountpoint])
       try await session.run("stack", [mountpoint])
+      try await session.run("top", [mountpoint, "--count", "2", "--interval", "100ms", "--stacks"])
       try await session.run("summary", [mountpoint, "--files"])
       try await session.run("gate release", [mountpoint, "g", "--fail", "EIO"])
       await holder.wait()
@@ -130,7 +131,7 @@ extension RealMounts {
       let bad = try scratch.scenario("latency: soon\n", name: "bad.yaml")
       for name in [
         "unmount", "log", "summary", "status", "ls", "materialize", "evict", "refresh", "scenario show", "gate list",
-        "stack",
+        "stack", "top",
         "policy",
         "offline", "online", "explain", "fault list",
       ] {

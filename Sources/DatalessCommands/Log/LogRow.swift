@@ -138,3 +138,22 @@ extension LogRow {
     row.detail += " [\(access ?? "attempt \(record.attempt ?? 0)")]"
   }
 }
+
+extension LogRow {
+  /// A main thread has waited for too long, and what was done about it.
+  static func watchdog(_ record: LogRecord, _ row: inout LogRow) {
+    let json = record.json
+    row.what = "hang: " + (json.word("trigger") ?? "?")
+    row.blocked = json.integer("blocked_ns").map { HumanText.duration(nanoseconds: $0) } ?? ""
+    row.isBad = true
+    let spared = json.word("spared").map { ", not aborted: \($0)" } ?? ""
+    let limit = json.integer("limit_ns").map { HumanText.duration(nanoseconds: $0) } ?? "?"
+    switch record.type {
+    case .watchdogSignalled: row.outcome = spared.isEmpty ? json.word("signal") ?? "signal" : "spared"
+    case .watchdogSurvived: row.outcome = "survived"
+    default: row.outcome = "over \(limit)"
+    }
+    if row.outcome == "SIGABRT", let outcome = json.word("outcome"), outcome != "ok" { row.detail += " (\(outcome))" }
+    row.detail += "\(spared) [main thread, attempt \(record.attempt ?? 0)]"
+  }
+}

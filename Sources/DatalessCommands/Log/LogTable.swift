@@ -118,6 +118,7 @@ struct LogTable {
       let attempt = record.attempt ?? 0
       row.detail = started[attempt]?.row.detail ?? "attempt \(attempt)"
     case .waitStack: LogRow.stack(record, &row)
+    case .watchdogExpired, .watchdogSignalled, .watchdogSurvived: LogRow.watchdog(record, &row)
     case .accessStarted, .accessFinished:
       row.what = "access: " + (json.word("operation") ?? "?")
       row.size = json.integer("length").map { HumanText.size($0) } ?? ""

@@ -49,6 +49,12 @@ struct SummaryCommand: ParsableCommand {
     help: ArgumentHelp("With --files: rows that are shown, 0 for all; JSON has all. [default: 20]", valueName: "n"))
   var limit: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "Waits of main threads that last longer are hitches, such as 8.3ms for 120 Hz. [default: 16.7ms]",
+      valueName: "duration"), transform: FrameOption.parse)
+  var frame: FrameOption = FrameOption()
+
   @OptionGroup var reporting: ReportOptions
 
   func validate() throws {
@@ -75,12 +81,14 @@ struct SummaryCommand: ParsableCommand {
     if reports.isEmpty {
       report = try SummaryReport.load(
         log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
-        isMounted: flushed.isMounted, lost: flushed.lost, files: files ? sort ?? .needless : nil)
+        isMounted: flushed.isMounted, lost: flushed.lost, files: files ? sort ?? .needless : nil,
+        frame: frame.nanoseconds)
     } else {
       report = summary(
         try ReportExporter.export(
           reports, log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
-          isMounted: flushed.isMounted, lost: flushed.lost, context: ReportContext(version: Version.current)))
+          isMounted: flushed.isMounted, lost: flushed.lost, context: ReportContext(version: Version.current),
+          frame: frame.nanoseconds))
     }
     if reporting.takesStandardOutput { return }
     let output = StandardOutput()

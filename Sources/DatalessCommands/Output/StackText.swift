@@ -44,6 +44,7 @@ enum StackText {
     case "symbols_unavailable": "what explains its files ended or took too long"
     case "unknown_thread": "it lives in another pid namespace"
     case "dropped": "too many are waiting"
+    case "not_taken": "it was not asked for"
     case "no_helper": "no process could be started for it"
     default: TerminalText.escaped(outcome)
     }

@@ -29,6 +29,12 @@ public final class StandardOutput {
     if buffer.count >= Self.pieceBytes { try flush() }
   }
 
+  /// Writes bytes as they are. - Throws: as `flush`.
+  func write(_ bytes: [UInt8]) throws {
+    buffer += bytes
+    try flush()
+  }
+
   /// Writes what was collected.
   ///
   /// - Throws: `CommandExit` with status 0 for EPIPE, `CommandFailure` for anything else.

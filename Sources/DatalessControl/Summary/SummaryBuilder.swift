@@ -30,7 +30,7 @@ public struct SummaryBuilder: Sendable {
   var waits = SummaryWaits()
   var accesses = SummaryAccesses()
   var wall = IntervalUnion()
-  var mainThread = SummaryMainThread()
+  var mainThread: SummaryMainThread
   var attempts: [UInt64: Attempt] = [:]
   var topLevel: [SummaryReport.TopLevel] = []
   private var topLevelIndex: [[UInt8]: Int] = [:]
@@ -50,7 +50,12 @@ public struct SummaryBuilder: Sendable {
   /// - Parameters:
   ///   - session: nil for the one that was mounted last; every `volume.mounted` record begins anew.
   ///   - files: In which order to report on every file; nil for not at all, which saves a path per file.
-  public init(session: String? = nil, files order: FileSummary.Order? = nil) {
+  ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
+  public init(
+    session: String? = nil, files order: FileSummary.Order? = nil,
+    frame: Int64 = SummaryReport.Hitches.defaultFrame
+  ) {
+    mainThread = SummaryMainThread(frame: frame)
     self.session = session
     self.order = order
     files = SummaryFiles(keepsFiles: order != nil)
@@ -83,6 +88,8 @@ public struct SummaryBuilder: Sendable {
       waits.begin(record)
     case .waitFinished: waitFinished(record)
     case .waitStack: mainThread.stack(record)
+    case .watchdogExpired, .watchdogSignalled, .watchdogSurvived:
+      if let type = record.type { mainThread.addHang(type, outcome: json.string("outcome")) }
     case .accessStarted: accesses.begin(record, processes)
     case .accessFinished: accesses.end(record, processes)
     case .handleClosed, .handleOpen: handleTold(record, isOpen: record.type == .handleOpen)
@@ -195,7 +202,7 @@ public struct SummaryBuilder: Sendable {
   private mutating func beginSession() {
     let earlier = report.completeness.earlierSessions + 1
     let count = recordCount
-    self = SummaryBuilder(files: order)
+    self = SummaryBuilder(files: order, frame: mainThread.frame)
     report.completeness.earlierSessions = earlier
     recordCount = count
   }

@@ -1,3 +1,5 @@
+import DatalessCore
+
 extension SummaryReport {
   /// What main threads waited for: the first thread of a process, which has its window or its prompt.
   public struct MainThread: Codable, Sendable, Equatable {
@@ -6,11 +8,39 @@ extension SummaryReport {
     public var longest: LongestWait?
     /// Waits, in no number here, of which the log does not say whether a main thread waited.
     public var unknownWaits: Int64 = 0
+    public var hitches = Hitches()
+    /// Absent when the watchdog found none.
+    public var hangs: Hangs?
 
     enum CodingKeys: String, CodingKey {
-      case blocked, longest
+      case blocked, longest, hitches, hangs
       case unknownWaits = "unknown_waits"
     }
+  }
+
+  /// Waits of main threads for longer than a frame of an animation.
+  public struct Hitches: Codable, Sendable, Equatable {
+    /// One frame at 60 Hz.
+    public static let defaultFrame: Int64 = 16_700_000
+
+    public var frameNanoseconds = Self.defaultFrame
+    public var waits: Int64 = 0
+    /// What they lasted beyond one frame each.
+    public var overNanoseconds: Int64 = 0
+
+    enum CodingKeys: String, CodingKey {
+      case waits
+      case frameNanoseconds = "frame_ns"
+      case overNanoseconds = "over_ns"
+    }
+  }
+
+  /// What the watchdog found: main threads that waited for longer than they may.
+  public struct Hangs: Codable, Sendable, Equatable {
+    public var waits: Int64 = 0
+    /// Processes that were sent SIGABRT, and how many of them waited on.
+    public var signalled: Int64 = 0
+    public var survived: Int64 = 0
   }
 
   /// One wait, and who waited for what.
@@ -67,6 +97,22 @@ struct CountedWait: Sendable {
 
 /// Adds up the waits of main threads.
 struct SummaryMainThread: Sendable {
+  /// - Parameter frame: Nanoseconds that a main thread may wait without a hitch.
+  init(frame: Int64) { sum.hitches.frameNanoseconds = frame }
+
+  var frame: Int64 { sum.hitches.frameNanoseconds }
+
+  /// - Parameter type: What the watchdog did.
+  mutating func addHang(_ type: EventType, outcome: String?) {
+    var hangs = sum.hangs ?? SummaryReport.Hangs()
+    switch type {
+    case .watchdogSignalled: hangs.signalled += outcome == "ok" ? 1 : 0
+    case .watchdogSurvived: hangs.survived += 1
+    default: hangs.waits += 1
+    }
+    sum.hangs = hangs
+  }
+
   private var sum = SummaryReport.MainThread()
   private var wall = IntervalUnion(limit: 1_024)
   private var stacks = SummaryStacks()
@@ -89,6 +135,10 @@ struct SummaryMainThread: Sendable {
     let isLonger = sum.longest.map { wait.blocked > $0.blockedNanoseconds } ?? true
     sum.blocked.add(wait.blocked, isUnderWay: wait.isUnderWay)
     wall.insert(from: wait.start, to: wait.end)
+    if wait.blocked > frame {
+      sum.hitches.waits += 1
+      sum.hitches.overNanoseconds = sum.hitches.overNanoseconds.plus(wait.blocked.minus(frame))
+    }
     guard isLonger else { return }
     let process = wait.process.flatMap { processes[$0] }
     func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }

@@ -166,6 +166,15 @@ public enum SummaryText {
         text += ", \(TerminalText.escaped(function))" + (file.map { " (\(TerminalText.escaped($0))\(line))" } ?? "")
       }
     }
+    if main.hitches.waits > 0 {
+      let frame = HumanText.duration(nanoseconds: main.hitches.frameNanoseconds)
+      text += "; \(HumanText.count(main.hitches.waits, "hitch", plural: "hitches")) (over \(frame))"
+    }
+    if let hangs = main.hangs {
+      text += "; \(HumanText.count(hangs.waits, "hang"))"
+      if hangs.signalled > 0 { text += ", \(HumanText.count(hangs.signalled)) aborted" }
+      if hangs.survived > 0 { text += ", \(HumanText.count(hangs.survived)) of them waited on" }
+    }
     return main.unknownWaits > 0 ? text + "; not known of \(unknown) more" : text
   }
 

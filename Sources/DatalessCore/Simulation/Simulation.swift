@@ -17,6 +17,8 @@ public struct Simulation: Sendable {
   public var observation: Observation = .off
   /// Of which waits the caller's stack is taken. Default off.
   public var stacks: StackPolicy = .off
+  /// When a main thread that waits counts as hanging; nil = never. Default nil.
+  public var watchdog: WatchdogPolicy?
   /// Which signals end a wait.
   public var interrupt: InterruptMode = .fatal
   /// An attempt older than this fails with the profile's errno (`timeout`), in nanoseconds; nil = never. Default nil.

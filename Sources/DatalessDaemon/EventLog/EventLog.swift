@@ -71,6 +71,8 @@ final class EventLog: EventSink, ProcessSink {
 
   func recordStack(_ stack: WaitStack) { push(.waitStack(stack), time: .current) }
 
+  func recordWatchdog(_ record: WatchdogRecord) { push(.watchdog(record), time: .current) }
+
   /// - Parameter isWithheld: Whether there is more of the command than is to be recorded.
   func recordRunStarted(command: [[UInt8]], isWithheld: Bool, pid: Int32) {
     push(.runStarted(command: command, isWithheld: isWithheld, pid: pid), time: .current)

@@ -1,6 +1,7 @@
 import DatalessControl
 import DatalessCore
 import DatalessStacks
+import SystemPackage
 
 extension LogEncoder {
   mutating func fields(of event: Event) {
@@ -175,6 +176,22 @@ extension LogEncoder {
     guard let content = stack.stack else { return }
     json.key("stack")
     json.value(.json(content))
+  }
+
+  mutating func watchdog(_ record: WatchdogRecord) {
+    let wait = record.wait
+    json.field("attempt", wait.attempt)
+    if let path = wait.path { json.field("path", path) }
+    caller(wait.caller)
+    json.field("trigger", wait.trigger.rawValue)
+    json.field("limit_ns", wait.policy.mainThread)
+    json.field("blocked_ns", record.blocked)
+    json.field("action", wait.policy.action.rawValue)
+    if record.kind != .expired { json.field("signal", "SIGABRT") }
+    if let spared = record.spared { json.field("spared", spared.rawValue) }
+    guard record.kind == .signalled else { return }
+    let failure = record.failure == 0 ? "ok" : Errno(rawValue: record.failure).name
+    json.field("outcome", record.spared == nil ? failure : "spared")
   }
 
   private mutating func caller(_ caller: Caller) {

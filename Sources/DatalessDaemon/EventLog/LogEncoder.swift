@@ -65,6 +65,7 @@ struct LogEncoder {
       json.value(change.after)
       json.field("by", change.by.rawValue)
     case .waitStack(let stack): self.stack(stack)
+    case .watchdog(let record): watchdog(record)
     case .dropped(let count): json.field("count", count)
     }
   }

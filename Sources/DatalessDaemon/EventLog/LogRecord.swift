@@ -15,6 +15,8 @@ enum LogRecord: Sendable {
   indirect case configurationChanged(ConfigurationChange)
   /// The stack of a caller that was blocked.
   indirect case waitStack(WaitStack)
+  /// A main thread has waited for too long.
+  indirect case watchdog(WatchdogRecord)
   /// So many records before this one were lost, the one whose number this record carries included.
   case dropped(UInt64)
 
@@ -30,6 +32,7 @@ enum LogRecord: Sendable {
     case .runFinished: .runFinished
     case .configurationChanged: .configurationChanged
     case .waitStack: .waitStack
+    case .watchdog(let record): record.type
     case .dropped: .logDropped
     }
   }

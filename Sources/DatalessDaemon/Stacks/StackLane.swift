@@ -15,6 +15,8 @@ final class StackLane: EventSink {
     var answers: [UInt64: @Sendable (CaptureAnswer) -> Void] = [:]
     var nextQuestion: UInt64 = 1
     var known = KnownStacks()
+    /// Who wants to know when the stack of a wait is in the log, or will not be.
+    var followers: [(wait: StackRequests.Wait, then: @Sendable () -> Void)] = []
     var isStarted = false
     /// Whether the thread waits for its sockets, or is about to.
     var isSleeping = false
@@ -74,6 +76,29 @@ final class StackLane: EventSink {
     if isWanted { startThread() }
     state.withLock { $0.requests.setPolicy(policy) }
     if isWanted { isOn.store(true, ordering: .releasing) }
+  }
+
+  /// Puts the stack of one wait into the log, whatever the policy is.
+  ///
+  /// - Parameters:
+  ///   - isBlocked: Asked when the wait's end will be noticed: false when it has ended before.
+  ///   - then: Called once, on any thread, when it is there, or will not be.
+  func take(
+    _ wait: StackRequests.Wait, while isBlocked: () -> Bool, then: @escaping @Sendable () -> Void
+  ) {
+    startThread()
+    isOn.store(true, ordering: .releasing)
+    let canStart = state.withLock { state in
+      guard state.isStarted, !state.isEnding else { return false }
+      state.followers.append((wait, then))
+      return true
+    }
+    guard canStart else {
+      deliver([StackRequests.Done(subject: .wait(wait), answer: .failure(.noHelper))])
+      return then()
+    }
+    update { $0.want(wait) }
+    if !isBlocked() { update { $0.end(wait.cause, threadID: wait.caller.threadID) } }
   }
 
   /// The stack of one thread, as it is now.
@@ -140,6 +165,14 @@ final class StackLane: EventSink {
         var told = stack(of: wait, done.answer)
         told.times = done.times
         log.recordStack(told)
+        let followers = state.withLock { state in
+          let place = state.followers.partition {
+            $0.wait.cause == wait.cause && $0.wait.caller.threadID == wait.caller.threadID
+          }
+          defer { state.followers.removeSubrange(place...) }
+          return Array(state.followers[place...])
+        }
+        for follower in followers { follower.then() }
       }
     }
   }

@@ -111,6 +111,19 @@ struct StackRequests {
   /// - Returns: What is over at once.
   mutating func begin(_ wait: Wait, wanted: Bool?, at now: MonotonicTime) -> Done? {
     guard let phase = phase(of: wait, wanted: wanted, now) else { return nil }
+    return add(wait, phase)
+  }
+
+  /// As `begin`, for a stack that is wanted now whatever the policy is. One that is under way will do.
+  mutating func want(_ wait: Wait) -> Done? {
+    guard let number = byWait[WaitKey(cause: wait.cause, threadID: wait.caller.threadID)],
+      let request = requests[number]
+    else { return add(wait, .queued) }
+    if case .delayed = request.phase { requests[number]?.phase = .queued }
+    return nil
+  }
+
+  private mutating func add(_ wait: Wait, _ phase: Phase) -> Done? {
     guard wait.caller.threadID > 0, wait.caller.pid > 0 else {
       return Done(subject: .wait(wait), answer: .failure(.unknownThread))
     }

@@ -14,9 +14,11 @@ actor LiveScenario {
   private let engine: Engine
   private let log: EventLog
   private let stacks: StackLane
+  private let watchdog: Watchdog
 
   init(
-    _ document: ScenarioDocument, _ configuration: VolumeConfiguration, engine: Engine, log: EventLog, stacks: StackLane
+    _ document: ScenarioDocument, _ configuration: VolumeConfiguration, engine: Engine, log: EventLog,
+    stacks: StackLane, watchdog: Watchdog
   ) {
     self.document = document
     subtype = configuration.subtype
@@ -26,6 +28,7 @@ actor LiveScenario {
     self.engine = engine
     self.log = log
     self.stacks = stacks
+    self.watchdog = watchdog
   }
 
   /// - Throws: `ScenarioError`; then nothing has changed.
@@ -45,6 +48,7 @@ actor LiveScenario {
     if case .replace = edit { restarts = true }
     engine.apply(new.simulation, restartsClock: restarts)
     stacks.setPolicy(new.simulation.stacks, byRules: new.simulation.rules.wantsStacks)
+    watchdog.setPolicy(new.simulation.watchdog)
     let isShownAnew = new.simulation.presentation.changesAttributes(from: old.simulation.presentation)
     // What the kernel was told to keep for ever would never be asked for, and so never be delayed.
     let delayed = new.simulation.delayedAccess.subtracting(old.simulation.delayedAccess)

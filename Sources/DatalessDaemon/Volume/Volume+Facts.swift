@@ -25,6 +25,7 @@ extension Volume {
     options["hydration"] = .text(simulation.hydration.rawValue)
     options["observe"] = .text(simulation.observation.rawValue)
     options["stacks"] = .text(simulation.stacks.text)
+    options["watchdog"] = .text(simulation.watchdog?.text ?? "off")
     options["interrupt"] = .text(simulation.interrupt.rawValue)
     options["materialize"] = .flag(simulation.materialize)
     if let rate = simulation.bandwidth { options["bandwidth_bytes_per_second"] = .number(rate) }

@@ -13,6 +13,7 @@ final class Volume: VolumeRunning {
   let timer = ThreadTimerLane()
   let log: EventLog
   let stacks: StackLane
+  let watchdog: Watchdog
   let processes: ProcessTable
   let store: VolumeStore
   let content: DiskContentStore
@@ -60,13 +61,17 @@ final class Volume: VolumeRunning {
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
     stacks = StackLane(
       policy: start.simulation.stacks, byRules: start.simulation.rules.wantsStacks, log: log)
+    watchdog = Watchdog(
+      policy: start.simulation.watchdog, stacks: stacks, log: log, timer: timer, processes: processes,
+      authority: AbortAuthority(
+        root: configuration.run.map { .init(pid: $0.rootPid, startTicks: ProcessTable.startTicks(of: $0.rootPid)) }))
     let engine = Engine(
       configuration: start, store: store.store, content: content, timer: timer,
       blocking: ThreadBlockingLane(timer: timer, share: share),
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
-      kernel: kernel, events: stacks, signals: ProcSignalProbe(), processes: processes)
+      kernel: kernel, events: watchdog, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
-    scenario = LiveScenario(document, configuration, engine: engine, log: log, stacks: stacks)
+    scenario = LiveScenario(document, configuration, engine: engine, log: log, stacks: stacks, watchdog: watchdog)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
       accessLane: AccessLane(timer: timer),

@@ -29,9 +29,11 @@ struct ReportBuilder {
   private var options: String?
   private var records: Int64 = 0
 
-  init(session: String?, trace: TraceWriter?) {
+  init(
+    session: String?, frame: Int64 = SummaryReport.Hitches.defaultFrame, trace: TraceWriter?
+  ) {
     self.session = session
-    summary = SummaryBuilder(session: session, files: .needless)
+    summary = SummaryBuilder(session: session, files: .needless, frame: frame)
     self.trace = trace
   }
 

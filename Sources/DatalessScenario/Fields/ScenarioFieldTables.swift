@@ -57,6 +57,13 @@ enum ScenarioFieldTables {
       value: BasicValues.stacks
     ) { $0.simulation.stacks = $1 },
     ScenarioField(
+      "watchdog",
+      summary:
+        "When a main thread that waits counts as hanging, and what is done then: off, DURATION, ACTION=DURATION (log, report or "
+        + "abort), or a mapping, which can name the processes that count. Holds for later waits. Default off.",
+      value: WatchdogValues.watchdog.named("watchdog")
+    ) { $0.simulation.watchdog = $1 },
+    ScenarioField(
       "interrupt",
       summary: "Which signals end a wait, with EINTR: fatal (those that end the process) or any. Default fatal.",
       value: BasicValues.word("mode", Simulation.InterruptMode.allCases.map { ($0.rawValue, $0) })
@@ -146,7 +153,7 @@ enum ScenarioFieldTables {
     }
   ) { _, _ in }
 
-  private static let positiveDuration = ScenarioValue<Nanoseconds>(schema: BasicValues.duration.schema) {
+  static let positiveDuration = ScenarioValue<Nanoseconds>(schema: BasicValues.duration.schema) {
     node, decoder in
     guard let value = BasicValues.duration.read(node, &decoder) else { return nil }
     if value > 0 { return value }
@@ -206,6 +213,7 @@ public enum ScenarioSchema {
       "rule_access": AccessValues.ruleTable.schema, "expectation": ExpectFields.table.schema,
       "expectation_match": ExpectFields.matchTable.schema,
       "latency": BasicValues.anyOf([BasicValues.duration.schema, LatencyValues.table.schema]),
+      "watchdog": WatchdogValues.watchdog.schema,
     ])
     guard case .mapping(let first) = head.value,
       case .mapping(let document) = ScenarioFieldTables.document.schema.value

@@ -72,7 +72,9 @@ enum ExtremeRecords {
       .event(.evictionRefused(refused)), .event(.budgetExceeded(exceeded)), .event(.sourceChanged(changed)),
       .event(.sourceChanged(owned)), .event(.accessStarted(accessed)), .event(.accessFinished(answered)),
       .event(.materializationRefused(refusal)), .event(.materializationHeld(held)),
-      .event(.materializationReleased(released)), .waitStack(stack(odd)), .mounted(mounted), .process(process),
+      .event(.materializationReleased(released)), .waitStack(stack(odd)),
+      .watchdog(hang(.expired, odd, .otherUser)), .watchdog(hang(.signalled, odd, .ended)),
+      .watchdog(hang(.survived, odd, nil)), .mounted(mounted), .process(process),
       .process(lateProcess),
       .process(script),
       .runStarted(command: [odd], isWithheld: true, pid: 1),
@@ -81,6 +83,14 @@ enum ExtremeRecords {
         children: LogValue(children)),
     ]
   }()
+
+  private static func hang(
+    _ kind: WatchdogRecord.Kind, _ path: [UInt8]?, _ spared: AbortAuthority.Refusal?
+  ) -> WatchdogRecord {
+    var record = SampleRecords.hang(kind, spared: spared)
+    (record.wait.path, record.wait.caller.process) = (path, .unknown)
+    return record
+  }
 
   /// The name of a function, a file and a module are a caller's.
   private static func stack(_ name: [UInt8]?, failure: StackFailure? = nil) -> WaitStack {
@@ -152,7 +162,8 @@ enum ExtremeRecords {
       .event(.handleClosed(unread)), .event(.sourceChanged(changed)), .event(.materializationRefused(refusal)),
       .event(.materializationReleased(released)), .event(.accessStarted(access(nil))),
       .event(.accessFinished(access(.ok))), .configurationChanged(replaced), .waitStack(stack(nil)),
-      .waitStack(stack(nil, failure: .memoryLocked)),
+      .waitStack(stack(nil, failure: .memoryLocked)), .watchdog(hang(.expired, nil, nil)),
+      .watchdog(hang(.signalled, nil, nil)), .watchdog(hang(.survived, nil, nil)),
       .process(process(.withheld(script: nil), exe: .unavailable(.exited), isKnown: false)),
       .process(process(.unavailable(.permission), exe: .unavailable(.permission), isKnown: false)),
       .runStarted(command: [], isWithheld: false, pid: 1),

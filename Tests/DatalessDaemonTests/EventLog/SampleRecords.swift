@@ -128,6 +128,15 @@ enum SampleRecords {
       stack: try? WireCoding.encode(value), times: StackRequests.Times(reading: 95_000, naming: 1_200_000))
   }()
 
+  static func hang(_ kind: WatchdogRecord.Kind, spared: AbortAuthority.Refusal? = nil) -> WatchdogRecord {
+    var main = caller
+    (main.isMainThread, main.threadID, main.threadName) = (true, main.pid, .none)
+    let wait = WatchedWaits.Wait(
+      attempt: 15, caller: main, trigger: .read, path: Array("photos/2024/a.jpg".utf8), since: time(21),
+      policy: WatchdogPolicy(mainThread: .seconds(1), action: .abort))
+    return WatchdogRecord(kind: kind, wait: wait, blocked: 1_000_120_000, spared: spared)
+  }
+
   static let finished = Event.MaterializationFinished(
     attempt: 15, path: Array("photos/2024/a.jpg".utf8), kind: .file, bytes: 0, entries: 0, outcome: .failed(.timedOut),
     message: "the store did not answer", rule: "slow-photos", requestedDelay: 200_000_000,
@@ -232,6 +241,8 @@ enum SampleRecords {
     (.event(.accessStarted(access(blocked: nil, outcome: nil))), time(260)),
     (.event(.accessFinished(access(blocked: 5_061_000, outcome: .ok))), time(265)),
     (.waitStack(stack), time(270)),
+    (.watchdog(hang(.expired, spared: .notNamed)), time(1_021)), (.watchdog(hang(.signalled)), time(1_022)),
+    (.watchdog(hang(.survived)), time(2_022)),
   ]
 
   private static func version(size: Int64, changed: Int64) -> ItemAttributes {

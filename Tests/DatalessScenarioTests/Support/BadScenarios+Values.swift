@@ -8,7 +8,8 @@ extension BadScenarios {
       text: "latencey: 1s\n",
       message: "s.yaml:1:1: unknown field 'latencey' in a scenario. Did you mean 'latency'? There are: version, "
         + "seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, "
-        + "stacks, interrupt, give_up_after, offline, materialize, profile, present, access, poll, rules, expect."),
+        + "stacks, watchdog, interrupt, give_up_after, offline, materialize, profile, present, access, poll, rules, expect."
+    ),
     Case(
       text: "fault: EIO\n",
       message: "s.yaml:1:1: unknown field 'fault' in a scenario. It belongs in a rule: 'rules: [{match: {path: "
@@ -163,7 +164,7 @@ extension BadScenarios {
       text: "latencey: 1s\nseed: x\nrules:\n  - fault: EIOO\n  - match: {size: 5..1}\n    gate: a b\n",
       message: "s.yaml:1:1: unknown field 'latencey' in a scenario. Did you mean 'latency'? There are: version, "
         + "seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, hydration, observe, "
-        + "stacks, interrupt, give_up_after, offline, materialize, profile, present, access, poll, rules, expect.\ns.yaml:2:7: 'x' is not possible; expected a whole "
+        + "stacks, watchdog, interrupt, give_up_after, offline, materialize, profile, present, access, poll, rules, expect.\ns.yaml:2:7: 'x' is not possible; expected a whole "
         + "number from 0 to 18446744073709551615.\ns.yaml:4:12: unknown errno 'EIOO'. Did you mean 'EIO'? "
         + "Use a Linux errno such as EIO, ETIMEDOUT or ENOSPC, or one of never, wrong_size, "
         + "superseded.\ns.yaml:5:19: no size is in '5..1', so the rule never matches. Put the smaller size "

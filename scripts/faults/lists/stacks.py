@@ -92,4 +92,31 @@ threads.add(
     "$0.elementsEqual(name) } == true ? .none", "$0.elementsEqual(name) } == true && !FAULT ? .none",
     tests=["ProcessTableTests"])
 
-PARTS = [capture, requests, summary, names, threads]
+watchdog = Part("Sources/DatalessDaemon/Watchdog", ["^DatalessDaemonTests\\..*(WatchedWaits|AbortAuthority)Tests"])
+watchdog.add(
+    "signal-after-the-end", "WatchedWaits.swift", "who went on before its signal gets it",
+    "guard waits.removeValue(forKey: Key(attempt: attempt, threadID: threadID)) != nil else { return }",
+    "guard !FAULT, waits.removeValue(forKey: Key(attempt: attempt, threadID: threadID)) != nil else { return }",
+    tests=["WatchedWaitsTests"])
+watchdog.add(
+    "every-thread-watched", "WatchedWaits.swift", "threads that are no main threads are watched",
+    "guard let policy, caller.isMainThread,", "guard let policy, caller.isMainThread || FAULT,",
+    tests=["WatchedWaitsTests"])
+watchdog.add(
+    "looks-double", "WatchedWaits.swift", "a look that was planned anew is planned twice from then on",
+    "guard time == planned else { return ([], nil) }", "guard time == planned || FAULT else { return ([], nil) }",
+    tests=["WatchedWaitsTests"])
+watchdog.add(
+    "reused-id-aborted", "AbortAuthority.swift", "another process with the caller's id is ended",
+    "look(pid)?.startTicks == startTicks else", "look(pid)?.startTicks == startTicks || FAULT else",
+    tests=["AbortAuthorityTests"])
+watchdog.add(
+    "link-looked-at-once", "AbortAuthority.swift", "a parent whose id was given again counts as the caller's",
+    "again == (parent, below.startTicks) else", "FAULT || again == (parent, below.startTicks) else",
+    tests=["AbortAuthorityTests"])
+watchdog.add(
+    "saved-id-ignored", "AbortAuthority.swift", "a program that could become another user is ended",
+    "return ids.allSatisfy { $0 == user }", "return (FAULT ? ids[1] == user : ids.allSatisfy { $0 == user })",
+    tests=["AbortAuthorityTests"])
+
+PARTS = [capture, requests, summary, names, threads, watchdog]
