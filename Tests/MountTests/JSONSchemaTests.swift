@@ -69,6 +69,7 @@ extension RealMounts {
         for target in [scratch.log.path] {
           try await session.run("log", [target])
           try await session.run("summary", [target, "--files"])
+          try await session.run("diff", [target, target])
         }
         try Self.checkLog(scratch)
         try await Self.tryRuns(scratch, session)
@@ -141,6 +142,7 @@ extension RealMounts {
         try await session.run(name, [nowhere, "x"], status: 3)
       }
       try await session.run("check-log", [nowhere, "--max-files", "0"], status: 3)
+      try await session.run("diff", [nowhere, nowhere], status: 3)
       try await session.run("set", [nowhere, "latency"], status: 2)
       try await session.run("fault add", [nowhere, "EIO"], status: 3)
       try await session.run("scenario check", [bad], status: 2)

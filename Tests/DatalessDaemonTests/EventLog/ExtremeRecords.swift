@@ -18,6 +18,13 @@ enum ExtremeRecords {
   private static let unknown = Caller(
     process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 1000, gid: 1000, isBudgeted: false)
 
+  /// A caller whose thread has a name that is not UTF-8.
+  private static let oddlyNamed: Caller = {
+    var caller = SampleRecords.caller
+    caller.threadName = ThreadName(odd)
+    return caller
+  }()
+
   static let all = (full + least).map { (record: $0, time: SampleRecords.time(500)) }
 
   // MARK: - With everything
@@ -37,8 +44,10 @@ enum ExtremeRecords {
   private static let full: [LogRecord] = {
     var started = SampleRecords.started
     (started.path, started.names, started.callerPath, started.name) = (odd, [odd, odd], odd, odd)
+    started.caller = oddlyNamed
+    let waited = wait(oddlyNamed, .ok)
     var finished = SampleRecords.finished
-    (finished.path, finished.entries) = (odd, 1)
+    (finished.path, finished.entries, finished.waiters) = (odd, 1, [waited])
     var closed = SampleRecords.closed
     (closed.path, closed.names, closed.reads) = (odd, [odd], reads)
     closed.readers = [Event.HandleClosed.Reader(process: closed.process, reads: reads)]
@@ -49,15 +58,15 @@ enum ExtremeRecords {
     var refused = SampleRecords.eviction(.resourceBusy)
     (refused.path, refused.names) = (odd, [odd])
     var exceeded = SampleRecords.exceeded
-    exceeded.path = odd
+    (exceeded.path, exceeded.caller) = (odd, oddlyNamed)
     var changed = SampleRecords.renamed
     (changed.path, changed.oldPath) = (odd, odd)
     var owned = SampleRecords.renamed
     (owned.change, owned.new) = (.changed, owned.old)
     var accessed = SampleRecords.access(blocked: nil, outcome: nil)
-    (accessed.path, accessed.names, accessed.gate) = (odd, [odd, odd], "g")
+    (accessed.path, accessed.names, accessed.gate, accessed.caller) = (odd, [odd, odd], "g", oddlyNamed)
     var answered = SampleRecords.access(blocked: 1, outcome: .failed(.interrupted))
-    (answered.path, answered.names, answered.gate) = (odd, [odd, odd], "g")
+    (answered.path, answered.names, answered.gate, answered.caller) = (odd, [odd, odd], "g", oddlyNamed)
     var mounted = SampleRecords.mounted
     (mounted.source, mounted.mountpoint) = (odd, odd)
     let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "process")
@@ -67,12 +76,12 @@ enum ExtremeRecords {
     )
     return [
       .event(.materializationStarted(started)), .event(.materializationFinished(finished)),
-      .event(.handleClosed(closed)),
+      .event(.waitStarted(wait(oddlyNamed, nil))), .event(.waitFinished(waited)), .event(.handleClosed(closed)),
       .event(.handleOpen(closed)), .event(.handleUnseen(unseen)), .event(.evictionFinished(evicted)),
       .event(.evictionRefused(refused)), .event(.budgetExceeded(exceeded)), .event(.sourceChanged(changed)),
       .event(.sourceChanged(owned)), .event(.accessStarted(accessed)), .event(.accessFinished(answered)),
       .event(.materializationRefused(refusal)), .event(.materializationHeld(held)),
-      .event(.materializationReleased(released)), .waitStack(stack(odd)),
+      .event(.materializationReleased(released)), .waitStack(stack(odd)), .waitStack(accessStack),
       .watchdog(hang(.expired, odd, .otherUser)), .watchdog(hang(.signalled, odd, .ended)),
       .watchdog(hang(.survived, odd, nil)), .mounted(mounted), .process(process),
       .process(lateProcess),
@@ -82,6 +91,20 @@ enum ExtremeRecords {
         exitStatus: nil, signal: 9, budgets: Volume.budgetValue(budget), rules: SampleRecords.rules,
         children: LogValue(children)),
     ]
+  }()
+
+  private static func wait(_ caller: Caller, _ outcome: Outcome?) -> Event.WaitRecord {
+    Event.WaitRecord(
+      attempt: 1, caller: caller, trigger: .readdir, offset: nil, length: nil, blocked: outcome == nil ? nil : 1,
+      outcome: outcome, time: SampleRecords.time(1))
+  }
+
+  /// Of a delayed call.
+  private static let accessStack: WaitStack = {
+    var taken = stack(odd)
+    taken.wait = StackRequests.Wait(cause: .access(1, .read), caller: oddlyNamed)
+    taken.wait.path = odd
+    return taken
   }()
 
   private static func hang(
@@ -108,12 +131,15 @@ enum ExtremeRecords {
       number: failure == nil ? .max : nil, stack: content)
   }
 
+  /// In a container of which neither name nor unit is UTF-8.
+  private static let group = Array("/lxc.payload.".utf8) + odd + Array("/".utf8) + odd + Array(".service".utf8)
+
   private static func process(
     _ arguments: ProcessArguments, exe: ProcessExecutable, isKnown: Bool = true
   ) -> ProcessRecord {
     ProcessRecord(
       id: ProcessID(rawValue: 5), pid: isKnown ? 1 : nil, startTicks: isKnown ? 2 : nil, comm: isKnown ? odd : nil,
-      executable: exe, uid: isKnown ? 3 : nil, gid: isKnown ? 4 : nil, cgroup: isKnown ? odd : nil,
+      executable: exe, uid: isKnown ? 3 : nil, gid: isKnown ? 4 : nil, cgroup: isKnown ? group : nil,
       parents: isKnown ? [ProcessID(rawValue: 5), ProcessID(rawValue: 9)] : [],
       arguments: arguments, isBudgeted: false, seen: SampleRecords.time(1))
   }
@@ -129,15 +155,10 @@ enum ExtremeRecords {
     let started = Event.MaterializationStarted(
       attempt: 1, path: [], inode: 1, kind: .directory, size: 0, trigger: .readdir, caller: unknown, itemAttempt: 1,
       inFlight: 1, priorOpens: 0, priorStats: 0, priorXattrCalls: 0, time: SampleRecords.time(1))
-    func wait(_ outcome: Outcome?) -> Event.WaitRecord {
-      Event.WaitRecord(
-        attempt: 1, caller: unknown, trigger: .readdir, offset: nil, length: nil,
-        blocked: outcome == nil ? nil : 1, outcome: outcome, time: SampleRecords.time(1))
-    }
     let finished = Event.MaterializationFinished(
       attempt: 1, path: [], kind: .file, bytes: 0, entries: nil, outcome: .ok, message: nil, rule: nil,
       requestedDelay: 0, delay: 0, held: 0, queued: 0, storeTime: 0,
-      duration: 0, waiterCount: 1, waiters: [wait(.ok)], time: SampleRecords.time(1))
+      duration: 0, waiterCount: 1, waiters: [wait(unknown, .ok)], time: SampleRecords.time(1))
     let reads = Event.HandleReads(reads: 0, bytesRead: 0, coveredBytes: 0, highWaterMark: 0)
     let closed = Event.HandleClosed(
       path: [], inode: 1, handle: 1, process: .unknown, size: 0, reads: reads,
@@ -153,14 +174,18 @@ enum ExtremeRecords {
         blocked: outcome == nil ? nil : 1, outcome: outcome, time: SampleRecords.time(1))
     }
     let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "volume")
+    var exceeded = SampleRecords.exceeded
+    (exceeded.path, exceeded.caller) = ([], unknown)
     let released = Event.Release(
       attempt: 1, path: [], gate: "g", by: "api", errno: nil, held: 1, time: SampleRecords.time(1))
     let replaced = ConfigurationChange(what: .scenario, before: .null, after: .null, by: .api)
     return [
-      .event(.materializationStarted(started)), .event(.waitStarted(wait(nil))), .event(.waitFinished(wait(.ok))),
+      .event(.materializationStarted(started)), .event(.waitStarted(wait(unknown, nil))),
+      .event(.waitFinished(wait(unknown, .ok))),
       .event(.materializationFinished(finished)), .event(.handleClosed(closed)), .event(.handleOpen(unread)),
       .event(.handleClosed(unread)), .event(.sourceChanged(changed)), .event(.materializationRefused(refusal)),
-      .event(.materializationReleased(released)), .event(.accessStarted(access(nil))),
+      .event(.materializationReleased(released)), .event(.budgetExceeded(exceeded)),
+      .event(.accessStarted(access(nil))),
       .event(.accessFinished(access(.ok))), .configurationChanged(replaced), .waitStack(stack(nil)),
       .waitStack(stack(nil, failure: .memoryLocked)), .watchdog(hang(.expired, nil, nil)),
       .watchdog(hang(.signalled, nil, nil)), .watchdog(hang(.survived, nil, nil)),

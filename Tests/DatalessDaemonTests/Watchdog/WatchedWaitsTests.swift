@@ -102,7 +102,8 @@ import Testing
     #expect(waits.signalled(Self.key(1, 10), at: Self.at(2_000)) == nil)
   }
 
-  /// A shorter limit comes into force while a longer one is watched: its look comes first, and no chain of looks doubles.
+  /// A shorter limit comes into force while a longer one is watched: its look comes first, and no chain of looks
+  /// doubles.
   @Test func looksArePlannedOnce() {
     var waits = WatchedWaits(policy: Self.policy(10_000))
     #expect(waits.begin(attempt: 1, caller: Self.caller(10), trigger: .read, at: Self.at(0)) == Self.at(10_000))
