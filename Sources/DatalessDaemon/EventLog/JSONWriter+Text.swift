@@ -24,10 +24,10 @@ extension JSONWriter {
     return isValid
   }
 
-  /// A field that is left out when there is no value.
   /// `"name":1234567`: a span of time in nanoseconds; its name ends in `_ns`.
   mutating func field(_ name: StaticString, _ span: Nanoseconds) { field(name, span.rawValue) }
 
+  /// A field that is left out when there is no value.
   mutating func optional(_ name: StaticString, _ span: Nanoseconds?) { optional(name, span?.rawValue) }
 
   mutating func optional(_ name: StaticString, _ value: (some BinaryInteger)?) {
