@@ -4,7 +4,8 @@ import Testing
 @Suite struct DocumentTests {
   static let documents = [
     "README.md", "CHANGELOG.md", "LICENSE", "docs/ARCHITECTURE.md", "docs/SEMANTICS.md", "docs/EVENTS.md",
-    "docs/CONTROL-API.md", "docs/openapi.yaml", "docs/JSON.md", "docs/LOCKING.md", "docs/SECURITY.md",
+    "docs/CONTROL-API.md", "docs/openapi.yaml", "docs/JSON.md", "docs/LOCKING.md", "docs/WRITING.md",
+    "docs/SECURITY.md",
     "docs/TROUBLESHOOTING.md",
     "docs/PERFORMANCE.md",
     "docs/SCENARIOS.md", "docs/scenario.schema.json",
