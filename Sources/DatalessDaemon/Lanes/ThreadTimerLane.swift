@@ -5,8 +5,8 @@ import HeapModule
 ///
 /// Actions run on the thread `dl-timer`, outside the lock, in batches, ordered by deadline and, for equal deadlines, by
 /// insertion. What is cancelled lets go of its action at once; its place in the heap, 16 bytes, goes when half of the
-/// places are such. An action is late by the wake-up of the thread (timer slack 1 ns) and by the actions due before it.
-/// At rest, with nothing scheduled, the thread does not wake up.
+/// places are such. The thread is woken early by what wake-ups take (timer slack 1 ns, `WakeUpLead`), so that an action
+/// is late by little more than the actions due before it. At rest, with nothing scheduled, the thread does not wake up.
 final class ThreadTimerLane: TimerLane {
   private struct Entry: Comparable {
     let deadline: MonotonicTime
@@ -89,28 +89,59 @@ final class ThreadTimerLane: TimerLane {
     _ = dropped
   }
 
+  private enum Turn {
+    case act
+    /// Stay awake: the next action is due before a wake-up would come.
+    case linger(until: MonotonicTime)
+    case end
+  }
+
+  // LIMIT: for how long the thread, awake, does not look whether something earlier was scheduled.
+  private static let lingerMax = Nanoseconds.microseconds(10)
+
   private static func run(_ monitor: Monitor<State>) {
     var due: [@Sendable () -> Void] = []
     due.reserveCapacity(batch)
+    var wakeUp = WakeUpLead()
     while true {
-      let goesOn = monitor.wait { state -> Monitor<State>.Step<Bool> in
+      // When the thread asked to be woken, while it sleeps.
+      var asked: MonotonicTime?
+      let turn = monitor.wait { state -> Monitor<State>.Step<Turn> in
         state.sleepsUntil = nil
-        guard !state.isStopped else { return .done(false) }
+        guard !state.isStopped else { return .done(.end) }
         let now = MonotonicTime.current
-        var left = batch
-        while left > 0, let first = state.heap.min, first.deadline <= now {
-          left -= 1
-          _ = state.heap.removeMin()
-          if let action = state.actions.removeValue(forKey: first.order) { due.append(action) }
+        // Before: a signal woke it.
+        if let asked, asked <= now { wakeUp.note(late: now - asked) }
+        asked = nil
+        take(from: &state, until: now, into: &due)
+        if !due.isEmpty || state.heap.min.map({ $0.deadline <= now }) ?? false { return .done(.act) }
+        guard let next = state.heap.min?.deadline else {
+          state.sleepsUntil = MonotonicTime(nanoseconds: .max)
+          return .wait(until: nil)
         }
-        if !due.isEmpty || left == 0 { return .done(true) }
-        let next = state.heap.min?.deadline
-        state.sleepsUntil = next ?? MonotonicTime(nanoseconds: .max)
-        return .wait(until: next)
+        if wakeUp.isShort(until: next, from: now) { return .done(.linger(until: min(next, now + lingerMax))) }
+        state.sleepsUntil = next
+        asked = wakeUp.time(before: next)
+        return .wait(until: asked)
       }
-      guard goesOn else { return }
-      for action in due { action() }
-      due.removeAll(keepingCapacity: true)
+      switch turn {
+      case .act:
+        for action in due { action() }
+        due.removeAll(keepingCapacity: true)
+      case .linger(let until):
+        while MonotonicTime.current < until {}
+      case .end: return
+      }
+    }
+  }
+
+  /// Takes what is due off the heap, as much as a batch holds.
+  private static func take(from state: inout State, until now: MonotonicTime, into due: inout [@Sendable () -> Void]) {
+    var left = batch
+    while left > 0, let first = state.heap.min, first.deadline <= now {
+      left -= 1
+      _ = state.heap.removeMin()
+      if let action = state.actions.removeValue(forKey: first.order) { due.append(action) }
     }
   }
 }
