@@ -100,6 +100,19 @@ stacks-check: bootstrap ## stacks of blocked programs against gdb's, address by 
 	@command -v gdb >/dev/null || { echo "stacks-check: gdb is not installed (apt-get install gdb)" >&2; exit 2; }
 	@DATALESS_GDB=$$(command -v gdb) $(SWIFT) test --disable-xctest --no-parallel --filter GdbComparisonTests
 
+# On a directory (POSIX_DIR=/mnt), or on a volume: files that were there are dataless, resident or dirty before each test.
+.PHONY: posix-suite
+posix-suite: ## a POSIX conformance suite: POSIX_DIR=/tmp, or DATALESS=EXE POSIX_OVER=dataless (a minute)
+	@scripts/posix/run --quiet $(if $(DATALESS),--dataless $(DATALESS) --over $(or $(POSIX_OVER),dataless),$(or $(POSIX_DIR),/tmp)) $(POSIX_FLAGS)
+
+.PHONY: exercise
+exercise: ## a million random operations each on content and names against models: EXERCISE_DIR=/tmp, or DATALESS=EXE
+	@scripts/exercise/run $(if $(DATALESS),--dataless $(DATALESS),$(or $(EXERCISE_DIR),/tmp)) $(EXERCISE_FLAGS)
+
+.PHONY: crash-check
+crash-check: ## losses of power at each flush of a disk, of what CRASH_FLAGS names (root; default: SQLite on ext4)
+	@scripts/crash/run $(or $(CRASH_FLAGS),--example sqlite)
+
 .PHONY: names
 names: bootstrap ## 100 million names that come and go, and what is left of them (some 20 minutes; NAMES=100000000)
 	@DATALESS_NAMES=$(NAMES) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-names --disable-xctest \

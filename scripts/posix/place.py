@@ -1,0 +1,110 @@
+"""Where the tests run: a directory that is there, or a volume of dataless that is mounted for them."""
+
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scenarios"))
+
+from harness import process  # noqa: E402
+from harness.volume import is_mounted  # noqa: E402
+
+import items  # noqa: E402
+
+COMMAND_LIMIT = 60
+
+
+class Trouble(Exception):
+    """The tests cannot begin; the text says why."""
+
+
+def type_of_file_system(path):
+    """As in the mount table: that of the longest mountpoint above."""
+    best, kind = "", "?"
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as table:
+        for line in table:
+            words = line.split(" ")
+            point = words[4].rstrip("/")
+            if (os.path.realpath(path) + "/").startswith(point + "/") and len(point) >= len(best):
+                best, kind = point, words[words.index("-") + 1]
+    return kind
+
+
+class Bare:
+    """A directory of its own below one that is given."""
+
+    over = "new"
+
+    def __init__(self, directory, keep):
+        self.parent, self.keep = directory, keep
+
+    def __enter__(self):
+        self.kind = type_of_file_system(self.parent)
+        self.root = tempfile.mkdtemp(prefix="dataless-posix.", dir=self.parent)
+        os.chmod(self.root, 0o755)
+        return self
+
+    def __exit__(self, *_):
+        if not self.keep:
+            process.run(["chmod", "-R", "u+rwx", self.root], COMMAND_LIMIT)
+            shutil.rmtree(self.root, ignore_errors=True)
+
+    def prepare(self, directories):
+        """`directories`: name -> (uid, gid) of the owner."""
+        for name, owner in directories.items():
+            items.make(os.path.join(self.root, name), *owner)
+
+
+class Volume:
+    """Everything is made in SOURCE first; the volume shows it dataless, or it is materialized, or changed there."""
+
+    kind = "dataless"
+
+    def __init__(self, dataless, over, options, keep):
+        self.dataless, self.over, self.keep = dataless, over, keep
+        self.options = options or ["--scratch"]
+        if os.geteuid() == 0 and "--allow-other" not in self.options:
+            self.options = [*self.options, "--allow-other"]
+
+    def __enter__(self):
+        self.work = tempfile.mkdtemp(prefix="dataless-posix.")
+        os.chmod(self.work, 0o755)
+        self.source, self.root = os.path.join(self.work, "source"), os.path.join(self.work, "volume")
+        os.mkdir(self.source)
+        os.mkdir(self.root)
+        return self
+
+    def __exit__(self, *_):
+        if is_mounted(self.root):
+            process.run([self.dataless, "unmount", self.root], COMMAND_LIMIT)
+        for command in (["umount", "-l", self.root], ["fusermount3", "-u", "-z", self.root]):
+            if is_mounted(self.root):
+                print(f"dataless unmount left {self.root} mounted", file=sys.stderr)
+                process.run(command, 10)
+        if self.keep:
+            print(f"kept: {self.work}, with the log, log.jsonl", file=sys.stderr)
+        elif not is_mounted(self.root):
+            shutil.rmtree(self.work, ignore_errors=True)
+
+    def prepare(self, directories):
+        for name, owner in directories.items():
+            items.make(os.path.join(self.source, name), *owner)
+        self.mount()
+        if self.over == "resident":
+            self.command("materialize", self.root)
+        if self.over == "dirty":
+            for name in directories:
+                items.make_dirty(os.path.join(self.root, name))
+
+    def mount(self):
+        self.command(*self.mount_arguments())
+
+    def mount_arguments(self):
+        return ["mount", self.source, self.root, "--log", os.path.join(self.work, "log.jsonl"), "--cache-dir",
+                os.path.join(self.work, "cache"), *self.options]
+
+    def command(self, *arguments):
+        outcome = process.run([self.dataless, *arguments], COMMAND_LIMIT)
+        if not outcome.ok:
+            raise Trouble(f"dataless {' '.join(arguments)}: {outcome.how()}: {outcome.message()}")
