@@ -13,6 +13,7 @@ from harness.volume import is_mounted  # noqa: E402
 import items  # noqa: E402
 
 COMMAND_LIMIT = 60
+SMALL_DISK_SIZE = "24m"
 
 
 class Trouble(Exception):
@@ -56,13 +57,30 @@ class Bare:
             items.make(os.path.join(self.root, name), *owner)
 
 
+class SmallDisk:
+    """A file system in memory that may be filled; a context."""
+
+    def __enter__(self):
+        self.root = tempfile.mkdtemp(prefix="dataless-small.")
+        outcome = process.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK_SIZE},mode=755", "none", self.root], 10)
+        if not outcome.ok:
+            os.rmdir(self.root)
+            raise Trouble(f"no small disk: {outcome.message()}")
+        return self
+
+    def __exit__(self, *_):
+        process.run(["umount", "-l", self.root], 10)
+        os.rmdir(self.root)
+
+
 class Volume:
     """Everything is made in SOURCE first; the volume shows it dataless, or it is materialized, or changed there."""
 
     kind = "dataless"
 
-    def __init__(self, dataless, over, options, keep):
-        self.dataless, self.over, self.keep = dataless, over, keep
+    def __init__(self, dataless, over, options, keep, disk=None):
+        """`disk`: where local content goes, if not to the machine's own."""
+        self.dataless, self.over, self.keep, self.disk = dataless, over, keep, disk
         self.options = options or ["--scratch"]
         if os.geteuid() == 0 and "--allow-other" not in self.options:
             self.options = [*self.options, "--allow-other"]
@@ -102,7 +120,7 @@ class Volume:
 
     def mount_arguments(self):
         return ["mount", self.source, self.root, "--log", os.path.join(self.work, "log.jsonl"), "--cache-dir",
-                os.path.join(self.work, "cache"), *self.options]
+                os.path.join(self.disk or self.work, "cache"), *self.options]
 
     def command(self, *arguments):
         outcome = process.run([self.dataless, *arguments], COMMAND_LIMIT)

@@ -11,8 +11,9 @@ import kernel
 # How long until the clock that file systems take their times from has surely moved on: some go by the timer's tick.
 TICK = 0.011
 
-# Who a test is run as. PLAYERS: as root, which plays several users (`Test.be`).
-EVERYBODY, ROOT, USER, PLAYERS = "everybody", "root", "user", "players"
+# Who a test is run as. PLAYERS: as root, which plays several users (`Test.be`). SMALL_DISK: as root, where the disk may
+# be filled; nowhere else.
+EVERYBODY, ROOT, USER, PLAYERS, SMALL_DISK = "everybody", "root", "user", "players", "small-disk"
 
 _cases = {}
 
