@@ -91,7 +91,7 @@ class Disk:
 
 
 class Cut:
-    """A state of the disk: all records before `place`, some of those until `stop`; and what had been promised by then."""
+    """A state of the disk: all records before `place`, and some of those until `stop`."""
 
     def __init__(self, number, place, stop, lost_seed):
         self.number, self.place, self.stop, self.lost_seed = number, place, stop, lost_seed
@@ -99,8 +99,8 @@ class Cut:
     def __str__(self):
         if self.lost_seed is None:
             return f"fsync {self.number} (record {self.place})"
-        return f"fsync {self.number} (record {self.place}) and some of the {self.stop - self.place} records after it, " \
-               f"choice {self.lost_seed}"
+        some = f"some of the {self.stop - self.place} records after it"
+        return f"fsync {self.number} (record {self.place}) and {some}, choice {self.lost_seed}"
 
 
 class Log:

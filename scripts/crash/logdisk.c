@@ -3,9 +3,10 @@
 //
 //   logdisk IMAGE LOG MOUNTPOINT        in the foreground, until it is unmounted
 //
-// What is written to its second file, `mark`, becomes a record too: how a program says what it has been promised so far.
-// A record of LOG is 16 bytes, little-endian: kind (u32: 1 write, 2 fsync, 3 mark), length (u32), offset (u64); and then
-// length bytes. One thread answers all requests, so that the log's order is that in which they were answered.
+// What is written to its second file, `mark`, becomes a record too: how a program says what it has been promised so
+// far. A record of LOG is 16 bytes, little-endian: kind (u32: 1 write, 2 fsync, 3 mark), length (u32), offset (u64);
+// and then length bytes. One thread answers all requests, so that the log's order is that in which they were
+// answered.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
