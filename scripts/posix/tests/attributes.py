@@ -133,7 +133,7 @@ def owner_clears(test):
 
 @case("utimensat.given")
 def given(test):
-    for atime, mtime in (((1, 5), (2, 7)), ((1_000_000_000, 123_456_789), (1_100_000_000, 999_999_999)), ((0, 0), (0, 0))):
+    for atime, mtime in (((1, 5), (2, 7)), ((10**9, 123_456_789), (10**9 + 1, 999_999_999)), ((0, 0), (0, 0))):
         with test.moves(here=""):
             test.works(kernel.utimensat, "file", atime, mtime)
         state = os.stat("file")

@@ -254,8 +254,8 @@ def fifo_offsets(test):
 
 @case("bad_descriptor")
 def bad_descriptors(test):
-    for function, arguments in ((os.read, (999, 1)), (os.write, (999, b"x")), (os.ftruncate, (999, 0)), (os.fsync, (999,)),
-                                (os.fchmod, (999, 0)), (os.fstat, (999,)), (os.lseek, (999, 0, 0))):
+    for function, arguments in ((os.read, (999, 1)), (os.write, (999, b"x")), (os.ftruncate, (999, 0)),
+                                (os.fsync, (999,)), (os.fchmod, (999, 0)), (os.fstat, (999,)), (os.lseek, (999, 0, 0))):
         test.fails("EBADF", function, *arguments)
 
 

@@ -1,5 +1,5 @@
-"""A disk that is full: who wants room gets ENOSPC (or EIO, from a mapping), what was acknowledged stays, and the rest goes
-on. Only with `--small-disk`, which mounts a disk for it: nobody's own disk is filled."""
+"""A disk that is full: who wants room gets ENOSPC (or EIO, from a mapping), what was acknowledged stays, and the rest
+goes on. Only with `--small-disk`, which mounts a disk for it: nobody's own disk is filled."""
 
 import contextlib
 import errno

@@ -217,3 +217,15 @@ def unlinked(test):
         test.make("file")
         test.equal("the new file of that name is another", 1, refused("file", fcntl.LOCK_EX))
         test.works(lock, descriptor, fcntl.LOCK_UN)
+
+
+@case("lock.lease")
+def lease(test):
+    """F_SETLEASE: who opens for writing breaks a read lease."""
+    with test.opened("file", os.O_RDONLY) as descriptor:
+        signal.signal(signal.SIGIO, signal.SIG_IGN)
+        test.works(fcntl.fcntl, descriptor, fcntl.F_SETLEASE, READ)
+        test.equal("the lease", READ, fcntl.fcntl(descriptor, fcntl.F_GETLEASE))
+        test.fails("EAGAIN", os.open, "file", os.O_WRONLY | os.O_NONBLOCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, UNLOCK)
+        os.close(test.works(os.open, "file", os.O_WRONLY | os.O_NONBLOCK))

@@ -81,10 +81,10 @@ def access(path):
 
 # Operations on a name that is there; whether they follow a link in its last component.
 EXISTING = {
-    opens: True, os.stat: True, os.lstat: False, chmod: True, chown: True, lchown: False, utimensat: True, truncate: True,
-    access: True, os.statvfs: True, os.listdir: True, os.chdir: True, setxattr: True, getxattr: True, os.listxattr: True,
-    removexattr: True, os.readlink: False, os.unlink: False, os.rmdir: False, link_from: False, rename_from: False,
-    exchange: False,
+    opens: True, os.stat: True, os.lstat: False, chmod: True, chown: True, lchown: False, utimensat: True,
+    truncate: True, access: True, os.statvfs: True, os.listdir: True, os.chdir: True, setxattr: True, getxattr: True,
+    os.listxattr: True, removexattr: True, os.readlink: False, os.unlink: False, os.rmdir: False, link_from: False,
+    rename_from: False, exchange: False,
 }
 # Operations that make a name.
 MAKING = (creates, os.mkdir, mkfifo, symlink_to, link_to, rename_to)

@@ -183,8 +183,8 @@ def zero(test):
         test.equal("size", 300_000, os.fstat(descriptor).st_size)
         test.works(kernel.fallocate, descriptor, ZERO, 299_990, 1010)
         test.equal("size when it may grow", 301_000, os.fstat(descriptor).st_size)
-    expected = large()
-    test.true("content", test.content("large") == expected[:1001] + bytes(9999) + expected[11_000:299_990] + bytes(1010))
+    old = large()
+    test.true("content", test.content("large") == old[:1001] + bytes(9999) + old[11_000:299_990] + bytes(1010))
 
 
 @case("fallocate.errors")

@@ -86,8 +86,8 @@ def renamed_directory(test):
 def refused(test):
     with test.moves(here="", file="", dir="", full=""):
         for function, arguments in ((os.mkdir, ("file",)), (os.rmdir, ("full",)), (os.unlink, ("dir",)),
-                                    (os.rename, ("dir", "full")), (os.link, ("file", "dir")), (os.truncate, ("file", -1)),
-                                    (os.symlink, ("a", "file")), (os.mkfifo, ("file",))):
+                                    (os.rename, ("dir", "full")), (os.link, ("file", "dir")),
+                                    (os.truncate, ("file", -1)), (os.symlink, ("a", "file")), (os.mkfifo, ("file",))):
             try:
                 function(*arguments)
             except OSError:
