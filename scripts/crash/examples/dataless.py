@@ -1,0 +1,124 @@
+"""A volume's state directory as the crash harness's subject: the workload of files.py on a volume that keeps its
+changes.
+
+$DATALESS is the executable. SOURCE lies outside of the disk that loses its power; the volume is mounted anew for each
+start and each check. Between the changes clean files are read and evicted. After a loss of power `dataless check` finds
+nothing, what was promised is there, and each clean file equals SOURCE's.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+import files
+
+DATALESS, MEMORY = os.environ.get("DATALESS", "dataless"), os.environ["CRASH_MEMORY"]
+SOURCE, PID = os.path.join(MEMORY, "source"), os.path.join(MEMORY, "pid")
+STATE = os.path.join(os.environ["CRASH_DIR"], "state")
+CLEAN, LIMIT = 30, 60
+
+
+def clean_content(number):
+    return files.content(f"clean-{number}", number)
+
+
+def command(*words):
+    outcome = subprocess.run([DATALESS, *words], check=False, capture_output=True, timeout=LIMIT)
+    text = (outcome.stdout + outcome.stderr).decode(errors="replace").strip()
+    return outcome.returncode, text
+
+
+def must(*words):
+    status, text = command(*words)
+    if status:
+        raise SystemExit(f"dataless {' '.join(words)}: exit status {status}: {text[-400:]}")
+    return text
+
+
+def mount(point):
+    os.makedirs(point, exist_ok=True)
+    must("mount", SOURCE, point, "--state", STATE)
+
+
+def make_source():
+    os.makedirs(os.path.join(SOURCE, "clean"))
+    for number in range(CLEAN):
+        with open(os.path.join(SOURCE, "clean", f"clean-{number}"), "wb") as file:
+            file.write(clean_content(number))
+
+
+def end_last(point):
+    """The daemon of a killed workload dies as hard as that one."""
+    try:
+        with open(PID, encoding="ascii") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+    except (FileNotFoundError, ProcessLookupError, ValueError):
+        pass
+    subprocess.run(["umount", "-l", point], check=False, stderr=subprocess.DEVNULL)
+
+
+def read_and_evict(point):
+    """For ever, beside the changes."""
+    chance = random.Random()
+    while True:
+        path = os.path.join(point, "clean", f"clean-{chance.randrange(CLEAN)}")
+        with open(path, "rb") as file:
+            file.read()
+        if chance.random() < 0.2:
+            command("evict", path)
+
+
+def work():
+    point = os.path.join(MEMORY, "volume")
+    end_last(point)
+    if not os.path.exists(SOURCE):
+        make_source()
+    mount(point)
+    with open(PID, "w", encoding="ascii") as file:
+        file.write(str(json.loads(must("status", point, "--json"))["pid"]))
+    threading.Thread(target=read_and_evict, args=(point,), daemon=True).start()
+    with open(os.environ["CRASH_MARK"], "ab", 0) as mark:
+        files.Workload(point, mark).run()
+
+
+def check():
+    with open(os.environ["CRASH_MARKS"], encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    if not any(line and not line.startswith(("try", "--")) for line in lines):
+        return []
+    status, text = command("check", STATE)
+    if status:
+        return [f"dataless check ended with status {status}: {text[-400:]}"]
+    point = tempfile.mkdtemp(prefix="dataless-crash.")
+    try:
+        mount(point)
+        wrong = files.complaints(point, lines)
+        for number in range(CLEAN):
+            with open(os.path.join(point, "clean", f"clean-{number}"), "rb") as file:
+                if file.read() != clean_content(number):
+                    wrong.append(f"clean-{number} is not SOURCE's")
+        must("unmount", point)
+        return wrong
+    finally:
+        subprocess.run(["umount", "-l", point], check=False, stderr=subprocess.DEVNULL)
+        os.rmdir(point)
+
+
+def main():
+    if sys.argv[1] == "work":
+        work()
+    if sys.argv[1] == "end":
+        end_last(os.path.join(MEMORY, "volume"))
+        return 0
+    wrong = check()
+    print("\n".join(wrong[:10]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
