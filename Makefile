@@ -109,6 +109,10 @@ posix-suite: ## a POSIX conformance suite: POSIX_DIR=/tmp, or DATALESS=EXE POSIX
 exercise: ## a million random operations each on content and names against models: EXERCISE_DIR=/tmp, or DATALESS=EXE
 	@scripts/exercise/run $(if $(DATALESS),--dataless $(DATALESS),$(or $(EXERCISE_DIR),/tmp)) $(EXERCISE_FLAGS)
 
+.PHONY: programs
+programs: ## git, SQLite, borg, rsync, fio, stress-ng and others on PROGRAMS_DIR=/tmp, or on a volume of DATALESS=EXE
+	@scripts/exercise/programs $(if $(DATALESS),--dataless $(DATALESS),$(or $(PROGRAMS_DIR),/tmp)) $(PROGRAMS_FLAGS)
+
 .PHONY: crash-check
 crash-check: ## losses of power at each flush of a disk, of what CRASH_FLAGS names (root; default: SQLite on ext4)
 	@scripts/crash/run $(or $(CRASH_FLAGS),--example sqlite)

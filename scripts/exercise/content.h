@@ -38,7 +38,8 @@ enum handle { READ_WRITE, APPENDING, READ_ONLY, DIRECT };
 struct run {
   const char *directory, *hook;
   uint64_t seed;
-  uint32_t hook_every, pristine;
+  uint32_t hook_every;
+  uint32_t pristine, stride;    // the next pristine file, and how many runs share them
   bool remounts;
   bool off[KINDS];              // what the file system does not have
   struct file files[FILES];

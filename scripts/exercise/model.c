@@ -96,7 +96,8 @@ void take(struct run *run, struct file *file, uint32_t number) {
   unmap(file);
   close_handles(run, file);
   if (file->path[0] && unlink(file->path) != 0) call_failed(run, file, "unlink");
-  uint32_t pristine = run->pristine++;
+  uint32_t pristine = run->pristine;
+  run->pristine += run->stride;
   snprintf(file->path, sizeof file->path, "%s/pristine-%05u", run->directory, pristine);
   file->clean = access(file->path, F_OK) == 0;
   if (!file->clean && pristine_make(file->path, pristine) != 0) call_failed(run, file, "making");
