@@ -78,7 +78,7 @@ import Testing
   }
 
   private static func list(_ namespace: inout Namespace, _ model: Model, _ random: inout TestRandom) {
-    let use = Namespace.ItemUse(isOpen: { _ in false }, retained: { _ in nil }, isDirty: { _ in false })
+    let use = Namespace.ItemUse(isOpen: { _ in false }, retained: { _ in nil }, isOpenForWriting: { _ in false })
     while !namespace.beginListing(of: .root) {}
     for (name, item) in model.store.sorted(by: { $0.key < $1.key }).shuffled(using: &random) {
       let listed = ListedItem(attributes(inode: item.inode, version: item.version))
@@ -158,7 +158,10 @@ import Testing
           while !namespace.indexNames(of: .root) {}
           Self.changeHere(&namespace, &model, inode: nextMade, &random)
         }
-        if random.oneIn(4) { namespace.giveBackSome(limit: 8) { _ in false } }
+        if random.oneIn(4) {
+          var forgotten: [NodeIndex] = []
+          namespace.giveBackSome(limit: 8, forgotten: &forgotten) { _ in false }
+        }
         Self.check(&namespace, model, context)
       }
     }

@@ -8,11 +8,11 @@ import Testing
     "AccessDelays", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "CloseWaiters",
     "ContentLeases", "Gates", "GoneNames",
     "ItemContent",
-    "ItemContents", "Journal",
-    "MaterializationLedger", "NameArena", "NameGraph", "NameHashTable", "NameTable", "Namespace", "NodeTable",
+    "ItemContents", "ItemExtras", "Journal", "MadeNumbers",
+    "MaterializationLedger", "NameArena", "NameChanges", "NameGraph", "NameHashTable", "NameTable", "Namespace", "NodeTable",
     "OpenFileTable", "OpenFiles", "PageDrops", "PendingCalls", "PlannedEvictions", "RangeAttempts", "RecentFailures",
     "Reclamation",
-    "RefreshQueue", "Slots", "WaiterList",
+    "RefreshQueue", "Slots", "WaiterList", "Writers",
   ]
 
   /// State of a part that others may change, as "Type.property", with the reason.
@@ -20,6 +20,8 @@ import Testing
 
   /// What the engine's state has beside parts, with the reason.
   private static let loose: [String: String] = [
+    "writing": "how the volume is writable, which never changes",
+    "timeOfDay": "a clock, which is read under the lock",
     "events": "the sink of the log, which is called under the lock and guarded by its own",
     "simulation": "a value that is replaced as a whole, and looked at by all",
     "loadedAt": "a moment that is set with the simulation",

@@ -15,6 +15,21 @@ struct ItemContent {
     var isWatched = false
     /// Whether the kernel may have pages of the content in its cache, or has served its reads alone.
     var mayBeCached = false
+    /// Whether a program has written to it on the volume, so that it is nowhere else. Dirty content is complete, and lies
+    /// in a file of its own.
+    fileprivate(set) var isDirty = false
+
+    init(
+      state: ContentState, reference: ContentID = .none, generation: UInt32 = 0, isWatched: Bool = false,
+      mayBeCached: Bool = false, isDirty: Bool = false
+    ) {
+      self.state = state
+      self.reference = reference
+      self.generation = generation
+      self.isWatched = isWatched
+      self.mayBeCached = mayBeCached
+      self.isDirty = isDirty
+    }
   }
 
   /// What few items have at a time.
@@ -31,11 +46,9 @@ struct ItemContent {
     /// A newer version that the store has, while the resident content stays what it is: what the file becomes when it
     /// is evicted.
     fileprivate(set) var retained: ListedItem?
-    /// Whether a program has written to it on the volume, so that it is nowhere else.
-    fileprivate(set) var isDirty = false
 
     var isNone: Bool {
-      parts == nil && whole == nil && ranges == nil && lastPassthroughOpen == nil && retained == nil && !isDirty
+      parts == nil && whole == nil && ranges == nil && lastPassthroughOpen == nil && retained == nil
     }
   }
 
@@ -58,8 +71,11 @@ struct ItemContent {
   /// Whether an attempt is in flight.
   var isBusy: Bool { work.whole != nil || work.ranges != nil }
 
-  /// Whether a program has written to it on the volume, so that it is nowhere else. Dirty content is complete.
-  var isDirty: Bool { work.isDirty }
+  /// As `Cell.isDirty`.
+  var isDirty: Bool { cell.isDirty }
+
+  /// Whether an attempt is in flight that brings in all of it: its content would take the place of what is there.
+  var isComingWhole: Bool { work.whole != nil }
 
   /// Whether a transfer may still write to its content.
   var isBeingWritten: Bool { isBusy || (work.parts?.transfers ?? 0) > 0 }
@@ -199,14 +215,33 @@ struct ItemContent {
     guard cell.state == .resident, !isBeingWritten else { return nil }
     let former = cell.reference
     cell.reference = content
-    work.isDirty = true
+    cell.isDirty = true
     return former == content || former == .none ? nil : former
   }
 
+  /// What is there of it gives way to content that programs write: it has been copied into that, or is not wanted. Never
+  /// while an attempt brings in all of it, nor of dirty content.
+  ///
+  /// - Returns: What was there.
+  mutating func replace(with content: ContentID, size: Int64) -> Dropped? {
+    let isWhole = cell.state == .resident
+    let hadContent = cell.reference != .none
+    let dropped = drop()
+    cell.state = .resident
+    cell.reference = content
+    cell.isDirty = true
+    guard hadContent, let dropped else { return nil }
+    return Dropped(
+      reference: dropped.reference, bytes: isWhole ? size : dropped.bytes, writtenTo: dropped.writtenTo)
+  }
+
+  /// It is made on the volume: nothing of it is anywhere else. A directory is listed from the beginning.
+  mutating func makeHere() { cell.state = .resident }
+
   /// The store has what was written. - Parameter generation: As `commit`.
   mutating func makeClean(generation: UInt32) {
-    guard work.isDirty else { return }
-    work.isDirty = false
+    guard cell.isDirty else { return }
+    cell.isDirty = false
     cell.generation = generation
   }
 
@@ -229,7 +264,7 @@ struct ItemContent {
     work.lastPassthroughOpen = nil
     let newer = work.retained
     work.retained = nil
-    work.isDirty = false
+    cell.isDirty = false
     guard let dropped else { return nil }
     return Dropped(
       reference: dropped.reference, bytes: isWhole ? size : dropped.bytes, writtenTo: dropped.writtenTo, newer: newer)

@@ -57,9 +57,6 @@ struct ItemContents {
   /// As `ItemContent.Work.retained`.
   func retained(of node: NodeIndex) -> ListedItem? { work.isEmpty ? nil : work[node]?.retained }
 
-  /// As `ItemContent.isDirty`.
-  func isDirty(_ node: NodeIndex) -> Bool { work.isEmpty ? false : work[node]?.isDirty ?? false }
-
   /// The content of a file that comes in ranges; nil if it does not.
   func parts(of node: NodeIndex) -> RangedContent? { work.isEmpty ? nil : work[node]?.parts }
 

@@ -38,6 +38,9 @@ final class DirectoryFetch: AttemptJob {
         try insert(batch)
         entries += batch.count
       }
+      if engine.writing != .readOnly, let value = StoreQuestion.attribute(PosixACL.defaultName).ask(store, item).value {
+        engine.noteInheritable(value, of: attempt)
+      }
       finish(entries: entries, generation: generation, started: started)
     } catch {
       engine.failed(attempt, error, storeTime: engine.timer.now - started)
@@ -60,6 +63,11 @@ final class DirectoryFetch: AttemptJob {
       while let batch = try await listing.next() {
         try insert(batch)
         entries += batch.count
+      }
+      if engine.writing != .readOnly,
+        let value = await StoreQuestion.attribute(PosixACL.defaultName).ask(store, item).value
+      {
+        engine.noteInheritable(value, of: attempt)
       }
       finish(entries: entries, generation: generation, started: started)
     } catch {
@@ -93,7 +101,20 @@ final class DirectoryFetch: AttemptJob {
   }
 }
 
+extension Result {
+  fileprivate var value: Success? { if case .success(let value) = self { value } else { nil } }
+}
+
 extension Engine {
+  /// What is made in a directory gets this ACL, unless another one is set. It comes with the listing, so that whoever
+  /// makes something never waits for a store.
+  func noteInheritable(_ value: [UInt8], of attempt: AttemptID) {
+    state.withLock { state in
+      guard let running = state.attempts[attempt] else { return }
+      state.extras.setInheritable(value, of: running.node)
+    }
+  }
+
   /// Starts the listing, when the names that an earlier one left are findable: a renewed one looks for each.
   ///
   /// - Returns: False when the attempt was given up meanwhile.

@@ -63,7 +63,7 @@ extension Engine {
       kernel.invalidateContent(of: node) { [self] isKnown in
         endDrop(of: node)
         if !isKnown { forgetOnceKnown([node]) }
-        blocking.submit { [self] in content.remove(reference) }
+        removeContent(reference)
         guard let newVersion else { return finishEviction(of: path, kind: .file, bytes: bytes, by: by, completion) }
         kernel.invalidateDirectory(newVersion.directory, names: { [newVersion.name] }) { [self] in
           finishEviction(of: path, kind: .file, bytes: bytes, by: by, completion)
@@ -161,6 +161,9 @@ extension EngineState {
     if content.isDirty {
       return .refused(FSError(.resourceBusy, "it was written to on the volume, and is nowhere else"), kind: kind)
     }
+    if writing != .readOnly, namespace.binding(of: position) == nil {
+      return .refused(FSError(.resourceBusy, "it is the volume's own, and is nowhere else"), kind: kind)
+    }
     if pageDrops.isUnderWay(of: node) {
       return .refused(FSError(.resourceBusy, "the pages of an earlier eviction are being dropped"), kind: kind)
     }
@@ -195,6 +198,9 @@ extension EngineState {
     if changes > 0 {
       let names = changes == 1 ? "1 name in it was" : "\(changes) names in it were"
       return .refused(FSError(.resourceBusy, "\(names) changed on the volume"), kind: kind)
+    }
+    if namespace.isChanged(position) {
+      return .refused(FSError(.resourceBusy, "something in it was changed on the volume"), kind: kind)
     }
     _ = evictContent(of: position)
     // Until the kernel was told of its names.

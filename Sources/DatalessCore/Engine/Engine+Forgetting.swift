@@ -23,7 +23,12 @@ extension Engine {
     state.withLock { state in
       guard state.reclamation.goOn(state.hasReclaimable) else { return false }
       let (handles, contents) = (state.openFiles.nodesInUse, state.contents)
-      state.namespace.giveBackSome(limit: Self.giveBackStep) { handles.contains($0) || contents.isAtWork(on: $0) }
+      var forgotten: [NodeIndex] = []
+      state.namespace.giveBackSome(limit: Self.giveBackStep, forgotten: &forgotten) {
+        handles.contains($0) || contents.isAtWork(on: $0)
+      }
+      state.extras.forget(forgotten)
+      state.writers.forget(forgotten)
       return true
     }
   }

@@ -32,7 +32,7 @@ extension Engine {
       guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
       let record = state.namespace[position]
       // The kernel still knew a name of it. It looks the name up again then, and opens what has it now.
-      if record.isOrphan { return .failed(.staleNFSFileHandle) }
+      if record.isOrphan, !record.isUnlinked { return .failed(.staleNFSFileHandle) }
       if state.pageDrops.isUnderWay(of: node) { return .isBeingEvicted }
       let isResident = record.kind != .file || record.state == .resident
       if !isResident, state.simulation.profile.files.contains(.open) { return .needsMaterialization }
@@ -66,8 +66,7 @@ extension Engine {
   }
 
   /// From this open on the kernel serves reads of a watched file alone: said once for its content.
-  private func noteUnseen(_ position: NodeIndex, by process: ProcessID, isPassthrough: Bool, _ state: inout EngineState)
-  {
+  func noteUnseen(_ position: NodeIndex, by process: ProcessID, isPassthrough: Bool, _ state: inout EngineState) {
     state.updateContent(of: position) { $0.setWatched(false) }
     state.events.record(
       .handleUnseen(
@@ -110,6 +109,7 @@ extension Engine {
     let closed = state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return OpenFiles.Closed() }
       let isDirectory = state.namespace[position].kind == .directory
+      if let written = state.writers.end(handle, position) { state.tell(written, of: handle, timer.now) }
       if let report = state.report(handle, of: position, now: timer.now) { state.events.record(.handleClosed(report)) }
       let closed =
         isDirectory ? state.openFiles.closeDirectory(position) : state.openFiles.close(position, handle: handle)
@@ -143,6 +143,14 @@ extension Engine {
       state.withLock { state in
         guard let report = state.report(number, now: timer.now) else { return }
         state.events.record(isFinal ? .handleClosed(report) : .handleOpen(report))
+      }
+    }
+    guard isFinal, writing != .readOnly else { return }
+    for (handle, written) in state.withLock({ $0.writers.all }).prefix(Event.handlesToldMax) {
+      state.withLock { state in
+        // It may be closed by now.
+        guard state.writers.isOpen(handle, written.node) else { return }
+        state.tell(written, of: handle, timer.now)
       }
     }
   }
@@ -240,8 +248,13 @@ extension Engine {
 }
 
 extension Engine {
-  /// Removes content that no file has and nobody reads any more.
-  func removeContent(_ id: ContentID) { blocking.submit { [content] in content.remove(id) } }
+  /// Removes content that no file has and nobody reads any more. On a volume that is kept when it is durable that no file
+  /// has it.
+  func removeContent(_ id: ContentID) {
+    let remove: @Sendable () -> Void = { [content, blocking] in blocking.submit { content.remove(id) } }
+    guard configuration.journal.keepsChanges else { return remove() }
+    configuration.journal.afterNextCommit(state.withLock { $0.journal.last }, remove)
+  }
 }
 
 extension EngineState {

@@ -52,13 +52,16 @@ extension Engine {
     while !rest.isEmpty {
       let part = rest.prefix(Self.forgetStep)
       rest = rest.dropFirst(Self.forgetStep)
+      var unlinked: [NodeID] = []
       let hasLeftovers: Bool = state.withLock { state in
         for (node, count) in part {
           guard let position = state.namespace.index(of: node) else { continue }
           state.namespace.giveBack(count, of: position)
+          if state.namespace[position].isOrphan, state.holdsUnlinked(position) { unlinked.append(node) }
         }
         return state.reclamation.isDue(state.hasReclaimable)
       }
+      if !unlinked.isEmpty { dispose(unlinked) }
       if hasLeftovers { giveBackLeftovers() }
     }
   }

@@ -76,8 +76,12 @@ extension Engine {
   /// Puts the attempt's job on its lane, or does it here.
   func startFetch(_ id: AttemptID, onCaller: Bool) {
     let start: FetchStart? = state.withLock { state in
-      // What was made on the volume is never dataless.
-      guard let attempt = state.attempts[id], let item = state.namespace.binding(of: attempt.node) else { return nil }
+      guard let attempt = state.attempts[id] else { return nil }
+      // What was made on the volume is never dataless; but its directory may be the volume's own by now.
+      guard let item = state.namespace.binding(of: attempt.node) else {
+        let gone = FSError(.staleNFSFileHandle, "the store has no such item any more")
+        return FetchStart(lane: nil, isShort: true) { [self] in failed(id, gone, storeTime: 0) }
+      }
       switch attempt.kind {
       case .file:
         let pace = TransferPace(sharesLine: state.link != nil, ownRate: attempt.plan.transferBandwidth)

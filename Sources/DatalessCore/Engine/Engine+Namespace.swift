@@ -67,7 +67,11 @@ extension Engine {
       guard name.count <= Namespace.nameLengthMax else { return .failed(.fileNameTooLong) }
       guard state.namespace[position].state == .resident else { return .needsListing }
       guard state.namespace.indexNames(of: position) else { return nil }
-      guard let found = state.namespace.find(name, in: position) else { return .absent }
+      guard let found = state.namespace.find(name, in: position) else {
+        // What cannot be made is not merely absent.
+        let isTooLong = state.writing != .readOnly && name.count > EngineState.nameMax
+        return isTooLong ? .failed(.fileNameTooLong) : .absent
+      }
       let child = state.namespace.record(of: found).node
       state.namespace.count(.stat, of: child)
       state.namespace.countLookup(of: child)

@@ -18,7 +18,7 @@ extension Engine {
         dropNames(of: node, from: .start)
       } else if let reference = free(node) {
         // A mapping that outlives its handle keeps the unlinked file; pages of the kernel are the old node's own.
-        blocking.submit { [self] in content.remove(reference) }
+        removeContent(reference)
       }
     }
     giveBackLeftovers()
@@ -67,13 +67,16 @@ extension EngineState {
     guard record.isOrphan, record.kind == .file, record.isLocal, openFiles.count(of: node) == 0,
       !content(of: node).isBusy
     else { return nil }
-    guard let dropped = evictContent(of: node) else { return nil }
+    // What was removed here lives on as long as the kernel knows it.
+    guard !record.isUnlinked || record.lookups == 0, let dropped = evictContent(of: node) else { return nil }
+    let reference = contents.giveUp(dropped).flatMap { removable($0, of: node) }
+    guard !record.isUnlinked else { return reference }
     ledger.countEviction()
     events.record(
       .evictionFinished(
         Event.EvictionRecord(
           path: namespace.path(of: node), kind: .file, bytes: dropped.bytes, errno: nil, by: "source", time: now)))
     // Written to: the last transfer removes it.
-    return contents.giveUp(dropped).flatMap { removable($0, of: node) }
+    return reference
   }
 }

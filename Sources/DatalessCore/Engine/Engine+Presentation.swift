@@ -34,6 +34,7 @@ extension Engine {
         let known = StateAttribute.dataless
         if name.elementsEqual(known.name) { return hasState ? .value(state.value(of: known, position)) : .absent }
       }
+      if state.writing != .readOnly, let known = state.answer(to: name, of: position) { return known }
       let listed = name == nil && hasState && attribute?.isListed == true ? attribute?.name : nil
       guard record.canBeDataless, record.state != .resident else { return .ask(listed: listed) }
       let triggers =
@@ -84,6 +85,19 @@ extension Engine {
 }
 
 extension EngineState {
+  /// What is answered on a writable volume without a question to the store; nil if that is to be asked.
+  fileprivate func answer(
+    to name: UnsafeBufferPointer<UInt8>?, of node: NodeIndex
+  ) -> ExtendedAttributeAnswer? {
+    guard let name else { return namespace.isMade(node) ? .value(extras.names(of: node, besides: [])) : nil }
+    let text = Array(name)
+    switch knownAttribute(text, of: node) {
+    case .value(let value): return .value(shown(value, text, of: node))
+    case .removed: return .absent
+    case .unchanged: return nil
+    }
+  }
+
   fileprivate func value(of attribute: StateAttribute, _ position: NodeIndex) -> [UInt8] {
     let record = namespace[position]
     return attribute.value(stateToTell(position, record), size: record.size, inode: record.inode)

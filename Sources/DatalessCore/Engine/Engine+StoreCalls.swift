@@ -9,7 +9,24 @@ extension Engine {
     _ node: NodeID, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
+    if let target = madeTarget(of: node) { return completion(.success(target)) }
     call(.linkTarget, of: node, threadID: threadID, waiter: waiter, completion: completion)
+  }
+
+  /// The target of a link that was made on the volume.
+  private func madeTarget(of node: NodeID) -> [UInt8]? {
+    guard writing != .readOnly else { return nil }
+    return state.withLock { state in state.namespace.index(of: node).flatMap { state.extras.target(of: $0) } }
+  }
+
+  /// As callers see what the store has answered, on a writable volume.
+  private func shown(
+    _ result: Result<[UInt8], FSError>, of node: NodeID, _ show: (borrowing EngineState, NodeIndex, [UInt8]) -> [UInt8]
+  ) -> Result<[UInt8], FSError> {
+    guard writing != .readOnly, case .success(let bytes) = result else { return result }
+    return state.withLock { state in
+      .success(state.namespace.index(of: node).map { show(state, $0, bytes) } ?? bytes)
+    }
   }
 
   /// One extended attribute's value, from the store, on the metadata lane and without latency.
@@ -19,7 +36,9 @@ extension Engine {
     _ name: [UInt8], of node: NodeID, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
-    call(.attribute(name), of: node, threadID: threadID, waiter: waiter, completion: completion)
+    call(.attribute(name), of: node, threadID: threadID, waiter: waiter) { [self] result in
+      completion(shown(result, of: node) { $0.shown($2, name, of: $1) })
+    }
   }
 
   /// The names of extended attributes, each ended by a zero byte as listxattr(2) wants them, without latency.
@@ -29,7 +48,9 @@ extension Engine {
     of node: NodeID, first: [UInt8]? = nil, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
-    call(.attributeNames(first: first), of: node, threadID: threadID, waiter: waiter, completion: completion)
+    call(.attributeNames(first: first), of: node, threadID: threadID, waiter: waiter) { [self] result in
+      completion(shown(result, of: node) { $0.extras.names(of: $1, besides: $2) })
+    }
   }
 
   /// Asks the store on the metadata lane and remembers the caller, so that a SOURCE that hangs keeps nobody stuck at

@@ -157,6 +157,7 @@ extension EngineState {
   func isEvictable(_ node: NodeIndex) -> Bool {
     let record = namespace[node]
     return record.kind == .file && record.canBeDataless && record.state == .resident && !record.isOrphan
+      && !record.isDirty
   }
 
   /// What the rules are asked about a resident file: the attempt is the one that made it so. nil when there is nothing

@@ -50,7 +50,8 @@ public final class Engine: Sendable {
     blockingTasks = LaneExecutor(blocking)
     metadataTasks = LaneExecutor(metadata)
     isFastLocal = store.isFastLocal && content.isFastLocal
-    passthrough = Atomic(configuration.passthrough)
+    // The kernel refuses other opens beside passthrough ones, and nobody sees what is written through them.
+    passthrough = Atomic(configuration.passthrough && configuration.writing == .readOnly)
     plansEvictions = Atomic(configuration.simulation.rules.decidesEviction)
     delayedAccess = Atomic(configuration.simulation.delayedAccess.rawValue)
     self.kernel = kernel
@@ -76,7 +77,7 @@ public final class Engine: Sendable {
       case .cancelTimer(let token): timer.cancel(token)
       case .fetch(let attempt): startFetch(attempt, onCaller: mayFetch)
       case .cancel(let job): job.cancel()
-      case .remove(let id): blocking.submit { [content] in content.remove(id) }
+      case .remove(let id): removeContent(id)
       case .dispose(let node): dispose([node])
       case .planEviction(let node): planEviction(node)
       case .whenDurable(let number, let completion): configuration.journal.whenDurable(number, completion)

@@ -16,7 +16,23 @@ public struct EngineConfiguration: Sendable {
   /// What takes the changes that are to outlive the daemon. Default: nobody.
   public var journal: any JournalSink = NoJournal()
 
+  /// Whether, and how, the volume is writable. Default: not.
+  public var writing = Writing.readOnly
+  /// The first inode number of what is made on the volume, without bit 62, which all of them have: at least 1. What was
+  /// made before has the numbers below it.
+  public var firstMadeNumber: UInt64 = 1
+
   public init() {}
+
+  /// How a volume is writable.
+  public enum Writing: Sendable {
+    /// Every change fails with EROFS.
+    case readOnly
+    /// What is changed is forgotten when the volume ends.
+    case scratch
+    /// What is changed outlives the volume: it is told to `journal`.
+    case kept
+  }
 
   /// What may be materialized before the budget counts as exceeded; nil = any number.
   public struct Budget: Sendable, Equatable {

@@ -219,9 +219,10 @@ extension EngineState {
 
   /// What a merge asks of open files and of contents.
   var itemUse: Namespace.ItemUse {
-    let (open, contents) = (openFiles.nodesInUse, contents)
+    let (open, contents, written) = (openFiles.nodesInUse, contents, writers.nodes)
     return Namespace.ItemUse(
-      isOpen: { open.contains($0) }, retained: { contents.retained(of: $0) }, isDirty: { contents.isDirty($0) })
+      isOpen: { open.contains($0) }, retained: { contents.retained(of: $0) },
+      isOpenForWriting: { written.contains($0) })
   }
 
   /// The root has no name: its metadata is the store's own.

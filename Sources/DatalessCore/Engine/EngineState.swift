@@ -7,6 +7,9 @@ struct EngineState: ~Copyable {
   var namespace: Namespace
   var contents = ItemContents()
   var openFiles = OpenFiles()
+  var writers = Writers()
+  var extras = ItemExtras()
+  var madeNumbers: MadeNumbers
 
   // What brings it in.
   var attempts = Attempts()
@@ -26,6 +29,9 @@ struct EngineState: ~Copyable {
   var calls = PendingCalls()
   var accesses = AccessDelays()
 
+  /// Whether, and how, the volume is writable.
+  let writing: EngineConfiguration.Writing
+  let timeOfDay: @Sendable () -> Timestamp
   var simulation: Simulation
   /// When the scenario was loaded: windows count from here.
   var loadedAt: MonotonicTime
@@ -37,6 +43,9 @@ struct EngineState: ~Copyable {
     journal = Journal(configuration.journal)
     namespace = Namespace(
       root: root, nameKey: configuration.nameKey, journal: journal, timeOfDay: configuration.timeOfDay)
+    writing = configuration.writing
+    timeOfDay = configuration.timeOfDay
+    madeNumbers = MadeNumbers(first: configuration.firstMadeNumber)
     simulation = configuration.simulation
     namespace.present(configuration.simulation.presentation)
     loadedAt = now
@@ -53,15 +62,13 @@ extension EngineState {
   /// Changes what of an item is local.
   mutating func updateContent<Result>(of node: NodeIndex, _ change: (inout ItemContent) -> Result) -> Result {
     guard journal.keepsChanges else { return contents.update(node, in: &namespace, change) }
-    let before = namespace[node].residentContent
+    let (before, wasDirty) = (namespace[node].residentContent, namespace[node].isDirty)
     let result = contents.update(node, in: &namespace, change)
-    let now = namespace[node].residentContent
-    if before != now { tell(node, now) }
-    return result
-  }
-
-  private func tell(_ node: NodeIndex, _ content: ContentID?) {
+    let (now, isDirty) = (namespace[node].residentContent, namespace[node].isDirty)
+    guard before != now || wasDirty != isDirty else { return result }
     let item = namespace.changedItem(node)
-    journal.append(content.map { .content(of: item, $0) } ?? .contentDropped(of: item))
+    if let before, before != now { journal.append(.contentDropped(of: item, before)) }
+    if let now { journal.append(isDirty ? .dirty(of: item, now) : .content(of: item, now)) }
+    return result
   }
 }

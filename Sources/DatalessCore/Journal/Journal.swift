@@ -9,6 +9,16 @@ public protocol JournalSink: Sendable {
   /// Calls `completion` once, on any thread, when all changes up to a number are durable: with nil; or with why they
   /// cannot become so: EIO, ENOSPC. Called without the engine's lock.
   func whenDurable(_ number: ChangeNumber, _ completion: @escaping @Sendable (FSError?) -> Void)
+
+  /// Calls `body` once, on any thread, when all changes up to a number are durable, for which nobody waits: it need not
+  /// hurry. Not called if they cannot become so. Called without the engine's lock.
+  func afterNextCommit(_ number: ChangeNumber, _ body: @escaping @Sendable () -> Void)
+}
+
+extension JournalSink {
+  public func afterNextCommit(_ number: ChangeNumber, _ body: @escaping @Sendable () -> Void) {
+    whenDurable(number) { error in if error == nil { body() } }
+  }
 }
 
 /// Of a volume that forgets everything when it ends.
@@ -29,15 +39,37 @@ final class Journal {
   private let sink: any JournalSink
   /// Asked before a change is put together: nearly every volume keeps none.
   let keepsChanges: Bool
-  /// The number of the last change.
+  /// The number of the last change, and of the last that is known to be durable.
   private(set) var last = ChangeNumber(rawValue: 0)
+  private var durable = ChangeNumber(rawValue: 0)
+  /// What the operation under way has changed so far; nil outside of one.
+  private var operation: [StateChange]?
 
   init(_ sink: any JournalSink) {
     self.sink = sink
     keepsChanges = sink.keepsChanges
   }
 
+  /// Changes from here to `endOperation` are one, and have one number.
+  func beginOperation() { if keepsChanges { operation = [] } }
+
+  func endOperation() {
+    guard let changes = operation else { return }
+    operation = nil
+    guard let first = changes.first else { return }
+    append(changes.count == 1 ? first : .together(changes))
+  }
+
+  /// All changes up to a number are durable.
+  func noteDurable(_ number: ChangeNumber) { durable = max(durable, number) }
+
+  func isDurable(_ number: ChangeNumber) -> Bool { number <= durable }
+
   func append(_ change: StateChange) {
+    guard operation == nil else {
+      operation?.append(change)
+      return
+    }
     last = ChangeNumber(rawValue: last.rawValue + 1)
     sink.append(change, last)
   }

@@ -3,8 +3,8 @@
 public enum StateChange: Sendable, Equatable {
   /// The content of a file is complete.
   case content(of: ChangedItem, ContentID)
-  /// It is not here any more.
-  case contentDropped(of: ChangedItem)
+  /// It is not here any more. What it was is removed from the content store when this is durable.
+  case contentDropped(of: ChangedItem, ContentID)
   /// The store has another key or version for a file whose content is here; or for a directory, and with it for what is
   /// in it.
   case bound(ChangedItem, formerKey: [UInt8])
@@ -18,6 +18,19 @@ public enum StateChange: Sendable, Equatable {
   case unhidden(name: [UInt8], in: ChangedItem)
   /// An item's metadata was changed on the volume, or is the store's again.
   case attributes(of: ChangedItem, ItemAttributes)
+  /// An item was made on the volume, or is about to get a name there: what is to be known of it beside its names. Comes
+  /// before each `named`, so for one item several times.
+  ///
+  /// - Parameter target: Of a symbolic link that was made on the volume, else empty.
+  case made(ChangedItem, ItemAttributes, target: [UInt8])
+  /// The content of a file is written to from now on: it is in that file of the content store, and nowhere else.
+  case dirty(of: ChangedItem, ContentID)
+  /// An extended attribute was changed on the volume. - Parameter value: nil: it was removed, the store's, too.
+  case attribute(of: ChangedItem, name: [UInt8], value: [UInt8]?)
+  /// Nothing leads to an item any more that was made on the volume.
+  case forgotten(ChangedItem)
+  /// All of them, or none: what one operation has changed.
+  case together([StateChange])
 }
 
 /// The item of a change.

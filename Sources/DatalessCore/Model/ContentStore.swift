@@ -62,6 +62,23 @@ public protocol ContentStore: Sendable {
   /// - Throws: EINVAL (not made by `makeWritable`, or a size below 0), EFBIG, EIO; the size is the old one then.
   func resize(_ id: ContentID, to size: Int64) throws(FSError)
 
+  /// Writes into content that has a file of its own, which grows if it ends before. Any thread that may wait for the disk.
+  ///
+  /// - Returns: How many bytes were written, at least 1 of those that there are: fewer if the disk is full then; and what
+  ///   the content takes now.
+  /// - Throws: EINVAL (in a slab, or an offset below 0), EFBIG, ENOSPC, EDQUOT, EMFILE, EIO; then nothing was written.
+  func write(
+    _ id: ContentID, _ bytes: UnsafeRawBufferPointer, at offset: Int64
+  ) throws(FSError) -> (count: Int, extent: ContentExtent)
+
+  /// Makes room for a range of content that has a file of its own, or a hole, or zeros. As `write`.
+  ///
+  /// - Throws: EINVAL, EOPNOTSUPP (the disk's file system cannot), EFBIG, ENOSPC, EDQUOT, EMFILE, EIO.
+  func allocate(_ id: ContentID, _ kind: AllocationKind, _ range: Range<Int64>) throws(FSError)
+
+  /// What content takes, in a file of its own. Any lane. - Throws: EINVAL (in a slab), EMFILE, EIO.
+  func extent(of id: ContentID) throws(FSError) -> ContentExtent
+
   /// Has the content, and its name in the store, on the disk before it returns. Blocking I/O lane; may take long.
   ///
   /// - Throws: EIO, ENOSPC, EDQUOT: what was written since the last `sync` may be lost, whatever a later one says.
@@ -87,6 +104,19 @@ public protocol ContentStore: Sendable {
 
   /// Bytes allocated on disk for content.
   var allocatedBytes: Int64 { get }
+}
+
+/// What content takes.
+public struct ContentExtent: Sendable, Equatable {
+  /// In bytes.
+  public var size: Int64
+  /// On the disk, in units of 512 bytes.
+  public var blocks: Int64
+
+  public init(size: Int64, blocks: Int64) {
+    self.size = size
+    self.blocks = blocks
+  }
 }
 
 /// Content on its way in. Used by one thread at a time, on the blocking I/O lane; ended by `commit` or `discard`.

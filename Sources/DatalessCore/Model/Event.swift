@@ -53,6 +53,8 @@ public enum Event: Sendable {
   /// A refresh found that an item of the store is not what the volume knew.
   case sourceChanged(SourceChange)
   case refreshFinished(RefreshFinished)
+  /// A program has changed something on the volume.
+  case changed(VolumeChange)
 
   public struct MaterializationStarted: Sendable {
     public var attempt: UInt64

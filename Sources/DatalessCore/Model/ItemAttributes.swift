@@ -73,6 +73,9 @@ public struct ItemAttributes: Sendable, Hashable {
     self.birth = birth
   }
 
+  /// The device of items that were made on the volume; no store has it.
+  static let madeDevice = UInt64.max
+
   /// The kind of item, from the type bits of `mode`; an unknown type counts as a FIFO, which nothing ever opens.
   public var kind: ItemKind { ItemKind(rawValue: UInt8((mode >> 12) & 0xf)) ?? .fifo }
 

@@ -26,6 +26,9 @@ struct AttributePresentation {
     if movesChangeTime { movedChangeTimes[node] = timeOfDay() }
   }
 
+  /// An item's attributes were changed on the volume: its time is the one that this has given it.
+  mutating func noteChange(of node: NodeIndex) { if !movedChangeTimes.isEmpty { movedChangeTimes[node] = nil } }
+
   /// What is there of a file of which other bytes are missing; nil: nothing, or all.
   mutating func setPartialBytes(_ bytes: Int64?, of node: NodeIndex) {
     if bytes == nil, partialBlocks.isEmpty { return }
@@ -41,8 +44,8 @@ struct AttributePresentation {
   func partialBlocks(of node: NodeIndex) -> Int64? { partialBlocks.isEmpty ? nil : partialBlocks[node] }
 
   /// Makes of a file's listed attributes what is shown of it. Only for files with content.
-  func apply(to attributes: inout ItemAttributes, of node: NodeIndex, isDataless: Bool) {
-    attributes.blocks = isDataless ? blocksWithoutContent(node, attributes) : Self.blocks(attributes)
+  func apply(to attributes: inout ItemAttributes, of node: NodeIndex, isDataless: Bool, isDirty: Bool = false) {
+    attributes.blocks = isDataless ? blocksWithoutContent(node, attributes) : Self.blocks(attributes, isDirty: isDirty)
     if !movedChangeTimes.isEmpty, let moved = movedChangeTimes[node] { attributes.changeTime = moved }
   }
 
@@ -58,7 +61,9 @@ struct AttributePresentation {
 
   /// A resident file's blocks: SOURCE's own, unless SOURCE says 0 for a file with content (data kept in the inode),
   /// which would make a resident file look dataless.
-  private static func blocks(_ attributes: ItemAttributes) -> Int64 {
+  /// A dirty file's are its content's, but never 0.
+  private static func blocks(_ attributes: ItemAttributes, isDirty: Bool = false) -> Int64 {
+    if isDirty { return max(attributes.blocks, 1) }
     let size = attributes.size
     return attributes.blocks > 0 ? attributes.blocks : (size >> 12 + (size & 4095 == 0 ? 0 : 1)) * 8
   }

@@ -9,6 +9,8 @@ struct GoneNames {
   private var gone: [NodeIndex: Gone] = [:]
   /// Directories that may have gone names, and nobody who has them open.
   private var sweepable: [NodeIndex] = []
+  /// Up to which name of its list none of a directory is present, where that was looked at.
+  private var absent: [NodeIndex: NameIndex] = [:]
   private var former: [NodeIndex: UInt32] = [:]
   private var sweeps: [NodeIndex: UInt64] = [:]
   private var lastSweep: UInt64 = 0
@@ -53,10 +55,25 @@ struct GoneNames {
   private mutating func countSweep(of directory: NodeIndex) {
     lastSweep += 1
     sweeps[directory] = lastSweep
+    // What it was may not be in the list any more.
+    notePresent(in: directory)
   }
 
   /// A directory is forgotten.
-  mutating func leave(_ directory: NodeIndex) { sweeps[directory] = nil }
+  mutating func leave(_ directory: NodeIndex) {
+    sweeps[directory] = nil
+    notePresent(in: directory)
+  }
+
+  // MARK: - Absent
+
+  /// The name of a directory's list up to which, itself included, none is present; nil if nothing is known.
+  func absentUpTo(in directory: NodeIndex) -> NameIndex? { absent.isEmpty ? nil : absent[directory] }
+
+  mutating func setAbsent(upTo name: NameIndex?, in directory: NodeIndex) { absent[directory] = name }
+
+  /// A name of a directory is present again, or its list has changed.
+  mutating func notePresent(in directory: NodeIndex) { if !absent.isEmpty { absent[directory] = nil } }
 
   // MARK: - Former
 

@@ -57,6 +57,12 @@ struct NameArena: ~Copyable {
     return UInt32(offset)
   }
 
+  /// Whether a name of so many bytes can be stored.
+  func hasRoom(for count: Int) -> Bool {
+    let space = Self.space(count)
+    return used < Int(UInt32.max) - 2 * Self.blockSize || (space < free.count && free[space] != 0)
+  }
+
   /// The bytes of a name; valid as long as the arena.
   func name(at offset: UInt32, length: UInt16) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: start(of: offset), count: Int(length))

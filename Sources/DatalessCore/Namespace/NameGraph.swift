@@ -13,8 +13,8 @@ struct NameGraph: ~Copyable {
   private var gone = GoneNames()
   /// Nodes that have lost their last name since this was asked last.
   private var orphaned: [NodeID] = []
-  /// Names that were made on the volume, and names that were removed there, by directory.
-  private var changes: [NodeIndex: UInt32] = [:]
+  /// What was changed on the volume, by directory.
+  private var changes = NameChanges()
 
   init(root: ItemAttributes, nameKey: NameHashKey) {
     names = NameTable(key: nameKey)
@@ -37,15 +37,32 @@ struct NameGraph: ~Copyable {
 
   /// Takes over a content state, keeping the counts of the volume and of the directories that the node has names in.
   mutating func setContent(_ cell: ItemContent.Cell, of node: NodeIndex) {
-    let wasLocal = nodes[node].isLocal
+    let (wasLocal, wasDirty) = (nodes[node].isLocal, nodes[node].isDirty)
     nodes.update(node) { $0.contentCell = cell }
-    let isLocal = nodes[node].isLocal
-    guard wasLocal != isLocal else { return }
+    let (isLocal, isDirty) = (nodes[node].isLocal, nodes[node].isDirty)
+    guard wasLocal != isLocal || wasDirty != isDirty else { return }
     var name = nodes[node].firstName
     while name != .end, names[name].isPresent {
-      countLocalChild(in: names[name].directory, isLocal)
+      if wasLocal != isLocal { countLocalChild(in: names[name].directory, isLocal) }
+      if wasDirty != isDirty { count(isDirty ? 1 : -1, of: .below, in: names[name].directory) }
       name = names[name].nextOfNode
     }
+  }
+
+  /// A present name of a directory leads to a node from now on, or no longer.
+  private mutating func countChild(_ node: NodeIndex, in directory: NodeIndex, _ isMore: Bool) {
+    if nodes[node].isLocal { countLocalChild(in: directory, isMore) }
+    if isChanged(node) { count(isMore ? 1 : -1, of: .below, in: directory) }
+  }
+
+  /// Whether something of an item was changed on the volume and is nowhere else: a file's content; a directory's names,
+  /// or anything below it.
+  func isChanged(_ node: NodeIndex) -> Bool {
+    nodes[node].kind == .directory ? changes.contains(node) : nodes[node].isDirty
+  }
+
+  private mutating func count(_ change: Int, of kind: NameChanges.Kind, in directory: NodeIndex) {
+    changes.count(change, of: kind, in: directory, nodes, names)
   }
 
   private mutating func countLocalChild(in directory: NodeIndex, _ isMore: Bool) {
@@ -59,6 +76,9 @@ struct NameGraph: ~Copyable {
     swap(&taken, &orphaned)
     return taken
   }
+
+  /// As `NodeTable`.
+  func isMade(_ node: NodeIndex) -> Bool { nodes.isMade(node) }
 
   // MARK: - Finding names
 
@@ -80,7 +100,19 @@ struct NameGraph: ~Copyable {
   func presentName(of node: NodeIndex) -> NameIndex? { nodes[node].firstName.optional }
 
   /// Names of a directory that were made or removed on the volume, and that the store has not, or has still.
-  func changeCount(in directory: NodeIndex) -> Int { Int(changes[directory] ?? 0) }
+  func changeCount(in directory: NodeIndex) -> Int { changes.names(in: directory) }
+
+  /// Names that were made, and names of the store that are hidden, on the volume.
+  var changedNames: (made: Int, removed: Int) { (changes.made, changes.removed) }
+
+  /// Whether a directory has no name that is present. - Parameter limit: Names looked at.
+  /// - Returns: nil when it takes another look: who asks again goes on where this one stopped.
+  mutating func isEmpty(_ directory: NodeIndex, limit: Int) -> Bool? {
+    var last = gone.absentUpTo(in: directory)
+    let isEmpty = names.isNonePresent(after: &last, first: nodes[directory].firstChild, limit: limit)
+    gone.setAbsent(upTo: last, in: directory)
+    return isEmpty
+  }
 
   // MARK: - Listings
 
@@ -113,9 +145,9 @@ struct NameGraph: ~Copyable {
     guard
       let name = names.append(text, of: node, in: directory, isLocal: isLocal, epoch: nodes[directory].listingEpoch)
     else { return nil }
-    if isLocal { countChange(in: directory, true) }
+    if isLocal { count(1, of: .made, in: directory) }
     addToNames(name, of: node)
-    if nodes[node].isLocal { countLocalChild(in: directory, true) }
+    countChild(node, in: directory, true)
     appendToList(name, of: directory)
     if nodes[directory].isIndexed { names.enter(name) }
     if nodes[node].isOrphan { noteNames(of: node) }
@@ -137,11 +169,6 @@ struct NameGraph: ~Copyable {
     nodes[directory].lastChild = name
   }
 
-  private mutating func countChange(in directory: NodeIndex, _ isMore: Bool) {
-    let count = changes[directory] ?? 0
-    changes[directory] = isMore ? count + 1 : count > 1 ? count - 1 : nil
-  }
-
   /// Takes a name away, or gives it back. One that is not present does not keep its directory from becoming dataless.
   ///
   /// - Parameter standing: `present`; `gone`: nobody has it any more; `removed`: the store has it still.
@@ -150,8 +177,8 @@ struct NameGraph: ~Copyable {
     let directory = record.directory
     guard record.standing != standing else { return }
     switch record.standing {
-    case .present: if nodes[record.node].isLocal { countLocalChild(in: directory, false) }
-    case .removed: countChange(in: directory, false)
+    case .present: countChild(record.node, in: directory, false)
+    case .removed: count(-1, of: .removed, in: directory)
     case .gone: gone.remove(in: directory)
     case .swept:
       guard standing == .present else { return }
@@ -161,11 +188,13 @@ struct NameGraph: ~Copyable {
     }
     names.setStanding(standing, name)
     switch standing {
-    case .present: if nodes[record.node].isLocal { countLocalChild(in: directory, true) }
-    case .removed: countChange(in: directory, true)
+    case .present:
+      gone.notePresent(in: directory)
+      countChild(record.node, in: directory, true)
+    case .removed: count(1, of: .removed, in: directory)
     default: gone.add(in: directory)
     }
-    if record.isLocal { countChange(in: directory, standing == .present) }
+    if record.isLocal { count(standing == .present ? 1 : -1, of: .made, in: directory) }
     unlink(name, from: record.node)
     addToNames(name, of: record.node)
     noteNames(of: record.node)
@@ -175,7 +204,7 @@ struct NameGraph: ~Copyable {
   mutating func keepHere(_ name: NameIndex) {
     guard names[name].isPresent, !names[name].isLocal else { return }
     names.setLocal(name)
-    countChange(in: names[name].directory, true)
+    count(1, of: .made, in: names[name].directory)
   }
 
   /// Gives a name to another node. The one that had it may be left without any.
@@ -186,8 +215,10 @@ struct NameGraph: ~Copyable {
     unlink(name, from: old)
     names.setNode(node, of: name)
     addToNames(name, of: node)
-    if record.isPresent, nodes[old].isLocal { countLocalChild(in: record.directory, false) }
-    if record.isPresent, nodes[node].isLocal { countLocalChild(in: record.directory, true) }
+    if record.isPresent {
+      countChild(old, in: record.directory, false)
+      countChild(node, in: record.directory, true)
+    }
     // So that records can still say what the old one was.
     if nodes[old].firstName == .end, let former = names.appendFormer(name, of: old) {
       keep(former, as: .former)
@@ -206,7 +237,21 @@ struct NameGraph: ~Copyable {
     let isOrphan = presentName(of: node).map { !names[$0].isPresent } ?? true
     guard node != .root, nodes[node].isOrphan != isOrphan else { return }
     nodes.update(node) { $0.isOrphan = isOrphan }
-    if isOrphan { orphaned.append(nodes.id(of: node)) }
+    if isOrphan { orphaned.append(nodes.id(of: node)) } else { dropFormer(of: node) }
+  }
+
+  /// An item has a name again: what it was called while it had none is not wanted any more.
+  private mutating func dropFormer(of node: NodeIndex) {
+    var name = nodes[node].firstName
+    while name != .end {
+      let record = names[name]
+      if record.standing == .former {
+        unlink(name, from: node)
+        _ = gone.removeFormer(in: record.directory)
+        names.free(name)
+      }
+      name = record.nextOfNode
+    }
   }
 
   // MARK: - Giving back
@@ -292,6 +337,7 @@ struct NameGraph: ~Copyable {
     names.free(record.firstName)
     names.leave(node)
     gone.leave(node)
+    changes.leave(node)
     nodes.free(node)
     return true
   }

@@ -139,6 +139,29 @@ struct NameTable: ~Copyable {
     return .end
   }
 
+  /// Whether none of the names in a directory's list is present.
+  ///
+  /// - Parameters:
+  ///   - last: Behind which one the look begins; gets the last one before which, itself included, none is present.
+  ///   - first: Of the list.
+  ///   - limit: Names looked at.
+  /// - Returns: nil when there are more to be looked at.
+  func isNonePresent(after last: inout NameIndex?, first: NameIndex, limit: Int) -> Bool? {
+    var name = last.map { records[$0].nextSibling } ?? first
+    for _ in 0..<limit {
+      guard name != .end else { return true }
+      guard !records[name].isPresent else { return false }
+      last = name
+      name = records[name].nextSibling
+    }
+    return nil
+  }
+
+  /// Whether a name of so many bytes can be added.
+  func hasRoom(for count: Int) -> Bool {
+    (firstFree != .end || records.count < Int(UInt32.max)) && texts.hasRoom(for: count)
+  }
+
   // MARK: - Changes
 
   mutating func setStanding(_ standing: NameRecord.Standing, _ name: NameIndex) { records[name].standing = standing }

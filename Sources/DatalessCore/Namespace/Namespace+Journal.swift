@@ -38,6 +38,11 @@ extension Namespace {
     if now.isHidden { append(.hidden(changedItem(now.node), name: text, in: directory)) }
   }
 
+  /// Tells the metadata of an item as it is now.
+  func tellAttributes(of node: NodeIndex) {
+    if keepsJournal { append(.attributes(of: changedItem(node), attributes(of: node))) }
+  }
+
   /// An item, as changes name it.
   func changedItem(_ node: NodeIndex) -> ChangedItem {
     ChangedItem(node: id(of: node), inode: self[node].inode, binding: binding(of: node))

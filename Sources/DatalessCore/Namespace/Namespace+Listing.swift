@@ -2,6 +2,21 @@ internal import SystemPackage
 
 /// Names and metadata as a listing brings them, and as readdir hands them out.
 extension Namespace {
+  /// Visits the nodes in the order of their indices, orphans included and what is forgotten not.
+  ///
+  /// - Parameter limit: How many at most.
+  /// - Returns: Where to go on; nil at the end.
+  func visitNodes(
+    from start: NodeIndex, limit: Int, _ body: (NodeIndex, borrowing NodeRecord) -> Void
+  ) -> NodeIndex? {
+    let end = min(Int(start.rawValue) + limit, Int(nodeEnd))
+    for number in Int(start.rawValue)..<max(Int(start.rawValue), end) {
+      let node = NodeIndex(rawValue: UInt32(number))
+      if !self[node].isFree { body(node, self[node]) }
+    }
+    return end < Int(nodeEnd) ? NodeIndex(rawValue: UInt32(end)) : nil
+  }
+
   /// Visits the names of a directory, those that are gone included, in listing order.
   ///
   /// - Parameters:

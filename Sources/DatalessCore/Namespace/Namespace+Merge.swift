@@ -6,8 +6,8 @@ extension Namespace {
     let isOpen: (NodeIndex) -> Bool
     /// As `NameMerge.Base.retained`.
     let retained: (NodeIndex) -> ListedItem?
-    /// As `ItemContent.isDirty`.
-    let isDirty: (NodeIndex) -> Bool
+    /// Whether a file is open for writing: it may be dirty at any moment.
+    let isOpenForWriting: (NodeIndex) -> Bool
   }
 
   /// What became of a name of a listing.
@@ -148,13 +148,10 @@ extension Namespace {
       canJoin: hasTwin && !known.isLocal && !use.isOpen(node))
   }
 
-  /// Whether something was changed in it that is nowhere else: in a file its content, in a directory a name.
+  /// Whether something was changed in it, or is about to be, that is nowhere else: in a file its content, in a directory
+  /// a name, or anything below it.
   private func isDirty(_ node: NodeIndex, _ use: ItemUse) -> Bool {
-    switch self[node].kind {
-    case .directory: changeCount(in: node) > 0
-    case .file: self[node].isLocal && use.isDirty(node)
-    default: false
-    }
+    isChanged(node) || (self[node].kind == .file && use.isOpenForWriting(node))
   }
 
   /// The node of another name of a listed file, if it is another one than a node.

@@ -7,7 +7,7 @@ extension Namespace {
   private static var namesMax: Int { 256 }
 
   /// LIMIT: levels of a path. A store that names one directory in several places could make a ring of them.
-  private static var depthMax: Int { 1 << 16 }
+  static var depthMax: Int { 1 << 16 }
 
   /// Whether a node has, or had, more than one name.
   func hasSeveralNames(_ node: NodeIndex) -> Bool {
@@ -36,10 +36,25 @@ extension Namespace {
   func path(ofName name: NameIndex?) -> [UInt8] { path(ofName: name) { presentName(of: $0) } }
 
   /// What a node is in the store: under which key, and which version. nil for what was made on the volume.
+  /// Of what lies in a directory that the store has no more, too.
   func binding(of node: NodeIndex) -> StoreBinding? {
     let name = storeName(of: node)
-    guard name != nil || node == .root else { return nil }
+    guard node == .root || (name != nil && hasStorePath(name)) else { return nil }
     return StoreBinding(key: path(ofName: name) { storeName(of: $0) }, version: listed(of: node).version)
+  }
+
+  /// Whether the store has had all directories on the way to one of its names.
+  private func hasStorePath(_ name: NameIndex?) -> Bool {
+    // Nearly every volume has none that are its own.
+    guard hasNamesMade else { return true }
+    var next = name
+    for _ in 0..<Self.depthMax {
+      guard let name = next else { return false }
+      let directory = record(of: name).directory
+      if directory == .root { return true }
+      next = storeName(of: directory)
+    }
+    return true
   }
 
   /// - Parameter parent: The name by which a directory on the way is called.

@@ -50,7 +50,7 @@ struct Namespace: ~Copyable {
     var attributes = self.attributes(of: node)
     let isDataless = graph.nodes[node].isDataless
     if attributes.kind == .file, attributes.size > 0 {
-      presentation.apply(to: &attributes, of: node, isDataless: isDataless)
+      presentation.apply(to: &attributes, of: node, isDataless: isDataless, isDirty: graph.nodes[node].isDirty)
     }
     return ItemSnapshot(node: id(of: node), attributes: attributes, isDataless: isDataless)
   }
@@ -76,10 +76,30 @@ struct Namespace: ~Copyable {
   }
 
   /// Gives a node other metadata on the volume. The store's is kept beside it: what is fetched goes by that.
-  mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex) {
+  ///
+  /// - Parameter isTold: Whether the journal is told now; what a write changes is told when the file is closed.
+  mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex, isTold: Bool = true) {
     graph.setAttributes(attributes, of: node)
-    if keepsJournal { append(.attributes(of: changedItem(node), self.attributes(of: node))) }
+    presentation.noteChange(of: node)
+    if isTold { tellAttributes(of: node) }
   }
+
+  /// Notes whether the last name of an item was taken away on the volume.
+  mutating func setUnlinked(_ isUnlinked: Bool, of node: NodeIndex) {
+    graph.change(node) { $0.isUnlinked = isUnlinked }
+  }
+
+  /// Whether an item was made on the volume.
+  func isMade(_ node: NodeIndex) -> Bool { graph.nodes.isMade(node) }
+
+  /// As `NameGraph.isChanged`.
+  func isChanged(_ node: NodeIndex) -> Bool { graph.isChanged(node) }
+
+  /// As `NodeTable.largestReserved`.
+  var largestReserved: UInt64 { graph.nodes.largestReserved }
+
+  /// Whether a name of so many bytes can be made.
+  func hasRoom(for count: Int) -> Bool { graph.names.hasRoom(for: count) }
 
   /// Whether a change of metadata is still to be told to the kernel.
   var hasChangedNodes: Bool { !changed.isEmpty }
@@ -97,21 +117,6 @@ struct Namespace: ~Copyable {
 
   /// One more of what the log tells as `prior`.
   mutating func count(_ call: NodeRecord.CountedCall, of node: NodeIndex) { graph.change(node) { $0.count(call) } }
-
-  /// Visits the nodes in the order of their indices, orphans included and what is forgotten not.
-  ///
-  /// - Parameter limit: How many at most.
-  /// - Returns: Where to go on; nil at the end.
-  func visitNodes(
-    from start: NodeIndex, limit: Int, _ body: (NodeIndex, borrowing NodeRecord) -> Void
-  ) -> NodeIndex? {
-    let end = min(Int(start.rawValue) + limit, Int(graph.nodes.end))
-    for number in Int(start.rawValue)..<max(Int(start.rawValue), end) {
-      let node = NodeIndex(rawValue: UInt32(number))
-      if !graph.nodes[node].isFree { body(node, graph.nodes[node]) }
-    }
-    return end < Int(graph.nodes.end) ? NodeIndex(rawValue: UInt32(end)) : nil
-  }
 
   // MARK: - Lookups
 
@@ -138,9 +143,13 @@ struct Namespace: ~Copyable {
     presentation.setPartialBytes(partialBytes, of: node)
     let old = graph.nodes[node].contentCell
     guard old != cell else { return }
-    guard old.state != cell.state else { return graph.change(node) { $0.contentCell = cell } }
+    guard old.state != cell.state || old.isDirty != cell.isDirty else {
+      return graph.change(node) { $0.contentCell = cell }
+    }
     graph.setContent(cell, of: node)
-    if cell.state == .resident, graph.nodes[node].kind == .file { presentation.noteContent(of: node) }
+    if cell.state == .resident, old.state != .resident, graph.nodes[node].kind == .file {
+      presentation.noteContent(of: node)
+    }
   }
 
   // MARK: - Presentation
@@ -217,6 +226,14 @@ struct Namespace: ~Copyable {
   /// dataless: they would be lost.
   func changeCount(in directory: NodeIndex) -> Int { graph.changeCount(in: directory) }
 
+  /// As `NameGraph.changedNames`.
+  var changedNames: (made: Int, removed: Int) { graph.changedNames }
+
+  var hasNamesMade: Bool { graph.changedNames.made > 0 }
+
+  /// As `NameGraph.isEmpty`.
+  mutating func isEmpty(_ directory: NodeIndex, limit: Int) -> Bool? { graph.isEmpty(directory, limit: limit) }
+
   /// Gives a name to another node. The one that had it may be left without any.
   mutating func relink(_ name: NameIndex, to node: NodeIndex) {
     let before = told(name)
@@ -265,13 +282,18 @@ struct Namespace: ~Copyable {
   ///
   /// - Parameters:
   ///   - limit: Records looked at.
+  ///   - forgotten: Gets the nodes that were given back.
   ///   - isInUse: Whether somebody has a node open, or is at work on its content.
-  mutating func giveBackSome(limit: Int, isInUse: (NodeIndex) -> Bool) {
+  mutating func giveBackSome(limit: Int, forgotten: inout [NodeIndex], isInUse: (NodeIndex) -> Bool) {
     if graph.hasSweepable { return graph.sweepNext(limit: limit, formers: &forgettable, isInUse: isInUse) }
     for _ in 0..<limit {
       guard let node = forgettable.popLast() else { return }
-      guard !graph.nodes[node].isFree, !isInUse(node), graph.forget(node, orphans: &forgettable) else { continue }
+      guard !graph.nodes[node].isFree, !isInUse(node) else { continue }
+      let made = keepsJournal && isMade(node) ? changedItem(node) : nil
+      guard graph.forget(node, orphans: &forgettable) else { continue }
       presentation.forget(node)
+      forgotten.append(node)
+      if let made { append(.forgotten(made)) }
     }
   }
 }

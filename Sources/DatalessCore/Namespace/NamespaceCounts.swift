@@ -5,6 +5,9 @@ public struct NamespaceCounts: Sendable, Equatable {
   public internal(set) var filesMaterializing = 0
   public internal(set) var filesPartial = 0
   public internal(set) var filesResident = 0
+  /// Files that were written to on the volume and are nowhere else, empty ones among them, and the sum of their sizes.
+  public internal(set) var filesDirty = 0
+  public internal(set) var bytesDirty: Int64 = 0
   /// Empty files: never dataless, no content to fetch.
   public internal(set) var filesEmpty = 0
   public internal(set) var directories = 0
@@ -24,6 +27,10 @@ public struct NamespaceCounts: Sendable, Equatable {
     case .file:
       files += sign
       bytes &+= Int64(sign) &* record.size
+      if record.isDirty {
+        filesDirty += sign
+        bytesDirty &+= Int64(sign) &* record.size
+      }
       if record.size <= 0 {
         filesEmpty += sign
         return

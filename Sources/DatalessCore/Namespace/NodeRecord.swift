@@ -113,7 +113,7 @@ struct NodeRecord: BitwiseCopyable {
   var isDataless: Bool { canBeDataless && state != .resident }
 
   /// Whether it keeps its directories from becoming dataless: it holds, or is about to hold, something local.
-  var isLocal: Bool { canBeDataless && state != .dataless }
+  var isLocal: Bool { (canBeDataless && state != .dataless) || isDirty }
 
   /// A directory whose listing is known.
   var isListed: Bool { kind == .directory && state == .resident }
@@ -122,13 +122,16 @@ struct NodeRecord: BitwiseCopyable {
   var content: ContentID { ContentID(rawValue: kind == .file ? payload : 0) }
 
   /// Where the content of a file lies that is complete; nil if it is not, or there is none.
-  var residentContent: ContentID? { kind == .file && size > 0 && state == .resident ? content : nil }
+  var residentContent: ContentID? {
+    kind == .file && state == .resident && (size > 0 || isDirty) ? content : nil
+  }
 
   /// What `ItemContent` keeps here.
   var contentCell: ItemContent.Cell {
     get {
       ItemContent.Cell(
-        state: state, reference: content, generation: generation, isWatched: isWatched, mayBeCached: mayBeCached)
+        state: state, reference: content, generation: generation, isWatched: isWatched, mayBeCached: mayBeCached,
+        isDirty: isDirty)
     }
     set {
       state = newValue.state
@@ -136,6 +139,7 @@ struct NodeRecord: BitwiseCopyable {
       generation = newValue.generation
       isWatched = newValue.isWatched
       mayBeCached = newValue.mayBeCached
+      if kind == .file { set(1, newValue.isDirty) }
     }
   }
 
@@ -169,6 +173,16 @@ struct NodeRecord: BitwiseCopyable {
   var isIndexed: Bool {
     get { bits & 2 != 0 }
     set { set(2, newValue) }
+  }
+
+  /// A file: whether a program has written to it on the volume, so that it is nowhere else.
+  var isDirty: Bool { kind == .file && bits & 1 != 0 }
+
+  /// What is no directory: whether its last name was taken away on the volume. It lives on for whoever has it, as POSIX
+  /// wants it.
+  var isUnlinked: Bool {
+    get { kind != .directory && bits & 2 != 0 }
+    set { if kind != .directory { set(2, newValue) } }
   }
 
   /// No name leads to it any more: it is gone from the store, or another version has its name. It lives for whoever has

@@ -9,6 +9,8 @@ struct NodeTable: ~Copyable {
   /// Of a store that has them.
   private var tokens: [NodeIndex: VersionToken] = [:]
   private(set) var counts = NamespaceCounts()
+  /// The largest inode number of the store that lies in the range of those made on the volume; 0 if there is none.
+  private(set) var largestReserved: UInt64 = 0
   /// Places to be used again, linked by `firstName`.
   private var firstFree: NodeIndex?
 
@@ -77,6 +79,9 @@ struct NodeTable: ~Copyable {
       let node = place(NodeRecord(item.attributes, deviceIndex: deviceIndex))
     else { return nil }
     counts.add(records[node])
+    if MadeNumbers.isInRange(item.attributes.inode), item.attributes.device != ItemAttributes.madeDevice {
+      largestReserved = max(largestReserved, item.attributes.inode)
+    }
     if !item.token.isNone { tokens[node] = item.token }
     share(node, item.attributes)
     return node
@@ -134,10 +139,14 @@ struct NodeTable: ~Copyable {
 
   /// Gives a node other metadata on the volume; what the store listed is kept beside it.
   mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex) {
+    guard !isMade(node) else { return update(node) { $0.update(attributes) } }
     let base = listed[node] ?? self.attributes(of: node)
     update(node) { $0.update(attributes) }
     listed[node] = self.attributes(of: node) == base ? nil : base
   }
+
+  /// Whether an item was made on the volume.
+  func isMade(_ node: NodeIndex) -> Bool { devices[Int(records[node].deviceIndex)] == ItemAttributes.madeDevice }
 
   /// Whichever name of a file with several is seen next is to be this node.
   private mutating func share(_ node: NodeIndex, _ attributes: ItemAttributes) {

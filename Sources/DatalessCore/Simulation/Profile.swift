@@ -18,6 +18,8 @@ public struct Profile: Sendable, Equatable {
   public var directoryErrnos: Errnos
   /// What becomes of local content when SOURCE changes. Carried for the store's refresh; no part of an attempt.
   public var residentChanges: ResidentChanges = .stale
+  /// Whether a dataless file is cut off to nothing without a fetch. Else the content is fetched that is thrown away.
+  public var emptiesUnread = false
 
   /// Operations that a profile can add to those that always materialize.
   public struct Triggers: OptionSet, Sendable, Hashable {
@@ -136,8 +138,12 @@ extension Profile {
   /// directory's entries before an access to it is completed), CF_OPERATION_PARAMETERS (any other failure becomes
   /// STATUS_CLOUD_FILE_UNSUCCESSFUL); microsoft/Windows-classic-samples#245 (ERROR_CLOUD_FILE_ACCESS_DENIED for a
   /// process that may not hydrate).
-  public static let windows = Profile(
-    name: "windows", files: [], directories: [], fileErrnos: windowsErrnos, directoryErrnos: windowsErrnos)
+  public static let windows: Profile = {
+    var profile = Profile(
+      name: "windows", files: [], directories: [], fileErrnos: windowsErrnos, directoryErrnos: windowsErrnos)
+    profile.emptiesUnread = true
+    return profile
+  }()
 
   private static let windowsErrnos = Errnos(
     refused: .permissionDenied, offline: .networkUnreachable, timeout: .timedOut, superseded: .ioError, gone: .ioError,

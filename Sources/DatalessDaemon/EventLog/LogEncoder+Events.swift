@@ -25,6 +25,7 @@ extension LogEncoder {
     case .budgetExceeded(let event): exceeded(event)
     case .sourceChanged(let event): sourceChanged(event)
     case .refreshFinished(let event): refreshFinished(event)
+    case .changed: break
     }
   }
 

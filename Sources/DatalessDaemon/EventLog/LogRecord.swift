@@ -113,6 +113,7 @@ extension Event {
     case .budgetExceeded: .budgetExceeded
     case .sourceChanged: .sourceChanged
     case .refreshFinished: .refreshFinished
+    case .changed: .mark
     }
   }
 
@@ -132,6 +133,7 @@ extension Event {
     case .budgetExceeded(let event): event.time
     case .sourceChanged(let event): event.time
     case .refreshFinished(let event): event.time
+    case .changed(let event): event.time
     }
   }
 }

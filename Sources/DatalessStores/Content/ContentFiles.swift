@@ -13,10 +13,12 @@ final class ContentFiles: Sendable {
   final class Handle: Sendable {
     let number: UInt64
     let descriptor: OwnedDescriptor
+    let isWritable: Bool
 
-    init(number: UInt64, descriptor: consuming OwnedDescriptor) {
+    init(number: UInt64, descriptor: consuming OwnedDescriptor, isWritable: Bool) {
       self.number = number
       self.descriptor = descriptor
+      self.isWritable = isWritable
     }
   }
 
@@ -77,20 +79,29 @@ final class ContentFiles: Sendable {
   func handle(_ number: UInt64) throws(Errno) -> Handle {
     let place = place(number)
     if let open = table.withLock({ $0[place] }), open.number == number { return open }
-    let handle = Handle(number: number, descriptor: try openForReading(number))
+    let handle = Handle(number: number, descriptor: try openForReading(number), isWritable: false)
+    keep(handle)
+    return handle
+  }
+
+  /// An open descriptor for reading and writing, shared with readers and other writers.
+  func writableHandle(_ number: UInt64) throws(Errno) -> Handle {
+    let place = place(number)
+    if let open = table.withLock({ $0[place] }), open.number == number, open.isWritable { return open }
+    let handle = Handle(number: number, descriptor: try openForWriting(number), isWritable: true)
     keep(handle)
     return handle
   }
 
   /// A descriptor for a transfer into a file that has its name already.
-  func openForWriting(_ number: UInt64) throws(Errno) -> OwnedDescriptor {
-    try open(Self.name(number), O_RDWR | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
-  }
+  func openForWriting(_ number: UInt64) throws(Errno) -> OwnedDescriptor { try openAgain(number, O_RDWR) }
 
   /// A descriptor of its own for the caller.
-  func openForReading(_ number: UInt64) throws(Errno) -> OwnedDescriptor {
+  func openForReading(_ number: UInt64) throws(Errno) -> OwnedDescriptor { try openAgain(number, O_RDONLY) }
+
+  private func openAgain(_ number: UInt64, _ mode: CInt) throws(Errno) -> OwnedDescriptor {
     do throws(Errno) {
-      return try open(Self.name(number), O_RDONLY | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
+      return try open(Self.name(number), mode | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
     } catch {
       guard error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem else { throw error }
       // Give up what is only kept for speed, then try once more.
@@ -101,7 +112,7 @@ final class ContentFiles: Sendable {
       }
       _ = consume dropped
     }
-    return try open(Self.name(number), O_RDONLY | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
+    return try open(Self.name(number), mode | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
   }
 
   private func open(_ name: String, _ flags: CInt) throws(Errno) -> OwnedDescriptor {

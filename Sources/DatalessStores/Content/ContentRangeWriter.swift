@@ -19,7 +19,8 @@ final class ContentRangeWriter: RangeWriter {
     case .slot(let slab, let page, let size):
       target = .slot(slab, start: Int64(page) * ContentLocation.pageSize, size: size)
     case .file(let number, _):
-      target = .file(ContentFiles.Handle(number: number, descriptor: try store.files.openForWriting(number)))
+      target = .file(
+        ContentFiles.Handle(number: number, descriptor: try store.files.openForWriting(number), isWritable: true))
     }
   }
 

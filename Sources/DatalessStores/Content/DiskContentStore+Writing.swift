@@ -60,7 +60,7 @@ extension DiskContentStore {
     do throws(Errno) {
       guard case .file(let number) = ContentLocation(id), size >= 0 else { throw .invalidArgument }
       guard let record = files.records[number] else { throw .ioError }
-      let handle = ContentFiles.Handle(number: number, descriptor: try files.openForWriting(number))
+      let handle = try files.writableHandle(number)
       // Readers see the smaller of the two sizes while it changes.
       if size < record.size { files.records.update(number) { $0.size = size } }
       guard ftruncate(handle.descriptor.raw, off_t(size)) == 0 else {
@@ -73,6 +73,63 @@ extension DiskContentStore {
     } catch {
       throw failure(error, "resize")
     }
+  }
+
+  public func write(
+    _ id: ContentID, _ bytes: UnsafeRawBufferPointer, at offset: Int64
+  ) throws(FSError) -> (count: Int, extent: ContentExtent) {
+    do throws(Errno) {
+      let handle = try writable(id)
+      guard offset >= 0 else { throw .invalidArgument }
+      guard offset <= Int64.max - Int64(bytes.count) else { throw .fileTooLarge }
+      let count = try SystemCall.writeSome(handle.descriptor.raw, bytes, at: offset)
+      return (count, try noteExtent(of: handle))
+    } catch {
+      throw failure(error, "write")
+    }
+  }
+
+  public func allocate(_ id: ContentID, _ kind: AllocationKind, _ range: Range<Int64>) throws(FSError) {
+    do throws(Errno) {
+      let handle = try writable(id)
+      guard range.lowerBound >= 0, !range.isEmpty else { throw .invalidArgument }
+      let length = range.upperBound - range.lowerBound
+      var result = 0
+      repeat {
+        result = clinux_fallocate(handle.descriptor.raw, kind.flags, range.lowerBound, length)
+      } while result == -Int(EINTR)
+      _ = try SystemCall.check(result)
+      _ = try noteExtent(of: handle)
+    } catch {
+      throw failure(error, "make room in")
+    }
+  }
+
+  public func extent(of id: ContentID) throws(FSError) -> ContentExtent {
+    do throws(Errno) {
+      guard case .file(let number) = ContentLocation(id) else { throw .invalidArgument }
+      return try noteExtent(of: try files.handle(number))
+    } catch {
+      throw failure(error, "look at")
+    }
+  }
+
+  private func writable(_ id: ContentID) throws(Errno) -> ContentFiles.Handle {
+    guard case .file(let number) = ContentLocation(id) else { throw .invalidArgument }
+    guard files.records[number] != nil else { throw .ioError }
+    return try files.writableHandle(number)
+  }
+
+  /// Takes over what a file takes now. Beside other writers it only grows: who looked first may come last.
+  private func noteExtent(of handle: ContentFiles.Handle) throws(Errno) -> ContentExtent {
+    let status = try FileStatus(of: handle.descriptor.raw)
+    let pages = (status.blocks + 7) / 8
+    let before = files.records.update(handle.number) { record in
+      record.size = max(record.size, status.size)
+      record.pages = pages
+    }
+    if let before, before.pages != pages { countAllocated(pages: Int(pages - before.pages)) }
+    return ContentExtent(size: status.size, blocks: status.blocks)
   }
 
   public func sync(_ id: ContentID) throws(FSError) {

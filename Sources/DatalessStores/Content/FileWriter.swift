@@ -24,7 +24,7 @@ final class FileWriter: ContentWriter {
   init(_ store: DiskContentStore, number: UInt64, size: Int64) throws(Errno) {
     self.store = store
     self.size = size
-    handle = ContentFiles.Handle(number: number, descriptor: try store.files.create(number))
+    handle = ContentFiles.Handle(number: number, descriptor: try store.files.create(number), isWritable: true)
     // The whole is a hole at first: what is never written stays one, and reads as zeros.
     if ftruncate(handle.descriptor.raw, off_t(size)) != 0 {
       let error = Errno(rawValue: errno)

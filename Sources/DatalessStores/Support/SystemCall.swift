@@ -102,6 +102,25 @@ enum SystemCall {
     return done
   }
 
+  /// pwrite(2) until all of `buffer` is written, or no more can be.
+  ///
+  /// - Returns: How many bytes were written. - Throws: Why none was.
+  static func writeSome(_ descriptor: CInt, _ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
+    var done = 0
+    while done < buffer.count {
+      let count = pwrite(descriptor, buffer.baseAddress! + done, buffer.count - done, off_t(offset) + done)
+      if count > 0 {
+        done += count
+        continue
+      }
+      let error = errno
+      if count < 0, error == EINTR { continue }
+      if done == 0 { throw count < 0 ? Errno(rawValue: error) : .ioError }
+      break
+    }
+    return done
+  }
+
   /// pwrite(2) until all of `buffer` is written.
   static func write(_ descriptor: CInt, _ buffer: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
     var done = 0

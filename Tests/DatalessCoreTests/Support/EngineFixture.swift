@@ -171,6 +171,7 @@ final class RecordingSink: EventSink {
       case .materializationReleased: "released"
       case .sourceChanged(let change): "source \(change.change.rawValue)"
       case .refreshFinished: "refreshed"
+      case .changed(let change): "changed \(change.name)"
       }
     }
   }

@@ -9,6 +9,8 @@ final class MemoryContentStore: ContentStore {
     var content: [UInt64: [UInt8]] = [:]
     var next: UInt64 = 1
     var writers = 0
+    /// What `makeWritable` made.
+    var writable: Set<UInt64> = []
   }
   let isFastLocal = true
   let state = Mutex(State())
@@ -38,7 +40,9 @@ final class MemoryContentStore: ContentStore {
   /// Whether all content counts as lying in files of their own, and as mapped by somebody.
   let ownFiles = Atomic<Bool>(false)
   let mapped = Atomic<Bool>(false)
-  func hasOwnFile(_ reference: ContentID) -> Bool { ownFiles.load(ordering: .relaxed) }
+  func hasOwnFile(_ reference: ContentID) -> Bool {
+    ownFiles.load(ordering: .relaxed) || state.withLock { $0.writable.contains(reference.rawValue) }
+  }
   func isUsedElsewhere(_ reference: ContentID) -> Bool { mapped.load(ordering: .relaxed) }
 
   func openDescriptor(_ reference: ContentID) throws(FSError) -> CInt? { nil }
@@ -66,6 +70,7 @@ final class MemoryContentStore: ContentStore {
       var bytes = original.flatMap { state.content[$0.rawValue] } ?? []
       bytes.removeLast(max(0, bytes.count - Int(size)))
       state.content[state.next] = bytes + [UInt8](repeating: 0, count: Int(size) - bytes.count)
+      state.writable.insert(state.next)
       state.next += 1
       return ContentID(rawValue: state.next - 1)
     }
@@ -84,6 +89,49 @@ final class MemoryContentStore: ContentStore {
   }
 
   func sync(_ id: ContentID) throws(FSError) {}
+
+  /// What `makeWritable` made: only that has a file of its own.
+  private func writable(_ id: ContentID) throws(FSError) -> [UInt8] {
+    guard let bytes = state.withLock({ $0.content[id.rawValue] }) else { throw FSError(.ioError, "no such content") }
+    guard hasOwnFile(id) else { throw FSError(.invalidArgument, "not writable") }
+    return bytes
+  }
+
+  func write(
+    _ id: ContentID, _ bytes: UnsafeRawBufferPointer, at offset: Int64
+  ) throws(FSError) -> (count: Int, extent: ContentExtent) {
+    _ = try writable(id)
+    let room = limit.load(ordering: .relaxed) - Int(offset)
+    guard room > 0 else { throw FSError(.noSpace, "the test's disk is full") }
+    let part = Array(bytes.prefix(room))
+    state.withLock { state in
+      var content = state.content[id.rawValue] ?? []
+      if content.count < Int(offset) + part.count {
+        content += [UInt8](repeating: 0, count: Int(offset) + part.count - content.count)
+      }
+      content.replaceSubrange(Int(offset)..<Int(offset) + part.count, with: part)
+      state.content[id.rawValue] = content
+    }
+    return (part.count, try extent(of: id))
+  }
+
+  func allocate(_ id: ContentID, _ kind: AllocationKind, _ range: Range<Int64>) throws(FSError) {
+    var bytes = try writable(id)
+    let range = Int(range.lowerBound)..<Int(range.upperBound)
+    let end =
+      switch kind {
+      case .allocate(keepsSize: false), .zero(keepsSize: false): max(bytes.count, range.upperBound)
+      default: bytes.count
+      }
+    bytes += [UInt8](repeating: 0, count: end - bytes.count)
+    if case .allocate = kind {} else { for place in range.clamped(to: 0..<bytes.count) { bytes[place] = 0 } }
+    state.withLock { [bytes] in $0.content[id.rawValue] = bytes }
+  }
+
+  func extent(of id: ContentID) throws(FSError) -> ContentExtent {
+    let size = try size(of: id)
+    return ContentExtent(size: size, blocks: (size + 511) / 512)
+  }
 
   var allocatedBytes: Int64 { state.withLock { $0.content.values.reduce(0) { $0 + Int64($1.count) } } }
   var items: Int { state.withLock { $0.content.count } }

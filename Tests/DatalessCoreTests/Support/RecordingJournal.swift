@@ -63,7 +63,7 @@ struct JournalReplay: Equatable {
   private mutating func apply(_ change: StateChange) {
     switch change {
     case .content(let item, let reference): contents[item.node] = Content(reference: reference, binding: item.binding)
-    case .contentDropped(let item): contents[item.node] = nil
+    case .contentDropped(let item, _): contents[item.node] = nil
     case .bound(let item, let formerKey):
       contents[item.node]?.binding = item.binding
       guard let key = item.binding?.key, key != formerKey else { return }
@@ -76,6 +76,9 @@ struct JournalReplay: Equatable {
     case .hidden(let item, let name, let directory): hidden[Name(directory: directory.node, text: name)] = item.node
     case .unhidden(let name, let directory): hidden[Name(directory: directory.node, text: name)] = nil
     case .attributes(let item, let attributes): modes[item.node] = attributes.mode
+    case .dirty(let item, let reference): contents[item.node] = Content(reference: reference, binding: item.binding)
+    case .together(let changes): for change in changes { apply(change) }
+    case .made, .attribute, .forgotten: break
     }
   }
 }

@@ -288,7 +288,7 @@ namespace.add(
     "if !FAULT, let key, let item = boundItem(node), item.binding?.key != key {", tests=["JournalTests"])
 namespace.add(
     "eviction-is-not-told", "../Engine/EngineState.swift", "the journal has content that was evicted",
-    "if before != now { tell(node, now) }", "if before != now, !FAULT || now != nil { tell(node, now) }", tests=["JournalTests"])
+    "if let before, before != now { journal", "if let before, before != now, !FAULT { journal", tests=["JournalTests"])
 namespace.add(
     "hidden-is-not-told", "Namespace+Journal.swift", "what was removed on the volume is there after a crash",
     "if now.isHidden { append(", "if now.isHidden, !FAULT { append(", tests=["JournalTests"])
@@ -332,9 +332,25 @@ namespace.add(
     tests=["StoreBindingTests"])
 namespace.add(
     "gone-keeps-busy", "NameGraph.swift", "a resident file that vanished keeps its directory from being evicted",
-    "case .present: if nodes[record.node].isLocal { countLocalChild(in: directory, false) }",
-    "case .present: if nodes[record.node].isLocal, !FAULT { countLocalChild(in: directory, false) }",
+    "case .present: countChild(record.node, in: directory, false)",
+    "case .present: if !FAULT { countChild(record.node, in: directory, false) }",
     tests=["NamespaceTests|RefreshTests"])
+namespace.add(
+    "changed-below-is-dropped", "NameChanges.swift", "what was changed below a directory goes with it when it is gone",
+    "(kind, directory) = (.below, names[name].directory)\n", "(kind, directory) = (.below, names[name].directory)\n      if FAULT { return }\n",
+    tests=["WritableRefreshTests"])
+namespace.add(
+    "write-before-durable", "../Engine/Engine+Dirtying.swift", "a byte changes before the file is dirty after a crash, too",
+    "guard journal.isDurable(number) else {", "guard FAULT || journal.isDurable(number) else {",
+    tests=["WritableRefreshTests"])
+namespace.add(
+    "unlinked-goes-at-close", "../Engine/Engine+Orphans.swift", "the content of an unlinked file goes although the kernel knows it",
+    "guard !record.isUnlinked || record.lookups == 0, let dropped", "guard FAULT || !record.isUnlinked || record.lookups == 0, let dropped",
+    tests=["FileWritingTests"])
+namespace.add(
+    "writer-hides-from-refresh", "Namespace+Merge.swift", "a file that is open for writing gives way to the store's version",
+    "use.isOpenForWriting(node))", "use.isOpenForWriting(node) && !FAULT)",
+    tests=["WritableRefreshTests"])
 namespace.add(
     "latest-name-stands", "ItemNames.swift", "a file is called by whichever of its names was listed last",
     "guard names[first].isPresent else {", "guard names[first].isPresent, !FAULT else {", tests=["ItemNamesTests"])

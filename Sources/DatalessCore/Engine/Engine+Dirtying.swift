@@ -1,0 +1,147 @@
+internal import SystemPackage
+
+/// What is about to be done to a file's content.
+enum ContentUse {
+  /// Some of it changes.
+  case change
+  /// All of it goes.
+  case empty
+}
+
+/// Whether a file's content may be changed now.
+enum ContentReadiness {
+  /// This content is the file's, is dirty, and is to be changed without the lock; `none`: there is nothing to be done.
+  case ready(ContentID)
+  case needsMaterialization
+  case needsDurability(ChangeNumber)
+  case failed(FSError)
+}
+
+/// How content becomes one that programs may write to.
+///
+/// What lies in a file of its own becomes dirty in place: nothing is copied. Anything else is copied into one, without
+/// the lock; then the file is looked at again, and who was slower drops his copy.
+extension Engine {
+  /// Whether content may be changed on a request thread: no disk keeps it waiting for long.
+  public var writesPromptly: Bool { content.isFastLocal }
+
+  /// Makes a file's content one that may be changed. On a thread that may wait for the content store.
+  ///
+  /// - Parameter handle: Through which it is changed: what it reads from now on is leased by it. nil: by path.
+  func makeDirty(_ node: NodeID, for use: ContentUse, through handle: UInt64?) -> ContentReadiness {
+    while true {
+      let (step, left): (DirtyStep, ContentID?) = state.withLock { state in
+        state.stepToDirty(node, for: use, through: handle, hasOwnFile: content.hasOwnFile)
+      }
+      if let left { removeContent(left) }
+      switch step {
+      case .answered(let readiness): return readiness
+      case .make(let size, let original):
+        do throws(FSError) {
+          let made = try content.makeWritable(size: size, copying: original)
+          let (isTaken, left) = state.withLock { $0.takeOver(made, for: node, insteadOf: original, use: use) }
+          if !isTaken { removeContent(made) }
+          if let left { removeContent(left) }
+        } catch {
+          // What was to be copied may be gone because another one was faster.
+          guard state.withLock({ !$0.isStill(original, of: node) }) else { return .failed(error) }
+        }
+      }
+    }
+  }
+}
+
+/// What one look under the lock led to.
+enum DirtyStep {
+  case answered(ContentReadiness)
+  /// Make content of so many bytes, then `takeOver`, then look again.
+  case make(size: Int64, copying: ContentID?)
+}
+
+extension EngineState {
+  /// - Parameter hasOwnFile: As `ContentStore`.
+  /// - Returns: Content to be removed, besides.
+  fileprivate mutating func stepToDirty(
+    _ node: NodeID, for use: ContentUse, through handle: UInt64?, hasOwnFile: (ContentID) -> Bool
+  ) -> (DirtyStep, ContentID?) {
+    func failed(_ errno: Errno, _ message: String) -> (DirtyStep, ContentID?) {
+      (.answered(.failed(FSError(errno, message))), nil)
+    }
+    guard writing != .readOnly else { return failed(.readOnlyFileSystem, "the volume is read-only") }
+    guard let position = namespace.index(of: node) else {
+      return failed(.staleNFSFileHandle, "no such item on this volume")
+    }
+    let record = namespace[position]
+    guard record.kind == .file else {
+      return failed(record.kind == .directory ? .isDirectory : .invalidArgument, "it has no content")
+    }
+    guard record.state == .resident else {
+      let content = content(of: position)
+      guard use == .empty, simulation.profile.emptiesUnread, !content.isBusy else {
+        return (.answered(.needsMaterialization), nil)
+      }
+      return (.make(size: 0, copying: nil), nil)
+    }
+    if record.isDirty { return answerDirty(position, handle) }
+    let original = record.size > 0 ? record.content : ContentID.none
+    guard original != .none, hasOwnFile(original), !content(of: position).isBeingWritten else {
+      if use == .empty, record.size == 0 { return (.answered(.ready(.none)), nil) }
+      let copies = use == .change && original != .none
+      return (.make(size: copies ? record.size : 0, copying: copies ? original : nil), nil)
+    }
+    updateContent(of: position) { _ = $0.makeDirty(in: original) }
+    noteDirty(position)
+    return answerDirty(position, handle)
+  }
+
+  /// A file has become dirty: nothing of it is planned to go, and on a volume that is kept nobody writes before it is
+  /// known to be so after a crash, too.
+  private mutating func noteDirty(_ node: NodeIndex) {
+    planned.drop(node)
+    if writing == .kept { writers.wait(for: journal.last, before: node) }
+  }
+
+  private mutating func answerDirty(_ node: NodeIndex, _ handle: UInt64?) -> (DirtyStep, ContentID?) {
+    if let number = writers.pendingChange(of: node) {
+      guard journal.isDurable(number) else { return (.answered(.needsDurability(number)), nil) }
+      writers.endWait(of: node)
+    }
+    let left = handle.flatMap { openFiles.lease(namespace[node].content, by: $0) }
+    return (.answered(.ready(namespace[node].content)), left)
+  }
+
+  /// Whether a file still has the content, or none, that was to be copied.
+  fileprivate func isStill(_ original: ContentID?, of node: NodeID) -> Bool {
+    guard let position = namespace.index(of: node) else { return true }
+    let record = namespace[position]
+    guard let original else { return !record.isDirty }
+    return record.state == .resident && !record.isDirty && record.content == original
+  }
+
+  /// Gives a file the content that was made for it, unless it is not any more what it was made for.
+  ///
+  /// - Returns: Whether it has; and content to be removed.
+  fileprivate mutating func takeOver(
+    _ made: ContentID, for node: NodeID, insteadOf original: ContentID?, use: ContentUse
+  ) -> (isTaken: Bool, left: ContentID?) {
+    guard isStill(original, of: node), let position = namespace.index(of: node) else { return (false, nil) }
+    let record = namespace[position]
+    // What was read of it since is not to be lost: it is looked at again.
+    guard original != nil || record.size == 0 || use == .empty, !content(of: position).isComingWhole else {
+      return (false, nil)
+    }
+    failures.forgetPages(of: node)
+    journal.beginOperation()
+    let dropped = updateContent(of: position) { $0.replace(with: made, size: record.size) }
+    journal.endOperation()
+    noteDirty(position)
+    if use == .empty, record.size > 0 { noteSize(0, of: position) }
+    guard let dropped, let former = contents.giveUp(dropped) else { return (true, nil) }
+    return (true, removable(former, of: position))
+  }
+
+  /// All of a file's content is gone.
+  private mutating func noteSize(_ size: Int64, of node: NodeIndex) {
+    changeAttributes(of: node, isTold: false) { $0.size = size }
+  }
+}

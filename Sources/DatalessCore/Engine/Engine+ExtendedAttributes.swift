@@ -1,0 +1,129 @@
+internal import SystemPackage
+
+/// Extended attributes that are changed on a writable volume. They are kept beside the store's, which stay as they are.
+extension Engine {
+  /// setxattr(2). Whether the attribute has to be there, or not to be, may be a question to the store.
+  ///
+  /// An access ACL changes the mode of the item, and is none if the mode says all of it.
+  ///
+  /// - Parameters:
+  ///   - waiter: A number never used before while mounted.
+  ///   - completion: Called once, perhaps before this returns. EROFS, ESTALE, EOPNOTSUPP (`system.` but ACLs), EPERM (the
+  ///     state's own), EINVAL (an ACL that is none), EEXIST, ENODATA, ENOSPC; what the store says.
+  public func setExtendedAttribute(
+    _ name: [UInt8], to value: [UInt8], how: AttributeExistence, of node: NodeID, by caller: Caller, waiter: WaiterID,
+    completion: @escaping @Sendable (FSError?) -> Void
+  ) {
+    ifThere(name, how, of: node, caller, waiter, completion) { [self] in change(name, to: value, of: node, by: caller) }
+  }
+
+  /// removexattr(2). - Parameter completion: As `setExtendedAttribute`; ENODATA if there is none.
+  public func removeExtendedAttribute(
+    _ name: [UInt8], of node: NodeID, by caller: Caller, waiter: WaiterID,
+    completion: @escaping @Sendable (FSError?) -> Void
+  ) {
+    ifThere(name, .replace, of: node, caller, waiter, completion) { [self] in
+      change(name, to: nil, of: node, by: caller)
+    }
+  }
+
+  /// Goes on if the attribute is there, or is not, as it has to be.
+  private func ifThere(
+    _ name: [UInt8], _ how: AttributeExistence, of node: NodeID, _ caller: Caller, _ waiter: WaiterID,
+    _ completion: @escaping @Sendable (FSError?) -> Void, _ goOn: @escaping @Sendable () -> FSError?
+  ) {
+    let answer: @Sendable (Bool) -> Void = { isThere in
+      switch (how, isThere) {
+      case (.create, true): completion(FSError(.fileExists, "the attribute is there"))
+      case (.replace, false): completion(FSError(.noData, "there is no such attribute"))
+      default: completion(goOn())
+      }
+    }
+    switch state.withLock({ $0.existence(of: name, node, how) }) {
+    case .failure(let error): completion(error)
+    case .success(.some(let isThere)): answer(isThere)
+    case .success(.none):
+      extendedAttribute(name, of: node, threadID: caller.threadID, waiter: waiter) { result in
+        switch result {
+        case .success: answer(true)
+        case .failure(let error) where error.errno == .noData: answer(false)
+        case .failure(let error): completion(error)
+        }
+      }
+    }
+  }
+
+  private func change(_ name: [UInt8], to value: [UInt8]?, of node: NodeID, by caller: Caller) -> FSError? {
+    state.withLock { state in
+      guard let position = state.namespace.index(of: node) else {
+        return FSError(.staleNFSFileHandle, "no such item on this volume")
+      }
+      state.journal.beginOperation()
+      defer { state.journal.endOperation() }
+      if let error = state.setAttribute(name, to: value, of: position) { return error }
+      let text = String(decoding: name, as: UTF8.self)
+      state.record(
+        .attributes(what: [text]), position, path: state.namespace.path(of: position), by: caller, timer.now)
+      return nil
+    }
+  }
+}
+
+extension EngineState {
+  /// Whether an attribute is there; nil: the store has to be asked, as far as that matters.
+  fileprivate func existence(
+    of name: [UInt8], _ node: NodeID, _ how: AttributeExistence
+  ) -> Result<Bool?, FSError> {
+    guard writing != .readOnly else { return .failure(FSError(.readOnlyFileSystem, "the volume is read-only")) }
+    guard let position = namespace.index(of: node) else {
+      return .failure(FSError(.staleNFSFileHandle, "no such item on this volume"))
+    }
+    if name == StateAttribute.dataless.name || name == simulation.presentation.state?.name {
+      return .failure(FSError(.notPermitted, "the volume itself says the state"))
+    }
+    let isACL = name == PosixACL.accessName || name == PosixACL.defaultName
+    if name.starts(with: Array("system.".utf8)), !isACL {
+      return .failure(FSError(.notSupported, "no such attribute on this volume"))
+    }
+    switch knownAttribute(name, of: position) {
+    case .value: return .success(true)
+    case .removed: return .success(false)
+    case .unchanged: return .success(how == .any ? true : nil)
+    }
+  }
+
+  /// What is known of an attribute without a question to the store.
+  func knownAttribute(_ name: [UInt8], of node: NodeIndex) -> ItemExtras.Known {
+    let known = extras.attribute(name, of: node)
+    guard known == .unchanged else { return known }
+    // Nothing lies beneath what was made here, and whoever writes to a program takes its capabilities away.
+    let isOwn = namespace.isMade(node) || (namespace[node].isDirty && name == Array("security.capability".utf8))
+    return isOwn ? .removed : .unchanged
+  }
+
+  fileprivate mutating func setAttribute(_ name: [UInt8], to value: [UInt8]?, of node: NodeIndex) -> FSError? {
+    var (value, mode): ([UInt8]?, UInt32?) = (value, nil)
+    if let bytes = value, name == PosixACL.accessName || name == PosixACL.defaultName {
+      guard let acl = PosixACL(bytes) else { return FSError(.invalidArgument, "it is no access control list") }
+      if name == PosixACL.accessName {
+        mode = acl.mode
+        if acl.isMode { value = nil }
+      }
+    }
+    guard setExtra(name, to: value, of: node) else {
+      return FSError(.noSpace, "there is no room for more extended attributes")
+    }
+    let now = timeOfDay()
+    changeAttributes(of: node) { attributes in
+      if let mode { attributes.mode = attributes.mode & ~0o777 | mode }
+      attributes.changeTime = now
+    }
+    return nil
+  }
+
+  /// The value of an attribute as callers see it: an access ACL says what the mode says.
+  func shown(_ value: [UInt8], _ name: [UInt8], of node: NodeIndex) -> [UInt8] {
+    guard writing != .readOnly, name == PosixACL.accessName, let acl = PosixACL(value) else { return value }
+    return acl.adjusted(to: UInt32(namespace[node].mode)).bytes
+  }
+}

@@ -1,0 +1,106 @@
+internal import SystemPackage
+
+/// chmod(2), chown(2), utimensat(2) and truncate(2) on a writable volume.
+extension Engine {
+  /// Changes attributes of an item: all of them, or none.
+  ///
+  /// A size is changed first, and materializes a dataless file; nothing else does. It runs on the calling thread, as
+  /// `write`.
+  ///
+  /// - Parameter handle: Of ftruncate(2); nil for a path.
+  /// - Returns: What it looks like now. EROFS, ESTALE, EISDIR or EINVAL (size of what is no file, or below 0), EFBIG,
+  ///   ENOSPC, EIO.
+  public func setAttributes(
+    _ change: AttributeChange, of node: NodeID, handle: UInt64? = nil, by caller: Caller
+  ) -> AttributeAnswer {
+    guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
+    var extent: ContentExtent?
+    if let size = change.size {
+      guard size >= 0 else { return .failed(FSError(.invalidArgument, "a file has no less than 0 bytes")) }
+      switch resize(node, to: size, through: handle) {
+      case .success(let found): extent = found
+      case .failure(.answered(let answer)): return answer
+      }
+    }
+    let snapshot: ItemSnapshot? = state.withLock { state in
+      guard let position = state.namespace.index(of: node) else { return nil }
+      state.journal.beginOperation()
+      defer { state.journal.endOperation() }
+      state.apply(change, extent, to: position)
+      if !change.names.isEmpty {
+        state.record(
+          .attributes(what: change.names), position, path: state.namespace.path(of: position), by: caller, timer.now)
+      }
+      return state.namespace.snapshot(of: position)
+    }
+    return snapshot.map { .changed($0) } ?? .failed(FSError(.staleNFSFileHandle, "no such item on this volume"))
+  }
+
+  /// Why a size was not changed.
+  enum ResizeRefusal: Error {
+    case answered(AttributeAnswer)
+  }
+
+  /// Cuts a file's content off, or lets it grow by a hole.
+  ///
+  /// - Returns: What it takes then; nil if it has none.
+  func resize(_ node: NodeID, to size: Int64, through handle: UInt64?) -> Result<ContentExtent?, ResizeRefusal> {
+    switch makeDirty(node, for: size == 0 ? .empty : .change, through: handle) {
+    case .needsMaterialization: return .failure(.answered(.needsMaterialization))
+    case .needsDurability(let number): return .failure(.answered(.needsDurability(number)))
+    case .failed(let error): return .failure(.answered(.failed(error)))
+    case .ready(.none): return .success(nil)
+    case .ready(let content):
+      do throws(FSError) {
+        try self.content.resize(content, to: size)
+        return .success(try self.content.extent(of: content))
+      } catch {
+        return .failure(.answered(.failed(error)))
+      }
+    }
+  }
+}
+
+extension EngineState {
+  /// - Parameter extent: What the content of a file takes whose size was changed.
+  mutating func apply(_ change: AttributeChange, _ extent: ContentExtent?, to node: NodeIndex) {
+    let now = timeOfDay()
+    changeAttributes(of: node) { attributes in
+      if let mode = change.mode { attributes.mode = attributes.mode & ~0o7777 | mode & 0o7777 }
+      if let uid = change.uid { attributes.uid = uid }
+      if let gid = change.gid { attributes.gid = gid }
+      if change.clearsSetID || change.uid != nil || change.gid != nil { attributes.clearSetID() }
+      if let size = change.size {
+        attributes.size = size
+        attributes.blocks = extent?.blocks ?? 0
+        attributes.modificationTime = now
+      }
+      if let time = change.accessTime { attributes.accessTime = time.moment(now) }
+      if let time = change.modificationTime { attributes.modificationTime = time.moment(now) }
+      attributes.changeTime = now
+    }
+  }
+}
+
+extension AttributeChange {
+  /// What is changed, as records say it.
+  fileprivate var names: [String] {
+    var names: [String] = []
+    if mode != nil { names.append("mode") }
+    if uid != nil { names.append("uid") }
+    if gid != nil { names.append("gid") }
+    if size != nil { names.append("size") }
+    if accessTime != nil { names.append("atime") }
+    if modificationTime != nil { names.append("mtime") }
+    return names
+  }
+}
+
+extension AttributeChange.TimeChange {
+  fileprivate func moment(_ now: Timestamp) -> Timestamp {
+    switch self {
+    case .now: now
+    case .at(let time): time
+    }
+  }
+}

@@ -1,0 +1,210 @@
+internal import SystemPackage
+
+/// Changes of the content of files. The I/O is done on the calling thread, without the lock: see `writesPromptly`.
+extension Engine {
+  /// pwrite(2). The size grows when the bytes are there.
+  ///
+  /// - Parameter bytes: Valid until it returns; whoever has to call again copies them.
+  /// - Returns: How many were written: fewer than there are if the disk is full then. EBADF (the handle is not open for
+  ///   writing), EFBIG, ENOSPC, EDQUOT, EIO.
+  public func write(_ bytes: UnsafeRawBufferPointer, to node: NodeID, _ request: WriteAccess) -> WriteAnswer {
+    guard request.offset >= 0, request.offset <= Int64.max - Int64(bytes.count) else {
+      return .failed(FSError(.fileTooLarge, "cannot write at \(request.offset)"))
+    }
+    guard request.isWriteback || mayWrite(node, request.handle) else {
+      return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
+    }
+    guard !bytes.isEmpty else { return .done(0) }
+    return change(node, through: request.handle) { (content: ContentID) throws(FSError) -> Int in
+      let (count, extent) = try self.content.write(content, bytes, at: request.offset)
+      state.withLock { $0.noteWritten(node, request, count: count, extent) }
+      return count
+    }
+  }
+
+  /// fallocate(2). - Returns: `done(0)`; EBADF, EINVAL (an empty range), EFBIG, EOPNOTSUPP, ENOSPC, EDQUOT, EIO.
+  public func allocate(
+    _ kind: AllocationKind, _ range: Range<Int64>, of node: NodeID, handle: UInt64, by caller: Caller
+  ) -> WriteAnswer {
+    guard range.lowerBound >= 0, !range.isEmpty else {
+      return .failed(FSError(.invalidArgument, "cannot make room for nothing"))
+    }
+    guard mayWrite(node, handle) else {
+      return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
+    }
+    return change(node, through: handle) { (content: ContentID) throws(FSError) -> Int in
+      try self.content.allocate(content, kind, range)
+      let extent = try self.content.extent(of: content)
+      state.withLock { $0.noteAllocated(node, kind, range, extent) }
+      return 0
+    }
+  }
+
+  private func mayWrite(_ node: NodeID, _ handle: UInt64) -> Bool {
+    state.withLock { state in
+      state.namespace.index(of: node).map { state.writers.isOpen(handle, $0) } ?? false
+    }
+  }
+
+  /// Makes the file's content dirty, then changes it.
+  private func change(
+    _ node: NodeID, through handle: UInt64, _ body: (ContentID) throws(FSError) -> Int
+  ) -> WriteAnswer {
+    switch makeDirty(node, for: .change, through: handle) {
+    case .needsMaterialization: return .needsMaterialization
+    case .needsDurability(let number): return .needsDurability(number)
+    case .failed(let error): return .failed(error)
+    case .ready(let content):
+      do throws(FSError) {
+        return .done(try body(content))
+      } catch {
+        return .failed(error)
+      }
+    }
+  }
+
+  /// LIMIT: bytes that one call of `copyRange` copies: as many as a WRITE has.
+  private static let copiedMax: Int64 = 1 << 20
+
+  /// copy_file_range(2) between files of the volume: both are materialized first.
+  ///
+  /// - Returns: How many bytes were copied: 0 at the source's end, and 1 MiB at most. As `write`; EINVAL (a length below
+  ///   0, or ranges of one file that overlap).
+  public func copyRange(
+    from source: NodeID, at offset: Int64, to target: NodeID, at targetOffset: Int64, length: Int64,
+    targetHandle: UInt64, by caller: Caller
+  ) -> CopyAnswer {
+    let length = min(length, Self.copiedMax)
+    guard offset >= 0, targetOffset >= 0, length >= 0, offset <= Int64.max - length,
+      source != target || targetOffset >= offset + length || offset >= targetOffset + length
+    else { return .failed(FSError(.invalidArgument, "cannot copy these ranges")) }
+    let original: ContentID
+    switch state.withLock({ $0.sourceOfCopy(source) }) {
+    case .ready(let content): original = content
+    case .needsMaterialization: return .needsMaterialization(source)
+    case .needsDurability(let number): return .needsDurability(number)
+    case .failed(let error): return .failed(error)
+    }
+    guard original != .none, length > 0 else { return .done(0) }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(length), alignment: 4096)
+    defer { buffer.deallocate() }
+    do throws(FSError) {
+      let count = try content.read(original, into: buffer, at: offset)
+      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      switch write(bytes, to: target, WriteAccess(handle: targetHandle, offset: targetOffset)) {
+      case .done(let count): return .done(count)
+      case .needsMaterialization: return .needsMaterialization(target)
+      case .needsDurability(let number): return .needsDurability(number)
+      case .failed(let error): return .failed(error)
+      }
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  // MARK: - Durability
+
+  /// fsync(2), of a directory, too. On a scratch volume nothing would outlive it, so there is nothing to wait for.
+  ///
+  /// - Parameter completion: Called once, perhaps before this returns: nil, or EIO, ENOSPC, EDQUOT.
+  public func synchronize(_ node: NodeID, completion: @escaping @Sendable (FSError?) -> Void) {
+    guard writing == .kept else { return completion(nil) }
+    let content: ContentID? = state.withLock { state in
+      guard let position = state.namespace.index(of: node) else { return nil }
+      state.namespace.tellAttributes(of: position)
+      return state.namespace[position].isDirty ? state.namespace[position].content : nil
+    }
+    guard let content else { return synchronize(completion) }
+    blocking.submit { [self] in
+      do throws(FSError) {
+        try self.content.sync(content)
+        synchronize(completion)
+      } catch {
+        completion(error)
+      }
+    }
+  }
+
+  /// Waits until all changes up to a number are durable.
+  ///
+  /// - Parameter completion: As `synchronize`.
+  public func whenDurable(_ number: ChangeNumber, completion: @escaping @Sendable (FSError?) -> Void) {
+    configuration.journal.whenDurable(number) { [self] error in
+      if error == nil { state.withLock { $0.journal.noteDurable(number) } }
+      completion(error)
+    }
+  }
+}
+
+extension EngineState {
+  /// Bytes are in a file's content.
+  fileprivate mutating func noteWritten(_ node: NodeID, _ request: WriteAccess, count: Int, _ extent: ContentExtent) {
+    guard let position = namespace.index(of: node) else { return }
+    let end = request.offset + Int64(count)
+    let now = timeOfDay()
+    changeAttributes(of: position, isTold: false) { attributes in
+      attributes.size = max(attributes.size, end)
+      attributes.blocks = extent.blocks
+      attributes.modificationTime = now
+      attributes.changeTime = now
+      if request.clearsSetID { attributes.clearSetID() }
+    }
+    // Of cached writes the kernel removes it itself.
+    if request.isDirect { dropCapability(of: position) }
+    writers.note(Int64(count), through: request.handle, position, isWriteback: request.isWriteback)
+  }
+
+  fileprivate mutating func noteAllocated(
+    _ node: NodeID, _ kind: AllocationKind, _ range: Range<Int64>, _ extent: ContentExtent
+  ) {
+    guard let position = namespace.index(of: node) else { return }
+    let now = timeOfDay()
+    changeAttributes(of: position, isTold: false) { attributes in
+      switch kind {
+      case .allocate(keepsSize: false), .zero(keepsSize: false):
+        attributes.size = max(attributes.size, range.upperBound)
+      case .allocate, .zero, .punchHole: break
+      }
+      attributes.blocks = extent.blocks
+      attributes.modificationTime = now
+      attributes.changeTime = now
+    }
+  }
+
+  /// Whoever changes a program takes its capabilities away.
+  mutating func dropCapability(of node: NodeIndex) {
+    let name = Array("security.capability".utf8)
+    if case .value = extras.attribute(name, of: node) { setExtra(name, to: nil, of: node) }
+  }
+
+  /// The content that is to be copied; `none` if there is none.
+  fileprivate func sourceOfCopy(_ node: NodeID) -> ContentReadiness {
+    guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
+    guard let position = namespace.index(of: node) else {
+      return .failed(FSError(.staleNFSFileHandle, "no such item on this volume"))
+    }
+    let record = namespace[position]
+    guard record.kind == .file else { return .failed(FSError(.invalidArgument, "it has no content")) }
+    guard record.size > 0 else { return .ready(.none) }
+    return record.state == .resident ? .ready(record.content) : .needsMaterialization
+  }
+
+  /// A handle is closed, or the volume ends: what was written through it.
+  mutating func tell(_ written: Writers.Written, of handle: UInt64, _ now: MonotonicTime) {
+    guard !written.isNothing else { return }
+    namespace.tellAttributes(of: written.node)
+    let record = Event.VolumeChange.Written(
+      handle: OpenHandle.inLog(handle), bytes: written.bytes, calls: written.calls, mappedBytes: written.mappedBytes,
+      size: namespace[written.node].size)
+    self.record(.written(record), written.node, path: namespace.path(of: written.node), by: written.caller, now)
+  }
+}
+
+extension ItemAttributes {
+  /// What a write does to a program's privileges: setuid goes, and setgid if the group may execute.
+  mutating func clearSetID() {
+    guard kind != .directory else { return }
+    mode &= ~0o4000
+    if mode & 0o010 != 0 { mode &= ~0o2000 }
+  }
+}

@@ -1,0 +1,138 @@
+internal import SystemPackage
+
+/// What changes of names on the volume have in common.
+extension EngineState {
+  /// LIMIT: bytes of a name that is made here, as other file systems have it.
+  static var nameMax: Int { 255 }
+  /// LIMIT: names of one file, as ext4 has it, and links of a directory.
+  static var linkMax: UInt32 { 65_000 }
+  static var directoryLinkMax: UInt32 { UInt32(Int32.max) }
+
+  /// Where a name is to be changed.
+  enum NamePlace {
+    case ready(NodeIndex)
+    /// More of the directory's names have to be indexed first, or looked at: a bounded number under one lock.
+    case again
+    case needsListing(NodeID)
+    case failed(Errno)
+  }
+
+  mutating func place(of name: UnsafeBufferPointer<UInt8>, in parent: NodeID) -> NamePlace {
+    guard writing != .readOnly else { return .failed(.readOnlyFileSystem) }
+    guard let directory = namespace.index(of: parent) else { return .failed(.staleNFSFileHandle) }
+    let record = namespace[directory]
+    guard record.kind == .directory else { return .failed(.notDirectory) }
+    guard !record.isOrphan else { return .failed(.noSuchFileOrDirectory) }
+    guard name.count <= Self.nameMax else { return .failed(.fileNameTooLong) }
+    guard !name.isEmpty, !name.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }) else {
+      return .failed(.invalidArgument)
+    }
+    guard record.state == .resident else { return .needsListing(parent) }
+    return namespace.indexNames(of: directory) ? .ready(directory) : .again
+  }
+
+  /// Whether a directory can go: `ready` if it is empty.
+  mutating func emptiness(of directory: NodeIndex) -> NamePlace {
+    guard namespace[directory].state == .resident else { return .needsListing(namespace.id(of: directory)) }
+    switch namespace.isEmpty(directory, limit: 512) {
+    case nil: return .again
+    case .some(true): return .ready(directory)
+    case .some(false): return .failed(.directoryNotEmpty)
+    }
+  }
+
+  /// Changes attributes of an item. - Parameter isTold: As `Namespace.setAttributes`.
+  mutating func changeAttributes(
+    of node: NodeIndex, isTold: Bool = true, _ change: (inout ItemAttributes) -> Void
+  ) {
+    var attributes = namespace.attributes(of: node)
+    change(&attributes)
+    namespace.setAttributes(attributes, of: node, isTold: isTold)
+  }
+
+  /// Names of a directory have changed. - Parameter links: Directories in it that came, or went.
+  mutating func touch(_ directory: NodeIndex, links: Int64 = 0) {
+    let now = timeOfDay()
+    changeAttributes(of: directory) { attributes in
+      attributes.modificationTime = now
+      attributes.changeTime = now
+      // A store that counts no subdirectories says 1.
+      guard attributes.linkCount > 1 else { return }
+      attributes.linkCount = UInt32(clamping: max(Int64(attributes.linkCount) + links, 2))
+    }
+  }
+
+  /// Takes a name away from its item. - Returns: What the record of that says.
+  mutating func takeAway(_ name: NameIndex) -> Event.VolumeChange.Removed {
+    let node = namespace.record(of: name).node
+    let record = namespace[node]
+    let now = timeOfDay()
+    namespace.remove(name)
+    changeAttributes(of: node) { attributes in
+      attributes.linkCount = record.kind == .directory ? 0 : max(attributes.linkCount, 1) - 1
+      attributes.changeTime = now
+    }
+    let isLast = namespace[node].isOrphan
+    if isLast { namespace.setUnlinked(true, of: node) }
+    return Event.VolumeChange.Removed(
+      kind: record.kind, inode: record.inode, wasDataless: record.isDataless,
+      lostBytes: isLast && record.isDirty ? record.size : 0, linksLeft: namespace[node].linkCount)
+  }
+
+  /// Tells what is to be known of an item that is about to get a name here.
+  func tellMade(_ node: NodeIndex) {
+    guard journal.keepsChanges else { return }
+    journal.append(
+      .made(
+        namespace.changedItem(node), namespace.attributes(of: node), target: extras.target(of: node) ?? []))
+  }
+
+  func record(
+    _ change: Event.VolumeChange.Change, _ node: NodeIndex, path: [UInt8], by caller: Caller, _ now: MonotonicTime
+  ) {
+    let record = namespace[node]
+    events.record(
+      .changed(
+        Event.VolumeChange(change, path: path, inode: record.inode, kind: record.kind, by: caller, time: now)))
+  }
+
+  /// What has lost its last name and can be disposed of now. Others are, when nobody has them any more.
+  mutating func takeDisposable() -> [NodeID] {
+    namespace.takeOrphans().filter { id in
+      guard let node = namespace.index(of: id), namespace[node].isOrphan else { return false }
+      let record = namespace[node]
+      return record.kind == .directory ? record.firstChild != .end : !isUnlinkedInUse(node)
+    }
+  }
+
+  /// Whether an item that was removed on the volume lives on: somebody has it open, or the kernel knows it.
+  func isUnlinkedInUse(_ node: NodeIndex) -> Bool {
+    namespace[node].isUnlinked && (namespace[node].lookups > 0 || openFiles.count(of: node) > 0)
+  }
+
+  /// Whether an item that was removed on the volume holds content that nobody can ask for any more.
+  func holdsUnlinked(_ node: NodeIndex) -> Bool {
+    namespace[node].isUnlinked && namespace[node].isLocal && !isUnlinkedInUse(node)
+  }
+}
+
+extension Engine {
+  /// Changes names under one hold of the lock, as soon as those that it needs are indexed; what it changes is one change
+  /// of the journal.
+  ///
+  /// - Parameter body: Returns nil if more have to be indexed: it is called again then. Else it has done all, or
+  ///   nothing.
+  func changeNames<Answer>(_ body: (inout EngineState) -> Answer?) -> Answer {
+    while true {
+      let (answer, disposable): (Answer?, [NodeID]) = state.withLock { state in
+        state.journal.beginOperation()
+        defer { state.journal.endOperation() }
+        let answer = body(&state)
+        return (answer, answer == nil ? [] : state.takeDisposable())
+      }
+      guard let answer else { continue }
+      if !disposable.isEmpty { dispose(disposable) }
+      return answer
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/// What the volume knows of few items, beside their records: extended attributes that were changed here, targets of
+/// links that were made here, and default ACLs that the store has.
+struct ItemExtras {
+  /// What is known of one extended attribute.
+  enum Known: Equatable {
+    case value([UInt8])
+    /// It was removed here, whatever the store has.
+    case removed
+    /// It was not changed here: the store's, if it has one.
+    case unchanged
+  }
+
+  /// LIMIT: bytes of names and values of one item, as other file systems have one, and of the whole volume.
+  static let itemMax = 128 << 10
+  static let volumeMax = 256 << 20
+
+  private struct Item {
+    /// nil: removed.
+    var values: [[UInt8]: [UInt8]?] = [:]
+    var bytes = 0
+  }
+
+  private var items: [NodeIndex: Item] = [:]
+  private var targets: [NodeIndex: [UInt8]] = [:]
+  private var inheritable: [NodeIndex: [UInt8]] = [:]
+  private(set) var bytes = 0
+
+  // MARK: - Extended attributes
+
+  func attribute(_ name: [UInt8], of node: NodeIndex) -> Known {
+    guard !items.isEmpty, let known = items[node]?.values[name] else { return .unchanged }
+    return known.map { .value($0) } ?? .removed
+  }
+
+  /// Whether anything of an item was changed.
+  func isChanged(_ node: NodeIndex) -> Bool { !items.isEmpty && items[node] != nil }
+
+  /// - Parameter value: nil: it is removed, the store's, too.
+  /// - Returns: False if there is no room for it; then nothing has changed.
+  mutating func set(_ name: [UInt8], to value: [UInt8]?, of node: NodeIndex) -> Bool {
+    var item = items[node] ?? Item()
+    let before = item.values[name].map { Self.size(name, $0) } ?? 0
+    let change = Self.size(name, value) - before
+    guard change <= 0 || (item.bytes + change <= Self.itemMax && bytes + change <= Self.volumeMax) else { return false }
+    item.values.updateValue(value, forKey: name)
+    item.bytes += change
+    bytes += change
+    items[node] = item
+    return true
+  }
+
+  /// It is as the store has it, or not there at all.
+  mutating func reset(_ name: [UInt8], of node: NodeIndex) {
+    guard var item = items[node], let value = item.values.removeValue(forKey: name) else { return }
+    item.bytes -= Self.size(name, value)
+    bytes -= Self.size(name, value)
+    items[node] = item.values.isEmpty ? nil : item
+  }
+
+  private static func size(_ name: [UInt8], _ value: [UInt8]?) -> Int { name.count + (value?.count ?? 0) + 64 }
+
+  /// The names that listxattr(2) shows, each ended by a zero byte. - Parameter store: The store's, in the same form.
+  func names(of node: NodeIndex, besides store: [UInt8]) -> [UInt8] {
+    guard let values = items[node]?.values else { return store }
+    var list: [UInt8] = []
+    var seen: Set<[UInt8]> = []
+    for name in store.split(separator: 0).map(Array.init) {
+      seen.insert(name)
+      if case .some(.none) = values[name] { continue }
+      list += name + [0]
+    }
+    let own = values.filter { $0.value != nil && !seen.contains($0.key) }.keys
+    for name in own.sorted(by: { $0.lexicographicallyPrecedes($1) }) { list += name + [0] }
+    return list
+  }
+
+  // MARK: - Links
+
+  func target(of node: NodeIndex) -> [UInt8]? { targets.isEmpty ? nil : targets[node] }
+  mutating func setTarget(_ target: [UInt8], of node: NodeIndex) { targets[node] = target }
+
+  // MARK: - Inheritance
+
+  /// The ACL that the store has for what is made in a directory.
+  mutating func setInheritable(_ value: [UInt8], of directory: NodeIndex) { inheritable[directory] = value }
+
+  /// The ACL for what is made in a directory: as it was changed here, or the store's.
+  func defaultACL(of directory: NodeIndex) -> [UInt8]? {
+    switch attribute(PosixACL.defaultName, of: directory) {
+    case .value(let value): value
+    case .removed: nil
+    case .unchanged: inheritable.isEmpty ? nil : inheritable[directory]
+    }
+  }
+
+  // MARK: - Forgetting
+
+  /// Items are given back.
+  mutating func forget(_ nodes: [NodeIndex]) {
+    for node in nodes {
+      if !items.isEmpty, let item = items.removeValue(forKey: node) { bytes -= item.bytes }
+      if !targets.isEmpty { targets[node] = nil }
+      if !inheritable.isEmpty { inheritable[node] = nil }
+    }
+  }
+}

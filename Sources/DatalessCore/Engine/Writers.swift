@@ -1,0 +1,73 @@
+/// Who has which file open for writing, and what was written through each handle. Empty on a volume that is not
+/// writable.
+struct Writers {
+  /// What was written through one handle.
+  struct Written {
+    let node: NodeIndex
+    let caller: Caller
+    /// Bytes that calls wrote, and how many calls.
+    fileprivate(set) var bytes: Int64 = 0
+    fileprivate(set) var calls: Int64 = 0
+    /// Bytes that the page cache wrote back, of mappings: nobody knows whose.
+    fileprivate(set) var mappedBytes: Int64 = 0
+
+    var isNothing: Bool { calls == 0 && mappedBytes == 0 }
+  }
+
+  /// Which files are open for writing.
+  struct Nodes {
+    fileprivate var counts: [NodeIndex: Int] = [:]
+    func contains(_ node: NodeIndex) -> Bool { !counts.isEmpty && counts[node] != nil }
+  }
+
+  private var handles: [UInt64: Written] = [:]
+  private(set) var nodes = Nodes()
+  /// Files that became dirty by a change that may not be durable yet.
+  private var pending: [NodeIndex: ChangeNumber] = [:]
+
+  // MARK: - Handles
+
+  mutating func begin(_ handle: UInt64, _ node: NodeIndex, by caller: Caller) {
+    handles[handle] = Written(node: node, caller: caller)
+    nodes.counts[node, default: 0] += 1
+  }
+
+  /// Whether a handle is open for writing a node.
+  func isOpen(_ handle: UInt64, _ node: NodeIndex) -> Bool { handles[handle]?.node == node }
+
+  /// Bytes were written through a handle, or were written back and belong to it as far as anybody can tell.
+  mutating func note(_ bytes: Int64, through handle: UInt64, _ node: NodeIndex, isWriteback: Bool) {
+    guard let place = handles.index(forKey: handle), handles.values[place].node == node else { return }
+    if isWriteback {
+      handles.values[place].mappedBytes += bytes
+    } else {
+      handles.values[place].bytes += bytes
+      handles.values[place].calls += 1
+    }
+  }
+
+  /// A handle is closed. - Returns: What was written through it; nil if it was not open for writing.
+  mutating func end(_ handle: UInt64, _ node: NodeIndex) -> Written? {
+    guard !handles.isEmpty, let written = handles[handle], written.node == node else { return nil }
+    handles[handle] = nil
+    let count = (nodes.counts[node] ?? 1) - 1
+    nodes.counts[node] = count > 0 ? count : nil
+    return written
+  }
+
+  /// Handles that are open, each with what was written through it so far.
+  var all: [(handle: UInt64, written: Written)] { handles.map { ($0.key, $0.value) } }
+
+  // MARK: - Durability
+
+  /// A file is dirty by a change that is to be durable before its first byte changes.
+  mutating func wait(for number: ChangeNumber, before node: NodeIndex) { pending[node] = number }
+
+  /// The change that has to be durable first; nil if there is none.
+  func pendingChange(of node: NodeIndex) -> ChangeNumber? { pending.isEmpty ? nil : pending[node] }
+
+  mutating func endWait(of node: NodeIndex) { pending[node] = nil }
+
+  /// Nodes are given back.
+  mutating func forget(_ nodes: [NodeIndex]) { if !pending.isEmpty { for node in nodes { pending[node] = nil } } }
+}
