@@ -188,6 +188,33 @@ import Testing
     }
   }
 
+  /// Of two that copy content into a file of its own at the same time, the second finds what the first has written.
+  @Test func whoCopiesMoreSlowlyDropsHisCopy() {
+    for size in [0, 10] {
+      let fixture = EngineFixture.writable(["a": size])
+      let node = fixture.lookUp("a")
+      fixture.bring(node, .read)
+      let (handle, _) = fixture.openForWriting(node)
+      fixture.content.making.withLock { hook in
+        hook = { fixture.write([5], to: node, handle, at: 0) }
+      }
+      #expect(fixture.write([6], to: node, handle, at: 1).count == 1)
+      #expect(fixture.read(node, handle) == .bytes([5, 6] + PatternBytes.bytes(0, size).dropFirst(2)))
+      #expect(fixture.content.items == 1, "the copy is left")
+    }
+  }
+
+  /// What was to be copied is evicted while it is copied: truncation by path has no handle that would forbid it.
+  @Test func contentThatGoesWhileItIsCopiedIsFetchedAgain() {
+    let fixture = EngineFixture.writable(["a": 10])
+    let node = fixture.lookUp("a")
+    fixture.bring(node, .read)
+    fixture.content.making.withLock { hook in hook = { _ = fixture.evict(node) } }
+    #expect(fixture.truncate(node, to: 3) == nil)
+    #expect(fixture.content("a") == PatternBytes.bytes(0, 3))
+    #expect(fixture.store.opens.load(ordering: .relaxed) == 2 && fixture.content.items == 1)
+  }
+
   @Test func aFullDiskCutsAWriteShortAndThenRefusesIt() {
     let fixture = EngineFixture.writable([:])
     let (made, handle) = fixture.create("a")

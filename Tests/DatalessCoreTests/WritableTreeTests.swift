@@ -196,7 +196,34 @@ import Testing
       return (errno, found, "make \(kind) \(parent)/\(name)")
     }
 
+    /// What each directory is told of changes below it, beside a look at all of them.
+    private func checkChanges(_ context: String) {
+      fixture.engine.state.withLock { state in
+        var changed: [NodeIndex: Bool] = [:]
+        func isChanged(_ node: NodeIndex) -> Bool {
+          if let known = changed[node] { return known }
+          guard state.namespace[node].kind == .directory else { return state.namespace[node].isDirty }
+          var found = false
+          var name = state.namespace[node].firstChild
+          while name != .end {
+            let record = state.namespace.record(of: name)
+            found =
+              found || (record.isPresent && (record.isLocal || isChanged(record.node)))
+              || record.standing == .removed
+            name = record.nextSibling
+          }
+          changed[node] = found
+          return found
+        }
+        for (item, known) in model.items where known.kind == .directory && known.parent != nil {
+          guard let node = state.namespace.index(of: nodes[item]!) else { continue }
+          #expect(state.namespace.isChanged(node) == isChanged(node), "directory \(item), \(context)")
+        }
+      }
+    }
+
     func check(_ context: String) {
+      checkChanges(context)
       for (item, known) in model.items where known.kind == .directory && known.parent != nil {
         let found = fixture.entries(of: nodes[item]!)
         #expect(found == known.children.mapValues { nodes[$0]! }, "directory \(item), \(context)")

@@ -8,7 +8,7 @@ extension Engine {
   ///
   /// - Parameters:
   ///   - waiter: A number never used before while mounted.
-  ///   - completion: Called once, perhaps before this returns. EROFS, ESTALE, EOPNOTSUPP (`system.` but ACLs), EPERM (the
+  ///   - completion: Called once, perhaps before this returns. EROFS, ESTALE, EOPNOTSUPP (a name of no kind that there is), EPERM (the
   ///     state's own), EINVAL (an ACL that is none), EEXIST, ENODATA, ENOSPC; what the store says.
   public func setExtendedAttribute(
     _ name: [UInt8], to value: [UInt8], how: AttributeExistence, of node: NodeID, by caller: Caller, waiter: WaiterID,
@@ -81,8 +81,7 @@ extension EngineState {
     if name == StateAttribute.dataless.name || name == simulation.presentation.state?.name {
       return .failure(FSError(.notPermitted, "the volume itself says the state"))
     }
-    let isACL = name == PosixACL.accessName || name == PosixACL.defaultName
-    if name.starts(with: Array("system.".utf8)), !isACL {
+    guard ItemExtras.canBeSet(name) else {
       return .failure(FSError(.notSupported, "no such attribute on this volume"))
     }
     switch knownAttribute(name, of: position) {

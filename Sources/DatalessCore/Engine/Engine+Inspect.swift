@@ -13,6 +13,8 @@ public struct ItemDescription: Sendable {
   public var openHandles: Int
   /// A resident file of which the store has another version.
   public var isKept: Bool
+  /// A file that was written to on the volume, and is nowhere else.
+  public var isDirty: Bool
 }
 
 /// Where a path leads in the namespace, without materializing anything.
@@ -122,6 +124,6 @@ extension EngineState {
     return ItemDescription(
       node: snapshot.node, path: path, attributes: snapshot.attributes, state: name,
       localBytes: localBlocks &* 512, openHandles: openFiles.count(of: position),
-      isKept: contents.retained(of: position) != nil)
+      isKept: contents.retained(of: position) != nil, isDirty: record.isDirty)
   }
 }

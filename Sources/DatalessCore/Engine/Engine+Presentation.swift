@@ -7,6 +7,8 @@ public enum ExtendedAttributeAnswer: Sendable {
   case value([UInt8])
   /// The item has no such attribute.
   case absent
+  /// No item of this volume can have an attribute of such a name: EOPNOTSUPP.
+  case unsupported
   /// SOURCE's, whatever it says; `listed` belongs into the list of names, too.
   case ask(listed: [UInt8]?)
   /// The profile materializes on this call. Then `ask`, with the name that belongs into the list.
@@ -91,6 +93,7 @@ extension EngineState {
   ) -> ExtendedAttributeAnswer? {
     guard let name else { return namespace.isMade(node) ? .value(extras.names(of: node, besides: [])) : nil }
     let text = Array(name)
+    guard ItemExtras.canBeSet(text) else { return .unsupported }
     switch knownAttribute(text, of: node) {
     case .value(let value): return .value(shown(value, text, of: node))
     case .removed: return .absent

@@ -27,6 +27,14 @@ struct ItemExtras {
 
   // MARK: - Extended attributes
 
+  /// The kinds of attributes that a volume has, by the beginnings of their names; of `system.` the ACLs alone.
+  private static let kinds = ["user.", "trusted.", "security."].map { Array($0.utf8) }
+
+  static func canBeSet(_ name: [UInt8]) -> Bool {
+    kinds.contains { name.count > $0.count && name.starts(with: $0) } || name == PosixACL.accessName
+      || name == PosixACL.defaultName
+  }
+
   func attribute(_ name: [UInt8], of node: NodeIndex) -> Known {
     guard !items.isEmpty, let known = items[node]?.values[name] else { return .unchanged }
     return known.map { .value($0) } ?? .removed

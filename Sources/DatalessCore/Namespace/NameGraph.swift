@@ -43,30 +43,23 @@ struct NameGraph: ~Copyable {
     guard wasLocal != isLocal || wasDirty != isDirty else { return }
     var name = nodes[node].firstName
     while name != .end, names[name].isPresent {
-      if wasLocal != isLocal { countLocalChild(in: names[name].directory, isLocal) }
-      if wasDirty != isDirty { count(isDirty ? 1 : -1, of: .below, in: names[name].directory) }
+      let directory = names[name].directory
+      if wasLocal != isLocal { nodes.countLocalChild(in: directory, isLocal) }
+      if wasDirty != isDirty { changes.count(isDirty ? 1 : -1, of: .below, in: directory, nodes, names) }
       name = names[name].nextOfNode
     }
   }
 
   /// A present name of a directory leads to a node from now on, or no longer.
   private mutating func countChild(_ node: NodeIndex, in directory: NodeIndex, _ isMore: Bool) {
-    if nodes[node].isLocal { countLocalChild(in: directory, isMore) }
-    if isChanged(node) { count(isMore ? 1 : -1, of: .below, in: directory) }
+    if nodes[node].isLocal { nodes.countLocalChild(in: directory, isMore) }
+    if isChanged(node) { changes.count(isMore ? 1 : -1, of: .below, in: directory, nodes, names) }
   }
 
   /// Whether something of an item was changed on the volume and is nowhere else: a file's content; a directory's names,
   /// or anything below it.
   func isChanged(_ node: NodeIndex) -> Bool {
     nodes[node].kind == .directory ? changes.contains(node) : nodes[node].isDirty
-  }
-
-  private mutating func count(_ change: Int, of kind: NameChanges.Kind, in directory: NodeIndex) {
-    changes.count(change, of: kind, in: directory, nodes, names)
-  }
-
-  private mutating func countLocalChild(in directory: NodeIndex, _ isMore: Bool) {
-    if isMore { nodes[directory].localChildCount += 1 } else { nodes[directory].localChildCount -= 1 }
   }
 
   /// The nodes that have lost their last name since this was asked last, perhaps very many; they may have one again by
@@ -76,9 +69,6 @@ struct NameGraph: ~Copyable {
     swap(&taken, &orphaned)
     return taken
   }
-
-  /// As `NodeTable`.
-  func isMade(_ node: NodeIndex) -> Bool { nodes.isMade(node) }
 
   // MARK: - Finding names
 
@@ -145,7 +135,7 @@ struct NameGraph: ~Copyable {
     guard
       let name = names.append(text, of: node, in: directory, isLocal: isLocal, epoch: nodes[directory].listingEpoch)
     else { return nil }
-    if isLocal { count(1, of: .made, in: directory) }
+    if isLocal { changes.count(1, of: .made, in: directory, nodes, names) }
     addToNames(name, of: node)
     countChild(node, in: directory, true)
     appendToList(name, of: directory)
@@ -178,7 +168,7 @@ struct NameGraph: ~Copyable {
     guard record.standing != standing else { return }
     switch record.standing {
     case .present: countChild(record.node, in: directory, false)
-    case .removed: count(-1, of: .removed, in: directory)
+    case .removed: changes.count(-1, of: .removed, in: directory, nodes, names)
     case .gone: gone.remove(in: directory)
     case .swept:
       guard standing == .present else { return }
@@ -191,10 +181,10 @@ struct NameGraph: ~Copyable {
     case .present:
       gone.notePresent(in: directory)
       countChild(record.node, in: directory, true)
-    case .removed: count(1, of: .removed, in: directory)
+    case .removed: changes.count(1, of: .removed, in: directory, nodes, names)
     default: gone.add(in: directory)
     }
-    if record.isLocal { count(standing == .present ? 1 : -1, of: .made, in: directory) }
+    if record.isLocal { changes.count(standing == .present ? 1 : -1, of: .made, in: directory, nodes, names) }
     unlink(name, from: record.node)
     addToNames(name, of: record.node)
     noteNames(of: record.node)
@@ -204,7 +194,7 @@ struct NameGraph: ~Copyable {
   mutating func keepHere(_ name: NameIndex) {
     guard names[name].isPresent, !names[name].isLocal else { return }
     names.setLocal(name)
-    count(1, of: .made, in: names[name].directory)
+    changes.count(1, of: .made, in: names[name].directory, nodes, names)
   }
 
   /// Gives a name to another node. The one that had it may be left without any.
@@ -242,15 +232,10 @@ struct NameGraph: ~Copyable {
 
   /// An item has a name again: what it was called while it had none is not wanted any more.
   private mutating func dropFormer(of node: NodeIndex) {
-    var name = nodes[node].firstName
-    while name != .end {
-      let record = names[name]
-      if record.standing == .former {
-        unlink(name, from: node)
-        _ = gone.removeFormer(in: record.directory)
-        names.free(name)
-      }
-      name = record.nextOfNode
+    for name in names.formers(first: nodes[node].firstName) {
+      unlink(name, from: node)
+      _ = gone.removeFormer(in: names[name].directory)
+      names.free(name)
     }
   }
 

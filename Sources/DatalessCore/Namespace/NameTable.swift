@@ -44,6 +44,17 @@ struct NameTable: ~Copyable {
     return earlier
   }
 
+  /// Of an item's names those that it had last when it had none.
+  func formers(first: NameIndex) -> [NameIndex] {
+    var formers: [NameIndex] = []
+    var name = first
+    while name != .end {
+      if records[name].standing == .former { formers.append(name) }
+      name = records[name].nextOfNode
+    }
+    return formers
+  }
+
   /// The bytes of a name, valid as long as the table.
   func text(of name: NameIndex) -> UnsafeBufferPointer<UInt8> {
     texts.name(at: records[name].textOffset, length: records[name].textLength)

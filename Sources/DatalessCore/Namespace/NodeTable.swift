@@ -64,6 +64,11 @@ struct NodeTable: ~Copyable {
       token: tokens.isEmpty ? .none : tokens[node] ?? .none)
   }
 
+  /// One more of a directory's names leads to something local, or one less.
+  mutating func countLocalChild(in directory: NodeIndex, _ isMore: Bool) {
+    if isMore { records[directory].localChildCount += 1 } else { records[directory].localChildCount -= 1 }
+  }
+
   /// Changes a record that may be counted otherwise then.
   mutating func update(_ node: NodeIndex, _ change: (inout NodeRecord) -> Void) {
     if !records[node].isOrphan { counts.remove(records[node]) }

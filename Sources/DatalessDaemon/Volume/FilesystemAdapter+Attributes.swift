@@ -19,6 +19,7 @@ extension FilesystemAdapter {
     switch engine.extendedAttributeCall(NodeID(node), name: name) {
     case .value(let value): reply.value(value)
     case .absent: reply.fail(.noData)
+    case .unsupported: reply.fail(.notSupported)
     case .ask(let listed):
       ask(node, name: name.map(Array.init), listed: listed, threadID: context.threadID, reply: reply)
     case .needsMaterialization(let listed):

@@ -97,6 +97,7 @@ final class EngineFixture: Sendable {
       return switch answer {
       case .value(let value): String(decoding: value, as: UTF8.self)
       case .absent: "absent"
+      case .unsupported: "unsupported"
       case .ask(let listed): "ask" + text(listed)
       case .needsMaterialization(let listed): "materialize" + text(listed)
       }

@@ -17,6 +17,8 @@ final class MemoryContentStore: ContentStore {
   let limit = Atomic<Int>(.max)
   /// Called by a commit, and by a write of a range, before it returns.
   let committing = Mutex<(@Sendable () -> Void)?>(nil)
+  /// Called once, when writable content is to be made.
+  let making = Mutex<(@Sendable () -> Void)?>(nil)
 
   func makeWriter(size: Int64) throws(FSError) -> any ContentWriter {
     state.withLock { $0.writers += 1 }
@@ -66,7 +68,11 @@ final class MemoryContentStore: ContentStore {
   }
 
   func makeWritable(size: Int64, copying original: ContentID?) throws(FSError) -> ContentID {
-    state.withLock { state in
+    making.withLock { hook in
+      defer { hook = nil }
+      return hook
+    }?()
+    return state.withLock { state in
       var bytes = original.flatMap { state.content[$0.rawValue] } ?? []
       bytes.removeLast(max(0, bytes.count - Int(size)))
       state.content[state.next] = bytes + [UInt8](repeating: 0, count: Int(size) - bytes.count)

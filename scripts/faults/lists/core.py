@@ -344,6 +344,11 @@ namespace.add(
     "guard journal.isDurable(number) else {", "guard FAULT || journal.isDurable(number) else {",
     tests=["WritableRefreshTests"])
 namespace.add(
+    "copy-wins-over-writer", "../Engine/Engine+Dirtying.swift", "content that somebody writes to gives way to a copy of what it was",
+    "return record.state == .resident && !record.isDirty && record.content == original",
+    "return record.state == .resident && (FAULT || (!record.isDirty && record.content == original))",
+    tests=["FileWritingTests"])
+namespace.add(
     "unlinked-goes-at-close", "../Engine/Engine+Orphans.swift", "the content of an unlinked file goes although the kernel knows it",
     "guard !record.isUnlinked || record.lookups == 0, let dropped", "guard FAULT || !record.isUnlinked || record.lookups == 0, let dropped",
     tests=["FileWritingTests"])
