@@ -7,7 +7,7 @@ import Glibc
 /// `environ` and memory take a lock of the process that it may hold while it waits for our reply: a deadlock for good.
 enum ProcReader {
   // Opened once: shorter lookups, and no surprise if something is mounted over /proc later. -1 makes every read fail.
-  private static let root = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  private static let root = Glibc.open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
   /// Reads /proc/`id`/`name` with one read(2); `id` may be a thread's. seq files answer whole if they fit.
   ///
@@ -20,6 +20,13 @@ enum ProcReader {
   /// millisecond with 8,000 of them.
   static func readStat(_ id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     withPath(id, file: "stat", inTask: true) { read($0, into: buffer) }
+  }
+
+  /// A descriptor of /proc/`id`/`name`, to be read again and again; it stays with this thread, and the caller closes it.
+  ///
+  /// - Returns: -1 on any failure.
+  static func open(_ id: Int32, _ name: StaticString) -> Int32 {
+    withPath(id, file: name) { openat(root, $0, O_RDONLY | O_CLOEXEC) }
   }
 
   private static func read(_ path: UnsafePointer<CChar>, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {

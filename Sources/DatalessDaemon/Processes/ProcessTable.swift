@@ -51,12 +51,14 @@ final class ProcessTable: Sendable {
   /// calls that may have to wait: it reads a file of /proc for each thread that is not its process' first.
   func threadName(of caller: Caller) -> ThreadName {
     guard caller.threadID > 0, !caller.isMainThread else { return .none }
+    let (pin, record) = state.withLock { state in (state.pin(caller.threadID), state.record(caller.process)) }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { buffer in
-      let count = ProcReader.read(caller.threadID, "comm", into: buffer)
+      var count = pin.flatMap { $0.record === record ? $0.readName(into: buffer) : nil } ?? 0
+      if count <= 0 { count = ProcReader.read(caller.threadID, "comm", into: buffer) }
       // It ends with a line end.
       guard count > 1 else { return .none }
       let name = buffer[..<(count - 1)]
-      return info(caller.process)?.comm.map { $0.elementsEqual(name) } == true ? .none : ThreadName(name)
+      return record?.comm.map { $0.elementsEqual(name) } == true ? .none : ThreadName(name)
     }
   }
 

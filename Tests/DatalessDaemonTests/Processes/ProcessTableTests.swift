@@ -101,39 +101,6 @@ import Testing
     }
   }
 
-  @Test func aThreadHasItsOwnNameUntilItIsItsProcess() throws {
-    let fixture = ProcessFixture()
-    let thread = TestSignal<Int32>()
-    let release = TestSignal<Void>()
-    LaneThread.startOrTrap(name: "thumb\u{1b}nails") {
-      thread.send(LaneThread.currentThreadID ?? 0)
-      _ = release.wait(seconds: 120)
-    }
-    defer { release.send() }
-    let caller = fixture.caller(try #require(thread.wait()?.first))
-    #expect(fixture.table.threadName(of: caller).bytes == Array("thumb\u{1b}nails".utf8))
-    #expect(fixture.table.threadName(of: fixture.caller(getpid())).isEmpty)
-    let same = TestSignal<Int32>()
-    let processName = try #require(fixture.record(fixture.caller(getpid()))?.comm)
-    LaneThread.startOrTrap(name: "\(String(decoding: processName, as: UTF8.self))") {
-      same.send(LaneThread.currentThreadID ?? 0)
-      _ = release.wait(seconds: 120)
-    }
-    defer { release.send() }
-    #expect(fixture.table.threadName(of: fixture.caller(try #require(same.wait()?.first))).isEmpty)
-    let gone = Caller(
-      process: caller.process, threadID: Int32.max, pid: caller.pid, isMainThread: false, uid: 0, gid: 0)
-    #expect(fixture.table.threadName(of: gone).isEmpty)
-  }
-
-  @Test func namesOfThreadsAreKeptWhole() {
-    for name in ["", "a", "12345678", "123456789", "123456789012345", "\u{ff}\u{fe}"] {
-      #expect(ThreadName(name.utf8).bytes == Array(name.utf8) && ThreadName(name.utf8).isEmpty == name.isEmpty)
-    }
-    #expect(ThreadName("1234567890123456".utf8).bytes == Array("123456789012345".utf8))
-    #expect(ThreadName([97, 0, 98]).bytes == [97])
-  }
-
   @Test func anExecGivesANewID() throws {
     let fixture = ProcessFixture()
     let child = try ChildProcess(script: "echo ready; read line; exec cat")
