@@ -15,8 +15,8 @@ struct ItemContent {
     var isWatched = false
     /// Whether the kernel may have pages of the content in its cache, or has served its reads alone.
     var mayBeCached = false
-    /// Whether a program has written to it on the volume, so that it is nowhere else. Dirty content is complete, and lies
-    /// in a file of its own.
+    /// Whether a program has written to it on the volume, so that it is nowhere else. Dirty content is complete, and
+    /// lies in a file of its own.
     fileprivate(set) var isDirty = false
 
     init(
@@ -219,8 +219,8 @@ struct ItemContent {
     return former == content || former == .none ? nil : former
   }
 
-  /// What is there of it gives way to content that programs write: it has been copied into that, or is not wanted. Never
-  /// while an attempt brings in all of it, nor of dirty content.
+  /// What is there of it gives way to content that programs write: it has been copied into that, or is not wanted.
+  /// Never while an attempt brings in all of it, nor of dirty content.
   ///
   /// - Returns: What was there.
   mutating func replace(with content: ContentID, size: Int64) -> Dropped? {

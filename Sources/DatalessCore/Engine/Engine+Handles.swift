@@ -248,8 +248,8 @@ extension Engine {
 }
 
 extension Engine {
-  /// Removes content that no file has and nobody reads any more. On a volume that is kept when it is durable that no file
-  /// has it.
+  /// Removes content that no file has and nobody reads any more. On a volume that is kept when it is durable that no
+  /// file has it.
   func removeContent(_ id: ContentID) {
     let remove: @Sendable () -> Void = { [content, blocking] in blocking.submit { content.remove(id) } }
     guard configuration.journal.keepsChanges else { return remove() }

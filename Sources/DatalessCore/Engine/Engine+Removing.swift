@@ -1,7 +1,7 @@
 internal import SystemPackage
 
-/// Names that are removed or moved on a writable volume. Nothing is fetched for it; a directory is listed before names of
-/// it are changed, and before it goes.
+/// Names that are removed or moved on a writable volume. Nothing is fetched for it; a directory is listed before names
+/// of it are changed, and before it goes.
 extension Engine {
   /// unlink(2). - Returns: ENOENT, EISDIR.
   public func unlink(_ name: UnsafeBufferPointer<UInt8>, in parent: NodeID, by caller: Caller) -> ChangeAnswer {

@@ -8,8 +8,8 @@ extension Engine {
   /// - Parameters:
   ///   - io: As `open`.
   ///   - clearsSetID: With O_TRUNC: whether setuid and setgid go.
-  /// - Returns: EROFS; EISDIR, EINVAL (no file); ESTALE (a version that the store has no more; what was removed here can
-  ///   be opened by who has it); of O_TRUNC, what `setAttributes` says of a size.
+  /// - Returns: EROFS; EISDIR, EINVAL (no file); ESTALE (a version that the store has no more; what was removed here
+  ///   can be opened by who has it); of O_TRUNC, what `setAttributes` says of a size.
   public func openForWriting(
     _ node: NodeID, openFlags: Int32, io: ReadMode, clearsSetID: Bool, by caller: Caller
   ) -> WritableOpenAnswer {

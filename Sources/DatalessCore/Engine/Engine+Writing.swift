@@ -68,8 +68,8 @@ extension Engine {
 
   /// copy_file_range(2) between files of the volume: both are materialized first.
   ///
-  /// - Returns: How many bytes were copied: 0 at the source's end, and 1 MiB at most. As `write`; EINVAL (a length below
-  ///   0, or ranges of one file that overlap).
+  /// - Returns: How many bytes were copied: 0 at the source's end, and 1 MiB at most. As `write`; EINVAL (a length
+  ///   below 0, or ranges of one file that overlap).
   public func copyRange(
     from source: NodeID, at offset: Int64, to target: NodeID, at targetOffset: Int64, length: Int64,
     targetHandle: UInt64, by caller: Caller

@@ -117,8 +117,8 @@ extension EngineState {
 }
 
 extension Engine {
-  /// Changes names under one hold of the lock, as soon as those that it needs are indexed; what it changes is one change
-  /// of the journal.
+  /// Changes names under one hold of the lock, as soon as those that it needs are indexed; what it changes is one
+  /// change of the journal.
   ///
   /// - Parameter body: Returns nil if more have to be indexed: it is called again then. Else it has done all, or
   ///   nothing.

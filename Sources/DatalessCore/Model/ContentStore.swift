@@ -62,10 +62,11 @@ public protocol ContentStore: Sendable {
   /// - Throws: EINVAL (not made by `makeWritable`, or a size below 0), EFBIG, EIO; the size is the old one then.
   func resize(_ id: ContentID, to size: Int64) throws(FSError)
 
-  /// Writes into content that has a file of its own, which grows if it ends before. Any thread that may wait for the disk.
+  /// Writes into content that has a file of its own, which grows if it ends before. Any thread that may wait for the
+  /// disk.
   ///
-  /// - Returns: How many bytes were written, at least 1 of those that there are: fewer if the disk is full then; and what
-  ///   the content takes now.
+  /// - Returns: How many bytes were written, at least 1 of those that there are: fewer if the disk is full then; and
+  ///   what the content takes now.
   /// - Throws: EINVAL (in a slab, or an offset below 0), EFBIG, ENOSPC, EDQUOT, EMFILE, EIO; then nothing was written.
   func write(
     _ id: ContentID, _ bytes: UnsafeRawBufferPointer, at offset: Int64

@@ -36,8 +36,8 @@ public enum AttributeAnswer: Sendable {
 
 /// What became of an open for writing.
 public enum WritableOpenAnswer: Sendable {
-  /// - Parameter isDirect: The file is dataless, or its reads are watched: as `OpenAnswer.dataless`. Else the page cache
-  ///   serves it.
+  /// - Parameter isDirect: The file is dataless, or its reads are watched: as `OpenAnswer.dataless`. Else the page
+  ///   cache serves it.
   case opened(handle: UInt64, isDirect: Bool)
   case needsMaterialization
   /// As `OpenAnswer.isBeingEvicted`.

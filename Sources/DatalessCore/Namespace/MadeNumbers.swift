@@ -1,5 +1,5 @@
-/// Inode numbers of what is made on the volume: bit 62 is set and bit 63 is not, so that they lie apart from nearly every
-/// store's, and from the hashes that a local store gives (bit 63).
+/// Inode numbers of what is made on the volume: bit 62 is set and bit 63 is not, so that they lie apart from nearly
+/// every store's, and from the hashes that a local store gives (bit 63).
 struct MadeNumbers {
   private static let base: UInt64 = 1 << 62
 

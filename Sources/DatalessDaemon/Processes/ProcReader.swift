@@ -22,7 +22,8 @@ enum ProcReader {
     withPath(id, file: "stat", inTask: true) { read($0, into: buffer) }
   }
 
-  /// A descriptor of /proc/`id`/`name`, to be read again and again; it stays with this thread, and the caller closes it.
+  /// A descriptor of /proc/`id`/`name`, to be read again and again; it stays with this thread, and the caller closes
+  /// it.
   ///
   /// - Returns: -1 on any failure.
   static func open(_ id: Int32, _ name: StaticString) -> Int32 {
