@@ -167,6 +167,31 @@ import Testing
     #expect(fixture.setAttribute("system.posix_acl_access", [2, 0, 0, 0, 1], of: file) == "EINVAL")
   }
 
+  @Test func whoIsNotInTheGroupLosesSetgidWithAnACL() {
+    let fixture = EngineFixture.writable([:])
+    let node = fixture.makeFile("f").node!
+    let plain = Self.acl([(.userObject, 7), (.groupObject, 7), (.other, 5)])
+    for (gid, mode) in [(UInt32(1001), UInt32(0o102775)), (7, 0o100775)] {
+      var change = AttributeChange()
+      change.gid = gid
+      fixture.set(change, of: node)
+      change = AttributeChange()
+      change.mode = 0o2755
+      fixture.set(change, of: node)
+      #expect(fixture.setAttribute("system.posix_acl_access", plain, of: node) == nil)
+      #expect(fixture.attributes(node)?.mode == mode)
+    }
+  }
+
+  @Test func namesOfNoKindAreRefused() {
+    let fixture = EngineFixture.writable([:])
+    let node = fixture.makeFile("f").node!
+    for name in ["nonamespace", "strange.name", "user.", "system.other", "dataless"] {
+      #expect(fixture.setAttribute(name, [1], of: node) == "EOPNOTSUPP", "\(name)")
+      #expect(fixture.attribute(name, of: node) == "unsupported", "\(name)")
+    }
+  }
+
   @Test(arguments: TestSeed.seeds) func anACLIsReadBackAsItWas(seed: UInt64) {
     var random = TestRandom(seed: seed)
     let tags: [PosixACL.Entry.Tag] = [.userObject, .user, .groupObject, .group, .mask, .other]

@@ -275,6 +275,28 @@ import Testing
     #expect(fixture.store.bytes("d/e/f").count == 5)
   }
 
+  /// `mv s/* .; rmdir s`: what was moved is fetched from where the store has it.
+  @Test func whatWasMovedOutOfARemovedDirectoryIsStillFetched() {
+    let fixture = EngineFixture.writable(["s/d/x": 10, "s/f": 20, "g": 1])
+    let s = fixture.node("s")
+    let d = fixture.node("s/d")
+    #expect(fixture.rename("d", in: s, to: "d") == .ok)
+    #expect(fixture.rename("f", in: s, to: "f") == .ok)
+    #expect(fixture.removeDirectory("s") == .ok)
+    fixture.forget(s)
+    // Something that gives names back.
+    _ = fixture.makeFile("z")
+    _ = fixture.unlink("z")
+    fixture.forget(d)
+    fixture.lane.runAll()
+    #expect(fixture.evict(fixture.node("d")) == nil)
+    #expect(fixture.entries(of: fixture.node("d")).keys.sorted() == ["x"])
+    #expect(fixture.content("d/x") == PatternBytes.bytes(0, 10))
+    #expect(fixture.content("f") == PatternBytes.bytes(0, 20))
+    #expect(fixture.refresh("").error == nil)
+    #expect(fixture.entries(of: .root).keys.sorted() == ["d", "f", "g"])
+  }
+
   @Test func aDirectoryThatIsDatalessIsListedBeforeItIsRemoved() {
     let fixture = EngineFixture.writable(["d/a": 3])
     fixture.list("")
@@ -283,6 +305,39 @@ import Testing
     #expect(fixture.makeDirectory("d").node != nil)
     #expect(fixture.rename("d", to: "x") == .failed("ENOTEMPTY"))
     #expect(fixture.entries(of: fixture.node("x")).keys.sorted() == ["a"])
+  }
+
+  /// Places of items and names that are gone are used again, and nothing is kept of them.
+  @Test func whatComesAndGoesLeavesNothing() {
+    let fixture = EngineFixture.writable(["s/a": 3])
+    let place = fixture.node("s")
+    var ends: [(UInt32, UInt32)] = []
+    for round in 0..<40 {
+      let directory = fixture.makeDirectory("d", in: place).node!
+      let one = fixture.makeFile("one", in: directory).node!
+      let two = fixture.makeFile("two", in: directory).node!
+      let link = fixture.makeLink("link", in: directory, to: "there").node!
+      #expect(fixture.setAttribute("user.a", [1], of: one) == nil)
+      let (handle, _) = fixture.openForWriting(two)
+      fixture.write([1, 2], to: two, handle, at: 0)
+      fixture.close(two, handle)
+      #expect(fixture.rename("one", in: directory, to: "two", into: directory, .exchange) == .ok)
+      #expect(fixture.rename("one", in: directory, to: "three\(round % 3)", into: directory) == .ok)
+      #expect(fixture.rename("two", in: directory, to: "three\(round % 3)", into: directory) == .ok)
+      #expect(fixture.link(one, as: "again", in: place) == .made(one))
+      for (name, parent) in [("three\(round % 3)", directory), ("again", place), ("link", directory)] {
+        #expect(fixture.unlink(name, in: parent) == .ok)
+      }
+      #expect(fixture.removeDirectory("d", in: place) == .ok)
+      for node in [one, two, link, directory] { fixture.forget(node) }
+      fixture.lane.runAll()
+      fixture.engine.state.withLock { ends.append(($0.namespace.nodeEnd, $0.namespace.nameEnd)) }
+      for node in [one, two, link, directory] { #expect(fixture.attributes(node) == nil, "round \(round)") }
+    }
+    #expect(ends[39].0 == ends[5].0 && ends[39].1 == ends[5].1, "\(ends)")
+    #expect(fixture.content.items == 0 && fixture.engine.changes == VolumeChanges())
+    #expect(fixture.engine.state.withLock { $0.extras.bytes } == 0)
+    #expect(fixture.evict(place) == nil)
   }
 
   @Test func manyNamesAreRemovedWithoutALongLookAtTheDirectory() {

@@ -38,8 +38,8 @@ final class DirectoryFetch: AttemptJob {
         try insert(batch)
         entries += batch.count
       }
-      if engine.writing != .readOnly, let value = StoreQuestion.attribute(PosixACL.defaultName).ask(store, item).value {
-        engine.noteInheritable(value, of: attempt)
+      if engine.writing != .readOnly {
+        engine.noteInheritable(StoreQuestion.attribute(PosixACL.defaultName).ask(store, item), of: attempt)
       }
       finish(entries: entries, generation: generation, started: started)
     } catch {
@@ -64,10 +64,8 @@ final class DirectoryFetch: AttemptJob {
         try insert(batch)
         entries += batch.count
       }
-      if engine.writing != .readOnly,
-        let value = await StoreQuestion.attribute(PosixACL.defaultName).ask(store, item).value
-      {
-        engine.noteInheritable(value, of: attempt)
+      if engine.writing != .readOnly {
+        engine.noteInheritable(await StoreQuestion.attribute(PosixACL.defaultName).ask(store, item), of: attempt)
       }
       finish(entries: entries, generation: generation, started: started)
     } catch {
@@ -101,15 +99,15 @@ final class DirectoryFetch: AttemptJob {
   }
 }
 
-extension Result {
-  fileprivate var value: Success? { if case .success(let value) = self { value } else { nil } }
-}
-
 extension Engine {
   /// What is made in a directory gets this ACL, unless another one is set. It comes with the listing, so that whoever
   /// makes something never waits for a store.
-  func noteInheritable(_ value: [UInt8], of attempt: AttemptID) {
-    state.withLock { state in
+  ///
+  /// - Parameter answer: The store's: a failure is none.
+  func noteInheritable(_ answer: Result<[UInt8], FSError>, of attempt: AttemptID) {
+    var value: [UInt8]?
+    if case .success(let found) = answer { value = found }
+    state.withLock { [value] state in
       guard let running = state.attempts[attempt] else { return }
       state.extras.setInheritable(value, of: running.node)
     }

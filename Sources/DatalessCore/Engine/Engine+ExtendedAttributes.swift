@@ -60,7 +60,7 @@ extension Engine {
       }
       state.journal.beginOperation()
       defer { state.journal.endOperation() }
-      if let error = state.setAttribute(name, to: value, of: position) { return error }
+      if let error = state.setAttribute(name, to: value, of: position, by: caller) { return error }
       let text = String(decoding: name, as: UTF8.self)
       state.record(
         .attributes(what: [text]), position, path: state.namespace.path(of: position), by: caller, timer.now)
@@ -96,11 +96,13 @@ extension EngineState {
     let known = extras.attribute(name, of: node)
     guard known == .unchanged else { return known }
     // Nothing lies beneath what was made here, and whoever writes to a program takes its capabilities away.
-    let isOwn = namespace.isMade(node) || (namespace[node].isDirty && name == Array("security.capability".utf8))
+    let isOwn = namespace.isMade(node) || (namespace[node].isDirty && name == ItemExtras.capability)
     return isOwn ? .removed : .unchanged
   }
 
-  fileprivate mutating func setAttribute(_ name: [UInt8], to value: [UInt8]?, of node: NodeIndex) -> FSError? {
+  fileprivate mutating func setAttribute(
+    _ name: [UInt8], to value: [UInt8]?, of node: NodeIndex, by caller: Caller
+  ) -> FSError? {
     var (value, mode): ([UInt8]?, UInt32?) = (value, nil)
     if let bytes = value, name == PosixACL.accessName || name == PosixACL.defaultName {
       guard let acl = PosixACL(bytes) else { return FSError(.invalidArgument, "it is no access control list") }
@@ -113,8 +115,14 @@ extension EngineState {
       return FSError(.noSpace, "there is no room for more extended attributes")
     }
     let now = timeOfDay()
+    // Who is not in the group gives nobody its rights. Of a caller's groups the first alone is known here: who is in it
+    // by another one loses the bit, too.
+    let keepsSetGroupID = caller.uid == 0 || caller.gid == namespace[node].gid
     changeAttributes(of: node) { attributes in
-      if let mode { attributes.mode = attributes.mode & ~0o777 | mode }
+      if let mode {
+        attributes.mode = attributes.mode & ~0o777 | mode
+        if !keepsSetGroupID { attributes.mode &= ~0o2000 }
+      }
       attributes.changeTime = now
     }
     return nil

@@ -208,6 +208,8 @@ extension Engine {
       let record = state.namespace[position]
       let beyond = SeekAnswer.failed(FSError(.noSuchAddressOrDevice, "cannot seek to \(offset)"))
       guard offset >= 0, offset < record.size else { return .answer(beyond) }
+      // What was stored in a mapping is not in the content before it is written back: a hole of it may be none.
+      if state.writers.nodes.contains(position) { return .answer(.offset(hole ? record.size : offset)) }
       if record.state == .resident { return .look(record.content) }
       if state.simulation.profile.files.contains(.seek) { return .answer(.needsMaterialization) }
       switch state.simulation.presentation.seek {

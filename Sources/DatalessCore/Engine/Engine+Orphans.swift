@@ -9,6 +9,8 @@ extension Engine {
       let isDirectory: Bool? = state.withLock { state in
         guard let index = state.namespace.index(of: node) else { return nil }
         let isDirectory = state.namespace[index].kind == .directory
+        // It was removed here, and the store has it still: what was moved out of it is fetched by the names in it.
+        if isDirectory, state.namespace.isBound(index) { return nil }
         // For `dropNames`, which keeps a name's place between two holds of the lock.
         if isDirectory { state.reclamation.pin() }
         return isDirectory

@@ -173,8 +173,9 @@ extension EngineState {
 
   /// Whoever changes a program takes its capabilities away.
   mutating func dropCapability(of node: NodeIndex) {
-    let name = Array("security.capability".utf8)
-    if case .value = extras.attribute(name, of: node) { setExtra(name, to: nil, of: node) }
+    if case .value = extras.attribute(ItemExtras.capability, of: node) {
+      setExtra(ItemExtras.capability, to: nil, of: node)
+    }
   }
 
   /// The content that is to be copied; `none` if there is none.

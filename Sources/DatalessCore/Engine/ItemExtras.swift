@@ -27,6 +27,9 @@ struct ItemExtras {
 
   // MARK: - Extended attributes
 
+  /// What a program may do that others may not: gone with the first write to it.
+  static let capability = Array("security.capability".utf8)
+
   /// The kinds of attributes that a volume has, by the beginnings of their names; of `system.` the ACLs alone.
   private static let kinds = ["user.", "trusted.", "security."].map { Array($0.utf8) }
 
@@ -90,7 +93,11 @@ struct ItemExtras {
   // MARK: - Inheritance
 
   /// The ACL that the store has for what is made in a directory.
-  mutating func setInheritable(_ value: [UInt8], of directory: NodeIndex) { inheritable[directory] = value }
+  ///
+  /// - Parameter value: nil: none.
+  mutating func setInheritable(_ value: [UInt8]?, of directory: NodeIndex) {
+    if value != nil || !inheritable.isEmpty { inheritable[directory] = value }
+  }
 
   /// The ACL for what is made in a directory: as it was changed here, or the store's.
   func defaultACL(of directory: NodeIndex) -> [UInt8]? {

@@ -349,6 +349,11 @@ namespace.add(
     "return record.state == .resident && (FAULT || (!record.isDirty && record.content == original))",
     tests=["FileWritingTests"])
 namespace.add(
+    "moved-out-is-lost", "../Engine/Engine+Orphans.swift", "what was moved out of a directory that is then removed is not fetched any more",
+    "if isDirectory, state.namespace.isBound(index) { return nil }",
+    "if !FAULT, isDirectory, state.namespace.isBound(index) { return nil }",
+    tests=["WritableTreeTests"])
+namespace.add(
     "unlinked-goes-at-close", "../Engine/Engine+Orphans.swift", "the content of an unlinked file goes although the kernel knows it",
     "guard !record.isUnlinked || record.lookups == 0, let dropped", "guard FAULT || !record.isUnlinked || record.lookups == 0, let dropped",
     tests=["FileWritingTests"])
