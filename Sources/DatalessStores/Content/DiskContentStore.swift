@@ -21,6 +21,8 @@ public final class DiskContentStore: ContentStore {
     case session
     /// Another store will find it: the slabs' tables are written beside them.
     case kept
+    /// As `kept`, for who only looks: nothing on the disk is changed, and nothing is to be made or removed.
+    case looked
   }
 
   public let isFastLocal: Bool
@@ -55,12 +57,12 @@ public final class DiskContentStore: ContentStore {
     in parent: CInt, path: FilePath, lifetime: Lifetime, slabCapacity: UInt32, places: Int
   ) throws(FSError) {
     do throws(Errno) {
-      let isNew = mkdirat(parent, "content", 0o700) == 0
-      let error = errno
-      guard isNew || (error == EEXIST && lifetime == .kept) else { throw Errno(rawValue: error) }
+      let isNew = lifetime != .looked && mkdirat(parent, "content", 0o700) == 0
+      let error = lifetime == .looked ? EEXIST : errno
+      guard isNew || (error == EEXIST && lifetime != .session) else { throw Errno(rawValue: error) }
       let directory = try SystemCall.openBeneath(
         parent, Array("content".utf8), flags: O_RDONLY | CLINUX_O_DIRECTORY, crossMounts: false)
-      let found = isNew ? FoundContent() : try FoundContent(in: directory.raw)
+      let found = isNew ? FoundContent() : try FoundContent(in: directory.raw, isLooking: lifetime == .looked)
       self.init(
         directory, path: path, slabCapacity: slabCapacity, places: places, isKept: lifetime == .kept, found: found)
     } catch {

@@ -32,8 +32,9 @@ struct FoundContent {
   /// Of an empty directory.
   init() {}
 
+  /// - Parameter isLooking: Whether what an earlier run has not finished stays.
   /// - Throws: EPERM (the directory is another user's, or others can write to it), EACCES, EIO, EMFILE.
-  init(in directory: CInt) throws(Errno) {
+  init(in directory: CInt, isLooking: Bool = false) throws(Errno) {
     let home = try FileStatus(of: directory)
     guard home.uid == geteuid(), home.mode & 0o022 == 0 else { throw .notPermitted }
     var names: [[UInt8]] = []
@@ -52,7 +53,7 @@ struct FoundContent {
         adoptFile(number, in: directory, home)
       case .part(let number):
         nextNumber = max(nextNumber, number + 1)
-        if unlinkat(directory, ContentFiles.partName(number), 0) == 0 {
+        if isLooking || unlinkat(directory, ContentFiles.partName(number), 0) == 0 {
           report.unfinished += 1
         } else {
           refuse(ContentFiles.partName(number))
@@ -65,7 +66,8 @@ struct FoundContent {
     if let last = slabNumbers.union(tables).max() { slabs = Array(repeating: nil, count: Int(last) + 1) }
     for number in slabNumbers.union(tables).sorted() {
       let isTaken =
-        slabNumbers.contains(number) && tables.contains(number) ? try adoptSlab(number, in: directory, home) : false
+        slabNumbers.contains(number) && tables.contains(number)
+        ? try adoptSlab(number, in: directory, home, isLooking: isLooking) : false
       if !isTaken { refuse("slab-\(number)") }
     }
   }
@@ -89,10 +91,12 @@ struct FoundContent {
   }
 
   /// - Returns: False for what is not a slab with its table.
-  private mutating func adoptSlab(_ number: UInt16, in directory: CInt, _ home: FileStatus) throws(Errno) -> Bool {
+  private mutating func adoptSlab(
+    _ number: UInt16, in directory: CInt, _ home: FileStatus, isLooking: Bool
+  ) throws(Errno) -> Bool {
     let name = "slab-\(number)"
-    guard let slab = try Self.open(name, in: directory, home),
-      let table = try Self.open(name + ".table", in: directory, home)
+    guard let slab = try Self.open(name, in: directory, home, isLooking: isLooking),
+      let table = try Self.open(name + ".table", in: directory, home, isLooking: isLooking)
     else { return false }
     let size = try FileStatus(of: slab.raw).size
     let (capacity, rest) = size.quotientAndRemainder(dividingBy: ContentLocation.pageSize)
@@ -106,9 +110,11 @@ struct FoundContent {
   }
 
   /// nil for what is not ours.
-  private static func open(_ name: String, in directory: CInt, _ home: FileStatus) throws(Errno) -> OwnedDescriptor? {
+  private static func open(
+    _ name: String, in directory: CInt, _ home: FileStatus, isLooking: Bool
+  ) throws(Errno) -> OwnedDescriptor? {
     do throws(Errno) {
-      let flags = O_RDWR | CLINUX_O_NONBLOCK
+      let flags = (isLooking ? O_RDONLY : O_RDWR) | CLINUX_O_NONBLOCK
       let file = try SystemCall.openBeneath(directory, Array(name.utf8), flags: flags, crossMounts: false)
       guard isOurs(try FileStatus(of: file.raw), home) else { return nil }
       return .some(consume file)

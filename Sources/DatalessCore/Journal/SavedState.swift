@@ -1,0 +1,88 @@
+/// What a volume knows of its earlier runs, directory by directory.
+///
+/// The engine lists a directory as ever, from its store, and asks for what was saved of it before the listing ends: so
+/// that a lookup sees both, and mounting reads no more than the root. What it takes over it adopts: later changes are
+/// then told of the same item.
+public protocol SavedState: Sendable {
+  /// The highest inode number that was given to an item of the volume's own; 0 if there was none.
+  var highestInode: UInt64 { get }
+
+  /// What is saved of a directory and of the items in it. Metadata lane; waits for the disk.
+  ///
+  /// - Throws: EIO (what is saved is damaged, or the disk fails), and what keeps changes from being committed, which
+  ///   comes first: ENOSPC, EDQUOT.
+  func saved(of directory: ChangedItem) throws(FSError) -> SavedDirectory
+
+  /// What is saved of a file that the store shows under several names, of which another may have been saved; nil if
+  /// nothing is. As `saved`.
+  func savedItem(_ item: ChangedItem) throws(FSError) -> SavedItem?
+
+  /// A saved item is a node from now on. Any thread but under the engine's lock: it may wait for a commit.
+  func adopt(_ item: SavedItemID, as node: NodeID)
+}
+
+/// Names an item among those that are saved.
+public struct SavedItemID: Sendable, Hashable {
+  public let rawValue: Int64
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+}
+
+extension ChangedItem {
+  /// - Parameter node: Of what is no node yet: one that was never given.
+  public init(_ node: NodeID, inode: UInt64, binding: StoreBinding?) {
+    self.node = node
+    self.inode = inode
+    self.binding = binding
+  }
+}
+
+/// What is saved of one directory.
+public struct SavedDirectory: Sendable, Equatable {
+  /// The directory itself; nil if nothing is saved of it.
+  public var item: SavedItem?
+  /// Names that were made on the volume.
+  public var made: [Name] = []
+  /// Names of the store that are not shown, and what they led to when they were taken away.
+  public var hidden: [Name] = []
+  /// Items of which something is saved, under the names by which the store has them.
+  public var listed: [Name] = []
+
+  public init() {}
+
+  public struct Name: Sendable, Equatable {
+    public var name: [UInt8]
+    public var item: SavedItem
+
+    public init(name: [UInt8], item: SavedItem) {
+      self.name = name
+      self.item = item
+    }
+  }
+}
+
+/// What is saved of one item.
+public struct SavedItem: Sendable, Equatable {
+  public var id: SavedItemID
+  /// st_ino; 0 if it is not known.
+  public var inode: UInt64
+  /// What it was in the store; nil for what was made on the volume, and where nothing is known.
+  public var version: StoreVersion?
+  /// Its metadata, where they were changed on the volume; of what was made or moved here always.
+  public var attributes: ItemAttributes?
+  /// Complete content that is there. Content that is not dirty is of `version`.
+  public var content: ContentID?
+  /// Whether a program wrote it. Dirty without content: it was never written to the disk; it is empty.
+  public var isDirty: Bool
+  /// Where a symbolic link leads that was made on the volume.
+  public var target: [UInt8]
+  /// Extended attributes that were set, or removed (nil), on the volume.
+  public var extendedAttributes: [[UInt8]: [UInt8]?]
+
+  public init(id: SavedItemID, inode: UInt64) {
+    self.id = id
+    self.inode = inode
+    isDirty = false
+    target = []
+    extendedAttributes = [:]
+  }
+}
