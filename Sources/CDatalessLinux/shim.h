@@ -304,6 +304,9 @@ static inline long clinux_clone_file(int to, int from) {
   return clinux_result(syscall(SYS_ioctl, to, 0x40049409ul, from));
 }
 
+// All that was written to the file system of a descriptor is on its disk.
+static inline long clinux_sync_file_system(int descriptor) { return clinux_result(syscall(SYS_syncfs, descriptor)); }
+
 static inline long clinux_getxattr(const char *path, const char *name, void *value, size_t size) {
   return clinux_result(syscall(SYS_getxattr, path, name, value, size));
 }

@@ -5,7 +5,7 @@ import Testing
   static let documents = [
     "README.md", "CHANGELOG.md", "LICENSE", "docs/ARCHITECTURE.md", "docs/SEMANTICS.md", "docs/EVENTS.md",
     "docs/CONTROL-API.md", "docs/openapi.yaml", "docs/JSON.md", "docs/LOCKING.md", "docs/WRITING.md",
-    "docs/SECURITY.md",
+    "docs/SECURITY.md", "docs/STATE.md",
     "docs/TROUBLESHOOTING.md",
     "docs/PERFORMANCE.md",
     "docs/SCENARIOS.md", "docs/scenario.schema.json",

@@ -17,6 +17,9 @@ import Testing
     "DatalessCore": standard.union(collections).union(["Glibc"]),
     "DatalessScenario": standard.union(["CYaml", "DatalessCore", "Glibc"]),
     "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),
+    "DatalessState": standard.union([
+      "CDatalessLinux", "DatalessCore", "DatalessStores", "GRDB", "GRDBSQLite", "Glibc",
+    ]),
     "DatalessStacks": ["CDatalessLinux", "CDw", "Glibc"],
     "DatalessControl": standard.union(nio).union([
       "AsyncHTTPClient", "CDatalessLinux", "DatalessCore", "FoundationEssentials", "Glibc", "NIOHTTP1",

@@ -1,0 +1,166 @@
+import DatalessCore
+internal import GRDB
+internal import SystemPackage
+
+/// The catalog of a state directory: an SQLite database with one connection, which one thread uses at a time.
+///
+/// Accesses wait for each other and for the disk: the journal's lane and the metadata lane make them, nobody else.
+final class Catalog: Sendable {
+  private let queue: DatabaseQueue
+  /// For messages.
+  let path: String
+  /// The device number of SOURCE's root: written as 0, because a disk has another one after the next boot. 0 where it
+  /// does not matter.
+  let home: UInt64
+
+  /// What may be done with it.
+  enum Access {
+    /// Changes are committed with an fsync.
+    case writing
+    /// Nothing is written, the WAL included. What is in the WAL is seen.
+    case looking
+    /// As `writing`, but it must be new.
+    case making
+  }
+
+  /// Opens a catalog, migrates it if it is older, and checks that it is one.
+  ///
+  /// - Parameters:
+  ///   - path: Of the file; what SQLite opens beside it has the same beginning.
+  ///   - home: As the property.
+  /// - Throws: EIO (it is damaged, or none), EPROTONOSUPPORT (of a newer format), EROFS, EACCES, ENOSPC.
+  init(_ path: String, _ access: Access, home: UInt64) throws(FSError) {
+    self.path = path
+    self.home = home
+    do {
+      var configuration = Configuration()
+      configuration.foreignKeysEnabled = false
+      configuration.readonly = access == .looking
+      configuration.label = "dataless.catalog"
+      configuration.maximumReaderCount = 1
+      configuration.prepareDatabase { database in
+        let connection = CatalogConnection(database: database, home: home)
+        // Before the first access: then there is no file of shared memory, which others could change.
+        try connection.first("PRAGMA locking_mode=EXCLUSIVE") { _ in }
+        try connection.run("PRAGMA trusted_schema=OFF")
+        try connection.run("PRAGMA cell_size_check=ON")
+        try connection.first("PRAGMA mmap_size=0") { _ in }
+        try connection.run("PRAGMA cache_size=-4096")
+        try connection.run("PRAGMA temp_store=MEMORY")
+      }
+      queue = try DatabaseQueue(path: path, configuration: configuration)
+      try queue.writeWithoutTransaction { database in
+        try Self.setUp(CatalogConnection(database: database, home: home), access)
+      }
+    } catch {
+      throw CatalogFailure.answer(error, "cannot open the catalog '\(path)'")
+    }
+  }
+
+  /// Opens whatever is there, to read what can be read of it.
+  init(damaged path: String) throws(FSError) {
+    self.path = path
+    home = 0
+    do {
+      var configuration = Configuration()
+      configuration.foreignKeysEnabled = false
+      configuration.prepareDatabase { database in
+        let connection = CatalogConnection(database: database, home: 0)
+        try connection.first("PRAGMA locking_mode=EXCLUSIVE") { _ in }
+        try connection.run("PRAGMA trusted_schema=OFF")
+      }
+      queue = try DatabaseQueue(path: path, configuration: configuration)
+    } catch {
+      throw CatalogFailure.answer(error, "cannot open the catalog '\(path)'")
+    }
+  }
+
+  private static func setUp(_ connection: CatalogConnection, _ access: Access) throws {
+    guard access != .looking else { return try check(connection) }
+    let mode = try connection.first("PRAGMA journal_mode=WAL") { row throws in try row.text(0) }
+    guard mode == "wal" else { throw FSError(.notSupported, "the file system has no WAL for SQLite") }
+    // Each commit is an fsync of the WAL.
+    try connection.run("PRAGMA synchronous=FULL")
+    if access == .making { try connection.run("PRAGMA application_id=\(CatalogSchema.applicationID)") }
+    try check(connection, mayBeOlder: true)
+    try migrate(connection)
+  }
+
+  // MARK: - Formats
+
+  static func format(_ connection: CatalogConnection) throws -> Int64 {
+    try connection.first("PRAGMA user_version") { row throws in try row.integer(0) } ?? 0
+  }
+
+  private static func migrate(_ connection: CatalogConnection) throws {
+    for number in try format(connection)..<CatalogSchema.format {
+      try connection.database.inTransaction(.immediate) {
+        let migration = CatalogSchema.migrations[Int(number)]
+        for (_, sql) in migration.makes { try connection.run(sql) }
+        for sql in migration.changes { try connection.run(sql) }
+        try connection.run("PRAGMA user_version=\(number + 1)")
+        return .commit
+      }
+    }
+  }
+
+  /// Throws for what is no catalog of ours.
+  private static func check(_ connection: CatalogConnection, mayBeOlder: Bool = false) throws {
+    let id = try connection.first("PRAGMA application_id") { row throws in try row.integer(0) }
+    guard id == CatalogSchema.applicationID else { throw Damage("it is no catalog of dataless") }
+    let format = try format(connection)
+    guard format <= CatalogSchema.format else {
+      throw FSError(
+        .protocolNotSupported,
+        "its format is \(format), newer than \(CatalogSchema.format), which this version knows. Use the version of"
+          + " dataless that made it, or a newer one")
+    }
+    guard mayBeOlder || format == CatalogSchema.format, let expected = CatalogSchema.objects(of: format) else {
+      throw Damage("its format is \(format)")
+    }
+    var found: [String: String] = [:]
+    try connection.forEach("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%'") { row in
+      found[try row.text(0)] = try row.text(1)
+    }
+    guard found == expected else { throw Damage("its tables are not those of format \(format)") }
+  }
+
+  // MARK: - Accesses
+
+  /// - Parameter what: For messages: "cannot ...".
+  func read<Result>(
+    _ what: String, _ body: (CatalogConnection) throws -> Result
+  ) throws(FSError) -> Result {
+    do {
+      return try queue.inDatabase { try body(CatalogConnection(database: $0, home: home)) }
+    } catch {
+      throw CatalogFailure.answer(error, what)
+    }
+  }
+
+  /// Changes everything that `body` changes, or nothing. Durable when it returns.
+  func write<Result>(
+    _ what: String, _ body: (CatalogConnection) throws -> Result
+  ) throws(FSError) -> Result {
+    do {
+      var result: Result?
+      try queue.inTransaction(.immediate) { database in
+        result = try body(CatalogConnection(database: database, home: home))
+        return .commit
+      }
+      guard let result else { throw FSError(.ioError, "no result") }
+      return result
+    } catch {
+      throw CatalogFailure.answer(error, what)
+    }
+  }
+
+  /// Has all that is in the WAL in the file itself, and closes it. Later accesses fail.
+  func close() throws(FSError) {
+    do {
+      try queue.close()
+    } catch {
+      throw CatalogFailure.answer(error, "cannot close the catalog '\(path)'")
+    }
+  }
+}

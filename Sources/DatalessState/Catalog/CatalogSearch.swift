@@ -1,0 +1,81 @@
+import DatalessCore
+
+/// Finds the rows of items that are named as the engine names them.
+struct CatalogSearch {
+  let connection: CatalogConnection
+
+  init(_ connection: CatalogConnection) { self.connection = connection }
+
+  /// The row of an item; nil if there is none.
+  func item(_ item: ChangedItem) throws -> ItemRow? {
+    if item.node == .root { return try connection.item(ItemRow.root) }
+    guard let binding = item.binding else {
+      let found = try connection.items(inode: item.inode).filter { $0.place == nil }
+      return found.first { !$0.isOfStore } ?? found.first
+    }
+    if let row = try self.item(at: binding.key), row.isSame(as: binding.version) { return row }
+    // Its place was another: under a second name, or before it was renamed in the store.
+    return try connection.items(inode: item.inode).first {
+      $0.record.version.map { $0.isSameItem(as: binding.version) } ?? false
+    }
+  }
+
+  func item(at key: [UInt8]) throws -> ItemRow? {
+    var row = try connection.item(ItemRow.root)
+    for name in try SavedName.components(of: key) {
+      guard let parent = row else { return nil }
+      row = try connection.item(at: ItemRow.Place(parent: parent.id, name: name))
+    }
+    return row
+  }
+
+  /// The directory in which callers find an item: where it was named on the volume, else where the store has it. nil
+  /// for the root, and for what has neither.
+  func directory(of row: ItemRow) throws -> (item: Int64, name: [UInt8])? {
+    if row.id == ItemRow.root { return nil }
+    if let name = try connection.names(of: row.id).first(where: { $0.layer == .made }) {
+      return (name.directory, name.name)
+    }
+    return row.place.map { ($0.parent, $0.name) }
+  }
+
+  /// LIMIT: levels of directories.
+  static let depthMax = 1 << 16
+
+  /// Whether a directory is, or lies in, another one; also if it lies in a ring, which leads nowhere.
+  func isIn(_ directory: Int64, _ item: Int64) throws -> Bool {
+    var id = item
+    for _ in 0..<Self.depthMax {
+      if id == directory { return true }
+      guard let row = try connection.item(id) else { throw Damage("an item is missing on the way to the root") }
+      guard let parent = try self.directory(of: row) else { return false }
+      id = parent.item
+    }
+    return true
+  }
+}
+
+extension ItemRow {
+  /// Whether a row may be an item of the store: nothing is known of it, or the same.
+  fileprivate func isSame(as version: StoreVersion) -> Bool {
+    record.version.map { $0.isSameItem(as: version) } ?? (version.kind == .directory)
+  }
+}
+
+extension StoreVersion {
+  /// Whether both are versions of one item.
+  func isSameItem(as other: StoreVersion) -> Bool {
+    kind == other.kind && device == other.device && inode == other.inode && birth == other.birth
+  }
+}
+
+extension CatalogConnection {
+  /// Whether anything refers to an item.
+  func isNeeded(_ item: Int64) throws -> Bool {
+    try first(
+      "SELECT EXISTS(SELECT 1 FROM name WHERE item = ?1) OR EXISTS(SELECT 1 FROM name WHERE directory = ?1)"
+        + " OR EXISTS(SELECT 1 FROM attribute WHERE item = ?1) OR EXISTS(SELECT 1 FROM item WHERE parent = ?1)"
+        + " OR EXISTS(SELECT 1 FROM listing WHERE directory = ?1)", .integer(item)
+    ) { row throws in try row.integer(0) != 0 } ?? true
+  }
+}

@@ -1,0 +1,25 @@
+import DatalessCore
+
+/// Which items of the catalog nodes are. What was remembered in a transaction that fails is forgotten again.
+struct KnownItems: Sendable {
+  private var items: [NodeID: Int64] = [.root: ItemRow.root]
+  /// What the transaction under way has replaced.
+  private var before: [(node: NodeID, item: Int64?)] = []
+
+  subscript(node: NodeID) -> Int64? { items[node] }
+
+  mutating func remember(_ item: Int64, as node: NodeID) {
+    before.append((node, items[node]))
+    items[node] = item
+  }
+
+  /// For good.
+  mutating func adopt(_ item: Int64, as node: NodeID) { items[node] = item }
+
+  mutating func commit() { before = [] }
+
+  mutating func rollBack() {
+    for (node, item) in before.reversed() { items[node] = item }
+    before = []
+  }
+}

@@ -1,0 +1,255 @@
+import DatalessCore
+
+/// Goes through all rows of a catalog that SQLite can read, and takes out, or corrects, what cannot be true. Inside one
+/// transaction.
+struct CatalogMending {
+  let connection: CatalogConnection
+  let contents: [ContentID: Int64]
+  private let marker: StateMarker
+  var report: StateCheckReport
+  /// Content that some item names.
+  private(set) var referenced: Set<ContentID> = []
+  /// Items that can be read, and which of them are, or may be, directories.
+  var items: Set<Int64> = []
+  var directories: Set<Int64> = []
+  private var believed: Set<Int64> = []
+
+  init(
+    _ connection: CatalogConnection, contents: [ContentID: Int64], marker: StateMarker, _ report: StateCheckReport
+  ) {
+    self.connection = connection
+    self.contents = contents
+    self.marker = marker
+    self.report = report
+  }
+
+  mutating func mend() throws {
+    try mendSettings()
+    try mendEpochs()
+    try readItems()
+    try mendRoot()
+    try mendPlaces()
+    try mendNames()
+    try mendRings()
+    try mendNameless()
+    try mendAttributes()
+    try mendListings()
+    try mendContents()
+    try connection.run("DELETE FROM orphan")
+    report.items = items.count
+    try mendHighestInode()
+  }
+
+  // MARK: - The volume
+
+  private mutating func mendSettings() throws {
+    for setting in CatalogConnection.Setting.allCases {
+      do {
+        _ = try connection.setting(setting)
+      } catch let damage as Damage {
+        try connection.run("DELETE FROM setting WHERE name = ?", .text(setting.rawValue))
+        report.add(.damagedRow, "setting \(setting.rawValue)", damage.description, repair: "forgotten")
+      }
+    }
+    let volume = Array(marker.volume.utf8)
+    if try connection.setting(.volume) != volume {
+      report.add(.damagedRow, "setting volume", "it is not that of the directory", repair: "corrected")
+      try connection.set(.volume, to: volume)
+    }
+  }
+
+  private mutating func mendEpochs() throws {
+    var damaged: [Int64] = []
+    try connection.forEach("SELECT number, boot, mount, sealed FROM epoch") { row in
+      let number = try row.integer(0)
+      guard number > 0, number < .max / 2, (0...1).contains(try row.integer(3)) else { return damaged.append(number) }
+      // Those that are neither sealed nor of a mount that lives are found out when the volume is mounted.
+      believed.insert(number)
+    }
+    for number in damaged {
+      report.add(.damagedRow, "epoch \(number)", "it is out of range", repair: "forgotten")
+      try connection.run("DELETE FROM epoch WHERE number = ?", .integer(number))
+    }
+  }
+
+  private mutating func mendHighestInode() throws {
+    var highest: UInt64 = 0
+    do {
+      highest = try connection.number(.highestInode) ?? 0
+    } catch is Damage {
+      report.add(.damagedRow, "setting highestInode", "it is no number", repair: "counted anew")
+    }
+    let found = try connection.first(
+      "SELECT max(inode) FROM item WHERE inode >= ?", SQLValue(bits: 1 << 62)
+    ) { row throws in try row.optionalInteger(0) }
+    let made = UInt64(bitPattern: (found ?? nil) ?? 0)
+    if made > highest, made < 1 << 63 { try connection.set(.highestInode, to: made) }
+  }
+
+  // MARK: - Items
+
+  private mutating func readItems() throws {
+    var damaged: [(id: Int64, damage: Damage)] = []
+    try connection.forEach("SELECT \(ItemRow.columns) FROM item") { row in
+      let id = try row.integer(0)
+      do {
+        let item = try ItemRow(row)
+        items.insert(id)
+        if item.kind == .directory || item.kind == nil { directories.insert(id) }
+      } catch let damage as Damage {
+        damaged.append((id, damage))
+      }
+    }
+    for (id, damage) in damaged {
+      report.add(.damagedRow, "item \(id)", damage.description, repair: "forgotten")
+      try connection.run("DELETE FROM item WHERE id = ?", .integer(id))
+    }
+  }
+
+  private mutating func mendRoot() throws {
+    guard !directories.contains(ItemRow.root) else { return }
+    report.add(.damagedRow, "item \(ItemRow.root)", "there is no root", repair: "made anew")
+    try ItemRow(id: ItemRow.root, place: nil, inode: 0).save(connection)
+    items.insert(ItemRow.root)
+    directories.insert(ItemRow.root)
+  }
+
+  private mutating func mendPlaces() throws {
+    var displaced: [Int64] = []
+    try connection.forEach("SELECT id, parent FROM item WHERE parent IS NOT NULL") { row in
+      if !directories.contains(try row.integer(1)) { displaced.append(try row.integer(0)) }
+    }
+    for id in displaced { try displace(id, "its directory is missing") }
+    // Places that lead in a ring lead to no root.
+    for id in directories.sorted() where try leadsInRing(id) { try displace(id, "its directory is in itself", .ring) }
+  }
+
+  private mutating func displace(_ id: Int64, _ message: String, _ kind: StateFinding.Kind = .danglingRow) throws {
+    guard var row = try connection.item(id), let place = row.place else { return }
+    report.add(kind, Self.text(place.name), message, repair: "it has no place in SOURCE any more")
+    row.place = nil
+    try row.save(connection)
+  }
+
+  private func leadsInRing(_ start: Int64) throws -> Bool {
+    var (id, steps) = (start, 0)
+    while let parent = try connection.first(
+      "SELECT parent FROM item WHERE id = ?", .integer(id), body: { row throws in try row.optionalInteger(0) }) ?? nil
+    {
+      steps += 1
+      if parent == start || steps > CatalogSearch.depthMax { return true }
+      id = parent
+    }
+    return false
+  }
+
+  /// Files whose content is not there as it should be, and what is referred to.
+  private mutating func mendContents() throws {
+    var changed: [ItemRow] = []
+    try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE content IS NOT NULL") { found in
+      var row = try ItemRow(found)
+      guard let id = row.content else { return }
+      let size = contents[id]
+      let isWhole =
+        row.record.isDirty
+        ? size != nil : size == row.record.version?.size && believed.contains(row.record.epoch)
+      guard !isWhole else {
+        referenced.insert(id)
+        return
+      }
+      if row.record.isDirty {
+        let kind = row.isOfStore ? StateFinding.Kind.lostChanges : .unwritten
+        report.add(kind, "item \(row.id)", "what was written to it is not there", repair: "it is empty")
+      } else {
+        report.add(.lostContent, "item \(row.id)", "its content is not there, or not whole", repair: "dataless again")
+      }
+      row.content = nil
+      changed.append(row)
+    }
+    for row in changed { try row.save(connection) }
+  }
+
+  // MARK: - Names
+
+  private mutating func mendNames() throws {
+    var damaged: [(directory: Int64, name: [UInt8], layer: Int64, problem: String)] = []
+    var seen: Set<Int64> = []
+    try connection.forEach("SELECT \(NameRow.columns) FROM name") { row in
+      report.names += 1
+      var problem: String?
+      do {
+        let name = try NameRow(row)
+        if !directories.contains(name.directory) { problem = "its directory is missing" }
+        if !items.contains(name.item) { problem = "what it leads to is missing" }
+        if name.layer == .made, directories.contains(name.item), !seen.insert(name.item).inserted {
+          problem = "the directory has another name"
+        }
+      } catch let damage as Damage {
+        problem = damage.description
+      }
+      if let problem { damaged.append((try row.integer(0), try row.bytes(1), try row.integer(2), problem)) }
+    }
+    for row in damaged {
+      report.add(.damagedRow, "name \(Self.text(row.name))", row.problem, repair: "forgotten")
+      try connection.run(
+        "DELETE FROM name WHERE directory = ? AND name = ? AND layer = ?", .integer(row.directory), .bytes(row.name),
+        .integer(row.layer))
+    }
+  }
+
+  private mutating func mendRings() throws {
+    var made: [NameRow] = []
+    try connection.forEach("SELECT \(NameRow.columns) FROM name WHERE layer = 0") { row in
+      let name = try NameRow(row)
+      if directories.contains(name.item) { made.append(name) }
+    }
+    let search = CatalogSearch(connection)
+    for name in made where try name.item == ItemRow.root || search.isIn(name.item, name.directory) {
+      report.add(.ring, "name \(Self.text(name.name))", "the directory is in itself", repair: "forgotten")
+      try connection.deleteName(name.name, in: name.directory, .made)
+    }
+  }
+
+  // MARK: - The rest
+
+  private mutating func mendAttributes() throws {
+    var damaged: [(item: Int64, name: [UInt8], problem: String)] = []
+    try connection.forEach("SELECT item, name, value, sum FROM attribute") { row in
+      let (item, name) = (try row.integer(0), try row.bytes(1))
+      do {
+        try row.checkSum([.integer(item), .bytes(name), SQLValue(try row.optionalBytes(2))], in: 3)
+        if !items.contains(item) { damaged.append((item, name, "its item is missing")) }
+      } catch let damage as Damage {
+        damaged.append((item, name, damage.description))
+      }
+    }
+    for row in damaged {
+      report.add(.damagedRow, "attribute \(Self.text(row.name))", row.problem, repair: "forgotten")
+      try connection.run("DELETE FROM attribute WHERE item = ? AND name = ?", .integer(row.item), .bytes(row.name))
+    }
+  }
+
+  /// What the store listed can be asked again: a listing that is not whole goes.
+  private mutating func mendListings() throws {
+    var damaged: Set<Int64> = []
+    var parts: [Int64: Int64] = [:]
+    try connection.forEach("SELECT directory, part, entries, sum FROM listing ORDER BY directory, part") { row in
+      let (directory, part) = (try row.integer(0), try row.integer(1))
+      do {
+        let bytes = try row.bytes(2)
+        try row.checkSum([.integer(directory), .integer(part), .bytes(bytes)], in: 3)
+        _ = try ListingPart.decode(bytes, home: 0)
+        guard part == parts[directory, default: 0], directories.contains(directory) else { throw Damage("") }
+        parts[directory] = part + 1
+      } catch is Damage {
+        damaged.insert(directory)
+      }
+    }
+    for directory in damaged.sorted() {
+      report.add(.damagedRow, "listing of item \(directory)", "it is not whole", repair: "SOURCE is asked again")
+      try connection.run("DELETE FROM listing WHERE directory = ?", .integer(directory))
+    }
+  }
+
+  static func text(_ name: [UInt8]) -> String { "'\(String(decoding: name, as: UTF8.self))'" }
+}

@@ -1,0 +1,94 @@
+import DatalessCore
+import SystemPackage
+
+/// Opens a catalog that may be damaged. What SQLite cannot read as a whole is copied, as far as it can be read, into a
+/// new one; the old one stays beside it.
+enum CatalogRescue {
+  static func open(_ place: CatalogPlace, _ report: inout StateCheckReport) throws(FSError) -> Catalog {
+    do throws(FSError) {
+      let catalog = try Catalog(place.path(StateName.catalog), .writing, home: 0)
+      let flaw = try catalog.read("cannot check the catalog") { connection in
+        try connection.first("PRAGMA integrity_check(1)") { row throws in try row.text(0) }
+      }
+      if flaw == "ok" { return catalog }
+      try? catalog.close()
+      return try rescue(place, flaw ?? "SQLite says nothing", &report)
+    } catch {
+      // A header that says "read-only" is damage, too: the lock could be written.
+      guard error.errno == .ioError || error.errno == .readOnlyFileSystem else { throw error }
+      return try rescue(place, error.message, &report)
+    }
+  }
+
+  private static func rescue(
+    _ place: CatalogPlace, _ flaw: String, _ report: inout StateCheckReport
+  ) throws(FSError) -> Catalog {
+    report.add(
+      .damagedCatalog, StateName.catalog, flaw,
+      repair: "what can be read is in a new one, the old one is '\(StateName.damagedCatalog)'")
+    let files = place.files
+    do throws(Errno) {
+      for suffix in StateName.suffixes { files.remove(StateName.newCatalog + suffix) }
+      try files.write(StateName.newCatalog, [])
+    } catch {
+      throw FSError(error, "cannot make a new catalog")
+    }
+    let new = try Catalog(place.path(StateName.newCatalog), .making, home: 0)
+    if let old = try? Catalog(damaged: place.path(StateName.catalog)) {
+      for table in tables { try copy(table, from: old, to: new) }
+      try? old.close()
+    }
+    try new.close()
+    do throws(Errno) {
+      try files.sync(file: StateName.newCatalog)
+      for suffix in StateName.suffixes {
+        files.remove(StateName.damagedCatalog + suffix)
+        do throws(Errno) {
+          try files.rename(StateName.catalog + suffix, to: StateName.damagedCatalog + suffix)
+        } catch {
+          if error != .noSuchFileOrDirectory { throw error }
+        }
+      }
+      try files.rename(StateName.newCatalog, to: StateName.catalog)
+    } catch {
+      throw FSError(error, "cannot put the new catalog in its place")
+    }
+    return try Catalog(place.path(StateName.catalog), .writing, home: 0)
+  }
+
+  private struct Table {
+    let name: String
+    let columns: [String]
+    let key: String
+  }
+
+  private static let tables = [
+    Table(name: "item", columns: ["id", "parent", "name", "inode", "content", "record", "sum"], key: "id"),
+    Table(name: "name", columns: ["directory", "name", "layer", "item", "sum"], key: "directory"),
+    Table(name: "attribute", columns: ["item", "name", "value", "sum"], key: "item"),
+    Table(name: "setting", columns: ["name", "value", "sum"], key: "name"),
+    Table(name: "epoch", columns: ["number", "boot", "mount", "sealed"], key: "number"),
+    Table(name: "orphan", columns: ["item"], key: "item"),
+  ]
+
+  /// From the first row on to where it ends or cannot be read, and from the last one back.
+  private static func copy(_ table: Table, from old: Catalog, to new: Catalog) throws(FSError) {
+    let columns = table.columns.joined(separator: ", ")
+    let marks = table.columns.map { _ in "?" }.joined(separator: ", ")
+    for order in ["ASC", "DESC"] {
+      try new.write("cannot copy rows") { target in
+        do {
+          _ = try old.read("cannot read rows") { source in
+            try source.forEach("SELECT \(columns) FROM \(table.name) ORDER BY \(table.key) \(order)") { row in
+              let values = table.columns.indices.map { row.value(CInt($0)) }
+              // A row that breaks a rule of the table is left out.
+              try? target.run("INSERT OR IGNORE INTO \(table.name)(\(columns)) VALUES(\(marks))", values: values)
+            }
+          }
+        } catch {
+          // The rest of this direction cannot be read.
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import DatalessCore
+import DatalessStores
+import SystemPackage
+
+/// The content that is there.
+struct ContentOverview {
+  private let store: DiskContentStore?
+  private(set) var sizes: [ContentID: Int64] = [:]
+
+  init(
+    _ directory: StateDirectory, _ names: Set<String>, isDryRun: Bool, _ report: inout StateCheckReport
+  ) throws(FSError) {
+    guard names.contains(StateName.content) else {
+      store = nil
+      return
+    }
+    let store = try DiskContentStore(
+      in: directory.files.directory, path: FilePath(directory.path), lifetime: isDryRun ? .looked : .kept)
+    self.store = store
+    var sizes: [ContentID: Int64] = [:]
+    store.forEachContent { id, size in sizes[id] = size }
+    self.sizes = sizes
+    report.contents = sizes.count
+    report.bytes = sizes.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
+    for name in store.adoption.refusedNames {
+      report.add(.foreignContent, "content/\(name)", "is no content, or not this user's alone", repair: nil)
+    }
+    for _ in 0..<store.adoption.unfinished {
+      report.add(.leftover, "content", "content that was begun and never finished", repair: "removed")
+    }
+    for _ in 0..<store.adoption.refusedSlots {
+      report.add(.foreignContent, "content", "a slot reaches into another, or beyond its slab", repair: nil)
+    }
+  }
+
+  /// Removes what nobody names.
+  func removeOthers(than kept: Set<ContentID>, isDryRun: Bool, _ report: inout StateCheckReport) {
+    for id in sizes.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !kept.contains(id) {
+      report.add(.leftover, "content", "content \(id.rawValue) that no file names", repair: "removed")
+      if !isDryRun { store?.remove(id) }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+public import DatalessCore
+internal import DatalessStores
+internal import Glibc
+internal import SystemPackage
+
+/// Looks at all of a state directory, and mends it: offline, with its lock held.
+///
+/// Whoever only looks works on a copy of the catalog: so that what is found is what would be mended, and nothing is
+/// written.
+public enum StateCheck {
+  /// - Parameters:
+  ///   - directory: Opened with `.repair`, or, for who only looks, with `.look`.
+  ///   - isDryRun: Whether nothing is to be changed.
+  ///   - scratch: Where a copy of the catalog may be made for a dry run: a directory of this user's.
+  /// - Throws: EPROTONOSUPPORT (of a newer format), ENOSPC, EIO, EACCES, EROFS: nothing is known then.
+  public static func run(
+    _ directory: StateDirectory, isDryRun: Bool, scratch: String = "/tmp"
+  ) throws(FSError) -> StateCheckReport {
+    var report = StateCheckReport()
+    let names = try StateInspection.names(directory.files, directory.path)
+    for name in names.subtracting(StateName.files).subtracting([StateName.content]).sorted() {
+      report.add(.foreignName, name, "is not of dataless", repair: nil)
+    }
+    let contents = try ContentOverview(directory, names, isDryRun: isDryRun, &report)
+    guard names.contains(StateName.catalog) else {
+      if contents.sizes.isEmpty { return report }
+      throw FSError(.ioError, "'\(directory.path)' has content and no catalog: nobody knows whose it is")
+    }
+    let copy = isDryRun ? try CatalogCopy(of: directory, in: scratch) : nil
+    defer { copy?.remove() }
+    let place = copy?.place ?? CatalogPlace(directory)
+    let catalog = try CatalogRescue.open(place, &report)
+    let kept = try catalog.write("cannot mend the catalog") { connection in
+      var mending = CatalogMending(connection, contents: contents.sizes, marker: directory.marker, report)
+      try mending.mend()
+      report = mending.report
+      return mending.referenced
+    }
+    contents.removeOthers(than: kept, isDryRun: isDryRun, &report)
+    try catalog.close()
+    return report
+  }
+}
+
+/// Where a catalog lies.
+struct CatalogPlace {
+  /// As SQLite is given it.
+  let path: @Sendable (String) -> String
+  let files: StateFiles
+
+  init(_ directory: StateDirectory) {
+    files = directory.files
+    path = { [files = directory.files] in files.path($0) }
+  }
+
+  init(_ files: StateFiles) {
+    self.files = files
+    path = { files.path($0) }
+  }
+}
+
+/// A copy of a catalog, in a directory of its own.
+struct CatalogCopy {
+  let place: CatalogPlace
+  private let path: String
+  private let directory: OwnedFile
+
+  init(of original: StateDirectory, in scratch: String) throws(FSError) {
+    var template = Array("\(scratch)/dataless-check-XXXXXX".utf8CString)
+    let made: String? = template.withUnsafeMutableBufferPointer { buffer in
+      buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+    }
+    guard let made else { throw FSError(Errno(rawValue: errno), "cannot make a directory in '\(scratch)'") }
+    path = made
+    let opened = Glibc.open(made, O_RDONLY)
+    guard opened >= 0 else { throw FSError(Errno(rawValue: errno), "cannot open '\(made)'") }
+    directory = OwnedFile(opened)
+    let files = StateFiles(directory: opened)
+    place = CatalogPlace(files)
+    do throws(Errno) {
+      for suffix in ["", "-wal"] { try Self.copy(StateName.catalog + suffix, from: original.files, to: files) }
+    } catch {
+      remove()
+      throw FSError(error, "cannot copy the catalog of '\(original.path)' to '\(made)'")
+    }
+  }
+
+  private static func copy(_ name: String, from: StateFiles, to: StateFiles) throws(Errno) {
+    let source: CInt
+    do throws(Errno) {
+      source = try from.open(name, O_RDONLY)
+    } catch {
+      if error == .noSuchFileOrDirectory { return }
+      throw error
+    }
+    defer { close(source) }
+    let target = try to.open(name, O_WRONLY | O_CREAT | O_EXCL)
+    defer { close(target) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = read(source, &buffer, buffer.count)
+      guard count >= 0 else { throw Errno(rawValue: errno) }
+      if count == 0 { return }
+      let written = write(target, buffer, count)
+      guard written == count else { throw written < 0 ? Errno(rawValue: errno) : .noSpace }
+    }
+  }
+
+  func remove() {
+    for name in (try? place.files.names()) ?? [] { place.files.remove(String(decoding: name, as: UTF8.self)) }
+    rmdir(path)
+  }
+}

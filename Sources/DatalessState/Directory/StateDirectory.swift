@@ -1,0 +1,137 @@
+internal import CDatalessLinux
+public import DatalessCore
+internal import Glibc
+internal import SystemPackage
+
+/// A state directory that is ours as long as this object lives: checked, marked and locked.
+public final class StateDirectory: Sendable {
+  /// For messages.
+  public let path: String
+  let files: StateFiles
+  let marker: StateMarker
+  private let directory: OwnedFile
+  private let lock: OwnedFile
+
+  public enum Use: Sendable {
+    /// It is made if it is empty.
+    case keep
+    /// It has to be there already.
+    case repair
+    /// The same, and nothing in it is written.
+    case look
+  }
+
+  /// Takes a directory that the caller has opened, having checked those above it (`TrustedDirectory`).
+  ///
+  /// - Parameters:
+  ///   - descriptor: Not used after this call.
+  ///   - path: For messages; ready to be shown.
+  /// - Throws: ENOENT (not a state directory, and not to be made one), ENOTEMPTY (other things are in it), EPERM (it,
+  ///   or something in it, is not this user's alone, or a link), EBUSY (a process uses it, which the message names),
+  ///   EPROTONOSUPPORT (of a newer format), EIO (damaged), EROFS, EACCES, ENOSPC.
+  public init(_ descriptor: CInt, path: String, _ use: Use) throws(FSError) {
+    self.path = path
+    let (directory, lock, marker) = try Self.take(descriptor, path, use)
+    self.directory = directory
+    self.lock = lock
+    self.marker = marker
+    files = StateFiles(directory: directory.raw)
+  }
+
+  private static func take(
+    _ descriptor: CInt, _ path: String, _ use: Use
+  ) throws(FSError) -> (OwnedFile, OwnedFile, StateMarker) {
+    let directory = try naming(path) { () throws(Errno) in
+      OwnedFile(try StateFiles(directory: descriptor).open(".", O_RDONLY | CLINUX_O_DIRECTORY))
+    }
+    let files = StateFiles(directory: directory.raw)
+    let names = try StateInspection.names(files, path)
+    if !names.contains(StateName.marker) { try checkMayBeMade(names, path, use) }
+    let lock = try takeLock(files, path, use)
+    let marker = try mark(files, path, use)
+    return (directory, lock, marker)
+  }
+
+  private static func checkMayBeMade(_ names: Set<String>, _ path: String, _ use: Use) throws(FSError) {
+    guard use == .keep else { throw FSError(.noSuchFileOrDirectory, "'\(path)' is no state directory of dataless") }
+    if let name = names.subtracting([StateName.lock, StateName.newMarker]).min() {
+      throw FSError(
+        .directoryNotEmpty,
+        "'\(path)' is no state directory of dataless, and other things are in it, such as '\(name)'. Name an empty or a"
+          + " new directory")
+    }
+  }
+
+  // MARK: - Lock
+
+  private static func takeLock(_ files: StateFiles, _ path: String, _ use: Use) throws(FSError) -> OwnedFile {
+    let lock = try naming(path) { () throws(Errno) in
+      guard use == .look else { return OwnedFile(try files.open(StateName.lock, O_RDWR | O_CREAT)) }
+      do throws(Errno) {
+        return OwnedFile(try files.open(StateName.lock, O_RDONLY))
+      } catch {
+        // Nobody uses it then.
+        guard error == .noSuchFileOrDirectory else { throw error }
+        return OwnedFile(try files.open(".", O_RDONLY | CLINUX_O_DIRECTORY))
+      }
+    }
+    let isTaken = flock(lock.raw, LOCK_EX | LOCK_NB) == 0
+    let error = Errno(rawValue: errno)
+    guard isTaken else {
+      guard error == .wouldBlock else { throw FSError(error, "cannot lock the state directory '\(path)'") }
+      throw FSError(.resourceBusy, "the state directory '\(path)' is used by \(holder(of: lock))")
+    }
+    // By which the kernel says who it is. Nobody opens this file again: closing any descriptor of it would give it up.
+    if use != .look { _ = clinux_take_record_lock(lock.raw) }
+    return lock
+  }
+
+  private static func holder(of lock: OwnedFile) -> String {
+    var (start, process): (Int64, Int32) = (0, 0)
+    guard clinux_find_record_lock(lock.raw, 0, 0, &start, &process) == 1, process > 0 else { return "another process" }
+    return "process \(process)"
+  }
+
+  // MARK: - Marker
+
+  private static func mark(_ files: StateFiles, _ path: String, _ use: Use) throws(FSError) -> StateMarker {
+    let found: [UInt8]? = try naming(path) { () throws(Errno) in
+      do throws(Errno) {
+        return try files.read(StateName.marker, limit: StateMarker.limit)
+      } catch {
+        // Another process may have made it since it was looked for: it is looked for again under the lock.
+        guard error == .noSuchFileOrDirectory, use == .keep else { throw error }
+        return nil
+      }
+    }
+    guard let found else {
+      return try naming(path) { () throws(Errno) in
+        let marker = StateMarker.random()
+        try files.write(StateName.newMarker, marker.text)
+        try files.rename(StateName.newMarker, to: StateName.marker)
+        return marker
+      }
+    }
+    do throws(StateMarker.Failure) {
+      return try StateMarker(parsing: found)
+    } catch {
+      switch error {
+      case .newer(let format):
+        throw FSError(
+          .protocolNotSupported,
+          "the state directory '\(path)' has format \(format), newer than \(StateMarker.format), which this version knows."
+            + " Use the version of dataless that made it, or a newer one")
+      case .damaged: throw FSError(.ioError, "'\(path)/\(StateName.marker)' is damaged")
+      }
+    }
+  }
+
+  /// Says of an errno which directory it is about.
+  static func naming<Result>(_ path: String, _ body: () throws(Errno) -> Result) throws(FSError) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      throw FSError(error, "cannot use the state directory '\(path)'")
+    }
+  }
+}

@@ -1,0 +1,135 @@
+public import DatalessCore
+internal import Synchronization
+
+/// Brings the engine's changes into the catalog: in their order, many in one transaction, content before them.
+///
+/// Appending takes a mutex for a few statements. Commits are made on the lane, or by whoever has to have one
+/// (`commit`), one at a time.
+public final class CatalogJournal: JournalSink {
+  private let catalog: Catalog
+  private let content: (any ContentStore)?
+  private let lane: any BlockingLane
+  private let timer: any TimerLane
+  private let interval: Nanoseconds
+  private let queue = Mutex(CommitQueue())
+  /// Held while a transaction is made: by threads only that may wait for the disk.
+  private let writer: Mutex<CatalogWriter>
+
+  public let keepsChanges = true
+
+  init(
+    _ catalog: Catalog, _ writer: CatalogWriter, content: (any ContentStore)?, lane: any BlockingLane,
+    timer: any TimerLane, interval: Nanoseconds
+  ) {
+    self.catalog = catalog
+    self.writer = Mutex(writer)
+    self.content = content
+    self.lane = lane
+    self.timer = timer
+    self.interval = interval
+  }
+
+  /// Changes that are not on the disk yet. They grow only while the disk is full or slow.
+  public var backlog: Int { queue.withLock { $0.count } }
+
+  /// Why the last commit failed; nil if it did not.
+  public var failure: FSError? { queue.withLock { $0.failure } }
+
+  public func append(_ change: StateChange, _ number: ChangeNumber) {
+    perform(queue.withLock { $0.append(change, number) })
+  }
+
+  public func whenDurable(_ number: ChangeNumber, _ completion: @escaping @Sendable (FSError?) -> Void) {
+    let (isDone, step) = queue.withLock { $0.wait(for: number, isUrgent: true, completion) }
+    if isDone { completion(nil) }
+    perform(step)
+  }
+
+  public func afterNextCommit(_ number: ChangeNumber, _ body: @escaping @Sendable () -> Void) {
+    let completion: CommitQueue.Completion = { error in if error == nil { body() } }
+    let (isDone, step) = queue.withLock { $0.wait(for: number, isUrgent: false, completion) }
+    if isDone { body() }
+    perform(step)
+  }
+
+  /// Commits all that was appended before the call, on the calling thread. - Throws: ENOSPC, EDQUOT, EIO.
+  public func commit() throws(FSError) {
+    let (ended, failure) = writer.withLock { writer in
+      let batch = queue.withLock { $0.begin() }
+      let failure = batch.isEmpty ? nil : commit(batch, &writer)
+      return (queue.withLock { $0.end(failure) }, failure)
+    }
+    for answer in ended.answers { answer.completion(answer.error) }
+    perform(ended.step)
+    if let failure { throw failure }
+  }
+
+  private func commit(_ batch: [CommitQueue.Entry], _ writer: inout CatalogWriter) -> FSError? {
+    do throws(FSError) {
+      // Before the transaction, because it may take long: others read the catalog meanwhile.
+      for id in Set(batch.flatMap(\.change.contentGivenUp)) { try flush(id) }
+      try catalog.write("cannot keep changes") { connection in
+        for entry in batch { try writer.apply(entry.change, connection) }
+        // Content first: the transaction is committed after this.
+        for id in writer.takeContentToFlush() { try flush(id) }
+      }
+      writer.commit()
+      return nil
+    } catch {
+      writer.rollBack()
+      return error
+    }
+  }
+
+  private func flush(_ id: ContentID) throws(FSError) {
+    // What was removed behind our back must not keep everything else from the disk.
+    guard let content, (try? content.size(of: id)) != nil else { return }
+    try content.sync(id)
+  }
+
+  /// Something else that changes the catalog, in between. On the calling thread.
+  func write<Result: Sendable>(
+    _ what: String, _ body: (inout CatalogWriter, CatalogConnection) throws -> Result
+  ) throws(FSError) -> Result {
+    let outcome: Swift.Result<Result, FSError> = writer.withLock { writer in
+      do throws(FSError) {
+        let result = try catalog.write(what) { connection in try body(&writer, connection) }
+        writer.commit()
+        return .success(result)
+      } catch {
+        writer.rollBack()
+        return .failure(error)
+      }
+    }
+    return try outcome.get()
+  }
+
+  func adopt(_ item: Int64, as node: NodeID) { writer.withLock { $0.adopt(item, as: node) } }
+
+  private func perform(_ step: CommitQueue.Step) {
+    switch step {
+    case .none: break
+    case .schedule:
+      timer.schedule(at: timer.now + interval) { [weak self] in
+        guard let self else { return }
+        self.perform(self.queue.withLock { $0.timePassed() })
+      }
+    case .run:
+      lane.submit { [weak self] in
+        // Whoever waits has been told why.
+        try? self?.commit()
+      }
+    }
+  }
+}
+
+extension StateChange {
+  /// Content of the store's files that becomes dirty: its clean bytes are given up by this, so it is whole before.
+  fileprivate var contentGivenUp: [ContentID] {
+    switch self {
+    case .together(let changes): changes.flatMap(\.contentGivenUp)
+    case .dirty(let item, let content): item.binding == nil ? [] : [content]
+    default: []
+    }
+  }
+}

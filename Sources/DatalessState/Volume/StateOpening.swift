@@ -1,0 +1,149 @@
+import DatalessCore
+import DatalessStores
+internal import CDatalessLinux
+import Glibc
+import SystemPackage
+
+/// The steps by which a state directory becomes a volume.
+struct StateOpening {
+  let catalog: Catalog
+  let content: DiskContentStore
+  let writer: CatalogWriter
+  let epochs: Epochs
+  let identity: MountIdentity?
+  let wasClean: Bool
+  /// Content of files that were unlinked and still open when the last run ended.
+  let orphaned: [ContentID]
+  /// As `StateVolume.found`.
+  let found: [ContentID]
+
+  init(_ directory: StateDirectory, source: String, root: ItemAttributes) throws(FSError) {
+    let files = directory.files
+    try Self.makeCatalogIfNew(directory, source: source, root: root)
+    content = try DiskContentStore(in: files.directory, path: FilePath(directory.path), lifetime: .kept)
+    catalog = try Catalog(files.path(StateName.catalog), .writing, home: root.device)
+    let identity = MountIdentity(of: files.directory)
+    self.identity = identity
+    let begun = try catalog.write("cannot begin with '\(directory.path)'") { connection in
+      try Self.begin(connection, directory, source: source, root: root, identity)
+    }
+    writer = begun.writer
+    epochs = begun.epochs
+    wasClean = begun.wasClean
+    orphaned = begun.orphaned
+    var found: [ContentID] = []
+    let removed = Set(begun.orphaned)
+    if !begun.wasClean {
+      content.forEachContent { id, _ in if !removed.contains(id) { found.append(id) } }
+    }
+    self.found = found
+  }
+
+  private struct Begun {
+    var writer: CatalogWriter
+    var epochs: Epochs
+    var wasClean: Bool
+    var orphaned: [ContentID]
+  }
+
+  /// One transaction: from here on the directory is in use.
+  private static func begin(
+    _ connection: CatalogConnection, _ directory: StateDirectory, source: String, root: ItemAttributes,
+    _ identity: MountIdentity?
+  ) throws -> Begun {
+    guard try connection.setting(.volume) == Array(directory.marker.volume.utf8) else {
+      throw Damage("its catalog is that of another state directory")
+    }
+    // `check` has taken it away if it could not be read.
+    let known = try connection.setting(.source) ?? Array(source.utf8)
+    try connection.set(.source, to: known)
+    guard known == Array(source.utf8) else {
+      throw FSError(
+        .invalidArgument,
+        "the state directory '\(directory.path)' is of SOURCE '\(String(decoding: known, as: UTF8.self))', not of"
+          + " '\(source)'. Name that, or another directory")
+    }
+    guard var row = try connection.item(ItemRow.root) else { throw Damage("it has no root") }
+    let version = StoreVersion(root)
+    if row.record.version != version || row.inode != root.inode {
+      row.record.version = version
+      row.inode = root.inode
+      try row.save(connection)
+    }
+    let epochs = try Epochs(connection, identity)
+    let wasClean = try connection.setting(.isClean) == [1]
+    try connection.set(.isClean, to: [0])
+    let orphaned = try removeOrphans(connection)
+    let writer = try CatalogWriter(connection, epoch: epochs.current)
+    return Begun(writer: writer, epochs: epochs, wasClean: wasClean, orphaned: orphaned)
+  }
+
+  /// - Returns: Their content.
+  private static func removeOrphans(_ connection: CatalogConnection) throws -> [ContentID] {
+    var ids: [Int64] = []
+    try connection.forEach("SELECT item FROM orphan") { row in ids.append(try row.integer(0)) }
+    var contents: [ContentID] = []
+    for id in ids where id != ItemRow.root {
+      // It has a name after all: somebody has changed the table.
+      guard let row = try connection.item(id), try connection.names(of: id).isEmpty, row.place == nil else { continue }
+      if let content = row.content { contents.append(content) }
+      try connection.run("DELETE FROM attribute WHERE item = ?", .integer(id))
+      try connection.run("DELETE FROM item WHERE id = ?", .integer(id))
+    }
+    if !ids.isEmpty { try connection.run("DELETE FROM orphan") }
+    return contents
+  }
+
+  // MARK: - Making
+
+  /// Makes a catalog beside its place, and puts it there when it is whole.
+  private static func makeCatalogIfNew(
+    _ directory: StateDirectory, source: String, root: ItemAttributes
+  ) throws(FSError) {
+    let files = directory.files
+    guard try !exists(StateName.catalog, directory) else { return }
+    if try hasContent(directory) {
+      throw FSError(
+        .ioError,
+        "the state directory '\(directory.path)' has content and no catalog. Put '\(StateName.catalog)' back from where it"
+          + " was moved to, or use an empty directory")
+    }
+    let new = StateName.newCatalog
+    for suffix in StateName.suffixes { files.remove(new + suffix) }
+    try StateDirectory.naming(directory.path) { () throws(Errno) in try files.write(new, []) }
+    let catalog = try Catalog(files.path(new), .making, home: root.device)
+    try catalog.write("cannot make '\(directory.path)'") { connection in
+      try connection.set(.volume, to: Array(directory.marker.volume.utf8))
+      try connection.set(.source, to: Array(source.utf8))
+      try connection.set(.isClean, to: [1])
+      var record = ItemRecord()
+      record.version = StoreVersion(root)
+      try ItemRow(id: ItemRow.root, place: nil, inode: root.inode, record: record).save(connection)
+    }
+    try catalog.close()
+    try StateDirectory.naming(directory.path) { () throws(Errno) in
+      try files.sync(file: new)
+      try files.rename(new, to: StateName.catalog)
+    }
+  }
+
+  private static func exists(_ name: String, _ directory: StateDirectory) throws(FSError) -> Bool {
+    try StateDirectory.naming(directory.path) { () throws(Errno) in
+      do throws(Errno) {
+        _ = try directory.files.status(name)
+        return true
+      } catch {
+        guard error == .noSuchFileOrDirectory else { throw error }
+        return false
+      }
+    }
+  }
+
+  private static func hasContent(_ directory: StateDirectory) throws(FSError) -> Bool {
+    guard try exists(StateName.content, directory) else { return false }
+    return try StateDirectory.naming(directory.path) { () throws(Errno) in
+      let content = OwnedFile(try directory.files.open(StateName.content, O_RDONLY | CLINUX_O_DIRECTORY))
+      return try !StateFiles(directory: content.raw).names().isEmpty
+    }
+  }
+}

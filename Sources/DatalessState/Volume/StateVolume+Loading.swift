@@ -1,0 +1,133 @@
+public import DatalessCore
+internal import DatalessStores
+
+/// What is saved, directory by directory.
+extension StateVolume: SavedState {
+  public func saved(of directory: ChangedItem) throws(FSError) -> SavedDirectory {
+    // What was dropped a moment ago must not come back.
+    if journal.backlog > 0 { try journal.commit() }
+    var lost: [ItemRow] = []
+    let saved = try catalog.read("cannot read what is saved of a directory") { connection in
+      try self.saved(of: directory, connection, &lost)
+    }
+    try drop(lost)
+    return saved
+  }
+
+  public func savedItem(_ item: ChangedItem) throws(FSError) -> SavedItem? {
+    if journal.backlog > 0 { try journal.commit() }
+    var lost: [ItemRow] = []
+    let saved = try catalog.read("cannot read what is saved of an item") { connection in
+      try CatalogSearch(connection).item(item).map { try self.item($0, connection, &lost) }
+    }
+    try drop(lost)
+    return saved
+  }
+
+  public func adopt(_ item: SavedItemID, as node: NodeID) { journal.adopt(item.rawValue, as: node) }
+
+  /// What the store listed in a directory when that was told last; nil if it was not.
+  public func listing(of directory: ChangedItem) throws(FSError) -> [StoreEntry]? {
+    if journal.backlog > 0 { try journal.commit() }
+    return try catalog.read("cannot read a saved listing") { connection in
+      guard let row = try CatalogSearch(connection).item(directory) else { return nil }
+      var entries: [StoreEntry] = []
+      var parts: Int64 = 0
+      try connection.forEach(
+        "SELECT part, entries, sum FROM listing WHERE directory = ? ORDER BY part", .integer(row.id)
+      ) { part in
+        let (number, bytes) = (try part.integer(0), try part.bytes(1))
+        try part.checkSum([.integer(row.id), .integer(number), .bytes(bytes)], in: 2)
+        guard number == parts else { throw Damage("a part of a listing is missing") }
+        parts += 1
+        entries += try ListingPart.decode(bytes, home: part.home)
+      }
+      return parts > 0 ? entries : nil
+    }
+  }
+
+  /// Keeps what the store has listed in a directory. Metadata lane.
+  public func keepListing(_ entries: [StoreEntry], of directory: ChangedItem) throws(FSError) {
+    try journal.write("cannot keep a listing") { writer, connection in
+      try writer.setListing(entries, of: directory, connection)
+    }
+  }
+
+  // MARK: - Rows
+
+  private func saved(
+    of directory: ChangedItem, _ connection: CatalogConnection, _ lost: inout [ItemRow]
+  ) throws -> SavedDirectory {
+    let search = CatalogSearch(connection)
+    var saved = SavedDirectory()
+    guard let row = try search.item(directory) else { return saved }
+    guard row.kind == .directory || row.kind == nil else { throw Damage("what is in a file was saved") }
+    saved.item = try item(row, connection, &lost)
+    try connection.forEachName(in: row.id) { name in
+      guard let target = try connection.item(name.item) else { throw Damage("a name leads to no item") }
+      if name.layer == .made, target.kind == .directory || target.kind == nil {
+        try check(target, isOnlyIn: row, search, connection)
+      }
+      let entry = SavedDirectory.Name(name: name.name, item: try item(target, connection, &lost))
+      if name.layer == .made { saved.made.append(entry) } else { saved.hidden.append(entry) }
+    }
+    try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE parent = ?", .integer(row.id)) { found in
+      let child = try ItemRow(found)
+      guard let name = child.place?.name else { return }
+      saved.listed.append(SavedDirectory.Name(name: name, item: try item(child, connection, &lost)))
+    }
+    return saved
+  }
+
+  /// A directory has one name, and is not in itself.
+  private func check(
+    _ child: ItemRow, isOnlyIn directory: ItemRow, _ search: CatalogSearch, _ connection: CatalogConnection
+  ) throws {
+    guard try connection.names(of: child.id).filter({ $0.layer == .made }).count == 1 else {
+      throw Damage("a directory has two names")
+    }
+    guard try !search.isIn(child.id, directory.id) else { throw Damage("a directory is in itself") }
+  }
+
+  private func item(
+    _ row: ItemRow, _ connection: CatalogConnection, _ lost: inout [ItemRow]
+  ) throws -> SavedItem {
+    var item = SavedItem(id: SavedItemID(rawValue: row.id), inode: row.inode)
+    item.version = row.record.version
+    item.attributes = row.record.attributes
+    item.isDirty = row.record.isDirty
+    item.target = row.record.target
+    if let id = row.content {
+      let size = try? content.size(of: id)
+      let isWhole =
+        row.record.isDirty
+        ? size != nil : isTrusted(row.record.epoch) && size != nil && size == row.record.version?.size
+      if isWhole { item.content = id } else if !row.record.isDirty { lost.append(row) }
+    }
+    try connection.forEach("SELECT name, value, sum FROM attribute WHERE item = ?", .integer(row.id)) { found in
+      let (name, value) = (try found.bytes(0), try found.optionalBytes(1))
+      try found.checkSum([.integer(row.id), .bytes(name), SQLValue(value)], in: 2)
+      guard !name.isEmpty, name.count <= 255, !name.contains(0), (value?.count ?? 0) <= 64 << 10 else {
+        throw Damage("an extended attribute is none")
+      }
+      item.extendedAttributes.updateValue(value, forKey: name)
+    }
+    return item
+  }
+
+  /// Clean content that is missing, or may be incomplete: the files are dataless again.
+  private func drop(_ lost: [ItemRow]) throws(FSError) {
+    guard !lost.isEmpty else { return }
+    let dropped = try journal.write("cannot drop content") { _, connection in
+      try lost.compactMap { lost -> ContentID? in
+        guard var row = try connection.item(lost.id), row.content == lost.content, !row.record.isDirty else {
+          return nil
+        }
+        row.content = nil
+        try row.save(connection)
+        return lost.content
+      }
+    }
+    for id in dropped { content.remove(id) }
+  }
+}

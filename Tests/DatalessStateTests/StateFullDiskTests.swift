@@ -1,0 +1,77 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import Synchronization
+import SystemPackage
+import Testing
+
+/// On a full disk whoever waits is told so, nothing that was acknowledged is lost, and it goes on when there is room.
+@Suite(.enabled(if: isRoot, "mounting a small tmpfs needs root"))
+struct StateFullDiskTests {
+  @Test func changesWaitUntilThereIsRoom() {
+    withPrivateMounts {
+      do {
+        let scratch = Scratch("full")
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=2m,mode=700") == 0)
+        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
+        let fixture = StateFixture(scratch)
+        let volume = try fixture.open()
+        let file = own(node: 40, 40)
+        try fixture.keep(
+          .together([
+            .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("kept"), in: root),
+          ]),
+          in: volume)
+        // All the room is gone.
+        scratch.write("log", [])
+        let filler = open(scratch.full("log"), O_WRONLY)
+        let block = [UInt8](repeating: 1, count: 4096)
+        while write(filler, block, block.count) > 0 {}
+        var number: UInt64 = 1
+        var told: FSError?
+        while told == nil, number < 2000 {
+          number += 1
+          let name = bytes("name \(number) " + String(repeating: "x", count: 200))
+          let made = own(node: 1000 + number, number + 100)
+          volume.journal.append(
+            .together([.made(made, attributes(inode: made.inode), target: []), .named(made, name: name, in: root)]),
+            ChangeNumber(rawValue: number))
+          let answer = Mutex<FSError?>(nil)
+          volume.journal.whenDurable(ChangeNumber(rawValue: number)) { error in answer.withLock { $0 = error } }
+          fixture.lane.runAll()
+          told = answer.withLock { $0 }
+        }
+        #expect(told?.errno == .noSpace, "\(String(describing: told)) after \(number)")
+        #expect(volume.journal.backlog == 1)
+        #expect(thrown { () throws(FSError) in _ = try volume.saved(of: root) }?.errno == .noSpace)
+        // Room again: the next second tries again.
+        ftruncate(filler, 0)
+        close(filler)
+        fixture.timer.passSecond()
+        fixture.lane.runAll()
+        #expect(volume.journal.backlog == 0)
+        #expect(try volume.saved(of: root).made.count == Int(number))
+        try volume.close()
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
+  @Test func aReadOnlyFileSystemSaysSo() {
+    withPrivateMounts {
+      do {
+        let scratch = Scratch("full")
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=4m,mode=700") == 0)
+        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
+        let fixture = StateFixture(scratch)
+        try fixture.open().close()
+        #expect(mount("tmpfs", scratch.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), "size=4m,mode=700") == 0)
+        #expect(thrown { () throws(FSError) in _ = try fixture.open() }?.errno == .readOnlyFileSystem)
+        #expect(try fixture.check(isDryRun: true).findings == [])
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import DatalessCore
+@testable import DatalessState
+import DatalessStores
+import Glibc
+import SystemPackage
+
+/// A state directory and what a daemon has beside it.
+final class StateFixture {
+  let scratch: Scratch
+  let lane = ManualLane()
+  let timer = ManualTimer()
+  private var last: UInt64 = 0
+
+  static let root = attributes(inode: 2, kind: .directory, device: 77)
+
+  init(_ scratch: Scratch = Scratch()) { self.scratch = scratch }
+
+  func directory(_ use: StateDirectory.Use = .keep) throws(FSError) -> StateDirectory {
+    let descriptor = scratch.openDirectory()
+    defer { close(descriptor) }
+    return try StateDirectory(descriptor, path: scratch.path, use)
+  }
+
+  func open(source: String = "/source", root: ItemAttributes = root) throws(FSError) -> StateVolume {
+    last = 0
+    return try StateVolume(try directory(), source: source, root: root, lane: lane, timer: timer)
+  }
+
+  /// Appends a change and commits it.
+  func keep(_ changes: StateChange..., in volume: StateVolume) throws(FSError) {
+    for change in changes {
+      last += 1
+      volume.journal.append(change, ChangeNumber(rawValue: last))
+    }
+    try volume.journal.commit()
+  }
+
+  func check(isDryRun: Bool = false) throws(FSError) -> StateCheckReport {
+    try StateCheck.run(try directory(isDryRun ? .look : .repair), isDryRun: isDryRun, scratch: Scratch.base)
+  }
+}
+
+extension Scratch {
+  static var base: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+}
+
+func attributes(inode: UInt64, kind: ItemKind = .file, size: Int64 = 0, device: UInt64 = 77) -> ItemAttributes {
+  ItemAttributes(
+    device: device, inode: inode, mode: UInt32(kind.rawValue) << 12 | 0o644, linkCount: 1, uid: 10, gid: 20,
+    specialDevice: 0, size: size, blocks: (size + 511) / 512, accessTime: Timestamp(seconds: 1, nanoseconds: 2),
+    modificationTime: Timestamp(seconds: 3, nanoseconds: 4), changeTime: Timestamp(seconds: 5, nanoseconds: 6),
+    birth: inode)
+}
+
+/// An item of the store.
+func stored(
+  _ key: String, node: UInt64, inode: UInt64, kind: ItemKind = .file, size: Int64 = 4, device: UInt64 = 77
+) -> ChangedItem {
+  let version = StoreVersion(attributes(inode: inode, kind: kind, size: size, device: device))
+  return ChangedItem(
+    NodeID(rawValue: node), inode: inode, binding: StoreBinding(key: Array(key.utf8), version: version))
+}
+
+/// An item of the volume's own.
+func own(node: UInt64, _ number: UInt64) -> ChangedItem {
+  ChangedItem(NodeID(rawValue: node), inode: 1 << 62 | number, binding: nil)
+}
+
+let root = ChangedItem(.root, inode: 2, binding: StoreBinding(key: [], version: StoreVersion(StateFixture.root)))
+
+extension DiskContentStore {
+  /// Content of its own with these bytes.
+  func make(_ text: String) throws(FSError) -> ContentID {
+    let id = try makeWritable(size: Int64(text.utf8.count), copying: nil)
+    let writer = try rangeWriter(id)
+    defer { writer.finish() }
+    let failure: FSError? = bytes(text).withUnsafeBytes { buffer in
+      do throws(FSError) { try writer.write(buffer, at: 0) } catch { return error }
+      return nil
+    }
+    if let failure { throw failure }
+    return id
+  }
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -1,0 +1,55 @@
+"""DatalessState: the directory in which a volume is kept."""
+
+from harness.lists import Part
+
+state = Part("Sources/DatalessState", ["^DatalessStateTests\\."])
+
+state.add(
+    "renamed-over-torn", "Catalog/ReplacedNames.swift", "a file that takes another's name may be there in part after a power loss",
+    "    content.insert(id)", "    if !FAULT { content.insert(id) }", tests=["ContentOrderTests"])
+state.add(
+    "clean-bytes-given-up", "Journal/CatalogJournal.swift", "a file becomes dirty before its bytes are on the disk",
+    "item.binding == nil ? [] : [content]", "item.binding == nil || FAULT ? [] : [content]", tests=["ContentOrderTests"])
+state.add(
+    "failed-batch-half-remembered", "Catalog/KnownItems.swift", "items of a transaction that failed are taken for known",
+    "for (node, item) in before.reversed() { items[node] = item }",
+    "if !FAULT { for (node, item) in before.reversed() { items[node] = item } }", tests=["JournalCrashTests"],
+    equivalent="a remembered item is looked up again by its row, and found to be missing")
+state.add(
+    "answered-too-early", "Journal/CommitQueue.swift", "who waits is told before its change is durable",
+    "let served = waiters.filter { $0.number <= durable }", "let served = waiters.filter { $0.number <= durable || FAULT }",
+    tests=["CommitQueueTests"])
+state.add(
+    "batch-lost-on-a-full-disk", "Journal/CommitQueue.swift", "changes that could not be committed are dropped",
+    "guard failure == nil else {\n      // Whoever waits", "guard failure == nil else {\n      if FAULT { batch = [] }\n      // Whoever waits",
+    tests=["CommitQueueTests", "StateFullDiskTests"])
+state.add(
+    "second-daemon-let-in", "Directory/StateDirectory.swift", "two processes use one state directory",
+    "guard isTaken else {", "guard isTaken || FAULT else {", tests=["StateDirectoryTests"])
+state.add(
+    "links-followed", "Directory/StateInspection.swift", "a catalog that is no plain file of the user's is opened",
+    "if let flaw = flaw(", "if !FAULT, let flaw = flaw(", tests=["StateDirectoryTests"])
+state.add(
+    "lost-epoch-believed", "Catalog/Epochs.swift", "content that a power loss has cut is served",
+    "if try row.integer(3) == 1 || found == identity {", "if try row.integer(3) == 1 || found == identity || FAULT {",
+    tests=["StateVolumeTests"])
+state.add(
+    "sums-not-compared", "Catalog/SQLRow.swift", "a row in which a bit has turned is believed",
+    "guard try integer(column) == Checksum.of(values) else", "guard try integer(column) == Checksum.of(values) || FAULT else",
+    tests=["StateCheckTests"])
+state.add(
+    "dots-are-names", "Records/SavedName.swift", "a saved name leads to the directory above",
+    "guard name != [0x2e], name != [0x2e, 0x2e] else", "guard name != [0x2e], name != [0x2e, 0x2e] || FAULT else",
+    tests=["RecordTests"])
+state.add(
+    "ring-entered", "Volume/StateVolume+Loading.swift", "a directory with two names is taken",
+    "filter({ $0.layer == .made }).count == 1 else", "filter({ $0.layer == .made }).count == 1 || FAULT else",
+    tests=["StateCheckTests"])
+state.add(
+    "foreign-schema-taken", "Catalog/Catalog.swift", "a catalog with somebody's trigger is opened",
+    "guard found == expected else", "guard found == expected || FAULT else", tests=["StateCheckTests"])
+state.add(
+    "export-over-what-is-there", "Export/ExportWriter.swift", "export replaces a file",
+    "O_WRONLY | O_CREAT | O_EXCL |", "O_WRONLY | O_CREAT | (FAULT ? O_TRUNC : O_EXCL) |", tests=["StateExportTests"])
+
+PARTS = [state]
