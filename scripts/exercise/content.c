@@ -3,12 +3,12 @@
 //
 //   content make DIR COUNT                    makes pristine files in DIR (a volume's SOURCE)
 //   content run DIR [--ops N] [--seed N] [--from N] [--stride N] [--hook PROGRAM]
-//              [--hook-every N] [--remounts] [--verbose]
+//              [--hook-every N] [--remounts] [--without OPERATION]... [--verbose]
 //
 // What is wrong is told with the operation, and a short list of operations that shows it is looked for. A run is
 // replayed by its seed. PROGRAM is called with `evict`, `materialize`, `refresh` or `remount` and a path, about once in
-// N operations. Files are taken from pristine-00000 on (`--from`, every `--stride`th), or made where there is none. Exit
-// status: 0 no difference, 1 one, 2 usage.
+// N operations. Files are taken from pristine-00000 on (`--from`, every `--stride`th), or made where there is none.
+// Exit status: 0 no difference, 1 one, 2 usage.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -130,14 +130,15 @@ static int make(const char *directory, uint32_t count) {
 
 static int usage(void) {
   fputs("usage: content make DIR COUNT | content run DIR [--ops N] [--seed N] [--from N] [--stride N]"
-        " [--hook PROGRAM] [--hook-every N] [--remounts] [--verbose]\n", stderr);
+        " [--hook PROGRAM] [--hook-every N] [--remounts] [--without OPERATION] [--verbose]\n", stderr);
   return 2;
 }
 
 int main(int argc, char **argv) {
   static const struct option options[] = {
       {"ops", 1, 0, 'o'}, {"seed", 1, 0, 's'}, {"from", 1, 0, 'f'}, {"hook", 1, 0, 'h'},
-      {"stride", 1, 0, 'd'}, {"hook-every", 1, 0, 'e'}, {"remounts", 0, 0, 'r'}, {"verbose", 0, 0, 'v'}, {0, 0, 0, 0}};
+      {"stride", 1, 0, 'd'}, {"hook-every", 1, 0, 'e'}, {"remounts", 0, 0, 'r'},
+      {"without", 1, 0, 'w'}, {"verbose", 0, 0, 'v'}, {0, 0, 0, 0}};
   int64_t count = 100000;
   run.seed = (uint64_t)time(NULL);
   run.hook_every = 1000;
@@ -151,6 +152,9 @@ int main(int argc, char **argv) {
       case 'h': run.hook = optarg; break;
       case 'e': run.hook_every = (uint32_t)strtoul(optarg, NULL, 10); break;
       case 'r': run.remounts = true; break;
+      case 'w':
+        if (!leave_out(&run, optarg)) return usage();
+        break;
       case 'v': verbose = true; break;
       default: return usage();
     }

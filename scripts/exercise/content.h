@@ -30,7 +30,7 @@ struct file {
   unsigned char *model;         // zeros from `size` on
   uint32_t *writer;             // for each byte the number of the operation that wrote it last
   uint32_t size;
-  bool clean;                   // as it was found
+  bool clean, touched;          // its content is as it was found; though something was done that may count as a change
 };
 
 enum handle { READ_WRITE, APPENDING, READ_ONLY, DIRECT };
@@ -49,6 +49,8 @@ struct run {
 };
 
 struct op op_of(const struct run *run, uint32_t number);
+// The operation of that name is not done; false if there is none.
+bool leave_out(struct run *run, const char *name);
 void describe(const struct op *op, char *text, int room);
 // Runs it; what is wrong goes to `message`, by longjmp to `failed`.
 void perform(struct run *run, const struct op *op);

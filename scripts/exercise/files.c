@@ -97,8 +97,11 @@ static void do_allocate(struct run *run, struct file *file, const struct op *op)
   if (result != 0) call_failed(run, file, "fallocate");
   if (op->kind != ALLOCATE && op->offset < file->size)
     put(file, op, op->offset, NULL, SMALLER(op->length, file->size - op->offset));
-  if (!keeps) grow(file, op->offset + op->length);
-  file->clean = false;
+  file->touched = true;
+  if (!keeps && op->offset + op->length > file->size) {
+    grow(file, op->offset + op->length);
+    file->clean = false;
+  }
 }
 
 static void do_copy(struct run *run, struct file *file, const struct op *op) {
@@ -232,8 +235,11 @@ static void do_hook(struct run *run, struct file *file, const struct op *op) {
   }
   int status = 0;
   if (pid < 0 || waitpid(pid, &status, 0) != pid) call_failed(run, file, "fork");
-  // Eviction of what is open or changed is refused.
-  bool succeeds = !(op->kind == EVICT && (is_open || !file->clean));
+  // Eviction of what was changed is refused; of what is open, if it was ever read; where nothing could be lost, it may
+  // be, or not.
+  if (op->kind == EVICT && file->clean && (is_open || file->touched)) return;
+  if (op->kind == EVICT && file->size == 0) return;
+  bool succeeds = !(op->kind == EVICT && !file->clean);
   bool did = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (succeeds != did)
     fail(run, "%s of %s (%s, %s): the hook ended with status %d", names[op->kind], file->path,

@@ -60,7 +60,8 @@ void put(struct file *file, const struct op *op, uint32_t offset, const unsigned
   if (bytes) memcpy(file->model + offset, bytes, length);
   else memset(file->model + offset, 0, length);
   for (uint32_t place = offset; place < offset + length; place++) file->writer[place] = op->number;
-  file->clean = false;
+  file->touched = true;
+  if (length > 0) file->clean = false;
 }
 
 void resize(struct file *file, const struct op *op, uint32_t size) {
@@ -100,6 +101,7 @@ void take(struct run *run, struct file *file, uint32_t number) {
   run->pristine += run->stride;
   snprintf(file->path, sizeof file->path, "%s/pristine-%05u", run->directory, pristine);
   file->clean = access(file->path, F_OK) == 0;
+  file->touched = false;
   if (!file->clean && pristine_make(file->path, pristine) != 0) call_failed(run, file, "making");
   file->size = pristine_size(pristine);
   memset(file->model, 0, LONGEST);

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "content.h"
@@ -60,6 +61,13 @@ struct op op_of(const struct run *run, uint32_t number) {
   if (op.kind == TRUNCATE || op.kind == REPLACE) op.length = op.offset;
   if (op.offset + op.length > LONGEST) op.length = LONGEST - op.offset;
   return op;
+}
+
+bool leave_out(struct run *run, const char *name) {
+  for (int kind = 0; kind < KINDS; kind++) {
+    if (strcmp(kinds[kind].name, name) == 0) return run->off[kind] = true;
+  }
+  return false;
 }
 
 void describe(const struct op *op, char *text, int room) {

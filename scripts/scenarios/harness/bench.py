@@ -16,6 +16,8 @@ PROBES = {
     "evict rules": "rules: [{evict: {idle: 200ms}}]",
     "hydration": "hydration: progressive",
 }
+# Options of `mount` that an executable may not have yet.
+OPTIONS = {"writing": "--scratch"}
 
 
 class Bench:
@@ -84,10 +86,13 @@ class Bench:
                 with open(path, "w", encoding="ascii") as file:
                     file.write(f"version: 1\n{PROBES[feature]}\n")
                 outcome = process.run([self.dataless, "scenario", "check", path], 20, env=self.environment)
+            elif feature in OPTIONS:
+                outcome = process.run([self.dataless, "mount", "--help"], 20, env=self.environment)
             else:
                 outcome = process.run([self.dataless, feature, "--help"], 20, env=self.environment)
             # Help for an unknown command is the general help, with exit status 0.
-            there = outcome.ok and (feature in PROBES or f"USAGE: dataless {feature}" in outcome.text)
+            shows = OPTIONS.get(feature, f"USAGE: dataless {feature}")
+            there = outcome.ok and (feature in PROBES or shows in outcome.text)
             self._features[feature] = there
         if not self._features[feature]:
             self.skip(f"this executable has no {feature}")

@@ -31,7 +31,9 @@ class Tool:
 
 TOOLS = {tool.name: tool for tool in (
     Tool("bash", "bash"), Tool("borg", "borgbackup"), Tool("bsdtar", "libarchive-tools"), Tool("cat", "coreutils"),
-    Tool("cp", "coreutils"), Tool("cpio", "cpio"), Tool("diff", "diffutils"), Tool("du", "coreutils"),
+    Tool("cp", "coreutils"), Tool("cpio", "cpio"), Tool("dd", "coreutils"), Tool("diff", "diffutils"),
+    Tool("du", "coreutils"), Tool("mv", "coreutils"), Tool("perl", "perl"), Tool("rm", "coreutils"),
+    Tool("sed", "sed"), Tool("vim", "vim"),
     Tool("file", "file"), Tool("find", "findutils"), Tool("git", "git"), Tool("grep", "grep"),
     Tool("inotifywait", "inotify-tools", ("--help",)), Tool("jdupes", "jdupes", ("-v",)), Tool("ls", "coreutils"),
     Tool("make", "make"), Tool("node", "nodejs"), Tool("python3", "python3"), Tool("rclone", "rclone", ("version",)),
