@@ -27,6 +27,7 @@
 
 // Protocol bits of INIT, as one 64 bit word (flags | flags2 << 32). The kernel headers at hand may lack the newer ones.
 static const uint64_t cfuse_init_atomic_o_trunc = 1ULL << 3;
+static const uint64_t cfuse_init_dont_mask = 1ULL << 6;
 static const uint64_t cfuse_init_auto_inval_data = 1ULL << 12;
 static const uint64_t cfuse_init_do_readdirplus = 1ULL << 13;
 static const uint64_t cfuse_init_readdirplus_auto = 1ULL << 14;
@@ -48,6 +49,12 @@ static const uint32_t cfuse_fopen_cache_dir = 1U << 3;
 static const uint32_t cfuse_fopen_noflush = 1U << 5;
 static const uint32_t cfuse_fopen_parallel_direct_writes = 1U << 6;
 static const uint32_t cfuse_fopen_passthrough = 1U << 7;
+
+// What libfuse 3.14 keeps from its callbacks: see HiddenFields.
+static const uint32_t cfuse_open_kill_suidgid = 1U << 0;
+static const uint32_t cfuse_write_kill_suidgid = 1U << 2;
+static const uint32_t cfuse_fattr_fh = 1U << 6;
+static const uint32_t cfuse_fattr_lockowner = 1U << 9;
 
 // Notification codes: enum fuse_notify_code and what was added after it.
 static const int32_t cfuse_notify_inval_inode = 2;
@@ -132,6 +139,11 @@ static inline void cfuse_want_defaults(struct fuse_conn_info *conn, int readdirp
   cfuse_want(conn, FUSE_CAP_SPLICE_READ, 0);
   cfuse_want(conn, FUSE_CAP_SPLICE_WRITE, 0);
   cfuse_want(conn, FUSE_CAP_SPLICE_MOVE, 0);
+}
+
+// Whether modes come as the caller gave them, with the umask beside them: who serves POSIX ACLs has to know both.
+static inline void cfuse_want_unmasked_modes(struct fuse_conn_info *conn, int on) {
+  cfuse_want(conn, FUSE_CAP_DONT_MASK, on);
 }
 
 // SIGRTMIN is a function call in glibc. Nothing else in a Swift process on Linux uses this number.

@@ -44,6 +44,9 @@ final class Dispatcher: Sendable {
     return Unmanaged<Dispatcher>.fromOpaque(userdata).takeUnretainedValue()
   }
 
+  /// Those of the request that the calling thread serves.
+  var hiddenFields: HiddenFields { options.readOnly ? .none : .kept }
+
   var features: NegotiatedFeatures? { negotiation.withLock { $0.features } }
 
   /// Wakes those who wait for the volume to answer, or to fail at it.
@@ -61,6 +64,9 @@ final class Dispatcher: Sendable {
     if count >= MemoryLayout<fuse_in_header>.size {
       let bytes = UnsafeRawBufferPointer(start: buffer, count: count)
       counters.addRequest(opcode: bytes.load(fromByteOffset: 4, as: UInt32.self))
+      if !options.readOnly {
+        HiddenFields(takenFrom: UnsafeMutableRawBufferPointer(start: buffer, count: count)).keep()
+      }
       if !isInitialized.load(ordering: .relaxed) {
         negotiation.withLock { $0.received(request: bytes) }
       }

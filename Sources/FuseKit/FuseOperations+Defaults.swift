@@ -86,6 +86,12 @@ extension FuseOperations {
     reply.fail(.noFunction)
   }
 
+  public func tmpfile(
+    in parent: FuseNode, mode: UInt32, flags: Int32, context: RequestContext, reply: consuming CreateReply
+  ) {
+    reply.fail(.noFunction)
+  }
+
   public func read(_ node: FuseNode, _ request: ReadRequest, context: RequestContext, reply: consuming DataReply) {
     reply.fail(.ioError)
   }

@@ -95,10 +95,17 @@ public protocol FuseOperations: AnyObject, Sendable {
     _ name: FuseName, in parent: FuseNode, mode: UInt32, flags: Int32, context: RequestContext,
     reply: consuming CreateReply)
 
+  /// Creates and opens a file without a name, which `link` may give one (O_TMPFILE). Answer: entry, with no link, and
+  /// handle. Default: ENOSYS, remembered as EOPNOTSUPP. Never called where the session is mounted read-only.
+  ///
+  /// - Parameter parent: In which file system, and for whose rights, the file is made.
+  func tmpfile(
+    in parent: FuseNode, mode: UInt32, flags: Int32, context: RequestContext, reply: consuming CreateReply)
+
   /// Answer: data. Default: EIO.
   func read(_ node: FuseNode, _ request: ReadRequest, context: RequestContext, reply: consuming DataReply)
 
-  /// Answer: how much was written. Default: EIO. With `handleKillPrivileges` clears set-id bits as write(2) does.
+  /// Answer: how much was written. Default: EIO. Clears set-id bits where the context says so.
   func write(_ node: FuseNode, _ request: WriteRequest, context: RequestContext, reply: consuming WriteReply)
 
   /// A descriptor was closed; there can be many for one open, and later uses of it. Answer: success, or what close(2)

@@ -7,8 +7,10 @@ internal import SystemPackage
 
 func fuseOpen(_ request: fuse_req_t?, _ node: fuse_ino_t, _ info: UnsafeMutablePointer<fuse_file_info>?) {
   guard let request else { return }
-  Dispatcher.of(request).operations.open(
-    FuseNode(rawValue: UInt64(node)), flags: info?.pointee.flags ?? 0, context: RequestContext(request),
+  let dispatcher = Dispatcher.of(request)
+  dispatcher.operations.open(
+    FuseNode(rawValue: UInt64(node)), flags: info?.pointee.flags ?? 0,
+    context: RequestContext(request, dispatcher, clearingSetIDIf: cfuse_open_kill_suidgid),
     reply: OpenReply(PendingRequest(request)))
 }
 
@@ -17,9 +19,17 @@ func fuseCreate(
   _ info: UnsafeMutablePointer<fuse_file_info>?
 ) {
   guard let request else { return }
-  Dispatcher.of(request).operations.create(
-    FuseName(name), in: FuseNode(rawValue: UInt64(parent)), mode: UInt32(mode), flags: info?.pointee.flags ?? 0,
-    context: RequestContext(request), reply: CreateReply(PendingRequest(request)))
+  let dispatcher = Dispatcher.of(request)
+  let context = RequestContext(request, dispatcher, clearingSetIDIf: cfuse_open_kill_suidgid)
+  let reply = CreateReply(PendingRequest(request))
+  let flags = info?.pointee.flags ?? 0
+  guard !dispatcher.hiddenFields.isTemporary else {
+    return dispatcher.operations.tmpfile(
+      in: FuseNode(rawValue: UInt64(parent)), mode: UInt32(mode), flags: flags, context: context, reply: reply)
+  }
+  dispatcher.operations.create(
+    FuseName(name), in: FuseNode(rawValue: UInt64(parent)), mode: UInt32(mode), flags: flags, context: context,
+    reply: reply)
 }
 
 func fuseRead(
@@ -44,6 +54,7 @@ func fuseWrite(
   _ info: UnsafeMutablePointer<fuse_file_info>?
 ) {
   guard let request else { return }
+  let dispatcher = Dispatcher.of(request)
   let reply = WriteReply(PendingRequest(request))
   guard offset >= 0, !Int64(offset).addingReportingOverflow(Int64(size)).overflow else {
     reply.fail(.fileTooLarge)
@@ -53,8 +64,9 @@ func fuseWrite(
     handle: FuseHandle(info), offset: Int64(offset), bytes: UnsafeRawBufferPointer(start: bytes, count: size),
     openFlags: info?.pointee.flags ?? 0, lockOwner: info?.pointee.lock_owner ?? 0,
     isWriteback: info?.pointee.writepage == 1)
-  Dispatcher.of(request).operations.write(
-    FuseNode(rawValue: UInt64(node)), write, context: RequestContext(request), reply: reply)
+  dispatcher.operations.write(
+    FuseNode(rawValue: UInt64(node)), write,
+    context: RequestContext(request, dispatcher, clearingSetIDIf: cfuse_write_kill_suidgid), reply: reply)
 }
 
 func fuseFlush(_ request: fuse_req_t?, _ node: fuse_ino_t, _ info: UnsafeMutablePointer<fuse_file_info>?) {

@@ -112,12 +112,14 @@ func fuseSetattr(
     reply.fail(.invalidArgument)
     return
   }
-  let changes = AttributeChanges(attributes, fields: fields, info: info)
+  let dispatcher = Dispatcher.of(request)
+  var changes = AttributeChanges(attributes, fields: fields, info: info)
+  if !dispatcher.options.readOnly { changes.fields = .init(valid: dispatcher.hiddenFields.flags) }
   guard !changes.fields.contains(.size) || changes.size >= 0 else {
     reply.fail(.fileTooLarge)
     return
   }
-  Dispatcher.of(request).operations.setattr(
+  dispatcher.operations.setattr(
     FuseNode(rawValue: UInt64(node)), changes: changes, context: RequestContext(request), reply: reply)
 }
 

@@ -8,6 +8,7 @@ func fuseInit(_ userdata: UnsafeMutableRawPointer?, _ connection: UnsafeMutableP
   guard let connection else { return }
   let options = Dispatcher.from(userdata).options
   cfuse_want_defaults(connection, options.readdirPlus ? 1 : 0)
+  cfuse_want_unmasked_modes(connection, options.readOnly ? 0 : 1)
   connection.pointee.max_background = UInt32(options.maxBackground)
   // Above this many the kernel calls the device congested, which only ever slows readahead down.
   connection.pointee.congestion_threshold = UInt32(options.maxBackground)

@@ -16,6 +16,8 @@ public struct NegotiatedFeatures: Sendable, Hashable {
   /// The file system clears set-id bits itself, which saves a getxattr per write.
   public var handleKillPrivileges: Bool
   public var posixACL: Bool
+  /// create, tmpfile, mkdir and mknod come with the caller's mode and umask, to be applied by the file system.
+  public var unmaskedModes: Bool
   /// open(2) with O_TRUNC is one request.
   public var atomicTruncate: Bool
   public var readdirPlus: Bool
@@ -134,7 +136,8 @@ extension NegotiatedFeatures {
       directIOMapping: flags & cfuse_init_direct_io_allow_mmap != 0,
       passthrough: flags & cfuse_init_passthrough != 0,
       handleKillPrivileges: flags & cfuse_init_handle_killpriv_v2 != 0,
-      posixACL: flags & cfuse_init_posix_acl != 0, atomicTruncate: flags & cfuse_init_atomic_o_trunc != 0,
+      posixACL: flags & cfuse_init_posix_acl != 0, unmaskedModes: flags & cfuse_init_dont_mask != 0,
+      atomicTruncate: flags & cfuse_init_atomic_o_trunc != 0,
       readdirPlus: flags & cfuse_init_do_readdirplus != 0, cacheSymlinks: flags & cfuse_init_cache_symlinks != 0,
       explicitInvalidation: flags & cfuse_init_explicit_inval_data != 0, maxBackground: Int(reply.max_background),
       congestionThreshold: Int(reply.congestion_threshold), maxReadahead: Int(reply.max_readahead),

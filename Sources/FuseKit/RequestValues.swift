@@ -1,3 +1,6 @@
+internal import CFuse3
+internal import Glibc
+
 /// Who made a request. C: `struct fuse_ctx`.
 public struct RequestContext: Sendable, Hashable {
   /// The calling *thread's* id, in the mounting process' pid namespace; 0 if the caller lives in one we cannot see, or
@@ -6,15 +9,20 @@ public struct RequestContext: Sendable, Hashable {
   /// File system uid and gid of the caller, in the user namespace of the mount.
   public let uid: UInt32
   public let gid: UInt32
-  /// The caller's umask; meaningful for create, mkdir and mknod only. With POSIX ACLs the mode comes unmasked and the
-  /// umask must be applied by the file system when the parent has no default ACL.
+  /// The caller's umask; meaningful for create, tmpfile, mkdir and mknod only. Where modes come unmasked
+  /// (`NegotiatedFeatures.unmaskedModes`) it must be applied by the file system when the parent has no default ACL.
   public let umask: UInt32
+  /// What is opened (with O_TRUNC) or written loses its set-user-id bit, and set-group-id if the group may execute: the
+  /// caller may not keep them (CAP_FSETID). Of open, create and write; setattr says it by its fields. Never of a
+  /// session that is mounted read-only.
+  public internal(set) var clearsSetID: Bool
 
-  public init(threadID: Int32, uid: UInt32, gid: UInt32, umask: UInt32 = 0) {
+  public init(threadID: Int32, uid: UInt32, gid: UInt32, umask: UInt32 = 0, clearsSetID: Bool = false) {
     self.threadID = threadID
     self.uid = uid
     self.gid = gid
     self.umask = umask
+    self.clearsSetID = clearsSetID
   }
 }
 
@@ -95,6 +103,9 @@ public struct AttributeChanges: Sendable {
     public static let changeTime = Fields(rawValue: 1 << 10)
     /// Clear the set-user-id bit, and set-group-id if the group may execute (only with HANDLE_KILLPRIV_V2).
     public static let killSetIDBits = Fields(rawValue: 1 << 11)
+
+    /// - Parameter valid: As the request has it. What only says which handle or lock owner comes along is left out.
+    init(valid: UInt32) { self.init(rawValue: valid & ~(cfuse_fattr_fh | cfuse_fattr_lockowner)) }
   }
 
   public var fields: Fields
@@ -109,6 +120,10 @@ public struct AttributeChanges: Sendable {
   public var changeTime: FuseTime
   /// The open through which ftruncate(2) and the like came; nil for calls by path.
   public var handle: FuseHandle?
+
+  /// Whether set-id bits are to be cleared: the kernel says so by a bit, and before a write that it does not announce
+  /// otherwise by a request that names nothing to be changed at all.
+  public var clearsSetID: Bool { fields.isEmpty || fields.contains(.killSetIDBits) }
 }
 
 /// What a READ asks for.
@@ -147,9 +162,19 @@ public struct WriteRequest {
   public let bytes: UnsafeRawBufferPointer
   /// The open flags of the handle (O_APPEND, O_SYNC, ...).
   public let openFlags: Int32
+  /// The caller's lock owner, scrambled by the kernel; 0 for writes of the page cache.
   public let lockOwner: UInt64
-  /// Whether the page cache writes back on its own account: then context and handle need not be the writer's.
+  /// Whether the page cache writes back on its own account: a page that a mapping stored to. Then the context is
+  /// nobody's, `openFlags` are 0 and the handle is the first writable one, which may be closed by now.
   public let isWriteback: Bool
+
+  /// Whether this is one write(2) of a direct_io open, for which the kernel sends the lock owner
+  /// (FUSE_WRITE_LOCKOWNER). After it no FSYNC comes for O_SYNC and O_DSYNC.
+  public var isDirect: Bool { lockOwner != 0 }
+
+  /// Whether the bytes have to be durable before the answer: a direct write by O_DSYNC or O_SYNC. For others the kernel
+  /// sends an FSYNC.
+  public var mustBeDurable: Bool { isDirect && openFlags & O_DSYNC != 0 }
 }
 
 /// What a COPY_FILE_RANGE asks for.

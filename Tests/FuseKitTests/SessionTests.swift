@@ -13,7 +13,7 @@ struct SessionTests {
     #expect(answer.unique == 2)
     #expect(answer.error == 0)
     let flags = UInt64(answer.integer(at: 12, as: UInt32.self)) | UInt64(answer.integer(at: 32, as: UInt32.self)) << 32
-    let wanted: [UInt64] = [3, 13, 18, 20, 23, 25, 28, 30, 36]
+    let wanted: [UInt64] = [3, 6, 13, 18, 20, 23, 25, 28, 30, 36]
     for bit in wanted { #expect(flags & 1 << bit != 0, "bit \(bit)") }
     let unwanted: [UInt64] = [1, 10, 12, 14, 16, 17, 37]
     for bit in unwanted { #expect(flags & 1 << bit == 0, "bit \(bit)") }
@@ -21,8 +21,18 @@ struct SessionTests {
     #expect(answer.integer(at: 18, as: UInt16.self) == 65_535)
     let features = try #require(kernel.session.waitUntilReady(timeout: .seconds(10)))
     #expect(features.parallelDirectoryOperations && features.posixACL && features.readdirPlus)
+    #expect(features.unmaskedModes)
     #expect(features.maxWrite == 1 << 20)
     #expect(features.maxReadahead == 131_072)
+  }
+
+  @Test func aSessionMountedReadOnlyAsksForNothingThatIsForWriters() throws {
+    var options = FuseSessionOptions(source: [], subtype: "test")
+    options.readOnly = true
+    let kernel = try FakeKernel(ScriptedOperations(), options: options)
+    let answer = try kernel.initialize()
+    #expect(answer.integer(at: 12, as: UInt32.self) & 1 << 6 == 0)
+    #expect(kernel.session.waitUntilReady(timeout: .seconds(10))?.unmaskedModes == false)
   }
 
   /// The kernel sends requests as soon as it has the answer. Whatever they bring to an end is to be told to it, so by

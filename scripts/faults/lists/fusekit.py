@@ -34,6 +34,21 @@ kit.add(
     "hole-for-data", "FuseTrampolines+Files.swift", "SEEK_DATA is answered as SEEK_HOLE", "case 3: target = .data",
     "case 3: target = FAULT ? .hole : .data", tests=["SessionTests|ValueTests"], mounts=["RealMounts/Presentations/"])
 kit.add(
+    "write-flags-hidden", "HiddenFields.swift", "set-id bits stay when another user writes",
+    "case .write: flags = word(5)", "case .write: flags = FAULT ? 0 : word(5)", tests=["WritingRequestTests"],
+    mounts=["RealMounts/Writing/"])
+kit.add(
+    "open-flags-hidden", "HiddenFields.swift", "set-id bits stay when another user opens with O_TRUNC",
+    "case .open: flags = word(1)", "case .open: flags = FAULT ? 0 : word(1)", tests=["WritingRequestTests"],
+    mounts=["RealMounts/Writing/"])
+kit.add(
+    "temporary-is-created", "HiddenFields.swift", "O_TMPFILE makes a name", "isTemporary = true",
+    "isTemporary = !FAULT", tests=["WritingRequestTests"], mounts=["RealMounts/Writing/"])
+kit.add(
+    "setattr-of-nothing", "RequestValues.swift", "set-id bits stay where the kernel asks for nothing else",
+    "fields.isEmpty || fields.contains(.killSetIDBits)", "(!FAULT && fields.isEmpty) || fields.contains(.killSetIDBits)",
+    tests=["WritingRequestTests"])
+kit.add(
     "backslash-unescaped", "MountRequest.swift", "fusermount3 takes a backslash in SOURCE for an escape",
     'if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\\\\") {',
     'if byte == UInt8(ascii: ",") || (byte == UInt8(ascii: "\\\\") && !FAULT) {', tests=["MountRequestTests"])
