@@ -19,8 +19,11 @@ extension Engine {
       var change = AttributeChange()
       change.size = 0
       change.clearsSetID = clearsSetID
+      let mode = clearsSetID ? state.withLock { $0.mode(of: node) } : nil
       switch setAttributes(change, of: node, by: caller) {
-      case .changed: break
+      case .changed(let item):
+        // Of an open the kernel knows that it moves size and times.
+        if let mode, mode != item.attributes.mode { _ = kernel.invalidateAttributes(of: node) }
       case .needsMaterialization: return .needsMaterialization
       case .needsDurability(let number): return .needsDurability(number)
       case .failed(let error): return .failed(error)
@@ -55,6 +58,8 @@ extension Engine {
 }
 
 extension EngineState {
+  fileprivate func mode(of node: NodeID) -> UInt32? { namespace.index(of: node).map { UInt32(namespace[$0].mode) } }
+
   /// Why a file cannot be opened now; nil if it can.
   fileprivate func refusalOfOpen(_ node: NodeID, openFlags: Int32) -> WritableOpenAnswer? {
     guard let position = namespace.index(of: node) else {

@@ -17,7 +17,9 @@ extension Engine {
     guard !bytes.isEmpty else { return .done(0) }
     return change(node, through: request.handle) { (content: ContentID) throws(FSError) -> Int in
       let (count, extent) = try self.content.write(content, bytes, at: request.offset)
-      state.withLock { $0.noteWritten(node, request, count: count, extent) }
+      let hasOtherMode = state.withLock { $0.noteWritten(node, request, count: count, extent) }
+      // Of a write the kernel knows that it moves size and times.
+      if hasOtherMode { _ = kernel.invalidateAttributes(of: node) }
       return count
     }
   }
@@ -137,9 +139,12 @@ extension Engine {
 }
 
 extension EngineState {
-  /// Bytes are in a file's content.
-  fileprivate mutating func noteWritten(_ node: NodeID, _ request: WriteAccess, count: Int, _ extent: ContentExtent) {
-    guard let position = namespace.index(of: node) else { return }
+  /// Bytes are in a file's content. - Returns: Whether its mode is another one now.
+  fileprivate mutating func noteWritten(
+    _ node: NodeID, _ request: WriteAccess, count: Int, _ extent: ContentExtent
+  ) -> Bool {
+    guard let position = namespace.index(of: node) else { return false }
+    var hasOtherMode = false
     let end = request.offset + Int64(count)
     let now = timeOfDay()
     changeAttributes(of: position, isTold: false) { attributes in
@@ -147,11 +152,15 @@ extension EngineState {
       attributes.blocks = extent.blocks
       attributes.modificationTime = now
       attributes.changeTime = now
-      if request.clearsSetID { attributes.clearSetID() }
+      guard request.clearsSetID else { return }
+      let mode = attributes.mode
+      attributes.clearSetID()
+      hasOtherMode = attributes.mode != mode
     }
     // Of cached writes the kernel removes it itself.
     if request.isDirect { dropCapability(of: position) }
     writers.note(Int64(count), through: request.handle, position, isWriteback: request.isWriteback)
+    return hasOtherMode
   }
 
   fileprivate mutating func noteAllocated(
