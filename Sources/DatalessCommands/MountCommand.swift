@@ -10,8 +10,8 @@ struct MountCommand: ParsableCommand {
     abstract: "Present a directory as a volume of dataless files.",
     discussion: """
       Names, sizes, times, owners and xattrs are there at once; content comes at the first read. The volume is \
-      read-only, and SOURCE is never written to. Returns when the volume answers; a daemon serves it until it is \
-      unmounted.
+      read-only unless --scratch lets programs change it until it is unmounted; SOURCE is never written to. Returns \
+      when the volume answers; a daemon serves it until it is unmounted.
 
       EXAMPLES
         dataless mount ~/project /mnt/project --latency 200ms
@@ -66,14 +66,17 @@ struct MountReport {
   /// - Parameter scenario: What is worth a look in it; standard error has it already.
   init(_ volume: ReadyVolume, _ configuration: VolumeConfiguration, scenario: [ScenarioWarning]) {
     answer = MountAnswer(
-      device: volume.device, log: volume.log, mountpoint: volume.mountpoint, pid: volume.pid, readOnly: true,
-      session: volume.session, source: configuration.sourceBytes, warnings: volume.warnings,
+      device: volume.device, log: volume.log, mountpoint: volume.mountpoint, pid: volume.pid,
+      readOnly: configuration.writing == .readOnly, session: volume.session, source: configuration.sourceBytes,
+      warnings: volume.warnings,
       scenarioWarnings: scenario.map { WireProblem($0) })
-    lines = [
-      "mounted \(TerminalText.escaped(volume.mountpoint)) (read-only) from "
-        + TerminalText.escaped(configuration.sourceBytes),
-      "log \(TerminalText.escaped(volume.log))",
-    ]
+    let isReadOnly = configuration.writing == .readOnly
+    lines =
+      [
+        "mounted \(TerminalText.escaped(volume.mountpoint)) (\(isReadOnly ? "read-only" : "writable")) from "
+          + TerminalText.escaped(configuration.sourceBytes),
+        "log \(TerminalText.escaped(volume.log))",
+      ] + (isReadOnly ? [] : ["all changes are forgotten at unmount"])
   }
 
   /// Warnings go to standard error, the rest to standard output.

@@ -116,6 +116,12 @@ struct VolumeOptions: ParsableArguments {
       valueName: "directory"))
   var cacheDir: PathArgument?
 
+  @Flag(
+    help:
+      "Let programs change the volume; all changes are forgotten at unmount. SOURCE stays as it is. [default: read-only]"
+  )
+  var scratch = false
+
   @Flag(help: "Let other users use the volume. [default: only the user that mounts it]")
   var allowOther = false
 
@@ -138,7 +144,8 @@ struct VolumeOptions: ParsableArguments {
     return VolumePlan(
       source: try Self.source(source), scenario: scenario, log: log?.bytes,
       cacheDirectory: cacheDir?.bytes,
-      allowOther: allowOther, crossMounts: crossMounts, argumentPolicy: argv, without: without)
+      allowOther: allowOther, crossMounts: crossMounts, writing: scratch ? .scratch : .readOnly,
+      argumentPolicy: argv, without: without)
   }
 
   /// The scenario of the file with the options in it.

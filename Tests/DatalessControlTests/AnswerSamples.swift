@@ -28,7 +28,7 @@ enum AnswerSamples {
         source: bytes("/s"), warnings: [])
     ),
     "UnmountAnswer": (
-      UnmountAnswer(mountpoint: odd, log: odd, daemon: .killed),
+      UnmountAnswer(mountpoint: odd, log: odd, daemon: .killed, dropped: WireSamples.changes),
       UnmountAnswer(mountpoint: bytes("/m"), log: nil, daemon: .wasDead)
     ),
     "UnaskedVolume": (
@@ -159,6 +159,7 @@ enum AnswerSamples {
     (report.processes, report.topLevelDirectories, report.sections) = ([process], [topLevel], [section])
     report.requestsReachingTheVolume = ["read": 1]
     (report.run, report.rules, report.files) = (run, WireSamples.rules, [file])
+    report.changes = WireSamples.changes
     report.blocked = blocked
     return report
   }()

@@ -161,5 +161,7 @@ final class FakeBackend: ControlBackend {
     return WireSamples.explanation
   }
 
+  func changesToDrop() async throws -> ChangeCounts? { WireSamples.changes }
+
   func unmount() async { unmounted.continuation.yield() }
 }

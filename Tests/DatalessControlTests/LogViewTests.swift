@@ -183,7 +183,7 @@ import Testing
       ("configuration.changed", "by"), ("materialization.released", "errno"), ("materialization.refused", "trigger"),
       ("wait.finished", "outcome"), ("materialization.finished", "outcome"), ("eviction.refused", "errno"),
       ("source.changed", "change"), ("refresh.finished", "by"), ("run.finished", "signal"), ("wait.started", "trigger"),
-      ("materialization.started", "trigger"),
+      ("materialization.started", "trigger"), ("item.renamed", "old_path"), ("item.created", "linked_from"),
     ])
   func noWordOfALogReachesTheTerminalAsItIs(type: String, key: String) throws {
     let record = try #require(LogRecord(line: bytes(#"{"type":"\#(type)","\#(key)":"\u001b[2J"}"#)))

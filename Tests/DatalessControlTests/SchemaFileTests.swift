@@ -63,7 +63,7 @@ import Testing
     let sources = try Self.sources.get()
     let inTheLog = Set(try sources.recordTypes).union([
       "PriorCalls", "LoggedWaiter", "LoggedReader", "SourceVersion", "MarkCounters", "LoggedBudgets", "LoggedExcess",
-      "LoggedChildren", "LoggedChild", "LoggedProcess", "ExpandedParent",
+      "LoggedChildren", "LoggedChild", "LoggedProcess", "LoggedRemoval", "ExpandedParent",
     ])
     let described = try sources.described
     #expect(described.subtracting(inTheLog).subtracting(WireSamples.all.keys) == Set(AnswerSamples.all.keys))

@@ -192,6 +192,19 @@ import Testing
     #expect(report.blocked.parallelism == nil)
   }
 
+  @Test func whatWasChangedIsCountedAndForgottenAtTheEnd() throws {
+    var log = LogText()
+    log.mounted()
+    let changes = #""changes":{"dirty_files":1,"dirty_bytes":13,"names_made":2,"names_removed":0}"#
+    log.add("volume.counters", at: 5, changes)
+    func line() throws -> String? {
+      SummaryText.lines(try report(log), width: 200).first { $0.hasPrefix("changes") }
+    }
+    #expect(try line() == "changes    1 file written (13 B), 2 names made, 0 names removed")
+    log.add("volume.unmounted", at: 9, changes)
+    #expect(try line() == "changes    1 file written (13 B), 2 names made, 0 names removed; forgotten")
+  }
+
   @Test func rulesThatNeverFiredAreNamed() throws {
     var log = LogText()
     log.mounted()
@@ -433,7 +446,7 @@ import Testing
       "materialization.started", "materialization.finished", "materialization.refused", "materialization.held",
       "wait.started", "wait.finished", "access.started", "access.finished",
       "handle.closed", "handle.open", "handle.unseen", "eviction.finished", "eviction.refused", "source.changed",
-      "refresh.finished",
+      "refresh.finished", "item.created", "item.renamed", "item.removed", "item.changed", "item.written",
       "mark",
       "process.seen", "volume.counters",
       "volume.mounted", "volume.unmounted", "log.dropped", "budget.exceeded", "run.started", "run.finished", "",

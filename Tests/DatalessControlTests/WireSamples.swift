@@ -13,6 +13,7 @@ enum WireSamples {
     filesEmpty: 0, directories: 1,
     directoriesDataless: 0, directoriesListed: 1, others: 0, bytes: 5, bytesResident: 0, localBytes: 0,
     otherFileSystems: 0)
+  static let changes = ChangeCounts(dirtyFiles: 1, dirtyBytes: 2, namesMade: 3, namesRemoved: 4)
   private static let materialized = MaterializedCounts(files: 1, directories: 1, bytes: 5, failures: 0, refusals: 0)
   private static let modes = OpenModeCounts(direct: 1, pageCache: 2, passthrough: 3)
   private static let opens = OpenCounts(now: modes, sinceMount: modes)
@@ -87,7 +88,8 @@ enum WireSamples {
     pid: 42, session: "0123456789ab", mountpoint: odd, source: odd, readOnly: true, options: ["latency_ns": 5],
     log: odd, logDropped: 0, cache: odd, uptimeNanoseconds: 1, started: "2026-01-02T03:04:05.000000000Z",
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["passthrough": true], items: counts,
-    requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens, isOffline: true,
+    changes: changes, requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens,
+    isOffline: true,
     profile: profile,
     present: present, seed: 7,
     ruleCount: 1,
@@ -199,6 +201,7 @@ enum WireSamples {
         ruleCount: 0)
     ),
     "ExplainedPart": (part, ExplainedPart(part: "gate", value: "none")), "ExplainedRule": (rule, rule),
-    "AcceptedAnswer": (AcceptedAnswer(pid: 1), AcceptedAnswer(pid: 1)),
+    "AcceptedAnswer": (AcceptedAnswer(pid: 1, dropped: changes), AcceptedAnswer(pid: 1)),
+    "ChangeCounts": (changes, changes),
   ]
 }

@@ -141,6 +141,7 @@ struct LogTable {
       row.outcome = json.word("errno") ?? "ok"
       row.isBad = record.type == .evictionRefused
     case .sourceChanged, .refreshFinished: LogRow.refresh(record, &row)
+    case .itemCreated, .itemRenamed, .itemRemoved, .itemChanged, .itemWritten: LogRow.change(record, &row)
     default: LogRow.other(record, &row)
     }
     return row

@@ -4,7 +4,7 @@ import DatalessCore
 /// A volume's status as text.
 enum StatusText {
   static func lines(_ status: VolumeStatus) -> [String] {
-    let mode = status.readOnly ? "read-only" : "writable"
+    let mode = status.readOnly ? "read-only" : "writable; all changes are forgotten at unmount"
     var lines = ["\(TerminalText.escaped(status.mountpointBytes)) (\(mode))"]
     lines.append(line("source", TerminalText.escaped(status.sourceBytes)))
     // Told in lines of their own.
@@ -23,6 +23,7 @@ enum StatusText {
     lines.append(line("files", files(status.items)))
     lines.append(line("dirs", directories(status.items)))
     lines.append(line("content", content(status.items)))
+    if let changes = status.changes { lines.append(line("changes", ChangesText.line(changes))) }
     lines.append(line("done", done(status.materialized)))
     lines.append(line("opens", opens(status.opens)))
     lines.append(line("requests", HumanText.counts(status.requestsReachingTheVolume)))

@@ -9,7 +9,8 @@ struct UnmountCommand: ParsableCommand {
     abstract: "End a volume; also one whose daemon has died.",
     discussion: """
       Whoever is blocked on the volume gets ETIMEDOUT. Returns when the mount, the daemon, its socket and its content \
-      are gone. The log stays.
+      are gone. The log stays. What programs changed on a volume that was mounted with --scratch is forgotten: how much \
+      that was, is said.
 
       EXAMPLES
         dataless unmount /mnt/project
@@ -22,7 +23,7 @@ struct UnmountCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
   var mountpoint: PathArgument
 
-  @Flag(help: "Print a JSON object. [default: print nothing]")
+  @Flag(help: "Print a JSON object. [default: print nothing, unless changes were forgotten]")
   var json = false
 
   /// How long an orderly end may take after the daemon said that it has begun.
@@ -40,13 +41,16 @@ struct UnmountCommand: ParsableCommand {
     // Held from here on: what is asked, signalled and removed is the volume that was found.
     let runtime = try Self.runtime(of: volume)
     let record = try? runtime?.record()
-    let daemon = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
+    let (daemon, dropped) = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
     // The runtime directory and content of a daemon that was dead, or had to be killed.
     StaleSessions.remove()
     if json {
-      try StandardOutput().json(UnmountAnswer(mountpoint: volume.mountPoint, log: record?.logBytes, daemon: daemon))
+      try StandardOutput().json(
+        UnmountAnswer(mountpoint: volume.mountPoint, log: record?.logBytes, daemon: daemon, dropped: dropped))
     } else if daemon == .wasDead {
       Console.note("dataless: the daemon was dead; its mount is removed.")
+    } else if let dropped, !dropped.isNothing {
+      Console.note("dataless: forgotten: \(ChangesText.line(dropped))")
     }
     if let failure = Self.failure(daemon, volume) { throw failure }
   }
@@ -61,10 +65,14 @@ struct UnmountCommand: ParsableCommand {
   }
 
   /// - Parameter daemon: By the kernel's word; what answers on the socket is asked to end, and believed nothing.
-  private func end(_ volume: MountEntry, _ daemon: DaemonIdentity) throws -> UnmountAnswer.Daemon {
+  /// - Returns: What became of it, and what it said of changes that are forgotten.
+  private func end(
+    _ volume: MountEntry, _ daemon: DaemonIdentity
+  ) throws -> (UnmountAnswer.Daemon, dropped: ChangeCounts?) {
+    var dropped: ChangeCounts?
     do {
-      _ = try Blocking.run {
-        try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.unmount() }
+      dropped = try Blocking.run {
+        try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.unmount().dropped }
       }
     } catch let error as ControlError where error.code == .daemonNotRunning {
       // It may be about to begin or to end; a dead one holds nothing.
@@ -73,14 +81,14 @@ struct UnmountCommand: ParsableCommand {
       case .none, .elsewhere, .unknown:
         guard Unmounter.isHeld(volume) else {
           try Unmounter.removeIfStill(volume)
-          return .wasDead
+          return (.wasDead, nil)
         }
-        return try wait(for: .unknown, volume)
+        return (try wait(for: .unknown, volume), nil)
       }
     } catch is ControlError {
       // Whatever is said instead of an answer, and whoever says it: what is wanted of it is that it ends.
     }
-    return try wait(for: daemon, volume)
+    return (try wait(for: daemon, volume), dropped)
   }
 
   private func wait(for daemon: DaemonIdentity, _ volume: MountEntry) throws -> UnmountAnswer.Daemon {

@@ -90,6 +90,7 @@ extension LogFilter {
   private static let blockedTypes: Set<EventType> = [.waitFinished, .accessFinished, .materializationFinished]
   private static let callerTypes: Set<EventType> = blockedTypes.union([
     .materializationStarted, .materializationRefused, .waitStarted, .waitStack, .accessStarted, .budgetExceeded,
+    .itemCreated, .itemRenamed, .itemRemoved, .itemChanged, .itemWritten,
   ])
   private static let outcomeTypes: Set<EventType> = blockedTypes.union([
     .materializationRefused, .materializationReleased, .evictionFinished, .evictionRefused, .refreshFinished,

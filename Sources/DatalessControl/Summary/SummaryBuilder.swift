@@ -95,6 +95,7 @@ public struct SummaryBuilder: Sendable {
     case .handleClosed, .handleOpen: handleTold(record, isOpen: record.type == .handleOpen)
     case .handleUnseen: files.unseen(json.path ?? [], names: json.names, by: process(record.process))
     case .sourceChanged: files.changed(record)
+    case .itemCreated, .itemRenamed, .itemRemoved: files.changedHere(record)
     case .refreshFinished: files.refreshEnded()
     case .configurationChanged: configured(json)
     // What a refresh freed was of no use to anybody any more: nobody evicted it.
@@ -251,6 +252,11 @@ public struct SummaryBuilder: Sendable {
         directories: items.integer("directories") ?? 0, bytes: items.integer("bytes") ?? 0)
     }
     if let rules = json.object("rules").flatMap(RuleCounts.init) { report.rules = rules.count > 0 ? rules : nil }
+    if let changes = json.object("changes") {
+      report.changes = ChangeCounts(
+        dirtyFiles: changes.integer("dirty_files") ?? 0, dirtyBytes: changes.integer("dirty_bytes") ?? 0,
+        namesMade: changes.integer("names_made") ?? 0, namesRemoved: changes.integer("names_removed") ?? 0)
+    }
     report.completeness.lostRecords = max(report.completeness.lostRecords, json.integer("log_dropped") ?? 0)
     if record.type == .volumeUnmounted { report.unmountReason = json.string("reason") ?? "" }
   }

@@ -132,7 +132,7 @@ struct SummaryFiles: Sendable {
 
   /// What has the path from now on is another file. - Returns: The row of what had it.
   @discardableResult
-  private mutating func leave(_ path: [UInt8]) -> Int? {
+  mutating func leave(_ path: [UInt8]) -> Int? {
     let hash = PathHash.of(path)
     predecessors[hash] = nil
     guard let row = rowOfPath.removeValue(forKey: hash) else { return nil }
@@ -142,7 +142,7 @@ struct SummaryFiles: Sendable {
   }
 
   /// The changes of one refresh happened at once: two files may have changed names.
-  private mutating func rename(_ old: [UInt8], to new: [UInt8]) {
+  mutating func rename(_ old: [UInt8], to new: [UInt8]) {
     let (from, to) = (PathHash.of(old), PathHash.of(new))
     if let row = leave(new) { displaced[to] = row }
     chains.rename(from: from, to: to)

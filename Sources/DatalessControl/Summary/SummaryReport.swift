@@ -53,6 +53,9 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   public var run: Run?
   /// What the scenario's rules did, by the last counters in the log; absent without rules.
   public var rules: RuleCounts?
+  /// What was changed on a volume that can be written to, by the last counters in the log; at its end all of it was
+  /// forgotten.
+  public var changes: ChangeCounts?
   /// Every file that was tried or opened; only if asked for.
   public var files: [FileSummary]?
 
@@ -70,7 +73,7 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case processes
     case topLevelDirectories = "top_level_directories"
     case requestsReachingTheVolume = "requests_reaching_the_volume"
-    case sections, run, rules, files
+    case sections, run, rules, changes, files
   }
 }
 

@@ -29,6 +29,10 @@ public enum SummaryText {
     return parts.joined(separator: ", ")
   }
 
+  private static func changes(_ changes: ChangeCounts, _ report: SummaryReport) -> String {
+    ChangesText.line(changes) + (report.unmountReason == nil || changes.isNothing ? "" : "; forgotten")
+  }
+
   private static func origin(_ report: SummaryReport) -> String? {
     guard !report.session.isEmpty else { return nil }
     let time = report.started.map { " from \(TerminalText.escaped($0.prefix(19) + "Z"))" } ?? ""
@@ -74,6 +78,7 @@ public enum SummaryText {
         ("chain", "\(count) directories one after another for \(TerminalText.escaped(chain.path)), \(duration)"))
     }
     if let text = evictions(report.evictions) { facts.append(("evicted", text)) }
+    if let changes = report.changes { facts.append(("changes", self.changes(changes, report))) }
     if !report.triggers.isEmpty { facts.append(("triggers", HumanText.counts(report.triggers))) }
     if let rules = report.rules { facts.append(("rules", Self.rules(rules))) }
     facts.append(("requests", requests(report.requestsReachingTheVolume)))

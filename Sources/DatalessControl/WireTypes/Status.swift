@@ -32,6 +32,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   /// Which accelerations are in use: `parallel_dirops`, `direct_io_mmap`, `posix_acl`, `passthrough`, ...
   public var fastPaths: [String: JSONValue]
   public var items: ItemCounts
+  /// What was changed on the volume; only of one that can be written to.
+  public var changes: ChangeCounts?
   /// By operation. What the kernel answers from its caches is not seen.
   public var requestsReachingTheVolume: [String: Int64]
   public var materialized: MaterializedCounts
@@ -59,7 +61,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey {
     case pid, session, mountpoint, source, options, log, cache, started, kernel, libfuse, items, materialized,
-      opens, access, budget, warnings, seed, gates, profile, present
+      opens, access, budget, warnings, seed, gates, profile, present, changes
     case isOffline = "offline"
     case ruleCount = "rule_count"
     case mountpointBase64 = "mountpoint_b64"
@@ -77,7 +79,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public init(
     pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], readOnly: Bool, options: [String: JSONValue],
     log: [UInt8], logDropped: Int64, cache: [UInt8], uptimeNanoseconds: Int64, started: String, kernel: String,
-    libfuse: String, fastPaths: [String: JSONValue], items: ItemCounts, requestsReachingTheVolume: [String: Int64],
+    libfuse: String, fastPaths: [String: JSONValue], items: ItemCounts, changes: ChangeCounts? = nil,
+    requestsReachingTheVolume: [String: Int64],
     materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, profile: ProfileStatus,
     present: PresentationStatus, seed: UInt64 = 0,
     ruleCount: Int64 = 0,
@@ -99,6 +102,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.libfuse = libfuse
     self.fastPaths = fastPaths
     self.items = items
+    self.changes = changes
     self.requestsReachingTheVolume = requestsReachingTheVolume
     self.materialized = materialized
     self.opens = opens
@@ -118,6 +122,35 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var sourceBytes: [UInt8] { WirePath.bytes(source, sourceBase64) }
   public var logBytes: [UInt8] { WirePath.bytes(log, logBase64) }
   public var cacheBytes: [UInt8] { WirePath.bytes(cache, cacheBase64) }
+}
+
+/// What was changed on a volume and is nowhere else: what an unmount drops.
+public struct ChangeCounts: Codable, Sendable, Equatable {
+  /// Files whose content programs have written, and that have a name.
+  public var dirtyFiles: Int64
+  /// Their sizes.
+  public var dirtyBytes: Int64
+  /// Names that are there and that SOURCE does not have.
+  public var namesMade: Int64
+  /// Names of SOURCE that are not there: removed, moved, or another item has them.
+  public var namesRemoved: Int64
+
+  enum CodingKeys: String, CodingKey {
+    case dirtyFiles = "dirty_files"
+    case dirtyBytes = "dirty_bytes"
+    case namesMade = "names_made"
+    case namesRemoved = "names_removed"
+  }
+
+  public init(dirtyFiles: Int64, dirtyBytes: Int64, namesMade: Int64, namesRemoved: Int64) {
+    self.dirtyFiles = dirtyFiles
+    self.dirtyBytes = dirtyBytes
+    self.namesMade = namesMade
+    self.namesRemoved = namesRemoved
+  }
+
+  /// Whether nothing was changed that is counted.
+  public var isNothing: Bool { dirtyFiles == 0 && namesMade == 0 && namesRemoved == 0 }
 }
 
 /// What was materialized since the volume was mounted.

@@ -70,17 +70,20 @@ public struct UnmountAnswer: Codable, Sendable, Equatable {
   public var log: String?
   public var logBase64: String?
   public var daemon: Daemon
+  /// What was changed on the volume and is forgotten; only of one that could be written to, and whose daemon said it.
+  public var dropped: ChangeCounts?
 
   enum CodingKeys: String, CodingKey {
-    case mountpoint, log, daemon
+    case mountpoint, log, daemon, dropped
     case mountpointBase64 = "mountpoint_b64"
     case logBase64 = "log_b64"
   }
 
-  public init(mountpoint: [UInt8], log: [UInt8]?, daemon: Daemon) {
+  public init(mountpoint: [UInt8], log: [UInt8]?, daemon: Daemon, dropped: ChangeCounts? = nil) {
     (self.mountpoint, mountpointBase64) = WirePath.split(mountpoint)
     if let log { (self.log, logBase64) = WirePath.split(log) }
     self.daemon = daemon
+    self.dropped = dropped
   }
 }
 
@@ -88,9 +91,12 @@ public struct UnmountAnswer: Codable, Sendable, Equatable {
 public struct AcceptedAnswer: Codable, Sendable, Equatable {
   /// The daemon's process id, whose end means that all is cleaned up.
   public var pid: Int32
+  /// What was changed on the volume and will be forgotten; only of one that can be written to.
+  public var dropped: ChangeCounts?
 
-  public init(pid: Int32) {
+  public init(pid: Int32, dropped: ChangeCounts? = nil) {
     self.pid = pid
+    self.dropped = dropped
   }
 }
 

@@ -25,6 +25,11 @@ public enum EventType: String, Sendable, CaseIterable {
   case evictionRefused = "eviction.refused"
   case sourceChanged = "source.changed"
   case refreshFinished = "refresh.finished"
+  case itemCreated = "item.created"
+  case itemRenamed = "item.renamed"
+  case itemRemoved = "item.removed"
+  case itemChanged = "item.changed"
+  case itemWritten = "item.written"
   case budgetExceeded = "budget.exceeded"
   case configurationChanged = "configuration.changed"
   case mark

@@ -9,7 +9,7 @@ public enum AccessOperation: String, Sendable, Hashable, CaseIterable {
   case open
   /// read(2) and page faults of a file; readdir(3) of a directory.
   case read
-  /// Of a writable volume; none is, yet.
+  /// Of a writable volume; never delayed yet.
   case write
 
   /// Its bit in `AccessOperations`.

@@ -71,6 +71,9 @@ public protocol ControlBackend: Sendable {
   /// Writes `run.finished`. - Throws: EINVAL when no run was started.
   func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer
 
+  /// What an unmount will forget; nil where nothing can be changed.
+  func changesToDrop() async throws -> ChangeCounts?
+
   /// Begins to end the daemon, and returns at once. Called when the client has its answer.
   func unmount() async
 }

@@ -25,7 +25,7 @@ extension LogEncoder {
     case .budgetExceeded(let event): exceeded(event)
     case .sourceChanged(let event): sourceChanged(event)
     case .refreshFinished(let event): refreshFinished(event)
-    case .changed: break
+    case .changed(let event): changed(event)
     }
   }
 
@@ -195,7 +195,7 @@ extension LogEncoder {
     json.field("outcome", record.spared == nil ? failure : "spared")
   }
 
-  private mutating func caller(_ caller: Caller) {
+  mutating func caller(_ caller: Caller) {
     process(caller.process)
     // Thread id 0 says that the caller lives in another pid namespace; what it is there is unknown here.
     json.nullable("tid", caller.threadID == 0 ? nil : caller.threadID)

@@ -94,6 +94,10 @@ struct LogEncoder {
     json.value(counters.opens)
     json.key("rules")
     json.value(counters.rules)
+    if let changes = counters.changes {
+      json.key("changes")
+      json.value(changes)
+    }
     if let dropped { json.field("log_dropped", dropped) }
   }
 

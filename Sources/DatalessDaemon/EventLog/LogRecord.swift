@@ -80,16 +80,19 @@ struct VolumeCounters: Sendable {
   var opens: LogValue
   /// What the scenario's rules did.
   var rules: LogValue
+  /// What was changed on the volume; nil where nothing can be.
+  var changes: LogValue?
 
   init(
     requests: LogValue = [:], items: LogValue = [:], materialized: LogValue = [:], opens: LogValue = [:],
-    rules: LogValue = [:]
+    rules: LogValue = [:], changes: LogValue? = nil
   ) {
     self.requests = requests
     self.items = items
     self.materialized = materialized
     self.opens = opens
     self.rules = rules
+    self.changes = changes
   }
 }
 
@@ -113,7 +116,7 @@ extension Event {
     case .budgetExceeded: .budgetExceeded
     case .sourceChanged: .sourceChanged
     case .refreshFinished: .refreshFinished
-    case .changed: .mark
+    case .changed(let event): event.type
     }
   }
 

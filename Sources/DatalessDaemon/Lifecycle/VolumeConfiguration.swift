@@ -15,6 +15,14 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     case synthetic(String)
   }
 
+  /// Whether a volume can be written to, and what becomes of changes.
+  public enum Writing: String, Sendable, Codable, CaseIterable {
+    /// Every change fails with EROFS.
+    case readOnly = "read_only"
+    /// Changes are forgotten at unmount.
+    case scratch
+  }
+
   public var source: Source
   public var mountpoint: [UInt8]
   /// What is simulated, as the canonical JSON of a scenario: checked, without files that it would have to read.
@@ -33,6 +41,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
   public var allowOther: Bool
   /// Whether mounts below SOURCE are followed; otherwise they show as empty directories.
   public var crossMounts: Bool
+  /// Whether programs may change what is on the volume.
+  public var writing: Writing
   /// Twelve lower-case hexadecimal digits, random.
   public var session: String
   /// Directories of our own that lie in SOURCE and are left out of its listing.
@@ -50,7 +60,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     source: Source, mountpoint: [UInt8], scenario: String = "{}", subtype: String = MountEntry.datalessSubtype,
     log: [UInt8], logIsDefault: Bool = false,
     cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool = false, crossMounts: Bool = false,
-    session: String, excludedDirectories: [[UInt8]] = [], argumentPolicy: ArgumentPolicy = .callers,
+    writing: Writing = .readOnly, session: String, excludedDirectories: [[UInt8]] = [],
+    argumentPolicy: ArgumentPolicy = .callers,
     without: [FastPath] = [], warnings: [String] = [],
     run: RunPlan? = nil
   ) {
@@ -64,6 +75,7 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     self.runtimeDirectory = runtimeDirectory
     self.allowOther = allowOther
     self.crossMounts = crossMounts
+    self.writing = writing
     self.session = session
     self.excludedDirectories = excludedDirectories
     self.argumentPolicy = argumentPolicy

@@ -13,6 +13,7 @@ public struct VolumePlan: Sendable, Equatable {
   public var cacheDirectory: [UInt8]?
   public var allowOther: Bool
   public var crossMounts: Bool
+  public var writing: VolumeConfiguration.Writing
   public var argumentPolicy: ArgumentPolicy
   public var without: [FastPath]
   public let session: String
@@ -20,7 +21,8 @@ public struct VolumePlan: Sendable, Equatable {
   public init(
     source: VolumeConfiguration.Source, scenario: ScenarioDocument = .empty, log: [UInt8]? = nil,
     cacheDirectory: [UInt8]? = nil, allowOther: Bool = false, crossMounts: Bool = false,
-    argumentPolicy: ArgumentPolicy = .callers, without: [FastPath] = [], session: String = SessionPaths.newSessionID()
+    writing: VolumeConfiguration.Writing = .readOnly, argumentPolicy: ArgumentPolicy = .callers,
+    without: [FastPath] = [], session: String = SessionPaths.newSessionID()
   ) {
     self.source = source
     self.scenario = scenario
@@ -28,6 +30,7 @@ public struct VolumePlan: Sendable, Equatable {
     self.cacheDirectory = cacheDirectory
     self.allowOther = allowOther
     self.crossMounts = crossMounts
+    self.writing = writing
     self.argumentPolicy = argumentPolicy
     self.without = without
     self.session = session
@@ -99,7 +102,7 @@ public struct VolumePlan: Sendable, Equatable {
       scenario: String(decoding: scenario.json(pretty: false), as: UTF8.self),
       subtype: scenario.simulation.presentation.subtype ?? MountEntry.datalessSubtype, log: result.log,
       logIsDefault: log == nil, cacheDirectory: result.cacheDirectory,
-      runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, session: session,
+      runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, writing: writing, session: session,
       excludedDirectories: result.excludedDirectories, argumentPolicy: argumentPolicy, without: without,
       warnings: result.warnings, run: run)
   }

@@ -79,7 +79,9 @@ extension FilesystemAdapter {
     let caller = identifyWaiter(context)
     answerDelayed(
       Access(.open, of: .node(NodeID(node)), caller: caller), on: node, reply: reply, mayFetch: mayFetch,
-      request: { [self] in TriggerRequest(trigger: .open, caller: withPolicy(caller), openFlags: flags) },
+      request: { [self] in
+        TriggerRequest(trigger: Self.trigger(ofOpen: flags), caller: withPolicy(caller), openFlags: flags)
+      },
       answer: { [self] reply in
         guard let reply = answerOpen(reply, of: node, flags: flags, context: context, process: caller.process) else {
           return nil

@@ -5,13 +5,18 @@ import SystemPackage
 
 extension FilesystemAdapter {
   func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
+    guard isWritable, flags & O_TRUNC != 0 else { return begin(node, flags: flags, context: context, reply: reply) }
+    whereContentMoves(reply) { [self] reply in begin(node, flags: flags, context: context, reply: reply) }
+  }
+
+  private func begin(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
     guard engine.evictsBeforeRead(NodeID(node)) else {
       return openNow(node, flags: flags, context: context, reply: reply)
     }
     openWhenEvicted(node, flags: flags, context: context, reply: reply)
   }
 
-  private func openWhenEvicted(
+  func openWhenEvicted(
     _ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply
   ) {
     let box = ParkedReply(reply)
@@ -23,7 +28,7 @@ extension FilesystemAdapter {
     }
   }
 
-  private func openNow(
+  func openNow(
     _ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply, mayFetch: Bool = true
   ) {
     if engine.delaysAccess(.open) {
@@ -33,7 +38,8 @@ extension FilesystemAdapter {
     let process = engine.recordsOpen(of: NodeID(node)) ? identify(context).process : .unknown
     guard let reply = answerOpen(reply, of: node, flags: flags, context: context, process: process) else { return }
     if let error = engine.repeatedFailure(NodeID(node), threadID: context.threadID) { return reply.failed(error) }
-    let request = TriggerRequest(trigger: .open, caller: identifyTrigger(context), openFlags: flags)
+    let request = TriggerRequest(
+      trigger: Self.trigger(ofOpen: flags), caller: identifyTrigger(context), openFlags: flags)
     park(node, request: request, reply: reply, mayFetch: mayFetch) { [self] reply in
       answerOpen(reply, of: node, flags: flags, context: context, process: request.caller.process)
     }
@@ -43,6 +49,9 @@ extension FilesystemAdapter {
   func answerOpen(
     _ reply: consuming OpenReply, of node: FuseNode, flags: Int32, context: RequestContext, process: ProcessID
   ) -> OpenReply? {
+    if isWritable, Self.opensForWriting(flags) {
+      return answerWritableOpen(reply, of: node, flags: flags, context: context)
+    }
     switch engine.open(NodeID(node), process: process, openFlags: flags, io: opensDirectly ? .direct : .pageCache) {
     case .needsMaterialization: return reply
     case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)

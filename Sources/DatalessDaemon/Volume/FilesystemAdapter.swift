@@ -7,14 +7,17 @@ import SystemPackage
 /// happens next is the engine's.
 ///
 /// Runs on the session's request threads, which never wait: an answer that is not there yet is parked in a box, and
-/// whoever completes the wait takes it out. Changes never arrive: the volume is mounted read-only, so the kernel
+/// whoever completes the wait takes it out. Of a volume that is mounted read-only changes never arrive: the kernel
 /// answers EROFS itself.
 final class FilesystemAdapter: FuseOperations {
   let engine: Engine
   let processes: ProcessTable
   let backings = BackingRegistry()
   let accessLane: AccessLane
-  private let statistics: FuseKit.FileSystemStatistics
+  /// Where changes of content wait for a content store that is not prompt.
+  let contentLane: any BlockingLane
+  let isWritable: Bool
+  private let statistics: @Sendable () -> FuseKit.FileSystemStatistics
   private let nextWaiter = Atomic<UInt64>(1)
   private let features = Mutex<NegotiatedFeatures?>(nil)
   private let onInitialized = Mutex<(@Sendable () -> Void)?>(nil)
@@ -33,11 +36,14 @@ final class FilesystemAdapter: FuseOperations {
   ///   - mayReadDirectly: False to open dataless files through the page cache in any case.
   ///   - mountpoint: Where callers see the volume.
   init(
-    engine: Engine, processes: ProcessTable, statistics: FuseKit.FileSystemStatistics, kernel: SessionKernelCache,
-    accessLane: AccessLane, mayReadDirectly: Bool, mountpoint: [UInt8]
+    engine: Engine, processes: ProcessTable, statistics: @escaping @Sendable () -> FuseKit.FileSystemStatistics,
+    kernel: SessionKernelCache, accessLane: AccessLane, contentLane: any BlockingLane, mayReadDirectly: Bool,
+    mountpoint: [UInt8]
   ) {
     self.engine = engine
     self.accessLane = accessLane
+    self.contentLane = contentLane
+    isWritable = engine.writing != .readOnly
     self.processes = processes
     self.statistics = statistics
     self.kernel = kernel
@@ -112,18 +118,20 @@ final class FilesystemAdapter: FuseOperations {
   ///
   /// - Parameters:
   ///   - mayFetch: Whether this is a request thread, which may do a short fetch itself.
+  ///   - isChange: Whether the request changes something, whatever its trigger is.
   ///   - answer: Called on the completing lane, or here.
   func park<Reply: FuseReply & ~Copyable>(
-    _ node: FuseNode, request: TriggerRequest, reply: consuming Reply, mayFetch: Bool,
+    _ node: FuseNode, request: TriggerRequest, reply: consuming Reply, mayFetch: Bool, isChange: Bool = false,
     answer: @escaping @Sendable (consuming Reply) -> Reply?
   ) {
     let box = ParkedReply(reply)
     let waiter = makeWaiter(for: box)
     let complete: @Sendable (FSError?) -> Void = { [self] error in
       if let error {
-        box.fail(Self.answerable(error.errno, request.trigger))
+        box.fail(
+          isChange ? Self.answerableChange(error.errno) : Self.answerable(error.errno, request.trigger))
       } else if let reply = box.take(), let unanswered = answer(reply) {
-        park(node, request: request, reply: unanswered, mayFetch: false, answer: answer)
+        park(node, request: request, reply: unanswered, mayFetch: false, isChange: isChange, answer: answer)
       }
     }
     let admission = engine.materialize(NodeID(node), request, waiter: waiter, mayFetch: mayFetch) { result in
@@ -144,7 +152,7 @@ final class FilesystemAdapter: FuseOperations {
   static func answerable(_ errno: Errno, _ trigger: Trigger) -> Errno {
     guard errno == .noFunction else { return errno }
     switch trigger {
-    case .open, .xattr, .seek: return .notSupportedOnSocket
+    case .open, .openTruncate, .xattr, .seek: return .notSupportedOnSocket
     default: return errno
     }
   }
@@ -201,7 +209,7 @@ final class FilesystemAdapter: FuseOperations {
   }
 
   func statfs(_ node: FuseNode, context: RequestContext, reply: consuming StatisticsReply) {
-    reply.statistics(statistics)
+    reply.statistics(statistics())
   }
 
   // MARK: - What the store is asked for

@@ -42,7 +42,16 @@ extension Volume {
       opens: .object([
         LogField(key: "now", value: LogValue(opens.now)),
         LogField(key: "since_mount", value: LogValue(opens.sinceMount)),
-      ]), rules: LogValue(ruleCounts()))
+      ]), rules: LogValue(ruleCounts()), changes: changes.map(LogValue.init))
+  }
+
+  /// What was changed and is nowhere else; nil where nothing can be.
+  var changes: ChangeCounts? {
+    guard configuration.writing != .readOnly else { return nil }
+    let changes = engine.changes
+    return ChangeCounts(
+      dirtyFiles: Int64(changes.dirtyFiles), dirtyBytes: changes.dirtyBytes, namesMade: Int64(changes.namesMade),
+      namesRemoved: Int64(changes.namesRemoved))
   }
 
   func status() -> VolumeStatus {
@@ -55,7 +64,8 @@ extension Volume {
     let missing = logStatus.dropped + (logStatus.failure == nil ? 0 : UInt64(logStatus.waiting))
     return VolumeStatus(
       pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint,
-      source: configuration.sourceBytes, readOnly: true, options: options.mapValues(JSONValue.init),
+      source: configuration.sourceBytes, readOnly: configuration.writing == .readOnly,
+      options: options.mapValues(JSONValue.init),
       log: configuration.log, logDropped: Int64(clamping: missing), cache: configuration.sessionCache,
       uptimeNanoseconds: (timer.now - startedAt).rawValue, started: startedText, kernel: kernelRelease,
       libfuse: libfuseVersion,
@@ -68,6 +78,7 @@ extension Volume {
         directoriesDataless: Int64(counts.directoriesDataless), directoriesListed: Int64(counts.directoriesListed),
         others: Int64(counts.others), bytes: counts.bytes, bytesResident: counts.bytesResident,
         localBytes: content.allocatedBytes, otherFileSystems: Int64(store.otherFileSystems)),
+      changes: changes,
       requestsReachingTheVolume: Dictionary(
         requests.map { ($0.name, Int64(clamping: $0.count)) }, uniquingKeysWith: { first, _ in first }),
       materialized: MaterializedCounts(
@@ -184,6 +195,15 @@ extension Volume {
 }
 
 extension LogValue {
+  fileprivate init(_ changes: ChangeCounts) {
+    self = .object([
+      LogField(key: "dirty_files", value: .integer(changes.dirtyFiles)),
+      LogField(key: "dirty_bytes", value: .integer(changes.dirtyBytes)),
+      LogField(key: "names_made", value: .integer(changes.namesMade)),
+      LogField(key: "names_removed", value: .integer(changes.namesRemoved)),
+    ])
+  }
+
   /// What `run` says about the processes that its command left.
   fileprivate init(_ child: RunChild) {
     var fields = [LogField(key: "pid", value: .integer(Int64(child.process.pid)))]

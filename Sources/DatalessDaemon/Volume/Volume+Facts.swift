@@ -33,6 +33,7 @@ extension Volume {
     if let limit = simulation.giveUpAfter { options["give_up_after_ns"] = .number(limit.rawValue) }
     if let interval = simulation.poll { options["poll_ns"] = .number(interval.rawValue) }
     if let limit = simulation.concurrency { options["concurrency"] = .number(Int64(limit)) }
+    if configuration.writing == .scratch { options["scratch"] = .flag(true) }
     if !configuration.without.isEmpty {
       options["without"] = .text(configuration.without.map(\.rawValue).joined(separator: ","))
     }

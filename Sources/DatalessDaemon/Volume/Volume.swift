@@ -46,7 +46,8 @@ final class Volume: VolumeRunning {
       cache: VolumeStore.filePath(configuration.cacheDirectory), session: configuration.session)
     // After our own directories are there: where they lie in SOURCE, they are left out by what they are, not by name.
     store = try VolumeStore(configuration)
-    let statistics = try store.statistics()
+    let isWritable = configuration.writing != .readOnly
+    let statistics = try SpaceReport.make(store, isWritable ? cacheDirectory : nil)
     content = try DiskContentStore(
       in: cacheDirectory.descriptor, path: cacheDirectory.path, lifetime: .session)
     processes = ProcessTable(capture: CaptureLane(), sink: log, policy: configuration.argumentPolicy)
@@ -54,7 +55,9 @@ final class Volume: VolumeRunning {
     var start = EngineConfiguration()
     start.simulation = document.simulation
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
-    start.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
+    // What is written is not to be hidden from the engine.
+    start.passthrough = geteuid() == 0 && !isWritable && !configuration.without.contains(.passthrough)
+    start.writing = isWritable ? .scratch : .readOnly
     start.timeOfDay = { Timestamp.timeOfDay }
     start.nameKey = Self.randomKey()
     start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
@@ -65,22 +68,24 @@ final class Volume: VolumeRunning {
       policy: start.simulation.watchdog, stacks: stacks, log: log, timer: timer, processes: processes,
       authority: AbortAuthority(
         root: configuration.run.map { .init(pid: $0.rootPid, startTicks: ProcessTable.startTicks(of: $0.rootPid)) }))
+    let blocking = ThreadBlockingLane(timer: timer, share: share)
     let engine = Engine(
-      configuration: start, store: store.store, content: content, timer: timer,
-      blocking: ThreadBlockingLane(timer: timer, share: share),
+      configuration: start, store: store.store, content: content, timer: timer, blocking: blocking,
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       kernel: kernel, events: watchdog, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
     scenario = LiveScenario(document, configuration, engine: engine, log: log, stacks: stacks, watchdog: watchdog)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
-      accessLane: AccessLane(timer: timer),
+      accessLane: AccessLane(timer: timer), contentLane: blocking,
       mayReadDirectly: !configuration.without.contains(.directMapping),
       mountpoint: configuration.mountpoint)
     startedAt = timer.now
     startedText = Self.wallClock()
     var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: configuration.subtype)
-    options.readOnly = true
+    options.readOnly = !isWritable
+    // The kernel serves most reads itself, so that they would move access times or not as it pleases.
+    options.noAccessTime = isWritable
     options.allowOther = configuration.allowOther
     options.passthrough = start.passthrough
     options.readdirPlus = !configuration.without.contains(.readdirplus)
@@ -94,45 +99,6 @@ final class Volume: VolumeRunning {
     if let run = configuration.run {
       processes.setBudgetRoot(pid: run.rootPid, startTicks: ProcessTable.startTicks(of: run.rootPid))
     }
-  }
-
-  /// The command has checked it: what is wrong here, another version of the program wrote.
-  private static func document(_ configuration: VolumeConfiguration) throws -> ScenarioDocument {
-    do throws(ScenarioError) {
-      return try ScenarioDocument(parsing: Array(configuration.scenario.utf8), name: "scenario")
-    } catch {
-      throw LifecycleError("cannot use the scenario (EINVAL). \(error)", exitCode: 2)
-    }
-  }
-
-  /// From getrandom(2), by way of the system's generator, which never fails.
-  private static func randomKey() -> NameHashKey {
-    var random = SystemRandomNumberGenerator()
-    return NameHashKey(low: random.next(), high: random.next())
-  }
-
-  private static func openLog(_ configuration: VolumeConfiguration) throws -> EventLog {
-    let descriptor: CInt
-    do throws(Errno) {
-      descriptor = try EventLog.open(path: configuration.log)
-    } catch {
-      let reason =
-        switch error {
-        case .notPermitted: "it belongs to another user (EPERM)"
-        case .tooManyLinks: "it has other names, hard links (EMLINK)"
-        case .tooManySymbolicLinkLevels: "a symbolic link of another user leads there (ELOOP)"
-        case .invalidArgument: "it is no regular file (EINVAL)"
-        default: ErrorText.reason(error.rawValue)
-        }
-      throw LifecycleError(
-        "cannot open the log \(ErrorText.quoted(configuration.log)): \(reason). Name another file with --log.")
-    }
-    return EventLog(descriptor: descriptor, session: configuration.session)
-  }
-
-  private static func wallClock() -> String {
-    let now = Timestamp.timeOfDay
-    return UTCTime.rfc3339(seconds: now.seconds, nanoseconds: now.nanoseconds)
   }
 
   // MARK: - Beginning
@@ -176,7 +142,8 @@ final class Volume: VolumeRunning {
     log.recordMounted(
       VolumeMounted(
         source: configuration.sourceBytes, mountpoint: configuration.mountpoint, options: LogValue(options),
-        pid: ownPID, kernel: kernelRelease, libfuse: libfuseVersion, fastPaths: LogValue(fastPaths), readOnly: true))
+        pid: ownPID, kernel: kernelRelease, libfuse: libfuseVersion, fastPaths: LogValue(fastPaths),
+        readOnly: configuration.writing == .readOnly))
   }
 
   /// Opens the control socket in the directory that is named for the mount's device.

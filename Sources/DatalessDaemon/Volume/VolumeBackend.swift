@@ -107,5 +107,7 @@ final class VolumeBackend: ControlBackend {
     return RunFinishedAnswer(seq: seq, budget: budget, rules: rules)
   }
 
+  func changesToDrop() async throws -> ChangeCounts? { volume.changes }
+
   func unmount() async { volume.requestEnd(reason: "unmount_command") }
 }

@@ -67,7 +67,7 @@ enum AccessValues {
     case .read:
       "The delay of each READ of local content that brings bytes, and of each READDIR that brings names; per_mebibyte counts "
         + "the bytes that it brings."
-    case .write: "The delay of each WRITE. Volumes are read-only, so it has no effect yet."
+    case .write: "The delay of each WRITE. It has no effect yet."
     }
   }
 
@@ -91,5 +91,5 @@ enum AccessValues {
       + "give 'access' a rule of its own."
   }
 
-  static let noWrites = "volumes are read-only, so 'write' has no effect yet."
+  static let noWrites = "'write' has no effect yet."
 }

@@ -36,6 +36,11 @@ enum FuzzSamples {
         "source.changed", at: 71,
         #""path":"d/f\#(index)","kind":"file","change":"renamed","old_path":"\#(path)","by":"poll""#)
     }
+    log.add("item.renamed", at: 71, #""path":"d/f9","old_path":"d/f1","kind":"file","exchange":true,"process":2"#)
+    log.add(
+      "item.removed", at: 71,
+      #""path":"d/f2","kind":"file","was_dataless":true,"lost_bytes":5,"links_left":0,"process":2"#)
+    log.add("item.written", at: 71, #""path":"d/f1","kind":"file","bytes":5,"calls":1,"size":5,"process":2"#)
     log.add("handle.unseen", at: 72, #""path":"d/f1","process":2,"size":5,"io":"passthrough""#)
     log.add("mark", at: 73, #""label":"x","counters":{"requests_reaching_the_volume":{"lookup":4}}"#)
     log.add("log.dropped", at: 74, #""count":3"#)

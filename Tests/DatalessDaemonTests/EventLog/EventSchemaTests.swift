@@ -33,6 +33,7 @@ import Testing
       ("LoggedReader", records.flatMap { $0["readers"]?.array ?? [] }),
       ("PriorCalls", records.compactMap { $0["prior"] }), ("MarkCounters", records.compactMap { $0["counters"] }),
       ("SourceVersion", records.flatMap { [$0["old"], $0["new"]].compactMap(\.self) }),
+      ("LoggedRemoval", records.compactMap { $0["replaced"] }),
       ("LoggedBudgets", records.compactMap { $0["budgets"] }),
       ("LoggedExcess", records.flatMap { $0["budgets"]?["exceeded"]?.array ?? [] }),
       ("LoggedChildren", records.compactMap { $0["children"] }),

@@ -25,7 +25,11 @@ enum ExtremeRecords {
     return caller
   }()
 
-  static let all = (full + least).map { (record: $0, time: SampleRecords.time(500)) }
+  static let all = (full + least + changes).map { (record: $0, time: SampleRecords.time(500)) }
+
+  private static let changes = ChangeRecords.extremes(odd: odd, unknown: unknown, named: oddlyNamed).map {
+    LogRecord.event(.changed($0))
+  }
 
   // MARK: - With everything
 
@@ -74,7 +78,11 @@ enum ExtremeRecords {
     let released = Event.Release(
       attempt: 1, path: odd, gate: "g", by: "command", errno: .timedOut, held: 1, time: SampleRecords.time(1)
     )
+    var written = SampleRecords.counters
+    written.changes = ["dirty_files": 1, "dirty_bytes": 2, "names_made": 3, "names_removed": 4]
     return [
+      .counters(written, dropped: 0), .unmounted(reason: "r", counters: written, dropped: 0),
+      .mark(label: "l", counters: written),
       .event(.materializationStarted(started)), .event(.materializationFinished(finished)),
       .event(.waitStarted(wait(oddlyNamed, nil))), .event(.waitFinished(waited)), .event(.handleClosed(closed)),
       .event(.handleOpen(closed)), .event(.handleUnseen(unseen)), .event(.evictionFinished(evicted)),

@@ -195,7 +195,9 @@ enum SampleRecords {
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["parallel_dirops": true, "passthrough": "off"], readOnly: true)
 
   /// In the order in which docs/EVENTS.md describes them.
-  static let all: [(record: LogRecord, time: MonotonicTime)] = [
+  static let all = unchanged + ChangeRecords.samples.map { (record: LogRecord.event(.changed($0)), time: $0.time) }
+
+  private static let unchanged: [(record: LogRecord, time: MonotonicTime)] = [
     (.mounted(mounted), time(0)),
     (.counters(counters, dropped: 0), time(240)),
     (.unmounted(reason: "unmount", counters: counters, dropped: 0), time(5000)),

@@ -104,7 +104,7 @@ hash.add(
 
 secrets = Part("Sources/DatalessDaemon", ["^DatalessDaemonTests\\..*VolumeKey"])
 secrets.add(
-    "key-is-known", "Volume/Volume.swift", "all volumes hash names with the same key",
+    "key-is-known", "Volume/Volume+Opening.swift", "all volumes hash names with the same key",
     "return NameHashKey(low: random.next(), high: random.next())",
     "return FAULT ? NameHashKey(low: 0, high: 0) : NameHashKey(low: random.next(), high: random.next())")
 

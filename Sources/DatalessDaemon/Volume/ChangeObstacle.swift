@@ -1,0 +1,81 @@
+import DatalessCore
+import FuseKit
+import SystemPackage
+
+/// What has to happen before a change can be made.
+enum ChangeObstacle: Sendable {
+  /// The directory is to be listed.
+  case listing(NodeID)
+  /// The content of the file is to be here; for what, as records have it.
+  case content(NodeID, Trigger)
+  /// What was decided before is to be durable.
+  case durability(ChangeNumber)
+}
+
+/// A reply that could not be given yet.
+struct UnansweredChange<Reply: FuseReply & ~Copyable>: ~Copyable {
+  let reply: Reply
+  let obstacle: ChangeObstacle
+}
+
+/// Changes that cannot be made at once: their replies are parked, and they are decided again. Nothing is changed before
+/// the answer that says so.
+extension FilesystemAdapter {
+  /// Makes a change and answers.
+  ///
+  /// - Parameters:
+  ///   - name: What is made, moved or removed, for the record of a listing that has to come first.
+  ///   - mayFetch: As of `park`.
+  ///   - attempt: Answers, or gives the reply back with what is in the way. Called here, or on the completing lane.
+  func change<Reply: FuseReply & ~Copyable>(
+    _ reply: consuming Reply, by caller: Caller, name: [UInt8]? = nil, mayFetch: Bool = true,
+    attempt: @escaping @Sendable (consuming Reply) -> UnansweredChange<Reply>?
+  ) {
+    guard let left = attempt(reply) else { return }
+    wait(for: left, by: caller, name: name, mayFetch: mayFetch, attempt: attempt)
+  }
+
+  /// Answers a change that was tried already.
+  func wait<Reply: FuseReply & ~Copyable>(
+    for left: consuming UnansweredChange<Reply>, by caller: Caller, name: [UInt8]? = nil, mayFetch: Bool = true,
+    attempt: @escaping @Sendable (consuming Reply) -> UnansweredChange<Reply>?
+  ) {
+    let obstacle = left.obstacle
+    let reply = left.reply
+    let again: @Sendable (consuming Reply) -> Void = { [self] reply in
+      change(reply, by: caller, name: name, mayFetch: false, attempt: attempt)
+    }
+    switch obstacle {
+    case .listing(let directory):
+      let request = TriggerRequest(trigger: .lookup, caller: withPolicy(withThreadName(caller)), name: name)
+      park(FuseNode(directory), request: request, reply: reply, mayFetch: mayFetch, isChange: true) { reply in
+        again(reply)
+        return nil
+      }
+    case .content(let file, let trigger):
+      let request = TriggerRequest(trigger: trigger, caller: withPolicy(withThreadName(caller)))
+      park(FuseNode(file), request: request, reply: reply, mayFetch: mayFetch, isChange: true) { reply in
+        again(reply)
+        return nil
+      }
+    case .durability(let number):
+      let box = ParkedReply(reply)
+      engine.whenDurable(number) { error in
+        guard let reply = box.take() else { return }
+        if let error { reply.fail(Self.answerableChange(error.errno)) } else { again(reply) }
+      }
+    }
+  }
+
+  /// Goes on at once where the content store is prompt, else where calls may wait for its disk.
+  func whereContentMoves<Reply: FuseReply & ~Copyable>(
+    _ reply: consuming Reply, _ body: @escaping @Sendable (consuming Reply) -> Void
+  ) {
+    if engine.writesPromptly { return body(reply) }
+    let box = ParkedReply(reply)
+    contentLane.submit { if let reply = box.take() { body(reply) } }
+  }
+
+  /// ENOSYS to a change is remembered by the kernel for most of them, as "not supported on this volume" or as success.
+  static func answerableChange(_ errno: Errno) -> Errno { errno == .noFunction ? .notSupportedOnSocket : errno }
+}

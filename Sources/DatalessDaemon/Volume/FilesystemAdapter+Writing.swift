@@ -1,0 +1,171 @@
+import DatalessCore
+import FuseKit
+import Glibc
+import SystemPackage
+
+/// Content that callers write. Where the content store is prompt, all of it is done on the request's own thread, and
+/// the bytes of a WRITE go from the session's buffer into the content file.
+extension FilesystemAdapter {
+  /// Whether an open may change content: of all others nothing is asked but what a read-only volume asks.
+  static func opensForWriting(_ flags: Int32) -> Bool { flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 }
+
+  /// What an open that has to wait waits for.
+  static func trigger(ofOpen flags: Int32) -> Trigger { flags & O_TRUNC != 0 ? .openTruncate : .open }
+
+  /// - Returns: The reply, if the file has to be materialized first.
+  func answerWritableOpen(
+    _ reply: consuming OpenReply, of node: FuseNode, flags: Int32, context: RequestContext
+  ) -> OpenReply? {
+    let answer = engine.openForWriting(
+      NodeID(node), openFlags: flags, io: opensDirectly ? .direct : .pageCache, clearsSetID: context.clearsSetID,
+      by: identify(context))
+    switch answer {
+    case .opened(let handle, let isDirect):
+      // With FLUSH at each close, which writes mapped pages back (docs/ARCHITECTURE.md, W10).
+      let options: OpenOptions = isDirect && opensDirectly ? [.directIO, .keepCache] : .keepCache
+      if !reply.opened(FuseHandle(rawValue: handle), options: options) {
+        engine.release(NodeID(node), handle: handle)
+      }
+    case .needsMaterialization: return reply
+    case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)
+    case .needsDurability(let number):
+      let box = ParkedReply(reply)
+      engine.whenDurable(number) { [self] error in
+        guard let reply = box.take() else { return }
+        if let error { return reply.failed(error) }
+        openNow(node, flags: flags, context: context, reply: reply, mayFetch: false)
+      }
+    case .failed(let error): reply.failed(error)
+    }
+    return nil
+  }
+
+  func write(_ node: FuseNode, _ request: WriteRequest, context: RequestContext, reply: consuming WriteReply) {
+    let access = WriteAccess(
+      handle: request.handle.rawValue, offset: request.offset, clearsSetID: context.clearsSetID,
+      isDirect: request.isDirect, isWriteback: request.isWriteback)
+    let mustBeDurable = request.mustBeDurable
+    guard engine.writesPromptly else {
+      let bytes = Array(request.bytes)
+      return whereContentMoves(reply) { [self] reply in
+        write(bytes, to: node, access, mustBeDurable: mustBeDurable, context: context, reply: reply)
+      }
+    }
+    let answer = engine.write(request.bytes, to: NodeID(node), access)
+    guard let left = self.answer(reply, answer, to: node, .write, mustBeDurable: mustBeDurable) else { return }
+    // LIMIT: a MiB for each caller whose first write waits for the file.
+    let bytes = Array(request.bytes)
+    wait(for: left, by: writer(access, context)) { [self] reply in
+      let answer = bytes.withUnsafeBytes { engine.write($0, to: NodeID(node), access) }
+      return self.answer(reply, answer, to: node, .write, mustBeDurable: mustBeDurable)
+    }
+  }
+
+  private func write(
+    _ bytes: [UInt8], to node: FuseNode, _ access: WriteAccess, mustBeDurable: Bool, context: RequestContext,
+    reply: consuming WriteReply
+  ) {
+    change(reply, by: writer(access, context), mayFetch: false) { [self] reply in
+      let answer = bytes.withUnsafeBytes { engine.write($0, to: NodeID(node), access) }
+      return self.answer(reply, answer, to: node, .write, mustBeDurable: mustBeDurable)
+    }
+  }
+
+  /// Who writes: nobody, when the kernel writes back what a mapping stored (docs/ARCHITECTURE.md, W14).
+  private func writer(_ access: WriteAccess, _ context: RequestContext) -> Caller {
+    access.isWriteback ? .nobody : identify(context)
+  }
+
+  private func answer(
+    _ reply: consuming WriteReply, _ answer: WriteAnswer, to node: FuseNode, _ trigger: Trigger, mustBeDurable: Bool
+  ) -> UnansweredChange<WriteReply>? {
+    switch answer {
+    case .done(let count):
+      guard mustBeDurable else {
+        reply.written(count)
+        return nil
+      }
+      let box = ParkedReply(reply)
+      engine.synchronize(NodeID(node)) { error in
+        guard let reply = box.take() else { return }
+        if let error { reply.failed(error) } else { reply.written(count) }
+      }
+    case .needsMaterialization:
+      return UnansweredChange(reply: reply, obstacle: .content(NodeID(node), trigger))
+    case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
+    case .failed(let error): reply.fail(Self.answerableChange(error.errno))
+    }
+    return nil
+  }
+
+  func fallocate(
+    _ node: FuseNode, handle: FuseHandle, mode: Int32, offset: Int64, length: Int64, context: RequestContext,
+    reply: consuming EmptyReply
+  ) {
+    guard let kind = AllocationKind(flags: mode) else {
+      reply.fail(.notSupportedOnSocket)
+      return
+    }
+    let (file, range, caller) = (NodeID(node), offset..<(offset + length), identify(context))
+    whereContentMoves(reply) { [self] reply in
+      change(reply, by: caller) { [engine] reply in
+        switch engine.allocate(kind, range, of: file, handle: handle.rawValue, by: caller) {
+        case .done: reply.succeed()
+        case .needsMaterialization: return UnansweredChange(reply: reply, obstacle: .content(file, .write))
+        case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
+        case .failed(let error): reply.fail(Self.answerableChange(error.errno))
+        }
+        return nil
+      }
+    }
+  }
+
+  func copyFileRange(_ request: CopyRequest, context: RequestContext, reply: consuming WriteReply) {
+    let (source, caller) = (NodeID(request.source), identify(context))
+    whereContentMoves(reply) { [self] reply in
+      change(reply, by: caller) { [engine] reply in
+        let answer = engine.copyRange(
+          from: source, at: request.sourceOffset, to: NodeID(request.destination), at: request.destinationOffset,
+          length: Int64(request.length), targetHandle: request.destinationHandle.rawValue, by: caller)
+        switch answer {
+        case .done(let count): reply.written(count)
+        case .needsMaterialization(let file):
+          return UnansweredChange(reply: reply, obstacle: .content(file, file == source ? .copy : .write))
+        case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
+        case .failed(let error): reply.fail(Self.answerableChange(error.errno))
+        }
+        return nil
+      }
+    }
+  }
+
+  // MARK: - fsync
+
+  func fsync(
+    _ node: FuseNode, handle: FuseHandle, dataOnly: Bool, context: RequestContext, reply: consuming EmptyReply
+  ) {
+    synchronize(node, reply: reply)
+  }
+
+  func fsyncdir(
+    _ node: FuseNode, handle: FuseHandle, dataOnly: Bool, context: RequestContext, reply: consuming EmptyReply
+  ) {
+    synchronize(node, reply: reply)
+  }
+
+  private func synchronize(_ node: FuseNode, reply: consuming EmptyReply) {
+    guard isWritable else {
+      // Remembered by the kernel as success, of a volume on which nothing can be lost.
+      reply.fail(.noFunction)
+      return
+    }
+    let box = ParkedReply(reply)
+    engine.synchronize(NodeID(node)) { Self.answer(box, $0) }
+  }
+}
+
+extension Caller {
+  /// The kernel on its own account.
+  static let nobody = Caller(
+    process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 0, gid: 0, isBudgeted: false)
+}

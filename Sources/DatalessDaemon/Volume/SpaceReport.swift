@@ -1,0 +1,27 @@
+import DatalessStores
+import FuseKit
+import Glibc
+
+/// What statfs(2) of a volume shows.
+enum SpaceReport {
+  /// - Parameter cache: Where programs write, of a volume on which they can: the room is there. nil: SOURCE's numbers
+  ///   as they were at the mount.
+  static func make(
+    _ store: VolumeStore, _ cache: SessionDirectory?
+  ) throws -> @Sendable () -> FuseKit.FileSystemStatistics {
+    let numbers = try store.statistics()
+    guard let cache else { return { numbers } }
+    return { room(in: cache.descriptor, names: numbers) ?? numbers }
+  }
+
+  private static func room(
+    in directory: CInt, names: FuseKit.FileSystemStatistics
+  ) -> FuseKit.FileSystemStatistics? {
+    var room = statvfs()
+    guard fstatvfs(directory, &room) == 0 else { return nil }
+    return FuseKit.FileSystemStatistics(
+      blockSize: UInt32(clamping: room.f_frsize), blocks: UInt64(room.f_blocks), freeBlocks: UInt64(room.f_bfree),
+      availableBlocks: UInt64(room.f_bavail), files: UInt64(room.f_files), freeFiles: UInt64(room.f_ffree),
+      nameLengthMax: names.nameLengthMax)
+  }
+}
