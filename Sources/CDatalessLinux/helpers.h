@@ -6,6 +6,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -73,6 +74,25 @@ static inline long clinux_receive_descriptors(
       __builtin_memcpy(&list->numbers[list->count++], CMSG_DATA(entry) + index * sizeof(int32_t), sizeof(int32_t));
   }
   return count;
+}
+
+// A process that runs while nobody else wants its processor; one as others are; one that others come before. Best
+// effort.
+static inline void clinux_run_when_idle(int32_t process) {
+  const struct sched_param none = {0};
+  const int idle = 5;
+  syscall(SYS_sched_setscheduler, process, idle, &none);
+}
+
+static inline void clinux_run_as_others(int32_t process) {
+  const struct sched_param none = {0};
+  const int other = 0;
+  syscall(SYS_sched_setscheduler, process, other, &none);
+}
+
+static inline void clinux_run_after_others(int32_t process) {
+  const int one_process = 0, niceness = 10;
+  syscall(SYS_setpriority, one_process, process, niceness);
 }
 
 // Reads files as another user does, for the calling thread alone. Both are best effort; 0 when the thread is that user

@@ -1,4 +1,3 @@
-import DatalessControl
 import DatalessStacks
 
 /// The capture process in use, and those that were left behind. For one thread.
@@ -8,6 +7,7 @@ struct CaptureConnection {
 
   private var current_: (helper: StackHelper, socket: StackSocket)?
   private var abandoned: [StackHelper] = []
+  private let mounts = MountWatch()
 
   var current: StackSocket? { current_?.socket }
 
@@ -34,20 +34,8 @@ struct CaptureConnection {
   }
 
   /// The devices of all FUSE mounts; nil when they cannot be told, or are too many: then nobody's memory may be read.
-  static func fuseDevices() -> [DeviceNumber]? {
-    guard let bytes = try? FileBytes.read("/proc/self/mountinfo") else { return nil }
-    let devices = Set(
-      MountTable(parsing: bytes).entries.filter { $0.fileSystemType.hasPrefix("fuse") }.map { DeviceNumber($0.device) })
-    guard !devices.contains(nil), devices.count <= CaptureOrder.volumesMax else { return nil }
-    return devices.compactMap(\.self)
-  }
-}
-
-extension DeviceNumber {
-  /// - Parameter text: As mountinfo has it: `major:minor`, decimal.
-  init?(_ text: String) {
-    let words = text.split(separator: ":")
-    guard words.count == 2, let major = UInt32(words[0]), let minor = UInt32(words[1]) else { return nil }
-    self.init(major: major, minor: minor)
+  func fuseDevices() -> [DeviceNumber]? {
+    guard let devices = mounts.devices(), devices.count <= CaptureOrder.volumesMax else { return nil }
+    return Array(devices)
   }
 }

@@ -9,8 +9,7 @@ struct KnownStacks {
     private let first: Int
     private let second: Int
 
-    /// - Parameter bytes: The stack as JSON.
-
+    /// - Parameter bytes: The stack, as its process told it.
     init(_ bytes: [UInt8]) {
       var one = Hasher()
       one.combine(bytes)
@@ -26,13 +25,15 @@ struct KnownStacks {
   private var numbers: [Print: UInt64] = [:]
   private var last: UInt64 = 0
 
-  /// - Returns: Its number, and whether it is new.
-  mutating func number(of print: Print) -> (number: UInt64, isNew: Bool) {
-    if let known = numbers[print] { return (known, false) }
+  /// nil for one that is new.
+  func number(of print: Print) -> UInt64? { numbers[print] }
+
+  /// - Returns: Its number from now on.
+  mutating func add(_ print: Print) -> UInt64 {
     if numbers.count >= Self.countMax { numbers.removeAll() }
     last += 1
     numbers[print] = last
-    return (last, true)
+    return last
   }
 }
 

@@ -18,8 +18,9 @@ final class StackLane: EventSink {
     /// Who wants to know when the stack of a wait is in the log, or will not be.
     var followers: [(wait: StackRequests.Wait, then: @Sendable () -> Void)] = []
     var isStarted = false
-    /// Whether the thread waits for its sockets, or is about to.
+    /// Whether the thread waits for its sockets, or is about to, and until when at most.
     var isSleeping = false
+    var sleepsUntil: MonotonicTime?
     var isEnding = false
     var hasEnded = false
   }
@@ -139,9 +140,9 @@ final class StackLane: EventSink {
   /// Changes what is wanted, and has the thread look at it.
   private func update(_ change: (inout StackRequests) -> StackRequests.Done?) {
     let (done, wakes) = state.withLock { state -> (StackRequests.Done?, Bool) in
-      let wasIdle = state.requests.isIdle
       let done = change(&state.requests)
-      guard state.isSleeping, !(wasIdle && state.requests.isIdle) else { return (done, false) }
+      // Waits whose stacks are not wanted yet, or never will be, wake nobody.
+      guard state.isSleeping, state.requests.isLookWanted(before: state.sleepsUntil) else { return (done, false) }
       state.isSleeping = false
       return (done, true)
     }
@@ -181,12 +182,13 @@ final class StackLane: EventSink {
     switch answer {
     case .failure(let failure): return WaitStack(wait: wait, failure: failure)
     case .stack(let stack):
+      // Most stacks are in the log already, and their text is some hundred times dearer than this.
+      let print = KnownStacks.Print(answer.bytes)
+      if let number = state.withLock({ $0.known.number(of: print) }) { return WaitStack(wait: wait, number: number) }
       guard let bytes = try? WireCoding.encode(CallerStack(stack)) else {
         return WaitStack(wait: wait, failure: .unreadable)
       }
-      let print = KnownStacks.Print(bytes)
-      let (number, isNew) = state.withLock { $0.known.number(of: print) }
-      return WaitStack(wait: wait, number: number, stack: isNew ? bytes : nil)
+      return WaitStack(wait: wait, number: state.withLock { $0.known.add(print) }, stack: bytes)
     }
   }
 
@@ -233,14 +235,15 @@ final class StackLane: EventSink {
       if state.requests.isExpired(at: now) { return .expired }
       if let order = state.requests.next(at: now) { return .capture(order) }
       state.isSleeping = true
+      state.sleepsUntil = state.requests.deadline
       // Rounded up: not to wake just before the time.
-      let left = state.requests.deadline.map { max(.zero, $0 - now) }
+      let left = state.sleepsUntil.map { max(.zero, $0 - now) }
       return .wait(milliseconds: left.map { Int32(clamping: $0.rawValue / 1_000_000 + 1) })
     }
   }
 
   private func send(_ order: StackRequests.Order, _ capture: inout CaptureConnection) {
-    guard let socket = capture.socket(), let volumes = CaptureConnection.fuseDevices() else {
+    guard let socket = capture.socket(), let volumes = capture.fuseDevices() else {
       return deliver(state.withLock { [$0.requests.refuse(order.number)].compactMap(\.self) })
     }
     let content = CaptureOrder(processID: order.processID, threadID: order.threadID, volumes: volumes).bytes

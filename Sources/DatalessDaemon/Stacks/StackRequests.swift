@@ -1,62 +1,11 @@
 import DatalessCore
 import DatalessStacks
+import HeapModule
 
 /// Which stacks are wanted, and how far each is. Pure: calls nobody.
 ///
 /// The capture process reads the memory of one caller at a time; what it has read is named while it reads the next one.
 struct StackRequests {
-  /// A caller that is blocked.
-  struct Wait: Sendable, Equatable {
-    /// What it waits for.
-    enum Cause: Sendable, Hashable {
-      case attempt(UInt64, Trigger)
-      /// A call on what is local, by its number.
-      case access(UInt64, AccessOperation)
-    }
-
-    var cause: Cause
-    var caller: Caller
-    /// Of a delayed call; an attempt's stands in its own record.
-    var path: [UInt8] = []
-  }
-
-  enum Subject: Sendable, Equatable {
-    case wait(Wait)
-    /// Of `dataless stack`, by its number.
-    case question(UInt64)
-  }
-
-  struct Order: Equatable {
-    let number: UInt64
-    let processID: Int32
-    let threadID: Int32
-  }
-
-  /// What came of a request.
-  struct Done: Equatable {
-    let subject: Subject
-    let answer: CaptureAnswer
-    /// nil for one that was not read.
-    var times: Times?
-  }
-
-  /// What a stack took.
-  struct Times: Sendable, Equatable {
-    /// To read the caller's memory, for which it has to be blocked.
-    let reading: Nanoseconds
-    /// To unwind, and to find names and lines.
-    let naming: Nanoseconds
-  }
-
-  // LIMIT: requests at once; more are dropped, and each says so.
-  static let countMax = 1024
-  // LIMIT: captures that are being named: each has 256 KiB in the capture process.
-  static let namedAtOnceMax = 32
-  // LIMIT: how long reading the memory of a caller may take before its reader is left behind.
-  static let readingTime = Nanoseconds.milliseconds(250)
-  // LIMIT: how long an answer may take.
-  static let namingTime = Nanoseconds.seconds(15)
-
   private enum Phase: Equatable {
     case delayed(until: MonotonicTime)
     case queued
@@ -74,6 +23,14 @@ struct StackRequests {
     var isAnswered = false
     var readingTime: Nanoseconds?
     var readAt: MonotonicTime?
+
+    /// Whether its turn has not come yet.
+    var isWaiting: Bool {
+      switch phase {
+      case .delayed, .queued: true
+      case .sent, .reading, .naming: false
+      }
+    }
   }
 
   private struct WaitKey: Hashable {
@@ -91,8 +48,24 @@ struct StackRequests {
   static let calledMax = 16_384
 
   private var policy: StackPolicy
+  private struct Delay: Comparable {
+    let time: MonotonicTime
+    let number: UInt64
+
+    static func < (left: Delay, right: Delay) -> Bool { left.time < right.time }
+    static func == (left: Delay, right: Delay) -> Bool { left.time == right.time }
+  }
+
   private var requests: [UInt64: Request] = [:]
   private var nextNumber: UInt64 = 1
+  // All of them are looked at under the engine's lock, so none of it goes through all requests.
+  /// Waits that are not wanted yet; some that have ended may be among them, but not in front.
+  private var delays = Heap<Delay>()
+  /// Whose turn it is next, by their numbers; what has ended, or was sent, may be among them.
+  private var queue = Heap<UInt64>()
+  /// The one that is `sent` or `reading`.
+  private var atReader: UInt64?
+  private var named: Set<UInt64> = []
   private var byWait: [WaitKey: UInt64] = [:]
   /// Whose first wait for an attempt has been seen.
   private var seen: [UInt64: Set<ProcessID>] = [:]
@@ -119,7 +92,11 @@ struct StackRequests {
     guard let number = byWait[WaitKey(cause: wait.cause, threadID: wait.caller.threadID)],
       let request = requests[number]
     else { return add(wait, .queued) }
-    if case .delayed = request.phase { requests[number]?.phase = .queued }
+    if case .delayed = request.phase {
+      requests[number]?.phase = .queued
+      queue.insert(number)
+      dropEndedDelays()
+    }
     return nil
   }
 
@@ -161,6 +138,7 @@ struct StackRequests {
     switch request.phase {
     case .delayed:
       requests[number] = nil
+      dropEndedDelays()
       return nil
     case .queued:
       requests[number] = nil
@@ -188,54 +166,70 @@ struct StackRequests {
   private mutating func add(_ subject: Subject, _ processID: Int32, _ threadID: Int32, _ phase: Phase) -> UInt64 {
     defer { nextNumber += 1 }
     requests[nextNumber] = Request(subject: subject, processID: processID, threadID: threadID, phase: phase)
+    if case .delayed(let time) = phase {
+      delays.insert(Delay(time: time, number: nextNumber))
+    } else {
+      queue.insert(nextNumber)
+    }
     return nextNumber
+  }
+
+  private func isDelayed(_ number: UInt64) -> Bool {
+    if case .delayed = requests[number]?.phase { true } else { false }
+  }
+
+  /// Those in front, and all when they are the greater part.
+  private mutating func dropEndedDelays() {
+    while let first = delays.min, !isDelayed(first.number) { _ = delays.removeMin() }
+    guard delays.count > 2 * requests.count + Self.countMax else { return }
+    delays = Heap(delays.unordered.filter { isDelayed($0.number) })
   }
 
   // MARK: - What is to be done
 
   /// The next capture, when none is being read.
   mutating func next(at now: MonotonicTime) -> Order? {
-    var naming = 0
-    var first: UInt64?
-    for (number, request) in requests {
-      switch request.phase {
-      case .sent, .reading: return nil
-      case .naming: naming += 1
-      case .delayed(let time) where time > now: break
-      case .delayed, .queued: first = min(first ?? number, number)
+    guard atReader == nil, named.count < Self.namedAtOnceMax else { return nil }
+    while let delay = delays.min, delay.time <= now {
+      _ = delays.removeMin()
+      if isDelayed(delay.number) { queue.insert(delay.number) }
+    }
+    dropEndedDelays()
+    while let number = queue.popMin() {
+      guard let request = requests[number], request.isWaiting else { continue }
+      requests[number]?.phase = .sent(until: now + Self.namingTime)
+      atReader = number
+      return Order(number: number, processID: request.processID, threadID: request.threadID)
+    }
+    return nil
+  }
+
+  /// Whether there is something to do for who would look again at a time only; nil: not at all.
+  func isLookWanted(before time: MonotonicTime?) -> Bool {
+    guard atReader == nil else { return false }
+    if !queue.isEmpty, named.count < Self.namedAtOnceMax { return true }
+    guard let first = delays.min else { return false }
+    return time.map { first.time < $0 } ?? true
+  }
+
+  /// Until when what the capture process has may take.
+  private var limits: [MonotonicTime] {
+    ([atReader].compactMap(\.self) + named).compactMap { number in
+      switch requests[number]?.phase {
+      case .sent(let time), .reading(let time), .naming(let time): time
+      case .delayed, .queued, nil: nil
       }
     }
-    guard naming < Self.namedAtOnceMax, let number = first, let request = requests[number] else { return nil }
-    requests[number]?.phase = .sent(until: now + Self.namingTime)
-    return Order(number: number, processID: request.processID, threadID: request.threadID)
   }
 
   /// When `next` or `expire` have something to do if nothing else happens.
   var deadline: MonotonicTime? {
-    let isReading = requests.values.contains {
-      switch $0.phase {
-      case .sent, .reading: true
-      case .delayed, .queued, .naming: false
-      }
-    }
-    return requests.values.compactMap { request -> MonotonicTime? in
-      switch request.phase {
-      case .delayed(let time): isReading ? nil : time
-      case .sent(let time), .reading(let time), .naming(let time): time
-      case .queued: nil
-      }
-    }.min()
+    let delay = atReader == nil ? delays.min?.time : nil
+    return (limits + [delay].compactMap(\.self)).min()
   }
 
   /// Whether the capture process has had its time.
-  func isExpired(at now: MonotonicTime) -> Bool {
-    requests.values.contains {
-      switch $0.phase {
-      case .sent(let time), .reading(let time), .naming(let time): time <= now
-      case .delayed, .queued: false
-      }
-    }
-  }
+  func isExpired(at now: MonotonicTime) -> Bool { limits.contains { $0 <= now } }
 
   // MARK: - What the capture process says
 
@@ -247,8 +241,13 @@ struct StackRequests {
     case (.reading, .sent):
       requests[message.number]?.phase = .reading(until: now + Self.readingTime)
       return []
+    case (.identifying, .reading):
+      requests[message.number]?.phase = .sent(until: now + Self.namingTime)
+      return []
     case (.read, .reading):
       requests[message.number]?.phase = .naming(until: now + Self.namingTime)
+      atReader = nil
+      named.insert(message.number)
       requests[message.number]?.readingTime = message.readingTime.map { Nanoseconds($0) }
       requests[message.number]?.readAt = now
       return []
@@ -289,6 +288,8 @@ struct StackRequests {
 
   private mutating func finish(_ number: UInt64, _ answer: CaptureAnswer) -> Done? {
     guard let request = requests.removeValue(forKey: number) else { return nil }
+    if atReader == number { atReader = nil }
+    named.remove(number)
     if case .wait(let wait) = request.subject {
       let key = WaitKey(cause: wait.cause, threadID: wait.caller.threadID)
       if byWait[key] == number { byWait[key] = nil }

@@ -1,7 +1,24 @@
+internal import Glibc
+
 /// The FUSE mounts that a process sees: what is mapped from them may be dataless (S15).
 ///
 /// Also those of a caller in a mount namespace of its own, which nobody else can see.
 enum FuseMounts {
+  /// Whether a process sees what this one sees: the same mount namespace, from the same root. False where that cannot
+  /// be told.
+  static func areOurs(seenBy processID: Int32) -> Bool {
+    guard let theirs = namespace(of: "\(processID)"), theirs == namespace(of: "self") else { return false }
+    var target: [CChar] = [0, 0]
+    // As it is called from here: "/" is our own root.
+    let count = readlink("/proc/\(processID)/root", &target, target.count)
+    return count == 1 && target[0] == CChar(bitPattern: UInt8(ascii: "/"))
+  }
+
+  private static func namespace(of process: String) -> UInt64? {
+    var status = stat()
+    return stat("/proc/\(process)/ns/mnt", &status) == 0 ? UInt64(status.st_ino) : nil
+  }
+
   // LIMIT: bytes of /proc/PID/mountinfo. sysctl fs.mount-max is 100,000 mounts.
   static let bytesMax = 32 << 20
 

@@ -53,26 +53,59 @@ public struct Mapping: Sendable, Equatable {
   /// - Parameter line: Without its line end.
   init?(_ line: ArraySlice<UInt8>) {
     // Five columns, then spaces, then the path, which may have spaces in it.
-    let words = line.split(separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: true)
-    guard words.count == 5 else { return nil }
-    let range = words[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    let device = words[3].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    guard range.count == 2, device.count == 2, words[1].count == 4,
-      let start = Hexadecimal.number(range[0]), let end = Hexadecimal.number(range[1]), start < end,
-      let offset = Hexadecimal.number(words[2]),
-      let major = Hexadecimal.number(device[0]).flatMap({ UInt32(exactly: $0) }),
-      let minor = Hexadecimal.number(device[1]).flatMap({ UInt32(exactly: $0) })
+    var columns = MappingColumns(rest: line)
+    guard let start = columns.hexadecimal(before: UInt8(ascii: "-")), let end = columns.hexadecimal(), start < end,
+      let rights = columns.word(), rights.count == 4, let offset = columns.hexadecimal(),
+      let major = columns.hexadecimal(before: UInt8(ascii: ":")).flatMap({ UInt32(exactly: $0) }),
+      let minor = columns.hexadecimal().flatMap({ UInt32(exactly: $0) }), let inode = columns.decimal()
     else { return nil }
-    let digits = words[4].prefix { $0 != UInt8(ascii: " ") }
-    guard let inode = UInt64(String(decoding: digits, as: UTF8.self)) else { return nil }
     self.start = start
     self.end = end
     self.fileOffset = offset
     self.device = DeviceNumber(major: major, minor: minor)
     self.inode = inode
-    let rights = words[1]
     self.isReadable = rights[rights.startIndex] == UInt8(ascii: "r")
     self.isExecutable = rights[rights.startIndex + 2] == UInt8(ascii: "x")
-    self.path = Array(words[4].dropFirst(digits.count).drop { $0 == UInt8(ascii: " ") })
+    self.path = Array(columns.rest)
+  }
+}
+
+/// The columns of a line, from left to right; each takes the spaces behind it along. Allocates nothing: a program has
+/// hundreds of such lines.
+private struct MappingColumns {
+  private static let space = UInt8(ascii: " ")
+  private(set) var rest: ArraySlice<UInt8>
+
+  /// Up to the next space, or the line's end.
+  mutating func word() -> ArraySlice<UInt8>? { word(before: Self.space) }
+
+  /// - Parameter end: A space may be missing at the line's end, another character may not.
+  private mutating func word(before end: UInt8) -> ArraySlice<UInt8>? {
+    let word = rest.prefix { $0 != end && $0 != Self.space }
+    rest = rest[word.endIndex...]
+    if end != Self.space {
+      guard rest.first == end else { return nil }
+      rest = rest.dropFirst()
+    } else {
+      rest = rest.drop { $0 == Self.space }
+    }
+    return word.isEmpty ? nil : word
+  }
+
+  mutating func hexadecimal(before end: UInt8 = space) -> UInt64? {
+    word(before: end).flatMap { Hexadecimal.number($0) }
+  }
+
+  mutating func decimal() -> UInt64? {
+    guard let digits = word() else { return nil }
+    var value: UInt64 = 0
+    for digit in digits {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+      let (tenfold, isTooLong) = value.multipliedReportingOverflow(by: 10)
+      let (sum, isTooLarge) = tenfold.addingReportingOverflow(UInt64(digit - UInt8(ascii: "0")))
+      guard !isTooLong, !isTooLarge else { return nil }
+      value = sum
+    }
+    return value
   }
 }

@@ -27,8 +27,15 @@ public struct CallerIdentity: Sendable, Hashable {
 
   /// The words behind a key of /proc/PID/status. A name has no line end in it: the kernel writes `\n`.
   static func line(_ key: String, _ text: [UInt8]) -> [ArraySlice<UInt8>]? {
-    let line = text.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: key.utf8) }
-    return line?.dropFirst(key.utf8.count).split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+    var rest = text[...]
+    while !rest.isEmpty {
+      let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+      if line.starts(with: key.utf8) {
+        return line.dropFirst(key.utf8.count).split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+      }
+      rest = rest[line.endIndex...].dropFirst()
+    }
+    return nil
   }
 
   /// The process' number in its own pid namespace, by which it names its perf map.
@@ -58,10 +65,11 @@ enum CallerFiles {
   /// Of the mapping that stands for the perf map, which nobody has mapped.
   static let perfMap = SymbolOrder.File(device: DeviceNumber(major: 0, minor: 0), inode: 0)
 
-  /// What is executable of the process. To be called while it waits.
+  /// What is executable of the process.
   ///
-  /// - Returns: Descriptors, which are the caller's to close.
-  static func open(_ mappings: MappingTable, of processID: Int32) -> [(file: SymbolOrder.File, descriptor: Int32)] {
+  /// - Returns: And whether that holds as long as the mappings do: not with generated code, whose perf map may come
+  ///   yet.
+  static func open(_ mappings: MappingTable, of processID: Int32) -> (files: OpenedFiles, isFinal: Bool) {
     var opened: [(file: SymbolOrder.File, descriptor: Int32)] = []
     var seen: Set<MappedFiles.Identity> = []
     var hasGeneratedCode = false
@@ -77,7 +85,7 @@ enum CallerFiles {
       opened.append((SymbolOrder.File(device: mapping.device, inode: mapping.inode), descriptor))
     }
     if hasGeneratedCode, let descriptor = openPerfMap(of: processID) { opened.append((perfMap, descriptor)) }
-    return opened
+    return (OpenedFiles(files: opened.map(\.file), descriptors: opened.map(\.descriptor)), isFinal: !hasGeneratedCode)
   }
 
   private static func openPerfMap(of processID: Int32) -> Int32? {

@@ -18,12 +18,13 @@ public final class CaptureServer {
   /// Captures that wait for the answer to what an interpreter's file is.
   private var parked: [UInt64: ParkedOrder] = [:]
   private var images = InterpreterImages()
+  private let known = KnownCallers()
+  private let mounts = MountWatch()
   private var nextIdentification: UInt64 = 1 << 63
 
   private struct ParkedOrder {
     let number: UInt64
     let order: CaptureOrder
-    let identity: CallerIdentity
     let key: InterpreterImages.Key
   }
 
@@ -50,11 +51,16 @@ public final class CaptureServer {
       let (message, descriptors) = try daemon.receive()
       for descriptor in descriptors { close(descriptor) }
       guard message.kind == .capture, let order = CaptureOrder(message.content) else { throw StackSocket.Gone() }
-      guard let own = FuseMounts.devices(seenBy: order.processID) else {
+      guard let seen = volumes(seenBy: order.processID) else {
         return try answer(message.number, .failure(.unreadable))
       }
-      try begin(order.adding(volumes: own), number: message.number)
+      try begin(order.adding(volumes: seen), number: message.number)
     }
+  }
+
+  /// nil when that cannot be told.
+  private func volumes(seenBy processID: Int32) -> Set<DeviceNumber>? {
+    FuseMounts.areOurs(seenBy: processID) ? mounts.devices() : FuseMounts.devices(seenBy: processID)
   }
 
   private func answer(_ number: UInt64, _ answer: CaptureAnswer) throws(StackSocket.Gone) {
@@ -73,49 +79,48 @@ public final class CaptureServer {
     return process
   }
 
+  /// - Parameter order: With the volumes that its process sees.
   private func begin(_ order: CaptureOrder, number: UInt64) throws(StackSocket.Gone) {
-    guard let identity = CallerIdentity(of: order.processID) else { return try answer(number, .failure(.threadRan)) }
-    if let unknown = identity.reading({ images.firstUnknown(in: order) }) {
-      defer { close(unknown.descriptor) }
+    try daemon.send(StackMessage(.reading, number: number))
+    let (taken, nanoseconds) = take(order)
+    if case .success((_, .unknown(let key, let file))) = taken, let identity = CallerIdentity(of: order.processID) {
+      try daemon.send(StackMessage(.identifying, number: number))
       let job = nextIdentification
       nextIdentification &+= 1
-      parked[job] = ParkedOrder(number: number, order: order, identity: identity, key: unknown.key)
-      return try report(process(identity).add(.identify(job, descriptor: dup(unknown.descriptor))))
+      parked[job] = ParkedOrder(number: number, order: order, key: key)
+      return try report(process(identity).add(.identify(job, file)))
     }
-    try capture(order, number: number, identity)
-  }
-
-  private func capture(
-    _ order: CaptureOrder, number: UInt64, _ identity: CallerIdentity
-  ) throws(StackSocket.Gone) {
-    try daemon.send(StackMessage(.reading, number: number))
-    let (taken, nanoseconds) = take(order, identity)
     var time = ByteWriter()
     time.add(nanoseconds)
     try daemon.send(StackMessage(.read, number: number, content: time.bytes))
     switch taken {
-    case .failure(let failure): try answer(number, .failure(StackFailure(failure)))
-    case .success(let (capture, interpreted)):
-      let opened = identity.reading { CallerFiles.open(capture.mappings, of: order.processID) }
+    case .success((let capture, .walked(let interpreted))):
+      guard let identity = CallerIdentity(of: order.processID) else { return try answer(number, .failure(.threadRan)) }
+      let files = known.files(of: order.processID, capture.mappings) {
+        identity.reading { CallerFiles.open(capture.mappings, of: order.processID) }
+      }
       let job = SymbolProcess.Naming(
         number: number, processID: order.processID, identity: identity, capture: capture, interpreted: interpreted,
-        files: opened.map(\.file), descriptors: opened.map(\.descriptor))
+        files: files)
       try report(process(identity).add(.symbolize(job)))
+    case .success((_, .unknown)): try answer(number, .failure(.threadRan))
+    case .failure(let failure): try answer(number, .failure(StackFailure(failure)))
     }
   }
 
   /// - Returns: And how long the last try took.
-  private func take(_ order: CaptureOrder, _ identity: CallerIdentity) -> (
-    Result<(capture: ThreadCapture, walked: InterpretedWalk?), ThreadCapture.Failure>, nanoseconds: UInt64
+  private func take(_ order: CaptureOrder) -> (
+    Result<(capture: ThreadCapture, walked: InterpreterImages.Walk), ThreadCapture.Failure>, nanoseconds: UInt64
   ) {
+    let volumes = Set(order.volumes)
     var tries = 0
     while true {
       tries += 1
       let start = Self.now
       let result = ThreadCapture.take(
-        processID: order.processID, threadID: order.threadID, volumes: Set(order.volumes)
+        processID: order.processID, threadID: order.threadID, volumes: volumes, known: known
       ) { mappings, memory, copy in
-        identity.reading { images.walk(of: order, mappings, memory: memory, copy: copy) }
+        images.walk(of: order, mappings, memory: memory, copy: copy) { CallerIdentity(of: order.processID) }
       }
       guard case .failure(.threadRan) = result, tries < Self.triesMax else { return (result, Self.now &- start) }
       usleep(Self.pauseMicroseconds)

@@ -20,28 +20,44 @@ struct InterpreterImages {
     known[key] = .some(image)
   }
 
-  /// A file that is called as an interpreter and has not been looked at; nil when there is none.
+  enum Walk {
+    /// nil for a program that is no interpreter.
+    case walked(InterpretedWalk?)
+    /// A file is called as an interpreter and has not been looked at.
+    case unknown(Key, OpenedFiles)
+  }
+
+  /// What is to be read of an interpreter. To be called while the thread waits.
   ///
-  /// - Returns: Its descriptor, which is the caller's to close.
-  func firstUnknown(in order: CaptureOrder) -> (key: Key, descriptor: Int32)? {
-    guard let text = ProcessFile.bytes("\(order.processID)/maps", limit: MappingTable.bytesMax),
-      let mappings = MappingTable(text, volumes: Set(order.volumes))
-    else { return nil }
-    for mapping in mappings.mappings where InterpreterImage.isCandidate(mapping) {
-      guard let (key, descriptor) = Self.open(mapping, order.processID) else { continue }
-      if known[key] == nil { return (key, descriptor) }
-      close(descriptor)
+  /// - Parameters:
+  ///   - identity: Of the process, asked for only if it may have an interpreter; nil when it has gone.
+  ///   - copy: Of the thread's stack, if it could be read.
+  func walk(
+    of order: CaptureOrder, _ mappings: MappingTable, memory: ProcessMemory, copy: StackCopy?,
+    as identity: () -> CallerIdentity?
+  ) -> Walk {
+    let candidates = mappings.mappings.filter { InterpreterImage.isCandidate($0) }
+    guard !candidates.isEmpty, let identity = identity() else { return .walked(nil) }
+    return identity.reading {
+      if let (key, file) = firstUnknown(of: candidates, order.processID) { return .unknown(key, file) }
+      return .walked(walk(of: order, mappings, candidates: candidates, memory: memory, copy: copy))
+    }
+  }
+
+  private func firstUnknown(of candidates: [Mapping], _ processID: Int32) -> (key: Key, file: OpenedFiles)? {
+    for mapping in candidates {
+      guard let (key, descriptor) = Self.open(mapping, processID) else { continue }
+      let file = SymbolOrder.File(device: mapping.device, inode: mapping.inode)
+      let opened = OpenedFiles(files: [file], descriptors: [descriptor])
+      if known[key] == nil { return (key, opened) }
     }
     return nil
   }
 
-  /// What is to be read of an interpreter; nil for a program that is none. To be called while the thread waits.
-  ///
-  /// - Parameter copy: Of the thread's stack, if it could be read.
-  func walk(
-    of order: CaptureOrder, _ mappings: MappingTable, memory: ProcessMemory, copy: StackCopy?
+  private func walk(
+    of order: CaptureOrder, _ mappings: MappingTable, candidates: [Mapping], memory: ProcessMemory, copy: StackCopy?
   ) -> InterpretedWalk? {
-    for mapping in mappings.mappings where InterpreterImage.isCandidate(mapping) {
+    for mapping in candidates {
       guard let (key, descriptor) = Self.open(mapping, order.processID) else { continue }
       close(descriptor)
       switch known[key] ?? nil {

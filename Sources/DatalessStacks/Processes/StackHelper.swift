@@ -1,3 +1,4 @@
+internal import CDatalessLinux
 internal import Glibc
 
 /// This program started again, for stacks: a process with one socket and nothing else of its parent.
@@ -44,6 +45,22 @@ public struct StackHelper: Sendable {
     guard result == 0 else { return nil }
     return (StackHelper(processID: processID), own)
   }
+
+  /// From now on it gets what processor time is left over; as much as is its share where that could not be undone.
+  func standBack() {
+    if Self.maySchedule { clinux_run_when_idle(processID) } else { clinux_run_after_others(processID) }
+  }
+
+  /// From now on it gets as much as others.
+  func hurry() { if Self.maySchedule { clinux_run_as_others(processID) } }
+
+  /// Whether this process may give others back what it has taken from them: CAP_SYS_NICE.
+  private static let maySchedule: Bool = {
+    guard let text = ProcessFile.bytes("self/status", limit: 64 << 10),
+      let digits = CallerIdentity.line("CapEff:", text)?.first, let set = Hexadecimal.number(digits)
+    else { return false }
+    return set >> 23 & 1 == 1
+  }()
 
   /// Ends it at once and does not wait: it may be stuck in the kernel.
   public func end() { kill(processID, SIGKILL) }

@@ -12,20 +12,18 @@ final class SymbolProcess {
     let identity: CallerIdentity
     let capture: ThreadCapture
     let interpreted: InterpretedWalk?
-    let files: [SymbolOrder.File]
-    /// Closed when the job is over.
-    let descriptors: [Int32]
+    let files: OpenedFiles
   }
 
   enum Job {
-    /// The descriptor is closed when the job is over.
-    case identify(UInt64, descriptor: Int32)
+    /// One file.
+    case identify(UInt64, OpenedFiles)
     case symbolize(Naming)
 
     var descriptors: [Int32] {
       switch self {
-      case .identify(_, let descriptor): [descriptor]
-      case .symbolize(let naming): naming.descriptors
+      case .identify(_, let files): files.descriptors
+      case .symbolize(let naming): naming.files.descriptors
       }
     }
   }
@@ -38,6 +36,9 @@ final class SymbolProcess {
 
   // LIMIT: time of one job. The first stack of a program with a gigabyte of debug information takes some seconds.
   static let jobMilliseconds: Int64 = 10_000
+  /// For how long it takes only what processor time nobody else wants: others are to notice nothing of it, and it is to
+  /// come to an end all the same where everybody wants it.
+  static let quietMilliseconds: Int64 = 200
   // LIMIT: jobs that wait. Their captures have 256 KiB each.
   static let waitingMax = 64
   // LIMIT: ends without an answer, one after the other, after which nothing is asked any more.
@@ -47,6 +48,8 @@ final class SymbolProcess {
   private(set) var socket: StackSocket?
   private var helper: StackHelper?
   private var current: (job: Job, deadline: Int64)?
+  /// When it stops standing back; nil while it does not.
+  private var hurryAt: Int64?
   private var waiting: [Job] = []
   private var failures = 0
 
@@ -60,11 +63,12 @@ final class SymbolProcess {
     helper?.end()
     _ = helper?.isGone()
     helper = nil
+    hurryAt = nil
   }
 
   /// nil while it does nothing.
   func millisecondsLeft() -> Int32? {
-    current.map { Int32(clamping: max(0, $0.deadline - Self.now)) }
+    current.map { Int32(clamping: max(0, min($0.deadline, hurryAt ?? .max) - Self.now)) }
   }
 
   private static var now: Int64 {
@@ -86,12 +90,25 @@ final class SymbolProcess {
       let job = waiting.removeFirst()
       if failures < Self.failuresMax, send(job) {
         current = (job, Self.now + Self.jobMilliseconds)
+        schedule(job)
       } else {
         fail()
         done.append(failed(job))
       }
     }
     return done
+  }
+
+  private func schedule(_ job: Job) {
+    switch job {
+    case .identify:
+      // The caller's memory is read when it is done, for which the caller still has to be blocked.
+      helper?.hurry()
+      hurryAt = nil
+    case .symbolize:
+      if hurryAt == nil { helper?.standBack() }
+      hurryAt = Self.now + Self.quietMilliseconds
+    }
   }
 
   private func send(_ job: Job) -> Bool {
@@ -105,13 +122,12 @@ final class SymbolProcess {
       case .symbolize(let naming):
         StackMessage(
           .symbolize, number: naming.number,
-          content: SymbolOrder(capture: naming.capture, files: naming.files).bytes)
+          content: SymbolOrder(capture: naming.capture, files: naming.files.files).bytes)
       }
     return (try? socket?.send(message, descriptors: job.descriptors)) != nil
   }
 
   private func failed(_ job: Job) -> Done {
-    for descriptor in job.descriptors { close(descriptor) }
     switch job {
     case .identify(let number, _): return .identified(number, nil)
     case .symbolize(let naming): return .failed(naming.number)
@@ -126,8 +142,12 @@ final class SymbolProcess {
 
   /// The time of the current job may be over.
   func expire() -> [Done] {
-    guard let current, current.deadline <= Self.now else { return [] }
-    return giveUp()
+    guard let current else { return [] }
+    if let time = hurryAt, time <= Self.now {
+      helper?.hurry()
+      hurryAt = nil
+    }
+    return current.deadline <= Self.now ? giveUp() : []
   }
 
   private func giveUp() -> [Done] {
@@ -143,9 +163,8 @@ final class SymbolProcess {
     for descriptor in descriptors { close(descriptor) }
     guard let (job, _) = current else { return giveUp() }
     switch (message.kind, job) {
-    case (.identity, .identify(let number, let descriptor)):
+    case (.identity, .identify(let number, _)):
       guard message.number == number, let identity = InterpreterIdentity(message.content) else { return giveUp() }
-      close(descriptor)
       return finish(.identified(number, identity.image))
     case (.named, .symbolize(let naming)):
       var reader = ByteReader(message.content)
@@ -155,7 +174,6 @@ final class SymbolProcess {
       stack.interpreted = naming.interpreted?.stack(with: stack)
       // Nobody else's business where the caller's frames lie.
       for index in stack.frames.indices { stack.frames[index].framePointer = 0 }
-      for descriptor in naming.descriptors { close(descriptor) }
       return finish(.named(naming.number, stack))
     case (.findDebugFile, .symbolize(let naming)):
       guard message.number == naming.number, let question = DebugFileQuestion(message.content) else { return giveUp() }

@@ -25,6 +25,9 @@ public struct StackMessage: Sendable, Equatable {
     case debugFile
     /// Symbol to capture process: `NamedStack`.
     case named
+    /// Capture process to daemon: the caller's memory is not read any more, as a file of it has to be looked at first;
+    /// `reading` comes again. No content.
+    case identifying
   }
 
   // LIMIT: bytes of a content. A copy of a stack has 256 KiB, the mappings of a large program some 200.

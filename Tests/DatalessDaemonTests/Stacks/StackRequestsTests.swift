@@ -1,5 +1,6 @@
 import DatalessCore
 import DatalessStacks
+import TestSupport
 import Testing
 
 @testable import DatalessDaemon
@@ -121,6 +122,9 @@ extension StackRequests {
     _ = requests.begin(Self.wait(2, 8), at: Self.at(50))
     #expect(requests.next(at: Self.at(99)) == nil)
     #expect(requests.deadline == Self.at(100))
+    // Who sleeps without end, or for longer, is woken; who will look in time is not.
+    #expect(requests.isLookWanted(before: nil) && requests.isLookWanted(before: Self.at(101)))
+    #expect(!requests.isLookWanted(before: Self.at(100)))
     #expect(requests.end(.attempt(1, .read), threadID: 7) == nil, "never wanted")
     #expect(requests.deadline == Self.at(150))
     #expect(requests.next(at: Self.at(150))?.threadID == 8)
@@ -181,10 +185,75 @@ extension StackRequests {
     #expect(requests.ask(6, processID: 0, threadID: 0)?.answer == .failure(.unknownThread))
   }
 
+  /// Random waits, most of which end before their stacks are wanted: whoever is sent for is told of once, nobody else
+  /// is, one is read at a time, and nothing of the others stays.
+  @Test(arguments: TestSeed.seeds) func eachThatIsSentForIsToldOfOnce(seed: UInt64) throws {
+    var random = TestRandom(seed: seed)
+    var requests = StackRequests(policy: .over(.milliseconds(50)))
+    var begun: [(attempt: UInt64, since: Int64)] = []
+    var (sent, told): (Set<UInt64>, [UInt64]) = ([], [])
+    var reader: UInt64?
+    var naming: [UInt64] = []
+    func tell(_ done: [StackRequests.Done]) {
+      for case .wait(let wait) in done.map(\.subject) {
+        if case .attempt(let attempt, _) = wait.cause { told.append(attempt) }
+      }
+    }
+    for now in Int64(0)..<4_000 {
+      if random.oneIn(2), begun.count < 60 {
+        let attempt = UInt64(now) + 1
+        begun.append((attempt, now))
+        #expect(requests.begin(Self.wait(attempt, Int32(attempt)), at: Self.at(now)) == nil)
+      }
+      if random.oneIn(3), !begun.isEmpty {
+        let (attempt, _) = begun.remove(at: random.below(begun.count))
+        tell([requests.end(.attempt(attempt, .read), threadID: Int32(attempt))].compactMap(\.self))
+      }
+      if let order = requests.next(at: Self.at(now)) {
+        #expect(reader == nil, "seed \(seed): two at a time")
+        let wait = try #require(begun.first { Int32($0.attempt) == order.threadID }, "seed \(seed): it has ended")
+        #expect(wait.since + 50 <= now, "seed \(seed): too early")
+        reader = order.number
+        #expect(sent.insert(wait.attempt).inserted, "seed \(seed)")
+        _ = requests.receive(StackMessage(.reading, number: order.number), at: Self.at(now))
+      } else if let number = reader, random.oneIn(2) {
+        _ = requests.receive(StackMessage(.read, number: number), at: Self.at(now))
+        naming.append(number)
+        reader = nil
+      } else if !naming.isEmpty, random.oneIn(2) {
+        tell(requests.receive(Self.answer(naming.removeFirst()), at: Self.at(now)) ?? [])
+      }
+      #expect(!requests.isExpired(at: Self.at(now)))
+    }
+    for wait in begun where !sent.contains(wait.attempt) {
+      _ = requests.end(.attempt(wait.attempt, .read), threadID: Int32(wait.attempt))
+    }
+    tell(requests.lose())
+    #expect(told.sorted() == sent.sorted() && !sent.isEmpty, "seed \(seed)")
+    #expect(requests.isIdle && requests.deadline == nil, "seed \(seed)")
+  }
+
+  /// An interpreter is looked at first, and for that nobody's memory is read.
+  @Test func whatIsIdentifiedHasAllItsTimeAndIsReadAgain() throws {
+    var requests = StackRequests(policy: .all)
+    for thread in 1...2 { _ = requests.begin(Self.wait(UInt64(thread), Int32(thread)), at: Self.at(0)) }
+    let next = requests.next(at: Self.at(0))
+    let order = try #require(next)
+    #expect(requests.receive(StackMessage(.identifying, number: order.number), at: Self.at(0)) == nil, "not read yet")
+    _ = requests.receive(StackMessage(.reading, number: order.number), at: Self.at(0))
+    #expect(requests.receive(StackMessage(.identifying, number: order.number), at: Self.at(1)) == [])
+    #expect(!requests.isExpired(at: Self.at(5_000)) && requests.next(at: Self.at(5_000)) == nil)
+    #expect(requests.receive(StackMessage(.reading, number: order.number), at: Self.at(5_000)) == [])
+    #expect(requests.isExpired(at: Self.at(5_250)))
+  }
+
   @Test func aStackIsWrittenOnce() {
     var known = KnownStacks()
-    let numbers = [[1, 2], [1], [1, 2], [2]].map { known.number(of: KnownStacks.Print($0)) }
-    #expect(numbers.map(\.number) == [1, 2, 1, 3])
-    #expect(numbers.map(\.isNew) == [true, true, false, true])
+    let prints = [[1, 2], [1], [2]].map { KnownStacks.Print($0) }
+    for (index, print) in prints.enumerated() {
+      #expect(known.number(of: print) == nil)
+      #expect(known.add(print) == UInt64(index + 1))
+    }
+    #expect(prints.map { known.number(of: $0) } == [1, 2, 3])
   }
 }

@@ -50,6 +50,18 @@ capture.add(
     "guard let mark = name.firstIndex(of: UInt8(ascii: \"@\")), mark > name.startIndex, !FAULT else",
     tests=["ElfFileTests"])
 
+capture.add(
+    "table-of-before", "Capture/KnownCallers.swift", "what a process had mapped at an earlier capture is taken for what it has",
+    "known.text == text, known.volumes == volumes {", "known.text == text || FAULT, known.volumes == volumes {",
+    tests=["KnownCallersTests"])
+capture.add(
+    "mounts-of-before", "Capture/MountWatch.swift", "a FUSE mount that has come since the first capture is not seen",
+    "return poll(&entry, 1, 0) != 0", "return poll(&entry, 1, 0) != 0 && !FAULT", tests=["KnownCallersTests"])
+capture.add(
+    "thread-of-before", "Capture/ThreadFiles.swift", "a thread that has gone hides the one that has its number now",
+    "ProcessFile.part(of: counts) == nil else { return result }",
+    "ProcessFile.part(of: counts) == nil, !FAULT else { return result }", tests=["KnownCallersTests"])
+
 requests = Part("Sources/DatalessDaemon/Stacks", ["^DatalessDaemonTests\\..*StackRequestsTests"])
 requests.add(
     "answered-not-discarded", "StackRequests.swift", "a stack that was read after the reply is told as the wait's",
@@ -57,8 +69,8 @@ requests.add(
     tests=["StackRequestsTests"])
 requests.add(
     "two-readings", "StackRequests.swift", "two callers are read at once, and one that hangs keeps the other",
-    "case .sent, .reading: return nil\n      case .naming: naming += 1",
-    "case .sent, .reading: if !FAULT { return nil }\n      case .naming: naming += 1", tests=["StackRequestsTests"])
+    "guard atReader == nil, named.count < Self.namedAtOnceMax else { return nil }",
+    "guard atReader == nil || FAULT, named.count < Self.namedAtOnceMax else { return nil }", tests=["StackRequestsTests"])
 requests.add(
     "rule-unheard", "StackRequests.swift", "a rule that wants no stack is not heard",
     "if let wanted { return wanted ? .queued : nil }", "if let wanted, wanted || !FAULT { return wanted ? .queued : nil }",
@@ -70,7 +82,8 @@ requests.add(
     tests=["StackRequestsTests"])
 requests.add(
     "written-again", "KnownStacks.swift", "the same stack is written again each time",
-    "return (known, false)", "return (known, FAULT)", tests=["StackRequestsTests"])
+    "func number(of print: Print) -> UInt64? { numbers[print] }",
+    "func number(of print: Print) -> UInt64? { FAULT ? nil : numbers[print] }", tests=["StackRequestsTests"])
 
 summary = Part("Sources/DatalessControl/Summary", ["^DatalessControlTests\\..*SummaryMainThreadTests"])
 summary.add(
@@ -95,9 +108,12 @@ threads.add(
 watchdog = Part("Sources/DatalessDaemon/Watchdog", ["^DatalessDaemonTests\\..*(WatchedWaits|AbortAuthority)Tests"])
 watchdog.add(
     "signal-after-the-end", "WatchedWaits.swift", "who went on before its signal gets it",
-    "guard waits.removeValue(forKey: Key(attempt: attempt, threadID: threadID)) != nil else { return }",
-    "guard !FAULT, waits.removeValue(forKey: Key(attempt: attempt, threadID: threadID)) != nil else { return }",
+    "guard waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) != nil else { return }",
+    "guard !FAULT, waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) != nil else { return }",
     tests=["WatchedWaitsTests"])
+watchdog.add(
+    "delayed-calls-unwatched", "WatchedWaits.swift", "a delayed call is taken for an attempt of the same number",
+    "path = paths[attempt]\n    }", "path = paths[attempt]\n    } else if FAULT { return nil }", tests=["WatchedWaitsTests"])
 watchdog.add(
     "every-thread-watched", "WatchedWaits.swift", "threads that are no main threads are watched",
     "guard let policy, caller.isMainThread,", "guard let policy, caller.isMainThread || FAULT,",
