@@ -51,6 +51,30 @@ extension RealMounts {
       }
     }
 
+    /// A call that is merely delayed hangs just as well.
+    @Test func aDelayedCallThatHangsIsToldOf() async throws {
+      let scenario = """
+        watchdog: {main_thread: 100ms, action: report}
+        rules:
+          - {name: hold, match: {path: p1}, access: {open: {gate: g}}}
+        """
+      try await withScenario(scenario, source: Self.source) { volume in
+        let child = try Self.start("cat", volume.path("p1"))
+        let records = try await volume.log.wait("a hang and its stack") { records in
+          Self.count(records, "watchdog.expired") == 1 && Self.count(records, "wait.stack") == 1
+        }
+        let hang = try #require(records.first { $0["type"]?.string == "watchdog.expired" })
+        let started = try #require(records.first { $0["type"]?.string == "access.started" })
+        #expect(hang["operation"]?.string == "open" && hang["path"]?.string == "p1" && hang["attempt"] == nil)
+        let stack = records.first { $0["type"]?.string == "wait.stack" }
+        #expect(hang["access"] == started["access"] && stack?["access"] == started["access"])
+        try await volume.done("gate", "release", volume.mountpoint, "g")
+        #expect(await child.wait().succeeded)
+        #expect(try await volume.dataless("log", volume.mountpoint).text.contains("hang: open"))
+        #expect(try await volume.json("summary", volume.mountpoint)["main_thread"]?["hangs"]?["waits"]?.int == 1)
+      }
+    }
+
     /// On a mounted volume: what the scenario names and the volume's own user runs. Nobody else, however it hangs.
     @Test func aMountEndsWhatIsNamedAndItsOwn() async throws {
       let options = Machine.isRoot ? ["--allow-other"] : []

@@ -143,7 +143,7 @@ extension LogRow {
   /// A main thread has waited for too long, and what was done about it.
   static func watchdog(_ record: LogRecord, _ row: inout LogRow) {
     let json = record.json
-    row.what = "hang: " + (json.word("trigger") ?? "?")
+    row.what = "hang: " + (json.word("trigger") ?? json.word("operation") ?? "?")
     row.blocked = json.integer("blocked_ns").map { HumanText.duration(nanoseconds: $0) } ?? ""
     row.isBad = true
     let spared = json.word("spared").map { ", not aborted: \($0)" } ?? ""
@@ -154,6 +154,7 @@ extension LogRow {
     default: row.outcome = "over \(limit)"
     }
     if row.outcome == "SIGABRT", let outcome = json.word("outcome"), outcome != "ok" { row.detail += " (\(outcome))" }
-    row.detail += "\(spared) [main thread, attempt \(record.attempt ?? 0)]"
+    let cause = json.integer("access").map { "delayed call \($0)" } ?? "attempt \(record.attempt ?? 0)"
+    row.detail += "\(spared) [main thread, \(cause)]"
   }
 }

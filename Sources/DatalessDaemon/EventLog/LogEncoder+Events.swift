@@ -181,10 +181,16 @@ extension LogEncoder {
 
   mutating func watchdog(_ record: WatchdogRecord) {
     let wait = record.wait
-    json.field("attempt", wait.attempt)
+    switch wait.cause {
+    case .attempt(let attempt, _): json.field("attempt", attempt)
+    case .access(let access, _): json.field("access", access)
+    }
     if let path = wait.path { json.field("path", path) }
     caller(wait.caller)
-    json.field("trigger", wait.trigger.rawValue)
+    switch wait.cause {
+    case .attempt(_, let trigger): json.field("trigger", trigger.rawValue)
+    case .access(_, let operation): json.field("operation", operation.rawValue)
+    }
     json.field("limit_ns", wait.policy.mainThread)
     json.field("blocked_ns", record.blocked)
     json.field("action", wait.policy.action.rawValue)

@@ -40,15 +40,21 @@ final class Watchdog: EventSink {
   func record(_ event: Event) {
     guard isOn.load(ordering: .acquiring) else { return stacks.record(event) }
     // Before the stacks have it: while a wait is known here, its end will be noticed there.
-    if case .waitFinished(let wait) = event {
-      state.withLock { $0.end(attempt: wait.attempt, threadID: wait.caller.threadID) }
+    switch event {
+    case .waitFinished(let wait):
+      state.withLock { $0.end(.attempt(wait.attempt, wait.trigger), threadID: wait.caller.threadID) }
+    case .accessFinished(let call):
+      state.withLock { $0.end(.access(call.access, call.operation), threadID: call.caller.threadID) }
+    default: break
     }
     stacks.record(event)
     switch event {
     case .materializationStarted(let event):
       state.withLock { $0.beginAttempt(event.attempt, path: event.path) }
     case .waitStarted(let wait):
-      plan { $0.begin(attempt: wait.attempt, caller: wait.caller, trigger: wait.trigger, at: wait.time) }
+      plan { $0.begin(.attempt(wait.attempt, wait.trigger), caller: wait.caller, at: wait.time) }
+    case .accessStarted(let call):
+      plan { $0.begin(.access(call.access, call.operation), caller: call.caller, path: call.path, at: call.time) }
     case .materializationFinished(let event): state.withLock { $0.endAttempt(event.attempt) }
     default: break
     }
@@ -81,7 +87,8 @@ final class Watchdog: EventSink {
     log.recordWatchdog(record)
     guard wait.policy.action != .log else { return }
     if wait.policy.action == .abort, record.spared == nil { plan { $0.awaitStack(wait.key, at: timer.now) } }
-    let wanted = StackRequests.Wait(cause: .attempt(wait.attempt, wait.trigger), caller: wait.caller)
+    var wanted = StackRequests.Wait(cause: wait.cause, caller: wait.caller)
+    if case .access = wait.cause { wanted.path = wait.path ?? [] }
     stacks.take(wanted, while: { state.withLock { $0.isBlocked(wait.key) } }) { [weak self] in
       guard let self else { return }
       plan { $0.stackTaken(wait.key, at: self.timer.now) }

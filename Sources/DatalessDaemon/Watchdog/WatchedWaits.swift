@@ -5,20 +5,22 @@ import HeapModule
 struct WatchedWaits {
   /// A main thread that is blocked.
   struct Wait: Sendable, Equatable {
-    var attempt: UInt64
+    typealias Cause = StackRequests.Wait.Cause
+
+    /// What it waits for.
+    var cause: Cause
     var caller: Caller
-    var trigger: Trigger
     /// nil when the attempt began before the watchdog was on.
     var path: [UInt8]?
     var since: MonotonicTime
     /// In force when the wait began.
     var policy: WatchdogPolicy
 
-    var key: Key { Key(attempt: attempt, threadID: caller.threadID) }
+    var key: Key { Key(cause: cause, threadID: caller.threadID) }
   }
 
   struct Key: Hashable {
-    let attempt: UInt64
+    let cause: Wait.Cause
     let threadID: Int32
   }
 
@@ -79,20 +81,26 @@ struct WatchedWaits {
 
   mutating func endAttempt(_ attempt: UInt64) { paths[attempt] = nil }
 
+  /// - Parameter path: Of a delayed call; of an attempt it is known already.
   /// - Returns: When to look, unless a look is planned that is not later.
-  mutating func begin(attempt: UInt64, caller: Caller, trigger: Trigger, at now: MonotonicTime) -> MonotonicTime? {
-    guard let policy, caller.isMainThread, caller.pid > 0, caller.pid == caller.threadID, trigger != .command else {
-      return nil
+  mutating func begin(
+    _ cause: Wait.Cause, caller: Caller, path: [UInt8]? = nil, at now: MonotonicTime
+  ) -> MonotonicTime? {
+    guard let policy, caller.isMainThread, caller.pid > 0, caller.pid == caller.threadID else { return nil }
+    var path = path
+    if case .attempt(let attempt, let trigger) = cause {
+      // `dataless materialize` waits for no program.
+      guard trigger != .command else { return nil }
+      path = paths[attempt]
     }
-    let wait = Wait(
-      attempt: attempt, caller: caller, trigger: trigger, path: paths[attempt], since: now, policy: policy)
+    let wait = Wait(cause: cause, caller: caller, path: path, since: now, policy: policy)
     waits[wait.key] = (wait, .waiting)
     return plan(wait.key, .waiting, at: now + policy.mainThread)
   }
 
   /// It has its answer, or is about to have it.
-  mutating func end(attempt: UInt64, threadID: Int32) {
-    guard waits.removeValue(forKey: Key(attempt: attempt, threadID: threadID)) != nil else { return }
+  mutating func end(_ cause: Wait.Cause, threadID: Int32) {
+    guard waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) != nil else { return }
     guard times.count > 2 * waits.count + Self.emptyPlacesMax else { return }
     let waits = waits
     times = Heap(times.unordered.filter { waits[$0.key]?.phase == $0.phase })

@@ -91,7 +91,8 @@ enum ExtremeRecords {
       .event(.materializationRefused(refusal)), .event(.materializationHeld(held)),
       .event(.materializationReleased(released)), .waitStack(stack(odd)), .waitStack(accessStack),
       .watchdog(hang(.expired, odd, .otherUser)), .watchdog(hang(.signalled, odd, .ended)),
-      .watchdog(hang(.survived, odd, nil)), .mounted(mounted), .process(process),
+      .watchdog(hang(.survived, odd, nil)), .watchdog(accessHang(.expired)), .watchdog(accessHang(.signalled)),
+      .watchdog(accessHang(.survived)), .mounted(mounted), .process(process),
       .process(lateProcess),
       .process(script),
       .runStarted(command: [odd], isWithheld: true, pid: 1),
@@ -114,6 +115,13 @@ enum ExtremeRecords {
     taken.wait.path = odd
     return taken
   }()
+
+  /// Of a delayed call.
+  private static func accessHang(_ kind: WatchdogRecord.Kind) -> WatchdogRecord {
+    var record = hang(kind, odd, nil)
+    record.wait.cause = .access(1, .getattr)
+    return record
+  }
 
   private static func hang(
     _ kind: WatchdogRecord.Kind, _ path: [UInt8]?, _ spared: AbortAuthority.Refusal?

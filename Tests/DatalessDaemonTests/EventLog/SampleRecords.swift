@@ -132,7 +132,7 @@ enum SampleRecords {
     var main = caller
     (main.isMainThread, main.threadID, main.threadName) = (true, main.pid, .none)
     let wait = WatchedWaits.Wait(
-      attempt: 15, caller: main, trigger: .read, path: Array("photos/2024/a.jpg".utf8), since: time(21),
+      cause: .attempt(15, .read), caller: main, path: Array("photos/2024/a.jpg".utf8), since: time(21),
       policy: WatchdogPolicy(mainThread: .seconds(1), action: .abort))
     return WatchdogRecord(kind: kind, wait: wait, blocked: 1_000_120_000, spared: spared)
   }

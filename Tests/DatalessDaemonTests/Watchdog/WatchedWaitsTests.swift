@@ -4,6 +4,24 @@ import Testing
 
 @testable import DatalessDaemon
 
+extension WatchedWaits {
+  fileprivate mutating func begin(
+    attempt: UInt64, caller: Caller, trigger: Trigger, at now: MonotonicTime
+  ) -> MonotonicTime? {
+    begin(.attempt(attempt, trigger), caller: caller, at: now)
+  }
+
+  fileprivate mutating func end(attempt: UInt64, threadID: Int32) { end(.attempt(attempt, .read), threadID: threadID) }
+}
+
+extension WatchedWaits.Wait {
+  fileprivate var attempt: UInt64 {
+    switch cause {
+    case .attempt(let number, _), .access(let number, _): number
+    }
+  }
+}
+
 /// Which main threads have waited for too long, and what follows, by a clock of the test's.
 @Suite struct WatchedWaitsTests {
   private static func caller(_ pid: Int32, thread: Int32? = nil, isMain: Bool = true) -> Caller {
@@ -21,7 +39,7 @@ import Testing
   }
 
   private static func key(_ attempt: UInt64, _ thread: Int32) -> WatchedWaits.Key {
-    WatchedWaits.Key(attempt: attempt, threadID: thread)
+    WatchedWaits.Key(cause: .attempt(attempt, .read), threadID: thread)
   }
 
   /// What each step is, and of whose wait.
@@ -67,6 +85,23 @@ import Testing
     #expect(waits.counts.waits == 0)
     waits.setPolicy(nil)
     #expect(waits.begin(attempt: 1, caller: Self.caller(10), trigger: .read, at: Self.at(0)) == nil)
+  }
+
+  /// They hang just as well, and are no attempts of the same number.
+  @Test func delayedCallsAreWatched() {
+    var waits = WatchedWaits(policy: Self.policy(1_000))
+    waits.beginAttempt(7, path: Array("a".utf8))
+    let path = Array("b".utf8)
+    #expect(waits.begin(.access(7, .getattr), caller: Self.caller(10), path: path, at: Self.at(0)) == Self.at(1_000))
+    waits.end(attempt: 7, threadID: 10)
+    let (steps, _) = waits.look(planned: Self.at(1_000), at: Self.at(1_000))
+    guard case .expired(let wait)? = steps.first else {
+      Issue.record("\(steps)")
+      return
+    }
+    #expect(wait.cause == .access(7, .getattr) && wait.path == path)
+    waits.end(.access(7, .getattr), threadID: 10)
+    #expect(!waits.isBlocked(wait.key) && waits.counts.waits == 0)
   }
 
   @Test func theSignalFollowsTheStackAndTheSurvivorIsTold() {
