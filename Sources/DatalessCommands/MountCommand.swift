@@ -1,5 +1,6 @@
 import ArgumentParser
 import DatalessControl
+import DatalessCore
 import DatalessDaemon
 import DatalessScenario
 
@@ -39,6 +40,7 @@ struct MountCommand: ParsableCommand {
   func run() throws {
     let plan = try options.plan(source: source)
     let configuration = try plan.configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
+    if case .directory(let folder) = plan.source { RulePaths.warn(plan.scenario.simulation.rules, folder) }
     if !foreground {
       let launched = try DaemonLauncher().launch(configuration)
       // Detached before anything is printed: whoever closes our output early must not end the volume with it.

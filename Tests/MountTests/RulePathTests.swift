@@ -75,6 +75,36 @@ extension RealMounts {
       }
     }
 
+    /// Said before anybody waits for the rule to do something; a name that is there later is matched all the same.
+    @Test func aGlobThatMatchesNothingIsSaid() async throws {
+      try await withScratch { scratch in
+        try await Self.files(scratch)
+        try await scratch.shell("mkdir other; ln photos/a.jpg other/b.jpg")
+        let file = try scratch.scenario(
+          """
+          rules:
+            - {name: typo, match: {path: "*.jpeg"}, fault: EIO}
+            - {name: half, match: {path: "photos/*"}, latency: 1ms}
+            - {name: all, match: {path: "*.jpg"}, latency: 1ms}
+          """)
+        let finished = try await scratch.tryMount(["--scenario", file])
+        let warnings = finished.errorText.split(separator: "\n").filter { $0.contains("warning") }
+        #expect(warnings.count == 2, "\(finished.errorText)")
+        #expect(warnings.first == "dataless: warning: rule 'typo': nothing in SOURCE matches '*.jpeg' now. Check it.")
+        #expect(
+          warnings.last?.hasPrefix(
+            "dataless: warning: rule 'half' matches 'photos/a.jpg', which is the same file as 'other/b.jpg' (hard links):"
+          ) == true)
+        let second = try await run([
+          Machine.dataless, "run", scratch.source, "--forbid", "*.png", "--forbid", "*.tiff", "--log",
+          scratch.log.path + "2", "--", "true",
+        ])
+        #expect(
+          second.errorText.contains("warning: forbid: nothing in SOURCE matches '*.tiff' now."), "\(second.errorText)")
+        #expect(!second.errorText.contains("matches '*.png'"), "\(second.errorText)")
+      }
+    }
+
     /// A rule for a process that its author meant for files: on standard error, and in the answer.
     @Test func aWarningIsSeenWhereverAScenarioIsRead() async throws {
       try await withScratch { scratch in

@@ -23,11 +23,20 @@ enum ExpectedPaths {
   /// - Returns: A sentence for each glob that can match nothing.
   static func warnings(_ expectations: [Expectation], _ source: [UInt8]?) -> [String] {
     guard let root = source else { return [] }
-    return expectations.flatMap { expectation in
-      let paths = expectation.match.paths + (expectation.measure == .forbid ? expectation.paths : [])
-      return paths.filter { isNowhere($0, below: root) }.map { glob in
-        "\(expectation.name): nothing can match '\(TerminalText.escaped(glob.text))': SOURCE has no such path. Check it."
+    let globs = expectations.flatMap { expectation in
+      (expectation.match.paths + (expectation.measure == .forbid ? expectation.paths : [])).map {
+        (expectation.name, $0)
       }
+    }
+    let names = globs.isEmpty || globs.count > RulePaths.rulesMax ? nil : SourceNames(below: root)
+    return globs.compactMap { name, glob in
+      let text = TerminalText.escaped(glob.text)
+      if isNowhere(glob, below: root) {
+        return "\(name): nothing can match '\(text)': SOURCE has no such path. Check it."
+      }
+      // What is forbidden may well be absent for now.
+      guard let names, !names.paths.contains(where: { glob.matches($0) }) else { return nil }
+      return "\(name): nothing in SOURCE matches '\(text)' now. Check it."
     }
   }
 
