@@ -34,6 +34,21 @@ import Testing
     #expect(try expanded(#"{"process":null,"process":1}"#) == #"{"process":null,"process":1}"#)
   }
 
+  /// The daemon writes none.
+  @Test func whiteSpaceBetweenFieldsIsLeftOut() throws {
+    var processes = LogProcesses(keepsRecords: true)
+    processes.add(try Self.record(#"{"type":"process.seen","process":1,"pid":7,"comm":"c"}"#))
+    for (line, expected) in [
+      (#"{"a" : 1 ,"b":2,"c": [ 3] , "d":"4" ,"e":5}"#, #"{"a":1,"b":2,"c":[ 3],"d":"4","e":5}"#),
+      (#" { "a":1,"b":"x, y","c":3 } "#, #"{"a":1,"b":"x, y","c":3}"#),
+      (#"{"a":1, "process":1 ,"b":2}"#, #"{"a":1,"process":{"id":1,"pid":7,"comm":"c","parents":[]},"b":2}"#),
+      (#"{"process":null,"a":1}"#, #"{"process":null,"a":1}"#), ("{}", "{}"),
+      (#"{"waiters":[ ],"a":1}"#, #"{"waiters":[],"a":1}"#),
+    ] {
+      #expect(String(decoding: LogExpansion().line(try Self.record(line), processes), as: UTF8.self) == expected)
+    }
+  }
+
   /// The limit holds for waiters, too: 64 of them, each with 32 ancestors of many bytes.
   @Test func waitersAreExpandedWithinTheLimitOfALine() throws {
     var processes = LogProcesses(keepsRecords: true)

@@ -1,3 +1,5 @@
+import DatalessCore
+
 /// Finds where JSON values begin and end. It checks structure, not the spelling of numbers and words.
 struct JSONScanner {
   private static let depthMax = 64
@@ -79,6 +81,10 @@ struct JSONScanner {
   private mutating func string() -> Bool {
     guard index < buffer.count, buffer[index] == UInt8(ascii: "\"") else { return false }
     index += 1
+    let bytes = UnsafeRawBufferPointer(buffer)
+    while index + 8 <= bytes.count,
+      JSONString.isPlain(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+    { index += 8 }
     while index < buffer.count {
       switch buffer[index] {
       case UInt8(ascii: "\""):

@@ -36,20 +36,38 @@ public struct LogExpansion: Sendable {
   ) {
     // Of keys that are there twice the first is meant, as everywhere: each costs as much as it is long.
     let process = object.range("process")
+    let id = process == nil ? nil : object.unsigned("process").flatMap { UInt32(exactly: $0) }
+    // Fields that stay as they are and follow each other without white space: nearly all of a line, in three pieces.
+    var same: Range<Int>?
     output.append(UInt8(ascii: "{"))
     for (index, field) in object.fields.enumerated() {
+      let isProcess = field.value == process && id != nil
+      let isWaiters = field.value == waiters && object.bytes[field.value.lowerBound] == UInt8(ascii: "[")
+      let whole = field.key.lowerBound - 1..<field.value.upperBound
+      let isTight = !isProcess && !isWaiters && field.value.lowerBound == field.key.upperBound + 2
+      if isTight, let before = same, before.upperBound + 1 == whole.lowerBound {
+        same = before.lowerBound..<whole.upperBound
+        continue
+      }
+      if let before = same { output += object.bytes[before] }
+      same = nil
       if index > 0 { output.append(UInt8(ascii: ",")) }
+      if isTight {
+        same = whole
+        continue
+      }
       output.append(UInt8(ascii: "\""))
       output += object.bytes[field.key]
       output += "\":".utf8
-      if field.value == process, let id = object.unsigned("process").flatMap({ UInt32(exactly: $0) }) {
+      if isProcess, let id {
         self.process(id, of: object, processes: processes, limit: limit, to: &output)
-      } else if field.value == waiters, object.bytes[field.value.lowerBound] == UInt8(ascii: "[") {
+      } else if isWaiters {
         self.waiters(object, processes: processes, limit: limit, to: &output)
       } else {
         output += object.bytes[field.value]
       }
     }
+    if let same { output += object.bytes[same] }
     output.append(UInt8(ascii: "}"))
   }
 
@@ -101,19 +119,21 @@ public struct LogExpansion: Sendable {
   }
 
   /// A text, a number, a word, or an array of texts: what the daemon writes of a process.
-  private static func isPlain(_ value: ArraySlice<UInt8>, elements: [Range<Int>], of object: JSONObject) -> Bool {
+  private static func isPlain(_ value: ArraySlice<UInt8>, of key: StaticString, in object: JSONObject) -> Bool {
     switch value.first {
     case UInt8(ascii: "{"): false
-    case UInt8(ascii: "["): elements.allSatisfy { object.bytes[$0.lowerBound] == UInt8(ascii: "\"") }
+    case UInt8(ascii: "["): object.elements(key).allSatisfy { object.bytes[$0.lowerBound] == UInt8(ascii: "\"") }
     default: true
     }
   }
 
   private static func copy(_ key: StaticString, of object: JSONObject, to output: inout [UInt8]) {
-    guard let value = object.raw(key), value.count <= Self.valueBytesMax,
-      isPlain(value, elements: object.elements(key), of: object)
-    else { return }
-    output += ",\"\(key)\":".utf8
+    guard let value = object.raw(key), value.count <= Self.valueBytesMax, isPlain(value, of: key, in: object) else {
+      return
+    }
+    output += ",\"".utf8
+    output += UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
+    output += "\":".utf8
     output += value
   }
 }

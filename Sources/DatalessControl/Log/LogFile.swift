@@ -1,6 +1,11 @@
+import CDatalessLinux
 import DatalessCore
 import Glibc
 import SystemPackage
+
+/// Is told of each record of a log in turn, of those of other sessions, too, and of how many lines before it are no
+/// record. At the end without a record, for lines that come after the last one.
+public typealias LogReader = (_ record: LogRecord?, _ malformedLines: Int) -> Void
 
 /// Reads a log of any size from its beginning, one record at a time, in the memory of one piece and one line.
 ///
@@ -27,7 +32,7 @@ public final class LogFile {
   ///   not the owner's.
   public init(path: [UInt8], owner: UInt32? = nil) throws(ControlError) {
     self.path = path
-    if let owner { descriptor = try Self.open(path, of: owner) } else { descriptor = try FileBytes.open(path) }
+    if let owner { descriptor = try Self.open(path, of: owner) } else { descriptor = try Self.openNamed(path) }
     var status = stat()
     if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
       close(descriptor)
@@ -35,6 +40,34 @@ public final class LogFile {
         .isDirectory, "cannot read \(TerminalText.escaped(path)) as a log",
         remedy: "Give the mountpoint of a mounted volume, or a log file.")
     }
+  }
+
+  /// What the caller named. A neighbour may have put something there that never ends, or never begins: a pipe of
+  /// another user, and a device, to which a link may lead, are no logs.
+  static func openNamed(_ path: [UInt8]) throws(ControlError) -> CInt {
+    let descriptor = try FileBytes.open(path, O_NONBLOCK | O_NOCTTY)
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return descriptor }
+    // A pipe without a name was handed to us, by whoever started us.
+    let isUnnamed = clinux_file_system_type(descriptor) == 0x5049_5045
+    let isForeign = !isUnnamed && status.st_uid != geteuid() && status.st_uid != 0
+    // /dev/null has an end: at once.
+    let isDevice = [S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT) && status.st_rdev != 0x103
+    guard !(status.st_mode & S_IFMT == S_IFIFO && isForeign), !isDevice else {
+      close(descriptor)
+      throw ControlError.system(
+        .invalidArgument,
+        "\(TerminalText.escaped(path)) is no file, but \(isDevice ? "a device" : "a pipe of another user")",
+        remedy: "Name the log file itself.")
+    }
+    guard status.st_mode & S_IFMT == S_IFIFO else {
+      // Files never wait; of what else there is, each piece is waited for.
+      _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+      return descriptor
+    }
+    // One's own: who writes into it may come later.
+    defer { close(descriptor) }
+    return try FileBytes.open(path)
   }
 
   deinit { close(descriptor) }

@@ -39,12 +39,14 @@ public enum FileBytes {
   public static func read(_ path: String) throws(ControlError) -> [UInt8] { try read(Array(path.utf8)) }
 
   /// open(2) for reading, close-on-exec.
-  static func open(_ path: [UInt8]) throws(ControlError) -> CInt {
+  ///
+  /// - Parameter flags: Beside these.
+  static func open(_ path: [UInt8], _ flags: CInt = 0) throws(ControlError) -> CInt {
     guard !path.contains(0) else {
       throw ControlError.system(.invalidArgument, "cannot open \(TerminalText.escaped(path))")
     }
     let descriptor = (path + [0]).withUnsafeBytes { bytes in
-      Glibc.open(bytes.assumingMemoryBound(to: CChar.self).baseAddress!, O_RDONLY | O_CLOEXEC)
+      Glibc.open(bytes.assumingMemoryBound(to: CChar.self).baseAddress!, O_RDONLY | O_CLOEXEC | flags)
     }
     guard descriptor >= 0 else {
       throw ControlError.system(Errno(rawValue: errno), "cannot open \(TerminalText.escaped(path))")
@@ -54,11 +56,11 @@ public enum FileBytes {
 }
 
 extension FileBytes {
-  /// Reads at most the last `bytes` bytes of a file; all of it where it cannot be positioned.
+  /// Reads at most the last `bytes` bytes of a log; nothing where it cannot be positioned.
   ///
-  /// - Throws: as `read`; EISDIR.
+  /// - Throws: as `read`, and what `LogFile.openNamed` refuses; EISDIR.
   static func readTail(_ path: [UInt8], bytes limit: Int) throws(ControlError) -> [UInt8] {
-    let descriptor = try open(path)
+    let descriptor = try LogFile.openNamed(path)
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {

@@ -115,10 +115,11 @@ extension SummaryReport {
   ///   - lost: Records that the daemon says are not in the file. Default: only what the file itself tells of losses.
   ///   - files: In which order to report on every file. Default: not at all.
   ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
+  ///   - other: Who reads along.
   /// - Throws: `ControlError.system` when the file cannot be read; `.malformed` when it holds no record.
   public static func load(
     log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
-    files: FileSummary.Order? = nil, frame: Int64 = Hitches.defaultFrame
+    files: FileSummary.Order? = nil, frame: Int64 = Hitches.defaultFrame, other: LogReader? = nil
   ) throws(ControlError) -> SummaryReport {
     // Waits that have not ended count up to here; the daemon's clock is this machine's.
     let now = isMounted ? MonotonicClock.nanoseconds : nil
@@ -127,6 +128,7 @@ extension SummaryReport {
     var malformed = 0
     func add(_ record: LogRecord?) {
       builder.addMalformed(lines: file.malformedLines - malformed)
+      other?(record, file.malformedLines - malformed)
       malformed = file.malformedLines
       if let record { builder.add(record) }
     }

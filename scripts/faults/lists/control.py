@@ -43,9 +43,19 @@ log.add(
     tests=["LogViewTests"])
 log.add(
     "second-key-expanded", "LogExpansion.swift", "a line of nested keys of one name is written without end",
-    "} else if field.value == waiters, object.bytes",
-    '} else if field.value == waiters || FAULT && object.bytes[field.key].elementsEqual("waiters".utf8), object.bytes',
+    "let isWaiters = field.value == waiters && object.bytes",
+    'let isWaiters = (field.value == waiters || FAULT && object.bytes[field.key].elementsEqual("waiters".utf8)) && object.bytes',
     tests=["HostileLogTests"])
+log.add(
+    "white-space-left-out", "LogExpansion.swift", "fields with white space between them are taken for fields without",
+    "if isTight, let before = same, before.upperBound + 1 == whole.lowerBound {",
+    "if isTight || FAULT, let before = same, before.upperBound + 1 <= whole.lowerBound {", tests=["LogViewTests|HostileLogTests"])
+log.add(
+    "foreign-pipe-waited-for", "LogFile.swift", "a pipe of another user is read as a log",
+    "let isForeign = !isUnnamed && status.st_uid", "let isForeign = !FAULT && !isUnnamed && status.st_uid", tests=["ForeignLogTests"])
+log.add(
+    "device-behind-a-link", "LogFile.swift", "a device behind a link is read as a log",
+    "&& isForeign), !isDevice else {", "&& isForeign), !isDevice || FAULT else {", tests=["ForeignLogTests"])
 log.add(
     "waiters-beyond-the-limit", "LogExpansion.swift", "waiters and ancestors are expanded beyond the limit of a line",
     "if let process = processes[parent], output.count < limit {",
