@@ -159,6 +159,7 @@ struct RunCommand: ParsableCommand {
       try fail(error, destination)
     }
     let words = RunMessages()
+    if case .directory(let folder) = plan.source { RulePaths.warn(plan.scenario.simulation.rules, folder) }
     for warning in session.volume.warnings { Console.note("dataless: warning: \(warning)") }
     let result = session.runCommand(
       ignoring: InheritedSignals.ignored, output: destination?.isStandardOutput == true ? STDERR_FILENO : nil)
@@ -171,14 +172,23 @@ struct RunCommand: ParsableCommand {
     let children = waitForChildren(session, hasExpectation: isExpecting || strictRules)
     let answer = finish(session, request: RunReport.request(result, children), words: words)
     session.end(children.left)
-    let verdict = isExpecting ? judge(expectations, session, words) : nil
-    let status = RunStatus(
-      result: result, children: children, budget: answer?.budget, hasExpectation: isExpecting || strictRules,
-      strictRules: strictRules ? answer?.rules : nil, verdict: verdict?.outcome)
+    var held = expectations
     let report = RunReport(
-      log: session.volume.log, session: session.volume.session, status: status, rules: answer?.rules,
-      warnings: plan.scenario.warnings, verdict: verdict, reports: reporting.reports, context: reportContext(plan),
-      gitHub: GitHubActions(), frame: frame.nanoseconds)
+      log: session.volume.log, session: session.volume.session, rules: answer?.rules,
+      warnings: plan.scenario.warnings, reports: reporting.reports, context: reportContext(plan),
+      gitHub: GitHubActions(), frame: frame.nanoseconds,
+      reader: { record, malformedLines in
+        guard isExpecting else { return }
+        held.addMalformed(lines: malformedLines)
+        if let record { held.add(record) }
+      },
+      judge: { failure in
+        let verdict = isExpecting ? judge(held, session, words, failure) : nil
+        let status = RunStatus(
+          result: result, children: children, budget: answer?.budget, hasExpectation: isExpecting || strictRules,
+          strictRules: strictRules ? answer?.rules : nil, verdict: verdict?.outcome)
+        return (status, verdict)
+      })
     report.print(words)
     try destination?.write(report.answer(words))
     throw CommandExit(code: report.status.code)
@@ -203,21 +213,22 @@ struct RunCommand: ParsableCommand {
     )
   }
 
-  /// Holds the log, which is whole by now, against what is expected.
-  private func judge(_ expectations: Expectations, _ session: RunSession, _ words: RunMessages) -> Verdict {
-    var expectations = expectations
+  /// - Parameters:
+  ///   - expectations: As the log, which is whole by now, was held against them.
+  ///   - failure: Why it could not be read to its end.
+  private func judge(
+    _ expectations: Expectations, _ session: RunSession, _ words: RunMessages, _ failure: (any Error)?
+  ) -> Verdict {
+    var verdict = expectations.finish(log: session.volume.log)
     do {
-      expectations = try Verdict.read(log: session.volume.log, expectations)
-      var verdict = expectations.finish(log: session.volume.log)
+      if let failure { throw failure }
       try expected.update(expectations, &verdict)
-      return verdict
     } catch {
-      words.say(error.message)
+      words.say("\(error)")
       // Of a log that cannot be read nothing is known; a baseline that was not written is no pass either.
-      var verdict = expectations.finish(log: session.volume.log)
       if verdict.outcome == .held { verdict.outcome = .unknown }
-      return verdict
     }
+    return verdict
   }
 
   /// Ends a run that could not begin.

@@ -20,29 +20,41 @@ struct RunReport {
   private let report: Report?
   private let gitHub: GitHubActions?
 
+  /// What became of the run, as far as the log says it.
+  typealias Judgement = (status: RunStatus, verdict: Verdict?)
+
+  /// Reads the log once.
+  ///
   /// - Parameters:
   ///   - session: Others may write to the same log, and have begun later.
+  ///   - reader: Is told of every record.
+  ///   - judge: Called once when all records were told, or reading has failed.
   ///   - reports: Which ones to write. Default: none.
   ///   - context: What they say beside the log. Default: nothing.
   ///   - gitHub: To say it to. Default: nobody.
   ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
   init(
-    log: [UInt8], session: String, status: RunStatus, rules: RuleCounts?, warnings: [ScenarioWarning] = [],
-    verdict: Verdict? = nil, reports: [ReportRequest] = [],
-    context: ReportContext = ReportContext(version: Version.current), gitHub: GitHubActions? = nil,
-    frame: Int64 = SummaryReport.Hitches.defaultFrame
+    log: [UInt8], session: String, rules: RuleCounts?, warnings: [ScenarioWarning] = [],
+    reports: [ReportRequest] = [], context: ReportContext = ReportContext(version: Version.current),
+    gitHub: GitHubActions? = nil, frame: Int64 = SummaryReport.Hitches.defaultFrame,
+    reader: @escaping LogReader, judge: (_ failure: (any Error)?) -> Judgement
   ) {
-    (self.log, self.status, self.rules, self.warnings, self.verdict) = (log, status, rules, warnings, verdict)
-    self.gitHub = gitHub
+    (self.log, self.rules, self.warnings, self.gitHub) = (log, rules, warnings, gitHub)
+    var judgement: Judgement?
     guard !reports.isEmpty || gitHub != nil else {
-      summary = Result { try SummaryReport.load(log: log, session: session, frame: frame) }
+      summary = Result { try SummaryReport.load(log: log, session: session, frame: frame, other: reader) }
       report = nil
+      (status, verdict) = judge(Self.failure(of: summary))
       return
     }
     let exported = Result {
       try ReportExporter.export(
-        reports, log: log, session: session, context: Self.context(context, status, verdict),
-        frame: frame)
+        reports, log: log, session: session,
+        context: {
+          let now = judge(nil)
+          judgement = now
+          return Self.context(context, now.status, now.verdict)
+        }(), frame: frame, other: reader)
     }
     report = try? exported.get()
     summary = exported.map { report in
@@ -50,7 +62,12 @@ struct RunReport {
       summary.files = nil
       return summary
     }
-    if report == nil, !reports.isEmpty { self.status.isReportMissing = true }
+    (status, verdict) = judgement ?? judge(Self.failure(of: exported))
+    if report == nil, !reports.isEmpty { status.isReportMissing = true }
+  }
+
+  private static func failure<Value>(of result: Result<Value, any Error>) -> (any Error)? {
+    if case .failure(let error) = result { error } else { nil }
   }
 
   /// What was expected.

@@ -9,14 +9,17 @@ public enum ReportExporter {
   ///   - session: nil for the one that was mounted last.
   ///   - isMounted: Whether the volume still writes the log: then waits that have not ended count up to now.
   ///   - lost: Records that the daemon says are not in the file.
+  ///   - context: Asked for once, when the log has been read.
   ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
+  ///   - other: Who reads along.
   /// - Returns: What they are made of.
   /// - Throws: `ControlError.system` when the log cannot be read, or a report not written; `.malformed` when the log
   ///   holds no record.
   @discardableResult
   public static func export(
     _ requests: [ReportRequest], log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false,
-    lost: Int64 = 0, context: ReportContext, frame: Int64 = SummaryReport.Hitches.defaultFrame
+    lost: Int64 = 0, context: @autoclosure () -> ReportContext, frame: Int64 = SummaryReport.Hitches.defaultFrame,
+    other: LogReader? = nil
   ) throws(ControlError) -> Report {
     var now: Int64?
     if isMounted {
@@ -32,19 +35,19 @@ public enum ReportExporter {
     for request in requests { if request.kind == .trace { traces.append(request) } else { others.append(request) } }
     let report = try read(
       log: log, owner: owner, session: session, trace: traces.first.map { $0.path }, context: context,
-      isMounted: isMounted, lost: lost, now: now, frame: frame)
+      isMounted: isMounted, lost: lost, now: now, frame: frame, other: other)
     for request in others { try write(report, request) }
     for request in traces.dropFirst() {
       _ = try read(
-        log: log, owner: owner, session: session, trace: request.path, context: context, isMounted: isMounted,
-        lost: lost, now: now, frame: frame)
+        log: log, owner: owner, session: session, trace: request.path, context: { report.context },
+        isMounted: isMounted, lost: lost, now: now, frame: frame, other: nil)
     }
     return report
   }
 
   private static func read(
-    log: [UInt8], owner: UInt32?, session: String?, trace: [UInt8]?, context: ReportContext, isMounted: Bool,
-    lost: Int64, now: Int64?, frame: Int64
+    log: [UInt8], owner: UInt32?, session: String?, trace: [UInt8]?, context: () -> ReportContext, isMounted: Bool,
+    lost: Int64, now: Int64?, frame: Int64, other: LogReader?
   ) throws(ControlError) -> Report {
     let file = try LogFile(path: log, owner: owner)
     var writer: TraceWriter?
@@ -55,12 +58,13 @@ public enum ReportExporter {
       var record = try file.next()
       if record == nil { record = file.tornLine() }
       builder.addMalformed(lines: file.malformedLines - malformed)
+      other?(record, file.malformedLines - malformed)
       malformed = file.malformedLines
       guard let record else { break }
       try builder.add(record)
     }
     guard builder.recordCount > 0 else { throw .noRecord(log) }
-    return try builder.finish(log: log, context: context, isMounted: isMounted, lost: lost, now: now)
+    return try builder.finish(log: log, context: context(), isMounted: isMounted, lost: lost, now: now)
   }
 
   private static func write(_ report: Report, _ request: ReportRequest) throws(ControlError) {

@@ -1,4 +1,5 @@
 import DatalessControl
+import DatalessCore
 import Testing
 
 @testable import DatalessReports
@@ -26,6 +27,15 @@ import Testing
     #expect(
       hexadecimal("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
         == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
+  }
+
+  /// What to put into `HTMLWriter` after a change of the page is in the message.
+  @Test func theBrowserIsToldOfTheScriptAndTheStyleThatAreThere() {
+    func hash(_ bytes: [UInt8]) -> String {
+      "sha256-" + String(decoding: Base64.encode(SHA256.digest(bytes)), as: UTF8.self)
+    }
+    #expect(HTMLWriter.scriptHash == hash(PackageResources.report_js))
+    #expect(HTMLWriter.styleHash == hash(PackageResources.report_css))
   }
 
   @Test func aPageLoadsNothingAndRunsOneScript() throws {

@@ -29,6 +29,30 @@ extension RealMounts {
       }
     }
 
+    /// A report and a baseline are there whole or not at all, and what is missing is told.
+    @Test func reportsAndBaselinesOnAFullDiskAreSaidToBeMissing() async throws {
+      try await withScratch { scratch in
+        for index in 0..<40 { try scratch.file("file-\(index)", size: 100) }
+        try await scratch.shell(#"mkdir "$ROOT/full"; mount -t tmpfs -o size=16k,mode=700 none "$ROOT/full""#)
+        func run(_ options: [String]) async throws -> Finished {
+          try await Running.run(scratch, options + ["--", "sh", "-c", "cat {}/* > /dev/null"])
+        }
+        let reported = try await run(["--report", "html=\(scratch.root)/full/r.html"])
+        #expect(reported.status == 125, "\(reported.errorText)")
+        #expect(
+          reported.errorText.contains("(ENOSPC). Make room there, or name a file elsewhere."), "\(reported.errorText)")
+        // What the page did not need is free again.
+        try await scratch.shell(#"test -z "$(ls -A "$ROOT/full")"; head -c 12k /dev/zero > "$ROOT/full/other""#)
+        try await scratch.shell(
+          #"printf 'dataless baseline 1\nfile file-0\n' > "$ROOT/full/b"; head -c 9k /dev/zero >> "$ROOT/full/other" || true"#
+        )
+        let updated = try await run(["--baseline", "\(scratch.root)/full/b", "--update-baseline"])
+        #expect(updated.status == 91 && updated.errorText.contains("(ENOSPC)"), "\(updated.errorText)")
+        #expect(try await scratch.shell(#"cat "$ROOT/full/b""#) == "dataless baseline 1\nfile file-0\n")
+        #expect(try await scratch.shell(#"ls -A "$ROOT/full""#) == "b\nother\n")
+      }
+    }
+
     @Test func aFullLogStallsNoReaderAndTheLossIsCounted() async throws {
       try await withScratch { scratch in
         for index in 0..<400 { try scratch.file("file-\(index)", size: 5000) }

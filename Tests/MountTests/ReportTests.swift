@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 extension RealMounts {
@@ -48,6 +49,48 @@ extension RealMounts {
         for kind in ["trace", "collapsed"] {
           try await scratch.shell("cmp \"$ROOT/run-\(kind)\" \"$ROOT/log-\(kind)\"")
         }
+      }
+    }
+
+    /// Both name paths and arguments.
+    @Test func aNewReportIsAsPrivateAsTheLog() async throws {
+      try await withScratch { scratch in
+        try Running.tree(scratch)
+        try await scratch.shell(#"echo old > "$ROOT/known"; chmod 640 "$ROOT/known""#)
+        if Machine.isRoot { try await scratch.shell(#"echo old > "$ROOT/foreign"; chown 65534 "$ROOT/foreign""#) }
+        let names = ["new", "known"] + (Machine.isRoot ? ["foreign"] : [])
+        let finished = try await Running.run(
+          scratch,
+          zip(names, ["html", "json", "junit"]).flatMap { ["--report", "\($1)=\(scratch.root)/\($0)"] } + [
+            "--", "true",
+          ])
+        #expect(finished.status == 0, "\(finished.errorText)")
+        let modes = try await scratch.shell("cd \"$ROOT\"; stat -c '%a %u' \(names.joined(separator: " "))")
+        let expected = ["600", "640", "600"].prefix(names.count).map { "\($0) \(geteuid())" }
+        #expect(modes.split(separator: "\n").map(String.init) == expected)
+      }
+    }
+
+    /// Neither half a report nor a file beside its place; what the log has can be reported on afterwards.
+    @Test func aKilledRunLeavesNoHalfReport() async throws {
+      try await withScratch { scratch in
+        try Running.tree(scratch)
+        let running = try Child(
+          [Machine.dataless, "run", "--log", scratch.log.path, "--cache-dir", scratch.cache]
+            + Self.reports(scratch, "run") + [
+              scratch.source, "--", "sh", "-c", "cat {}/* > /dev/null; echo read; exec sleep 60",
+            ], timeLimit: .seconds(60))
+        try await scratch.log.wait("the command to read") { records in
+          records.contains { $0["type"]?.string == "materialization.finished" && $0["kind"]?.string == "file" }
+        }
+        running.signal(SIGKILL)
+        _ = await running.wait()
+        let left = try await scratch.shell(#"cd "$ROOT"; ls -A | grep -e report -e '^run-' || true"#)
+        #expect(left.isEmpty, "\(left)")
+        let later = try await MountTests.run(
+          [Machine.dataless, "summary", scratch.log.path] + Self.reports(scratch, "log"))
+        #expect(later.status == 0, "\(later.errorText)")
+        #expect(try await Self.json(scratch, "log-json")["verdict"] != nil)
       }
     }
 

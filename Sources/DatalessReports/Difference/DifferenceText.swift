@@ -62,9 +62,9 @@ public enum DifferenceText {
   /// A page without a script.
   static func page(_ difference: RunDifference) -> String {
     let style = PackageResources.report_css
-    let hash = "sha256-" + String(decoding: HTMLWriter.digest(style), as: UTF8.self)
     var html = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    html += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '\(hash)'\">\n"
+    let policy = "default-src 'none'; style-src '\(HTMLWriter.styleHash)'"
+    html += "<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n"
     html +=
       "<title>Two runs compared</title>\n<style>\(String(decoding: style, as: UTF8.self))</style>\n</head>\n<body>\n"
     html += "<h1>Two runs compared</h1>\n"

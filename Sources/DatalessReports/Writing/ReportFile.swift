@@ -5,6 +5,10 @@ import SystemPackage
 
 /// A file of a report, which is there whole or not at all: it is written under another name beside its own, and
 /// renamed. What is no regular file (a FIFO, /dev/stdout) is written as it is.
+///
+/// Reports name paths, programs and arguments, as the log does: so a new one has the log's mode, 0600. In the place of
+/// one's own file it has that one's mode and group, by which one has said who may read it; a file of somebody else says
+/// nothing.
 final class ReportFile {
   private static let pieceBytes = 256 << 10
 
@@ -25,6 +29,7 @@ final class ReportFile {
     } else {
       let name = Self.temporaryName(path)
       (temporary, descriptor) = (name, Self.open(name, O_WRONLY | O_CREAT | O_EXCL))
+      if descriptor >= 0 { Self.keepRights(of: path, for: descriptor) }
     }
     guard descriptor >= 0 else { throw Self.failure(path, Errno(rawValue: errno)) }
   }
@@ -116,7 +121,15 @@ final class ReportFile {
   }
 
   private static func open(_ path: [UInt8], _ flags: CInt) -> CInt {
-    withPath(path) { Glibc.open($0, flags | O_CLOEXEC, 0o666) }
+    withPath(path) { Glibc.open($0, flags | O_CLOEXEC, 0o600) }
+  }
+
+  /// - Parameter path: Of a file that may be there, and is replaced.
+  private static func keepRights(of path: [UInt8], for descriptor: CInt) {
+    var status = stat()
+    guard withPath(path, { stat($0, &status) }) == 0, status.st_uid == geteuid() else { return }
+    // With another group the bits would mean somebody else.
+    if fchown(descriptor, uid_t.max, status.st_gid) == 0 { _ = fchmod(descriptor, status.st_mode & 0o777) }
   }
 
   private static func withPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {

@@ -1,4 +1,5 @@
-/// SHA-256 (FIPS 180-4), by which a page names the one script that its browser may run.
+/// SHA-256 (FIPS 180-4), by which a page names the one script that its browser may run: the product has the results
+/// alone.
 enum SHA256 {
   private static let constants: [UInt32] = primes(64).map { fraction(cubeRoot: $0) }
   private static let initial: [UInt32] = primes(8).map { fraction(squareRoot: $0) }
