@@ -159,6 +159,10 @@ scenarios: release ## real tools against the cases of docs/TOOLS.md (SCENARIO_FL
 ci-example: release ## the CI job of README.md in a clean Debian (root, mmdebstrap): red, and green once the tool is mended
 	@scripts/ci-example/run --dataless $(RELEASE_BINARY)
 
+.PHONY: culprits
+culprits: release ## that `run` names the line that makes a main thread wait, in programs of eight languages (a minute)
+	@scripts/culprits/run --dataless $(RELEASE_BINARY)
+
 .PHONY: survey
 survey: release ## some 120 tools of Debian on one tree: docs/SURVEY.md, docs/survey.html (10 minutes; TOOLS="tar rsync")
 	@scripts/bootstrap --survey

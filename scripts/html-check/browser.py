@@ -92,13 +92,13 @@ class Browser:
                 found.append("a request: " + parameters["request"]["url"])
         return found
 
-    def open(self, path, seconds=120):
-        """Opens a page and waits until it says that it is ready. - Returns: seconds."""
+    def open(self, path, seconds=120, ready="document.documentElement?.dataset.ready ?? ''"):
+        """Opens a page and waits until it says that it is ready, or until `ready` is "true". - Returns: seconds."""
         self.events = []
         began = time.monotonic()
         self.call("Page.navigate", url="file://" + path)
         while time.monotonic() - began < seconds:
-            if self.value("document.documentElement?.dataset.ready ?? ''") == "true":
+            if self.value(ready) == "true":
                 # What was drawn, not only what was made.
                 self.value("new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(1))))")
                 return time.monotonic() - began

@@ -7,9 +7,9 @@ NAMES = ["<script>alert(1)</script>", "\n::add-mask::x", "a&b<img src=x onerror=
 FUNCTIONS = ["load_thumbnail", "std::vector<int>::push_back", "decode<T>", "main", "on_paint", "idle", "walk"]
 
 
-def write(path, count):
+def write(path, count, seed=7):
     """Writes a log of about `count` records."""
-    chance = random.Random(7)
+    chance = random.Random(seed)
     sequence = 0
     with open(path, "w", encoding="utf-8") as file:
 
