@@ -7,7 +7,7 @@ enum HTMLWriter {
   /// As a Content-Security-Policy names what it allows: SHA-256 of Page/report.js and Page/report.css, held against the
   /// files by `PageTests`.
   static let scriptHash = "sha256-6lXQng05q7FkIbkEJsVjMzKsibAY6/v49CwRl64PpEg="
-  static let styleHash = "sha256-OzNM0/5kAT+QdVByiUoBbqFrfs8rMeX5qAAgHhdHDMM="
+  static let styleHash = "sha256-WjcllMEa61DYcY/EpzKxvZe/61zozeNQSFcoEZU6YQ8="
 
   static func write(_ report: Report, to file: ReportFile) throws(ControlError) {
     let (script, style) = (PackageResources.report_js, PackageResources.report_css)
