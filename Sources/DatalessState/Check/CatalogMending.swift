@@ -23,15 +23,23 @@ struct CatalogMending {
     self.report = report
   }
 
+  /// LIMIT: levels of directories that are forgotten one after the other. The next `check` goes on.
+  private static let passesMax = 1000
+
   mutating func mend() throws {
     try mendSettings()
     try mendEpochs()
     try readItems()
     try mendRoot()
-    try mendPlaces()
-    try mendNames()
-    try mendRings()
-    try mendNameless()
+    // What is forgotten may have been what others lie in: again, until nothing is.
+    var before = -1
+    for _ in 0..<Self.passesMax where report.count != before {
+      before = report.count
+      try mendPlaces()
+      try mendNames()
+      try mendRings()
+      try mendNameless()
+    }
     try mendAttributes()
     try mendListings()
     try mendContents()
@@ -174,6 +182,7 @@ struct CatalogMending {
   private mutating func mendNames() throws {
     var damaged: [(directory: Int64, name: [UInt8], layer: Int64, problem: String)] = []
     var seen: Set<Int64> = []
+    report.names = 0
     try connection.forEach("SELECT \(NameRow.columns) FROM name") { row in
       report.names += 1
       var problem: String?
