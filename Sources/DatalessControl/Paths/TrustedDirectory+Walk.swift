@@ -1,4 +1,4 @@
-public import Glibc
+import Glibc
 import SystemPackage
 
 extension TrustedDirectory {
@@ -32,10 +32,11 @@ extension TrustedDirectory {
   ///   - followsLast: Whether the last name may be such a link, too. Default: yes.
   ///   - creating: Makes what is missing: the directory itself with mode 0700, those above with 0755. Default: no.
   public static func open(
-    _ path: [UInt8], owner: UInt32 = geteuid(), others: Others = .look, ancestors: Ancestors = .trusted,
+    _ path: [UInt8], owner: UInt32? = nil, others: Others = .look, ancestors: Ancestors = .trusted,
     followsLast: Bool = true, creating: Bool = false
   ) throws(UntrustedPath) -> TrustedDirectory {
     let root = try DirectoryStep.root()
+    let owner = owner ?? geteuid()
     let isForeign = owner != geteuid()
     // Whoever the root directory belongs to decides about everything: in a user namespace root's number is another.
     let trusted: Set<UInt32> = [0, root.facts.owner, owner]
