@@ -62,6 +62,40 @@ import Testing
     #expect(fixture.content.items == 1)
   }
 
+  /// Who opens, changes or links a file asks again until it is resident: answered by its last part, which comes before
+  /// that, such a caller would ask for ever, on the thread that is to make it resident.
+  @Test(arguments: [Hydration.progressive, .partial]) func whoNeedsTheWholeFileIsAnsweredWhenItIsResident(
+    _ hydration: Hydration
+  ) {
+    let fixture = fixture(.blocking, 200_000, hydration) { $0.bandwidth = 1_000_000 }
+    let node = fixture.node("file")
+    let states = Mutex<[String]>([])
+    @Sendable func ask(_ request: TriggerRequest, _ name: String, then: @escaping @Sendable () -> Void = {}) {
+      let engine = fixture.engine
+      let admission = engine.materialize(node, request, waiter: fixture.makeWaiter()) { _ in
+        states.withLock { $0.append("\(name) \(engine.describe(node)?.state ?? "")") }
+        then()
+      }
+      if case .ready = admission { states.withLock { $0.append("\(name) at once") } }
+    }
+    let whole = TriggerRequest(trigger: .open, caller: EngineFixture.caller())
+    ask(whole, "whole")
+    let last = TriggerRequest(trigger: .read, caller: EngineFixture.caller(), offset: 199_000, length: 1_000)
+    ask(last, "part") { ask(whole, "then") }
+    for _ in 0..<400 {
+      fixture.lane.runAll()
+      fixture.timer.advance(milliseconds: 1)
+    }
+    let seen = states.withLock { $0 }
+    #expect(seen.count == 3, "\(seen)")
+    #expect(
+      seen.filter { !$0.hasPrefix("part") }.allSatisfy { $0.hasSuffix(" resident") || $0 == "then at once" }, "\(seen)")
+    if let part = seen.firstIndex(of: "part materializing") {
+      #expect(seen[part...].contains("then resident"), "\(seen)")
+    }
+    #expect(state(fixture) == "resident")
+  }
+
   @Test(arguments: StoreKind.allCases) func aReadBeyondTheEndOfAPartialFileEnds(_ kind: StoreKind) throws {
     let fixture = fixture(kind, 10_000, .partial)
     let answer = read(fixture, 10_000, 100)

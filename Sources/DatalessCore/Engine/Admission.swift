@@ -26,7 +26,10 @@ extension EngineState {
     guard record.canBeDataless, record.state != .resident else { return .decided(.ready, []) }
     if let ending { return .decided(.failed(ending), []) }
     let request = waiter.request
-    if record.kind == .file, contents.local(request.range(inSize: record.size), of: position) != nil {
+    // Who needs all of a file waits until it is resident: its last part comes before that.
+    if record.kind == .file, request.namesRange,
+      contents.local(request.range(inSize: record.size), of: position) != nil
+    {
       return .decided(.ready, [])
     }
     let running = content(of: position).attempt(for: request.range(inSize: record.size)).flatMap { attempts[$0] }
@@ -143,7 +146,9 @@ extension EngineState {
   /// Puts a caller into an attempt, and under the page that he waits for, if he may be answered before its end.
   private mutating func join(_ waiter: Waiter, _ attempt: Attempt) {
     if let handle = waiter.request.handle { openFiles.noteTrigger(handle) }
-    guard attempt.plan.hydration != .full else { return attempts.join(waiter, attempt, missing: nil) }
+    guard attempt.plan.hydration != .full, waiter.request.namesRange else {
+      return attempts.join(waiter, attempt, missing: nil)
+    }
     let wanted = waiter.request.range(inSize: attempt.size)
     let missing = contents.parts(of: attempt.node).map { $0.ranges.lastMissing(in: wanted) } ?? wanted.upperBound - 1
     attempts.join(waiter, attempt, missing: missing)

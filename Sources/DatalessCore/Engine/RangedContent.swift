@@ -126,10 +126,13 @@ extension Engine {
 }
 
 extension TriggerRequest {
+  /// Whether the caller asked for some bytes of a file; if not, for the file.
+  var namesRange: Bool { (offset ?? -1) >= 0 && (length ?? 0) > 0 }
+
   /// What the caller asked for, within a file: all of it for whatever names no range, its last byte for a range beyond
   /// the end.
   func range(inSize size: Int64) -> Range<Int64> {
-    guard let offset, let length, offset >= 0, length > 0 else { return 0..<size }
+    guard namesRange, let offset, let length else { return 0..<size }
     let end = min(offset.addingReportingOverflow(length).partialValue, size)
     return end > offset ? offset..<end : size - 1..<size
   }

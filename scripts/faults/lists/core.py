@@ -339,6 +339,10 @@ namespace.add(
     "changed-below-is-dropped", "NameChanges.swift", "what was changed below a directory goes with it when it is gone",
     "(kind, directory) = (.below, names[name].directory)\n", "(kind, directory) = (.below, names[name].directory)\n      if FAULT { return }\n",
     tests=["WritableRefreshTests"])
+engine.add(
+    "whole-answered-by-last-part", "Admission.swift", "who needs all of a file asks for ever, from its last part until it is resident",
+    "guard attempt.plan.hydration != .full, waiter.request.namesRange else",
+    "guard attempt.plan.hydration != .full, waiter.request.namesRange || FAULT else", tests=["EngineHydrationTests"])
 namespace.add(
     "write-before-durable", "../Engine/Engine+Dirtying.swift", "a byte changes before the file is dirty after a crash, too",
     "guard journal.isDurable(number) else {", "guard FAULT || journal.isDurable(number) else {",
