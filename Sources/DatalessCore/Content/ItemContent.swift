@@ -60,8 +60,8 @@ struct ItemContent {
     self.work = work
   }
 
-  /// Exchanges what few items have with what lies in the table.
-  mutating func exchange(_ work: inout Work) { swap(&self.work, &work) }
+  /// Takes over what the item's record says by now.
+  mutating func renew(_ cell: Cell) { self.cell = cell }
 
   // MARK: - Looking
 

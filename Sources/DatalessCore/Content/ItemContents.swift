@@ -1,7 +1,13 @@
 /// What of each item is local. The one owner of it, beside the records in which the namespace keeps what every item
 /// has.
 struct ItemContents {
-  private var work: [NodeIndex: ItemContent.Work] = [:]
+  /// What is local of an item somebody is at work on. A place of its own, so that each change is made where it lies.
+  private final class Place {
+    var content: ItemContent
+    init(_ content: ItemContent) { self.content = content }
+  }
+
+  private var work: [NodeIndex: Place] = [:]
   /// Content that no file names any more, and that a transfer may still write to.
   private var written: [UInt64: RangedContent] = [:]
   private var lastNumber: UInt64 = 0
@@ -17,7 +23,7 @@ struct ItemContents {
 
   /// What of an item is local, to be looked at.
   func content(of node: NodeIndex, in namespace: borrowing Namespace) -> ItemContent {
-    ItemContent(namespace[node].contentCell, work.isEmpty ? ItemContent.Work() : work[node] ?? ItemContent.Work())
+    ItemContent(namespace[node].contentCell, work.isEmpty ? ItemContent.Work() : work[node]?.content.work ?? .init())
   }
 
   /// Changes what of an item is local, by verbs of `ItemContent`.
@@ -25,20 +31,17 @@ struct ItemContents {
     _ node: NodeIndex, in namespace: inout Namespace, _ change: (inout ItemContent) -> Result
   ) -> Result {
     let cell = namespace[node].contentCell
-    guard !work.isEmpty, let place = work.index(forKey: node) else {
+    guard !work.isEmpty, let place = work[node] else {
       var content = ItemContent(cell)
       let result = change(&content)
-      if !content.work.isNone { work[node] = content.work }
       namespace.setContent(content.cell, partialBytes: content.partialBytes, of: node)
+      if !content.work.isNone { work[node] = Place(content) }
       return result
     }
-    // Moved out and back: a copy would share what it refers to, so that the change copies that, too.
-    var content = ItemContent(cell)
-    content.exchange(&work.values[place])
-    let result = change(&content)
-    let partialBytes = content.partialBytes
-    if content.work.isNone { work.remove(at: place) } else { content.exchange(&work.values[place]) }
-    namespace.setContent(content.cell, partialBytes: partialBytes, of: node)
+    place.content.renew(cell)
+    let result = change(&place.content)
+    namespace.setContent(place.content.cell, partialBytes: place.content.partialBytes, of: node)
+    if place.content.work.isNone { work[node] = nil }
     return result
   }
 
@@ -50,15 +53,15 @@ struct ItemContents {
   /// The content that has a range of a file that is not resident; nil unless all of the range is there.
   func local(_ range: Range<Int64>, of node: NodeIndex) -> ContentID? {
     // Nearly every volume has none.
-    guard !work.isEmpty, let parts = work[node]?.parts, parts.ranges.contains(range) else { return nil }
+    guard !work.isEmpty, let parts = work[node]?.content.work.parts, parts.ranges.contains(range) else { return nil }
     return parts.reference
   }
 
   /// As `ItemContent.Work.retained`.
-  func retained(of node: NodeIndex) -> ListedItem? { work.isEmpty ? nil : work[node]?.retained }
+  func retained(of node: NodeIndex) -> ListedItem? { work.isEmpty ? nil : work[node]?.content.work.retained }
 
   /// The content of a file that comes in ranges; nil if it does not.
-  func parts(of node: NodeIndex) -> RangedContent? { work.isEmpty ? nil : work[node]?.parts }
+  func parts(of node: NodeIndex) -> RangedContent? { work.isEmpty ? nil : work[node]?.content.work.parts }
 
   // MARK: - Content without a file
 

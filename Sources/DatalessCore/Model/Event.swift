@@ -31,7 +31,9 @@ public enum MaterializationKind: String, Sendable, Hashable {
 /// One fact for the event log. The engine says what happened; ids, times and JSON are the log writer's business.
 ///
 /// `time` is the monotonic time at which it happened. Paths are relative to the volume's root, as bytes.
-public enum Event: Sendable {
+///
+/// Indirect: what happened takes some 300 bytes, and goes through several hands.
+public indirect enum Event: Sendable {
   case materializationStarted(MaterializationStarted)
   case waitStarted(WaitRecord)
   case waitFinished(WaitRecord)

@@ -5,7 +5,12 @@
 /// entries while somebody lists them. Not thread-safe: used only under the engine's lock, each call in time
 /// proportional to what it returns.
 struct Namespace: ~Copyable {
-  private var graph: NameGraph
+  /// In a place of its own: see `Owned`.
+  private var names: Owned<NameGraph>
+  private var graph: NameGraph {
+    @inline(__always) _read { yield names.value }
+    @inline(__always) _modify { yield &names.value }
+  }
   private var presentation: AttributePresentation
   /// Nodes whose metadata a renewed listing has changed, for the kernel to be told before anybody is answered.
   private var changed: [NodeID] = []
@@ -23,7 +28,7 @@ struct Namespace: ~Copyable {
   ) {
     self.journal = journal
     presentation = AttributePresentation(timeOfDay: timeOfDay)
-    graph = NameGraph(root: root, nameKey: nameKey)
+    names = Owned(NameGraph(root: root, nameKey: nameKey))
   }
 
   // MARK: - Nodes
@@ -285,12 +290,12 @@ struct Namespace: ~Copyable {
   ///   - forgotten: Gets the nodes that were given back.
   ///   - isInUse: Whether somebody has a node open, or is at work on its content.
   mutating func giveBackSome(limit: Int, forgotten: inout [NodeIndex], isInUse: (NodeIndex) -> Bool) {
-    if graph.hasSweepable { return graph.sweepNext(limit: limit, formers: &forgettable, isInUse: isInUse) }
+    if graph.hasSweepable { return names.value.sweepNext(limit: limit, formers: &forgettable, isInUse: isInUse) }
     for _ in 0..<limit {
       guard let node = forgettable.popLast() else { return }
       guard !graph.nodes[node].isFree, !isInUse(node) else { continue }
       let made = keepsJournal && isMade(node) ? changedItem(node) : nil
-      guard graph.forget(node, orphans: &forgettable) else { continue }
+      guard names.value.forget(node, orphans: &forgettable) else { continue }
       presentation.forget(node)
       forgotten.append(node)
       if let made { append(.forgotten(made)) }

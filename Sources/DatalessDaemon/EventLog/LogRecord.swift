@@ -2,8 +2,8 @@ import DatalessCore
 
 /// What one line of the event log says.
 enum LogRecord: Sendable {
-  // Indirect: an event is large, and a slot of the ring should not be.
-  indirect case event(Event)
+  // Indirect, as an event is: what they say is large, and a slot of the ring should not be.
+  case event(Event)
   case process(ProcessRecord)
   indirect case mounted(VolumeMounted)
   indirect case unmounted(reason: String, counters: VolumeCounters, dropped: UInt64)
