@@ -113,6 +113,10 @@ exercise: ## a million random operations each on content and names against model
 programs: ## git, SQLite, borg, rsync, fio, stress-ng and others on PROGRAMS_DIR=/tmp, or on a volume of DATALESS=EXE
 	@scripts/exercise/programs $(if $(DATALESS),--dataless $(DATALESS),$(or $(PROGRAMS_DIR),/tmp)) $(PROGRAMS_FLAGS)
 
+.PHONY: adversary
+adversary: ## a killed daemon, a store that hangs, signals, mappings, a second user: DATALESS=EXE (some minutes)
+	@scripts/exercise/adversary --dataless $(or $(DATALESS),.build/debug/dataless) $(ADVERSARY_FLAGS)
+
 .PHONY: crash-check
 crash-check: ## losses of power at each flush of a disk, of what CRASH_FLAGS names (root; default: SQLite on ext4)
 	@scripts/crash/run $(or $(CRASH_FLAGS),--example sqlite)

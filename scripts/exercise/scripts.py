@@ -8,8 +8,9 @@ TREE = ["/usr/include/linux", "/usr/share/doc/git", *glob.glob("/usr/share/perl/
 
 
 class Script:
-    def __init__(self, needs, text, limit=120):
-        self.needs, self.text, self.limit = needs.split(), text, limit
+    def __init__(self, needs, text, limit=120, by_name=False):
+        """`limit`: seconds. `by_name`: not run unless it is named."""
+        self.needs, self.text, self.limit, self.by_name = needs.split(), text, limit, by_name
 
 
 SCRIPTS = {
@@ -85,6 +86,15 @@ SCRIPTS = {
         make -s -j4 CFLAGS='-O2 -std=gnu11' > log 2>&1; make -q content; mkdir here
         ./content run here --ops 3000 --seed 1; touch files.c; ! make -q content
         make -s CFLAGS='-O2 -std=gnu11' >> log"""),
+    # Long, so only by name: this package, with its build directory on the volume, built, changed, built again and run.
+    "swift": Script("swift git", """
+        # Packages that it needs are in the user's cache, perhaps nowhere else.
+        export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"; git clone -q "$HERE/../.." package; cd package
+        swift build --product dataless > "$E/log" 2>&1 || { tail -n 20 "$E/log"; exit 1; }
+        .build/debug/dataless --version; mkdir "$E/source" "$E/volume"; echo content > "$E/source/file"
+        .build/debug/dataless mount "$E/source" "$E/volume" --cache-dir "$E/cache" --log "$E/log.jsonl"
+        cat "$E/volume/file"; .build/debug/dataless unmount "$E/volume"
+        swift build --product dataless 2>&1 | tail -n 1; [ -z "$(git status --porcelain)" ]""", 3000, by_name=True),
     "dpkg": Script("dpkg-deb apt-get", """
         apt-get -qq download hello 2>/dev/null || dpkg-deb --version > /dev/null
         mkdir -p p/DEBIAN; cp -a "$TREE/linux" p/

@@ -78,12 +78,14 @@ class Volume:
 
     kind = "dataless"
 
-    def __init__(self, dataless, over, options, keep, disk=None):
-        """`disk`: where local content goes, if not to the machine's own."""
+    def __init__(self, dataless, over, options, keep, disk=None, kept=False):
+        """`disk`: where local content goes, if not to the machine's own. `kept`: mounted with --state, and a directory
+        of its own."""
         self.dataless, self.over, self.keep, self.disk = dataless, over, keep, disk
-        self.options = options or ["--scratch"]
+        self.kept = kept or over == "state"
+        self.options = list(options) or ([] if self.kept else ["--scratch"])
         if os.geteuid() == 0 and "--allow-other" not in self.options:
-            self.options = [*self.options, "--allow-other"]
+            self.options.append("--allow-other")
 
     def __enter__(self):
         self.work = tempfile.mkdtemp(prefix="dataless-posix.")
@@ -111,16 +113,20 @@ class Volume:
         self.mount()
         if self.over == "resident":
             self.command("materialize", self.root)
-        if self.over == "dirty":
+        if self.over in ("dirty", "state"):
             for name in directories:
                 items.make_dirty(os.path.join(self.root, name))
+        if self.over == "state":
+            self.command("unmount", self.root)
+            self.mount()
 
     def mount(self):
         self.command(*self.mount_arguments())
 
     def mount_arguments(self):
-        return ["mount", self.source, self.root, "--log", os.path.join(self.work, "log.jsonl"), "--cache-dir",
-                os.path.join(self.disk or self.work, "cache"), *self.options]
+        where = self.disk or self.work
+        local = ["--state", os.path.join(where, "state")] if self.kept else ["--cache-dir", os.path.join(where, "cache")]
+        return ["mount", self.source, self.root, "--log", os.path.join(self.work, "log.jsonl"), *local, *self.options]
 
     def command(self, *arguments):
         outcome = process.run([self.dataless, *arguments], COMMAND_LIMIT)
