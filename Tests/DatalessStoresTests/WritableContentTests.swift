@@ -47,6 +47,22 @@ import Testing
     #expect(store.allocatedBytes == 0)
   }
 
+  @Test(arguments: [1, 4096, 131_072, 131_073])
+  func fewBytesThatAreThereAtOnceShareASlab(count: Int) throws {
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 13 | 1) }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+    defer { buffer.deallocate() }
+    buffer.copyBytes(from: bytes)
+    guard let id = try store.makeFixed(UnsafeRawBufferPointer(buffer)) else {
+      #expect(count > 131_072)
+      return
+    }
+    #expect(count <= 131_072 && !store.hasOwnFile(id))
+    #expect(try all(id) == bytes)
+    store.remove(id)
+    #expect(store.allocatedBytes == 0)
+  }
+
   @Test(arguments: [1000, 131_072, 300_000], [0, 500, 131_072, 400_000])
   func aCopyIsItsOwn(original: Int, size: Int64) throws {
     let bytes = (0..<original).map { UInt8(truncatingIfNeeded: $0 &* 13 | 1) }

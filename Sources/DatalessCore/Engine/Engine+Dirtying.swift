@@ -36,15 +36,17 @@ extension Engine {
       if let left { removeContent(left) }
       switch step {
       case .answered(let readiness): return readiness
-      case .make(let size, let original):
+      case .make(let size, let original, let wasDirty):
         do throws(FSError) {
           let made = try content.makeWritable(size: size, copying: original)
-          let (isTaken, left) = state.withLock { $0.takeOver(made, for: node, insteadOf: original, use: use) }
+          let (isTaken, left) = state.withLock {
+            $0.takeOver(made, for: node, insteadOf: original, wasDirty: wasDirty, use: use)
+          }
           if !isTaken { removeContent(made) }
           if let left { removeContent(left) }
         } catch {
           // What was to be copied may be gone because another one was faster.
-          guard state.withLock({ !$0.isStill(original, of: node) }) else { return .failed(error) }
+          guard state.withLock({ !$0.isStill(original, wasDirty, of: node) }) else { return .failed(error) }
         }
       }
     }
@@ -55,7 +57,9 @@ extension Engine {
 enum DirtyStep {
   case answered(ContentReadiness)
   /// Make content of so many bytes, then `takeOver`, then look again.
-  case make(size: Int64, copying: ContentID?)
+  ///
+  /// - Parameter wasDirty: What is copied was written here, and is not written to any more (`Engine.writeFirst`).
+  case make(size: Int64, copying: ContentID?, wasDirty: Bool = false)
 }
 
 extension EngineState {
@@ -82,7 +86,10 @@ extension EngineState {
       }
       return (.make(size: 0, copying: nil), nil)
     }
-    if record.isDirty { return answerDirty(position, handle) }
+    if record.isDirty {
+      guard !hasOwnFile(record.content) else { return answerDirty(position, handle) }
+      return (.make(size: use == .empty ? 0 : record.size, copying: record.content, wasDirty: true), nil)
+    }
     let original = record.size > 0 ? record.content : ContentID.none
     guard original != .none, hasOwnFile(original), !content(of: position).isBeingWritten else {
       if use == .empty, record.size == 0 { return (.answered(.ready(.none)), nil) }
@@ -111,20 +118,20 @@ extension EngineState {
   }
 
   /// Whether a file still has the content, or none, that was to be copied.
-  fileprivate func isStill(_ original: ContentID?, of node: NodeID) -> Bool {
+  fileprivate func isStill(_ original: ContentID?, _ wasDirty: Bool, of node: NodeID) -> Bool {
     guard let position = namespace.index(of: node) else { return true }
     let record = namespace[position]
     guard let original else { return !record.isDirty }
-    return record.state == .resident && !record.isDirty && record.content == original
+    return record.state == .resident && record.isDirty == wasDirty && record.content == original
   }
 
   /// Gives a file the content that was made for it, unless it is not any more what it was made for.
   ///
   /// - Returns: Whether it has; and content to be removed.
   fileprivate mutating func takeOver(
-    _ made: ContentID, for node: NodeID, insteadOf original: ContentID?, use: ContentUse
+    _ made: ContentID, for node: NodeID, insteadOf original: ContentID?, wasDirty: Bool, use: ContentUse
   ) -> (isTaken: Bool, left: ContentID?) {
-    guard isStill(original, of: node), let position = namespace.index(of: node) else { return (false, nil) }
+    guard isStill(original, wasDirty, of: node), let position = namespace.index(of: node) else { return (false, nil) }
     let record = namespace[position]
     // What was read of it since is not to be lost: it is looked at again.
     guard original != nil || record.size == 0 || use == .empty, !content(of: position).isComingWhole else {

@@ -14,14 +14,23 @@ extension Engine {
     _ change: AttributeChange, of node: NodeID, handle: UInt64? = nil, by caller: Caller
   ) -> AttributeAnswer {
     guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
-    var extent: ContentExtent?
-    if let size = change.size {
-      guard size >= 0 else { return .failed(FSError(.invalidArgument, "a file has no less than 0 bytes")) }
-      switch resize(node, to: size, through: handle) {
-      case .success(let found): extent = found
-      case .failure(.answered(let answer)): return answer
-      }
+    guard let size = change.size else { return apply(change, nil, to: node, by: caller) }
+    guard size >= 0 else { return .failed(FSError(.invalidArgument, "a file has no less than 0 bytes")) }
+    beginChange(of: node, isResize: true)
+    let answer: AttributeAnswer
+    switch resize(node, to: size, through: handle) {
+    case .success(let extent): answer = apply(change, extent, to: node, by: caller)
+    case .failure(.answered(let refusal)): answer = refusal
     }
+    // A direct write beside it may have made the file larger again.
+    guard endChange(of: node), case .changed = answer else { return answer }
+    let item = state.withLock { state in state.namespace.index(of: node).map { state.namespace.snapshot(of: $0) } }
+    return item.map { .changed($0) } ?? answer
+  }
+
+  private func apply(
+    _ change: AttributeChange, _ extent: ContentExtent?, to node: NodeID, by caller: Caller
+  ) -> AttributeAnswer {
     let snapshot: ItemSnapshot? = state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return nil }
       state.journal.beginOperation()

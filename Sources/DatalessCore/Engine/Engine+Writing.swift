@@ -15,6 +15,9 @@ extension Engine {
       return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
     }
     guard !bytes.isEmpty else { return .done(0) }
+    if let answer = writeFirst(bytes, to: node, request) { return answer }
+    if request.isDirect { beginChange(of: node, isResize: false) }
+    defer { if request.isDirect { endChange(of: node) } }
     return change(node, through: request.handle) { (content: ContentID) throws(FSError) -> Int in
       let (count, extent) = try self.content.write(content, bytes, at: request.offset)
       let hasOtherMode = state.withLock { $0.noteWritten(node, request, count: count, extent) }
@@ -40,6 +43,30 @@ extension Engine {
       state.withLock { $0.noteAllocated(node, kind, range, extent) }
       return 0
     }
+  }
+
+  func beginChange(of node: NodeID, isResize: Bool) {
+    state.withLock { $0.writers.beginChange(of: node, isResize: isResize) }
+  }
+
+  /// A direct write or a change of the size is through: the last of several that ran beside each other asks the content
+  /// how large the file is.
+  ///
+  /// - Returns: Whether it has another size than was noted.
+  @discardableResult
+  func endChange(of node: NodeID) -> Bool {
+    let mixed: ContentID? = state.withLock { state in
+      guard state.writers.endChange(of: node) else { return nil }
+      return state.namespace.index(of: node).map { state.namespace[$0].content } ?? ContentID.none
+    }
+    guard let mixed else { return false }
+    let extent = try? content.extent(of: mixed)
+    let isOther = state.withLock { state in
+      guard state.writers.endMixed(of: node), let extent else { return false }
+      return state.noteExtent(extent, of: node, in: mixed)
+    }
+    if isOther { _ = kernel.invalidateAttributes(of: node) }
+    return isOther
   }
 
   private func mayWrite(_ node: NodeID, _ handle: UInt64) -> Bool {
@@ -78,6 +105,7 @@ extension Engine {
   ) -> CopyAnswer {
     let length = min(length, Self.copiedMax)
     guard offset >= 0, targetOffset >= 0, length >= 0, offset <= Int64.max - length,
+      targetOffset <= Int64.max - length,
       source != target || targetOffset >= offset + length || offset >= targetOffset + length
     else { return .failed(FSError(.invalidArgument, "cannot copy these ranges")) }
     let original: ContentID
@@ -101,6 +129,14 @@ extension Engine {
       }
     } catch {
       return .failed(error)
+    }
+  }
+
+  /// How large a file is now; nil for what is no file, and unknown ones.
+  public func size(of node: NodeID) -> Int64? {
+    state.withLock { state in
+      guard let position = state.namespace.index(of: node), state.namespace[position].kind == .file else { return nil }
+      return state.namespace[position].size
     }
   }
 
@@ -140,7 +176,7 @@ extension Engine {
 
 extension EngineState {
   /// Bytes are in a file's content. - Returns: Whether its mode is another one now.
-  fileprivate mutating func noteWritten(
+  mutating func noteWritten(
     _ node: NodeID, _ request: WriteAccess, count: Int, _ extent: ContentExtent
   ) -> Bool {
     guard let position = namespace.index(of: node) else { return false }
@@ -161,6 +197,18 @@ extension EngineState {
     if request.isDirect { dropCapability(of: position) }
     writers.note(Int64(count), through: request.handle, position, isWriteback: request.isWriteback)
     return hasOtherMode
+  }
+
+  /// What the content of a file says of itself. - Returns: Whether its size is another one now.
+  fileprivate mutating func noteExtent(_ extent: ContentExtent, of node: NodeID, in content: ContentID) -> Bool {
+    guard let position = namespace.index(of: node), namespace[position].content == content,
+      namespace[position].size != extent.size
+    else { return false }
+    changeAttributes(of: position, isTold: false) { attributes in
+      attributes.size = extent.size
+      attributes.blocks = extent.blocks
+    }
+    return true
   }
 
   fileprivate mutating func noteAllocated(

@@ -20,10 +20,20 @@ struct Writers {
     func contains(_ node: NodeIndex) -> Bool { !counts.isEmpty && counts[node] != nil }
   }
 
+  /// Changes of one file's content that are at work now.
+  private struct AtWork {
+    var count = 0
+    var hasResize = false
+    /// Whether its size was changed beside something else: then nobody of them knows how large it is.
+    var isMixed = false
+  }
+
   private var handles: [UInt64: Written] = [:]
   private(set) var nodes = Nodes()
   /// Files that became dirty by a change that may not be durable yet.
   private var pending: [NodeIndex: ChangeNumber] = [:]
+  /// Empty but for moments.
+  private var atWork: [NodeID: AtWork] = [:]
 
   // MARK: - Handles
 
@@ -57,6 +67,40 @@ struct Writers {
 
   /// Handles that are open, each with what was written through it so far.
   var all: [(handle: UInt64, written: Written)] { handles.map { ($0.key, $0.value) } }
+
+  // MARK: - Changes beside each other
+
+  /// A direct write or a change of the size begins. The kernel lets direct writes of asynchronous I/O run beside
+  /// everything else; all other changes of a file it does one by one.
+  mutating func beginChange(of node: NodeID, isResize: Bool) {
+    var work = atWork[node] ?? AtWork()
+    work.count += 1
+    if isResize { work.hasResize = true }
+    if work.count > 1, work.hasResize { work.isMixed = true }
+    atWork[node] = work
+  }
+
+  /// It ends.
+  ///
+  /// - Returns: Whether the content has to be asked for its size, because this was the last of several that do not know
+  ///   it. `endMixed` follows then.
+  mutating func endChange(of node: NodeID) -> Bool {
+    guard var work = atWork[node] else { return false }
+    if work.count == 1, work.isMixed { return true }
+    work.count -= 1
+    atWork[node] = work.count > 0 ? work : nil
+    return false
+  }
+
+  /// The content was asked. - Returns: Whether its answer holds: nobody has begun meanwhile, who would ask again.
+  mutating func endMixed(of node: NodeID) -> Bool {
+    guard var work = atWork[node] else { return false }
+    work.count -= 1
+    atWork[node] = work.count > 0 ? work : nil
+    return work.count == 0
+  }
+
+  var hasChangesAtWork: Bool { !atWork.isEmpty }
 
   // MARK: - Durability
 

@@ -39,6 +39,12 @@ public protocol ContentStore: Sendable {
   /// - Throws: ENOSPC or EDQUOT (no room), EFBIG, EMFILE, EIO; then nothing was made.
   func makeWritable(size: Int64, copying original: ContentID?) throws(FSError) -> ContentID
 
+  /// Makes content of these bytes where that is much cheaper than content that may be written to (`makeWritable`): of
+  /// few bytes. As `makeWriter`.
+  ///
+  /// - Returns: nil for more bytes, and where nothing is cheaper.
+  func makeFixed(_ bytes: UnsafeRawBufferPointer) throws(FSError) -> ContentID?
+
   /// Writes parts of what `makeRanged` or `makeWritable` made. Several may at once; of ranged content, as long as they
   /// write the same bytes. Blocking I/O lane.
   ///
@@ -105,6 +111,10 @@ public protocol ContentStore: Sendable {
 
   /// Bytes allocated on disk for content.
   var allocatedBytes: Int64 { get }
+}
+
+extension ContentStore {
+  public func makeFixed(_ bytes: UnsafeRawBufferPointer) throws(FSError) -> ContentID? { nil }
 }
 
 /// What content takes.

@@ -7,6 +7,18 @@ internal import SystemPackage
 extension DiskContentStore {
   public func makeRanged(size: Int64) throws(FSError) -> ContentID { try makeWriter(size: size).commit() }
 
+  public func makeFixed(_ bytes: UnsafeRawBufferPointer) throws(FSError) -> ContentID? {
+    guard !bytes.isEmpty, bytes.count <= ContentLocation.slabLimit else { return nil }
+    let writer = try makeWriter(size: Int64(bytes.count))
+    do throws(FSError) {
+      try writer.write(bytes, at: 0)
+      return try writer.commit()
+    } catch {
+      writer.discard()
+      throw error
+    }
+  }
+
   public func makeWritable(size: Int64, copying original: ContentID?) throws(FSError) -> ContentID {
     guard size >= 0 else { throw FSError(.invalidArgument, "a file has no less than 0 bytes") }
     let writer: FileWriter

@@ -17,8 +17,25 @@ final class MemoryContentStore: ContentStore {
   let limit = Atomic<Int>(.max)
   /// Called by a commit, and by a write of a range, before it returns.
   let committing = Mutex<(@Sendable () -> Void)?>(nil)
-  /// Called once, when writable content is to be made.
+  /// Called once, when writable or fixed content is to be made.
   let making = Mutex<(@Sendable () -> Void)?>(nil)
+
+  /// Called once, when bytes were written or the size was changed, before the call returns.
+  let changed = Mutex<(@Sendable () -> Void)?>(nil)
+
+  private func callMaking() {
+    making.withLock { hook in
+      defer { hook = nil }
+      return hook
+    }?()
+  }
+
+  private func callChanged() {
+    changed.withLock { hook in
+      defer { hook = nil }
+      return hook
+    }?()
+  }
 
   func makeWriter(size: Int64) throws(FSError) -> any ContentWriter {
     state.withLock { $0.writers += 1 }
@@ -62,16 +79,25 @@ final class MemoryContentStore: ContentStore {
     }
   }
 
+  /// As a slab: of few bytes.
+  func makeFixed(_ bytes: UnsafeRawBufferPointer) throws(FSError) -> ContentID? {
+    guard bytes.count <= 200 else { return nil }
+    guard bytes.count <= limit.load(ordering: .relaxed) else { throw FSError(.noSpace, "the test's disk is full") }
+    callMaking()
+    return state.withLock { state in
+      state.content[state.next] = Array(bytes)
+      state.next += 1
+      return ContentID(rawValue: state.next - 1)
+    }
+  }
+
   func rangeWriter(_ reference: ContentID) throws(FSError) -> any RangeWriter {
     state.withLock { $0.writers += 1 }
     return MemoryRangeWriter(store: self, reference: reference)
   }
 
   func makeWritable(size: Int64, copying original: ContentID?) throws(FSError) -> ContentID {
-    making.withLock { hook in
-      defer { hook = nil }
-      return hook
-    }?()
+    callMaking()
     return state.withLock { state in
       var bytes = original.flatMap { state.content[$0.rawValue] } ?? []
       bytes.removeLast(max(0, bytes.count - Int(size)))
@@ -92,6 +118,7 @@ final class MemoryContentStore: ContentStore {
       let bytes = (state.content[id.rawValue] ?? []).prefix(Int(size))
       state.content[id.rawValue] = bytes + [UInt8](repeating: 0, count: Int(size) - bytes.count)
     }
+    callChanged()
   }
 
   func sync(_ id: ContentID) throws(FSError) {}
@@ -118,7 +145,9 @@ final class MemoryContentStore: ContentStore {
       content.replaceSubrange(Int(offset)..<Int(offset) + part.count, with: part)
       state.content[id.rawValue] = content
     }
-    return (part.count, try extent(of: id))
+    let extent = try extent(of: id)
+    callChanged()
+    return (part.count, extent)
   }
 
   func allocate(_ id: ContentID, _ kind: AllocationKind, _ range: Range<Int64>) throws(FSError) {

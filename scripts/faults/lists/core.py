@@ -349,9 +349,21 @@ namespace.add(
     tests=["WritableRefreshTests"])
 namespace.add(
     "copy-wins-over-writer", "../Engine/Engine+Dirtying.swift", "content that somebody writes to gives way to a copy of what it was",
-    "return record.state == .resident && !record.isDirty && record.content == original",
-    "return record.state == .resident && (FAULT || (!record.isDirty && record.content == original))",
+    "return record.state == .resident && record.isDirty == wasDirty && record.content == original",
+    "return record.state == .resident && (FAULT || (record.isDirty == wasDirty && record.content == original))",
     tests=["FileWritingTests"])
+namespace.add(
+    "size-of-the-later-note", "../Engine/Writers.swift", "a file that is cut off under a direct write is not as large as its content",
+    "if work.count > 1, work.hasResize { work.isMixed = true }", "if work.count > 1, work.hasResize { work.isMixed = !FAULT }",
+    tests=["DirectWriteTests"])
+namespace.add(
+    "first-write-takes-a-file", "../Engine/Engine+FirstWrite.swift", "each small file that is made takes a file of its own in the cache",
+    "guard writing == .scratch, request.offset == 0", "guard writing == .scratch, !FAULT, request.offset == 0",
+    tests=["FirstWriteTests"])
+namespace.add(
+    "slab-is-written-to", "../Engine/Engine+Dirtying.swift", "dirty content in a slab is taken for content that may be written",
+    "guard !hasOwnFile(record.content) else { return answerDirty(position, handle) }",
+    "guard !FAULT, !hasOwnFile(record.content) else { return answerDirty(position, handle) }", tests=["FirstWriteTests"])
 namespace.add(
     "moved-out-is-lost", "../Engine/Engine+Orphans.swift", "what was moved out of a directory that is then removed is not fetched any more",
     "if isDirectory, state.namespace.isBound(index) { return nil }",
