@@ -67,6 +67,8 @@ struct SignalWaiter {
     signal(SIGPIPE, SIG_IGN)
     // Sent when somebody opens a content file on which a lease is held for a moment (see `isUsedElsewhere`).
     signal(SIGIO, SIG_IGN)
+    // Who starts us under a limit on the size of files gets EFBIG from what would be larger, and keeps the volume.
+    signal(SIGXFSZ, SIG_IGN)
     guard !endsOnHangup else { return }
     signal(SIGHUP, SIG_IGN)
     var hangup = SignalSet.of([SIGHUP])

@@ -10,6 +10,18 @@ enum ChangeObstacle: Sendable {
   case content(NodeID, Trigger)
   /// What was decided before is to be durable.
   case durability(ChangeNumber)
+  /// It belongs on the content store's lane (`ChangeThread.content`).
+  case contentLane
+}
+
+/// Where a change is made.
+enum ChangeThread: Sendable {
+  /// On the request's own thread, which may also do a short fetch.
+  case request
+  /// Where what it waited for came to an end.
+  case completing
+  /// On the lane whose calls may wait for the content store's disk, each time.
+  case content
 }
 
 /// A reply that could not be given yet.
@@ -25,25 +37,33 @@ extension FilesystemAdapter {
   ///
   /// - Parameters:
   ///   - name: What is made, moved or removed, for the record of a listing that has to come first.
-  ///   - mayFetch: As of `park`.
+  ///   - thread: Where it is made.
   ///   - attempt: Answers, or gives the reply back with what is in the way. Called here, or on the completing lane.
   func change<Reply: FuseReply & ~Copyable>(
-    _ reply: consuming Reply, by caller: Caller, name: [UInt8]? = nil, mayFetch: Bool = true,
+    _ reply: consuming Reply, by caller: Caller, name: [UInt8]? = nil, on thread: ChangeThread = .request,
     attempt: @escaping @Sendable (consuming Reply) -> UnansweredChange<Reply>?
   ) {
     guard let left = attempt(reply) else { return }
-    wait(for: left, by: caller, name: name, mayFetch: mayFetch, attempt: attempt)
+    wait(for: left, by: caller, name: name, on: thread, attempt: attempt)
   }
 
   /// Answers a change that was tried already.
   func wait<Reply: FuseReply & ~Copyable>(
-    for left: consuming UnansweredChange<Reply>, by caller: Caller, name: [UInt8]? = nil, mayFetch: Bool = true,
+    for left: consuming UnansweredChange<Reply>, by caller: Caller, name: [UInt8]? = nil,
+    on thread: ChangeThread = .request,
     attempt: @escaping @Sendable (consuming Reply) -> UnansweredChange<Reply>?
   ) {
     let obstacle = left.obstacle
     let reply = left.reply
+    let mayFetch = thread == .request
     let again: @Sendable (consuming Reply) -> Void = { [self] reply in
-      change(reply, by: caller, name: name, mayFetch: false, attempt: attempt)
+      guard thread == .content else {
+        return change(reply, by: caller, name: name, on: .completing, attempt: attempt)
+      }
+      // Whoever has completed the wait may be a request thread.
+      onContentLane(reply) { [self] reply in
+        change(reply, by: caller, name: name, on: .content, attempt: attempt)
+      }
     }
     switch obstacle {
     case .listing(let directory):
@@ -64,14 +84,30 @@ extension FilesystemAdapter {
         guard let reply = box.take() else { return }
         if let error { reply.fail(Self.answerableChange(error.errno)) } else { again(reply) }
       }
+    case .contentLane: again(reply)
     }
   }
 
-  /// Goes on at once where the content store is prompt, else where calls may wait for its disk.
+  /// LIMIT: bytes of content that a request thread gives room, takes it from, or zeroes: of the whole of a large file a
+  /// disk has much to do.
+  static let promptBytes: Int64 = 16 << 20
+
+  /// Goes on at once where the content store is prompt, and not much of it changes; else where calls may wait for its
+  /// disk.
+  ///
+  /// - Parameters:
+  ///   - bytes: How many are given room, taken away or zeroed.
+  ///   - body: Called with the thread that it is on.
   func whereContentMoves<Reply: FuseReply & ~Copyable>(
+    _ reply: consuming Reply, bytes: Int64, _ body: @escaping @Sendable (consuming Reply, ChangeThread) -> Void
+  ) {
+    if engine.writesPromptly, bytes <= Self.promptBytes { return body(reply, .request) }
+    onContentLane(reply) { body($0, .content) }
+  }
+
+  func onContentLane<Reply: FuseReply & ~Copyable>(
     _ reply: consuming Reply, _ body: @escaping @Sendable (consuming Reply) -> Void
   ) {
-    if engine.writesPromptly { return body(reply) }
     let box = ParkedReply(reply)
     contentLane.submit { if let reply = box.take() { body(reply) } }
   }

@@ -156,8 +156,16 @@ extension FilesystemAdapter {
       }
       return nil
     }
-    guard attributes.size != nil else { return change(reply, by: caller, attempt: attempt) }
-    whereContentMoves(reply) { [self] reply in change(reply, by: caller, attempt: attempt) }
+    guard let size = attributes.size else { return change(reply, by: caller, attempt: attempt) }
+    whereContentMoves(reply, bytes: bytesCut(from: node, to: size)) { [self] reply, thread in
+      change(reply, by: caller, on: thread, attempt: attempt)
+    }
+  }
+
+  /// How many bytes a file loses by a change of its size; what it gains is a hole.
+  func bytesCut(from node: NodeID, to size: Int64) -> Int64 {
+    guard let (left, overflow) = engine.size(of: node).map({ $0.subtractingReportingOverflow(size) }) else { return 0 }
+    return overflow ? .max : max(0, left)
   }
 
   func setxattr(

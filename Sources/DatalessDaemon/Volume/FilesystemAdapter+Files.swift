@@ -6,12 +6,16 @@ import SystemPackage
 extension FilesystemAdapter {
   func open(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
     guard isWritable, flags & O_TRUNC != 0 else { return begin(node, flags: flags, context: context, reply: reply) }
-    whereContentMoves(reply) { [self] reply in begin(node, flags: flags, context: context, reply: reply) }
+    whereContentMoves(reply, bytes: bytesCut(from: NodeID(node), to: 0)) { [self] reply, thread in
+      begin(node, flags: flags, context: context, reply: reply, mayFetch: thread == .request)
+    }
   }
 
-  private func begin(_ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply) {
+  private func begin(
+    _ node: FuseNode, flags: Int32, context: RequestContext, reply: consuming OpenReply, mayFetch: Bool = true
+  ) {
     guard engine.evictsBeforeRead(NodeID(node)) else {
-      return openNow(node, flags: flags, context: context, reply: reply)
+      return openNow(node, flags: flags, context: context, reply: reply, mayFetch: mayFetch)
     }
     openWhenEvicted(node, flags: flags, context: context, reply: reply)
   }

@@ -46,28 +46,34 @@ extension FilesystemAdapter {
       isDirect: request.isDirect, isWriteback: request.isWriteback)
     let mustBeDurable = request.mustBeDurable
     guard engine.writesPromptly else {
-      let bytes = Array(request.bytes)
-      return whereContentMoves(reply) { [self] reply in
-        write(bytes, to: node, access, mustBeDurable: mustBeDurable, context: context, reply: reply)
-      }
+      let left = UnansweredChange(reply: reply, obstacle: .contentLane)
+      return keep(request.bytes, of: left, to: node, access, mustBeDurable: mustBeDurable, context: context)
     }
     let answer = engine.write(request.bytes, to: NodeID(node), access)
-    guard let left = self.answer(reply, answer, to: node, .write, mustBeDurable: mustBeDurable) else { return }
-    // LIMIT: a MiB for each caller whose first write waits for the file.
-    let bytes = Array(request.bytes)
-    wait(for: left, by: writer(access, context)) { [self] reply in
-      let answer = bytes.withUnsafeBytes { engine.write($0, to: NodeID(node), access) }
-      return self.answer(reply, answer, to: node, .write, mustBeDurable: mustBeDurable)
-    }
+    guard let left = self.answer(reply, answer, to: node, mustBeDurable: mustBeDurable) else { return }
+    keep(request.bytes, of: left, to: node, access, mustBeDurable: mustBeDurable, context: context)
   }
 
-  private func write(
-    _ bytes: [UInt8], to node: FuseNode, _ access: WriteAccess, mustBeDurable: Bool, context: RequestContext,
-    reply: consuming WriteReply
+  /// A WRITE that has to wait.
+  private func keep(
+    _ bytes: UnsafeRawBufferPointer, of left: consuming UnansweredChange<WriteReply>, to node: FuseNode,
+    _ access: WriteAccess, mustBeDurable: Bool, context: RequestContext
   ) {
-    change(reply, by: writer(access, context), mayFetch: false) { [self] reply in
-      let answer = bytes.withUnsafeBytes { engine.write($0, to: NodeID(node), access) }
-      return self.answer(reply, answer, to: node, .write, mustBeDurable: mustBeDurable)
+    let kept: KeptBytes
+    do throws(Errno) {
+      kept = try keptWrites.keep(bytes)
+    } catch {
+      left.reply.fail(error)
+      return
+    }
+    wait(for: left, by: writer(access, context), on: engine.writesPromptly ? .request : .content) { [self] reply in
+      let answer: WriteAnswer
+      do throws(Errno) {
+        answer = try kept.withBytes { engine.write($0, to: NodeID(node), access) }
+      } catch {
+        answer = .failed(FSError(error, "the bytes cannot be read again"))
+      }
+      return self.answer(reply, answer, to: node, mustBeDurable: mustBeDurable)
     }
   }
 
@@ -77,7 +83,7 @@ extension FilesystemAdapter {
   }
 
   private func answer(
-    _ reply: consuming WriteReply, _ answer: WriteAnswer, to node: FuseNode, _ trigger: Trigger, mustBeDurable: Bool
+    _ reply: consuming WriteReply, _ answer: WriteAnswer, to node: FuseNode, mustBeDurable: Bool
   ) -> UnansweredChange<WriteReply>? {
     switch answer {
     case .done(let count):
@@ -91,7 +97,7 @@ extension FilesystemAdapter {
         if let error { reply.failed(error) } else { reply.written(count) }
       }
     case .needsMaterialization:
-      return UnansweredChange(reply: reply, obstacle: .content(NodeID(node), trigger))
+      return UnansweredChange(reply: reply, obstacle: .content(NodeID(node), .write))
     case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
     case .failed(let error): reply.fail(Self.answerableChange(error.errno))
     }
@@ -106,9 +112,14 @@ extension FilesystemAdapter {
       reply.fail(.notSupportedOnSocket)
       return
     }
-    let (file, range, caller) = (NodeID(node), offset..<(offset + length), identify(context))
-    whereContentMoves(reply) { [self] reply in
-      change(reply, by: caller) { [engine] reply in
+    let (end, isTooFar) = offset.addingReportingOverflow(length)
+    guard offset >= 0, length > 0, !isTooFar else {
+      reply.fail(.fileTooLarge)
+      return
+    }
+    let (file, range, caller) = (NodeID(node), offset..<end, identify(context))
+    whereContentMoves(reply, bytes: length) { [self] reply, thread in
+      change(reply, by: caller, on: thread) { [engine] reply in
         switch engine.allocate(kind, range, of: file, handle: handle.rawValue, by: caller) {
         case .done: reply.succeed()
         case .needsMaterialization: return UnansweredChange(reply: reply, obstacle: .content(file, .write))
@@ -122,8 +133,9 @@ extension FilesystemAdapter {
 
   func copyFileRange(_ request: CopyRequest, context: RequestContext, reply: consuming WriteReply) {
     let (source, caller) = (NodeID(request.source), identify(context))
-    whereContentMoves(reply) { [self] reply in
-      change(reply, by: caller) { [engine] reply in
+    // The engine copies a MiB at a time.
+    whereContentMoves(reply, bytes: 0) { [self] reply, thread in
+      change(reply, by: caller, on: thread) { [engine] reply in
         let answer = engine.copyRange(
           from: source, at: request.sourceOffset, to: NodeID(request.destination), at: request.destinationOffset,
           length: Int64(request.length), targetHandle: request.destinationHandle.rawValue, by: caller)

@@ -16,6 +16,8 @@ final class FilesystemAdapter: FuseOperations {
   let accessLane: AccessLane
   /// Where changes of content wait for a content store that is not prompt.
   let contentLane: any BlockingLane
+  /// Bytes of WRITEs that wait.
+  let keptWrites: KeptWrites
   let isWritable: Bool
   private let statistics: @Sendable () -> FuseKit.FileSystemStatistics
   private let nextWaiter = Atomic<UInt64>(1)
@@ -37,12 +39,13 @@ final class FilesystemAdapter: FuseOperations {
   ///   - mountpoint: Where callers see the volume.
   init(
     engine: Engine, processes: ProcessTable, statistics: @escaping @Sendable () -> FuseKit.FileSystemStatistics,
-    kernel: SessionKernelCache, accessLane: AccessLane, contentLane: any BlockingLane, mayReadDirectly: Bool,
-    mountpoint: [UInt8]
+    kernel: SessionKernelCache, accessLane: AccessLane, contentLane: any BlockingLane, keptWrites: KeptWrites,
+    mayReadDirectly: Bool, mountpoint: [UInt8]
   ) {
     self.engine = engine
     self.accessLane = accessLane
     self.contentLane = contentLane
+    self.keptWrites = keptWrites
     isWritable = engine.writing != .readOnly
     self.processes = processes
     self.statistics = statistics
@@ -209,6 +212,10 @@ final class FilesystemAdapter: FuseOperations {
   }
 
   func statfs(_ node: FuseNode, context: RequestContext, reply: consuming StatisticsReply) {
+    // A read-only volume shows what it was told at the mount; a writable one asks its cache's disk.
+    guard !isWritable || engine.writesPromptly else {
+      return onContentLane(reply) { [self] reply in reply.statistics(statistics()) }
+    }
     reply.statistics(statistics())
   }
 

@@ -78,6 +78,7 @@ final class Volume: VolumeRunning {
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
       accessLane: AccessLane(timer: timer), contentLane: blocking,
+      keptWrites: KeptWrites(directory: cacheDirectory.descriptor),
       mayReadDirectly: !configuration.without.contains(.directMapping),
       mountpoint: configuration.mountpoint)
     startedAt = timer.now

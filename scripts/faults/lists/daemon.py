@@ -126,7 +126,15 @@ lifecycle.add(
     "endErrno = ENOSYS\n      return", "endErrno = ENOSYS\n      wasEnded = FAULT\n      return",
     tests=["RunTests|LeftProcessTests"])
 
-volume = Part("Sources/DatalessDaemon/Volume", ["^DatalessDaemonTests\\..*(Kernel|Transfer)"])
+volume = Part("Sources/DatalessDaemon/Volume", ["^DatalessDaemonTests\\..*(Kernel|Transfer|KeptWrites)"])
+volume.add(
+    "kept-writes-in-memory", "KeptWrites.swift", "bytes of all writes that wait lie in memory",
+    "guard bytes.count > Self.placeSize || state.memory", "guard FAULT || bytes.count > Self.placeSize || state.memory",
+    tests=["KeptWritesTests"])
+volume.add(
+    "kept-write-stays", "KeptWrites.swift", "places of writes that were answered are never used again",
+    "state.withLock { $0.free.append(place) }", "state.withLock { if !FAULT { $0.free.append(place) } }",
+    tests=["KeptWritesTests"])
 volume.add(
     "window-never-drains", "TransferWindow.swift", "`materialize` waits for the last answer for ever",
     "state.running.count <= sleeper.threshold else", "state.running.count < sleeper.threshold + (FAULT ? 0 : 1) else",
