@@ -52,7 +52,7 @@ enum WireSamples {
   static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, inFlight: 5, exceeded: [excess])
   private static let item = VolumeItem(
     path: odd, kind: "symlink", state: "other", sizeBytes: 1, localBytes: 0, mode: 0o120777, inode: .max,
-    openHandles: 0, isKept: true)
+    openHandles: 0, isKept: true, isDirty: true)
   private static let failure = PathFailure(path: odd, errno: "EBUSY", message: "is open")
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
   private static let result = TransferResult(

@@ -9,7 +9,8 @@ struct ListCommand: ParsableCommand {
     abstract: "List items with their state, size and local bytes, without touching the volume.",
     discussion: """
       Asks the daemon, not the file system: nothing is materialized or listed. A dataless directory is one line, \
-      because what is in it is not known yet. Columns: state, size, bytes in the cache, path.
+      because what is in it is not known yet. Columns: state, size, bytes in the cache, path. A file that was written to \
+      on the volume is dirty: nobody else has its content.
 
       EXAMPLES
         dataless ls -R /mnt/project
@@ -76,8 +77,9 @@ struct ListCommand: ParsableCommand {
     var path = TerminalText.escaped(item.pathBytes.isEmpty ? mountPoint : PathBytes.join(mountPoint, item.pathBytes))
     if item.kind == "directory" { path += "/" }
     let isSized = item.kind == "file"
+    let state = item.isDirty == true ? "dirty" : item.state == "other" ? item.kind : item.state
     return table.line([
-      TerminalText.escaped(item.state == "other" ? item.kind : item.state),
+      TerminalText.escaped(state),
       isSized ? HumanText.size(item.sizeBytes) : "-", isSized ? HumanText.size(item.localBytes) : "-", path,
     ])
   }

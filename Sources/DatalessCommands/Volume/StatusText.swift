@@ -20,7 +20,7 @@ enum StatusText {
       lines.append(
         line("store", "OFFLINE: what needs it fails with \(ProfileText.offline(status.profile.errnos))"))
     }
-    lines.append(line("files", files(status.items)))
+    lines.append(line("files", files(status.items, dirty: status.changes?.dirtyFiles ?? 0)))
     lines.append(line("dirs", directories(status.items)))
     lines.append(line("content", content(status.items)))
     if let changes = status.changes { lines.append(line("changes", ChangesText.line(changes))) }
@@ -72,10 +72,12 @@ enum StatusText {
     }.map { TerminalText.escaped($0) }.joined(separator: ", ")
   }
 
-  private static func files(_ items: ItemCounts) -> String {
+  private static func files(_ items: ItemCounts, dirty: Int64) -> String {
+    let written = dirty > 0 ? " (\(HumanText.count(dirty)) dirty)" : ""
     let partial = items.filesPartial > 0 ? "\(HumanText.count(items.filesPartial)) partial, " : ""
     return "\(HumanText.count(items.files)) known: \(HumanText.count(items.filesDataless)) dataless, "
-      + "\(HumanText.count(items.filesMaterializing)) materializing, \(partial)\(HumanText.count(items.filesResident)) resident, "
+      + "\(HumanText.count(items.filesMaterializing)) materializing, \(partial)\(HumanText.count(items.filesResident)) resident"
+      + written + ", "
       + "\(HumanText.count(items.filesEmpty)) empty"
   }
 

@@ -46,6 +46,9 @@ public struct MountEntry: Sendable, Equatable {
   /// Whether it is a volume of this program.
   public var isDataless: Bool { isRecorded || fileSystemType == Self.datalessType }
 
+  /// Whether nothing on it can be changed, by this mount of it at least.
+  public var isReadOnly: Bool { options.split(separator: ",").contains("ro") }
+
   /// The user that mounted a FUSE file system, from its `user_id=` option; nil for other file systems.
   public var userID: UInt32? {
     for option in superOptions.split(separator: ",") where option.hasPrefix("user_id=") {

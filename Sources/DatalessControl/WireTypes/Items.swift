@@ -19,6 +19,8 @@ public struct VolumeItem: Codable, Sendable, Equatable {
   public var openHandles: Int64
   /// True for a resident file of which the store has another version; absent otherwise.
   public var isKept: Bool?
+  /// True for a file that programs have written to on the volume: its content is nowhere else. Absent otherwise.
+  public var isDirty: Bool?
 
   enum CodingKeys: String, CodingKey {
     case path, kind, state, mode, inode
@@ -27,11 +29,12 @@ public struct VolumeItem: Codable, Sendable, Equatable {
     case localBytes = "local_bytes"
     case openHandles = "open_handles"
     case isKept = "kept"
+    case isDirty = "dirty"
   }
 
   public init(
     path: [UInt8], kind: String, state: String, sizeBytes: Int64, localBytes: Int64, mode: UInt32, inode: UInt64,
-    openHandles: Int64, isKept: Bool = false
+    openHandles: Int64, isKept: Bool = false, isDirty: Bool = false
   ) {
     (self.path, pathBase64) = WirePath.split(path)
     self.kind = kind
@@ -42,6 +45,7 @@ public struct VolumeItem: Codable, Sendable, Equatable {
     self.inode = inode
     self.openHandles = openHandles
     self.isKept = isKept ? true : nil
+    self.isDirty = isDirty ? true : nil
   }
 
   public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }

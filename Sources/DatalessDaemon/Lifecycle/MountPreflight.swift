@@ -133,12 +133,17 @@ public struct MountPreflight {
     }
     guard entry.mountPoint == mountpoint else {
       throw LifecycleError(
-        "cannot mount: \(name) lies on the dataless volume \(volume), which is read-only (EROFS). "
+        "cannot mount: \(name) lies on the dataless volume \(volume), \(Self.obstacle(of: entry)). "
           + "Give a directory outside of it.")
     }
     throw LifecycleError(
       "cannot mount: \(name) already is a dataless volume of \(ErrorText.quoted(entry.source)) (EBUSY). "
         + "Unmount it first: dataless unmount \(volume).")
+  }
+
+  /// Why nothing of a volume may lie on another volume.
+  private static func obstacle(of volume: MountEntry) -> String {
+    volume.isReadOnly ? "which is read-only (EROFS)" : "so that one daemon would wait for another (EINVAL)"
   }
 
   private func checkMountpoint(_ mountpoint: [UInt8]) throws(LifecycleError) {
@@ -186,7 +191,7 @@ public struct MountPreflight {
       guard let volume = mounts.datalessMount(containing: path) else { continue }
       throw LifecycleError(
         "cannot mount: \(name) \(ErrorText.quoted(path)) lies on the dataless volume "
-          + "\(ErrorText.quoted(volume.mountPoint)), which is read-only (EROFS). Give a place outside of it.")
+          + "\(ErrorText.quoted(volume.mountPoint)), \(Self.obstacle(of: volume)). Give a place outside of it.")
     }
     let mountPlace = PathLocation(mountpoint, mounts: mounts)
     progress(request.log)

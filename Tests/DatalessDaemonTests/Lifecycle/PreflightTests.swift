@@ -188,8 +188,12 @@ struct PreflightTests {
   }
 
   @Test func aMountpointOnAVolumeIsRefused() throws {
-    let mounts = try mounts(type: MountEntry.datalessType, at: "mount", device: "0:999998")
-    #expect(try failure(request(mountpoint: "mount/below"), mounts: mounts)?.contains("(EROFS)") == true)
+    for (options, reason) in [("ro", "is read-only (EROFS)"), ("rw,nosuid", "would wait for another (EINVAL)")] {
+      let mounts = try mounts(
+        type: MountEntry.datalessType, at: "mount", device: "0:999998", options: options)
+      let refusal = try failure(request(mountpoint: "mount/below"), mounts: mounts)
+      #expect(refusal?.contains(reason) == true, "\(refusal ?? "none")")
+    }
   }
 
   @Test func everyPathIsAnnouncedBeforeItIsTouched() throws {
@@ -199,13 +203,15 @@ struct PreflightTests {
     for path in ["mount", "logs/log", "cache"] { #expect(looked.contains(scratch.bytes(path))) }
   }
 
-  private func mounts(type: String, at name: String, device: String) throws -> MountTable {
+  private func mounts(
+    type: String, at name: String, device: String, options: String = "rw"
+  ) throws -> MountTable {
     var mounts = try MountTable.current()
     let below = try #require(mounts.mount(containing: scratch.bytes))
     mounts.entries.append(
       MountEntry(
         mountID: 1_000_001, parentID: below.mountID, device: device, root: [UInt8(ascii: "/")],
-        mountPoint: scratch.bytes(name), options: "rw", fileSystemType: type, source: Array("s".utf8),
+        mountPoint: scratch.bytes(name), options: options, fileSystemType: type, source: Array("s".utf8),
         superOptions: "rw,user_id=\(geteuid())"))
     return mounts
   }
