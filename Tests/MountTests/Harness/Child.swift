@@ -48,8 +48,10 @@ final class Child: Sendable {
     let output = try Pipe()
     let errors = try Pipe()
     let started = ContinuousClock.now
+    let mark = [Lifeline.variable: try Lifeline.own.get().mark]
     self.pid = try Spawn.start(
-      arguments, environment: environment, input: input.reading, output: output.writing, errors: errors.writing)
+      arguments, environment: mark.merging(environment) { $1 }, input: input.reading, output: output.writing,
+      errors: errors.writing)
     for fd in [input.reading, output.writing, errors.writing] { close(fd) }
     self.input = input.writing
     self.state = Mutex(State())

@@ -16,6 +16,7 @@ struct Scratch: Sendable {
     var template = Array("\(parent)/dataless-test.XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw HarnessError("mkdtemp in \(parent): errno \(errno)") }
     root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    try Lifeline.own.get().tell(root)
     chmod(root, 0o755)
     for directory in [source, mountpoint] { mkdir(directory, 0o755) }
   }
