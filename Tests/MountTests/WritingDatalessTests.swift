@@ -16,7 +16,7 @@ extension RealMounts {
     }
 
     /// SOURCE as it is, but for access times: scripts read it, too.
-    private static func source(_ volume: Volume) async throws -> [String] {
+    static func source(_ volume: Volume) async throws -> [String] {
       try await Metadata.dump(volume.scratch.source, "content").map { line in
         line.split(separator: " ").filter { !$0.hasPrefix("atime=") }.joined(separator: " ")
       }
