@@ -15,6 +15,7 @@ import scale
 import stacks
 import staged
 import trees
+import writing
 from measure import Failed, Result, pairs, percentile, run
 from mounts import Dataless, bindfs, protocol_limit, rclone
 
@@ -213,5 +214,5 @@ CASES = {
     "mount-million": mount_million,
     "memory-million": memory_million,
     **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES, **biglog.CASES,
-    **staged.CASES, **foreign.CASES, **stacks.CASES,
+    **staged.CASES, **foreign.CASES, **stacks.CASES, **writing.CASES,
 }

@@ -136,8 +136,9 @@ class Foreground:
             self.process.wait(timeout=10)
 
 
-def bindfs(bench, source):
-    return Foreground(bench, ["bindfs", "-f", "-r", source, bench.mountpoint], "bindfs")
+def bindfs(bench, source, read_only=True):
+    options = ["-r"] if read_only else []
+    return Foreground(bench, ["bindfs", "-f", *options, source, bench.mountpoint], "bindfs")
 
 
 def rclone(bench, source):

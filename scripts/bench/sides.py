@@ -54,11 +54,12 @@ def sample(command, limit, server=None, timed_by_output=False):
     return Sample(seconds, cpu)
 
 
-def compare(result, count, ours, theirs, at_least=None, at_most=None, mode=""):
+def compare(result, count, ours, theirs, at_least=None, at_most=None, mode="", most=None):
     """Measures ours, theirs, ours, theirs ... and fills the result.
 
     With `at_least` the ratio is our speed over theirs (their time / our time), with `at_most` our time over theirs;
     with neither the speed is reported without a verdict. Both sides put the state back themselves, return a Sample.
+    `most`: the most pairs that can be had.
     """
     speed = at_most is None
     measured = [(ours(), theirs()) for _ in range(count)]
@@ -75,7 +76,7 @@ def compare(result, count, ours, theirs, at_least=None, at_most=None, mode=""):
 
     (ratios, median, low, high), (cpu_ratios, cpu_median, cpu_low, cpu_high) = both()
     # Before processor time may overrule the clock, three times as many pairs get the chance to narrow its interval.
-    while high - low > WIDEST and meets(median) != meets(cpu_median) and len(measured) < 3 * count:
+    while high - low > WIDEST and meets(median) != meets(cpu_median) and len(measured) < (most or 3 * count):
         measured.append((ours(), theirs()))
         (ratios, median, low, high), (cpu_ratios, cpu_median, cpu_low, cpu_high) = both()
     count = len(measured)

@@ -1,0 +1,92 @@
+// Changes files and prints what it took in nanoseconds.
+//
+//   writer files DIRECTORY COUNT SIZE   makes, writes SIZE bytes to and closes f0, f1 ...; renames them to g0, g1 ...;
+//                                       removes those: three numbers
+//   writer seq PATH BLOCK BYTES         writes BYTES in blocks to a file that is there, from its beginning, then fsync: one
+//   writer random PATH BLOCK COUNT      COUNT writes at random multiples of BLOCK in a file that is there, then fsync: one
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static void fail(const char *what) {
+  fprintf(stderr, "writer: %s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+static char *buffer_of(size_t bytes) {
+  void *buffer;
+  if (posix_memalign(&buffer, 4096, bytes ? bytes : 1)) exit(1);
+  memset(buffer, 1, bytes);
+  return buffer;
+}
+
+static int files(const char *directory, long count, size_t size) {
+  char *bytes = buffer_of(size), name[32], new_name[32];
+  if (chdir(directory)) fail(directory);
+  int64_t times[4];
+  times[0] = now();
+  for (long i = 0; i < count; i++) {
+    snprintf(name, sizeof name, "f%ld", i);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || close(fd)) fail(name);
+  }
+  times[1] = now();
+  for (long i = 0; i < count; i++) {
+    snprintf(name, sizeof name, "f%ld", i);
+    snprintf(new_name, sizeof new_name, "g%ld", i);
+    if (rename(name, new_name)) fail(name);
+  }
+  times[2] = now();
+  for (long i = 0; i < count; i++) {
+    snprintf(new_name, sizeof new_name, "g%ld", i);
+    if (unlink(new_name)) fail(new_name);
+  }
+  times[3] = now();
+  for (int i = 0; i < 3; i++) printf("%lld\n", (long long)(times[i + 1] - times[i]));
+  return 0;
+}
+
+static int blocks(const char *path, size_t block, long count, int is_random) {
+  char *bytes = buffer_of(block);
+  int fd = open(path, O_RDWR | O_CLOEXEC);
+  struct stat status;
+  if (fd < 0 || fstat(fd, &status)) fail(path);
+  long places = status.st_size / (long)block;
+  uint64_t seed = 88172645463325252ULL;
+  int64_t start = now();
+  for (long i = 0; i < count; i++) {
+    seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+    long place = is_random ? (long)(seed % (uint64_t)places) : i;
+    if (pwrite(fd, bytes, block, place * (off_t)block) != (ssize_t)block) fail(path);
+  }
+  if (fsync(fd)) fail(path);
+  printf("%lld\n", (long long)(now() - start));
+  return close(fd);
+}
+
+int main(int count, char **arguments) {
+  if (count == 5 && !strcmp(arguments[1], "files")) return files(arguments[2], atol(arguments[3]), strtoul(arguments[4], NULL, 10));
+  if (count == 5 && !strcmp(arguments[1], "seq")) {
+    size_t block = strtoul(arguments[3], NULL, 10);
+    return blocks(arguments[2], block, atol(arguments[4]) / (long)block, 0);
+  }
+  if (count == 5 && !strcmp(arguments[1], "random"))
+    return blocks(arguments[2], strtoul(arguments[3], NULL, 10), atol(arguments[4]), 1);
+  fprintf(stderr, "usage: see the source\n");
+  return 2;
+}
