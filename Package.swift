@@ -74,7 +74,8 @@ let package = Package(
     .target(
       name: "DatalessDaemon",
       dependencies: [
-        "FuseKit", "DatalessCore", "DatalessStores", "DatalessScenario", "DatalessControl", "CDataless",
+        "FuseKit", "DatalessCore", "DatalessStores", "DatalessState", "DatalessScenario", "DatalessControl",
+        "CDataless",
         "CDatalessLinux", "DatalessStacks",
         hummingbirdCore, logging, nioCore, nioPosix, httpTypes, system, collections,
       ], swiftSettings: settings),

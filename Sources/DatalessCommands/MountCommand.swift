@@ -11,11 +11,11 @@ struct MountCommand: ParsableCommand {
     abstract: "Present a directory as a volume of dataless files.",
     discussion: """
       Names, sizes, times, owners and xattrs are there at once; content comes at the first read. The volume is \
-      read-only unless --scratch lets programs change it until it is unmounted; SOURCE is never written to. Returns \
-      when the volume answers; a daemon serves it until it is unmounted.
+      read-only unless --scratch lets programs change it until it is unmounted, or --state DIR keeps what they change \
+      for the next mount; SOURCE is never written to. Returns when the volume answers; a daemon serves it until it is unmounted.
 
       EXAMPLES
-        dataless mount ~/project /mnt/project --latency 200ms
+        dataless mount ~/project /mnt/project --latency 200ms --state ~/.project-state
         dataless mount synthetic:files=1000000,depth=3,size=4k..1m,seed=1 /mnt/many --scenario slow.yaml
 
       EXIT STATUS
@@ -73,12 +73,18 @@ struct MountReport {
       warnings: volume.warnings,
       scenarioWarnings: scenario.map { WireProblem($0) })
     let isReadOnly = configuration.writing == .readOnly
-    lines =
+    var lines =
       [
         "mounted \(TerminalText.escaped(volume.mountpoint)) (\(isReadOnly ? "read-only" : "writable")) from "
           + TerminalText.escaped(configuration.sourceBytes),
         "log \(TerminalText.escaped(volume.log))",
-      ] + (isReadOnly ? [] : ["all changes are forgotten at unmount"])
+      ]
+    switch configuration.writing {
+    case .readOnly: break
+    case .scratch: lines.append("all changes are forgotten at unmount")
+    case .kept: lines.append("changes are kept in \(TerminalText.escaped(configuration.state ?? []))")
+    }
+    self.lines = lines
   }
 
   /// Warnings go to standard error, the rest to standard output.

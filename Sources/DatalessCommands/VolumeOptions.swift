@@ -122,6 +122,12 @@ struct VolumeOptions: ParsableArguments {
   )
   var scratch = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Keep the volume in this directory: what programs change, and what was fetched, is there at the next mount with it. "
+        + "Not with --scratch or --cache-dir. [default: nothing is kept]", valueName: "directory"))
+  var state: PathArgument?
+
   @Flag(help: "Let other users use the volume. [default: only the user that mounts it]")
   var allowOther = false
 
@@ -143,9 +149,20 @@ struct VolumeOptions: ParsableArguments {
     ScenarioFile.say(scenario.warnings)
     return VolumePlan(
       source: try Self.source(source), scenario: scenario, log: log?.bytes,
-      cacheDirectory: cacheDir?.bytes,
-      allowOther: allowOther, crossMounts: crossMounts, writing: scratch ? .scratch : .readOnly,
+      cacheDirectory: cacheDir?.bytes, state: state?.bytes,
+      allowOther: allowOther, crossMounts: crossMounts,
+      writing: state != nil ? .kept : scratch ? .scratch : .readOnly,
       argumentPolicy: argv, without: without)
+  }
+
+  func validate() throws {
+    guard state != nil else { return }
+    if scratch {
+      throw ValidationError("--state keeps what --scratch forgets (EINVAL): give one of them.")
+    }
+    if cacheDir != nil {
+      throw ValidationError("--state has the content, too (EINVAL): give it without --cache-dir.")
+    }
   }
 
   /// The scenario of the file with the options in it.

@@ -28,7 +28,8 @@ enum AnswerSamples {
         source: bytes("/s"), warnings: [])
     ),
     "UnmountAnswer": (
-      UnmountAnswer(mountpoint: odd, log: odd, daemon: .killed, dropped: WireSamples.changes),
+      UnmountAnswer(
+        mountpoint: odd, log: odd, daemon: .killed, dropped: WireSamples.changes, kept: WireSamples.changes),
       UnmountAnswer(mountpoint: bytes("/m"), log: nil, daemon: .wasDead)
     ),
     "UnaskedVolume": (

@@ -161,7 +161,7 @@ final class FakeBackend: ControlBackend {
     return WireSamples.explanation
   }
 
-  func changesToDrop() async throws -> ChangeCounts? { WireSamples.changes }
+  func changesAtEnd() async throws -> (dropped: ChangeCounts?, kept: ChangeCounts?) { (WireSamples.changes, nil) }
 
   func unmount() async { unmounted.continuation.yield() }
 }

@@ -201,7 +201,7 @@ enum WireSamples {
         ruleCount: 0)
     ),
     "ExplainedPart": (part, ExplainedPart(part: "gate", value: "none")), "ExplainedRule": (rule, rule),
-    "AcceptedAnswer": (AcceptedAnswer(pid: 1, dropped: changes), AcceptedAnswer(pid: 1)),
+    "AcceptedAnswer": (AcceptedAnswer(pid: 1, dropped: changes, kept: changes), AcceptedAnswer(pid: 1)),
     "ChangeCounts": (changes, changes),
   ]
 }

@@ -27,7 +27,8 @@ import Testing
     "DatalessReports": standard.union(["DatalessControl", "DatalessCore", "Glibc"]),
     "DatalessDaemon": standard.union(collections).union(nio).union([
       "CDataless", "CDatalessLinux", "DatalessControl", "DatalessCore", "DatalessScenario", "DatalessStacks",
-      "DatalessStores", "FoundationEssentials", "FuseKit", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging",
+      "DatalessState", "DatalessStores", "FoundationEssentials", "FuseKit", "Glibc", "HTTPTypes", "HummingbirdCore",
+      "Logging",
     ]),
     "DatalessCommands": standard.union([
       "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessReports",

@@ -4,7 +4,10 @@ import DatalessCore
 /// A volume's status as text.
 enum StatusText {
   static func lines(_ status: VolumeStatus) -> [String] {
-    let mode = status.readOnly ? "read-only" : "writable; all changes are forgotten at unmount"
+    let mode =
+      status.readOnly
+      ? "read-only"
+      : status.options["state"] == nil ? "writable; all changes are forgotten at unmount" : "writable; changes are kept"
     var lines = ["\(TerminalText.escaped(status.mountpointBytes)) (\(mode))"]
     lines.append(line("source", TerminalText.escaped(status.sourceBytes)))
     // Told in lines of their own.

@@ -10,7 +10,7 @@ struct UnmountCommand: ParsableCommand {
     discussion: """
       Whoever is blocked on the volume gets ETIMEDOUT. Returns when the mount, the daemon, its socket and its content \
       are gone. The log stays. What programs changed on a volume that was mounted with --scratch is forgotten: how much \
-      that was, is said.
+      that was, is said. What was changed on one that was mounted with --state is in its state directory.
 
       EXAMPLES
         dataless unmount /mnt/project
@@ -23,7 +23,7 @@ struct UnmountCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
   var mountpoint: PathArgument
 
-  @Flag(help: "Print a JSON object. [default: print nothing, unless changes were forgotten]")
+  @Flag(help: "Print a JSON object. [default: print nothing, unless there are changes]")
   var json = false
 
   /// How long an orderly end may take after the daemon said that it has begun.
@@ -41,15 +41,19 @@ struct UnmountCommand: ParsableCommand {
     // Held from here on: what is asked, signalled and removed is the volume that was found.
     let runtime = try Self.runtime(of: volume)
     let record = try? runtime?.record()
-    let (daemon, dropped) = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
+    let (daemon, changes) = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
     // The runtime directory and content of a daemon that was dead, or had to be killed.
     StaleSessions.remove()
     if json {
       try StandardOutput().json(
-        UnmountAnswer(mountpoint: volume.mountPoint, log: record?.logBytes, daemon: daemon, dropped: dropped))
+        UnmountAnswer(
+          mountpoint: volume.mountPoint, log: record?.logBytes, daemon: daemon, dropped: changes?.dropped,
+          kept: changes?.kept))
     } else if daemon == .wasDead {
       Console.note("dataless: the daemon was dead; its mount is removed.")
-    } else if let dropped, !dropped.isNothing {
+    } else if let kept = changes?.kept, !kept.isNothing {
+      Console.note("dataless: kept: \(ChangesText.line(kept))")
+    } else if let dropped = changes?.dropped, !dropped.isNothing {
       Console.note("dataless: forgotten: \(ChangesText.line(dropped))")
     }
     if let failure = Self.failure(daemon, volume) { throw failure }
@@ -68,11 +72,11 @@ struct UnmountCommand: ParsableCommand {
   /// - Returns: What became of it, and what it said of changes that are forgotten.
   private func end(
     _ volume: MountEntry, _ daemon: DaemonIdentity
-  ) throws -> (UnmountAnswer.Daemon, dropped: ChangeCounts?) {
-    var dropped: ChangeCounts?
+  ) throws -> (UnmountAnswer.Daemon, AcceptedAnswer?) {
+    var changes: AcceptedAnswer?
     do {
-      dropped = try Blocking.run {
-        try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.unmount().dropped }
+      changes = try Blocking.run {
+        try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.unmount() }
       }
     } catch let error as ControlError where error.code == .daemonNotRunning {
       // It may be about to begin or to end; a dead one holds nothing.
@@ -88,7 +92,7 @@ struct UnmountCommand: ParsableCommand {
     } catch is ControlError {
       // Whatever is said instead of an answer, and whoever says it: what is wanted of it is that it ends.
     }
-    return (try wait(for: daemon, volume), dropped)
+    return (try wait(for: daemon, volume), changes)
   }
 
   private func wait(for daemon: DaemonIdentity, _ volume: MountEntry) throws -> UnmountAnswer.Daemon {

@@ -72,18 +72,24 @@ public struct UnmountAnswer: Codable, Sendable, Equatable {
   public var daemon: Daemon
   /// What was changed on the volume and is forgotten; only of one that could be written to, and whose daemon said it.
   public var dropped: ChangeCounts?
+  /// What was changed on the volume and is in its state directory, as far as it was looked into; only of one that is
+  /// kept, and whose daemon said it.
+  public var kept: ChangeCounts?
 
   enum CodingKeys: String, CodingKey {
-    case mountpoint, log, daemon, dropped
+    case mountpoint, log, daemon, dropped, kept
     case mountpointBase64 = "mountpoint_b64"
     case logBase64 = "log_b64"
   }
 
-  public init(mountpoint: [UInt8], log: [UInt8]?, daemon: Daemon, dropped: ChangeCounts? = nil) {
+  public init(
+    mountpoint: [UInt8], log: [UInt8]?, daemon: Daemon, dropped: ChangeCounts? = nil, kept: ChangeCounts? = nil
+  ) {
     (self.mountpoint, mountpointBase64) = WirePath.split(mountpoint)
     if let log { (self.log, logBase64) = WirePath.split(log) }
     self.daemon = daemon
     self.dropped = dropped
+    self.kept = kept
   }
 }
 
@@ -93,10 +99,13 @@ public struct AcceptedAnswer: Codable, Sendable, Equatable {
   public var pid: Int32
   /// What was changed on the volume and will be forgotten; only of one that can be written to.
   public var dropped: ChangeCounts?
+  /// What was changed on the volume and will be in its state directory; only of one that is kept.
+  public var kept: ChangeCounts?
 
-  public init(pid: Int32, dropped: ChangeCounts? = nil) {
+  public init(pid: Int32, dropped: ChangeCounts? = nil, kept: ChangeCounts? = nil) {
     self.pid = pid
     self.dropped = dropped
+    self.kept = kept
   }
 }
 

@@ -238,6 +238,13 @@ struct ItemContent {
   /// It is made on the volume: nothing of it is anywhere else. A directory is listed from the beginning.
   mutating func makeHere() { cell.state = .resident }
 
+  /// An earlier run has kept it, and it is complete. - Parameter content: `none` of an empty file.
+  mutating func restore(_ content: ContentID, isDirty: Bool) {
+    cell.state = .resident
+    cell.reference = content
+    cell.isDirty = isDirty
+  }
+
   /// The store has what was written. - Parameter generation: As `commit`.
   mutating func makeClean(generation: UInt32) {
     guard cell.isDirty else { return }

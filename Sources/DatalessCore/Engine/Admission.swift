@@ -34,6 +34,11 @@ extension EngineState {
     }
     let running = content(of: position).attempt(for: request.range(inSize: record.size)).flatMap { attempts[$0] }
     let own = request.caller.policy.thread ?? request.caller.policy.process
+    // What is read from the volume's own state is no materialization to which anybody could object.
+    if record.awaitsSaved, namespace.binding(of: position) == nil {
+      return join(
+        running ?? startAttempt(position, waiter, decision: Decision(), now: now), waiter, running == nil, now)
+    }
     // Whoever joins is asked about policy alone, whatever attempt the rules were asked about.
     let needsRules = running == nil ? !simulation.rules.isEmpty : simulation.rules.decidesPolicy && own == nil
     let ordinal = Int(record.attempts) + 1
@@ -50,13 +55,19 @@ extension EngineState {
       return .decided(refuse(position, waiter, decision: decision, policy: policy, now: now), [])
     }
     if running == nil { verdict?.rules.started(decision) }
-    let attempt = running ?? startAttempt(position, waiter, decision: decision, now: now)
+    return join(
+      running ?? startAttempt(position, waiter, decision: decision, now: now), waiter, running == nil, now)
+  }
+
+  private mutating func join(_ attempt: Attempt, _ waiter: Waiter, _ isNew: Bool, _ now: MonotonicTime) -> AdmissionStep
+  {
+    let request = waiter.request
     join(waiter, attempt)
     if request.caller.isBudgeted { budget(attempt, for: request.caller, now) }
     var begun = waiter.record(in: attempt.id, nil, now)
     begun.takesStack = attempt.plan.takesStacks
     events.record(.waitStarted(begun))
-    return .decided(.parked, running == nil ? begin(attempt, now) : bookCallers(1, of: attempt))
+    return .decided(.parked, isNew ? begin(attempt, now) : bookCallers(1, of: attempt))
   }
 
   private func facts(
@@ -98,6 +109,12 @@ extension EngineState {
   private func plan(_ position: NodeIndex, path: [UInt8], decision: Decision, attempt: Int) -> AttemptPlan {
     let record = namespace[position]
     let isFile = record.kind == .file
+    if record.awaitsSaved, namespace.binding(of: position) == nil {
+      var plan = AttemptPlan()
+      plan.errnos = simulation.profile.errnos(of: .directory)
+      plan.isOfVolume = true
+      return plan
+    }
     let model = decision.latency?.value ?? (isFile ? simulation.latency : simulation.directoryLatency)
     var random = SeededRandom(
       seed: simulation.seed, .latency, rule: decision.latency?.rule ?? "", path: path, attempt: attempt)

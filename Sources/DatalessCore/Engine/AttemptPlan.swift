@@ -22,6 +22,8 @@ struct AttemptPlan {
   var errnos = Profile.macos.fileErrnos
   /// The rules that decided something.
   var rules: [String] = []
+  /// What it brings in is kept here, and the store has nothing of it.
+  var isOfVolume = false
 }
 
 /// How an attempt ended, for its records and its waiters.

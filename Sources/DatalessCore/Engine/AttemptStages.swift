@@ -5,6 +5,7 @@ extension EngineState {
   /// A store that is offline, a fault that comes at once, a gate; else on to the slot.
   mutating func begin(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
     var actions: [Action] = []
+    if attempt.plan.isOfVolume { return queue(attempt, now) }
     if let limit = simulation.giveUpAfter { actions.append(.giveUp(attempt: attempt.id, at: now + limit)) }
     if simulation.isOffline {
       let end = AttemptEnd(

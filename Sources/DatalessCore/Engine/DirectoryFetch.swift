@@ -8,14 +8,15 @@ final class DirectoryFetch: AttemptJob {
   private let engine: Engine
   private let attempt: AttemptID
   private let node: NodeIndex
-  private let item: StoreBinding
+  /// nil for a directory that the store does not have.
+  private let item: StoreBinding?
   private let isCancelled = Atomic<Bool>(false)
   private let task = LaneTask()
 
   /// Entries inserted under one lock: about 50 us.
   private static let batchSize = 128
 
-  init(engine: Engine, attempt: AttemptID, node: NodeIndex, item: StoreBinding) {
+  init(engine: Engine, attempt: AttemptID, node: NodeIndex, item: StoreBinding?) {
     self.engine = engine
     self.attempt = attempt
     self.node = node
@@ -29,11 +30,14 @@ final class DirectoryFetch: AttemptJob {
 
   /// Lists the directory. Runs on the metadata lane, or on a request thread.
   func list(from store: any BackingStore) {
+    guard let item else { return listSaved() }
     let started = engine.timer.now
-    let generation = asksGeneration ? store.generation(of: item) : 0
-    guard engine.beginListing(attempt) else { return }
-    var entries = 0
     do throws(FSError) {
+      try engine.restore(attempt)
+      // A directory holds no bytes: asked only where nothing else can tell it from another one when it is renamed.
+      let generation = item.version.birth == 0 ? store.generation(of: item) : 0
+      guard engine.beginListing(attempt) else { return }
+      var entries = 0
       try store.list(item) { (batch: ListingBatch) throws(FSError) in
         try insert(batch)
         entries += batch.count
@@ -41,7 +45,19 @@ final class DirectoryFetch: AttemptJob {
       if engine.writing != .readOnly {
         engine.noteInheritable(StoreQuestion.attribute(PosixACL.defaultName).ask(store, item), of: attempt)
       }
-      finish(entries: entries, generation: generation, started: started)
+      try finish(entries: entries, generation: generation, started: started)
+    } catch {
+      engine.failed(attempt, error, storeTime: engine.timer.now - started)
+    }
+  }
+
+  /// Lists a directory that the store does not have. Metadata lane.
+  func listSaved() {
+    let started = engine.timer.now
+    do throws(FSError) {
+      try engine.restore(attempt)
+      guard engine.beginListing(attempt) else { return }
+      try finish(entries: 0, generation: 0, started: started)
     } catch {
       engine.failed(attempt, error, storeTime: engine.timer.now - started)
     }
@@ -53,12 +69,15 @@ final class DirectoryFetch: AttemptJob {
   }
 
   private func list(from store: any AsyncBackingStore) async {
+    guard let item else { return listSaved() }
     let started = engine.timer.now
-    var generation: UInt32 = 0
-    if asksGeneration { generation = await store.generation(of: item) }
-    guard engine.beginListing(attempt) else { return }
-    var entries = 0
     do throws(FSError) {
+      try engine.restore(attempt)
+      // A directory holds no bytes: asked only where nothing else can tell it from another one when it is renamed.
+      var generation: UInt32 = 0
+      if item.version.birth == 0 { generation = await store.generation(of: item) }
+      guard engine.beginListing(attempt) else { return }
+      var entries = 0
       let listing = try await store.list(item)
       while let batch = try await listing.next() {
         try insert(batch)
@@ -67,16 +86,14 @@ final class DirectoryFetch: AttemptJob {
       if engine.writing != .readOnly {
         engine.noteInheritable(await StoreQuestion.attribute(PosixACL.defaultName).ask(store, item), of: attempt)
       }
-      finish(entries: entries, generation: generation, started: started)
+      try finish(entries: entries, generation: generation, started: started)
     } catch {
       engine.failed(attempt, error, storeTime: engine.timer.now - started)
     }
   }
 
-  /// A directory holds no bytes: asked only where nothing else can tell it from another one when it is renamed.
-  private var asksGeneration: Bool { item.version.birth == 0 }
-
-  private func finish(entries: Int, generation: UInt32, started: MonotonicTime) {
+  private func finish(entries: Int, generation: UInt32, started: MonotonicTime) throws(FSError) {
+    try engine.restoreDirectories(attempt)
     engine.dropVanishedNames(attempt)
     engine.disposeOfOrphans()
     engine.listed(attempt, entries: entries, generation: generation, storeTime: engine.timer.now - started)
@@ -93,6 +110,7 @@ final class DirectoryFetch: AttemptJob {
 
   private func insert(_ batch: ListingBatch, _ range: Range<Int>) throws(FSError) {
     guard !isCancelled.load(ordering: .acquiring) else { throw FSError(.interrupted, "the listing was given up") }
+    try engine.restoreShared(batch, range, attempt)
     guard engine.insert(batch, range, attempt: attempt) else {
       throw FSError(.noSpace, "the namespace holds as many names as it can")
     }

@@ -29,6 +29,7 @@ extension Engine {
       }
       state.extras.forget(forgotten)
       state.writers.forget(forgotten)
+      state.restorations.end(forgotten)
       return true
     }
   }

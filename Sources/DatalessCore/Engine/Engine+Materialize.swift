@@ -79,6 +79,11 @@ extension Engine {
       guard let attempt = state.attempts[id] else { return nil }
       // What was made on the volume is never dataless; but its directory may be the volume's own by now.
       guard let item = state.namespace.binding(of: attempt.node) else {
+        if state.namespace[attempt.node].awaitsSaved {
+          let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: nil)
+          attempt.begin(job)
+          return FetchStart(lane: metadata, isShort: false) { job.listSaved() }
+        }
         let gone = FSError(.staleNFSFileHandle, "the store has no such item any more")
         return FetchStart(lane: nil, isShort: true) { [self] in failed(id, gone, storeTime: 0) }
       }

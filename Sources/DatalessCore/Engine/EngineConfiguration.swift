@@ -16,6 +16,9 @@ public struct EngineConfiguration: Sendable {
   /// What takes the changes that are to outlive the daemon. Default: nobody.
   public var journal: any JournalSink = NoJournal()
 
+  /// What an earlier run has kept; nil if there was none. Default: none.
+  public var savedState: (any SavedState)?
+
   /// Whether, and how, the volume is writable. Default: not.
   public var writing = Writing.readOnly
   /// The first inode number of what is made on the volume, without bit 62, which all of them have: at least 1. What was

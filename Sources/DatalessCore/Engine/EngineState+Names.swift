@@ -84,7 +84,8 @@ extension EngineState {
     guard journal.keepsChanges else { return }
     journal.append(
       .made(
-        namespace.changedItem(node), namespace.attributes(of: node), target: extras.target(of: node) ?? []))
+        namespace.changedItem(node), namespace.attributes(of: node), target: extras.target(of: node) ?? [],
+        listed: namespace.storeAttributes(of: node)))
   }
 
   func record(

@@ -24,6 +24,8 @@ struct EngineState: ~Copyable {
   var pageDrops = PageDrops()
   var refreshes = RefreshQueue()
   var reclamation = Reclamation()
+  // What brings back what an earlier run has kept.
+  var restorations = Restorations()
 
   // Who waits for something else than an attempt.
   var calls = PendingCalls()
@@ -43,6 +45,7 @@ struct EngineState: ~Copyable {
     journal = Journal(configuration.journal)
     namespace = Namespace(
       root: root, nameKey: configuration.nameKey, journal: journal, timeOfDay: configuration.timeOfDay)
+    namespace.setAwaitsSaved(configuration.savedState != nil, of: .root)
     writing = configuration.writing
     timeOfDay = configuration.timeOfDay
     madeNumbers = MadeNumbers(first: configuration.firstMadeNumber)

@@ -38,7 +38,7 @@ public struct NoJournal: JournalSink {
 final class Journal {
   private let sink: any JournalSink
   /// Asked before a change is put together: nearly every volume keeps none.
-  let keepsChanges: Bool
+  private(set) var keepsChanges: Bool
   /// The number of the last change, and of the last that is known to be durable.
   private(set) var last = ChangeNumber(rawValue: 0)
   private var durable = ChangeNumber(rawValue: 0)
@@ -59,6 +59,10 @@ final class Journal {
     guard let first = changes.first else { return }
     append(changes.count == 1 ? first : .together(changes))
   }
+
+  /// From here to `endRestoring` nothing is a change: what is known from an earlier run is put back.
+  func beginRestoring() { keepsChanges = false }
+  func endRestoring() { keepsChanges = sink.keepsChanges }
 
   /// All changes up to a number are durable.
   func noteDurable(_ number: ChangeNumber) { durable = max(durable, number) }

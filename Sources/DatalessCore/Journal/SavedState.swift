@@ -17,6 +17,10 @@ public protocol SavedState: Sendable {
   /// nothing is. As `saved`.
   func savedItem(_ item: ChangedItem) throws(FSError) -> SavedItem?
 
+  /// Whether anything in a directory, or below it, was changed on the volume and is nowhere else: a name, or the
+  /// content of a file. As `saved`.
+  func hasChanges(below directory: SavedItemID) throws(FSError) -> Bool
+
   /// A saved item is a node from now on. Any thread but under the engine's lock: it may wait for a commit.
   func adopt(_ item: SavedItemID, as node: NodeID)
 }
@@ -67,10 +71,18 @@ public struct SavedItem: Sendable, Equatable {
   public var inode: UInt64
   /// What it was in the store; nil for what was made on the volume, and where nothing is known.
   public var version: StoreVersion?
+  /// The store's metadata of that version, where others were changed on the volume.
+  public var listed: ItemAttributes?
+  /// The store's key of an item that has a name that was made on the volume; nil if the store does not have it.
+  public var key: [UInt8]?
+  /// Whether names that were made on the volume lead to it.
+  public var isNamed: Bool
   /// Its metadata, where they were changed on the volume; of what was made or moved here always.
   public var attributes: ItemAttributes?
   /// Complete content that is there. Content that is not dirty is of `version`.
   public var content: ContentID?
+  /// The size of that content, in bytes.
+  public var contentSize: Int64
   /// Whether a program wrote it. Dirty without content: it was never written to the disk; it is empty.
   public var isDirty: Bool
   /// Where a symbolic link leads that was made on the volume.
@@ -81,6 +93,8 @@ public struct SavedItem: Sendable, Equatable {
   public init(id: SavedItemID, inode: UInt64) {
     self.id = id
     self.inode = inode
+    isNamed = false
+    contentSize = 0
     isDirty = false
     target = []
     extendedAttributes = [:]

@@ -17,12 +17,16 @@ public enum StateChange: Sendable, Equatable {
   /// It is shown again, or the store has it no more.
   case unhidden(name: [UInt8], in: ChangedItem)
   /// An item's metadata was changed on the volume, or is the store's again.
-  case attributes(of: ChangedItem, ItemAttributes)
+  ///
+  /// - Parameter listed: The store's; nil if it does not have the item.
+  case attributes(of: ChangedItem, ItemAttributes, listed: ItemAttributes? = nil)
   /// An item was made on the volume, or is about to get a name there: what is to be known of it beside its names. Comes
   /// before each `named`, so for one item several times.
   ///
-  /// - Parameter target: Of a symbolic link that was made on the volume, else empty.
-  case made(ChangedItem, ItemAttributes, target: [UInt8])
+  /// - Parameters:
+  ///   - target: Of a symbolic link that was made on the volume, else empty.
+  ///   - listed: As `attributes`.
+  case made(ChangedItem, ItemAttributes, target: [UInt8], listed: ItemAttributes? = nil)
   /// The content of a file is written to from now on: it is in that file of the content store, and nowhere else.
   case dirty(of: ChangedItem, ContentID)
   /// An extended attribute was changed on the volume. - Parameter value: nil: it was removed, the store's, too.

@@ -40,8 +40,13 @@ extension Namespace {
 
   /// Tells the metadata of an item as it is now.
   func tellAttributes(of node: NodeIndex) {
-    if keepsJournal { append(.attributes(of: changedItem(node), attributes(of: node))) }
+    if keepsJournal {
+      append(.attributes(of: changedItem(node), attributes(of: node), listed: storeAttributes(of: node)))
+    }
   }
+
+  /// The store's metadata of an item; nil for what was made on the volume.
+  func storeAttributes(of node: NodeIndex) -> ItemAttributes? { isMade(node) ? nil : listed(of: node).attributes }
 
   /// An item, as changes name it.
   func changedItem(_ node: NodeIndex) -> ChangedItem {

@@ -46,6 +46,7 @@ extension Namespace {
       // It is the same item that was moved here: it stays where it was moved to.
       for moved in localNames(of: node) where record(of: name).standing == .removed { relink(moved, to: newer) }
       relink(name, to: newer)
+      restored.follow(node, to: newer)
     case .nothing, .retained, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished, .keptHere: break
     }
     return change
@@ -115,12 +116,13 @@ extension Namespace {
     let local = localChange(of: name)
     let decided = NameMerge.merge(
       base: base(of: name, nil, use), listed: nil, local: local, isMade: false, keeps: false)
-    if decided.change == .keptHere {
+    // What is kept of a directory that nobody has looked into may be changes.
+    if decided.change == .keptHere || (local == .none && self[node].awaitsSaved) {
       keepHere(name)
-    } else {
-      setStanding(.gone, of: name)
-      if local == .moved { noteUnbound(node) }
+      return .keptHere
     }
+    setStanding(.gone, of: name)
+    if local == .moved { noteUnbound(node) }
     return decided.change
   }
 

@@ -38,9 +38,31 @@ extension Namespace {
   /// What a node is in the store: under which key, and which version. nil for what was made on the volume.
   /// Of what lies in a directory that the store has no more, too.
   func binding(of node: NodeIndex) -> StoreBinding? {
+    if let key = restoredKey(of: node) { return StoreBinding(key: key, version: listed(of: node).version) }
     let name = storeName(of: node)
     guard node == .root || (name != nil && hasStorePath(name)) else { return nil }
     return StoreBinding(key: path(ofName: name) { storeName(of: $0) }, version: listed(of: node).version)
+  }
+
+  /// Whether the store has a node under some name.
+  func isBound(_ node: NodeIndex) -> Bool {
+    storeName(of: node).map { record(of: $0).isInStore } ?? (node == .root || restored.key(of: node) != nil)
+  }
+
+  /// The store's key of what lies in a place that was not listed since the volume was mounted; nil for all others.
+  private func restoredKey(of node: NodeIndex) -> [UInt8]? {
+    guard restored.hasKeys else { return nil }
+    var names: [NameIndex] = []
+    var node = node
+    for _ in 0..<Self.depthMax {
+      if let key = restored.key(of: node) {
+        return names.reversed().reduce(key) { $0 + [UInt8(ascii: "/")] + Array(text(of: $1)) }
+      }
+      guard let name = storeName(of: node) else { return nil }
+      names.append(name)
+      node = record(of: name).directory
+    }
+    return nil
   }
 
   /// Whether the store has had all directories on the way to one of its names.

@@ -19,6 +19,9 @@ struct Namespace: ~Copyable {
   /// Nodes that have lost the store's last name for them, and had names that were made on the volume.
   private var unbound: [NodeID] = []
 
+  /// What an earlier run has kept, as far as it is to be met again.
+  var restored = RestoredItems()
+
   private let journal: Journal
 
   /// - Parameter timeOfDay: CLOCK_REALTIME, or a test's own time; called under the engine's lock.
@@ -88,6 +91,9 @@ struct Namespace: ~Copyable {
     presentation.noteChange(of: node)
     if isTold { tellAttributes(of: node) }
   }
+
+  /// Notes whether something of a directory is kept that is not here yet.
+  mutating func setAwaitsSaved(_ awaits: Bool, of node: NodeIndex) { graph.change(node) { $0.awaitsSaved = awaits } }
 
   /// Notes whether the last name of an item was taken away on the volume.
   mutating func setUnlinked(_ isUnlinked: Bool, of node: NodeIndex) {
@@ -263,9 +269,6 @@ struct Namespace: ~Copyable {
     return unbound.compactMap { index(of: $0) }.filter { !graph.nodes[$0].isOrphan && !isBound($0) }
   }
 
-  /// Whether the store has a node under some name.
-  func isBound(_ node: NodeIndex) -> Bool { storeName(of: node).map { graph.names[$0].isInStore } ?? (node == .root) }
-
   // MARK: - Forgetting
 
   /// A node may have become one that can be forgotten: the kernel has given it back, its last handle is closed, its
@@ -297,6 +300,7 @@ struct Namespace: ~Copyable {
       let made = keepsJournal && isMade(node) ? changedItem(node) : nil
       guard names.value.forget(node, orphans: &forgettable) else { continue }
       presentation.forget(node)
+      restored.forget(node)
       forgotten.append(node)
       if let made { append(.forgotten(made)) }
     }

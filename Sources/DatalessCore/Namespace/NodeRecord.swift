@@ -135,11 +135,13 @@ struct NodeRecord: BitwiseCopyable {
     }
     set {
       state = newValue.state
-      if kind == .file { payload = newValue.reference.rawValue }
       generation = newValue.generation
-      isWatched = newValue.isWatched
       mayBeCached = newValue.mayBeCached
-      if kind == .file { set(1, newValue.isDirty) }
+      guard kind != .directory else { return }
+      isWatched = newValue.isWatched
+      guard kind == .file else { return }
+      payload = newValue.reference.rawValue
+      set(1, newValue.isDirty)
     }
   }
 
@@ -196,6 +198,12 @@ struct NodeRecord: BitwiseCopyable {
   var isWatched: Bool {
     get { bits & 8 != 0 }
     set { set(8, newValue) }
+  }
+
+  /// A directory: whether an earlier run has kept something of it that is not in the namespace yet.
+  var awaitsSaved: Bool {
+    get { kind == .directory && bits & 8 != 0 }
+    set { if kind == .directory { set(8, newValue) } }
   }
 
   /// A file: whether the kernel may have pages of its content in its cache, or has served its reads alone.

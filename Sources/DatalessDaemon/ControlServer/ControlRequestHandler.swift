@@ -96,12 +96,12 @@ struct ControlRequestHandler: Sendable {
       let body = try await Self.decode(RunFinishedRequest.self, request)
       guard (0...255).contains(body.exitStatus ?? 0) else { throw Self.invalid("`exit_status` must be 0 to 255") }
       return try Self.json(try await backend.runFinished(body))
-    case .unmount: return try unmount(dropping: try await backend.changesToDrop())
+    case .unmount: return try unmount(try await backend.changesAtEnd())
     }
   }
 
-  private func unmount(dropping dropped: ChangeCounts?) throws -> Response {
-    let answer = try Self.buffer(AcceptedAnswer(pid: getpid(), dropped: dropped))
+  private func unmount(_ changes: (dropped: ChangeCounts?, kept: ChangeCounts?)) throws -> Response {
+    let answer = try Self.buffer(AcceptedAnswer(pid: getpid(), dropped: changes.dropped, kept: changes.kept))
     // The answer is written first: afterwards there may be nobody left to write it.
     let body = ResponseBody(contentLength: answer.readableBytes) { writer in
       try await writer.write(answer)

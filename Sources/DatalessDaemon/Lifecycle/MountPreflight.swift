@@ -49,14 +49,18 @@ public struct MountPreflight {
       let own = OwnPath.resolver(mounts)
       let log = try resolved(request.log, "the log", by: own)
       let cache = try resolved(request.cacheDirectory, "the cache", by: own)
+      var state: [UInt8]?
+      if let given = request.state { state = try resolved(given, "the state directory", by: own) }
       let excluded = try checkPlaces(source: source, mountpoint: mountpoint, log: log, cache: cache)
+      if let state { try checkState(state, source: source, mountpoint: mountpoint) }
       try checkEmpty(mountpoint)
       try checkLog(log)
       try checkSocketPath()
       try fuse.check(allowOther: request.allowOther)
       return .passed(
         PreflightResult(
-          source: source, mountpoint: mountpoint, log: log, cacheDirectory: cache, excludedDirectories: excluded,
+          source: source, mountpoint: mountpoint, log: log, cacheDirectory: cache, state: state,
+          excludedDirectories: excluded,
           warnings: RequestTimeout.warnings(longestWait: request.longestWait)))
     } catch {
       return .failed(message: error.message, exitCode: error.exitCode)
@@ -241,6 +245,33 @@ public struct MountPreflight {
     return excluded
   }
 
+  /// The state directory is written to, so it lies neither on a volume nor in SOURCE, nor where the mount hides it.
+  private func checkState(
+    _ state: [UInt8], source: VolumeConfiguration.Source, mountpoint: [UInt8]
+  ) throws(LifecycleError) {
+    let name = "the state directory \(ErrorText.quoted(state))"
+    if let volume = mounts.datalessMount(containing: state) {
+      throw LifecycleError(
+        "cannot mount: \(name) lies on the dataless volume \(ErrorText.quoted(volume.mountPoint)) (EINVAL). "
+          + "Give a directory outside of it with --state.")
+    }
+    progress(request.state ?? state)
+    let place = PathLocation(state, mounts: mounts)
+    if PathLocation(mountpoint, mounts: mounts).contains(place) {
+      throw LifecycleError(
+        "cannot mount: \(name) lies below MOUNTPOINT, where the volume would hide it (EINVAL). "
+          + "Give another directory with --state.")
+    }
+    guard case .directory(let path) = source, case .directory(let given) = request.source else { return }
+    progress(given)
+    let sourcePlace = PathLocation(path, mounts: mounts)
+    guard !sourcePlace.contains(place), !place.contains(sourcePlace) else {
+      throw LifecycleError(
+        "cannot mount: one of \(name) and SOURCE \(ErrorText.quoted(given)) lies inside the other (EINVAL), and SOURCE "
+          + "is never written to. Give another directory with --state.")
+    }
+  }
+
   // MARK: Log and socket
 
   private func checkLog(_ log: [UInt8]) throws(LifecycleError) {
@@ -252,6 +283,8 @@ public struct MountPreflight {
       let what = status.st_mode & S_IFMT == S_IFDIR ? "a directory (EISDIR)" : "no regular file (EINVAL)"
       throw LifecycleError("cannot mount: \(name) is \(what). Give a file with --log.")
     }
+    // That of a state directory is made with it.
+    if let state = request.state, request.log == PathBytes.join(state, Array("log".utf8)) { return }
     if case .failure(let failure) = CPath.status(CPath.parent(log)) {
       throw LifecycleError(
         "cannot mount: the directory of \(name) cannot be used: \(ErrorText.reason(failure.number)). Make it first.")

@@ -12,6 +12,8 @@ public struct PreflightRequest: Sendable, Codable, Equatable {
   /// A log in the default directory may lie in SOURCE: that directory is left out of the listing then.
   public var logIsDefault: Bool
   public var cacheDirectory: [UInt8]
+  /// Where the volume is kept; nil if it is not.
+  public var state: [UInt8]?
   public var runtimeDirectory: String
   public var allowOther: Bool
   /// The longest delay that was asked for.
@@ -20,7 +22,7 @@ public struct PreflightRequest: Sendable, Codable, Equatable {
   public init(
     source: VolumeConfiguration.Source, mountpoint: [UInt8], isTemporary: Bool = false, log: [UInt8],
     logIsDefault: Bool,
-    cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool, longestWait: Nanoseconds
+    cacheDirectory: [UInt8], state: [UInt8]? = nil, runtimeDirectory: String, allowOther: Bool, longestWait: Nanoseconds
   ) {
     self.source = source
     self.mountpoint = mountpoint
@@ -28,6 +30,7 @@ public struct PreflightRequest: Sendable, Codable, Equatable {
     self.log = log
     self.logIsDefault = logIsDefault
     self.cacheDirectory = cacheDirectory
+    self.state = state
     self.runtimeDirectory = runtimeDirectory
     self.allowOther = allowOther
     self.longestWait = longestWait
@@ -50,6 +53,7 @@ public struct PreflightResult: Sendable, Codable, Equatable {
   public var mountpoint: [UInt8]
   public var log: [UInt8]
   public var cacheDirectory: [UInt8]
+  public var state: [UInt8]?
   /// Our own directories that lie in SOURCE.
   public var excludedDirectories: [[UInt8]]
   /// What should be said but does not stand against the mount, one sentence each.
@@ -57,12 +61,13 @@ public struct PreflightResult: Sendable, Codable, Equatable {
 
   public init(
     source: VolumeConfiguration.Source, mountpoint: [UInt8], log: [UInt8], cacheDirectory: [UInt8],
-    excludedDirectories: [[UInt8]], warnings: [String]
+    state: [UInt8]? = nil, excludedDirectories: [[UInt8]], warnings: [String]
   ) {
     self.source = source
     self.mountpoint = mountpoint
     self.log = log
     self.cacheDirectory = cacheDirectory
+    self.state = state
     self.excludedDirectories = excludedDirectories
     self.warnings = warnings
   }

@@ -21,6 +21,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     case readOnly = "read_only"
     /// Changes are forgotten at unmount.
     case scratch
+    /// Changes, and content that was fetched, outlive the volume, in `VolumeConfiguration.state`.
+    case kept
   }
 
   public var source: Source
@@ -35,6 +37,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
   public var logIsDefault: Bool
   /// The directory of all sessions' caches; this session's content goes to `<cacheDirectory>/<session>`.
   public var cacheDirectory: [UInt8]
+  /// The directory in which a volume is kept; nil unless `writing` is `kept`.
+  public var state: [UInt8]?
   /// Where the control socket's directory is made, as `<runtimeDirectory>/<major>:<minor>`.
   public var runtimeDirectory: String
   /// Whether other users may use the volume.
@@ -60,7 +64,7 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     source: Source, mountpoint: [UInt8], scenario: String = "{}", subtype: String = MountEntry.datalessSubtype,
     log: [UInt8], logIsDefault: Bool = false,
     cacheDirectory: [UInt8], runtimeDirectory: String, allowOther: Bool = false, crossMounts: Bool = false,
-    writing: Writing = .readOnly, session: String, excludedDirectories: [[UInt8]] = [],
+    writing: Writing = .readOnly, state: [UInt8]? = nil, session: String, excludedDirectories: [[UInt8]] = [],
     argumentPolicy: ArgumentPolicy = .callers,
     without: [FastPath] = [], warnings: [String] = [],
     run: RunPlan? = nil
@@ -76,6 +80,7 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     self.allowOther = allowOther
     self.crossMounts = crossMounts
     self.writing = writing
+    self.state = state
     self.session = session
     self.excludedDirectories = excludedDirectories
     self.argumentPolicy = argumentPolicy

@@ -11,6 +11,8 @@ public struct VolumePlan: Sendable, Equatable {
   public var log: [UInt8]?
   /// nil for the user's default.
   public var cacheDirectory: [UInt8]?
+  /// Where the volume is kept; nil if it is not.
+  public var state: [UInt8]?
   public var allowOther: Bool
   public var crossMounts: Bool
   public var writing: VolumeConfiguration.Writing
@@ -20,7 +22,7 @@ public struct VolumePlan: Sendable, Equatable {
 
   public init(
     source: VolumeConfiguration.Source, scenario: ScenarioDocument = .empty, log: [UInt8]? = nil,
-    cacheDirectory: [UInt8]? = nil, allowOther: Bool = false, crossMounts: Bool = false,
+    cacheDirectory: [UInt8]? = nil, state: [UInt8]? = nil, allowOther: Bool = false, crossMounts: Bool = false,
     writing: VolumeConfiguration.Writing = .readOnly, argumentPolicy: ArgumentPolicy = .callers,
     without: [FastPath] = [], session: String = SessionPaths.newSessionID()
   ) {
@@ -28,6 +30,7 @@ public struct VolumePlan: Sendable, Equatable {
     self.scenario = scenario
     self.log = log
     self.cacheDirectory = cacheDirectory
+    self.state = state
     self.allowOther = allowOther
     self.crossMounts = crossMounts
     self.writing = writing
@@ -51,9 +54,11 @@ public struct VolumePlan: Sendable, Equatable {
   ) throws -> VolumeConfiguration {
     let runtime = SessionPaths.runtimeDirectory()
     let request = PreflightRequest(
-      source: source, mountpoint: mountpoint, isTemporary: run != nil, log: log ?? defaultLog(),
-      logIsDefault: log == nil,
-      cacheDirectory: cacheDirectory ?? Array(SessionPaths.cacheDirectory().utf8), runtimeDirectory: runtime,
+      source: source, mountpoint: mountpoint, isTemporary: run != nil,
+      log: log ?? state.map(Self.log(in:)) ?? defaultLog(),
+      logIsDefault: log == nil && state == nil,
+      cacheDirectory: cacheDirectory ?? Array(SessionPaths.cacheDirectory().utf8), state: state,
+      runtimeDirectory: runtime,
       allowOther: allowOther, longestWait: scenario.simulation.longestWait)
     var answer = try preflight.inspect(request)
     if case .deadMount(let dead) = answer {
@@ -71,7 +76,8 @@ public struct VolumePlan: Sendable, Equatable {
     case .passed(let result):
       try scenario.checkPaths(roots: roots(result, run == nil ? mountpoint : nil))
       try VolumeDirectory.prepareRuntime(runtime)
-      if log == nil { try Self.makeLogDirectory(CPath.parent(result.log)) }
+      if log == nil, state == nil { try Self.makeLogDirectory(CPath.parent(result.log)) }
+      if let state = result.state { try Self.makeStateDirectory(state) }
       return configuration(result, runtime: runtime, run: run)
     }
   }
@@ -96,16 +102,30 @@ public struct VolumePlan: Sendable, Equatable {
     }
   }
 
+  /// A state directory is this user's, and so are those above it, but for the system's.
+  private static func makeStateDirectory(_ path: [UInt8]) throws(LifecycleError) {
+    do throws(UntrustedPath) {
+      _ = try TrustedDirectory.open(path, ancestors: .any, creating: true)
+    } catch {
+      throw LifecycleError(
+        "cannot use the state directory: \(error). Make it yours alone (chmod go-w), or give another one with --state.")
+    }
+  }
+
   private func configuration(_ result: PreflightResult, runtime: String, run: RunPlan?) -> VolumeConfiguration {
     VolumeConfiguration(
       source: result.source, mountpoint: result.mountpoint,
       scenario: String(decoding: scenario.json(pretty: false), as: UTF8.self),
       subtype: scenario.simulation.presentation.subtype ?? MountEntry.datalessSubtype, log: result.log,
-      logIsDefault: log == nil, cacheDirectory: result.cacheDirectory,
-      runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, writing: writing, session: session,
+      logIsDefault: log == nil && state == nil, cacheDirectory: result.cacheDirectory,
+      runtimeDirectory: runtime, allowOther: allowOther, crossMounts: crossMounts, writing: writing,
+      state: result.state, session: session,
       excludedDirectories: result.excludedDirectories, argumentPolicy: argumentPolicy, without: without,
       warnings: result.warnings, run: run)
   }
+
+  /// The log of a volume that is kept: each mount appends to it.
+  private static func log(in state: [UInt8]) -> [UInt8] { PathBytes.join(state, Array("log".utf8)) }
 
   private func defaultLog() -> [UInt8] {
     var now = timespec()

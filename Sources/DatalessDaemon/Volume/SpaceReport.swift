@@ -4,14 +4,14 @@ import Glibc
 
 /// What statfs(2) of a volume shows.
 enum SpaceReport {
-  /// - Parameter cache: Where programs write, of a volume on which they can: the room is there. nil: SOURCE's numbers
+  /// - Parameter content: Where programs write, of a volume on which they can: the room is there. nil: SOURCE's numbers
   ///   as they were at the mount.
   static func make(
-    _ store: VolumeStore, _ cache: SessionDirectory?
+    _ store: VolumeStore, _ content: DiskContentStore?
   ) throws -> @Sendable () -> FuseKit.FileSystemStatistics {
     let numbers = try store.statistics()
-    guard let cache else { return { numbers } }
-    return { room(in: cache.descriptor, names: numbers) ?? numbers }
+    guard let content else { return { numbers } }
+    return { room(in: content.descriptor, names: numbers) ?? numbers }
   }
 
   private static func room(

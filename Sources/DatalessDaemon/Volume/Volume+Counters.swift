@@ -95,7 +95,7 @@ extension Volume {
       },
       inFlight: engine.attemptsInFlight().map(describe), access: accessStatus(),
       budget: configuration.run == nil ? nil : budgetStatus(),
-      warnings: configuration.warnings + store.warnings)
+      warnings: configuration.warnings + store.warnings + stateWarnings)
   }
 
   /// nil where no call is delayed and none was.

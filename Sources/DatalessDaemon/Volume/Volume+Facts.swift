@@ -1,4 +1,5 @@
 import DatalessCore
+import DatalessState
 import FuseKit
 import Glibc
 import SystemPackage
@@ -34,6 +35,10 @@ extension Volume {
     if let interval = simulation.poll { options["poll_ns"] = .number(interval.rawValue) }
     if let limit = simulation.concurrency { options["concurrency"] = .number(Int64(limit)) }
     if configuration.writing == .scratch { options["scratch"] = .flag(true) }
+    if let state = configuration.state {
+      options["state"] = .text(String(decoding: state, as: UTF8.self))
+      options["state_backlog"] = .number(Int64(self.state?.journal.backlog ?? 0))
+    }
     if !configuration.without.isEmpty {
       options["without"] = .text(configuration.without.map(\.rawValue).joined(separator: ","))
     }

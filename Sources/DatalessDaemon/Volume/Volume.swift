@@ -1,6 +1,7 @@
 import DatalessControl
 import DatalessCore
 import DatalessScenario
+import DatalessState
 import DatalessStores
 import FuseKit
 import Glibc
@@ -17,6 +18,8 @@ final class Volume: VolumeRunning {
   let processes: ProcessTable
   let store: VolumeStore
   let content: DiskContentStore
+  /// Where the volume is kept; nil if it is not.
+  let state: StateVolume?
   let engine: Engine
   let scenario: LiveScenario
   let adapter: FilesystemAdapter
@@ -41,15 +44,21 @@ final class Volume: VolumeRunning {
   init(configuration: VolumeConfiguration) throws {
     self.configuration = configuration
     let document = try Self.document(configuration)
+    // Before the log, which may lie in it.
+    let stateDirectory = try KeptState.take(configuration)
     log = try Self.openLog(configuration)
     cacheDirectory = try SessionDirectory(
       cache: VolumeStore.filePath(configuration.cacheDirectory), session: configuration.session)
     // After our own directories are there: where they lie in SOURCE, they are left out by what they are, not by name.
     store = try VolumeStore(configuration)
     let isWritable = configuration.writing != .readOnly
-    let statistics = try SpaceReport.make(store, isWritable ? cacheDirectory : nil)
-    content = try DiskContentStore(
-      in: cacheDirectory.descriptor, path: cacheDirectory.path, lifetime: .session)
+    state = try stateDirectory.map { [store, timer] in
+      try KeptState.open($0, configuration, root: store.root, timer: timer)
+    }
+    content =
+      try state?.content
+      ?? DiskContentStore(in: cacheDirectory.descriptor, path: cacheDirectory.path, lifetime: .session)
+    let statistics = try SpaceReport.make(store, isWritable ? content : nil)
     processes = ProcessTable(capture: CaptureLane(), sink: log, policy: configuration.argumentPolicy)
     kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
     var start = EngineConfiguration()
@@ -57,7 +66,12 @@ final class Volume: VolumeRunning {
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
     // What is written is not to be hidden from the engine.
     start.passthrough = geteuid() == 0 && !isWritable && !configuration.without.contains(.passthrough)
-    start.writing = isWritable ? .scratch : .readOnly
+    start.writing = configuration.writing.ofEngine
+    if let state {
+      start.journal = state.journal
+      start.savedState = state
+      start.firstMadeNumber = state.nextMadeNumber
+    }
     start.timeOfDay = { Timestamp.timeOfDay }
     start.nameKey = Self.randomKey()
     start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
@@ -74,6 +88,7 @@ final class Volume: VolumeRunning {
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       kernel: kernel, events: watchdog, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
+    try engine.restoreRoot()
     scenario = LiveScenario(document, configuration, engine: engine, log: log, stacks: stacks, watchdog: watchdog)
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
@@ -127,6 +142,7 @@ final class Volume: VolumeRunning {
       throw error
     }
     engine.schedulePoll()
+    removeLeftovers()
     if let run = configuration.run {
       let (words, isWithheld) = configuration.argumentPolicy.words(of: run.command)
       log.recordRunStarted(command: words, isWithheld: isWithheld, pid: run.rootPid)
@@ -206,6 +222,7 @@ final class Volume: VolumeRunning {
     engine.end(error)
     // No RELEASE comes any more for what is open.
     engine.recordOpenHandles(isFinal: true)
+    let failure = closeState()
     stacks.end(within: .seconds(2))
     log.recordUnmounted(reason: reason, counters: counters())
     _ = log.close(timeout: .seconds(1))
@@ -214,7 +231,7 @@ final class Volume: VolumeRunning {
       serving.directory.remove()
     }
     removeContent()
-    return 0
+    return failure == nil ? 0 : 1
   }
 
   /// Ends the kernel's side in bounded steps (docs/ARCHITECTURE.md, R13). Every parked reply is answered already, and

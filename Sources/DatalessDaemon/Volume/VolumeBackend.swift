@@ -107,7 +107,9 @@ final class VolumeBackend: ControlBackend {
     return RunFinishedAnswer(seq: seq, budget: budget, rules: rules)
   }
 
-  func changesToDrop() async throws -> ChangeCounts? { volume.changes }
+  func changesAtEnd() async throws -> (dropped: ChangeCounts?, kept: ChangeCounts?) {
+    volume.state == nil ? (volume.changes, nil) : (nil, volume.changes)
+  }
 
   func unmount() async { volume.requestEnd(reason: "unmount_command") }
 }

@@ -38,6 +38,13 @@ enum VolumeStore {
     }
   }
 
+  var root: ItemAttributes {
+    switch self {
+    case .local(let store): store.root
+    case .synthetic(let store): store.root
+    }
+  }
+
   /// What statfs(2) of the volume shows: SOURCE's numbers as they were at the mount.
   func statistics() throws -> FuseKit.FileSystemStatistics {
     let numbers: DatalessStores.FileSystemStatistics

@@ -29,6 +29,38 @@ struct CatalogSearch {
     return row
   }
 
+  /// The store's key of an item: its place, and those of the directories that it lies in; nil if it has none.
+  func key(of row: ItemRow) throws -> [UInt8]? {
+    var key: [UInt8]?
+    var row = row
+    for _ in 0..<Self.depthMax {
+      guard let place = row.place else { return row.id == ItemRow.root ? key : nil }
+      key = place.name + (key.map { [UInt8(ascii: "/")] + $0 } ?? [])
+      guard let parent = try connection.item(place.parent) else { throw Damage("a place is in no directory") }
+      row = parent
+    }
+    throw Damage("a place leads to no root")
+  }
+
+  /// Whether a name was made or hidden in a directory, or below it, or a file there is dirty.
+  func hasChanges(below directory: Int64) throws -> Bool {
+    var left = [directory]
+    var seen: Set<Int64> = [directory]
+    while let id = left.popLast() {
+      var hasNames = false
+      try connection.forEachName(in: id) { _ in hasNames = true }
+      if hasNames { return true }
+      var isDirty = false
+      try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE parent = ?", .integer(id)) { found in
+        let child = try ItemRow(found)
+        isDirty = isDirty || child.record.isDirty
+        if child.kind == .directory || child.kind == nil, seen.insert(child.id).inserted { left.append(child.id) }
+      }
+      if isDirty { return true }
+    }
+    return false
+  }
+
   /// The directory in which callers find an item: where it was named on the volume, else where the store has it. nil
   /// for the root, and for what has neither.
   func directory(of row: ItemRow) throws -> (item: Int64, name: [UInt8])? {

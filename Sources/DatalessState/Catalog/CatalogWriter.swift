@@ -32,6 +32,8 @@ struct CatalogWriter: Sendable {
   /// A restored item is a node from now on.
   mutating func adopt(_ item: Int64, as node: NodeID) { known.adopt(item, as: node) }
 
+  func item(of node: NodeID) -> Int64? { known[node] }
+
   /// The transaction has been committed.
   mutating func commit() {
     known.commit()
@@ -64,7 +66,8 @@ struct CatalogWriter: Sendable {
   private mutating func applyPart(_ change: StateChange, _ connection: CatalogConnection) throws {
     switch change {
     case .together(let changes): for change in changes { try applyPart(change, connection) }
-    case .made(let item, let attributes, let target): try make(item, attributes, target, connection)
+    case .made(let item, let attributes, let target, let listed):
+      try make(item, attributes, target, listed, connection)
     case .content(let item, let content): try setContent(content, of: item, isDirty: false, connection)
     case .dirty(let item, let content): try setContent(content, of: item, isDirty: true, connection)
     case .contentDropped(let item, let content): try dropContent(content, of: item, connection)
@@ -75,8 +78,8 @@ struct CatalogWriter: Sendable {
     case .hidden(let item, let name, let directory):
       try addName(name, in: directory, .hidden, item, connection)
     case .unhidden(let name, let directory): try removeName(name, in: directory, .hidden, connection)
-    case .attributes(let item, let attributes):
-      try update(item, connection) { $0.record.attributes = attributes }
+    case .attributes(let item, let attributes, let listed):
+      try update(item, connection) { $0.set(attributes, listed: listed, of: item) }
     case .attribute(let item, let name, let value): try setAttribute(name, value, of: item, connection)
     case .forgotten(let item):
       if let row = try find(item, connection) { try delete(row.id, connection) }
@@ -84,10 +87,11 @@ struct CatalogWriter: Sendable {
   }
 
   private mutating func make(
-    _ item: ChangedItem, _ attributes: ItemAttributes, _ target: [UInt8], _ connection: CatalogConnection
+    _ item: ChangedItem, _ attributes: ItemAttributes, _ target: [UInt8], _ listed: ItemAttributes?,
+    _ connection: CatalogConnection
   ) throws {
     let id = try update(item, connection) { row in
-      row.record.attributes = attributes
+      row.set(attributes, listed: listed, of: item)
       row.record.target = target
     }
     if item.binding == nil { nameless.insert(id) }

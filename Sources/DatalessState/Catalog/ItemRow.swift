@@ -31,6 +31,14 @@ struct ItemRow: Equatable {
   /// What it is; nil for a directory of which nothing else is known.
   var kind: ItemKind? { record.attributes?.kind ?? record.version?.kind }
 
+  /// Metadata as they are on the volume, and in the store.
+  mutating func set(_ attributes: ItemAttributes, listed: ItemAttributes?, of item: ChangedItem) {
+    record.attributes = attributes
+    record.listed = listed
+    // What is kept of it is of the version that the engine has.
+    if let version = item.binding?.version, id != Self.root { record.version = version }
+  }
+
   // MARK: - As a row
 
   static let columns = "id, parent, name, inode, content, record, sum"

@@ -104,6 +104,9 @@ public final class CatalogJournal: JournalSink {
     return try outcome.get()
   }
 
+  /// Which item a node is, as far as that is known.
+  func item(of node: NodeID) -> Int64? { writer.withLock { $0.item(of: node) } }
+
   func adopt(_ item: Int64, as node: NodeID) { writer.withLock { $0.adopt(item, as: node) } }
 
   private func perform(_ step: CommitQueue.Step) {

@@ -7,6 +7,8 @@ struct ItemRecord: Equatable {
   var version: StoreVersion?
   /// Its metadata on the volume, where that is not the store's.
   var attributes: ItemAttributes?
+  /// The store's metadata of that version, where others are kept.
+  var listed: ItemAttributes?
   /// Whether its content is what a program wrote.
   var isDirty = false
   /// When its content was written, see `Epochs`. Means nothing without content.
@@ -33,6 +35,8 @@ struct ItemRecord: Equatable {
     if let version { writer.put(version) }
     writer.put(attributes != nil)
     if let attributes { writer.put(attributes) }
+    writer.put(listed != nil)
+    if let listed { writer.put(listed) }
     return writer.bytes
   }
 
@@ -48,6 +52,7 @@ struct ItemRecord: Equatable {
     guard !target.contains(0) else { throw Damage("a NUL is in a link's target") }
     if try reader.takeFlag() { version = try reader.takeVersion() }
     if try reader.takeFlag() { attributes = try reader.takeAttributes() }
+    if try reader.takeFlag() { listed = try reader.takeAttributes() }
     guard reader.isAtEnd else { throw Damage("its record has more than it should") }
   }
 }

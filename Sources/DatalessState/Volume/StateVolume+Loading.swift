@@ -7,8 +7,9 @@ extension StateVolume: SavedState {
     // What was dropped a moment ago must not come back.
     if journal.backlog > 0 { try journal.commit() }
     var lost: [ItemRow] = []
+    let known = journal.item(of: directory.node)
     let saved = try catalog.read("cannot read what is saved of a directory") { connection in
-      try self.saved(of: directory, connection, &lost)
+      try self.saved(of: directory, known, connection, &lost)
     }
     try drop(lost)
     return saved
@@ -22,6 +23,13 @@ extension StateVolume: SavedState {
     }
     try drop(lost)
     return saved
+  }
+
+  public func hasChanges(below directory: SavedItemID) throws(FSError) -> Bool {
+    if journal.backlog > 0 { try journal.commit() }
+    return try catalog.read("cannot look for changes below a directory") { connection in
+      try CatalogSearch(connection).hasChanges(below: directory.rawValue)
+    }
   }
 
   public func adopt(_ item: SavedItemID, as node: NodeID) { journal.adopt(item.rawValue, as: node) }
@@ -56,11 +64,13 @@ extension StateVolume: SavedState {
   // MARK: - Rows
 
   private func saved(
-    of directory: ChangedItem, _ connection: CatalogConnection, _ lost: inout [ItemRow]
+    of directory: ChangedItem, _ known: Int64?, _ connection: CatalogConnection, _ lost: inout [ItemRow]
   ) throws -> SavedDirectory {
     let search = CatalogSearch(connection)
     var saved = SavedDirectory()
-    guard let row = try search.item(directory) else { return saved }
+    // A directory that was adopted is the one of its place, even if SOURCE has another one there by now.
+    let adopted = try known.flatMap { try connection.item($0) }
+    guard let row = try adopted ?? search.item(directory) else { return saved }
     guard row.kind == .directory || row.kind == nil else { throw Damage("what is in a file was saved") }
     saved.item = try item(row, connection, &lost)
     try connection.forEachName(in: row.id) { name in
@@ -94,6 +104,9 @@ extension StateVolume: SavedState {
   ) throws -> SavedItem {
     var item = SavedItem(id: SavedItemID(rawValue: row.id), inode: row.inode)
     item.version = row.record.version
+    item.listed = row.record.listed
+    item.isNamed = try connection.names(of: row.id).contains { $0.layer == .made }
+    if item.isNamed { item.key = try CatalogSearch(connection).key(of: row) }
     item.attributes = row.record.attributes
     item.isDirty = row.record.isDirty
     item.target = row.record.target
@@ -102,6 +115,7 @@ extension StateVolume: SavedState {
       let isWhole =
         row.record.isDirty
         ? size != nil : isTrusted(row.record.epoch) && size != nil && size == row.record.version?.size
+      item.contentSize = size ?? 0
       if isWhole { item.content = id } else if !row.record.isDirty { lost.append(row) }
     }
     try connection.forEach("SELECT name, value, sum FROM attribute WHERE item = ?", .integer(row.id)) { found in

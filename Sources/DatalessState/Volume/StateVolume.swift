@@ -11,6 +11,8 @@ public final class StateVolume: Sendable {
   public let content: DiskContentStore
   /// The highest inode number that was given to an item of the volume's own; 0 if there was none.
   public let highestInode: UInt64
+  /// The first number of what is made on the volume from now on, as `EngineConfiguration.firstMadeNumber` has it.
+  public var nextMadeNumber: UInt64 { highestInode & ~(1 << 62) + 1 }
   /// Whether the run before this one ended with `close`. If not, `reconcile` has something to look for.
   public let wasClean: Bool
 

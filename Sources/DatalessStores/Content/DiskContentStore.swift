@@ -30,6 +30,8 @@ public final class DiskContentStore: ContentStore {
   let files: ContentFiles
   let directory: OwnedDescriptor
   let path: FilePath
+  /// Of the directory with the content; valid as long as this object.
+  public var descriptor: CInt { directory.raw }
   /// What was found of an earlier run.
   public let adoption: ContentAdoption
   private let nextNumber: Atomic<UInt64>

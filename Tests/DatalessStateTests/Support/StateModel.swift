@@ -27,7 +27,7 @@ struct StateModel: Equatable {
   mutating func apply(_ change: StateChange) {
     switch change {
     case .together(let changes): for change in changes { apply(change) }
-    case .made(let item, let attributes, _), .attributes(let item, let attributes):
+    case .made(let item, let attributes, _, _), .attributes(let item, let attributes, _):
       self.attributes[item.inode] = attributes
     case .content(let item, let id): contents[item.inode] = Content(id: id, isDirty: false)
     case .dirty(let item, let id): contents[item.inode] = Content(id: id, isDirty: true)

@@ -112,10 +112,11 @@ extension Scratch {
   func tryMount(
     _ options: [String] = [], source: String? = nil, mountpoint: String? = nil, log: String? = nil, cache: String? = nil
   ) async throws -> Finished {
-    try await run(
-      [Machine.dataless, "mount"] + options + [
-        "--log", log ?? self.log.path, "--cache-dir", cache ?? self.cache, source ?? self.source,
-        mountpoint ?? self.mountpoint,
+    // A volume that is kept has its content in its state directory.
+    let places = options.contains("--state") ? [] : ["--cache-dir", cache ?? self.cache]
+    return try await run(
+      [Machine.dataless, "mount"] + options + ["--log", log ?? self.log.path] + places + [
+        source ?? self.source, mountpoint ?? self.mountpoint,
       ], timeLimit: .seconds(20))
   }
 

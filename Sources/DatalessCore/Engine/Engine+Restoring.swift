@@ -1,0 +1,94 @@
+internal import SystemPackage
+
+/// What an earlier run of a volume has kept, directory by directory: it is put back by the first listing of each,
+/// before anybody sees that.
+///
+/// Names, and items that are no directories, come before the store's entries. So the listing is merged with them as a
+/// renewed one is, by the same rules (`NameMerge`), as if the volume had been mounted all the time. Directories of the
+/// store come after them.
+extension Engine {
+  /// Puts the root's own metadata back. Before the volume is served; waits for the disk. - Throws: EIO, ENOSPC.
+  public func restoreRoot() throws(FSError) {
+    guard let saved = configuration.savedState else { return }
+    let root = state.withLock { $0.namespace.changedItem(.root) }
+    guard let item = try saved.savedItem(root) else { return }
+    state.withLock { state in
+      state.journal.beginRestoring()
+      state.restore(item, on: .root)
+      state.journal.endRestoring()
+    }
+  }
+
+  /// Puts back what has to be known before a directory's listing. Metadata lane.
+  ///
+  /// - Throws: EIO (what is saved is damaged), ENOSPC (it cannot be kept now, or the namespace is full).
+  func restore(_ attempt: AttemptID) throws(FSError) {
+    guard let saved = configuration.savedState else { return }
+    guard let directory = state.withLock({ $0.toBeRestored(attempt) }) else { return }
+    if let item = directory.item {
+      let found = try saved.saved(of: item)
+      state.withLock { $0.restorations.begin(directory.node, found) }
+    }
+    try restoreSome(of: directory.node, afterListing: false, saved)
+  }
+
+  /// Puts back the rest, when the listing is there, but for what it has not brought.
+  func restoreDirectories(_ attempt: AttemptID) throws(FSError) {
+    guard let saved = configuration.savedState else { return }
+    guard let directory = state.withLock({ $0.toBeRestored(attempt) }) else { return }
+    do throws(FSError) {
+      for entry in try restoreSome(of: directory.node, afterListing: true, saved) {
+        guard try saved.hasChanges(below: entry.item.id) else { continue }
+        guard let node = state.withLock({ $0.makeKept(entry, in: directory.node) }) else { throw Self.isFull }
+        saved.adopt(entry.item.id, as: node)
+        state.withLock { $0.nameKept(entry, node, in: directory.node) }
+      }
+    } catch {
+      state.withLock { $0.restorations.repeatAfterListing(in: directory.node) }
+      throw error
+    }
+    state.withLock { state in
+      state.restorations.end([directory.node])
+      state.namespace.setAwaitsSaved(false, of: directory.node)
+    }
+  }
+
+  private static let isFull = FSError(.noSpace, "the namespace holds as many names as it can")
+
+  /// Puts back what is saved of files that the store lists under several names, before they are listed: another name of
+  /// theirs may be in a directory that nobody has looked into yet. Metadata lane. - Throws: As `restore`.
+  func restoreShared(_ batch: ListingBatch, _ range: Range<Int>, _ attempt: AttemptID) throws(FSError) {
+    guard let saved = configuration.savedState else { return }
+    var some: [(name: [UInt8], item: ListedItem)] = []
+    _ = batch.visit(range) { name, item in
+      if item.attributes.mayHaveSeveralNames { some.append((Array(name), item)) }
+      return true
+    }
+    guard !some.isEmpty else { return }
+    let unknown = state.withLock { [some] in $0.unknownShared(some, attempt) }
+    for (file, listed) in unknown {
+      guard let item = try saved.savedItem(file) else { continue }
+      let step = state.withLock { $0.restoreShared(item, listed) }
+      for (item, node) in step.adopted { saved.adopt(item, as: node) }
+      for id in step.dropped { removeContent(id) }
+    }
+  }
+
+  /// - Returns: Directories that the listing has not brought.
+  @discardableResult
+  private func restoreSome(
+    of directory: NodeIndex, afterListing: Bool, _ saved: any SavedState
+  ) throws(FSError) -> [Restorations.Entry] {
+    var absent: [Restorations.Entry] = []
+    var yielder = LockYielder(timer)
+    while true {
+      yielder.yieldIfDue()
+      let step = state.withLock { $0.restoreSome(of: directory, afterListing: afterListing) }
+      for (item, node) in step.adopted { saved.adopt(item, as: node) }
+      for id in step.dropped { removeContent(id) }
+      absent += step.absent
+      guard step.hasRoom else { throw Self.isFull }
+      if step.isDone { return absent }
+    }
+  }
+}

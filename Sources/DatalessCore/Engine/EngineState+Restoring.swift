@@ -1,0 +1,293 @@
+/// How saved items become nodes, and saved names names: in steps of bounded size.
+extension EngineState {
+  /// LIMIT: names that are put back under one lock.
+  private static var restoredAtATime: Int { 128 }
+
+  /// What a step has done.
+  struct RestoreStep {
+    var adopted: [(SavedItemID, NodeID)] = []
+    /// Content that is to be removed.
+    var dropped: [ContentID] = []
+    /// Directories of the store that it has not listed.
+    var absent: [Restorations.Entry] = []
+    var hasRoom = true
+    var isDone = false
+  }
+
+  /// The directory of an attempt, if something is saved of it that is not here yet; with what it is called if that was
+  /// not read.
+  func toBeRestored(_ id: AttemptID) -> (node: NodeIndex, item: ChangedItem?)? {
+    guard let node = attempts[id]?.node, namespace[node].awaitsSaved else { return nil }
+    return (node, restorations.isBegun(node) ? nil : namespace.changedItem(node))
+  }
+
+  mutating func restoreSome(of directory: NodeIndex, afterListing: Bool) -> RestoreStep {
+    var step = RestoreStep()
+    // A listing is searched; what comes before it is not.
+    if afterListing, !namespace.indexNames(of: directory) { return step }
+    for _ in 0..<Self.restoredAtATime {
+      guard let entry = restorations.next(in: directory, afterListing: afterListing) else {
+        step.isDone = true
+        return step
+      }
+      guard 1...Namespace.nameLengthMax ~= entry.name.count else { continue }
+      guard restore(entry, in: directory, &step) else {
+        restorations.putBack(in: directory)
+        step.hasRoom = false
+        return step
+      }
+    }
+    return step
+  }
+
+  // MARK: - Names
+
+  /// - Returns: False when the tables are full.
+  private mutating func restore(
+    _ entry: Restorations.Entry, in directory: NodeIndex, _ step: inout RestoreStep
+  ) -> Bool {
+    journal.beginRestoring()
+    defer { journal.endRestoring() }
+    switch entry.layer {
+    case .listed: return restoreListed(entry, in: directory, &step)
+    case .hidden: return restoreHidden(entry, in: directory, &step)
+    case .made: return restoreMade(entry, in: directory, &step)
+    case .directory:
+      restoreDirectory(entry, in: directory, &step)
+      return true
+    }
+  }
+
+  private mutating func restoreListed(
+    _ entry: Restorations.Entry, in directory: NodeIndex, _ step: inout RestoreStep
+  ) -> Bool {
+    var node: NodeIndex?
+    if case .node(let known) = namespace.restored.standing(of: entry.item.id) { node = known }
+    if let known = node {
+      namespace.restored.setKey(nil, of: known)
+    } else {
+      guard let base = entry.item.base else { return true }
+      node = namespace.node(for: base)
+      if let node { meet(entry.item, node, isBare: false, &step) }
+    }
+    guard let node else { return false }
+    return entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory) } != nil
+  }
+
+  /// A name of the store that was removed, or whose item was moved.
+  private mutating func restoreHidden(
+    _ entry: Restorations.Entry, in directory: NodeIndex, _ step: inout RestoreStep
+  ) -> Bool {
+    var node: NodeIndex?
+    if case .node(let known) = namespace.restored.standing(of: entry.item.id) { node = known }
+    if let known = node {
+      namespace.restored.setKey(nil, of: known)
+    } else {
+      guard let base = entry.item.base else { return true }
+      node = namespace.node(for: base)
+      if let node { meet(entry.item, node, isBare: true, &step) }
+    }
+    guard let node,
+      let name = entry.name.withUnsafeBufferPointer({ namespace.link($0, to: node, in: directory) })
+    else { return false }
+    namespace.setStanding(.removed, of: name)
+    return true
+  }
+
+  private mutating func restoreMade(
+    _ entry: Restorations.Entry, in directory: NodeIndex, _ step: inout RestoreStep
+  ) -> Bool {
+    let item = entry.item
+    let node: NodeIndex?
+    switch namespace.restored.standing(of: item.id) {
+    case .node(let known):
+      if namespace.restored.takeBare(known) { restore(item, on: known, &step) }
+      node = known
+    case .gone where item.content == nil && item.version != nil && item.base?.attributes.kind != .directory:
+      // The store has it no more, and nothing of it is here.
+      journal.endRestoring()
+      journal.append(.unnamed(name: entry.name, in: namespace.changedItem(directory)))
+      return true
+    case .unknown, .gone:
+      guard let base = item.base else { return true }
+      node = namespace.node(for: base)
+      if let node {
+        if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.setKey(item.key, of: node) }
+        meet(item, node, isBare: false, &step)
+      }
+    }
+    guard let node else { return false }
+    if namespace[node].kind == .directory, namespace[node].state == .dataless {
+      namespace.setAwaitsSaved(true, of: node)
+    }
+    namespace.setUnlinked(false, of: node)
+    return entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory, isLocal: true) } != nil
+  }
+
+  /// A directory of the store's: the listing may have it.
+  private mutating func restoreDirectory(
+    _ entry: Restorations.Entry, in directory: NodeIndex, _ step: inout RestoreStep
+  ) {
+    let epoch = namespace[directory].listingEpoch
+    guard let name = entry.name.withUnsafeBufferPointer({ namespace.find($0, in: directory, .store) }),
+      namespace.record(of: name).isInStore, namespace.record(of: name).epoch == epoch
+    else { return step.absent.append(entry) }
+    let node = namespace.record(of: name).node
+    guard namespace[node].kind == .directory else { return step.absent.append(entry) }
+    // It was listed before it was restored: by another name, that was made here.
+    guard namespace[node].state == .dataless, !namespace[node].awaitsSaved else { return }
+    namespace.setAwaitsSaved(true, of: node)
+    meet(entry.item, node, isBare: false, &step)
+  }
+
+  // MARK: - Files that the store has under several names
+
+  /// Those that no known name leads to, as they are asked for.
+  func unknownShared(
+    _ files: [(name: [UInt8], item: ListedItem)], _ id: AttemptID
+  ) -> [(ChangedItem, ListedItem)] {
+    guard let directory = attempts[id].flatMap({ namespace.binding(of: $0.node) }) else { return [] }
+    return files.filter { namespace.sharedNode(for: $0.item) == nil }.map { name, item in
+      let binding = StoreBinding(key: directory.childKey(name), version: item.version)
+      return (ChangedItem(NodeID(rawValue: 0), inode: item.attributes.inode, binding: binding), item)
+    }
+  }
+
+  mutating func restoreShared(_ item: SavedItem, _ listed: ListedItem) -> RestoreStep {
+    var step = RestoreStep()
+    guard namespace.restored.standing(of: item.id) == .unknown, namespace.sharedNode(for: listed) == nil else {
+      return step
+    }
+    journal.beginRestoring()
+    defer { journal.endRestoring() }
+    // Full tables are found by the listing, too.
+    if let node = namespace.node(for: listed) { meet(item, node, isBare: false, isShared: true, &step) }
+    return step
+  }
+
+  // MARK: - Directories that the store has no more
+
+  /// A directory that the store has no more, and below which something was changed: it is the volume's own.
+  mutating func makeKept(_ entry: Restorations.Entry, in directory: NodeIndex) -> NodeID? {
+    var attributes = entry.item.attributes ?? namespace.attributes(of: directory)
+    if entry.item.attributes == nil {
+      guard let inode = madeNumbers.take(above: namespace.largestReserved) else { return nil }
+      attributes.device = ItemAttributes.madeDevice
+      attributes.inode = inode
+      attributes.birth = inode
+      attributes.linkCount = 2
+    }
+    journal.beginRestoring()
+    defer { journal.endRestoring() }
+    guard let node = namespace.node(for: ListedItem(attributes)) else { return nil }
+    for (name, value) in entry.item.extendedAttributes { _ = extras.set(name, to: value, of: node) }
+    namespace.setAwaitsSaved(true, of: node)
+    return namespace.id(of: node)
+  }
+
+  mutating func nameKept(_ entry: Restorations.Entry, _ node: NodeID, in directory: NodeIndex) {
+    guard let node = namespace.index(of: node) else { return }
+    journal.beginOperation()
+    defer { journal.endOperation() }
+    entry.name.withUnsafeBufferPointer { text in
+      // Something else has the name there now.
+      if let other = namespace.find(text, in: directory) { namespace.remove(other) }
+      tellMade(node)
+      _ = namespace.give(text, to: node, in: directory)
+    }
+  }
+
+  // MARK: - Items
+
+  /// A saved item is met for the first time.
+  private mutating func meet(
+    _ item: SavedItem, _ node: NodeIndex, isBare: Bool, isShared: Bool = false, _ step: inout RestoreStep
+  ) {
+    step.adopted.append((item.id, namespace.id(of: node)))
+    // What has no other name is never met again.
+    let isMetAgain = item.isNamed || isShared
+    if isMetAgain { namespace.restored.note(item.id, node, isBare: isBare) }
+    guard isBare else { return restore(item, on: node, &step) }
+    if !isMetAgain { namespace.setUnlinked(true, of: node) }
+  }
+
+  private mutating func restore(_ item: SavedItem, on node: NodeIndex, _ step: inout RestoreStep) {
+    guard item.isDirty || item.isOfVersion(namespace.listed(of: node)) else {
+      // The store has other bytes by now, and what was here of the old ones is of no use.
+      guard let content = item.content else { return }
+      journal.endRestoring()
+      journal.append(.contentDropped(of: namespace.changedItem(node), content))
+      journal.beginRestoring()
+      step.dropped.append(content)
+      return
+    }
+    restore(item, on: node)
+  }
+
+  /// Puts back what is kept of an item.
+  mutating func restore(_ item: SavedItem, on node: NodeIndex) {
+    let listed = namespace.listed(of: node).attributes
+    let (isMade, isLocal) = (namespace.isMade(node), namespace[node].isLocal)
+    var attributes = namespace.attributes(of: node)
+    if let saved = item.attributes {
+      attributes = item.listed.map { saved.merged(base: $0, theirs: listed) } ?? saved
+    }
+    // The file in the content store has the last word: a crash came before it was told.
+    if item.isDirty { attributes.size = item.contentSize }
+    if !isMade || attributes != namespace.attributes(of: node) {
+      namespace.setAttributes(attributes, of: node, isTold: false)
+    }
+    if namespace[node].kind == .file, item.isDirty || item.content != nil, !isLocal {
+      updateContent(of: node) { $0.restore(item.content ?? .none, isDirty: item.isDirty && item.content != nil) }
+    }
+    for (name, value) in item.extendedAttributes { _ = extras.set(name, to: value, of: node) }
+    if !item.target.isEmpty { extras.setTarget(item.target, of: node) }
+  }
+}
+
+extension SavedItem {
+  /// What the store had when it was seen last; of what was made on the volume, that. nil if nothing is known.
+  fileprivate var base: ListedItem? {
+    guard let version else {
+      guard var own = attributes else { return nil }
+      own.device = ItemAttributes.madeDevice
+      return ListedItem(own)
+    }
+    return ListedItem((listed ?? attributes).map(version.completed) ?? version.bare, token: version.token)
+  }
+
+  /// Whether a listed item has the bytes that were kept.
+  fileprivate func isOfVersion(_ item: ListedItem) -> Bool {
+    // A directory is the one at its place: what is in it is compared by itself.
+    guard let version, version.kind != .directory else { return true }
+    if version.isSame(as: item.version) { return true }
+    guard let listed else { return false }
+    switch ListedItem(version.completed(listed), token: version.token).relation(to: item) {
+    case .same, .metadata: return true
+    case .version, .other: return false
+    }
+  }
+}
+
+extension StoreVersion {
+  /// Metadata of which nothing is known but the version.
+  fileprivate var bare: ItemAttributes {
+    completed(
+      ItemAttributes(
+        device: 0, inode: 0, mode: 0, linkCount: 1, uid: 0, gid: 0, specialDevice: 0, size: 0, blocks: 0,
+        accessTime: modificationTime, modificationTime: modificationTime, changeTime: changeTime))
+  }
+
+  /// Metadata, as they were of this version.
+  fileprivate func completed(_ attributes: ItemAttributes) -> ItemAttributes {
+    var attributes = attributes
+    attributes.device = device
+    attributes.inode = inode
+    attributes.birth = birth
+    attributes.mode = attributes.mode & 0o7777 | UInt32(kind.rawValue) << 12
+    attributes.size = size
+    attributes.modificationTime = modificationTime
+    attributes.changeTime = changeTime
+    return attributes
+  }
+}

@@ -1,0 +1,53 @@
+/// Items that an earlier run has kept and that may be met again, under another name: which nodes they are. And where
+/// the store has those that were met by a name that was made on the volume, until the store's own name for them is
+/// known.
+struct RestoredItems {
+  enum Standing: Equatable {
+    /// Not met yet.
+    case unknown
+    case node(NodeIndex)
+    /// Met, and forgotten since: nothing leads to it.
+    case gone
+  }
+
+  private var nodes: [SavedItemID: NodeIndex?] = [:]
+  private var items: [NodeIndex: SavedItemID] = [:]
+  private var keys: [NodeIndex: [UInt8]] = [:]
+  /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
+  private var bare: Set<NodeIndex> = []
+
+  func standing(of item: SavedItemID) -> Standing {
+    guard let known = nodes[item] else { return .unknown }
+    return known.map { .node($0) } ?? .gone
+  }
+
+  /// An item is a node from now on. - Parameter isBare: Whether nothing but its name is here.
+  mutating func note(_ item: SavedItemID, _ node: NodeIndex, isBare: Bool) {
+    nodes[item] = .some(node)
+    items[node] = item
+    if isBare { bare.insert(node) }
+  }
+
+  /// What is kept of an item is to be put back now. - Returns: Whether it was not before.
+  mutating func takeBare(_ node: NodeIndex) -> Bool { bare.remove(node) != nil }
+
+  /// The store has another version of an item, which is another node.
+  mutating func follow(_ node: NodeIndex, to newer: NodeIndex) {
+    guard !bare.isEmpty, bare.remove(node) != nil, let item = items.removeValue(forKey: node) else { return }
+    note(item, newer, isBare: true)
+  }
+
+  // MARK: - Keys
+
+  var hasKeys: Bool { !keys.isEmpty }
+  func key(of node: NodeIndex) -> [UInt8]? { keys.isEmpty ? nil : keys[node] }
+  mutating func setKey(_ key: [UInt8]?, of node: NodeIndex) { if key != nil || !keys.isEmpty { keys[node] = key } }
+
+  /// An item is given back.
+  mutating func forget(_ node: NodeIndex) {
+    guard !items.isEmpty || !keys.isEmpty else { return }
+    keys[node] = nil
+    bare.remove(node)
+    if let item = items.removeValue(forKey: node) { nodes[item] = .some(nil) }
+  }
+}
