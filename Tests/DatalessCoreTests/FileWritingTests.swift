@@ -311,6 +311,46 @@ import Testing
     #expect(fixture.content.items == 1)
   }
 
+  /// While it is read for a copy, the source is written to, so that its content goes into another file.
+  @Test func whatIsCopiedStaysUntilItIs() {
+    let fixture = EngineFixture.writable(["a": 1_000, "b": 10])
+    let (source, target) = (fixture.lookUp("a"), fixture.lookUp("b"))
+    let reader = fixture.open(source)
+    let (writer, _) = fixture.openForWriting(source)
+    let (handle, _) = fixture.openForWriting(target)
+    for node in [source, target] { fixture.bring(node, .copy) }
+    fixture.content.reading.withLock { $0 = { fixture.write([7], to: source, writer, at: 0) } }
+    let answer = fixture.engine.copyRange(
+      from: source, at: 0, to: target, at: 0, length: 50, sourceHandle: reader, targetHandle: handle,
+      by: EngineFixture.maker)
+    guard case .done(50) = answer else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect(fixture.read(target, handle) == .bytes(PatternBytes.bytes(0, 50)))
+    for handle in [reader, writer] { fixture.close(source, handle) }
+    fixture.close(target, handle)
+    #expect(fixture.content.items == 2)
+  }
+
+  /// Emptied by giving it other content, a file is empty from that moment on: nothing comes after it that may fail.
+  @Test func whatCannotBeCutOffIsAsItWas() {
+    let fixture = EngineFixture.writable(["a": 1_000])
+    let node = fixture.lookUp("a")
+    fixture.bring(node, .read)
+    fixture.content.failsResize.store(true, ordering: .relaxed)
+    #expect(fixture.truncate(node, to: 5) == "EIO")
+    #expect(fixture.content("a") == PatternBytes.bytes(0, 1_000))
+    #expect(fixture.truncate(node, to: 0) == "EIO", "it is dirty: its own content is cut off")
+    #expect(fixture.content("a") == PatternBytes.bytes(0, 1_000))
+    let other = EngineFixture.writable(["a": 1_000])
+    other.content.failsResize.store(true, ordering: .relaxed)
+    let file = other.lookUp("a")
+    other.bring(file, .read)
+    #expect(other.truncate(file, to: 0) == nil)
+    #expect(other.attributes(file)?.size == 0 && other.content("a") == [])
+  }
+
   @Test func aCopyBringsBothFilesIn() {
     let fixture = EngineFixture.writable(["a": 1_000, "b": 10])
     let (source, target) = (fixture.lookUp("a"), fixture.lookUp("b"))
@@ -318,7 +358,8 @@ import Testing
     var asked: [NodeID] = []
     while true {
       let answer = fixture.engine.copyRange(
-        from: source, at: 100, to: target, at: 4, length: 50, targetHandle: handle, by: EngineFixture.maker)
+        from: source, at: 100, to: target, at: 4, length: 50, sourceHandle: 0, targetHandle: handle,
+        by: EngineFixture.maker)
       if case .needsMaterialization(let node) = answer {
         asked.append(node)
         fixture.bring(node, .copy)

@@ -56,8 +56,10 @@ import Testing
           graph.setStanding(.gone, of: old.name)
           present.remove(at: index)
           // Swept at times, in between.
-          var formers: [NodeIndex] = []
-          if choice == 4 { while graph.hasSweepable { graph.sweepNext(limit: 7, formers: &formers) { _ in false } } }
+          var (formers, freed): ([NodeIndex], [NameGraph.FreedName]) = ([], [])
+          while choice == 4, graph.hasSweepable {
+            graph.sweepNext(limit: 7, formers: &formers, freed: &freed) { _ in false }
+          }
         }
       }
       for node in nodes {
@@ -96,8 +98,8 @@ import Testing
     var names: [NameIndex] = []
     for number in 0..<60_000 { names.append(link("n\(number)", node, &graph)) }
     for name in names { graph.setStanding(.gone, of: name) }
-    var formers: [NodeIndex] = []
-    while graph.hasSweepable { graph.sweepNext(limit: 256, formers: &formers) { _ in false } }
+    var (formers, freed): ([NodeIndex], [NameGraph.FreedName]) = ([], [])
+    while graph.hasSweepable { graph.sweepNext(limit: 256, formers: &formers, freed: &freed) { _ in false } }
     let (count, isOrphan) = (graph.nodes.counts.files, graph.nodes[node].isOrphan)
     #expect(count == 0 && isOrphan && formers.contains(node))
   }

@@ -160,7 +160,8 @@ import Testing
         }
         if random.oneIn(4) {
           var forgotten: [NodeIndex] = []
-          namespace.giveBackSome(limit: 8, forgotten: &forgotten) { _ in false }
+          var freed: [NameGraph.FreedName] = []
+          namespace.giveBackSome(limit: 8, forgotten: &forgotten, freed: &freed) { _ in false }
         }
         Self.check(&namespace, model, context)
       }

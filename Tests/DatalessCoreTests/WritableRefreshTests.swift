@@ -103,6 +103,20 @@ import Testing
     #expect(fixture.evict(moved) == "EBUSY")
   }
 
+  /// A version that was remembered for a file that is removed is not remembered for ever.
+  @Test func whatIsRemovedRemembersNothing() {
+    let fixture = EngineFixture.writable(["a": 10])
+    let node = fixture.lookUp("a")
+    let (handle, _) = fixture.openForWriting(node)
+    fixture.store.write("a", size: 20)
+    #expect(fixture.refresh("").error == nil)
+    #expect(fixture.node("a") == node)
+    fixture.close(node, handle)
+    #expect(fixture.unlink("a") == .ok)
+    fixture.forget(node)
+    #expect(fixture.engine.state.withLock { $0.contents.isIdle })
+  }
+
   // MARK: - Kept
 
   @Test func aFileIsDirtyInTheJournalBeforeItsFirstByteChanges() {
@@ -157,6 +171,25 @@ import Testing
     let replay = JournalReplay(journal.changes)
     #expect(replay.names.map { String(decoding: $0.key.text, as: UTF8.self) }.sorted() == ["b"])
     #expect(replay.hidden.map { String(decoding: $0.key.text, as: UTF8.self) }.sorted() == ["a", "b"])
+  }
+
+  /// A file that is emptied by giving it other content is the old one or the empty one after a crash.
+  @Test func whoEmptiesAFileWaitsForNothing() {
+    let journal = RecordingJournal()
+    let fixture = EngineFixture.writable(["a": 10], writing: .kept, journal: journal)
+    let node = fixture.lookUp("a")
+    fixture.bring(node, .read)
+    #expect(fixture.truncate(node, to: 0) == nil)
+    #expect(fixture.attributes(node)?.size == 0 && fixture.content.items == 2)
+    let (handle, _) = fixture.openForWriting(node)
+    #expect(fixture.write([1], to: node, handle, at: 0).errno == "durability")
+    let last = UInt64(journal.changes.count)
+    fixture.engine.whenDurable(ChangeNumber(rawValue: last)) { _ in }
+    journal.makeDurable(last)
+    fixture.lane.runAll()
+    #expect(fixture.content.items == 1)
+    #expect(fixture.write([1], to: node, handle, at: 0).count == 1)
+    #expect(fixture.read(node, handle) == .bytes([1]))
   }
 
   @Test func contentThatWasGivenUpIsRemovedWhenThatIsDurable() {

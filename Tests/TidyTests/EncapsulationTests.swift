@@ -5,8 +5,8 @@ import Testing
 @Suite struct EncapsulationTests {
   /// The parts, and the types that they consist of.
   private static let parts: Set<String> = [
-    "AccessDelays", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "CloseWaiters",
-    "ContentLeases", "Gates", "GoneNames",
+    "AccessDelays", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "ChangeCosts", "CloseWaiters",
+    "ContentLeases", "DirectoryHeights", "Gates", "GoneNames",
     "ItemContent",
     "ItemContents", "ItemExtras", "Journal", "MadeNumbers",
     "MaterializationLedger", "NameArena", "NameChanges", "NameGraph", "NameHashTable", "NameTable", "Namespace",

@@ -74,8 +74,8 @@ struct ItemContent {
   /// As `Cell.isDirty`.
   var isDirty: Bool { cell.isDirty }
 
-  /// Whether an attempt is in flight that brings in all of it: its content would take the place of what is there.
-  var isComingWhole: Bool { work.whole != nil }
+  /// The attempts in flight.
+  var attempts: [AttemptID] { [work.whole].compactMap(\.self) + (work.ranges?.ids ?? []) }
 
   /// Whether a transfer may still write to its content.
   var isBeingWritten: Bool { isBusy || (work.parts?.transfers ?? 0) > 0 }
@@ -149,8 +149,10 @@ struct ItemContent {
   /// Lets a transfer write.
   ///
   /// - Parameter made: Room for the content if it had none; called then only.
-  /// - Returns: nil when there is no room yet and none was made.
+  /// - Returns: nil when there is no room yet and none was made; and when it is to write to nothing any more.
   mutating func lease(generation: UInt32, made: () -> RangedContent?) -> RangedContent? {
+    // What programs write is never the store's bytes, and what is complete misses none.
+    guard !cell.isDirty, cell.state != .resident || work.parts != nil else { return nil }
     if work.parts == nil {
       guard let made = made() else { return nil }
       work.parts = made
@@ -220,7 +222,8 @@ struct ItemContent {
   }
 
   /// What is there of it gives way to content that programs write: it has been copied into that, or is not wanted.
-  /// Never while an attempt brings in all of it, nor of dirty content.
+  /// Never while an attempt is in flight, which would put its content in the place of what is written, nor of dirty
+  /// content.
   ///
   /// - Returns: What was there.
   mutating func replace(with content: ContentID, size: Int64) -> Dropped? {

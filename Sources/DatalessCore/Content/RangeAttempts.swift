@@ -4,12 +4,15 @@ struct RangeAttempts {
   private var owners: [Int64: (id: AttemptID, end: Int64)] = [:]
   /// Attempts of so many pages that they are not entered under each.
   private var wide: [AttemptID: Range<Int64>] = [:]
-  private var count = 0
+  private var all: Set<AttemptID> = []
 
   /// LIMIT: pages of an attempt that is entered under each; the kernel asks for 1 MiB at most.
   private static let pagesMax: Int64 = 512
 
-  var isEmpty: Bool { count == 0 }
+  var isEmpty: Bool { all.isEmpty }
+
+  /// In no order.
+  var ids: Set<AttemptID> { all }
 
   private static func pages(_ range: Range<Int64>) -> ClosedRange<Int64> {
     range.lowerBound / RangedContent.unit...max(range.lowerBound, range.upperBound - 1) / RangedContent.unit
@@ -17,7 +20,7 @@ struct RangeAttempts {
 
   /// - Parameter range: Begins with a page.
   mutating func insert(_ id: AttemptID, _ range: Range<Int64>) {
-    count += 1
+    all.insert(id)
     let pages = Self.pages(range)
     guard pages.upperBound - pages.lowerBound < Self.pagesMax else {
       wide[id] = range
@@ -29,7 +32,7 @@ struct RangeAttempts {
   }
 
   mutating func remove(_ id: AttemptID, _ range: Range<Int64>) {
-    count -= 1
+    all.remove(id)
     guard wide.removeValue(forKey: id) == nil else { return }
     for page in Self.pages(range) where owners[page]?.id == id { owners[page] = nil }
   }

@@ -65,7 +65,7 @@ extension EngineState {
     join(waiter, attempt)
     if request.caller.isBudgeted { budget(attempt, for: request.caller, now) }
     var begun = waiter.record(in: attempt.id, nil, now)
-    begun.takesStack = attempt.plan.takesStacks
+    begun.takesStack = request.isAwaited ? attempt.plan.takesStacks : false
     events.record(.waitStarted(begun))
     return .decided(.parked, isNew ? begin(attempt, now) : bookCallers(1, of: attempt))
   }

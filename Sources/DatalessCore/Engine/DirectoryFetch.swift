@@ -121,13 +121,11 @@ extension Engine {
   /// What is made in a directory gets this ACL, unless another one is set. It comes with the listing, so that whoever
   /// makes something never waits for a store.
   ///
-  /// - Parameter answer: The store's: a failure is none.
+  /// - Parameter answer: The store's.
   func noteInheritable(_ answer: Result<[UInt8], FSError>, of attempt: AttemptID) {
-    var value: [UInt8]?
-    if case .success(let found) = answer { value = found }
-    state.withLock { [value] state in
+    state.withLock { state in
       guard let running = state.attempts[attempt] else { return }
-      state.extras.setInheritable(value, of: running.node)
+      state.noteInheritable(answer, of: running.node)
     }
   }
 

@@ -12,6 +12,8 @@ enum ContentUse {
 enum ContentReadiness {
   /// This content is the file's, is dirty, and is to be changed without the lock; `none`: there is nothing to be done.
   case ready(ContentID)
+  /// All of it is gone: the file has this empty content now.
+  case emptied(ContentID)
   case needsMaterialization
   case needsDurability(ChangeNumber)
   case failed(FSError)
@@ -25,10 +27,22 @@ extension Engine {
   /// Whether content may be changed on a request thread: no disk keeps it waiting for long.
   public var writesPromptly: Bool { content.isFastLocal }
 
+  /// What is to be done to a file's content, and through which handle.
+  fileprivate struct Change {
+    let use: ContentUse
+    let handle: UInt64?
+    /// As `DirtyStep.make`.
+    let wasDirty: Bool
+  }
+
   /// Makes a file's content one that may be changed. On a thread that may wait for the content store.
+  ///
+  /// On a volume that is kept, what is emptied by giving it other content is answered before that is durable: it is the
+  /// old file or the empty one after a crash, whose content goes when that is durable. The next write waits for it.
   ///
   /// - Parameter handle: Through which it is changed: what it reads from now on is leased by it. nil: by path.
   func makeDirty(_ node: NodeID, for use: ContentUse, through handle: UInt64?) -> ContentReadiness {
+    // Each round but the last finds that somebody else was faster.
     while true {
       let (step, left): (DirtyStep, ContentID?) = state.withLock { state in
         state.stepToDirty(node, for: use, through: handle, hasOwnFile: content.hasOwnFile)
@@ -36,14 +50,21 @@ extension Engine {
       if let left { removeContent(left) }
       switch step {
       case .answered(let readiness): return readiness
+      case .endAttempts(let attempts):
+        inPieces(attempts) { [timer] state, attempt in state.endNeedless(attempt, timer.now) }
       case .make(let size, let original, let wasDirty):
         do throws(FSError) {
           let made = try content.makeWritable(size: size, copying: original)
-          let (isTaken, left) = state.withLock {
-            $0.takeOver(made, for: node, insteadOf: original, wasDirty: wasDirty, use: use)
+          let left = state.withLock { state in
+            state.takeOver(
+              made, for: node, insteadOf: original, Change(use: use, handle: handle, wasDirty: wasDirty))
           }
-          if !isTaken { removeContent(made) }
-          if let left { removeContent(left) }
+          guard let left else {
+            removeContent(made)
+            continue
+          }
+          for content in left { removeContent(content) }
+          if use == .empty { return .emptied(made) }
         } catch {
           // What was to be copied may be gone because another one was faster.
           guard state.withLock({ !$0.isStill(original, wasDirty, of: node) }) else { return .failed(error) }
@@ -56,6 +77,8 @@ extension Engine {
 /// What one look under the lock led to.
 enum DirtyStep {
   case answered(ContentReadiness)
+  /// The file is complete, and attempts for it are in flight still: end them, then look again.
+  case endAttempts([AttemptID])
   /// Make content of so many bytes, then `takeOver`, then look again.
   ///
   /// - Parameter wasDirty: What is copied was written here, and is not written to any more (`Engine.writeFirst`).
@@ -90,6 +113,8 @@ extension EngineState {
       guard !hasOwnFile(record.content) else { return answerDirty(position, handle) }
       return (.make(size: use == .empty ? 0 : record.size, copying: record.content, wasDirty: true), nil)
     }
+    let attempts = content(of: position).attempts
+    guard attempts.isEmpty else { return (.endAttempts(attempts), nil) }
     let original = record.size > 0 ? record.content : ContentID.none
     guard original != .none, hasOwnFile(original), !content(of: position).isBeingWritten else {
       if use == .empty, record.size == 0 { return (.answered(.ready(.none)), nil) }
@@ -117,6 +142,13 @@ extension EngineState {
     return (.answered(.ready(namespace[node].content)), left)
   }
 
+  /// Ends an attempt for a file that others have completed: who waits for it has what he asked for.
+  fileprivate mutating func endNeedless(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
+    guard namespace[attempt.node].state == .resident else { return [] }
+    charge(attempt, bytes: 0, now)
+    return abort(attempt, AttemptEnd(outcome: .ok, message: "others have brought it"), now: now)
+  }
+
   /// Whether a file still has the content, or none, that was to be copied.
   fileprivate func isStill(_ original: ContentID?, _ wasDirty: Bool, of node: NodeID) -> Bool {
     guard let position = namespace.index(of: node) else { return true }
@@ -127,24 +159,27 @@ extension EngineState {
 
   /// Gives a file the content that was made for it, unless it is not any more what it was made for.
   ///
-  /// - Returns: Whether it has; and content to be removed.
+  /// - Returns: Content to be removed; nil if it has not.
   fileprivate mutating func takeOver(
-    _ made: ContentID, for node: NodeID, insteadOf original: ContentID?, wasDirty: Bool, use: ContentUse
-  ) -> (isTaken: Bool, left: ContentID?) {
-    guard isStill(original, wasDirty, of: node), let position = namespace.index(of: node) else { return (false, nil) }
+    _ made: ContentID, for node: NodeID, insteadOf original: ContentID?, _ change: Engine.Change
+  ) -> [ContentID]? {
+    guard isStill(original, change.wasDirty, of: node), let position = namespace.index(of: node) else { return nil }
     let record = namespace[position]
-    // What was read of it since is not to be lost: it is looked at again.
-    guard original != nil || record.size == 0 || use == .empty, !content(of: position).isComingWhole else {
-      return (false, nil)
-    }
+    let isEmptied = change.use == .empty
+    // What was read of it since is not to be lost: it is looked at again. And an attempt would put what it brings in
+    // the place of what is written.
+    guard original != nil || record.size == 0 || isEmptied, !content(of: position).isBusy else { return nil }
     failures.forgetPages(of: node)
     journal.beginOperation()
     let dropped = updateContent(of: position) { $0.replace(with: made, size: record.size) }
     journal.endOperation()
     noteDirty(position)
-    if use == .empty, record.size > 0 { noteSize(0, of: position) }
-    guard let dropped, let former = contents.giveUp(dropped) else { return (true, nil) }
-    return (true, removable(former, of: position))
+    var left: [ContentID?] = [dropped.flatMap { contents.giveUp($0) }.flatMap { removable($0, of: position) }]
+    guard isEmptied else { return left.compactMap(\.self) }
+    // Here and not later, when something could fail: it is empty from now on.
+    if record.size > 0 { noteSize(0, of: position) }
+    left.append(change.handle.flatMap { openFiles.lease(made, by: $0) })
+    return left.compactMap(\.self)
   }
 
   /// All of a file's content is gone.

@@ -9,7 +9,7 @@ extension Engine {
   /// - Parameters:
   ///   - waiter: A number never used before while mounted.
   ///   - completion: Called once, perhaps before this returns. EROFS, ESTALE, EOPNOTSUPP (a name of no kind that there
-  ///     is), EPERM (the state's own), EINVAL (an ACL that is none), EEXIST, ENODATA, ENOSPC; what the store says.
+  ///     is), EPERM (the state's own), EINVAL (an ACL that is none), EEXIST, ENODATA, ENOSPC, EDQUOT; what the store says.
   public func setExtendedAttribute(
     _ name: [UInt8], to value: [UInt8], how: AttributeExistence, of node: NodeID, by caller: Caller, waiter: WaiterID,
     completion: @escaping @Sendable (FSError?) -> Void
@@ -39,7 +39,13 @@ extension Engine {
       default: completion(goOn())
       }
     }
-    switch state.withLock({ $0.existence(of: name, node, how) }) {
+    let existence = state.withLock { state in
+      let existence = state.existence(of: name, node, how)
+      // An interrupt of what is answered at once comes too late.
+      if case .success(.none) = existence {} else { _ = state.calls.receive(waiter) }
+      return existence
+    }
+    switch existence {
     case .failure(let error): completion(error)
     case .success(.some(let isThere)): answer(isThere)
     case .success(.none):
@@ -95,10 +101,12 @@ extension EngineState {
   func knownAttribute(_ name: [UInt8], of node: NodeIndex) -> ItemExtras.Known {
     let known = extras.attribute(name, of: node)
     guard known == .unchanged else { return known }
-    // Nothing lies beneath what was made here, and whoever writes to a program takes its capabilities away.
-    let isOwn = namespace.isMade(node) || (namespace[node].isDirty && name == ItemExtras.capability)
-    return isOwn ? .removed : .unchanged
+    // Whoever writes to a program takes its capabilities away.
+    return isOwn(node) || (namespace[node].isDirty && name == ItemExtras.capability) ? .removed : .unchanged
   }
+
+  /// Whether nothing lies beneath an item: it was made here, or the store has it no more.
+  func isOwn(_ node: NodeIndex) -> Bool { namespace.isMade(node) || !namespace.hasBinding(node) }
 
   fileprivate mutating func setAttribute(
     _ name: [UInt8], to value: [UInt8]?, of node: NodeIndex, by caller: Caller
@@ -111,8 +119,8 @@ extension EngineState {
         if acl.isMode { value = nil }
       }
     }
-    guard setExtra(name, to: value, of: node) else {
-      return FSError(.noSpace, "there is no room for more extended attributes")
+    if let errno = setExtra(name, to: value, of: node) {
+      return FSError(errno, "there is no room for more extended attributes")
     }
     let now = timeOfDay()
     // Who is not in the group gives nobody its rights. Of a caller's groups the first alone is known here: who is in it

@@ -23,13 +23,16 @@ extension Engine {
     state.withLock { state in
       guard state.reclamation.goOn(state.hasReclaimable) else { return false }
       let (handles, contents) = (state.openFiles.nodesInUse, state.contents)
-      var forgotten: [NodeIndex] = []
-      state.namespace.giveBackSome(limit: Self.giveBackStep, forgotten: &forgotten) {
+      var (forgotten, freed): ([NodeIndex], [NameGraph.FreedName]) = ([], [])
+      state.namespace.giveBackSome(limit: Self.giveBackStep, forgotten: &forgotten, freed: &freed) {
         handles.contains($0) || contents.isAtWork(on: $0)
       }
       state.extras.forget(forgotten)
       state.writers.forget(forgotten)
       state.restorations.end(forgotten)
+      for name in freed { state.costs.add(-ChangeCosts.name(name.length), to: name.node, of: 0) }
+      state.costs.forget(forgotten)
+      state.heights.forget(forgotten)
       return true
     }
   }

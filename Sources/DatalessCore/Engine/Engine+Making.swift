@@ -55,7 +55,7 @@ extension Engine {
     changeNames { [timer] state in
       switch state.place(of: name, in: parent) {
       case .again: return nil
-      case .needsListing(let directory): return .needsListing(directory)
+      case .needsListing(let directory), .needsEmptiness(let directory): return .needsListing(directory)
       case .failed(let errno): return .failed(errno)
       case .ready(let directory):
         switch state.make(name, new, in: directory, timer.now) {
@@ -68,17 +68,22 @@ extension Engine {
     }
   }
 
-  /// link(2): another name for what is no directory (EPERM). A dataless file is materialized first. EMLINK from 65,000
-  /// names on.
+  /// link(2): another name for what is no directory (EPERM). EMLINK from 65,000 names on.
+  ///
+  /// A dataless file is materialized by it, which the caller does not wait for: the kernel holds the directory
+  /// meanwhile. `needsMaterialization` says that nothing else is in the way: `beginMaterialization`, then call again.
+  ///
+  /// - Parameter isComing: Whether that was done.
   public func link(
-    _ node: NodeID, as name: UnsafeBufferPointer<UInt8>, in parent: NodeID, by caller: Caller
+    _ node: NodeID, as name: UnsafeBufferPointer<UInt8>, in parent: NodeID, isComing: Bool = false, by caller: Caller
   ) -> MakeAnswer {
     changeNames { [timer] state in
       switch state.place(of: name, in: parent) {
       case .again: return nil
-      case .needsListing(let directory): return .needsListing(directory)
+      case .needsListing(let directory), .needsEmptiness(let directory): return .needsListing(directory)
       case .failed(let errno): return .failed(errno)
-      case .ready(let directory): return state.link(node, as: name, in: directory, by: caller, timer.now)
+      case .ready(let directory):
+        return state.link(node, as: name, in: directory, isComing: isComing, by: caller, timer.now)
       }
     }
   }
@@ -94,7 +99,7 @@ extension Engine {
     return changeNames { [timer] state in
       switch state.place(of: name, in: parent) {
       case .again: return nil
-      case .needsListing(let directory): return .needsListing(directory)
+      case .needsListing(let directory), .needsEmptiness(let directory): return .needsListing(directory)
       case .failed(let errno): return .failed(errno)
       case .ready(let directory):
         switch state.make(name, new, in: directory, timer.now) {
@@ -116,11 +121,13 @@ extension Engine {
       let place = [UInt8(ascii: "#")].withUnsafeBufferPointer { state.place(of: $0, in: parent) }
       switch place {
       case .again: return nil
-      case .needsListing(let directory): return .needsListing(directory)
+      case .needsListing(let directory), .needsEmptiness(let directory): return .needsListing(directory)
       case .failed(let errno): return .failed(errno)
       case .ready(let directory):
-        guard let node = state.makeTemporary(new, in: directory) else { return .failed(.noSpace) }
-        return state.opened(node, openFlags: openFlags, by: caller)
+        switch state.makeTemporary(new, in: directory) {
+        case .failure(let errno): return .failed(errno)
+        case .success(let node): return state.opened(node, openFlags: openFlags, by: caller)
+        }
       }
     }
   }

@@ -65,10 +65,15 @@ extension Engine {
 extension EngineState {
   /// Takes the content from a file without a name that nobody has open; nil when there is nothing to take, or not yet.
   mutating func free(_ node: NodeIndex, _ now: MonotonicTime) -> ContentID? {
+    if namespace[node].isOrphan, openFiles.count(of: node) == 0, contents.retained(of: node) != nil {
+      updateContent(of: node) { $0.endRetaining() }
+    }
     let record = namespace[node]
     guard record.isOrphan, record.kind == .file, record.isLocal, openFiles.count(of: node) == 0,
       !content(of: node).isBusy
     else { return nil }
+    // What was written to stays for names that the store has of it, and that are not listed yet.
+    guard !record.isUnlinked || !record.isDirty || record.linkCount == 0 else { return nil }
     // What was removed here lives on as long as the kernel knows it.
     guard !record.isUnlinked || record.lookups == 0, let dropped = evictContent(of: node) else { return nil }
     let reference = contents.giveUp(dropped).flatMap { removable($0, of: node) }

@@ -27,14 +27,14 @@ extension Engine {
     changeNames { [timer] state in
       switch state.place(of: name, in: parent) {
       case .again: return nil
-      case .needsListing(let directory): return .needsListing(directory)
+      case .needsListing(let directory), .needsEmptiness(let directory): return .needsListing(directory)
       case .failed(let errno): return .failed(errno)
       case .ready(let directory):
         guard let found = state.namespace.find(name, in: directory) else { return .failed(.noSuchFileOrDirectory) }
         let node = state.namespace.record(of: found).node
         switch check(&state, node) {
         case .again: return nil
-        case .needsListing(let child): return .needsListing(child)
+        case .needsListing(let child), .needsEmptiness(let child): return .needsEmptiness(child)
         case .failed(let errno): return .failed(errno)
         case .ready: break
         }
@@ -62,7 +62,7 @@ extension Engine {
       for place in [state.place(of: name, in: parent), state.place(of: newName, in: newParent)] {
         switch place {
         case .again: return nil
-        case .needsListing(let directory): return .needsListing(directory)
+        case .needsListing(let directory), .needsEmptiness(let directory): return .needsListing(directory)
         case .failed(let errno): return .failed(errno)
         case .ready(let directory): directories.append(directory)
         }

@@ -59,6 +59,13 @@ extension Engine {
     case .needsDurability(let number): return .failure(.answered(.needsDurability(number)))
     case .failed(let error): return .failure(.answered(.failed(error)))
     case .ready(.none): return .success(nil)
+    case .emptied(let content):
+      // It is done, whatever the content store says of it.
+      do throws(FSError) {
+        return .success(try self.content.extent(of: content))
+      } catch {
+        return .success(nil)
+      }
     case .ready(let content):
       do throws(FSError) {
         try self.content.resize(content, to: size)
@@ -74,6 +81,7 @@ extension EngineState {
   /// - Parameter extent: What the content of a file takes whose size was changed.
   mutating func apply(_ change: AttributeChange, _ extent: ContentExtent?, to node: NodeIndex) {
     let now = timeOfDay()
+    if let uid = change.uid { costs.move(node, to: uid) }
     changeAttributes(of: node) { attributes in
       if let mode = change.mode { attributes.mode = attributes.mode & ~0o7777 | mode & 0o7777 }
       if let uid = change.uid { attributes.uid = uid }

@@ -9,14 +9,18 @@ extension Engine {
     _ node: NodeID, threadID: Int32, waiter: WaiterID,
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
-    if let target = madeTarget(of: node) { return completion(.success(target)) }
+    if let target = madeTarget(of: node, waiter) { return completion(.success(target)) }
     call(.linkTarget, of: node, threadID: threadID, waiter: waiter, completion: completion)
   }
 
-  /// The target of a link that was made on the volume.
-  private func madeTarget(of node: NodeID) -> [UInt8]? {
+  /// The target of a link that was made on the volume: the waiter waits for nothing then.
+  private func madeTarget(of node: NodeID, _ waiter: WaiterID) -> [UInt8]? {
     guard writing != .readOnly else { return nil }
-    return state.withLock { state in state.namespace.index(of: node).flatMap { state.extras.target(of: $0) } }
+    return state.withLock { state in
+      let target = state.namespace.index(of: node).flatMap { state.extras.target(of: $0) }
+      if target != nil { _ = state.calls.receive(waiter) }
+      return target
+    }
   }
 
   /// As callers see what the store has answered, on a writable volume.

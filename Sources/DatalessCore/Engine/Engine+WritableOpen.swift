@@ -14,8 +14,8 @@ extension Engine {
     _ node: NodeID, openFlags: Int32, io: ReadMode, clearsSetID: Bool, by caller: Caller
   ) -> WritableOpenAnswer {
     guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
-    if let refusal = state.withLock({ $0.refusalOfOpen(node, openFlags: openFlags) }) { return refusal }
     if openFlags & OpenFlags.truncate != 0 {
+      if let refusal = state.withLock({ $0.refusalOfOpen(node, openFlags: openFlags) }) { return refusal }
       var change = AttributeChange()
       change.size = 0
       change.clearsSetID = clearsSetID
@@ -30,6 +30,8 @@ extension Engine {
       }
     }
     return state.withLock { state in
+      // Asked under the same hold: between two it could be evicted.
+      if let refusal = state.refusalOfOpen(node, openFlags: openFlags & ~OpenFlags.truncate) { return refusal }
       guard let position = state.namespace.index(of: node) else {
         return .failed(FSError(.staleNFSFileHandle, "no such item on this volume"))
       }

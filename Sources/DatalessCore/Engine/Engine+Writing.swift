@@ -83,7 +83,7 @@ extension Engine {
     case .needsMaterialization: return .needsMaterialization
     case .needsDurability(let number): return .needsDurability(number)
     case .failed(let error): return .failed(error)
-    case .ready(let content):
+    case .ready(let content), .emptied(let content):
       do throws(FSError) {
         return .done(try body(content))
       } catch {
@@ -97,11 +97,12 @@ extension Engine {
 
   /// copy_file_range(2) between files of the volume: both are materialized first.
   ///
+  /// - Parameter sourceHandle: Through which the source is read: what is copied stays as long as it is open.
   /// - Returns: How many bytes were copied: 0 at the source's end, and 1 MiB at most. As `write`; EINVAL (a length
   ///   below 0, or ranges of one file that overlap).
   public func copyRange(
     from source: NodeID, at offset: Int64, to target: NodeID, at targetOffset: Int64, length: Int64,
-    targetHandle: UInt64, by caller: Caller
+    sourceHandle: UInt64, targetHandle: UInt64, by caller: Caller
   ) -> CopyAnswer {
     let length = min(length, Self.copiedMax)
     guard offset >= 0, targetOffset >= 0, length >= 0, offset <= Int64.max - length,
@@ -109,8 +110,10 @@ extension Engine {
       source != target || targetOffset >= offset + length || offset >= targetOffset + length
     else { return .failed(FSError(.invalidArgument, "cannot copy these ranges")) }
     let original: ContentID
-    switch state.withLock({ $0.sourceOfCopy(source) }) {
-    case .ready(let content): original = content
+    let (readiness, left) = state.withLock { $0.sourceOfCopy(source, sourceHandle) }
+    if let left { removeContent(left) }
+    switch readiness {
+    case .ready(let content), .emptied(let content): original = content
     case .needsMaterialization: return .needsMaterialization(source)
     case .needsDurability(let number): return .needsDurability(number)
     case .failed(let error): return .failed(error)
@@ -231,20 +234,26 @@ extension EngineState {
   /// Whoever changes a program takes its capabilities away.
   mutating func dropCapability(of node: NodeIndex) {
     if case .value = extras.attribute(ItemExtras.capability, of: node) {
-      setExtra(ItemExtras.capability, to: nil, of: node)
+      // It takes less then.
+      _ = setExtra(ItemExtras.capability, to: nil, of: node)
     }
   }
 
-  /// The content that is to be copied; `none` if there is none.
-  fileprivate func sourceOfCopy(_ node: NodeID) -> ContentReadiness {
-    guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
+  /// The content that is to be copied, which the handle leases from now on; `none` if there is none. And content to be
+  /// removed.
+  fileprivate mutating func sourceOfCopy(_ node: NodeID, _ handle: UInt64) -> (ContentReadiness, ContentID?) {
+    func failed(_ errno: Errno, _ message: String) -> (ContentReadiness, ContentID?) {
+      (.failed(FSError(errno, message)), nil)
+    }
+    guard writing != .readOnly else { return failed(.readOnlyFileSystem, "the volume is read-only") }
     guard let position = namespace.index(of: node) else {
-      return .failed(FSError(.staleNFSFileHandle, "no such item on this volume"))
+      return failed(.staleNFSFileHandle, "no such item on this volume")
     }
     let record = namespace[position]
-    guard record.kind == .file else { return .failed(FSError(.invalidArgument, "it has no content")) }
-    guard record.size > 0 else { return .ready(.none) }
-    return record.state == .resident ? .ready(record.content) : .needsMaterialization
+    guard record.kind == .file else { return failed(.invalidArgument, "it has no content") }
+    guard record.size > 0 else { return (.ready(.none), nil) }
+    guard record.state == .resident else { return (.needsMaterialization, nil) }
+    return (.ready(record.content), openFiles.lease(record.content, by: handle))
   }
 
   /// A handle is closed, or the volume ends: what was written through it.

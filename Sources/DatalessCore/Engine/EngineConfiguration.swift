@@ -25,7 +25,24 @@ public struct EngineConfiguration: Sendable {
   /// made before has the numbers below it.
   public var firstMadeNumber: UInt64 = 1
 
+  /// How much memory changes may take: a call that would take more fails.
+  public var changeLimits = ChangeLimits()
+
   public init() {}
+
+  /// Memory that changes take: items and names made on the volume, targets of links, extended attributes and inherited
+  /// ACLs. In bytes, about as many as the tables take: some 650 for a file that was made.
+  public struct ChangeLimits: Sendable, Equatable {
+    /// Of all; above it calls fail with ENOSPC. Default 4 GiB: some six million files.
+    public var volume: Int64
+    /// Of the items of any one owner but root; above it calls fail with EDQUOT. Default 2 GiB.
+    public var user: Int64
+
+    public init(volume: Int64 = 4 << 30, user: Int64 = 2 << 30) {
+      self.volume = volume
+      self.user = user
+    }
+  }
 
   /// How a volume is writable.
   public enum Writing: Sendable {

@@ -7,6 +7,8 @@ extension EngineState {
   /// LIMIT: names of one file, as ext4 has it, and links of a directory.
   static var linkMax: UInt32 { 65_000 }
   static var directoryLinkMax: UInt32 { UInt32(Int32.max) }
+  /// LIMIT: levels of directories that are made or moved here, as many as a path of PATH_MAX bytes can have.
+  static var levelsMax: Int { 2048 }
 
   /// Where a name is to be changed.
   enum NamePlace {
@@ -14,6 +16,8 @@ extension EngineState {
     /// More of the directory's names have to be indexed first, or looked at: a bounded number under one lock.
     case again
     case needsListing(NodeID)
+    /// Whether a directory is empty that is to go has to be known first.
+    case needsEmptiness(NodeID)
     case failed(Errno)
   }
 
@@ -33,7 +37,7 @@ extension EngineState {
 
   /// Whether a directory can go: `ready` if it is empty.
   mutating func emptiness(of directory: NodeIndex) -> NamePlace {
-    guard namespace[directory].state == .resident else { return .needsListing(namespace.id(of: directory)) }
+    guard namespace[directory].state == .resident else { return .needsEmptiness(namespace.id(of: directory)) }
     switch namespace.isEmpty(directory, limit: 512) {
     case nil: return .again
     case .some(true): return .ready(directory)
@@ -60,6 +64,43 @@ extension EngineState {
       guard attributes.linkCount > 1 else { return }
       attributes.linkCount = UInt32(clamping: max(Int64(attributes.linkCount) + links, 2))
     }
+    if links < 0, namespace[directory].linkCount == 2 { heights.clear(directory) }
+  }
+
+  // MARK: - Levels
+
+  /// Whether a directory with so many levels below it may lie in another one.
+  func hasRoom(below directory: NodeIndex, for height: Int) -> Bool {
+    namespace.level(of: directory) + 1 + height <= Self.levelsMax
+  }
+
+  /// A directory with so many levels below it lies in another one from now on.
+  mutating func noteHeight(_ height: Int, below directory: NodeIndex) {
+    var (directory, height) = (directory, height + 1)
+    while height <= Self.levelsMax, heights.raise(directory, to: height), directory != .root,
+      let name = namespace.presentName(of: directory)
+    {
+      directory = namespace.record(of: name).directory
+      height += 1
+    }
+  }
+
+  // MARK: - Names
+
+  /// Gives an item a name, which its owner pays for until it is given back: names that are gone stay as long as somebody
+  /// has their directory open. - Returns: nil when the tables are full.
+  mutating func giveName(
+    _ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex
+  ) -> NameIndex? {
+    // Of a name that is gone, and is there still because somebody lists the directory, the record is used again.
+    let former = namespace.find(text, in: directory, .local).map { namespace.record(of: $0).node }
+    guard let name = namespace.give(text, to: node, in: directory) else { return nil }
+    if namespace.record(of: name).isLocal {
+      let cost = ChangeCosts.name(text.count)
+      if let former { costs.add(-cost, to: former, of: 0) }
+      costs.add(cost, to: node, of: namespace[node].uid)
+    }
+    return name
   }
 
   /// Takes a name away from its item. - Returns: What the record of that says.
@@ -72,8 +113,9 @@ extension EngineState {
       attributes.linkCount = record.kind == .directory ? 0 : max(attributes.linkCount, 1) - 1
       attributes.changeTime = now
     }
-    let isLast = namespace[node].isOrphan
-    if isLast { namespace.setUnlinked(true, of: node) }
+    if namespace[node].isOrphan { namespace.setUnlinked(true, of: node) }
+    // It may have other names in the store, which are not listed yet.
+    let isLast = namespace[node].isOrphan && namespace[node].linkCount == 0
     return Event.VolumeChange.Removed(
       kind: record.kind, inode: record.inode, wasDataless: record.isDataless,
       lostBytes: isLast && record.isDirty ? record.size : 0, linksLeft: namespace[node].linkCount)
@@ -97,9 +139,12 @@ extension EngineState {
         Event.VolumeChange(change, path: path, inode: record.inode, kind: record.kind, by: caller, time: now)))
   }
 
-  /// What has lost its last name and can be disposed of now. Others are, when nobody has them any more.
-  mutating func takeDisposable() -> [NodeID] {
-    namespace.takeOrphans().filter { id in
+  /// What has lost its last name by the operation under way and can be disposed of now. Others are, when nobody has
+  /// them any more.
+  ///
+  /// - Parameter earlier: How many had lost theirs before: a refresh's, perhaps very many, which are that one's.
+  mutating func takeDisposable(after earlier: Int) -> [NodeID] {
+    namespace.takeOrphans(after: earlier).filter { id in
       guard let node = namespace.index(of: id), namespace[node].isOrphan else { return false }
       let record = namespace[node]
       return record.kind == .directory ? record.firstChild != .end : !isUnlinkedInUse(node)
@@ -111,9 +156,11 @@ extension EngineState {
     namespace[node].isUnlinked && (namespace[node].lookups > 0 || openFiles.count(of: node) > 0)
   }
 
-  /// Whether an item that was removed on the volume holds content that nobody can ask for any more.
+  /// Whether an item that was removed on the volume holds content that nobody can ask for any more, or keeps another
+  /// version in mind.
   func holdsUnlinked(_ node: NodeIndex) -> Bool {
-    namespace[node].isUnlinked && namespace[node].isLocal && !isUnlinkedInUse(node)
+    namespace[node].isUnlinked && (namespace[node].isLocal || contents.retained(of: node) != nil)
+      && !isUnlinkedInUse(node)
   }
 }
 
@@ -124,14 +171,19 @@ extension Engine {
   /// - Parameter body: Returns nil if more have to be indexed: it is called again then. Else it has done all, or
   ///   nothing.
   func changeNames<Answer>(_ body: (inout EngineState) -> Answer?) -> Answer {
+    var yielder = LockYielder(timer)
     while true {
       let (answer, disposable): (Answer?, [NodeID]) = state.withLock { state in
         state.journal.beginOperation()
         defer { state.journal.endOperation() }
+        let orphans = state.namespace.orphanCount
         let answer = body(&state)
-        return (answer, answer == nil ? [] : state.takeDisposable())
+        return (answer, answer == nil ? [] : state.takeDisposable(after: orphans))
       }
-      guard let answer else { continue }
+      guard let answer else {
+        yielder.yieldIfDue()
+        continue
+      }
       if !disposable.isEmpty { dispose(disposable) }
       return answer
     }

@@ -30,6 +30,7 @@ extension EngineState {
       switch canReplace(replaced, isDirectory: isDirectory, rename) {
       case .again: return nil
       case .needsListing(let directory): return .needsListing(directory)
+      case .needsEmptiness(let directory): return .needsEmptiness(directory)
       case .failed(let errno): return .failed(errno)
       case .ready: break
       }
@@ -37,12 +38,19 @@ extension EngineState {
     guard !isDirectory || rename.from == rename.to || namespace[rename.to].linkCount < Self.directoryLinkMax else {
       return .failed(.tooManyLinks)
     }
+    guard !isDirectory || rename.from == rename.to || hasRoom(below: rename.to, for: heights.height(of: moved)) else {
+      return .failed(.fileNameTooLong)
+    }
     guard namespace.hasRoom(for: newName.count) else { return .failed(.noSpace) }
+    let former = namespace.record(of: source)
+    let more = ChangeCosts.name(newName.count) - (former.isLocal ? ChangeCosts.name(Int(former.textLength)) : 0)
+    if let errno = costs.refusal(of: more, for: namespace[moved].uid) { return .failed(errno) }
     let oldPath = namespace.path(ofName: source)
     let replaced = target.map { takeAway($0) }
     tellMade(moved)
-    guard let made = namespace.give(newName, to: moved, in: rename.to) else { return .failed(.noSpace) }
+    guard let made = giveName(newName, to: moved, in: rename.to) else { return .failed(.noSpace) }
     namespace.remove(source)
+    if isDirectory { noteHeight(heights.height(of: moved), below: rename.to) }
     noteMoved(moved)
     let (came, went): (Int64, Int64) = (isDirectory ? 1 : 0, replaced?.kind == .directory ? 1 : 0)
     if rename.from == rename.to {
@@ -74,16 +82,32 @@ extension EngineState {
     changeAttributes(of: node) { $0.changeTime = now }
   }
 
+  /// Lets two names lead to each other's items, which pay for what they get: no more than the store, or who made them,
+  /// has names. - Returns: False when the tables are full.
+  private mutating func exchangeNames(_ first: NameIndex, _ second: NameIndex) -> Bool {
+    let (one, other) = (namespace.record(of: first), namespace.record(of: second))
+    namespace.remove(first)
+    namespace.remove(second)
+    guard giveName(namespace.text(of: first), to: other.node, in: one.directory) != nil else { return false }
+    return giveName(namespace.text(of: second), to: one.node, in: other.directory) != nil
+  }
+
   private mutating func exchange(_ source: NameIndex, _ target: NameIndex, _ rename: Rename) -> ChangeAnswer {
     let (one, other) = (namespace.record(of: source).node, namespace.record(of: target).node)
     guard one != other else { return .done }
     let isOtherDirectory = namespace[other].kind == .directory
     if isOtherDirectory, namespace.isIn(other, rename.from) { return .failed(.invalidArgument) }
-    guard namespace.hasRoom(for: Self.nameMax) else { return .failed(.noSpace) }
+    for (node, directory) in [(one, rename.to), (other, rename.from)] where namespace[node].kind == .directory {
+      guard hasRoom(below: directory, for: heights.height(of: node)) else { return .failed(.fileNameTooLong) }
+    }
+    guard namespace.hasRoom(for: Self.nameMax, names: 2) else { return .failed(.noSpace) }
     let (path, newPath) = (namespace.path(ofName: source), namespace.path(ofName: target))
     tellMade(one)
     tellMade(other)
-    guard namespace.exchange(source, target) else { return .failed(.noSpace) }
+    guard exchangeNames(source, target) else { return .failed(.noSpace) }
+    for (node, directory) in [(one, rename.to), (other, rename.from)] where namespace[node].kind == .directory {
+      noteHeight(heights.height(of: node), below: directory)
+    }
     noteMoved(one)
     noteMoved(other)
     let change: Int64 = (isOtherDirectory ? 1 : 0) - (namespace[one].kind == .directory ? 1 : 0)

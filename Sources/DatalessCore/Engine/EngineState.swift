@@ -10,6 +10,8 @@ struct EngineState: ~Copyable {
   var writers = Writers()
   var extras = ItemExtras()
   var madeNumbers: MadeNumbers
+  var costs: ChangeCosts
+  var heights = DirectoryHeights()
 
   // What brings it in.
   var attempts = Attempts()
@@ -49,6 +51,7 @@ struct EngineState: ~Copyable {
     writing = configuration.writing
     timeOfDay = configuration.timeOfDay
     madeNumbers = MadeNumbers(first: configuration.firstMadeNumber)
+    costs = ChangeCosts(limits: configuration.changeLimits)
     simulation = configuration.simulation
     namespace.present(configuration.simulation.presentation)
     loadedAt = now

@@ -1,3 +1,5 @@
+internal import SystemPackage
+
 /// What the volume knows of few items, beside their records: extended attributes that were changed here, targets of
 /// links that were made here, and default ACLs that the store has.
 struct ItemExtras {
@@ -10,9 +12,8 @@ struct ItemExtras {
     case unchanged
   }
 
-  /// LIMIT: bytes of names and values of one item, as other file systems have one, and of the whole volume.
+  /// LIMIT: bytes of names and values of one item, as other file systems have one.
   static let itemMax = 128 << 10
-  static let volumeMax = 256 << 20
 
   private struct Item {
     /// nil: removed.
@@ -22,7 +23,7 @@ struct ItemExtras {
 
   private var items: [NodeIndex: Item] = [:]
   private var targets: [NodeIndex: [UInt8]] = [:]
-  private var inheritable: [NodeIndex: [UInt8]] = [:]
+  private var inheritable: [NodeIndex: Inheritable] = [:]
   private(set) var bytes = 0
 
   // MARK: - Extended attributes
@@ -49,15 +50,28 @@ struct ItemExtras {
   /// - Parameter value: nil: it is removed, the store's, too.
   /// - Returns: False if there is no room for it; then nothing has changed.
   mutating func set(_ name: [UInt8], to value: [UInt8]?, of node: NodeIndex) -> Bool {
+    let change = growth(name, value, of: node)
     var item = items[node] ?? Item()
-    let before = item.values[name].map { Self.size(name, $0) } ?? 0
-    let change = Self.size(name, value) - before
-    guard change <= 0 || (item.bytes + change <= Self.itemMax && bytes + change <= Self.volumeMax) else { return false }
+    guard change <= 0 || item.bytes + change <= Self.itemMax else { return false }
     item.values.updateValue(value, forKey: name)
     item.bytes += change
     bytes += change
     items[node] = item
     return true
+  }
+
+  /// How many bytes more an item has with an attribute, or less.
+  func growth(_ name: [UInt8], _ value: [UInt8]?, of node: NodeIndex) -> Int {
+    Self.size(name, value) - (items[node]?.values[name].map { Self.size(name, $0) } ?? 0)
+  }
+
+  /// Of an item's names and values.
+  func bytes(of node: NodeIndex) -> Int { items[node]?.bytes ?? 0 }
+
+  /// What attributes take that an item is to have from the beginning; nil if one item may not have so much.
+  static func bytes(of attributes: [(name: [UInt8], value: [UInt8])]) -> Int? {
+    let sum = attributes.reduce(0) { $0 + size($1.name, $1.value) }
+    return sum <= itemMax ? sum : nil
   }
 
   /// It is as the store has it, or not there at all.
@@ -92,19 +106,32 @@ struct ItemExtras {
 
   // MARK: - Inheritance
 
-  /// The ACL that the store has for what is made in a directory.
-  ///
-  /// - Parameter value: nil: none.
-  mutating func setInheritable(_ value: [UInt8]?, of directory: NodeIndex) {
-    if value != nil || !inheritable.isEmpty { inheritable[directory] = value }
+  /// The ACL for what is made in a directory.
+  enum Inheritable: Equatable {
+    case none
+    case value([UInt8])
+    /// There may be one, which could not be read, or not be kept: without it others would have rights that it does not
+    /// give, so nothing is made there.
+    case unknown(Errno)
+
+    fileprivate var bytes: Int { if case .value(let value) = self { value.count } else { 0 } }
+  }
+
+  /// What the store has for what is made in a directory. - Returns: How many bytes more are kept, or less.
+  @discardableResult
+  mutating func setInheritable(_ value: Inheritable, of directory: NodeIndex) -> Int {
+    guard value != .none || !inheritable.isEmpty else { return 0 }
+    let before = inheritable[directory]?.bytes ?? 0
+    inheritable[directory] = value == .none ? nil : value
+    return value.bytes - before
   }
 
   /// The ACL for what is made in a directory: as it was changed here, or the store's.
-  func defaultACL(of directory: NodeIndex) -> [UInt8]? {
+  func defaultACL(of directory: NodeIndex) -> Inheritable {
     switch attribute(PosixACL.defaultName, of: directory) {
-    case .value(let value): value
-    case .removed: nil
-    case .unchanged: inheritable.isEmpty ? nil : inheritable[directory]
+    case .value(let value): .value(value)
+    case .removed: .none
+    case .unchanged: inheritable.isEmpty ? .none : inheritable[directory] ?? .none
     }
   }
 

@@ -21,6 +21,8 @@ public struct TriggerRequest: Sendable {
   /// The name of the file that the caller has open, where it can be had; believed only if it is one of the file's
   /// names.
   public var callerPath: [UInt8]?
+  /// Whether the caller waits for the outcome.
+  public var isAwaited = true
 
   public init(
     trigger: Trigger, caller: Caller, offset: Int64? = nil, length: Int64? = nil, handle: UInt64? = nil,

@@ -21,8 +21,11 @@ public enum CreateAnswer: Sendable {
 /// What became of a call that removes or moves names.
 public enum ChangeAnswer: Sendable {
   case done
-  /// As `MakeAnswer`; the directory may be the one that is to go.
+  /// As `MakeAnswer`.
   case needsListing(NodeID)
+  /// The directory is to go, and is dataless: whether it is empty has to be known first. `Engine.listBriefly`, then
+  /// call again.
+  case needsEmptiness(NodeID)
   case failed(Errno)
 }
 

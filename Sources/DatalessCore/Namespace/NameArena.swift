@@ -57,10 +57,10 @@ struct NameArena: ~Copyable {
     return UInt32(offset)
   }
 
-  /// Whether a name of so many bytes can be stored.
-  func hasRoom(for count: Int) -> Bool {
+  /// Whether so many names of so many bytes, together no more than a block, can be stored.
+  func hasRoom(for count: Int, names: Int = 1) -> Bool {
     let space = Self.space(count)
-    return used < Int(UInt32.max) - 2 * Self.blockSize || (space < free.count && free[space] != 0)
+    return used < Int(UInt32.max) - 2 * Self.blockSize || (names == 1 && space < free.count && free[space] != 0)
   }
 
   /// The bytes of a name; valid as long as the arena.

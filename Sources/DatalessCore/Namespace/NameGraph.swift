@@ -62,11 +62,20 @@ struct NameGraph: ~Copyable {
     nodes[node].kind == .directory ? changes.contains(node) : nodes[node].isDirty
   }
 
-  /// The nodes that have lost their last name since this was asked last, perhaps very many; they may have one again by
+  /// As many as have lost their last name and were not taken.
+  var orphanCount: Int { orphaned.count }
+
+  /// The nodes that have lost their last name since there were so many, perhaps very many; they may have one again by
   /// now.
-  mutating func takeOrphans() -> [NodeID] {
+  mutating func takeOrphans(after count: Int) -> [NodeID] {
     var taken: [NodeID] = []
-    swap(&taken, &orphaned)
+    guard count > 0 else {
+      swap(&taken, &orphaned)
+      return taken
+    }
+    guard count < orphaned.count else { return [] }
+    taken += orphaned[count...]
+    orphaned.removeSubrange(count...)
     return taken
   }
 
@@ -262,14 +271,26 @@ struct NameGraph: ~Copyable {
   /// - Parameters:
   ///   - limit: Names looked at.
   ///   - formers: Gets the nodes that have no name but a former one from now on.
+  ///   - freed: Gets the names that were made on the volume and given back.
   ///   - isInUse: Whether somebody has a directory open, whose cookies would lead nowhere, or lists it.
-  mutating func sweepNext(limit: Int, formers: inout [NodeIndex], isInUse: (NodeIndex) -> Bool) {
+  mutating func sweepNext(
+    limit: Int, formers: inout [NodeIndex], freed: inout [FreedName], isInUse: (NodeIndex) -> Bool
+  ) {
     guard let directory = gone.nextToSweep else { return }
-    if isInUse(directory) || sweep(directory, limit: limit, formers: &formers) { gone.leaveNext() }
+    if isInUse(directory) || sweep(directory, limit: limit, formers: &formers, freed: &freed) { gone.leaveNext() }
+  }
+
+  /// A name of an item that is there no more.
+  struct FreedName {
+    let node: NodeIndex
+    /// Of its text.
+    let length: Int
   }
 
   /// - Returns: Whether all names of the directory were looked at.
-  private mutating func sweep(_ directory: NodeIndex, limit: Int, formers: inout [NodeIndex]) -> Bool {
+  private mutating func sweep(
+    _ directory: NodeIndex, limit: Int, formers: inout [NodeIndex], freed: inout [FreedName]
+  ) -> Bool {
     guard let start = gone.sweptTo(in: directory) else { return true }
     // A name that is to be indexed is not to go away.
     if names.isEntering(directory), !indexNames(of: directory) { return false }
@@ -280,14 +301,14 @@ struct NameGraph: ~Copyable {
     (nodes[directory].firstChild, nodes[directory].lastChild) = list
     for name in taken {
       let node = names[name].node
-      if leaveList(name) { formers.append(node) }
+      if leaveList(name, freed: &freed) { formers.append(node) }
     }
     if isAll { gone.noteSwept(directory) } else { gone.setSweptTo(previous, in: directory) }
     return isAll
   }
 
   /// A name that was gone is in no list any more. - Returns: Whether its node may be forgotten.
-  private mutating func leaveList(_ name: NameIndex) -> Bool {
+  private mutating func leaveList(_ name: NameIndex, freed: inout [FreedName]) -> Bool {
     let record = names[name]
     // Who has made it on the volume makes another item under it next.
     let isIndexed = nodes[record.directory].isIndexed
@@ -300,6 +321,7 @@ struct NameGraph: ~Copyable {
       keep(name, as: isFound ? .swept : .former)
     } else {
       if isFound { names.unenter(name) }
+      if record.isLocal { freed.append(FreedName(node: record.node, length: Int(record.textLength))) }
       names.free(name)
     }
     return nodes[record.node].isOrphan

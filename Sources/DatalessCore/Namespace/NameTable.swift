@@ -168,9 +168,11 @@ struct NameTable: ~Copyable {
     return nil
   }
 
-  /// Whether a name of so many bytes can be added.
-  func hasRoom(for count: Int) -> Bool {
-    (firstFree != .end || records.count < Int(UInt32.max)) && texts.hasRoom(for: count)
+  /// Whether so many names of so many bytes can be added.
+  func hasRoom(for count: Int, names: Int = 1) -> Bool {
+    // Of the places to be used again one is certain.
+    let free = Int(UInt32.max) - records.count + (firstFree == .end ? 0 : 1)
+    return free >= names && texts.hasRoom(for: count, names: names)
   }
 
   // MARK: - Changes

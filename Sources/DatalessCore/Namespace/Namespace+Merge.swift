@@ -43,8 +43,12 @@ extension Namespace {
     case .joined: if let twin = twin(of: node, listed) { relink(name, to: twin) }
     case .version:
       guard let newer = twin(of: node, listed) ?? self.node(for: listed) else { return .unchanged }
-      // It is the same item that was moved here: it stays where it was moved to.
-      for moved in localNames(of: node) where record(of: name).standing == .removed { relink(moved, to: newer) }
+      // It is the same item that was moved here, or that has another name here: it stays where it is. Of a link, what
+      // was fetched is the older version's.
+      let isFetched = self[node].isLocal && self[node].state == .resident
+      for local in localNames(of: node) where record(of: name).standing == .removed || !isFetched {
+        relink(local, to: newer)
+      }
       relink(name, to: newer)
       restored.follow(node, to: newer)
     case .nothing, .retained, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished, .keptHere: break
@@ -62,6 +66,8 @@ extension Namespace {
   mutating func place(
     _ text: UnsafeBufferPointer<UInt8>, known: NameIndex?, node: NodeIndex, in directory: NodeIndex, isHidden: Bool
   ) -> NameIndex? {
+    // What was removed here may have another name.
+    defer { if self[node].isUnlinked, !self[node].isOrphan { setUnlinked(false, of: node) } }
     guard let name = known else {
       // Made now, it is present, leads to the node, and was seen.
       guard let name = link(text, to: node, in: directory) else { return nil }
@@ -122,7 +128,7 @@ extension Namespace {
       return .keptHere
     }
     setStanding(.gone, of: name)
-    if local == .moved { noteUnbound(node) }
+    noteUnbound(node)
     return decided.change
   }
 

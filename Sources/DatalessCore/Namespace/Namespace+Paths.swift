@@ -39,9 +39,16 @@ extension Namespace {
   /// Of what lies in a directory that the store has no more, too.
   func binding(of node: NodeIndex) -> StoreBinding? {
     if let key = restoredKey(of: node) { return StoreBinding(key: key, version: listed(of: node).version) }
+    guard isNamedInStore(node) else { return nil }
+    return StoreBinding(key: path(ofName: storeName(of: node)) { storeName(of: $0) }, version: listed(of: node).version)
+  }
+
+  /// Whether a node is something in the store, as `binding` says it.
+  func hasBinding(_ node: NodeIndex) -> Bool { restoredKey(of: node) != nil || isNamedInStore(node) }
+
+  private func isNamedInStore(_ node: NodeIndex) -> Bool {
     let name = storeName(of: node)
-    guard node == .root || (name != nil && hasStorePath(name)) else { return nil }
-    return StoreBinding(key: path(ofName: name) { storeName(of: $0) }, version: listed(of: node).version)
+    return node == .root || (name != nil && hasStorePath(name))
   }
 
   /// Whether the store has a node under some name.
@@ -108,6 +115,16 @@ extension Namespace {
       node = record(of: name).directory
     }
     return true
+  }
+
+  /// How many directories a directory lies in.
+  func level(of directory: NodeIndex) -> Int {
+    var (node, level) = (directory, 0)
+    while node != .root, level < Self.depthMax, let name = presentName(of: node) {
+      node = record(of: name).directory
+      level += 1
+    }
+    return level
   }
 
   /// The inode number a directory reports for `..`.

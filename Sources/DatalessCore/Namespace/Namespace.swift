@@ -109,8 +109,8 @@ struct Namespace: ~Copyable {
   /// As `NodeTable.largestReserved`.
   var largestReserved: UInt64 { graph.nodes.largestReserved }
 
-  /// Whether a name of so many bytes can be made.
-  func hasRoom(for count: Int) -> Bool { graph.names.hasRoom(for: count) }
+  /// Whether so many names of so many bytes can be made.
+  func hasRoom(for count: Int, names: Int = 1) -> Bool { graph.names.hasRoom(for: count, names: names) }
 
   /// Whether a change of metadata is still to be told to the kernel.
   var hasChangedNodes: Bool { !changed.isEmpty }
@@ -124,7 +124,11 @@ struct Namespace: ~Copyable {
   }
 
   /// The nodes that have lost their last name since this was asked last; they may have another one by now.
-  mutating func takeOrphans() -> [NodeID] { graph.takeOrphans() }
+  mutating func takeOrphans() -> [NodeID] { graph.takeOrphans(after: 0) }
+
+  /// How many nodes `takeOrphans` would hand over, and those that have come since there were so many.
+  var orphanCount: Int { graph.orphanCount }
+  mutating func takeOrphans(after count: Int) -> [NodeID] { graph.takeOrphans(after: count) }
 
   /// One more of what the log tells as `prior`.
   mutating func count(_ call: NodeRecord.CountedCall, of node: NodeIndex) { graph.change(node) { $0.count(call) } }
@@ -291,9 +295,14 @@ struct Namespace: ~Copyable {
   /// - Parameters:
   ///   - limit: Records looked at.
   ///   - forgotten: Gets the nodes that were given back.
+  ///   - freed: Gets names of others that were made on the volume, and given back.
   ///   - isInUse: Whether somebody has a node open, or is at work on its content.
-  mutating func giveBackSome(limit: Int, forgotten: inout [NodeIndex], isInUse: (NodeIndex) -> Bool) {
-    if graph.hasSweepable { return names.value.sweepNext(limit: limit, formers: &forgettable, isInUse: isInUse) }
+  mutating func giveBackSome(
+    limit: Int, forgotten: inout [NodeIndex], freed: inout [NameGraph.FreedName], isInUse: (NodeIndex) -> Bool
+  ) {
+    if graph.hasSweepable {
+      return names.value.sweepNext(limit: limit, formers: &forgettable, freed: &freed, isInUse: isInUse)
+    }
     for _ in 0..<limit {
       guard let node = forgettable.popLast() else { return }
       guard !graph.nodes[node].isFree, !isInUse(node) else { continue }

@@ -6,6 +6,8 @@ import SystemPackage
 enum ChangeObstacle: Sendable {
   /// The directory is to be listed.
   case listing(NodeID)
+  /// Whether the directory, which is to go, is empty has to be known; how long the call may wait for that.
+  case emptiness(NodeID, limit: Nanoseconds)
   /// The content of the file is to be here; for what, as records have it.
   case content(NodeID, Trigger)
   /// What was decided before is to be durable.
@@ -69,6 +71,13 @@ extension FilesystemAdapter {
     case .listing(let directory):
       let request = TriggerRequest(trigger: .lookup, caller: withPolicy(withThreadName(caller)), name: name)
       park(FuseNode(directory), request: request, reply: reply, mayFetch: mayFetch, isChange: true) { reply in
+        again(reply)
+        return nil
+      }
+    case .emptiness(let directory, let limit):
+      let request = TriggerRequest(trigger: .lookup, caller: withPolicy(withThreadName(caller)), name: name)
+      park(FuseNode(directory), request: request, reply: reply, mayFetch: mayFetch, isChange: true, limit: limit) {
+        reply in
         again(reply)
         return nil
       }

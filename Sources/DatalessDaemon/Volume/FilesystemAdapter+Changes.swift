@@ -34,8 +34,15 @@ extension FilesystemAdapter {
   func link(
     _ node: FuseNode, as name: FuseName, in parent: FuseNode, context: RequestContext, reply: consuming EntryReply
   ) {
-    make(name.copy(), by: identify(context), reply: reply) { [engine] name, caller in
-      engine.link(NodeID(node), as: name, in: NodeID(parent), by: caller)
+    make(name.copy(), by: identify(context), reply: reply) { [self] name, caller in
+      let answer = engine.link(NodeID(node), as: name, in: NodeID(parent), by: caller)
+      guard case .needsMaterialization(let file) = answer else { return answer }
+      // The kernel holds the directory: the file comes, and nobody waits for it.
+      let request = TriggerRequest(trigger: .link, caller: withPolicy(withThreadName(caller)))
+      if let error = engine.beginMaterialization(file, request, waiter: makeWaiter(), mayFetch: true) {
+        return .failed(Self.answerableChange(error.errno))
+      }
+      return engine.link(NodeID(node), as: name, in: NodeID(parent), isComing: true, by: caller)
     }
   }
 
@@ -50,7 +57,8 @@ extension FilesystemAdapter {
           engine.forget(CollectionOfOne((node: item.node, count: 1)))
         }
       case .needsListing(let directory): return UnansweredChange(reply: reply, obstacle: .listing(directory))
-      case .needsMaterialization(let file): return UnansweredChange(reply: reply, obstacle: .content(file, .link))
+      // Of a link alone, which answers it itself.
+      case .needsMaterialization: reply.fail(.ioError)
       case .failed(let errno): reply.fail(errno)
       }
       return nil
@@ -104,7 +112,7 @@ extension FilesystemAdapter {
   }
 
   func rmdir(_ name: FuseName, in parent: FuseNode, context: RequestContext, reply: consuming EmptyReply) {
-    alter(name.copy(), by: identify(context), reply: reply) { [engine] name, caller in
+    alter(name.copy(), by: identify(context), reply: reply, wait: Self.emptinessWait) { [engine] name, caller in
       engine.removeDirectory(name, in: NodeID(parent), by: caller)
     }
   }
@@ -123,14 +131,21 @@ extension FilesystemAdapter {
     }
   }
 
+  /// LIMIT: how long rmdir(2) waits for the listing of what it removes, while the kernel holds the directory above;
+  /// rename(2), for which it may hold the whole volume's renames, does not wait (docs/WRITING.md).
+  private static let emptinessWait = Nanoseconds.milliseconds(500)
+
+  /// - Parameter wait: As `ChangeObstacle.emptiness`.
   private func alter(
-    _ name: [UInt8], by caller: Caller, reply: consuming EmptyReply,
+    _ name: [UInt8], by caller: Caller, reply: consuming EmptyReply, wait: Nanoseconds = 0,
     _ decide: @escaping @Sendable (UnsafeBufferPointer<UInt8>, Caller) -> ChangeAnswer
   ) {
     change(reply, by: caller, name: name) { reply in
       switch name.withUnsafeBufferPointer({ decide($0, caller) }) {
       case .done: reply.succeed()
       case .needsListing(let directory): return UnansweredChange(reply: reply, obstacle: .listing(directory))
+      case .needsEmptiness(let directory):
+        return UnansweredChange(reply: reply, obstacle: .emptiness(directory, limit: wait))
       case .failed(let errno): reply.fail(errno)
       }
       return nil

@@ -138,7 +138,8 @@ extension FilesystemAdapter {
       change(reply, by: caller, on: thread) { [engine] reply in
         let answer = engine.copyRange(
           from: source, at: request.sourceOffset, to: NodeID(request.destination), at: request.destinationOffset,
-          length: Int64(request.length), targetHandle: request.destinationHandle.rawValue, by: caller)
+          length: Int64(request.length), sourceHandle: request.sourceHandle.rawValue,
+          targetHandle: request.destinationHandle.rawValue, by: caller)
         switch answer {
         case .done(let count): reply.written(count)
         case .needsMaterialization(let file):

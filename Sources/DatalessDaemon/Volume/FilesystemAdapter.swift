@@ -122,10 +122,11 @@ final class FilesystemAdapter: FuseOperations {
   /// - Parameters:
   ///   - mayFetch: Whether this is a request thread, which may do a short fetch itself.
   ///   - isChange: Whether the request changes something, whatever its trigger is.
+  ///   - limit: How long it waits at most, of a directory, as `Engine.listBriefly`; nil: as long as it takes.
   ///   - answer: Called on the completing lane, or here.
   func park<Reply: FuseReply & ~Copyable>(
     _ node: FuseNode, request: TriggerRequest, reply: consuming Reply, mayFetch: Bool, isChange: Bool = false,
-    answer: @escaping @Sendable (consuming Reply) -> Reply?
+    limit: Nanoseconds? = nil, answer: @escaping @Sendable (consuming Reply) -> Reply?
   ) {
     let box = ParkedReply(reply)
     let waiter = makeWaiter(for: box)
@@ -134,15 +135,24 @@ final class FilesystemAdapter: FuseOperations {
         box.fail(
           isChange ? Self.answerableChange(error.errno) : Self.answerable(error.errno, request.trigger))
       } else if let reply = box.take(), let unanswered = answer(reply) {
-        park(node, request: request, reply: unanswered, mayFetch: false, isChange: isChange, answer: answer)
+        park(
+          node, request: request, reply: unanswered, mayFetch: false, isChange: isChange, limit: limit, answer: answer)
       }
     }
-    let admission = engine.materialize(NodeID(node), request, waiter: waiter, mayFetch: mayFetch) { result in
+    let completion: @Sendable (WaitResult) -> Void = { result in
       switch result {
       case .ready: complete(nil)
       case .failed(let error): complete(error)
       }
     }
+    let admission =
+      if let limit {
+        engine.listBriefly(
+          NodeID(node), request, waiter: waiter, background: makeWaiter(), limit: limit, mayFetch: mayFetch,
+          completion: completion)
+      } else {
+        engine.materialize(NodeID(node), request, waiter: waiter, mayFetch: mayFetch, completion: completion)
+      }
     switch admission {
     case .parked: break
     case .ready: complete(nil)

@@ -20,6 +20,9 @@ final class MemoryContentStore: ContentStore {
   /// Called once, when writable or fixed content is to be made.
   let making = Mutex<(@Sendable () -> Void)?>(nil)
 
+  /// Called once, when content is read.
+  let reading = Mutex<(@Sendable () -> Void)?>(nil)
+  let failsResize = Atomic<Bool>(false)
   /// Called once, when bytes were written or the size was changed, before the call returns.
   let changed = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -45,6 +48,10 @@ final class MemoryContentStore: ContentStore {
   func read(
     _ reference: ContentID, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(FSError) -> Int {
+    reading.withLock { hook in
+      defer { hook = nil }
+      return hook
+    }?()
     let bytes = state.withLock { $0.content[reference.rawValue] } ?? []
     guard offset < bytes.count else { return 0 }
     let count = min(buffer.count, bytes.count - Int(offset))
@@ -114,6 +121,7 @@ final class MemoryContentStore: ContentStore {
   }
 
   func resize(_ id: ContentID, to size: Int64) throws(FSError) {
+    if failsResize.load(ordering: .relaxed) { throw FSError(.ioError, "the test's disk cannot") }
     state.withLock { state in
       let bytes = (state.content[id.rawValue] ?? []).prefix(Int(size))
       state.content[id.rawValue] = bytes + [UInt8](repeating: 0, count: Int(size) - bytes.count)

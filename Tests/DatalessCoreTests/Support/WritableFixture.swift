@@ -32,7 +32,8 @@ final class TestClock: Sendable {
 extension EngineFixture {
   static func writable(
     _ files: [String: Int], links: [(String, to: String)] = [], writing: EngineConfiguration.Writing = .scratch,
-    profile: Profile = .macos, journal: (any JournalSink)? = nil
+    profile: Profile = .macos, journal: (any JournalSink)? = nil,
+    _ edit: (inout EngineConfiguration) -> Void = { _ in }
   ) -> EngineFixture {
     var configuration = EngineConfiguration()
     configuration.writing = writing
@@ -40,6 +41,7 @@ extension EngineFixture {
     let clock = TestClock()
     configuration.timeOfDay = { clock.now }
     if let journal { configuration.journal = journal }
+    edit(&configuration)
     return EngineFixture(ScriptedStore(files, links: links), configuration)
   }
 
@@ -60,6 +62,10 @@ extension EngineFixture {
     let answer = self.trigger(node, TriggerRequest(trigger: trigger, caller: Self.maker))
     lane.runAll()
     timer.advance(milliseconds: 0) { [lane] in lane.runAll() }
+    for _ in 0..<1_000 where answer.count == 0 {
+      timer.advance(milliseconds: 1) { [lane] in lane.runAll() }
+      lane.runAll()
+    }
     return answer.errno
   }
 
@@ -81,7 +87,8 @@ extension EngineFixture {
       switch call() {
       case .done: return .ok
       case .failed(let errno): return .failed(errno.name)
-      case .needsListing(let node): if let errno = bring(node, .lookup) { return .failed(errno) }
+      case .needsListing(let node), .needsEmptiness(let node):
+        if let errno = bring(node, .lookup) { return .failed(errno) }
       }
     }
   }

@@ -294,7 +294,7 @@ namespace.add(
     "if now.isHidden { append(", "if now.isHidden, !FAULT { append(", tests=["JournalTests"])
 namespace.add(
     "moved-file-stays-old", "Namespace+Merge.swift", "a file that was moved on the volume keeps its old version",
-    "{ relink(moved, to: newer) }", "{ if !FAULT { relink(moved, to: newer) } }",
+    "relink(local, to: newer)", "if !FAULT { relink(local, to: newer) }",
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
     "removed-comes-back", "NameRecord.swift", "what was removed on the volume comes back with the next listing",
@@ -303,8 +303,8 @@ namespace.add(
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
     "key-is-the-path", "Namespace+Paths.swift", "a file that was moved on the volume is fetched by its new name",
-    "return StoreBinding(key: path(ofName: name) { storeName(of: $0) }",
-    "return StoreBinding(key: FAULT ? path(of: node) : path(ofName: name) { storeName(of: $0) }",
+    "return StoreBinding(key: path(ofName: storeName(of: node)) { storeName(of: $0) }",
+    "return StoreBinding(key: FAULT ? path(of: node) : path(ofName: storeName(of: node)) { storeName(of: $0) }",
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
     "listed-is-current", "NodeTable.swift", "a chmod on the volume is forgotten when the store is listed again",
@@ -364,6 +364,50 @@ namespace.add(
     "slab-is-written-to", "../Engine/Engine+Dirtying.swift", "dirty content in a slab is taken for content that may be written",
     "guard !hasOwnFile(record.content) else { return answerDirty(position, handle) }",
     "guard !FAULT, !hasOwnFile(record.content) else { return answerDirty(position, handle) }", tests=["FirstWriteTests"])
+namespace.add(
+    "late-read-wins-over-writer", "../Engine/Engine+Dirtying.swift", "a read that comes while a file is emptied puts its bytes in the place of what is written",
+    "|| isEmptied, !content(of: position).isBusy else", "|| isEmptied, !content(of: position).isBusy || FAULT else",
+    tests=["RangesBesideWritingTests"])
+namespace.add(
+    "needless-attempt-goes-on", "../Engine/Engine+Dirtying.swift", "whoever writes to a complete file copies it until the last attempt for it has ended",
+    "guard attempts.isEmpty else {", "guard attempts.isEmpty || FAULT else {", tests=["RangesBesideWritingTests"])
+namespace.add(
+    "written-goes-with-known-names", "../Engine/Engine+Orphans.swift", "what was written goes with the last name that is listed",
+    "!record.isDirty || record.linkCount == 0 else", "!record.isDirty || record.linkCount == 0 || FAULT else",
+    tests=["WritableNameTests"])
+namespace.add(
+    "store-asked-for-its-gone", "../Engine/Engine+ExtendedAttributes.swift", "what the store has no more cannot be reached: its ACL is asked of the store",
+    "namespace.isMade(node) || !namespace.hasBinding(node)", "namespace.isMade(node) || (!namespace.hasBinding(node) && !FAULT)",
+    tests=["WritableNameTests"])
+namespace.add(
+    "setter-leaves-waiter", "../Engine/Engine+ExtendedAttributes.swift", "each setxattr leaves a waiter in memory",
+    "if case .success(.none) = existence {} else {", "if case .success(.none) = existence {} else if !FAULT {",
+    tests=["WritableNameTests"])
+namespace.add(
+    "other-orphans-disposed", "NameGraph.swift", "whoever changes a name disposes of all that a refresh has left",
+    "guard count > 0 else {", "guard count > 0, !FAULT else {", tests=["WritableNameTests"])
+namespace.add(
+    "acl-is-dropped", "../Engine/EngineState+Making.swift", "an item is made without the ACL for which it has no room",
+    "guard let attributeBytes = ItemExtras.bytes(of: inherited.attributes) else {",
+    "guard let attributeBytes = ItemExtras.bytes(of: inherited.attributes) ?? (FAULT ? 0 : nil) else {",
+    tests=["ChangeLimitTests"])
+namespace.add(
+    "users-share-is-all", "../Engine/ChangeCosts.swift", "one user's changes leave no room for others'",
+    "return uid == 0 || more <= limits.user", "return uid == 0 || FAULT || more <= limits.user", tests=["ChangeLimitTests"])
+namespace.add(
+    "owner-keeps-paying", "../Engine/ChangeCosts.swift", "what an item takes stays with its former owner",
+    "guard !items.isEmpty, let item = items[node], item.uid != uid else", "guard !items.isEmpty, let item = items[node], item.uid != uid, !FAULT else",
+    tests=["ChangeLimitTests"])
+namespace.add(
+    "no-last-level", "../Engine/EngineState+Names.swift", "directories are moved into each other without end",
+    "namespace.level(of: directory) + 1 + height <= Self.levelsMax", "namespace.level(of: directory) + 1 + (FAULT ? 0 : height) <= Self.levelsMax",
+    tests=["ChangeLimitTests"])
+namespace.add(
+    "rmdir-waits-for-ever", "../Engine/Engine+Unwaited.swift", "who removes an unlisted directory waits for the store, and all who need the directory above with him",
+    "if limit > 0 { timer", "if FAULT { return .parked }\n    if limit > 0 { timer", tests=["UnwaitedTests"])
+namespace.add(
+    "linked-file-is-nowhere", "Namespace+Merge.swift", "a link to a dataless file leads nowhere when the store has another version",
+    "|| !isFetched {", "|| (!isFetched && !FAULT) {", tests=["UnwaitedTests"])
 namespace.add(
     "moved-out-is-lost", "../Engine/Engine+Orphans.swift", "what was moved out of a directory that is then removed is not fetched any more",
     "if isDirectory, state.namespace.isBound(index) { return nil }",
