@@ -21,11 +21,13 @@ import Testing
 
     func sync(_ id: ContentID) throws(FSError) {
       if let failure = failure.withLock({ $0 }) { throw failure }
+      if missing.withLock({ $0.contains(id) }) { throw Self.none }
       flushed.withLock { $0.append(id) }
     }
 
     func size(of id: ContentID) throws(FSError) -> Int64 {
-      guard !missing.withLock({ $0.contains(id) }) else { throw Self.none }
+      if let failure = failure.withLock({ $0 }) { throw failure }
+      guard !missing.withLock({ $0.contains(id) }) else { throw FSError(.noSuchFileOrDirectory, "no such content") }
       return 4
     }
 
@@ -131,6 +133,18 @@ import Testing
     try fixture.journal.commit()
     #expect(fixture.content.take() == [Self.id(1)] && fixture.journal.backlog == 0)
     #expect(try StateModel(fixture.catalog).contents.count == 1)
+  }
+
+  /// Only ENOENT says that content is gone.
+  @Test func contentThatCannotBeLookedAtIsNotTakenForGone() throws {
+    for errno in [Errno.tooManyOpenFiles, .ioError] {
+      let fixture = try Fixture()
+      fixture.content.failure.withLock { $0 = FSError(errno, "cannot look") }
+      let error = thrown { () throws(FSError) in
+        _ = try fixture.keep(.dirty(of: stored("a", node: 5, inode: 50), Self.id(1)))
+      }
+      #expect(error?.errno == errno && fixture.journal.backlog == 1)
+    }
   }
 
   @Test func contentThatIsGoneKeepsNothingFromTheDisk() throws {

@@ -148,7 +148,7 @@ import Testing
     var byte: [UInt8] = [0]
     for id in gone {
       #expect(thrown { () throws(FSError) in _ = try store.readBytes(id, &byte, 0) }?.errno == .ioError)
-      #expect(thrown { () throws(FSError) in _ = try store.size(of: id) }?.errno == .ioError)
+      #expect(thrown { () throws(FSError) in _ = try store.size(of: id) }?.errno == .noSuchFileOrDirectory)
       #expect(thrown { () throws(FSError) in _ = try store.rangeWriter(id) }?.errno == .ioError)
       store.remove(id)
     }

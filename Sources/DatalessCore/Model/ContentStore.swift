@@ -51,7 +51,7 @@ public protocol ContentStore: Sendable {
   /// - Throws: EMFILE, EIO.
   func rangeWriter(_ id: ContentID) throws(FSError) -> any RangeWriter
 
-  /// The size of content, in bytes. Any lane. - Throws: EIO (there is no such content).
+  /// The size of content, in bytes. Any lane. - Throws: ENOENT (there is no such content), and nothing else says that.
   func size(of id: ContentID) throws(FSError) -> Int64
 
   /// Reads content; fewer bytes only at its end. Any lane: local disk, no store, no lock held long. - Throws: EIO,

@@ -12,6 +12,8 @@ struct CatalogWriter: Sendable {
   private(set) var highestInode: UInt64
   /// In which epoch content is written.
   var epoch: Int64
+  /// Both as they were committed last.
+  private var committed: (highestInode: UInt64, epoch: Int64)
   private var replaced = ReplacedNames()
   /// Inode numbers that are given on the volume.
   private static let madeInodes: Range<UInt64> = 1 << 62..<1 << 63
@@ -22,11 +24,12 @@ struct CatalogWriter: Sendable {
   private var orphans: Set<Int64> = []
 
   init(_ connection: CatalogConnection, epoch: Int64) throws {
-    self.epoch = epoch
     let last = try connection.first("SELECT max(id) FROM item") { row throws in try row.optionalInteger(0) } ?? nil
     guard let last, last < .max / 2 else { throw Damage("there is no root, or no more room for items") }
     nextID = last + 1
     highestInode = try connection.number(.highestInode) ?? 0
+    self.epoch = epoch
+    committed = (highestInode, epoch)
   }
 
   /// A restored item is a node from now on.
@@ -38,6 +41,7 @@ struct CatalogWriter: Sendable {
   mutating func commit() {
     known.commit()
     replaced = ReplacedNames()
+    committed = (highestInode, epoch)
   }
 
   /// It has not.
@@ -45,6 +49,7 @@ struct CatalogWriter: Sendable {
     known.rollBack()
     replaced = ReplacedNames()
     lastDirectory = nil
+    (highestInode, epoch) = committed
   }
 
   /// Content that is to be on the disk before the transaction is committed.

@@ -7,7 +7,12 @@ import DatalessCore
 struct Epochs: Sendable {
   /// In which content is written now.
   private(set) var current: Int64
+  /// The highest number that was given. One whose transaction failed is never given again: content may be remembered
+  /// as written in it.
+  private var last: Int64
   private var trusted: Set<Int64>
+  /// The last epoch some of whose bytes the disk refused: neither it nor any before it is ever sealed.
+  private var refused: Int64 = 0
 
   /// Begins one.
   ///
@@ -30,6 +35,7 @@ struct Epochs: Sendable {
       try connection.run("DELETE FROM epoch WHERE sealed = 0")
     }
     current = last + 1
+    self.last = current
     trusted = sealed.union([current])
     try Self.add(current, identity, connection)
   }
@@ -42,18 +48,33 @@ struct Epochs: Sendable {
 
   func isTrusted(_ epoch: Int64) -> Bool { trusted.contains(epoch) }
 
-  /// Begins another one, before the file system is synchronized. - Returns: The one to be sealed after it.
-  mutating func next(_ connection: CatalogConnection, _ identity: MountIdentity?) throws -> Int64 {
-    try Self.add(current + 1, identity, connection)
-    defer {
-      current += 1
-      trusted.insert(current)
-    }
-    return current
+  /// Begins another one, before the file system is synchronized: `ended` is to be sealed after it. `commit` follows,
+  /// unless the transaction fails.
+  mutating func next(
+    _ connection: CatalogConnection, _ identity: MountIdentity?
+  ) throws -> (ended: Int64, begun: Int64) {
+    last += 1
+    try Self.add(last, identity, connection)
+    // Content may be told with it as soon as it is committed.
+    trusted.insert(last)
+    return (current, last)
   }
 
+  /// The transaction that has begun an epoch is on the disk.
+  mutating func commit(_ begun: Int64) { current = max(current, begun) }
+
   /// All that was written up to the end of an epoch is on the disk.
-  static func seal(_ epoch: Int64, _ connection: CatalogConnection) throws {
-    try connection.run("UPDATE epoch SET sealed = 1 WHERE number <= ?", .integer(epoch))
+  func seal(_ ended: Int64, _ connection: CatalogConnection) throws {
+    try connection.run(
+      "UPDATE epoch SET sealed = 1 WHERE number <= ? AND number > ?", .integer(ended), .integer(refused))
+  }
+
+  /// The disk has refused bytes of an epoch, or of one before it. It says so once: a later synchronization that
+  /// succeeds proves nothing of them.
+  mutating func refuse(_ ended: Int64) { refused = max(refused, ended) }
+
+  /// What was refused is not known any more to the next run.
+  func forgetRefused(_ connection: CatalogConnection) throws {
+    try connection.run("DELETE FROM epoch WHERE sealed = 0 AND number <= ?", .integer(refused))
   }
 }

@@ -1,5 +1,6 @@
 public import DatalessCore
 internal import Synchronization
+internal import SystemPackage
 
 /// Brings the engine's changes into the catalog: in their order, many in one transaction, content before them.
 ///
@@ -82,9 +83,19 @@ public final class CatalogJournal: JournalSink {
   }
 
   private func flush(_ id: ContentID) throws(FSError) {
-    // What was removed behind our back must not keep everything else from the disk.
-    guard let content, (try? content.size(of: id)) != nil else { return }
-    try content.sync(id)
+    guard let content else { return }
+    do throws(FSError) {
+      try content.sync(id)
+    } catch {
+      // What was removed behind our back must not keep everything else from the disk. What cannot be looked at is
+      // there.
+      do throws(FSError) {
+        _ = try content.size(of: id)
+      } catch let missing {
+        if missing.errno == .noSuchFileOrDirectory { return }
+      }
+      throw error
+    }
   }
 
   /// Something else that changes the catalog, in between. On the calling thread.

@@ -20,6 +20,8 @@ public final class StateVolume: Sendable {
   let catalog: Catalog
   private let identity: MountIdentity?
   private let epochs: Mutex<Epochs>
+  /// Held while the file system is synchronized, by threads only that nobody waits for: an error is told to one of two.
+  private let sealing = Mutex<Void>(())
   /// Content that was there when the volume was opened; empty after a clean end.
   private let found: Mutex<[ContentID]>
   private let isClosed = Atomic<Bool>(false)
@@ -58,17 +60,37 @@ public final class StateVolume: Sendable {
   ///
   /// - Throws: EIO, ENOSPC; then nothing is worse than before.
   public func seal() throws(FSError) {
+    try seal { clinux_sync_file_system($0) }
+  }
+
+  /// - Parameter synchronize: Has the file system of a descriptor on the disk. 0, or the errno below 0.
+  func seal(_ synchronize: (CInt) -> Int) throws(FSError) {
+    let outcome: Result<Void, FSError> = sealing.withLock { _ in
+      do throws(FSError) { return .success(try sealAlone(synchronize)) } catch { return .failure(error) }
+    }
+    try outcome.get()
+  }
+
+  private func sealAlone(_ synchronize: (CInt) -> Int) throws(FSError) {
     let identity = self.identity
     let epoch = try journal.write("cannot begin an epoch") { writer, connection in
-      try epochs.withLock { epochs in
-        let last = try epochs.next(connection, identity)
-        writer.epoch = epochs.current
-        return last
-      }
+      let epoch = try epochs.withLock { try $0.next(connection, identity) }
+      writer.epoch = epoch.begun
+      return epoch
     }
-    let result = clinux_sync_file_system(directory.files.directory)
-    guard result == 0 else { throw FSError(Errno(rawValue: CInt(-result)), "cannot synchronize '\(directory.path)'") }
-    try journal.write("cannot seal an epoch") { _, connection in try Epochs.seal(epoch, connection) }
+    epochs.withLock { $0.commit(epoch.begun) }
+    let result = synchronize(directory.files.directory)
+    guard result == 0 else {
+      epochs.withLock { $0.refuse(epoch.ended) }
+      // If this fails, too, the next run finds content whose size is right, and believes it while the mount lives.
+      try? journal.write("cannot forget an epoch") { _, connection in
+        try epochs.withLock { try $0.forgetRefused(connection) }
+      }
+      throw FSError(Errno(rawValue: CInt(-result)), "cannot synchronize '\(directory.path)'")
+    }
+    try journal.write("cannot seal an epoch") { _, connection in
+      try epochs.withLock { try $0.seal(epoch.ended, connection) }
+    }
   }
 
   /// Ends the volume: everything is on the disk, and the next run need not look for leftovers. Later calls do nothing;
@@ -87,26 +109,63 @@ public final class StateVolume: Sendable {
   /// Removes content that a crash has left and that nobody names. At most once after each opening; on a thread that may
   /// wait for the disk. What was made since the opening is not looked at.
   ///
+  /// Each row is read, and the index beside them: where a bit has turned, one of the two would not find what is named.
+  ///
   /// - Returns: How much was removed.
+  /// - Throws: EIO: the catalog is damaged, and nothing was removed.
   @discardableResult
   public func reconcile() throws(FSError) -> Int {
-    let ids = found.withLock { found in
-      defer { found = [] }
-      return found
+    var unnamed = Set(
+      found.withLock { found in
+        defer { found = [] }
+        return found
+      })
+    if unnamed.isEmpty { return 0 }
+    // Others read the catalog in between.
+    var last = Int64.min
+    while let next = try catalog.read("cannot look for leftovers", { try Self.rows($0, after: last, &unnamed) }) {
+      last = next
     }
-    var removed = 0
-    for start in stride(from: 0, to: ids.count, by: Self.reconciledAtATime) {
-      let some = ids[start..<min(start + Self.reconciledAtATime, ids.count)]
-      let unnamed = try catalog.read("cannot look for leftovers") { connection in
-        try some.filter { try connection.item(with: $0) == nil }
-      }
-      for id in unnamed { content.remove(id) }
-      removed += unnamed.count
+    last = .min
+    while let next = try catalog.read("cannot look for leftovers", { try Self.index($0, after: last, &unnamed) }) {
+      last = next
     }
-    return removed
+    for id in unnamed { content.remove(id) }
+    return unnamed.count
   }
 
-  private static let reconciledAtATime = 1024
+  private static let reconciledAtATime = Int64(4096)
+
+  /// - Returns: The last row; nil if there are no more.
+  private static func rows(
+    _ connection: CatalogConnection, after last: Int64, _ unnamed: inout Set<ContentID>
+  ) throws -> Int64? {
+    var end: Int64?
+    try connection.forEach(
+      "SELECT \(ItemRow.columns) FROM item NOT INDEXED WHERE id > ? ORDER BY id LIMIT ?", .integer(last),
+      .integer(reconciledAtATime)
+    ) { row in
+      let item = try ItemRow(row)
+      if let content = item.content { unnamed.remove(content) }
+      end = item.id
+    }
+    return end
+  }
+
+  private static func index(
+    _ connection: CatalogConnection, after last: Int64, _ unnamed: inout Set<ContentID>
+  ) throws -> Int64? {
+    var end: Int64?
+    try connection.forEach(
+      "SELECT content FROM item INDEXED BY item_content WHERE content IS NOT NULL AND content > ? ORDER BY content LIMIT ?",
+      .integer(last), .integer(reconciledAtATime)
+    ) { row in
+      let content = try row.integer(0)
+      unnamed.remove(ContentID(rawValue: UInt64(bitPattern: content)))
+      end = content
+    }
+    return end
+  }
 
   /// Whether content that was written in an epoch is complete.
   func isTrusted(_ epoch: Int64) -> Bool { epochs.withLock { $0.isTrusted(epoch) } }

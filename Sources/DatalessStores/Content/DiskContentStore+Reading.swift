@@ -28,7 +28,8 @@ extension DiskContentStore {
       case .slot(_, _, let size), .file(_, let size): return size
       }
     } catch {
-      throw failure(error, "find")
+      // Tables alone are asked: what they do not have is not there.
+      throw failure(.noSuchFileOrDirectory, "find")
     }
   }
 

@@ -37,7 +37,8 @@ extension DiskContentStore {
   }
 
   private func copy(_ original: ContentID, to writer: FileWriter, size: Int64) throws(FSError) {
-    let common = min(size, try self.size(of: original))
+    guard let there = try? self.size(of: original) else { throw failure(.ioError, "read") }
+    let common = min(size, there)
     if case .file(let number) = ContentLocation(original) {
       do throws(Errno) {
         let handle = try files.handle(number)
