@@ -37,9 +37,11 @@
 #if defined(__aarch64__)
 static const int32_t CLINUX_O_DIRECTORY = 040000;
 static const int32_t CLINUX_O_NOFOLLOW = 0100000;
+static const int32_t CLINUX_O_TMPFILE = 020040000;
 #else
 static const int32_t CLINUX_O_DIRECTORY = 0200000;
 static const int32_t CLINUX_O_NOFOLLOW = 0400000;
+static const int32_t CLINUX_O_TMPFILE = 020200000;
 #endif
 static const int32_t CLINUX_O_NONBLOCK = 04000;
 static const int32_t CLINUX_O_NOATIME = 01000000;
@@ -52,6 +54,7 @@ static const uint64_t CLINUX_RESOLVE_NO_SYMLINKS = 0x04;
 static const uint64_t CLINUX_RESOLVE_BENEATH = 0x08;
 
 static const int32_t CLINUX_AT_FDCWD = -100;
+static const int32_t CLINUX_AT_SYMLINK_FOLLOW = 0x400;
 static const int32_t CLINUX_AT_SYMLINK_NOFOLLOW = 0x100;
 static const int32_t CLINUX_AT_NO_AUTOMOUNT = 0x800;
 static const int32_t CLINUX_AT_EMPTY_PATH = 0x1000;

@@ -1,3 +1,4 @@
+internal import CDatalessLinux
 public import DatalessCore
 internal import DatalessStores
 internal import Glibc
@@ -7,8 +8,10 @@ internal import SystemPackage
 /// never over what is there.
 public enum StateExport {
   public struct Options: Sendable {
-    /// Whether devices are made, and setuid, setgid and sticky bits set. The state directory may be anybody's work.
-    public var includesSpecial = false
+    /// Whether devices, FIFOs and sockets are made. The state directory may be anybody's work.
+    public var includesDevices = false
+    /// Whether setuid, setgid and sticky bits are set; likewise.
+    public var keepsSetID = false
     public init() {}
   }
 
@@ -18,102 +21,69 @@ public enum StateExport {
     public internal(set) var bytes: Int64 = 0
     public internal(set) var directories = 0
     public internal(set) var links = 0
+    /// Why what was written may not be on the disk; nil if it is.
+    public internal(set) var syncFailure: FSError?
     /// What was left out, with the reason: the first `skippedMax`.
     public internal(set) var skipped: [Skipped] = []
     /// All that was left out.
     public internal(set) var skippedCount = 0
     public static let skippedMax = 10_000
 
-    mutating func skip(_ path: String, _ reason: String) {
+    mutating func skip(_ path: [UInt8], _ error: FSError) {
       skippedCount += 1
-      if skipped.count < Self.skippedMax { skipped.append(Skipped(path: path, reason: reason)) }
+      if skipped.count < Self.skippedMax { skipped.append(Skipped(path: path, error: error)) }
+    }
+
+    /// An item whose row says what cannot be, so that nobody knows its path.
+    mutating func skip(item: Int64, _ damage: Damage) {
+      skip([], FSError(.ioError, "item \(item) is damaged: \(damage). Run 'dataless check'"))
     }
   }
 
   public struct Skipped: Sendable, Equatable {
-    /// On the volume; ready to be escaped and shown.
-    public let path: String
-    public let reason: String
+    /// On the volume; empty where it is not known.
+    public let path: [UInt8]
+    public let error: FSError
   }
 
   /// - Parameters:
   ///   - directory: Opened with `.look`.
-  ///   - target: A directory in which everything is put; not closed.
+  ///   - target: A directory in which everything is put; not closed. On the disk when this returns.
   ///   - scratch: As for `StateCheck.run`.
+  ///   - progress: Called with how many of how many items are done, now and then; what it throws ends the export, with
+  ///     what was written until then.
   /// - Throws: EIO (the catalog cannot be read: run `check`), EPROTONOSUPPORT, ENOSPC (in `scratch`). What concerns one
   ///   file only is in the report.
   public static func run(
-    _ directory: StateDirectory, to target: CInt, _ options: Options = Options(), scratch: String = "/tmp"
+    _ directory: StateDirectory, to target: CInt, _ options: Options = Options(), scratch: String = "/tmp",
+    progress: (Int, Int) throws(FSError) -> Void = { (_, _) throws(FSError) in }
   ) throws(FSError) -> Report {
     var report = Report()
     let names = try StateInspection.names(directory.files, directory.path)
     let content =
       names.contains(StateName.content)
       ? try DiskContentStore(in: directory.files.directory, path: FilePath(directory.path), lifetime: .looked) : nil
+    guard names.contains(StateName.catalog) || names.contains(StateName.rescuedCatalog) else {
+      if content == nil { return report }
+      throw FSError(.ioError, "'\(directory.path)' has content and no catalog: nobody knows whose it is")
+    }
     let copy = try CatalogCopy(of: directory, in: scratch)
     defer { copy.remove() }
     let catalog = try Catalog(copy.place.path(StateName.catalog), .writing, home: 0)
-    let items = try catalog.read("cannot read the catalog") { connection in
-      try ExportedItems(connection, &report).sorted
+    let tree = try catalog.read("cannot read the catalog") { connection in
+      // Rows that an index does not lead to would be left out without a word.
+      let flaw = try connection.first("PRAGMA integrity_check(1)") { row throws in try row.text(0) }
+      guard flaw == "ok" else { throw Damage(flaw ?? "SQLite says nothing") }
+      return try ExportTree(connection, &report)
     }
     try catalog.close()
     var writer = ExportWriter(to: target, content: content, options, report)
-    for item in items { writer.write(item) }
-    writer.finish()
-    return writer.report
-  }
-}
-
-/// What is to be written, and where.
-struct ExportedItem {
-  let path: [[UInt8]]
-  let row: ItemRow
-}
-
-/// The items of a catalog that are changed files, or were made on the volume, by the paths that callers see.
-struct ExportedItems {
-  /// Directories before what is in them.
-  let sorted: [ExportedItem]
-
-  init(_ connection: CatalogConnection, _ report: inout StateExport.Report) throws {
-    let search = CatalogSearch(connection)
-    var found: [ExportedItem] = []
-    var skipped: [(id: Int64, reason: String)] = []
-    var rows: [ItemRow] = []
-    try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE id <> 1") { row in
-      do {
-        let item = try ItemRow(row)
-        if item.record.isDirty || !item.isOfStore { rows.append(item) }
-      } catch let damage as Damage {
-        skipped.append((try row.integer(0), damage.description))
-      }
+    try writer.write(tree, progress: progress)
+    report = writer.report
+    let result = clinux_sync_file_system(target)
+    if result < 0 {
+      report.syncFailure = FSError(Errno(rawValue: CInt(-result)), "cannot synchronize the file system of the target")
     }
-    for row in rows {
-      do {
-        if let path = try search.path(of: row) { found.append(ExportedItem(path: path, row: row)) }
-      } catch let damage as Damage {
-        skipped.append((row.id, damage.description))
-      }
-    }
-    for (id, reason) in skipped { report.skip("item \(id)", "damaged: \(reason)") }
-    sorted = found.sorted { left, right in
-      left.path.lexicographicallyPrecedes(right.path) { $0.lexicographicallyPrecedes($1) }
-    }
-  }
-}
-
-extension CatalogSearch {
-  /// Where callers find an item, from the root; nil for what has no name.
-  func path(of item: ItemRow) throws -> [[UInt8]]? {
-    var names: [[UInt8]] = []
-    var row = item
-    while row.id != ItemRow.root {
-      guard let (parent, name) = try directory(of: row) else { return nil }
-      names.append(name)
-      guard names.count <= Self.depthMax else { throw Damage("a directory is in itself") }
-      guard let next = try connection.item(parent) else { throw Damage("its directory is missing") }
-      row = next
-    }
-    return names.reversed()
+    return report
   }
 }

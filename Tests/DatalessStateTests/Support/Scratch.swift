@@ -64,6 +64,20 @@ final class Scratch: Sendable {
     return lstat(full(name), &status) == 0
   }
 
+  /// All that is no directory, by its path from here.
+  func files(_ below: String = "") -> [String] {
+    guard let stream = opendir(full(below)) else { return [] }
+    defer { closedir(stream) }
+    var found: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if name == "." || name == ".." { continue }
+      let path = below.isEmpty ? name : "\(below)/\(name)"
+      if Int(entry.pointee.d_type) == Int(DT_DIR) { found += files(path) } else { found.append(path) }
+    }
+    return found.sorted()
+  }
+
   func openDirectory() -> CInt { open(path, O_RDONLY | O_CLOEXEC) }
 }
 

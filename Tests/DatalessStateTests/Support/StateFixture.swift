@@ -26,6 +26,13 @@ final class StateFixture {
     return try StateVolume(try directory(), source: source, root: root, lane: lane, timer: timer)
   }
 
+  /// Opens a volume, lets it be changed, and closes it.
+  func run(_ body: (StateVolume) throws -> Void) throws {
+    let volume = try open()
+    try body(volume)
+    try volume.close()
+  }
+
   /// Appends a change and commits it.
   func keep(_ changes: StateChange..., in volume: StateVolume) throws(FSError) {
     for change in changes {
