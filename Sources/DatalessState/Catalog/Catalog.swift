@@ -7,8 +7,6 @@ internal import SystemPackage
 /// Accesses wait for each other and for the disk: the journal's lane and the metadata lane make them, nobody else.
 final class Catalog: Sendable {
   private let queue: DatabaseQueue
-  /// For messages.
-  let path: String
   /// The device number of SOURCE's root: written as 0, because a disk has another one after the next boot. 0 where it
   /// does not matter.
   let home: UInt64
@@ -28,9 +26,9 @@ final class Catalog: Sendable {
   /// - Parameters:
   ///   - path: Of the file; what SQLite opens beside it has the same beginning.
   ///   - home: As the property.
+  ///   - shown: How messages call it. Default: the catalog.
   /// - Throws: EIO (it is damaged, or none), EPROTONOSUPPORT (of a newer format), EROFS, EACCES, ENOSPC.
-  init(_ path: String, _ access: Access, home: UInt64) throws(FSError) {
-    self.path = path
+  init(_ path: String, _ access: Access, home: UInt64, shown: String = "the catalog") throws(FSError) {
     self.home = home
     do {
       var configuration = Configuration()
@@ -53,13 +51,12 @@ final class Catalog: Sendable {
         try Self.setUp(CatalogConnection(database: database, home: home), access)
       }
     } catch {
-      throw CatalogFailure.answer(error, "cannot open the catalog '\(path)'")
+      throw CatalogFailure.answer(error, "cannot open \(shown)")
     }
   }
 
   /// Opens whatever is there, to read what can be read of it.
   init(damaged path: String) throws(FSError) {
-    self.path = path
     home = 0
     do {
       var configuration = Configuration()
@@ -71,7 +68,7 @@ final class Catalog: Sendable {
       }
       queue = try DatabaseQueue(path: path, configuration: configuration)
     } catch {
-      throw CatalogFailure.answer(error, "cannot open the catalog '\(path)'")
+      throw CatalogFailure.answer(error, "cannot open the catalog")
     }
   }
 
@@ -160,7 +157,7 @@ final class Catalog: Sendable {
     do {
       try queue.close()
     } catch {
-      throw CatalogFailure.answer(error, "cannot close the catalog '\(path)'")
+      throw CatalogFailure.answer(error, "cannot close the catalog")
     }
   }
 }

@@ -9,6 +9,8 @@ extension CatalogConnection {
     case highestInode
     /// 1 byte: whether the volume ended as it should.
     case isClean
+    /// 1 byte: whether the WAL had an end that was left out (`WALEnd`) since `check` has looked last.
+    case wasTorn
   }
 
   func setting(_ setting: Setting) throws -> [UInt8]? {

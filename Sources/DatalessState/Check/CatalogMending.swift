@@ -4,30 +4,43 @@ import DatalessCore
 /// transaction.
 struct CatalogMending {
   let connection: CatalogConnection
-  let contents: [ContentID: Int64]
+  let contents: ContentOverview
   private let marker: StateMarker
   var report: StateCheckReport
   /// Content that some item names.
-  private(set) var referenced: Set<ContentID> = []
+  var referenced: Set<ContentID> = []
+  /// Whether rows of items or names are gone, and nobody knows what they said.
+  private(set) var hasLostRows: Bool
   /// Items that can be read, and which of them are, or may be, directories.
   var items: Set<Int64> = []
   var directories: Set<Int64> = []
   private var believed: Set<Int64> = []
 
   init(
-    _ connection: CatalogConnection, contents: [ContentID: Int64], marker: StateMarker, _ report: StateCheckReport
+    _ connection: CatalogConnection, _ contents: ContentOverview, marker: StateMarker, _ report: StateCheckReport
   ) {
     self.connection = connection
     self.contents = contents
     self.marker = marker
     self.report = report
+    // A rescue leaves out what it cannot read.
+    hasLostRows = report.findings.contains { $0.kind == .damagedCatalog }
   }
 
   /// LIMIT: levels of directories that are forgotten one after the other. The next `check` goes on.
   private static let passesMax = 1000
 
-  mutating func mend() throws {
+  /// - Parameter isTorn: As `WALEnd`, before the catalog was opened.
+  mutating func mend(isTorn: Bool) throws {
     try mendSettings()
+    if try isTorn || connection.setting(.wasTorn) == [1] {
+      hasLostRows = true
+      report.add(
+        .tornLog, StateName.catalog + "-wal",
+        "its end is not what was written there: a loss of power has cut it, or the disk",
+        repair: "left out")
+      try connection.run("DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.wasTorn.rawValue))
+    }
     try mendEpochs()
     try readItems()
     try mendRoot()
@@ -44,8 +57,9 @@ struct CatalogMending {
     try mendListings()
     try mendContents()
     try connection.run("DELETE FROM orphan")
-    report.items = items.count
     try mendHighestInode()
+    if hasLostRows { try keepUnnamedContent() }
+    report.items = items.count
   }
 
   // MARK: - The volume
@@ -109,6 +123,7 @@ struct CatalogMending {
       }
     }
     for (id, damage) in damaged {
+      hasLostRows = true
       report.add(.damagedRow, "item \(id)", damage.description, repair: "forgotten")
       try connection.run("DELETE FROM item WHERE id = ?", .integer(id))
     }
@@ -128,27 +143,14 @@ struct CatalogMending {
       if !directories.contains(try row.integer(1)) { displaced.append(try row.integer(0)) }
     }
     for id in displaced { try displace(id, "its directory is missing") }
-    // Places that lead in a ring lead to no root.
-    for id in directories.sorted() where try leadsInRing(id) { try displace(id, "its directory is in itself", .ring) }
+    try mendRingsOfPlaces()
   }
 
-  private mutating func displace(_ id: Int64, _ message: String, _ kind: StateFinding.Kind = .danglingRow) throws {
+  mutating func displace(_ id: Int64, _ message: String, _ kind: StateFinding.Kind = .danglingRow) throws {
     guard var row = try connection.item(id), let place = row.place else { return }
     report.add(kind, Self.text(place.name), message, repair: "it has no place in SOURCE any more")
     row.place = nil
     try row.save(connection)
-  }
-
-  private func leadsInRing(_ start: Int64) throws -> Bool {
-    var (id, steps) = (start, 0)
-    while let parent = try connection.first(
-      "SELECT parent FROM item WHERE id = ?", .integer(id), body: { row throws in try row.optionalInteger(0) }) ?? nil
-    {
-      steps += 1
-      if parent == start || steps > CatalogSearch.depthMax { return true }
-      id = parent
-    }
-    return false
   }
 
   /// Files whose content is not there as it should be, and what is referred to.
@@ -157,11 +159,11 @@ struct CatalogMending {
     try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE content IS NOT NULL") { found in
       var row = try ItemRow(found)
       guard let id = row.content else { return }
-      let size = contents[id]
-      let isWhole =
+      let size = contents.sizes[id]
+      let isThere =
         row.record.isDirty
         ? size != nil : size == row.record.version?.size && believed.contains(row.record.epoch)
-      guard !isWhole else {
+      guard !isThere && !contents.isRefused(id) else {
         referenced.insert(id)
         return
       }
@@ -199,23 +201,11 @@ struct CatalogMending {
       if let problem { damaged.append((try row.integer(0), try row.bytes(1), try row.integer(2), problem)) }
     }
     for row in damaged {
+      hasLostRows = true
       report.add(.damagedRow, "name \(Self.text(row.name))", row.problem, repair: "forgotten")
       try connection.run(
         "DELETE FROM name WHERE directory = ? AND name = ? AND layer = ?", .integer(row.directory), .bytes(row.name),
         .integer(row.layer))
-    }
-  }
-
-  private mutating func mendRings() throws {
-    var made: [NameRow] = []
-    try connection.forEach("SELECT \(NameRow.columns) FROM name WHERE layer = 0") { row in
-      let name = try NameRow(row)
-      if directories.contains(name.item) { made.append(name) }
-    }
-    let search = CatalogSearch(connection)
-    for name in made where try name.item == ItemRow.root || search.isIn(name.item, name.directory) {
-      report.add(.ring, "name \(Self.text(name.name))", "the directory is in itself", repair: "forgotten")
-      try connection.deleteName(name.name, in: name.directory, .made)
     }
   }
 

@@ -16,7 +16,10 @@ enum CatalogRescue {
     } catch {
       // A header that says "read-only" is damage, too: the lock could be written.
       guard error.errno == .ioError || error.errno == .readOnlyFileSystem else { throw error }
-      return try rescue(place, error.message, &report)
+      // As a finding of `check` it need not say what to run.
+      let flaw = error.message.dropFirst("cannot open the catalog: ".count)
+      let advice = ". Run 'dataless check'"
+      return try rescue(place, String(flaw.hasSuffix(advice) ? flaw.dropLast(advice.count) : flaw), &report)
     }
   }
 
@@ -41,19 +44,38 @@ enum CatalogRescue {
     try new.close()
     do throws(Errno) {
       try files.sync(file: StateName.newCatalog)
-      for suffix in StateName.suffixes {
-        files.remove(StateName.damagedCatalog + suffix)
-        do throws(Errno) {
-          try files.rename(StateName.catalog + suffix, to: StateName.damagedCatalog + suffix)
-        } catch {
-          if error != .noSuchFileOrDirectory { throw error }
-        }
-      }
-      try files.rename(StateName.newCatalog, to: StateName.catalog)
+      for suffix in StateName.suffixes { files.remove(StateName.damagedCatalog + suffix) }
+      // This decides.
+      try files.rename(StateName.newCatalog, to: StateName.rescuedCatalog)
     } catch {
       throw FSError(error, "cannot put the new catalog in its place")
     }
+    try finish(files)
     return try Catalog(place.path(StateName.catalog), .writing, home: 0)
+  }
+
+  /// Puts a rescued catalog where the damaged one is, if a rescue was cut off before it did. SQLite would apply the
+  /// WAL of the damaged one to whatever lies beside it, so nobody opens the catalog before this.
+  static func finish(_ files: StateFiles) throws(FSError) {
+    do throws(Errno) {
+      guard try exists(StateName.rescuedCatalog, files) else { return }
+      for suffix in StateName.suffixes where try exists(StateName.catalog + suffix, files) {
+        try files.rename(StateName.catalog + suffix, to: StateName.damagedCatalog + suffix)
+      }
+      try files.rename(StateName.rescuedCatalog, to: StateName.catalog)
+    } catch {
+      throw FSError(error, "cannot put the new catalog in its place")
+    }
+  }
+
+  private static func exists(_ name: String, _ files: StateFiles) throws(Errno) -> Bool {
+    do throws(Errno) {
+      _ = try files.status(name)
+      return true
+    } catch {
+      guard error == .noSuchFileOrDirectory else { throw error }
+      return false
+    }
   }
 
   private struct Table {

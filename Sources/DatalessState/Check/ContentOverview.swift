@@ -7,6 +7,12 @@ struct ContentOverview {
   private let store: DiskContentStore?
   private(set) var sizes: [ContentID: Int64] = [:]
 
+  /// Whether content is there, though its file is not this user's alone: its bytes are not believed, and not lost.
+  func isRefused(_ id: ContentID) -> Bool { store?.adoption.isRefused(id) ?? false }
+
+  /// Whether a program may have written it: what is fetched into a slab is clean.
+  func mayBeDirty(_ id: ContentID) -> Bool { store?.hasOwnFile(id) ?? false }
+
   init(
     _ directory: StateDirectory, _ names: Set<String>, isDryRun: Bool, _ report: inout StateCheckReport
   ) throws(FSError) {
@@ -23,7 +29,10 @@ struct ContentOverview {
     report.contents = sizes.count
     report.bytes = sizes.values.reduce(0) { $0.addingReportingOverflow($1).partialValue }
     for name in store.adoption.refusedNames {
-      report.add(.foreignContent, "content/\(name)", "is no content, or not this user's alone", repair: nil)
+      report.add(
+        .foreignContent, "content/\(name)",
+        "is no content, or not this user's alone: look whose it is, then 'chmod go-rwx' it or move it away", repair: nil
+      )
     }
     for _ in 0..<store.adoption.unfinished {
       report.add(.leftover, "content", "content that was begun and never finished", repair: "removed")

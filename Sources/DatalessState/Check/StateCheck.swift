@@ -8,32 +8,48 @@ internal import SystemPackage
 /// Whoever only looks works on a copy of the catalog: so that what is found is what would be mended, and nothing is
 /// written.
 public enum StateCheck {
+  /// What is looked at.
+  public enum Step: String, Sendable {
+    case content = "looking at content"
+    case catalog = "checking the catalog"
+    case rows = "looking at items and names"
+    case leftovers = "looking for leftovers"
+  }
+
   /// - Parameters:
   ///   - directory: Opened with `.repair`, or, for who only looks, with `.look`.
   ///   - isDryRun: Whether nothing is to be changed.
   ///   - scratch: Where a copy of the catalog may be made for a dry run: a directory of this user's.
+  ///   - progress: Called when each step begins; what it throws ends the check. Rows are not changed then.
   /// - Throws: EPROTONOSUPPORT (of a newer format), ENOSPC, EIO, EACCES, EROFS: nothing is known then.
   public static func run(
-    _ directory: StateDirectory, isDryRun: Bool, scratch: String = "/tmp"
+    _ directory: StateDirectory, isDryRun: Bool, scratch: String = "/tmp",
+    progress: (Step) throws(FSError) -> Void = { (_) throws(FSError) in }
   ) throws(FSError) -> StateCheckReport {
+    try progress(.content)
     var report = StateCheckReport()
     let names = try StateInspection.names(directory.files, directory.path)
     for name in names.subtracting(StateName.files).subtracting([StateName.content]).sorted() {
       report.add(.foreignName, name, "is not of dataless", repair: nil)
     }
+    if !isDryRun { try CatalogRescue.finish(directory.files) }
     let contents = try ContentOverview(directory, names, isDryRun: isDryRun, &report)
-    guard names.contains(StateName.catalog) else {
+    guard names.contains(StateName.catalog) || names.contains(StateName.rescuedCatalog) else {
       if contents.sizes.isEmpty { return report }
       throw FSError(.ioError, "'\(directory.path)' has content and no catalog: nobody knows whose it is")
     }
+    try progress(.catalog)
     let copy = isDryRun ? try CatalogCopy(of: directory, in: scratch) : nil
     defer { copy?.remove() }
     let place = copy?.place ?? CatalogPlace(directory)
+    let isTorn = try StateDirectory.naming(directory.path) { () throws(Errno) in try WALEnd.isTorn(place.files) }
     let catalog = try CatalogRescue.open(place, &report)
+    try progress(.rows)
     let kept = try catalog.write("cannot mend the catalog") { connection in
-      var mending = CatalogMending(connection, contents: contents.sizes, marker: directory.marker, report)
-      try mending.mend()
+      var mending = CatalogMending(connection, contents, marker: directory.marker, report)
+      try mending.mend(isTorn: isTorn)
       report = mending.report
+      try progress(.leftovers)
       return mending.referenced
     }
     contents.removeOthers(than: kept, isDryRun: isDryRun, &report)
@@ -78,29 +94,36 @@ struct CatalogCopy {
     let files = StateFiles(directory: opened)
     place = CatalogPlace(files)
     do throws(Errno) {
-      for suffix in ["", "-wal"] { try Self.copy(StateName.catalog + suffix, from: original.files, to: files) }
+      let isRescued = try Self.copy(StateName.rescuedCatalog, from: original.files, to: files, as: StateName.catalog)
+      for suffix in ["", "-wal"] where !isRescued {
+        let name = StateName.catalog + suffix
+        _ = try Self.copy(name, from: original.files, to: files, as: name)
+      }
     } catch {
       remove()
       throw FSError(error, "cannot copy the catalog of '\(original.path)' to '\(made)'")
     }
   }
 
-  private static func copy(_ name: String, from: StateFiles, to: StateFiles) throws(Errno) {
+  /// - Returns: Whether there is one.
+  private static func copy(
+    _ name: String, from: StateFiles, to: StateFiles, as copy: String
+  ) throws(Errno) -> Bool {
     let source: CInt
     do throws(Errno) {
       source = try from.open(name, O_RDONLY)
     } catch {
-      if error == .noSuchFileOrDirectory { return }
+      if error == .noSuchFileOrDirectory { return false }
       throw error
     }
     defer { close(source) }
-    let target = try to.open(name, O_WRONLY | O_CREAT | O_EXCL)
+    let target = try to.open(copy, O_WRONLY | O_CREAT | O_EXCL)
     defer { close(target) }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     while true {
       let count = read(source, &buffer, buffer.count)
       guard count >= 0 else { throw Errno(rawValue: errno) }
-      if count == 0 { return }
+      if count == 0 { return true }
       let written = write(target, buffer, count)
       guard written == count else { throw written < 0 ? Errno(rawValue: errno) : .noSpace }
     }

@@ -11,8 +11,12 @@ public struct StateFinding: Sendable, Equatable, CustomStringConvertible {
     case danglingRow = "dangling_row"
     /// A directory that lies in itself, or has two names.
     case ring
+    /// An end of the WAL that SQLite has to leave out.
+    case tornLog = "torn_log"
     /// An item without a name.
     case nameless
+    /// Content of a file whose row is lost.
+    case lostName = "lost_name"
     /// A file that was unlinked and still open when the volume ended.
     case unlinked
     /// Clean content that is missing, too short, or may never have been written.
@@ -29,8 +33,8 @@ public struct StateFinding: Sendable, Equatable, CustomStringConvertible {
     /// Whether it is more than a crash, or a loss of power, may leave.
     public var isDamage: Bool {
       switch self {
-      case .foreignName, .unlinked, .lostContent, .unwritten, .leftover: false
-      case .damagedCatalog, .damagedRow, .danglingRow, .ring, .nameless, .lostChanges, .foreignContent: true
+      case .foreignName, .tornLog, .unlinked, .lostContent, .unwritten, .leftover: false
+      case .damagedCatalog, .damagedRow, .danglingRow, .ring, .nameless, .lostName, .lostChanges, .foreignContent: true
       }
     }
   }

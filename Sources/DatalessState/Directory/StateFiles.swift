@@ -10,6 +10,9 @@ enum StateName {
   static let catalog = "catalog.sqlite"
   static let newCatalog = "catalog.sqlite.new"
   static let damagedCatalog = "catalog.sqlite.damaged"
+  /// A catalog that takes the place of a damaged one, complete: as long as it is there, `catalog` and what is beside it
+  /// are the damaged one's.
+  static let rescuedCatalog = "catalog.sqlite.rescued"
   static let content = "content"
   static let log = "log"
   /// What SQLite puts beside a database.
@@ -18,7 +21,7 @@ enum StateName {
   /// Every file that we make; `content` is a directory.
   static let files: Set<String> = Set(
     [marker, newMarker, lock, log]
-      + [catalog, newCatalog, damagedCatalog].flatMap { name in suffixes.map { name + $0 } })
+      + [catalog, newCatalog, damagedCatalog, rescuedCatalog].flatMap { name in suffixes.map { name + $0 } })
 }
 
 /// A descriptor that is closed with its last user.

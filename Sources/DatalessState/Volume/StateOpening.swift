@@ -19,13 +19,23 @@ struct StateOpening {
 
   init(_ directory: StateDirectory, source: String, root: ItemAttributes) throws(FSError) {
     let files = directory.files
+    try CatalogRescue.finish(files)
     try Self.makeCatalogIfNew(directory, source: source, root: root)
     content = try DiskContentStore(in: files.directory, path: FilePath(directory.path), lifetime: .kept)
-    catalog = try Catalog(files.path(StateName.catalog), .writing, home: root.device)
+    if let name = content.adoption.refusedContent {
+      throw FSError(
+        .notPermitted,
+        "cannot use the state directory '\(directory.path)': 'content/\(name)' in it is no plain file of this user's"
+          + " alone, and a file may have its bytes there. Make it yours alone (chmod -R go-rwx)")
+    }
+    let isTorn = try StateDirectory.naming(directory.path) { () throws(Errno) in try WALEnd.isTorn(files) }
+    catalog = try Catalog(
+      files.path(StateName.catalog), .writing, home: root.device, shown: "the catalog of '\(directory.path)'")
     let identity = MountIdentity(of: files.directory)
     self.identity = identity
     let begun = try catalog.write("cannot begin with '\(directory.path)'") { connection in
-      try Self.begin(connection, directory, source: source, root: root, identity)
+      if isTorn { try connection.set(.wasTorn, to: [1]) }
+      return try Self.begin(connection, directory, source: source, root: root, identity)
     }
     writer = begun.writer
     epochs = begun.epochs
@@ -33,7 +43,8 @@ struct StateOpening {
     orphaned = begun.orphaned
     var found: [ContentID] = []
     let removed = Set(begun.orphaned)
-    if !begun.wasClean {
+    // Names of content may be in what was left out: `check` gives it names.
+    if !begun.wasClean && !begun.wasTorn {
       content.forEachContent { id, _ in if !removed.contains(id) { found.append(id) } }
     }
     self.found = found
@@ -43,6 +54,7 @@ struct StateOpening {
     var writer: CatalogWriter
     var epochs: Epochs
     var wasClean: Bool
+    var wasTorn: Bool
     var orphaned: [ContentID]
   }
 
@@ -75,7 +87,8 @@ struct StateOpening {
     try connection.set(.isClean, to: [0])
     let orphaned = try removeOrphans(connection)
     let writer = try CatalogWriter(connection, epoch: epochs.current)
-    return Begun(writer: writer, epochs: epochs, wasClean: wasClean, orphaned: orphaned)
+    let wasTorn = try connection.setting(.wasTorn) == [1]
+    return Begun(writer: writer, epochs: epochs, wasClean: wasClean, wasTorn: wasTorn, orphaned: orphaned)
   }
 
   /// - Returns: Their content.

@@ -1,5 +1,5 @@
 internal import CDatalessLinux
-internal import DatalessCore
+public import DatalessCore
 internal import Glibc
 internal import SystemPackage
 
@@ -13,6 +13,17 @@ public struct ContentAdoption: Sendable, Equatable {
   public internal(set) var refusedSlots = 0
   /// Names that are no content, or not this user's alone; they are left alone. The first 100.
   public internal(set) var refusedNames: [String] = []
+  /// The numbers of files among them that have the name of content.
+  var refusedFiles: Set<UInt64> = []
+
+  /// Whether content is there, and is not taken over because its file is not this user's alone. Its bytes are not lost.
+  public func isRefused(_ id: ContentID) -> Bool {
+    guard case .file(let number) = ContentLocation(id) else { return false }
+    return refusedFiles.contains(number)
+  }
+
+  /// One file that has the name of content, and was refused; nil if there is none.
+  public var refusedContent: String? { refusedFiles.min().map(ContentFiles.name) }
 }
 
 /// The content directory of an earlier run, looked at once, before anything is made in it. The caller keeps other
@@ -83,7 +94,10 @@ struct FoundContent {
 
   private mutating func adoptFile(_ number: UInt64, in directory: CInt, _ home: FileStatus) {
     let name = ContentFiles.name(number)
-    guard let status = try? FileStatus(of: name, in: directory), Self.isOurs(status, home) else { return refuse(name) }
+    guard let status = try? FileStatus(of: name, in: directory), Self.isOurs(status, home) else {
+      report.refusedFiles.insert(number)
+      return refuse(name)
+    }
     let record = FileRecords.Record(size: status.size, pages: (status.blocks + 7) / 8)
     files.append((number, record))
     pages += record.pages

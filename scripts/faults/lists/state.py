@@ -49,7 +49,36 @@ state.add(
     "foreign-schema-taken", "Catalog/Catalog.swift", "a catalog with somebody's trigger is opened",
     "guard found == expected else", "guard found == expected || FAULT else", tests=["StateCheckTests"])
 state.add(
-    "export-over-what-is-there", "Export/ExportWriter.swift", "export replaces a file",
-    "O_WRONLY | O_CREAT | O_EXCL |", "O_WRONLY | O_CREAT | (FAULT ? O_TRUNC : O_EXCL) |", tests=["StateExportTests"])
+    "export-over-what-is-there", "Export/ExportedFile.swift", "export replaces a file",
+    "CLINUX_AT_SYMLINK_NOFOLLOW) == 0 { throw Self.isThere }",
+    "CLINUX_AT_SYMLINK_NOFOLLOW) == 0 { if FAULT { unlinkat(parent.raw, name, 0) } else { throw Self.isThere } }",
+    tests=["StateExportTests"])
+state.add(
+    "unnamed-content-removed", "Check/CatalogMending.swift", "check removes what a program wrote when its row is damaged",
+    "if hasLostRows { try keepUnnamedContent() }", "if hasLostRows && !FAULT { try keepUnnamedContent() }",
+    tests=["StateRepairTests"])
+state.add(
+    "refused-content-emptied", "Check/CatalogMending.swift", "check empties a file whose content others may read",
+    "guard !isThere && !contents.isRefused(id) else {", "guard !isThere && (FAULT || !contents.isRefused(id)) else {", tests=["StateRepairTests"])
+state.add(
+    "highest-inode-forgotten", "Catalog/CatalogWriter.swift", "an inode number is given twice after a full disk",
+    "(highestInode, epoch) = committed", "if !FAULT { (highestInode, epoch) = committed }", tests=["EpochTests"])
+state.add(
+    "refused-epoch-sealed", "Catalog/Epochs.swift", "content is believed that the disk has refused",
+    "refused = max(refused, ended)", "if !FAULT { refused = max(refused, ended) }", tests=["EpochTests"])
+state.add(
+    "rescue-not-finished", "Check/CatalogRescue.swift", "a rescue that was cut off leaves the damaged catalog in its place",
+    "guard try exists(StateName.rescuedCatalog, files) else", "guard try exists(StateName.rescuedCatalog, files), !FAULT else",
+    tests=["StateRepairTests"])
+state.add(
+    "flush-errors-swallowed", "Journal/CatalogJournal.swift", "content that cannot be flushed is taken for removed",
+    "if missing.errno == .noSuchFileOrDirectory { return }", "if missing.errno == .noSuchFileOrDirectory || FAULT { return }",
+    tests=["ContentOrderTests"])
+state.add(
+    "torn-wal-unsaid", "Catalog/WALEnd.swift", "a bit that turned in the WAL takes away what was committed, without a word",
+    "sum.second == word(frame, 20) else", "sum.second == word(frame, 20) || FAULT else", tests=["StateBitTests"])
+state.add(
+    "export-into-anybodys", "Export/ExportDirectories.swift", "export writes into a directory that others can change",
+    "if !isMade { try", "if !isMade && !FAULT { try", tests=["StateExportTests"])
 
 PARTS = [state]

@@ -1,0 +1,165 @@
+import DatalessCore
+@testable import DatalessState
+import DatalessStores
+import Glibc
+import SystemPackage
+import Testing
+
+/// Whatever is damaged, `check` takes nothing away that a program has written.
+@Suite struct StateRepairTests {
+  /// A file that was made and one of the store's that was changed, in a directory that was made; closed.
+  private static func make() throws -> StateFixture {
+    let fixture = StateFixture()
+    let volume = try fixture.open()
+    let (file, directory, changed) = (own(node: 50, 1), own(node: 51, 2), stored("d/f", node: 52, inode: 11))
+    try fixture.keep(
+      .together([
+        .made(directory, attributes(inode: directory.inode, kind: .directory), target: []),
+        .named(directory, name: bytes("directory"), in: root),
+      ]),
+      .together([
+        .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("file"), in: directory),
+      ]),
+      .dirty(of: file, try volume.content.make("made here")), .dirty(of: changed, try volume.content.make("changed")),
+      in: volume)
+    try volume.close()
+    return fixture
+  }
+
+  /// Everything that is below the root, by what it has in it.
+  private static func texts(_ fixture: StateFixture) throws -> Set<String> {
+    let target = Scratch("export")
+    let descriptor = target.openDirectory()
+    defer { close(descriptor) }
+    _ = try StateExport.run(try fixture.directory(.look), to: descriptor, scratch: Scratch.base)
+    return Set(target.files().map { String(decoding: target.read($0), as: UTF8.self) })
+  }
+
+  static let damages = [
+    "UPDATE item SET sum = sum + 1 WHERE content IS NOT NULL",
+    "UPDATE item SET record = x'0102'",
+    "UPDATE item SET content = content + 100 WHERE content IS NOT NULL",
+    "DELETE FROM item WHERE id > 1", "UPDATE item SET sum = sum + 1 WHERE content IS NULL",
+    "UPDATE name SET sum = sum + 1", "UPDATE name SET item = item + 1000", "UPDATE name SET directory = 1000",
+    "UPDATE item SET parent = 1000 WHERE parent IS NOT NULL", "DROP INDEX item_content",
+  ]
+
+  @Test(arguments: damages) func whatWasWrittenIsThereAfterARepair(sql: String) throws {
+    let fixture = try Self.make()
+    try StateCheckTests.edit(fixture, sql)
+    if sql.hasPrefix("DELETE") {
+      // Rows that are gone without a trace are a crash's leftovers, unless something says that rows are missing.
+      try StateCheckTests.edit(fixture, "UPDATE item SET sum = sum + 1")
+    }
+    let dry = try fixture.check(isDryRun: true)
+    #expect(dry.damages > 0)
+    let report = try fixture.check()
+    #expect(report.findings == dry.findings)
+    #expect(try fixture.check().findings == [])
+    #expect(try Self.texts(fixture) == ["made here", "changed"], "\(report.findings)")
+  }
+
+  @Test func aRenamedFileWhoseNewNameIsLostIsKept() throws {
+    let fixture = StateFixture()
+    try fixture.run { volume in
+      let file = stored("f", node: 52, inode: 11)
+      try fixture.keep(
+        .dirty(of: file, try volume.content.make("changed")),
+        .together([
+          .made(file, attributes(inode: 11), target: []), .hidden(file, name: bytes("f"), in: root),
+          .named(file, name: bytes("g"), in: root),
+        ]), in: volume)
+    }
+    try StateCheckTests.edit(fixture, "UPDATE name SET sum = sum + 1 WHERE layer = 0")
+    #expect(try fixture.check().damages > 0)
+    #expect(try fixture.check().findings == [])
+    #expect(try Self.texts(fixture) == ["changed"])
+  }
+
+  @Test func aFileThatWasUnlinkedAndOpenIsNoDamage() throws {
+    let fixture = StateFixture()
+    try fixture.run { volume in
+      let file = stored("f", node: 52, inode: 11)
+      try fixture.keep(
+        .dirty(of: file, try volume.content.make("changed")), .hidden(file, name: bytes("f"), in: root), in: volume)
+    }
+    let report = try fixture.check()
+    #expect(report.damages == 0 && report.findings.map(\.kind) == [.unlinked, .leftover])
+    #expect(try fixture.check().findings == [])
+    #expect(try Self.texts(fixture) == [])
+  }
+
+  @Test func contentThatOthersMayReadIsNotLost() throws {
+    for change: (String) -> Void in [
+      { path in _ = chmod(path, 0o644) }, { path in _ = Glibc.link(path, path + ".copy") },
+    ] {
+      let fixture = try Self.make()
+      let contents = ["0", "1"].map { fixture.scratch.full("content/\($0)") }
+      for path in contents { change(path) }
+      let report = try fixture.check()
+      #expect(Set(report.findings.map(\.kind)) == [.foreignContent], "\(report.findings)")
+      #expect(report.repairs == 0)
+      let error = thrown { () throws(FSError) in _ = try fixture.open() }
+      #expect(error?.errno == .notPermitted && error?.message.contains("content/0") == true)
+      for path in contents {
+        chmod(path, 0o600)
+        unlink(path + ".copy")
+      }
+      #expect(try fixture.check().findings == [])
+      #expect(try Self.texts(fixture) == ["made here", "changed"])
+    }
+  }
+
+  /// Wherever a rescue is cut off: the new catalog without the damaged one's WAL, or the damaged one with it.
+  @Test func aRescueThatIsCutOffIsFinished() throws {
+    let original = try Self.make()
+    try StateCheckTests.edit(original, "CREATE TABLE more(a)")
+    let wal = Self.walOfAnother(original)
+    original.scratch.write("catalog.sqlite-wal", wal)
+    let rescued = Scratch()
+    original.scratch.copy(to: rescued)
+    rescued.remove("catalog.sqlite-wal")
+    _ = try StateFixture(rescued).check()
+    let new = rescued.read("catalog.sqlite")
+    let names = ["catalog.sqlite", "catalog.sqlite-wal"]
+    for moved in 0...names.count {
+      let scratch = Scratch()
+      original.scratch.copy(to: scratch)
+      scratch.write("catalog.sqlite.rescued", new)
+      for name in names[..<moved] {
+        let damaged = name.replacingPrefix("catalog.sqlite", with: "catalog.sqlite.damaged")
+        rename(scratch.full(name), scratch.full(damaged))
+      }
+      let fixture = StateFixture(scratch)
+      #expect(try fixture.check(isDryRun: true).findings == [], "\(moved) moved")
+      #expect(try Self.texts(fixture) == ["made here", "changed"])
+      #expect(scratch.exists("catalog.sqlite.rescued"))
+      try fixture.run { volume in
+        let names = try volume.saved(of: root).made.map(\.name)
+        #expect(names == [bytes("directory")])
+      }
+      #expect(try fixture.check().findings == [])
+      #expect(scratch.read("catalog.sqlite.damaged-wal") == wal)
+    }
+  }
+
+  /// A WAL with changes that the rescued catalog must not get.
+  private static func walOfAnother(_ fixture: StateFixture) -> [UInt8] {
+    let scratch = Scratch()
+    fixture.scratch.copy(to: scratch)
+    let catalog = try? Catalog(damaged: scratch.full("catalog.sqlite"))
+    _ = try? catalog?.write("edit") { connection in
+      try connection.run("DELETE FROM name")
+      try connection.run("DELETE FROM item WHERE id > 1")
+    }
+    let wal = scratch.read("catalog.sqlite-wal")
+    #expect(!wal.isEmpty)
+    return wal
+  }
+}
+
+extension String {
+  fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
+    hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
+  }
+}
