@@ -1,6 +1,7 @@
 import DatalessCore
 @testable import DatalessState
 import Glibc
+import TestSupport
 import Testing
 
 /// A volume that is mounted again, over the same SOURCE and the same state directory, is what it was.
@@ -203,4 +204,50 @@ import Testing
     try after.unmount()
     #expect(try states.next().check().findings.isEmpty)
   }
+
+  /// Whatever is done, and in whichever order it is looked at afterwards, the next run sees what this one saw.
+  @Test(arguments: TestSeed.seeds) func whateverIsDoneIsKept(seed: UInt64) throws {
+    var random = TestRandom(seed: seed)
+    var volume = try mount()
+    for _ in 0..<8 {
+      for _ in 0..<12 { change(volume, &random) }
+      let tree = volume.tree()
+      try volume.unmount()
+      volume = try mount()
+      // Some of it is looked at before the rest.
+      for _ in 0..<3 { _ = volume.find(path(&random)) }
+      #expect(volume.tree() == tree, "DATALESS_TEST_SEED=\(seed)")
+    }
+    try volume.unmount()
+    #expect(try states.next().check().findings.isEmpty, "DATALESS_TEST_SEED=\(seed)")
+  }
+
+  private func path(_ random: inout TestRandom) -> String {
+    let names = ["a", "b", "c", "d", "e", "f", "sub", "x", "y"]
+    return (0...random.below(3)).map { _ in random.element(of: names) }.joined(separator: "/")
+  }
+
+  private func change(_ volume: KeptVolume, _ random: inout TestRandom) {
+    let (one, other) = (path(&random), path(&random))
+    switch random.below(12) {
+    case 0, 1:
+      guard volume.find(one).node != nil || volume.attributes(parent(of: one))?.kind == .directory,
+        volume.attributes(one)?.kind ?? .file == .file
+      else { return }
+      volume.write("seed \(random.below(1000))", to: one, at: Int64(random.below(30)), syncs: random.oneIn(2))
+    case 2: volume.makeDirectory(one)
+    case 3: volume.makeLink(one, to: other)
+    case 4: if volume.attributes(one)?.kind == .file { volume.link(one, to: other) }
+    case 5: volume.unlink(one)
+    case 6: volume.removeDirectory(one)
+    case 7, 8: volume.rename(one, to: other)
+    case 9: volume.rename(one, to: other, .exchange)
+    case 10: if volume.find(one).node != nil { volume.change(one) { $0.mode = 0o600 } }
+    default:
+      guard volume.attributes(one).map({ $0.kind != .symlink }) == true else { return }
+      volume.setAttribute("user.x", to: random.oneIn(3) ? nil : "value", of: one)
+    }
+  }
+
+  private func parent(of path: String) -> String { path.split(separator: "/").dropLast().joined(separator: "/") }
 }

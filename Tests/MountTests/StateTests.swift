@@ -70,6 +70,28 @@ extension RealMounts {
       }
     }
 
+    @Test(.enabled(if: Machine.isRoot, "a small file system can only be mounted by root"))
+    func changesThatCannotBeKeptAreNotDroppedByUnmount() async throws {
+      try await withScratch { scratch in
+        let state = "\(scratch.root)/state"
+        #expect(mkdir(state, 0o700) == 0)
+        try await scratch.shell("echo text > file; mount -t tmpfs -o size=400k,mode=700 none '\(state)'")
+        let volume = try await scratch.mount(Self.state(scratch))
+        try await scratch.shell(
+          "cd \"$MOUNT\"; head -c 1000000 /dev/zero > big 2> /dev/null || true; for i in {1..500}; do mkdir made$i; done"
+        )
+        let refused = try await volume.dataless("unmount", volume.mountpoint)
+        #expect(refused.status == 1 && refused.errorText.contains("ENOSPC"), "\(refused.errorText)")
+        #expect(try await volume.status()["warnings"]?.array.isEmpty == false)
+        try await scratch.shell("mount -o remount,size=8m '\(state)'")
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        let again = try await scratch.mount(Self.state(scratch))
+        #expect(try await scratch.shell("ls -d \"$MOUNT\"/made* | wc -l") == "500\n")
+        #expect(try await again.dataless("unmount", again.mountpoint).succeeded)
+        try await scratch.shell("umount '\(state)'")
+      }
+    }
+
     @Test func aStateDirectoryHasOneDaemonAndOneSource() async throws {
       try await withScratch { scratch in
         try await Self.tree(scratch)

@@ -23,6 +23,11 @@ struct UnmountCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
   var mountpoint: PathArgument
 
+  @Flag(
+    help: "End it even if changes cannot be kept, because the disk of its state directory is full. [default: fail then]"
+  )
+  var force = false
+
   @Flag(help: "Print a JSON object. [default: print nothing, unless there are changes]")
   var json = false
 
@@ -89,10 +94,20 @@ struct UnmountCommand: ParsableCommand {
         }
         return (try wait(for: .unknown, volume), nil)
       }
+    } catch let error as ControlError where !force && Self.isAboutKeeping(error) {
+      throw CommandFailure(
+        "cannot unmount \(mountpoint.description): \(TerminalText.escaped(error.answer?.message ?? error.message)) "
+          + "(\(error.errno?.name ?? "EIO")). Make room on the disk of its state directory, then "
+          + "unmount again; or give these changes up with --force.")
     } catch is ControlError {
       // Whatever is said instead of an answer, and whoever says it: what is wanted of it is that it ends.
     }
     return (try wait(for: daemon, volume), changes)
+  }
+
+  /// Whether the daemon goes on because it could not keep what was changed.
+  private static func isAboutKeeping(_ error: ControlError) -> Bool {
+    error.code == .remote && [.noSpace, .diskQuotaExceeded, .ioError].contains(error.errno)
   }
 
   private func wait(for daemon: DaemonIdentity, _ volume: MountEntry) throws -> UnmountAnswer.Daemon {

@@ -72,6 +72,7 @@ public protocol ControlBackend: Sendable {
   func runFinished(_ request: RunFinishedRequest) async throws -> RunFinishedAnswer
 
   /// What an unmount will forget; nil where nothing can be changed.
+  /// What is forgotten, and what is kept, when the volume ends. - Throws: Why it cannot be kept: ENOSPC, EDQUOT, EIO.
   func changesAtEnd() async throws -> (dropped: ChangeCounts?, kept: ChangeCounts?)
 
   /// Begins to end the daemon, and returns at once. Called when the client has its answer.

@@ -51,8 +51,8 @@ public struct MountPreflight {
       let cache = try resolved(request.cacheDirectory, "the cache", by: own)
       var state: [UInt8]?
       if let given = request.state { state = try resolved(given, "the state directory", by: own) }
-      let excluded = try checkPlaces(source: source, mountpoint: mountpoint, log: log, cache: cache)
       if let state { try checkState(state, source: source, mountpoint: mountpoint) }
+      let excluded = try checkPlaces(source: source, mountpoint: mountpoint, log: log, cache: cache)
       try checkEmpty(mountpoint)
       try checkLog(log)
       try checkSocketPath()

@@ -35,6 +35,16 @@ extension Volume {
     }
   }
 
+  /// Has all that was changed so far on the disk. - Throws: ENOSPC, EDQUOT, EIO: why it cannot be kept.
+  func keepChanges() async throws(FSError) {
+    guard let state else { return }
+    let failure = await withCheckedContinuation { [engine] continuation in
+      engine.synchronize { continuation.resume(returning: $0) }
+    }
+    guard let failure else { return }
+    throw FSError(failure.errno, "\(state.journal.backlog) changes cannot be kept: \(failure.message)")
+  }
+
   /// What should be said of the state directory now.
   var stateWarnings: [String] {
     guard let state, let failure = state.journal.failure else { return [] }

@@ -108,7 +108,9 @@ final class VolumeBackend: ControlBackend {
   }
 
   func changesAtEnd() async throws -> (dropped: ChangeCounts?, kept: ChangeCounts?) {
-    volume.state == nil ? (volume.changes, nil) : (nil, volume.changes)
+    guard volume.state != nil else { return (volume.changes, nil) }
+    try await volume.keepChanges()
+    return (nil, volume.changes)
   }
 
   func unmount() async { volume.requestEnd(reason: "unmount_command") }

@@ -104,7 +104,7 @@ final class KeptVolume {
       switch call() {
       case .done: return nil
       case .failed(let errno): return errno.name
-      case .needsListing(let node): if let errno = bring(node) { return errno }
+      case .needsListing(let node), .needsEmptiness(let node): if let errno = bring(node) { return errno }
       }
     }
   }
