@@ -82,9 +82,8 @@ let package = Package(
     .target(
       name: "DatalessCommands",
       dependencies: [
-        "DatalessCore", "DatalessScenario", "DatalessControl", "DatalessDaemon", "DatalessReports", "CDataless",
-        arguments,
-        system,
+        "DatalessCore", "DatalessScenario", "DatalessControl", "DatalessDaemon", "DatalessReports", "DatalessState",
+        "CDataless", arguments, system,
       ],
       swiftSettings: settings),
     .executableTarget(name: "dataless", dependencies: ["DatalessCommands", "DatalessDaemon"], swiftSettings: settings),
@@ -121,8 +120,11 @@ let package = Package(
       ],
       exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
-      name: "MountTests", dependencies: ["dataless", "SchemaCheck", "TestSupport"], exclude: ["Clients"],
-      swiftSettings: settings),
+      name: "MountTests",
+      dependencies: [
+        "dataless", "DatalessState", "DatalessStores", "DatalessCore", "SchemaCheck", "TestSupport", system,
+      ],
+      exclude: ["Clients"], swiftSettings: settings),
     .testTarget(
       name: "DatalessScenarioTests", dependencies: ["DatalessScenario", "DatalessCore", "TestSupport", system],
       swiftSettings: settings),

@@ -40,6 +40,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     case daemonNotRunning = "daemon_not_running"
     case malformed
     case incomplete
+    case damaged
     case violated
     case interrupted
     case notExecutable = "not_executable"
@@ -64,7 +65,8 @@ public struct CommandFailure: Error, Sendable, Equatable {
         .noSpace,
         .cancelled:
         true
-      case .usage, .notAVolume, .daemonNotRunning, .malformed, .incomplete, .violated, .interrupted, .notExecutable,
+      case .usage, .notAVolume, .daemonNotRunning, .malformed, .incomplete, .damaged, .violated, .interrupted,
+        .notExecutable,
         .failed,
         .invalidScenario:
         false

@@ -23,6 +23,7 @@ public struct DatalessCommand: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self]),
+      CommandGroup(name: "Kept volumes", subcommands: [CheckCommand.self, ExportCommand.self]),
       CommandGroup(
         name: "What happened",
         subcommands: [LogCommand.self, SummaryCommand.self, DiffCommand.self, CheckLogCommand.self, MarkCommand.self]),

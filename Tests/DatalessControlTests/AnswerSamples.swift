@@ -13,6 +13,8 @@ enum AnswerSamples {
 
   private static let error = CommandError(
     code: "busy", errno: "EBUSY", message: "is open", path: odd, problems: [WireSamples.problem], exitStatus: 1)
+  private static let finding = CheckFinding(
+    kind: "lost_content", place: "item 5", message: "m", repair: "r", isDamage: false)
   private static let rule = PolicyAnswer.Rule(name: "r", materialize: false)
   private static let end = RunCommandEnd(exitStatus: 0, signal: "SIGKILL", errno: "ENOENT")
 
@@ -38,6 +40,25 @@ enum AnswerSamples {
     ),
     "PolicyAnswer": (PolicyAnswer(materialize: true, rules: [rule]), PolicyAnswer(materialize: true, rules: [])),
     "PolicyRule": (rule, rule),
+    "CheckAnswer": (
+      CheckAnswer(
+        directory: odd, dryRun: true, items: 1, names: 2, contents: 3, bytes: 4, findings: [finding], findingCount: 1,
+        damageCount: 1, repairCount: 1),
+      CheckAnswer(
+        directory: bytes("/d"), dryRun: false, items: 0, names: 0, contents: 0, bytes: 0, findings: [], findingCount: 0,
+        damageCount: 0, repairCount: 0)
+    ),
+    "CheckFinding": (
+      finding, CheckFinding(kind: "foreign_name", place: "p", message: "m", repair: nil, isDamage: false)
+    ),
+    "ExportAnswer": (
+      ExportAnswer(
+        directory: odd, target: odd, files: 1, bytes: 2, directories: 3, links: 4,
+        failures: [PathFailure(path: odd, errno: "EEXIST", message: "m")], failureCount: 1),
+      ExportAnswer(
+        directory: bytes("/d"), target: bytes("/t"), files: 0, bytes: 0, directories: 0, links: 0, failures: [],
+        failureCount: 0)
+    ),
     "RunCommandEnd": (end, RunCommandEnd()),
     "RunAnswer": (
       RunAnswer(

@@ -23,7 +23,7 @@ import Testing
     "summary x --report json=- --report trace=-", "summary x --json --report json=-", "diff", "diff a",
     "diff a b --fail-on more", "diff a b --report trace=x",
     "top", "top /proc --interval 5ms", "top /proc --count 0", "top /proc --sort size", "mount a b --watchdog soon",
-    "mount a b --watchdog kill=1s", "mount a b --watchdog 0s", "summary x --frame 0",
+    "mount a b --watchdog kill=1s", "mount a b --watchdog 0s", "summary x --frame 0", "check", "check a b", "export a",
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
@@ -38,7 +38,8 @@ import Testing
   @Test(arguments: [
     "log /nonexistent", "summary /dev/null", "check-log /dev/null --max-files 1",
     "check-log /nonexistent --max-files 1", "check-log x --baseline /nonexistent", "check-log x --baseline /dev/null",
-    "log /dev/null",
+    "log /dev/null", "check /nonexistent", "check /dev/null", "check /usr/share/doc",
+    "export /usr/share/doc /nonexistent",
   ])
   func failures(line: String) { #expect(Self.execute(line) == 1) }
 
@@ -60,7 +61,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 24)
+    #expect(commands.count == 26)
     let named = commands.map { ($0.configuration.commandName ?? "", $0) }
     let below = named.flatMap { parent, command in
       command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }

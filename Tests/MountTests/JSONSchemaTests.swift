@@ -55,6 +55,9 @@ extension RealMounts {
         try await Self.source(scratch)
         let file = try scratch.scenario(Self.scenario)
         try await session.run("scenario check", [file])
+        try KeptState.make(at: scratch.root + "/state")
+        try await session.run("check", [scratch.root + "/state"])
+        try await session.run("export", [scratch.root + "/state", scratch.root + "/exported"])
         try await session.run(
           "mount",
           [
@@ -148,6 +151,8 @@ extension RealMounts {
       try await session.run("scenario check", [bad], status: 2)
       try await session.run("scenario apply", [nowhere, bad], status: 3)
       try await session.run("mount", [nowhere, nowhere], status: 1)
+      try await session.run("check", [nowhere], status: 1)
+      try await session.run("export", [nowhere, scratch.root + "/target"], status: 1)
       session.check(
         "exec", try await JSONLines.run(["exec", "--json", "--materialize", "default", "--", "/nonexistent"]))
     }

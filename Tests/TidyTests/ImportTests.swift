@@ -32,7 +32,7 @@ import Testing
     ]),
     "DatalessCommands": standard.union([
       "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessReports",
-      "DatalessScenario", "FoundationEssentials", "Glibc",
+      "DatalessScenario", "DatalessState", "FoundationEssentials", "Glibc",
     ]),
     // The executable is also the daemon: it asks InternalEntryPoint first which of the two it is.
     "dataless": ["DatalessCommands", "DatalessDaemon"],
