@@ -30,7 +30,8 @@ import Testing
 
   private static func limited(volume: Int64, user: Int64) -> EngineFixture {
     EngineFixture.writable(["d/x": 1]) { configuration in
-      configuration.changeLimits = EngineConfiguration.ChangeLimits(volume: volume, user: user)
+      configuration.changeLimits = EngineConfiguration.ChangeLimits(
+        volume: volume, user: user, attributes: volume, userAttributes: user / 4)
     }
   }
 
@@ -78,7 +79,7 @@ import Testing
       fixture.forget(node)
     }
     fixture.lane.runAll()
-    #expect(fixture.engine.state.withLock { $0.costs.bytes } == 0)
+    #expect(fixture.engine.state.withLock { $0.costs.bytes + $0.attributeCosts.bytes } == 0)
   }
 
   @Test func targetsNamesAndAttributesCount() {
@@ -99,8 +100,10 @@ import Testing
     #expect(fixture.rename("name 0", in: d, to: "name a", into: d) == .ok)
     #expect(fixture.rename("name a", in: d, to: String(repeating: "n", count: 255), into: d) == .failed("EDQUOT"))
     #expect(fixture.rename("name a", in: d, to: "l", into: d, .exchange) == .ok)
+    #expect(fixture.unlink("name 1", in: d) == .ok)
+    #expect(fixture.link(file, as: "name b", in: d) == .made(file))
     #expect(fixture.removeAttribute("user.a", of: file) == nil)
-    #expect(fixture.link(file, as: "one more", in: d) == .made(file))
+    #expect(fixture.setAttribute("user.b", [UInt8](repeating: 1, count: 1_500), of: file) == nil)
   }
 
   /// Whoever has a directory open keeps names of it that are gone: they are paid for until then.
@@ -128,7 +131,7 @@ import Testing
   /// What the sum says is what the items take, whatever is done.
   @Test(arguments: TestSeed.seeds) func costsAreSumsOverItems(seed: UInt64) {
     var random = TestRandom(seed: seed)
-    var costs = ChangeCosts(limits: EngineConfiguration.ChangeLimits(volume: 10_000, user: 4_000))
+    var costs = ChangeCosts(volumeMax: 10_000, userMax: 4_000)
     var model: [NodeIndex: (uid: UInt32, bytes: Int64)] = [:]
     for _ in 0..<3_000 {
       let node = NodeIndex(rawValue: UInt32(random.below(20)))

@@ -1,8 +1,7 @@
 internal import SystemPackage
 
-/// What the changes on a writable volume take of the daemon's memory, by whose items they are: items and names that
-/// were made there, targets of links, extended attributes, and ACLs that are inherited. So what one user makes ends
-/// before the memory does, and before nothing is left for the others.
+/// What changes of one kind on a writable volume take of the daemon's memory, by whose items they are. So what one user
+/// makes ends before the memory does, and before nothing is left for the others.
 ///
 /// An item's are its owner's, as a disk quota has it: chown(2) takes them along. In bytes, about as many as the tables
 /// take.
@@ -12,13 +11,20 @@ struct ChangeCosts {
     var bytes: Int64
   }
 
-  private let limits: EngineConfiguration.ChangeLimits
+  private let volumeMax: Int64
+  private let userMax: Int64
   private var items: [NodeIndex: Item] = [:]
   private var users: [UInt32: Int64] = [:]
   /// Of all.
   private(set) var bytes: Int64 = 0
 
-  init(limits: EngineConfiguration.ChangeLimits) { self.limits = limits }
+  /// - Parameters:
+  ///   - volumeMax: Of all.
+  ///   - userMax: Of one owner's items.
+  init(volumeMax: Int64, userMax: Int64) {
+    self.volumeMax = volumeMax
+    self.userMax = userMax
+  }
 
   /// An item that was made here: its record, and what is kept beside it.
   static let item: Int64 = 512
@@ -33,8 +39,8 @@ struct ChangeCosts {
   /// what there is.
   func refusal(of more: Int64, for uid: UInt32) -> Errno? {
     guard more > 0 else { return nil }
-    guard more <= limits.volume - bytes else { return .noSpace }
-    return uid == 0 || more <= limits.user - bytes(of: uid) ? nil : .diskQuotaExceeded
+    guard more <= volumeMax - bytes else { return .noSpace }
+    return uid == 0 || more <= userMax - bytes(of: uid) ? nil : .diskQuotaExceeded
   }
 
   /// An item takes more, or less.
@@ -48,6 +54,11 @@ struct ChangeCosts {
     item.bytes += change
     items[node] = item.bytes > 0 ? item : nil
     book(change, for: item.uid)
+  }
+
+  /// An item that was restored takes so much, whatever the limits are.
+  mutating func set(_ bytes: Int64, of node: NodeIndex, _ uid: UInt32) {
+    add(bytes - (items[node]?.bytes ?? 0), to: node, of: uid)
   }
 
   /// An item has another owner.

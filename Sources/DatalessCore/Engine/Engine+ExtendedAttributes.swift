@@ -9,7 +9,8 @@ extension Engine {
   /// - Parameters:
   ///   - waiter: A number never used before while mounted.
   ///   - completion: Called once, perhaps before this returns. EROFS, ESTALE, EOPNOTSUPP (a name of no kind that there
-  ///     is), EPERM (the state's own), EINVAL (an ACL that is none), EEXIST, ENODATA, ENOSPC, EDQUOT; what the store says.
+  ///     is), EPERM (the state's own), EINVAL (an ACL that is none), EEXIST, ENODATA, ENOSPC, EDQUOT; what the store
+  ///     says.
   public func setExtendedAttribute(
     _ name: [UInt8], to value: [UInt8], how: AttributeExistence, of node: NodeID, by caller: Caller, waiter: WaiterID,
     completion: @escaping @Sendable (FSError?) -> Void

@@ -32,6 +32,7 @@ extension Engine {
       state.restorations.end(forgotten)
       for name in freed { state.costs.add(-ChangeCosts.name(name.length), to: name.node, of: 0) }
       state.costs.forget(forgotten)
+      state.attributeCosts.forget(forgotten)
       state.heights.forget(forgotten)
       return true
     }

@@ -81,7 +81,10 @@ extension EngineState {
   /// - Parameter extent: What the content of a file takes whose size was changed.
   mutating func apply(_ change: AttributeChange, _ extent: ContentExtent?, to node: NodeIndex) {
     let now = timeOfDay()
-    if let uid = change.uid { costs.move(node, to: uid) }
+    if let uid = change.uid {
+      costs.move(node, to: uid)
+      attributeCosts.move(node, to: uid)
+    }
     changeAttributes(of: node) { attributes in
       if let mode = change.mode { attributes.mode = attributes.mode & ~0o7777 | mode & 0o7777 }
       if let uid = change.uid { attributes.uid = uid }

@@ -30,17 +30,26 @@ public struct EngineConfiguration: Sendable {
 
   public init() {}
 
-  /// Memory that changes take: items and names made on the volume, targets of links, extended attributes and inherited
-  /// ACLs. In bytes, about as many as the tables take: some 650 for a file that was made.
+  /// Memory that changes take, in bytes, about as many as the tables take: some 650 for a file that was made. Above a
+  /// limit calls fail: with ENOSPC above that of all, with EDQUOT above that of one owner's items. Root has none of his
+  /// own.
   public struct ChangeLimits: Sendable, Equatable {
-    /// Of all; above it calls fail with ENOSPC. Default 4 GiB: some six million files.
+    /// Of items and names made on the volume, and of targets of links. Default 4 GiB: some six million files.
     public var volume: Int64
-    /// Of the items of any one owner but root; above it calls fail with EDQUOT. Default 2 GiB.
+    /// The same, of one owner's items. Default 2 GiB.
     public var user: Int64
+    /// Of extended attributes, inherited ACLs included. Default 256 MiB.
+    public var attributes: Int64
+    /// The same, of one owner's items. Default 128 MiB.
+    public var userAttributes: Int64
 
-    public init(volume: Int64 = 4 << 30, user: Int64 = 2 << 30) {
+    public init(
+      volume: Int64 = 4 << 30, user: Int64 = 2 << 30, attributes: Int64 = 256 << 20, userAttributes: Int64 = 128 << 20
+    ) {
       self.volume = volume
       self.user = user
+      self.attributes = attributes
+      self.userAttributes = userAttributes
     }
   }
 

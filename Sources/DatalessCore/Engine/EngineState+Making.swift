@@ -74,8 +74,12 @@ extension EngineState {
     // Without its ACLs others had rights to it that they do not give.
     guard let attributeBytes = ItemExtras.bytes(of: inherited.attributes) else { return .failure(.noSpace) }
     let own = ChangeCosts.item + Int64(new.target.count)
-    let cost = own + ChangeCosts.name(nameLength) + Int64(attributeBytes)
-    if let errno = costs.refusal(of: cost, for: new.caller.uid) { return .failure(errno) }
+    let uid = new.caller.uid
+    if let errno = costs.refusal(of: own + ChangeCosts.name(nameLength), for: uid)
+      ?? attributeCosts.refusal(of: Int64(attributeBytes), for: uid)
+    {
+      return .failure(errno)
+    }
     guard let inode = madeNumbers.take(above: namespace.largestReserved) else { return .failure(.noSpace) }
     let parent = namespace[directory]
     let isDirectory = new.kind == .directory
@@ -126,11 +130,12 @@ extension EngineState {
     switch answer {
     case .success(let found):
       // As root's, who may use what there is: it is the store's.
-      let refusal = costs.refusal(of: Int64(found.count), for: 0)
+      let refusal = attributeCosts.refusal(of: Int64(found.count), for: 0)
       value = refusal.map { .unknown($0) } ?? .value(found)
     case .failure(let error): value = none.contains(error.errno) ? .none : .unknown(error.errno)
     }
-    costs.add(Int64(extras.setInheritable(value, of: directory)), to: directory, of: namespace[directory].uid)
+    let more = extras.setInheritable(value, of: directory)
+    attributeCosts.add(Int64(more), to: directory, of: namespace[directory].uid)
   }
 
   /// An extended attribute is what it is told to be.
@@ -143,10 +148,10 @@ extension EngineState {
       extras.reset(name, of: node)
     } else {
       let growth = Int64(extras.growth(name, value, of: node))
-      if let errno = costs.refusal(of: growth, for: uid) { return errno }
+      if let errno = attributeCosts.refusal(of: growth, for: uid) { return errno }
       guard extras.set(name, to: value, of: node) else { return .noSpace }
     }
-    costs.add(Int64(extras.bytes(of: node) - before), to: node, of: uid)
+    attributeCosts.add(Int64(extras.bytes(of: node) - before), to: node, of: uid)
     if journal.keepsChanges { journal.append(.attribute(of: namespace.changedItem(node), name: name, value: value)) }
     return nil
   }

@@ -87,8 +87,8 @@ extension EngineState {
 
   // MARK: - Names
 
-  /// Gives an item a name, which its owner pays for until it is given back: names that are gone stay as long as somebody
-  /// has their directory open. - Returns: nil when the tables are full.
+  /// Gives an item a name, which its owner pays for until it is given back: names that are gone stay as long as
+  /// somebody has their directory open. - Returns: nil when the tables are full.
   mutating func giveName(
     _ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex
   ) -> NameIndex? {

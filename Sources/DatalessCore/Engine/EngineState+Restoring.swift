@@ -121,7 +121,11 @@ extension EngineState {
       namespace.setAwaitsSaved(true, of: node)
     }
     namespace.setUnlinked(false, of: node)
-    return entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory, isLocal: true) } != nil
+    let name = entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory, isLocal: true) }
+    guard name != nil else { return false }
+    costs.add(ChangeCosts.name(entry.name.count), to: node, of: namespace[node].uid)
+    if namespace[node].kind == .directory { noteHeight(heights.height(of: node), below: directory) }
+    return true
   }
 
   /// A directory of the store's: the listing may have it.
@@ -181,6 +185,7 @@ extension EngineState {
     defer { journal.endRestoring() }
     guard let node = namespace.node(for: ListedItem(attributes)) else { return nil }
     for (name, value) in entry.item.extendedAttributes { _ = extras.set(name, to: value, of: node) }
+    bookRestored(node)
     namespace.setAwaitsSaved(true, of: node)
     return namespace.id(of: node)
   }
@@ -193,7 +198,7 @@ extension EngineState {
       // Something else has the name there now.
       if let other = namespace.find(text, in: directory) { namespace.remove(other) }
       tellMade(node)
-      _ = namespace.give(text, to: node, in: directory)
+      _ = giveName(text, to: node, in: directory)
     }
   }
 
@@ -242,6 +247,14 @@ extension EngineState {
     }
     for (name, value) in item.extendedAttributes { _ = extras.set(name, to: value, of: node) }
     if !item.target.isEmpty { extras.setTarget(item.target, of: node) }
+    bookRestored(node)
+  }
+
+  /// What an item takes counts as if it had been made now; a name that it gets, when it gets it.
+  private mutating func bookRestored(_ node: NodeIndex) {
+    let own = namespace.isMade(node) ? ChangeCosts.item : 0
+    costs.set(own + Int64(extras.target(of: node)?.count ?? 0), of: node, namespace[node].uid)
+    attributeCosts.set(Int64(extras.bytes(of: node)), of: node, namespace[node].uid)
   }
 }
 

@@ -10,7 +10,9 @@ struct EngineState: ~Copyable {
   var writers = Writers()
   var extras = ItemExtras()
   var madeNumbers: MadeNumbers
+  /// Of items, names and targets; of extended attributes.
   var costs: ChangeCosts
+  var attributeCosts: ChangeCosts
   var heights = DirectoryHeights()
 
   // What brings it in.
@@ -51,7 +53,9 @@ struct EngineState: ~Copyable {
     writing = configuration.writing
     timeOfDay = configuration.timeOfDay
     madeNumbers = MadeNumbers(first: configuration.firstMadeNumber)
-    costs = ChangeCosts(limits: configuration.changeLimits)
+    let limits = configuration.changeLimits
+    costs = ChangeCosts(volumeMax: limits.volume, userMax: limits.user)
+    attributeCosts = ChangeCosts(volumeMax: limits.attributes, userMax: limits.userAttributes)
     simulation = configuration.simulation
     namespace.present(configuration.simulation.presentation)
     loadedAt = now

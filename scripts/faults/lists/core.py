@@ -393,7 +393,7 @@ namespace.add(
     tests=["ChangeLimitTests"])
 namespace.add(
     "users-share-is-all", "../Engine/ChangeCosts.swift", "one user's changes leave no room for others'",
-    "return uid == 0 || more <= limits.user", "return uid == 0 || FAULT || more <= limits.user", tests=["ChangeLimitTests"])
+    "return uid == 0 || more <= userMax", "return uid == 0 || FAULT || more <= userMax", tests=["ChangeLimitTests"])
 namespace.add(
     "owner-keeps-paying", "../Engine/ChangeCosts.swift", "what an item takes stays with its former owner",
     "guard !items.isEmpty, let item = items[node], item.uid != uid else", "guard !items.isEmpty, let item = items[node], item.uid != uid, !FAULT else",
