@@ -37,6 +37,29 @@ import Testing
     #expect(numbers.take(above: 0) == nil)
   }
 
+  /// Before each first write the kernel asks for them: the store, which may hang, is not asked.
+  @Test func whatIsOpenForWritingHasNoCapabilities() {
+    func isAbsent(_ name: String, _ node: NodeID, _ fixture: EngineFixture) -> Bool {
+      let answer = Array(name.utf8).withUnsafeBufferPointer { fixture.engine.extendedAttributeCall(node, name: $0) }
+      if case .absent = answer { return true }
+      return false
+    }
+    let fixture = EngineFixture.writable(["a": 10])
+    let node = fixture.lookUp("a")
+    fixture.bring(node, .read)
+    let reader = fixture.open(node)
+    #expect(!isAbsent("security.capability", node, fixture))
+    let (writer, _) = fixture.openForWriting(node)
+    #expect(isAbsent("security.capability", node, fixture) && !isAbsent("user.x", node, fixture))
+    fixture.close(node, writer)
+    #expect(!isAbsent("security.capability", node, fixture), "nothing was written")
+    let (second, _) = fixture.openForWriting(node)
+    fixture.write([1], to: node, second, at: 0)
+    fixture.close(node, second)
+    #expect(isAbsent("security.capability", node, fixture))
+    fixture.close(node, reader)
+  }
+
   @Test func aChangeOfDataClearsSetuidWhenItIsToldTo() {
     let fixture = EngineFixture.writable([:])
     let (made, handle) = fixture.create("a")

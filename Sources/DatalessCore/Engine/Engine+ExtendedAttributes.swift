@@ -102,8 +102,10 @@ extension EngineState {
   func knownAttribute(_ name: [UInt8], of node: NodeIndex) -> ItemExtras.Known {
     let known = extras.attribute(name, of: node)
     guard known == .unchanged else { return known }
-    // Whoever writes to a program takes its capabilities away.
-    return isOwn(node) || (namespace[node].isDirty && name == ItemExtras.capability) ? .removed : .unchanged
+    // Whoever writes to a program takes its capabilities away. The kernel asks for them before each first write: nobody
+    // is to wait for the store with content that is here.
+    let isWritten = namespace[node].isDirty || writers.nodes.contains(node)
+    return isOwn(node) || (isWritten && name == ItemExtras.capability) ? .removed : .unchanged
   }
 
   /// Whether nothing lies beneath an item: it was made here, or the store has it no more.
