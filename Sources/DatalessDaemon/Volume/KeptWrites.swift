@@ -1,4 +1,5 @@
 import CDatalessLinux
+import DatalessCore
 import Glibc
 import Synchronization
 import SystemPackage
@@ -28,13 +29,16 @@ final class KeptWrites: Sendable {
 
   private let state = Mutex(State())
   private let directory: CInt
+  private let lane: any BlockingLane
   private let memoryMax: Int
 
   /// - Parameters:
   ///   - directory: A descriptor of this user's own directory on the cache's disk; valid as long as this object.
+  ///   - lane: Where places are emptied: who drops the last reference, the timer perhaps, does not wait for a disk.
   ///   - memoryMax: In bytes.
-  init(directory: CInt, memoryMax: Int = defaultMemoryMax) {
+  init(directory: CInt, lane: any BlockingLane, memoryMax: Int = defaultMemoryMax) {
     self.directory = directory
+    self.lane = lane
     self.memoryMax = memoryMax
   }
 
@@ -91,10 +95,12 @@ final class KeptWrites: Sendable {
   fileprivate func giveBack(memory count: Int) { state.withLock { $0.memory -= count } }
 
   fileprivate func giveBack(_ place: Int64, of file: CInt) {
-    // Before it counts as free. A file system that cannot do it has the room taken until the volume ends.
-    let punchesHole: CInt = 0x03
-    _ = clinux_fallocate(file, punchesHole, Int64(Self.position(of: place)), Int64(Self.placeSize))
-    state.withLock { $0.free.append(place) }
+    lane.submit { [self] in
+      // Before it counts as free. A file system that cannot do it has the room taken until the volume ends.
+      let punchesHole: CInt = 0x03
+      _ = clinux_fallocate(file, punchesHole, Int64(Self.position(of: place)), Int64(Self.placeSize))
+      state.withLock { $0.free.append(place) }
+    }
   }
 }
 

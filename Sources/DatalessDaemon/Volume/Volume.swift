@@ -93,7 +93,7 @@ final class Volume: VolumeRunning {
     adapter = FilesystemAdapter(
       engine: engine, processes: processes, statistics: statistics, kernel: kernel,
       accessLane: AccessLane(timer: timer), contentLane: blocking,
-      keptWrites: KeptWrites(directory: cacheDirectory.descriptor),
+      keptWrites: KeptWrites(directory: cacheDirectory.descriptor, lane: blocking),
       mayReadDirectly: !configuration.without.contains(.directMapping),
       mountpoint: configuration.mountpoint)
     startedAt = timer.now

@@ -1,3 +1,4 @@
+import DatalessCore
 @testable import DatalessDaemon
 import Glibc
 import SystemPackage
@@ -5,6 +6,10 @@ import Testing
 
 /// Bytes of WRITEs that wait: all of them come back, and not all of them lie in memory.
 @Suite struct KeptWritesTests {
+  private struct InlineLane: BlockingLane {
+    func submit(_ work: @escaping @Sendable () -> Void) { work() }
+  }
+
   private static func bytes(_ number: Int, _ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ number &* 31) }
   }
@@ -26,7 +31,7 @@ import Testing
     let scratch = ScratchDirectory()
     let directory = Self.directory(scratch.path)
     defer { close(directory) }
-    let writes = KeptWrites(directory: directory, memoryMax: 3 << 20)
+    let writes = KeptWrites(directory: directory, lane: InlineLane(), memoryMax: 3 << 20)
     let sizes = [1 << 20, 1 << 20, 4096, 1 << 20, 1 << 20, 77, 1 << 20, 1 << 20]
     var kept: [KeptBytes?] = []
     for (number, size) in sizes.enumerated() { kept.append(try Self.keep(Self.bytes(number, size), in: writes)) }
@@ -48,7 +53,7 @@ import Testing
   }
 
   @Test func emptyAndHugeOnesAreKept() throws {
-    let writes = KeptWrites(directory: -1, memoryMax: 0)
+    let writes = KeptWrites(directory: -1, lane: InlineLane(), memoryMax: 0)
     #expect(try Self.keep([], in: writes).withBytes { $0.count } == 0)
     // Larger than the kernel's: in memory, whatever the limit.
     let huge = try Self.keep(Self.bytes(1, (1 << 20) + 1), in: writes)
@@ -60,7 +65,7 @@ import Testing
     let disk = try SmallDisk()
     let directory = Self.directory(disk.path)
     defer { close(directory) }
-    let writes = KeptWrites(directory: directory, memoryMax: 0)
+    let writes = KeptWrites(directory: directory, lane: InlineLane(), memoryMax: 0)
     #expect(throws: Errno.noSpace) { _ = try Self.keep(Self.bytes(1, 1 << 20), in: writes) }
     #expect(writes.use == (0, 0))
     let small = try Self.keep(Self.bytes(2, 4096), in: writes)
