@@ -1,9 +1,10 @@
 // Changes files and prints what it took in nanoseconds.
 //
-//   writer files DIRECTORY COUNT SIZE   makes, writes SIZE bytes to and closes f0, f1 ...; renames them to g0, g1 ...;
-//                                       removes those: three numbers
-//   writer seq PATH BLOCK BYTES         writes BYTES in blocks to a file that is there, from its beginning, then fsync: one
-//   writer random PATH BLOCK COUNT      COUNT writes at random multiples of BLOCK in a file that is there, then fsync: one
+//   writer create DIRECTORY COUNT SIZE   makes, writes SIZE bytes to and closes f0, f1 ...
+//   writer rename DIRECTORY COUNT        renames them to g0, g1 ...
+//   writer unlink DIRECTORY COUNT        removes those
+//   writer seq PATH BLOCK BYTES          writes BYTES in blocks to a file that is there, from its beginning, then fsync
+//   writer random PATH BLOCK COUNT       COUNT writes at random multiples of BLOCK in a file that is there, then fsync
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -35,29 +36,27 @@ static char *buffer_of(size_t bytes) {
   return buffer;
 }
 
-static int files(const char *directory, long count, size_t size) {
+static void create(long number, const char *bytes, size_t size) {
+  char name[32];
+  snprintf(name, sizeof name, "f%ld", number);
+  int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || close(fd)) fail(name);
+}
+
+static int files(const char *step, const char *directory, long count, size_t size) {
   char *bytes = buffer_of(size), name[32], new_name[32];
   if (chdir(directory)) fail(directory);
-  int64_t times[4];
-  times[0] = now();
-  for (long i = 0; i < count; i++) {
-    snprintf(name, sizeof name, "f%ld", i);
-    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || close(fd)) fail(name);
-  }
-  times[1] = now();
+  int64_t start = now();
   for (long i = 0; i < count; i++) {
     snprintf(name, sizeof name, "f%ld", i);
     snprintf(new_name, sizeof new_name, "g%ld", i);
-    if (rename(name, new_name)) fail(name);
+    if (*step == 'c') {
+      create(i, bytes, size);
+    } else if (*step == 'r' ? rename(name, new_name) : unlink(new_name)) {
+      fail(name);
+    }
   }
-  times[2] = now();
-  for (long i = 0; i < count; i++) {
-    snprintf(new_name, sizeof new_name, "g%ld", i);
-    if (unlink(new_name)) fail(new_name);
-  }
-  times[3] = now();
-  for (int i = 0; i < 3; i++) printf("%lld\n", (long long)(times[i + 1] - times[i]));
+  printf("%lld\n", (long long)(now() - start));
   return 0;
 }
 
@@ -80,13 +79,16 @@ static int blocks(const char *path, size_t block, long count, int is_random) {
 }
 
 int main(int count, char **arguments) {
-  if (count == 5 && !strcmp(arguments[1], "files")) return files(arguments[2], atol(arguments[3]), strtoul(arguments[4], NULL, 10));
-  if (count == 5 && !strcmp(arguments[1], "seq")) {
+  const char *what = count > 3 ? arguments[1] : "";
+  if (count == 5 && !strcmp(what, "create"))
+    return files(what, arguments[2], atol(arguments[3]), strtoul(arguments[4], NULL, 10));
+  if (count == 4 && (!strcmp(what, "rename") || !strcmp(what, "unlink")))
+    return files(what, arguments[2], atol(arguments[3]), 0);
+  if (count == 5 && (!strcmp(what, "seq") || !strcmp(what, "random"))) {
     size_t block = strtoul(arguments[3], NULL, 10);
-    return blocks(arguments[2], block, atol(arguments[4]) / (long)block, 0);
+    long number = atol(arguments[4]);
+    return blocks(arguments[2], block, *what == 's' ? number / (long)block : number, *what == 'r');
   }
-  if (count == 5 && !strcmp(arguments[1], "random"))
-    return blocks(arguments[2], strtoul(arguments[3], NULL, 10), atol(arguments[4]), 1);
   fprintf(stderr, "usage: see the source\n");
   return 2;
 }

@@ -1,11 +1,10 @@
 """Changes of a volume (`--scratch`): files that are made, renamed and removed, and a large one that is written to."""
 
 import os
-import subprocess
 
-from measure import output_of, run
+from measure import output_of
 from mounts import Dataless, Foreground, bindfs
-from sides import Sample, children_cpu, compare, cpu_of, row
+from sides import compare, row, sample
 
 FILES = 20_000
 SIZE = 4096
@@ -25,11 +24,12 @@ def empty(bench):
 
 
 def changed_files(bench, server, count):
-    """Samples of the three steps, of which each has a third of the processor time: they are one run of the client."""
-    before = children_cpu() + cpu_of(server)
-    _, output = run([writer(bench), "files", bench.mountpoint, str(count), str(SIZE)], 120, stdout=subprocess.PIPE)
-    cpu = (children_cpu() + cpu_of(server) - before) / len(STEPS)
-    return [Sample(int(line) / 1e9, cpu) for line in output.split()]
+    """A sample of each of the three steps."""
+    sizes = {"create": [str(SIZE)]}
+    return [
+        sample([writer(bench), step, bench.mountpoint, str(count), *sizes.get(step, [])], 120, server, True)
+        for step in STEPS
+    ]
 
 
 def ours(bench, count):
