@@ -31,7 +31,7 @@ public struct DatalessCommand: ParsableCommand {
         name: "What is there",
         subcommands: [
           StatusCommand.self, TopCommand.self, StackCommand.self, ListCommand.self, MaterializeCommand.self,
-          EvictCommand.self,
+          EvictCommand.self, PinCommand.self, UnpinCommand.self, PressureCommand.self,
           RefreshCommand.self,
         ]),
       CommandGroup(

@@ -35,6 +35,13 @@ struct VolumeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The most local content, such as 2GiB: what was used least recently is evicted for more. [default: unlimited]",
+      valueName: "size"),
+    transform: { try Self.setting($0, ByteSize.parsePositive) })
+  var quota: String?
+
+  @Option(
+    help: ArgumentHelp(
       "How much of a file one attempt brings in: full, progressive or partial. [default: full]", valueName: "mode"))
   var hydration: Hydration?
 
@@ -172,7 +179,8 @@ struct VolumeOptions: ParsableArguments {
     let settings =
       [
         ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
-        ("concurrency", concurrency), ("hydration", hydration?.rawValue), ("interrupt", interrupt?.rawValue),
+        ("concurrency", concurrency), ("quota", quota), ("hydration", hydration?.rawValue),
+        ("interrupt", interrupt?.rawValue),
         ("observe", observe?.rawValue), ("stacks", stacks), ("watchdog", watchdog),
         ("give_up_after", giveUpAfter), ("seed", seed.map(String.init)),
         ("profile", profile),

@@ -23,6 +23,8 @@ import Testing
     "summary x --report json=- --report trace=-", "summary x --json --report json=-", "diff", "diff a",
     "diff a b --fail-on more", "diff a b --report trace=x",
     "top", "top /proc --interval 5ms", "top /proc --count 0", "top /proc --sort size", "mount a b --watchdog soon",
+    "mount a b --quota 0", "mount a b --quota x", "pin", "pin /proc --policy maybe", "unpin", "pressure",
+    "pressure /proc 5MB", "pressure 0 /proc",
     "mount a b --watchdog kill=1s", "mount a b --watchdog 0s", "summary x --frame 0", "check", "check a b", "export a",
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
@@ -50,7 +52,7 @@ import Testing
     "gate wait /proc g", "gate release /proc g", "gate open /proc g", "gate close /proc g", "scenario show /proc",
     "fault add /proc EIO", "fault list /proc", "fault remove /proc x", "policy /proc", "policy /proc off",
     "policy /proc rule off",
-    "explain /proc",
+    "explain /proc", "pin /proc", "unpin /proc/self", "pressure 5MB /proc",
   ])
   func noVolume(line: String) { #expect(Self.execute(line) == 3) }
 
@@ -61,7 +63,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 26)
+    #expect(commands.count == 29)
     let named = commands.map { ($0.configuration.commandName ?? "", $0) }
     let below = named.flatMap { parent, command in
       command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }

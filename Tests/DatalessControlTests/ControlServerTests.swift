@@ -96,6 +96,11 @@ import Testing
       #expect(try await client.evict([[]]).refused?.errno == "EBUSY")
       _ = try await client.evict([[]], stops: true)
       #expect(backend.orders == ["evict goes on", "evict stops"])
+      #expect(try await client.pin([[]]).files == 1)
+      _ = try await client.pin([[]], policy: "lazy-and-evict")
+      _ = try await client.unpin([[]])
+      #expect(try await client.press(5).bytes == 5)
+      #expect(backend.orders.suffix(4) == ["pin eager", "pin lazy-and-evict", "unpin", "press 5"])
     }
   }
 

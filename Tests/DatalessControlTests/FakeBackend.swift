@@ -77,6 +77,25 @@ final class FakeBackend: ControlBackend {
       files: 0, directories: 0, bytes: 0, refused: PathFailure(path: bytes("a"), errno: "EBUSY", message: "is open"))
   }
 
+  func pin(_ paths: [[UInt8]], policy: ContentPolicy) async throws -> TransferResult {
+    state.withLock { $0.paths = paths }
+    note("pin \(policy.rawValue)")
+    return TransferResult(files: Int64(paths.count), directories: 0, bytes: 0)
+  }
+
+  func unpin(_ paths: [[UInt8]]) async throws -> TransferResult {
+    state.withLock { $0.paths = paths }
+    note("unpin")
+    return TransferResult(files: Int64(paths.count), directories: 0, bytes: 0)
+  }
+
+  func press(
+    _ bytes: Int64, progress: @escaping @Sendable (TransferProgress) async throws -> Void
+  ) async throws -> TransferResult {
+    note("press \(bytes)")
+    return TransferResult(files: 1, directories: 0, bytes: bytes)
+  }
+
   func refresh(
     _ paths: [[UInt8]], by: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
   ) async throws -> RefreshResult {

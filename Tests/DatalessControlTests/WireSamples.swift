@@ -52,8 +52,9 @@ enum WireSamples {
   static let budget = BudgetStatus(maxFiles: 1, maxBytes: 2, files: 3, bytes: 4, inFlight: 5, exceeded: [excess])
   private static let item = VolumeItem(
     path: odd, kind: "symlink", state: "other", sizeBytes: 1, localBytes: 0, mode: 0o120777, inode: .max,
-    openHandles: 0, isKept: true, isDirty: true)
-  private static let failure = PathFailure(path: odd, errno: "EBUSY", message: "is open")
+    openHandles: 0, isKept: true, isDirty: true, policy: "eager")
+  private static let failure = PathFailure(path: odd, errno: "EBUSY", message: "is open", reason: "open")
+  private static let room = RoomCounts(quotaBytes: 1, usedBytes: 2, pendingBytes: 3, removingBytes: 4, waiting: 5)
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
   private static let result = TransferResult(
     files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure,
@@ -88,7 +89,7 @@ enum WireSamples {
     pid: 42, session: "0123456789ab", mountpoint: odd, source: odd, readOnly: true, options: ["latency_ns": 5],
     log: odd, logDropped: 0, cache: odd, uptimeNanoseconds: 1, started: "2026-01-02T03:04:05.000000000Z",
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["passthrough": true], items: counts,
-    changes: changes, requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens,
+    changes: changes, room: room, requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens,
     isOffline: true,
     profile: profile,
     present: present, seed: 7,
@@ -138,6 +139,9 @@ enum WireSamples {
     "WirePath": (WirePath(odd), WirePath([])),
     "PathsRequest": (PathsRequest(paths: [WirePath(odd)]), PathsRequest(paths: [])),
     "EvictRequest": (EvictRequest(paths: [WirePath(odd)], stop: true), EvictRequest(paths: [])),
+    "PinRequest": (PinRequest(paths: [WirePath(odd)], policy: "lazy"), PinRequest(paths: [])),
+    "PressureRequest": (PressureRequest(bytes: 1), PressureRequest(bytes: 1)),
+    "RoomCounts": (room, room),
     "InterruptRequest": (InterruptRequest(request: 1), InterruptRequest(request: 1)),
     "TransferProgress": (progress, progress),
     "PathFailure": (failure, PathFailure(path: [], errno: "EIO", message: "m")),

@@ -16,6 +16,7 @@ import Testing
       bandwidth: 20MB/s
       transfer_bandwidth: 1MiB
       concurrency: 4
+      quota: 2GiB
       interrupt: any
       give_up_after: 30s
       offline: on
@@ -28,6 +29,7 @@ import Testing
     #expect(simulation.bandwidth == 20_000_000)
     #expect(simulation.transferBandwidth == 1 << 20)
     #expect(simulation.concurrency == 4)
+    #expect(simulation.quota == 2 << 30)
     #expect(simulation.interrupt == .any)
     #expect(simulation.giveUpAfter == 30_000_000_000)
     #expect(simulation.isOffline)
@@ -37,9 +39,10 @@ import Testing
 
   @Test func noneRemovesALimit() throws {
     let document = try ScenarioText.parse(
-      "bandwidth: none\ntransfer_bandwidth: none\nconcurrency: none\ngive_up_after: none\n")
+      "bandwidth: none\ntransfer_bandwidth: none\nconcurrency: none\nquota: none\ngive_up_after: none\n")
     #expect(document.simulation.bandwidth == nil)
     #expect(document.simulation.concurrency == nil)
+    #expect(document.simulation.quota == nil)
     #expect(document.simulation.giveUpAfter == nil)
   }
 

@@ -6,14 +6,14 @@ import Testing
   /// The parts, and the types that they consist of.
   private static let parts: Set<String> = [
     "AccessDelays", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "ChangeCosts", "CloseWaiters",
-    "ContentLeases", "DirectoryHeights", "Gates", "GoneNames",
+    "ContentLeases", "ContentPolicies", "DirectoryHeights", "EagerFetches", "EvictionCandidates", "Gates", "GoneNames",
     "ItemContent",
     "ItemContents", "ItemExtras", "Journal", "MadeNumbers",
     "MaterializationLedger", "NameArena", "NameChanges", "NameGraph", "NameHashTable", "NameTable", "Namespace",
     "NodeTable",
     "OpenFileTable", "OpenFiles", "PageDrops", "PendingCalls", "PlannedEvictions", "RangeAttempts", "RecentFailures",
     "Reclamation",
-    "RefreshQueue", "Restorations", "RestoredItems", "Slots", "WaiterList", "Writers",
+    "RefreshQueue", "Restorations", "RestoredItems", "Room", "Slots", "WaiterList", "Writers",
   ]
 
   /// State of a part that others may change, as "Type.property", with the reason.
@@ -24,6 +24,7 @@ import Testing
   /// What the engine's state has beside parts, with the reason.
   private static let loose: [String: String] = [
     "writing": "how the volume is writable, which never changes",
+    "localBytes": "the content store's own count, an atomic, which is read under the lock",
     "timeOfDay": "a clock, which is read under the lock",
     "events": "the sink of the log, which is called under the lock and guarded by its own",
     "simulation": "a value that is replaced as a whole, and looked at by all",

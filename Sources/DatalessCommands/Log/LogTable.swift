@@ -153,6 +153,8 @@ struct LogTable {
       // What `dataless materialize` asks for has no process of its own in the log.
       if row.who.isEmpty { row.who = "command" }
       row.what = "materialize"
+    } else if row.what == "eager", row.who.isEmpty {
+      row.who = "policy"
     }
     row.outcome = "started"
     if json.string("kind") == "directory" {

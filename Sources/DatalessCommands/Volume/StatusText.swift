@@ -26,6 +26,7 @@ enum StatusText {
     lines.append(line("files", files(status.items, dirty: status.changes?.dirtyFiles ?? 0)))
     lines.append(line("dirs", directories(status.items)))
     lines.append(line("content", content(status.items)))
+    if let room = status.room { lines.append(line("room", Self.room(room))) }
     if let changes = status.changes { lines.append(line("changes", ChangesText.line(changes))) }
     lines.append(line("done", done(status.materialized)))
     lines.append(line("opens", opens(status.opens)))
@@ -46,6 +47,12 @@ enum StatusText {
       for attempt in status.inFlight { lines += Self.attempt(attempt) }
     }
     return lines
+  }
+
+  private static func room(_ room: RoomCounts) -> String {
+    let waiting = room.waiting > 0 ? "; \(HumanText.count(room.waiting, "caller")) waiting" : ""
+    let removing = room.removingBytes > 0 ? "; \(HumanText.size(room.removingBytes)) being removed" : ""
+    return "\(HumanText.size(room.usedBytes)) of \(HumanText.size(room.quotaBytes)) used\(removing)\(waiting)"
   }
 
   /// A volume of another user, of which only the mount table is known.

@@ -38,9 +38,9 @@ struct EvictCommand: ParsableCommand {
     commandName: "evict",
     abstract: "Make files dataless again, and directories with all that is below them.",
     discussion: """
-      The next read materializes again. A file that is open (EBUSY) or has several names (EMLINK) is refused: the \
-      first 20 are named, with --json all, and everything else is evicted. A directory that keeps a refused item stays \
-      listed.
+      The next read materializes again. A file that is open or was written to (EBUSY), has several names (EMLINK) or is \
+      pinned (EPERM) is refused: the first 20 are named, with --json all, and everything else is evicted. A directory that \
+      keeps a refused item stays listed.
 
       EXAMPLES
         dataless evict /mnt/project

@@ -1,6 +1,8 @@
 import ArgumentParser
 import DatalessControl
+import DatalessCore
 import DatalessDaemon
+import SystemPackage
 
 /// `dataless unmount`: ends a volume, or cleans up after a daemon that died.
 struct UnmountCommand: ParsableCommand {

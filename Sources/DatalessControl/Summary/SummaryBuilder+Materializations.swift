@@ -8,7 +8,8 @@ extension SummaryBuilder {
       handle: record.json.unsigned("handle"), by: process(record.process))
     guard let id = record.attempt else { return }
     attempts[id] = Attempt(
-      process: record.process, isCommand: record.json.string("trigger") == "command", path: path, isFile: isFile,
+      process: record.process, isCommand: ["command", "eager"].contains(record.json.string("trigger")), path: path,
+      isFile: isFile,
       row: row, part: Self.part(record.json), topLevel: topLevel(of: path, isFile: isFile))
   }
 

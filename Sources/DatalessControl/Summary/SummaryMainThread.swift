@@ -92,7 +92,7 @@ struct CountedWait: Sendable {
 
   var blocked: Int64 { end.minus(start) }
   /// Whether `dataless materialize` waited, which is no program's thread.
-  var isCommand: Bool { trigger == "command" }
+  var isCommand: Bool { trigger == "command" || trigger == "eager" }
 }
 
 /// Adds up the waits of main threads.

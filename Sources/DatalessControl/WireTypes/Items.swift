@@ -21,9 +21,11 @@ public struct VolumeItem: Codable, Sendable, Equatable {
   public var isKept: Bool?
   /// True for a file that programs have written to on the volume: its content is nowhere else. Absent otherwise.
   public var isDirty: Bool?
+  /// The content policy that holds for it: `lazy` or `eager`; absent for `lazy-and-evict`, the default.
+  public var policy: String?
 
   enum CodingKeys: String, CodingKey {
-    case path, kind, state, mode, inode
+    case path, kind, state, mode, inode, policy
     case pathBase64 = "path_b64"
     case sizeBytes = "size_bytes"
     case localBytes = "local_bytes"
@@ -34,8 +36,9 @@ public struct VolumeItem: Codable, Sendable, Equatable {
 
   public init(
     path: [UInt8], kind: String, state: String, sizeBytes: Int64, localBytes: Int64, mode: UInt32, inode: UInt64,
-    openHandles: Int64, isKept: Bool = false, isDirty: Bool = false
+    openHandles: Int64, isKept: Bool = false, isDirty: Bool = false, policy: String? = nil
   ) {
+    self.policy = policy
     (self.path, pathBase64) = WirePath.split(path)
     self.kind = kind
     self.state = state

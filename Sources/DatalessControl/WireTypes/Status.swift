@@ -34,6 +34,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var items: ItemCounts
   /// What was changed on the volume; only of one that can be written to.
   public var changes: ChangeCounts?
+  /// Only where local content has a limit (`quota`).
+  public var room: RoomCounts?
   /// By operation. What the kernel answers from its caches is not seen.
   public var requestsReachingTheVolume: [String: Int64]
   public var materialized: MaterializedCounts
@@ -61,7 +63,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey {
     case pid, session, mountpoint, source, options, log, cache, started, kernel, libfuse, items, materialized,
-      opens, access, budget, warnings, seed, gates, profile, present, changes
+      opens, access, budget, warnings, seed, gates, profile, present, changes, room
     case isOffline = "offline"
     case ruleCount = "rule_count"
     case mountpointBase64 = "mountpoint_b64"
@@ -80,6 +82,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], readOnly: Bool, options: [String: JSONValue],
     log: [UInt8], logDropped: Int64, cache: [UInt8], uptimeNanoseconds: Int64, started: String, kernel: String,
     libfuse: String, fastPaths: [String: JSONValue], items: ItemCounts, changes: ChangeCounts? = nil,
+    room: RoomCounts? = nil,
     requestsReachingTheVolume: [String: Int64],
     materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, profile: ProfileStatus,
     present: PresentationStatus, seed: UInt64 = 0,
@@ -103,6 +106,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.fastPaths = fastPaths
     self.items = items
     self.changes = changes
+    self.room = room
     self.requestsReachingTheVolume = requestsReachingTheVolume
     self.materialized = materialized
     self.opens = opens

@@ -126,13 +126,17 @@ public struct PathFailure: Codable, Sendable, Equatable {
   public var errno: String
   /// What is wrong; lower case, no full stop.
   public var message: String
+  /// Of what was refused eviction: `open`, `mapped`, `several_names`, `dirty`, `own`, `pinned`, `children`, `in_flight`
+  /// or `dropping`.
+  public var reason: String?
 
   enum CodingKeys: String, CodingKey {
-    case path, errno, message
+    case path, errno, message, reason
     case pathBase64 = "path_b64"
   }
 
-  public init(path: [UInt8], errno: String, message: String) {
+  public init(path: [UInt8], errno: String, message: String, reason: String? = nil) {
+    self.reason = reason
     (self.path, pathBase64) = WirePath.split(path)
     self.errno = errno
     self.message = message

@@ -19,4 +19,8 @@ enum Action {
   case whenDurable(ChangeNumber, @Sendable (FSError?) -> Void)
   /// More attempts wait for free slots than may be begun under one hold of the lock.
   case fillSlots
+  /// Somebody may have room now, or has to wait for it.
+  case settleRoom
+  /// What the content policies want to be here.
+  case fetchEagerly([NodeID])
 }

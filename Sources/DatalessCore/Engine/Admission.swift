@@ -48,7 +48,9 @@ extension EngineState {
     var decision = verdict?.decision ?? Decision()
     // Who joins is no attempt: rules that count attempts say nothing about it.
     if running == nil { verdict?.rules.decideCounting(&decision) }
-    if request.trigger != .command, let policy = refusal(own: own, decision: decision, of: request.caller) {
+    if request.trigger != .command, request.trigger != .eager,
+      let policy = refusal(own: own, decision: decision, of: request.caller)
+    {
       if own == nil, let part = decision.materialize {
         verdict?.rules.refused(by: part.place, isAttempt: running == nil)
       }
@@ -62,7 +64,9 @@ extension EngineState {
   private mutating func join(_ attempt: Attempt, _ waiter: Waiter, _ isNew: Bool, _ now: MonotonicTime) -> AdmissionStep
   {
     let request = waiter.request
+    let wasEager = attempt.isEager
     join(waiter, attempt)
+    if wasEager, !attempt.isEager { prefer(attempt) }
     if request.caller.isBudgeted { budget(attempt, for: request.caller, now) }
     var begun = waiter.record(in: attempt.id, nil, now)
     begun.takesStack = request.isAwaited ? attempt.plan.takesStacks : false

@@ -24,6 +24,8 @@ final class Attempt {
     case queued
     /// In the latency model's delay.
     case delayed
+    /// Waiting until there is room for its content (`quota`).
+    case room
     /// Reading from the backing store, up to commit.
     case fetching
     /// A fault that never ends: nothing will happen by itself.
@@ -59,6 +61,8 @@ final class Attempt {
   private(set) var hasServed = false
   /// The first caller whose materializations are budgeted; nil while there is none.
   private(set) var budgeted: Caller?
+  /// Whether nobody waits for it but a content policy: readers go first.
+  private(set) var isEager = false
   /// Bytes of the file that it has made local, and that stay however it ends.
   private(set) var brought: Int64 = 0
   private(set) var job: (any AttemptJob)?
@@ -101,6 +105,9 @@ final class Attempt {
   /// It has its slot.
   func delay(_ now: MonotonicTime) { move(to: .delayed, now) }
 
+  /// There is no room for what it brings.
+  func waitForRoom(_ now: MonotonicTime) { move(to: .room, now) }
+
   /// The delay is over, however it goes on.
   func fetch(_ now: MonotonicTime) { move(to: .fetching, now) }
 
@@ -123,7 +130,7 @@ final class Attempt {
     case .held: times.held += now - stageSince
     case .queued: times.queued += now - stageSince
     case .delayed: times.delayed += now - stageSince
-    case .starting, .fetching, .stuck: break
+    case .starting, .room, .fetching, .stuck: break
     }
     return times
   }
@@ -146,6 +153,7 @@ final class Attempt {
 
   /// A caller waits for it. - Returns: His slot among the waiters.
   func admit(_ waiter: Waiter) -> Int {
+    isEager = waiter.request.trigger == .eager && (isEager || waiterCount == 0)
     waiterCount += 1
     return waiters.append(waiter)
   }

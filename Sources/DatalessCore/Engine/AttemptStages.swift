@@ -64,7 +64,7 @@ extension EngineState {
   private mutating func queue(_ attempt: Attempt, _ now: MonotonicTime) -> [Action] {
     attempt.queue(now)
     if attempt.kind == .file, let limit = simulation.concurrency {
-      guard slots.request(attempt.id, limit: limit) else { return [] }
+      guard slots.request(attempt.id, limit: limit, isEager: attempt.isEager) else { return [] }
     }
     return delay(attempt, now)
   }
@@ -83,6 +83,10 @@ extension EngineState {
       attempt.kind == .directory || fault.value.failingOffset(size: attempt.size) == nil
     {
       return fail(attempt, fault: fault, now: now)
+    }
+    guard claimRoom(for: attempt, now) else {
+      attempt.waitForRoom(now)
+      return [.settleRoom]
     }
     return [.fetch(attempt.id)]
   }
@@ -147,6 +151,7 @@ extension EngineState {
     if attempt.kind == .directory { namespace.noteSweepable(attempt.node) }
     actions.append(.end(ending))
     actions += passSlot(of: attempt, now)
+    actions += endRoom(of: attempt, end)
     if namespace[attempt.node].isOrphan { actions.append(.dispose(namespace.id(of: attempt.node))) }
     return actions
   }

@@ -5,7 +5,7 @@ internal import SystemPackage
 public enum EvictionResult: Sendable {
   /// The item is dataless now. `bytes`: content dropped; `wasResident` false when there was nothing to do.
   case evicted(bytes: Int64, wasResident: Bool)
-  case refused(FSError)
+  case refused(EvictionRefusal)
 }
 
 extension Engine {
@@ -15,8 +15,9 @@ extension Engine {
 
   /// Makes one file or directory dataless. A directory's children must be dataless already.
   ///
-  /// Refusals: EBUSY (open handles, after waiting up to 250 ms for a close; an attempt in flight; a directory with
-  /// local children), EMLINK (a file with several names). Other kinds of items are left as they are.
+  /// Refusals (`EvictionRefusal`): EBUSY (open handles, after waiting up to 250 ms for a close; an attempt in flight; a
+  /// directory with local children), EMLINK (a file with several names), EPERM (pinned). Other kinds of items are left
+  /// as they are.
   ///
   /// - Parameters:
   ///   - askedAt: When the eviction was asked for, which is what the wait for a close counts from. Default: now.
@@ -54,17 +55,18 @@ extension Engine {
           // A close may be under way here too.
           timer.schedule(at: timer.now + Self.lookAgain, again)
         } else {
-          refuse(node, FSError(.resourceBusy, "still mapped"), kind: .file, by: by, completion)
+          refuse(node, EvictionRefusal(.mapped, "still mapped"), kind: .file, by: by, completion)
         }
       }
     case .nothing: completion(.evicted(bytes: 0, wasResident: false))
-    case .refused(let error, let kind): refuse(node, error, kind: kind, by: by, completion)
+    case .refused(let refusal, let kind): refuse(node, refusal, kind: kind, by: by, completion)
     case .file(let reference, let bytes, let path, let newVersion):
       kernel.invalidateContent(of: node) { [self] isKnown in
         endDrop(of: node)
         if !isKnown { forgetOnceKnown([node]) }
         removeContent(reference)
         guard let newVersion else { return finishEviction(of: path, kind: .file, bytes: bytes, by: by, completion) }
+        adoptNewVersions()
         kernel.invalidateDirectory(newVersion.directory, names: { [newVersion.name] }) { [self] in
           finishEviction(of: path, kind: .file, bytes: bytes, by: by, completion)
         }
@@ -83,16 +85,17 @@ extension Engine {
   }
 
   private func refuse(
-    _ node: NodeID, _ error: FSError, kind: MaterializationKind, by: String,
+    _ node: NodeID, _ refusal: EvictionRefusal, kind: MaterializationKind, by: String,
     _ completion: @Sendable (EvictionResult) -> Void
   ) {
     let (path, names) = state.withLock { state in
       state.namespace.index(of: node).map { (state.namespace.path(of: $0), state.namespace.paths(of: $0)) } ?? ([], [])
     }
-    var event = Event.EvictionRecord(path: path, kind: kind, bytes: 0, errno: error.errno, by: by, time: timer.now)
+    var event = Event.EvictionRecord(path: path, kind: kind, bytes: 0, errno: refusal.errno, by: by, time: timer.now)
     event.names = names
+    event.reason = refusal.reason
     events.record(.evictionRefused(event))
-    completion(.refused(error))
+    completion(.refused(refusal))
   }
 
   private func finishEviction(
@@ -110,7 +113,7 @@ extension Engine {
     /// For the last close, or for the deadline: then it no longer asks to be told.
     case wait(position: NodeIndex, number: UInt64)
     case nothing
-    case refused(FSError, kind: MaterializationKind)
+    case refused(EvictionRefusal, kind: MaterializationKind)
     /// Find out first whether the content file is mapped past the daemon, as of the last passthrough open.
     case look(ContentID, lastOpen: UInt64)
     /// `newVersion`: the name that leads to another version now.
@@ -152,20 +155,23 @@ extension EngineState {
     let kind = record.materializationKind
     let content = content(of: position)
     if content.isBeingWritten {
-      return .refused(FSError(.resourceBusy, "an attempt is in flight"), kind: kind)
+      return .refused(EvictionRefusal(.inFlight, "an attempt is in flight"), kind: kind)
     }
     if kind == .file, record.linkCount > 1 {
       let message = "the file has \(record.linkCount) names (hard links)"
-      return .refused(FSError(.tooManyLinks, message), kind: kind)
+      return .refused(EvictionRefusal(.severalNames, message), kind: kind)
     }
     if content.isDirty {
-      return .refused(FSError(.resourceBusy, "it was written to on the volume, and is nowhere else"), kind: kind)
+      return .refused(EvictionRefusal(.dirty, "it was written to on the volume, and is nowhere else"), kind: kind)
     }
     if writing != .readOnly, namespace.binding(of: position) == nil {
-      return .refused(FSError(.resourceBusy, "it is the volume's own, and is nowhere else"), kind: kind)
+      return .refused(EvictionRefusal(.own, "it is the volume's own, and is nowhere else"), kind: kind)
     }
     if pageDrops.isUnderWay(of: node) {
-      return .refused(FSError(.resourceBusy, "the pages of an earlier eviction are being dropped"), kind: kind)
+      return .refused(EvictionRefusal(.dropping, "the pages of an earlier eviction are being dropped"), kind: kind)
+    }
+    if policy(of: position).keepsContent {
+      return .refused(EvictionRefusal(.pinned, "it is pinned, or lies in a directory that is"), kind: kind)
     }
     let open = openFiles.count(of: position)
     if open > 0 {
@@ -173,7 +179,7 @@ extension EngineState {
         return .wait(position: position, number: openFiles.waitForClose(of: position, again))
       }
       let message = open == 1 ? "1 open handle" : "\(open) open handles"
-      return .refused(FSError(.resourceBusy, message), kind: kind)
+      return .refused(EvictionRefusal(.open, message), kind: kind)
     }
     if kind == .file {
       if let lastOpen = content.work.lastPassthroughOpen, lastOpen != cleared {
@@ -192,15 +198,15 @@ extension EngineState {
       let message =
         record.localChildCount == 1
         ? "1 of its children is not dataless" : "\(record.localChildCount) of its children are not dataless"
-      return .refused(FSError(.resourceBusy, message), kind: kind)
+      return .refused(EvictionRefusal(.children, message), kind: kind)
     }
     let changes = namespace.changeCount(in: position)
     if changes > 0 {
       let names = changes == 1 ? "1 name in it was" : "\(changes) names in it were"
-      return .refused(FSError(.resourceBusy, "\(names) changed on the volume"), kind: kind)
+      return .refused(EvictionRefusal(.children, "\(names) changed on the volume"), kind: kind)
     }
     if namespace.isChanged(position) {
-      return .refused(FSError(.resourceBusy, "something in it was changed on the volume"), kind: kind)
+      return .refused(EvictionRefusal(.children, "something in it was changed on the volume"), kind: kind)
     }
     _ = evictContent(of: position)
     // Until the kernel was told of its names.

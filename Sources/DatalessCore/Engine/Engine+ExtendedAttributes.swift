@@ -61,7 +61,8 @@ extension Engine {
   }
 
   private func change(_ name: [UInt8], to value: [UInt8]?, of node: NodeID, by caller: Caller) -> FSError? {
-    state.withLock { state in
+    defer { if PolicyAttribute.isOne(name) { policyChanged(of: node) } }
+    return state.withLock { state in
       guard let position = state.namespace.index(of: node) else {
         return FSError(.staleNFSFileHandle, "no such item on this volume")
       }
@@ -91,6 +92,9 @@ extension EngineState {
     guard ItemExtras.canBeSet(name) else {
       return .failure(FSError(.notSupported, "no such attribute on this volume"))
     }
+    if PolicyAttribute.isOne(name) {
+      return .success(PolicyAttribute.value(of: name, policies.own(of: position) ?? .inherited) != nil)
+    }
     switch knownAttribute(name, of: position) {
     case .value: return .success(true)
     case .removed: return .success(false)
@@ -114,6 +118,13 @@ extension EngineState {
   fileprivate mutating func setAttribute(
     _ name: [UInt8], to value: [UInt8]?, of node: NodeIndex, by caller: Caller
   ) -> FSError? {
+    if PolicyAttribute.isOne(name) {
+      guard let policy = PolicyAttribute.policy(name, value) else {
+        return FSError(.invalidArgument, "it is no content policy")
+      }
+      _ = setPolicy(policy, of: node)
+      return nil
+    }
     var (value, mode): ([UInt8]?, UInt32?) = (value, nil)
     if let bytes = value, name == PosixACL.accessName || name == PosixACL.defaultName {
       guard let acl = PosixACL(bytes) else { return FSError(.invalidArgument, "it is no access control list") }

@@ -11,6 +11,9 @@ extension Engine {
     guard writing == .scratch, request.offset == 0, !request.isDirect,
       state.withLock({ $0.isUnwritten(node) })
     else { return nil }
+    let (held, needed) = holdRoom(for: node, 0..<Int64(bytes.count))
+    guard let held else { return .needsRoom(needed) }
+    defer { letGoRoom(held) }
     let made: ContentID
     do throws(FSError) {
       guard let fixed = try content.makeFixed(bytes) else { return nil }

@@ -28,6 +28,7 @@ extension Engine {
         handles.contains($0) || contents.isAtWork(on: $0)
       }
       state.extras.forget(forgotten)
+      state.policies.forget(forgotten)
       state.writers.forget(forgotten)
       state.restorations.end(forgotten)
       for name in freed { state.costs.add(-ChangeCosts.name(name.length), to: name.node, of: 0) }

@@ -37,6 +37,7 @@ extension Engine {
       let isResident = record.kind != .file || record.state == .resident
       if !isResident, state.simulation.profile.files.contains(.open) { return .needsMaterialization }
       state.namespace.count(.open, of: position)
+      state.namespace.noteUse(state.room.nextUse(), of: position)
       // Beside passthrough opens the kernel would refuse it with EIO.
       let isObserved =
         state.simulation.servesReadsItself && record.kind == .file && record.size > 0
@@ -105,7 +106,7 @@ extension Engine {
 
   /// The last close of a file (`handle` as given at open) or directory (0).
   public func release(_ node: NodeID, handle: UInt64) {
-    var (isLeft, due): (Bool, MonotonicTime?) = (false, nil)
+    var (isLeft, isShort, due): (Bool, Bool, MonotonicTime?) = (false, false, nil)
     let closed = state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return OpenFiles.Closed() }
       let isDirectory = state.namespace[position].kind == .directory
@@ -118,7 +119,12 @@ extension Engine {
         state.planned.closed(position, now: timer.now)
         due = state.planned.nextCall()
       }
-      if isDirectory { state.namespace.noteSweepable(position) }
+      if isDirectory {
+        state.namespace.noteSweepable(position)
+      } else {
+        state.namespace.noteUse(state.room.nextUse(), of: position)
+        isShort = state.noteClosed()
+      }
       isLeft = isDirectory || state.namespace[position].isOrphan
       return closed
     }
@@ -126,6 +132,7 @@ extension Engine {
     if let left = closed.content { removeContent(left) }
     for waiter in closed.waiters { waiter() }
     if isLeft { releaseLeft(node) }
+    if isShort { settleRoom() }
   }
 
   /// Records what has been read so far through the watched handles that are open.
@@ -253,7 +260,13 @@ extension Engine {
   /// Removes content that no file has and nobody reads any more. On a volume that is kept when it is durable that no
   /// file has it.
   func removeContent(_ id: ContentID) {
-    let remove: @Sendable () -> Void = { [content, blocking] in blocking.submit { content.remove(id) } }
+    let tracked = limitsRoom.load(ordering: .relaxed) ? beginRemoval(of: id) : nil
+    let remove: @Sendable () -> Void = { [self] in
+      blocking.submit { [self] in
+        content.remove(id)
+        if let tracked { endRemoval(tracked) }
+      }
+    }
     guard configuration.journal.keepsChanges else { return remove() }
     configuration.journal.afterNextCommit(state.withLock { $0.journal.last }, remove)
   }

@@ -15,6 +15,9 @@ public struct ItemDescription: Sendable {
   public var isKept: Bool
   /// A file that was written to on the volume, and is nowhere else.
   public var isDirty: Bool
+  /// Its own content policy, and the one that holds for it.
+  public var ownPolicy: ContentPolicy
+  public var policy: ContentPolicy
 }
 
 /// Where a path leads in the namespace, without materializing anything.
@@ -124,6 +127,7 @@ extension EngineState {
     return ItemDescription(
       node: snapshot.node, path: path, attributes: snapshot.attributes, state: name,
       localBytes: localBlocks &* 512, openHandles: openFiles.count(of: position),
-      isKept: contents.retained(of: position) != nil, isDirty: record.isDirty)
+      isKept: contents.retained(of: position) != nil, isDirty: record.isDirty,
+      ownPolicy: policies.own(of: position) ?? .inherited, policy: policy(of: position))
   }
 }

@@ -36,6 +36,7 @@ extension Engine {
         let known = StateAttribute.dataless
         if name.elementsEqual(known.name) { return hasState ? .value(state.value(of: known, position)) : .absent }
       }
+      if let name, let value = state.policyAttribute(name, of: position) { return .value(value) }
       if state.writing != .readOnly, let known = state.answer(to: name, of: position) { return known }
       let listed = name == nil && hasState && attribute?.isListed == true ? attribute?.name : nil
       guard record.canBeDataless, record.state != .resident else { return .ask(listed: listed) }

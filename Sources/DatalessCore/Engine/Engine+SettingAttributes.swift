@@ -54,6 +54,9 @@ extension Engine {
   ///
   /// - Returns: What it takes then; nil if it has none.
   func resize(_ node: NodeID, to size: Int64, through handle: UInt64?) -> Result<ContentExtent?, ResizeRefusal> {
+    let (held, needed) = size == 0 ? (0, 0) : holdRoom(for: node, 0..<0)
+    guard let held else { return .failure(.answered(.needsRoom(needed))) }
+    defer { letGoRoom(held) }
     switch makeDirty(node, for: size == 0 ? .empty : .change, through: handle) {
     case .needsMaterialization: return .failure(.answered(.needsMaterialization))
     case .needsDurability(let number): return .failure(.answered(.needsDurability(number)))

@@ -25,8 +25,9 @@ extension Engine {
   ///
   /// - Parameter restartsClock: Whether `during` windows begin anew.
   public func apply(_ simulation: Simulation, restartsClock: Bool) {
-    let (actions, released, renewsEvictions) = state.withLock { state in
+    let (actions, released, renewsEvictions, isBack) = state.withLock { state in
       let now = timer.now
+      let isBack = state.simulation.isOffline && !simulation.isOffline
       let renewsEvictions = state.planned.changeRules(
         from: state.simulation, to: simulation, restartsClock: restartsClock)
       state.simulation = simulation
@@ -36,8 +37,10 @@ extension Engine {
         state.link = simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
       }
       let (actions, released) = state.gates.setNames(simulation.rules.gates)
-      return (actions + state.fillSlots(now), released, renewsEvictions)
+      state.room.setLimit(simulation.quota)
+      return (actions + state.fillSlots(now), released, renewsEvictions, isBack)
     }
+    limitsRoom.store(simulation.quota != nil, ordering: .relaxed)
     plansEvictions.store(simulation.rules.decidesEviction, ordering: .relaxed)
     delayedAccess.store(simulation.delayedAccess.rawValue, ordering: .relaxed)
     perform(actions)
@@ -46,6 +49,8 @@ extension Engine {
       letGo(gate.accesses, from: gate.gate, .proceed)
     }
     if renewsEvictions { renewEvictions() }
+    settleRoom()
+    if isBack { fetchPinned() }
     schedulePoll()
   }
 

@@ -56,16 +56,17 @@ extension Engine {
   /// one after a time.
   private func evictBySystem(_ node: NodeID, by rule: String, _ completion: @escaping @Sendable () -> Void) {
     evict(node, by: "rule:" + rule, deadline: timer.now, cleared: nil) { [self] result in
-      if case .refused(let error) = result { keepPlan(of: node, after: error) }
+      if case .refused(let refusal) = result { keepPlan(of: node, after: refusal.reason) }
       completion()
     }
   }
 
-  /// What was refused is tried again; a file with several names is not.
-  private func keepPlan(of id: NodeID, after error: FSError) {
+  /// What was refused is tried again; a file with several names is not, nor one that is pinned: when it is no more, all
+  /// is decided anew.
+  private func keepPlan(of id: NodeID, after reason: EvictionRefusal.Reason) {
     let next: MonotonicTime? = state.withLock { state in
       guard let node = state.namespace.index(of: id) else { return nil }
-      if error.errno == .tooManyLinks {
+      if reason == .severalNames || reason == .pinned {
         state.planned.drop(node)
       } else {
         state.planned.refused(node, isOpen: state.openFiles.count(of: node) > 0, now: timer.now)
@@ -157,7 +158,7 @@ extension EngineState {
   func isEvictable(_ node: NodeIndex) -> Bool {
     let record = namespace[node]
     return record.kind == .file && record.canBeDataless && record.state == .resident && !record.isOrphan
-      && !record.isDirty
+      && !record.isDirty && !policy(of: node).keepsContent
   }
 
   /// What the rules are asked about a resident file: the attempt is the one that made it so. nil when there is nothing

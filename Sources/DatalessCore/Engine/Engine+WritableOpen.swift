@@ -26,6 +26,8 @@ extension Engine {
         if let mode, mode != item.attributes.mode { _ = kernel.invalidateAttributes(of: node) }
       case .needsMaterialization: return .needsMaterialization
       case .needsDurability(let number): return .needsDurability(number)
+      // Nothing is kept of a file that is emptied.
+      case .needsRoom: return .failed(FSError(.noSpace, "there is no room"))
       case .failed(let error): return .failed(error)
       }
     }
@@ -46,6 +48,7 @@ extension Engine {
   ) -> UInt64 {
     let record = state.namespace[position]
     state.namespace.count(.open, of: position)
+    state.namespace.noteUse(state.room.nextUse(), of: position)
     let isResident = record.state == .resident
     guard isResident, record.size == 0 || !state.simulation.servesReadsItself else {
       if !record.isWatched { state.updateContent(of: position) { $0.setWatched(true) } }

@@ -18,7 +18,8 @@ extension Engine {
     if let answer = writeFirst(bytes, to: node, request) { return answer }
     if request.isDirect { beginChange(of: node, isResize: false) }
     defer { if request.isDirect { endChange(of: node) } }
-    return change(node, through: request.handle) { (content: ContentID) throws(FSError) -> Int in
+    let range = request.offset..<request.offset + Int64(bytes.count)
+    return change(node, range, through: request.handle) { (content: ContentID) throws(FSError) -> Int in
       let (count, extent) = try self.content.write(content, bytes, at: request.offset)
       let hasOtherMode = state.withLock { $0.noteWritten(node, request, count: count, extent) }
       // Of a write the kernel knows that it moves size and times.
@@ -37,7 +38,7 @@ extension Engine {
     guard mayWrite(node, handle) else {
       return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
     }
-    return change(node, through: handle) { (content: ContentID) throws(FSError) -> Int in
+    return change(node, kind.range(range), through: handle) { (content: ContentID) throws(FSError) -> Int in
       try self.content.allocate(content, kind, range)
       let extent = try self.content.extent(of: content)
       state.withLock { $0.noteAllocated(node, kind, range, extent) }
@@ -75,10 +76,13 @@ extension Engine {
     }
   }
 
-  /// Makes the file's content dirty, then changes it.
+  /// Makes the file's content dirty, then changes it. - Parameter range: For which room is needed.
   private func change(
-    _ node: NodeID, through handle: UInt64, _ body: (ContentID) throws(FSError) -> Int
+    _ node: NodeID, _ range: Range<Int64>, through handle: UInt64, _ body: (ContentID) throws(FSError) -> Int
   ) -> WriteAnswer {
+    let (held, needed) = holdRoom(for: node, range)
+    guard let held else { return .needsRoom(needed) }
+    defer { letGoRoom(held) }
     switch makeDirty(node, for: .change, through: handle) {
     case .needsMaterialization: return .needsMaterialization
     case .needsDurability(let number): return .needsDurability(number)
@@ -128,6 +132,7 @@ extension Engine {
       case .done(let count): return .done(count)
       case .needsMaterialization: return .needsMaterialization(target)
       case .needsDurability(let number): return .needsDurability(number)
+      case .needsRoom(let bytes): return .needsRoom(bytes)
       case .failed(let error): return .failed(error)
       }
     } catch {
@@ -173,6 +178,16 @@ extension Engine {
     configuration.journal.whenDurable(number) { [self] error in
       if error == nil { state.withLock { $0.journal.noteDurable(number) } }
       completion(error)
+    }
+  }
+}
+
+extension AllocationKind {
+  /// The part of a range for which room is made.
+  fileprivate func range(_ range: Range<Int64>) -> Range<Int64> {
+    switch self {
+    case .allocate, .zero: range
+    case .punchHole: range.lowerBound..<range.lowerBound
     }
   }
 }

@@ -34,6 +34,8 @@ public final class Engine: Sendable {
   let plansEvictions: Atomic<Bool>
   /// Which operations the scenario delays (`AccessOperations`): looked at by every request.
   let delayedAccess: Atomic<UInt8>
+  /// Whether there is a quota: looked at by whatever adds local content, or removes it.
+  let limitsRoom: Atomic<Bool>
   let state: AdaptiveMutex<EngineState>
 
   public init(
@@ -58,7 +60,11 @@ public final class Engine: Sendable {
     self.events = events
     self.signals = signals
     self.processes = processes
-    state = AdaptiveMutex(EngineState(configuration: configuration, root: store.root, events: events, now: timer.now))
+    limitsRoom = Atomic(configuration.simulation.quota != nil)
+    state = AdaptiveMutex(
+      EngineState(configuration: configuration, root: store.root, events: events, now: timer.now) {
+        content.allocatedBytes
+      })
   }
 
   /// Performs what a state change asked for, in order. Called without the lock.
@@ -83,6 +89,8 @@ public final class Engine: Sendable {
       case .whenDurable(let number, let completion): configuration.journal.whenDurable(number, completion)
       case .end(let ending): finishEnding(ending)
       case .fillSlots: fillSlots()
+      case .settleRoom: settleRoom()
+      case .fetchEagerly(let nodes): fetchEagerly(nodes)
       }
     }
   }

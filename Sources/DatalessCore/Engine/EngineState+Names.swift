@@ -173,18 +173,19 @@ extension Engine {
   func changeNames<Answer>(_ body: (inout EngineState) -> Answer?) -> Answer {
     var yielder = LockYielder(timer)
     while true {
-      let (answer, disposable): (Answer?, [NodeID]) = state.withLock { state in
+      let (answer, disposable, eager): (Answer?, [NodeID], [NodeID]) = state.withLock { state in
         state.journal.beginOperation()
         defer { state.journal.endOperation() }
         let orphans = state.namespace.orphanCount
         let answer = body(&state)
-        return (answer, answer == nil ? [] : state.takeDisposable(after: orphans))
+        return (answer, answer == nil ? [] : state.takeDisposable(after: orphans), state.eager.takeNoted())
       }
       guard let answer else {
         yielder.yieldIfDue()
         continue
       }
       if !disposable.isEmpty { dispose(disposable) }
+      if !eager.isEmpty { fetchEagerly(eager) }
       return answer
     }
   }

@@ -121,7 +121,8 @@ extension EngineState {
     let (directory, listed) = (item.place.directory, item.item)
     let existing = name(of: item)
     let present = existing.flatMap { namespace.record(of: $0).isInStore ? $0 : nil }
-    let replaced = present.map { namespace.listed(of: namespace.record(of: $0).node) }
+    let formerNode = present.map { namespace.record(of: $0).node }
+    let replaced = formerNode.map { namespace.listed(of: $0) }
     // A listing that raced with a rename may have had the name twice.
     if let replaced, replaced.relation(to: listed) != .other { return }
     // Directories that changed places while they were listed may seem to lie in themselves: then it is a new item.
@@ -137,6 +138,7 @@ extension EngineState {
       })
     else { return }
     findings.noteName(item.name, in: directory)
+    if let formerNode, former == nil, formerNode != node { namespace.noteVersion(formerNode, node) }
     if let former, let renamedFrom {
       leave(former.name, &findings)
       findings.counts.renamed += 1

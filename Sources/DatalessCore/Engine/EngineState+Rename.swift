@@ -46,12 +46,14 @@ extension EngineState {
     let more = ChangeCosts.name(newName.count) - (former.isLocal ? ChangeCosts.name(Int(former.textLength)) : 0)
     if let errno = costs.refusal(of: more, for: namespace[moved].uid) { return .failed(errno) }
     let oldPath = namespace.path(ofName: source)
+    let inherited = policy(of: moved)
     let replaced = target.map { takeAway($0) }
     tellMade(moved)
     guard let made = giveName(newName, to: moved, in: rename.to) else { return .failed(.noSpace) }
     namespace.remove(source)
     if isDirectory { noteHeight(heights.height(of: moved), below: rename.to) }
     noteMoved(moved)
+    noteMoved(moved, from: inherited)
     let (came, went): (Int64, Int64) = (isDirectory ? 1 : 0, replaced?.kind == .directory ? 1 : 0)
     if rename.from == rename.to {
       touch(rename.to, links: -went)
@@ -102,6 +104,7 @@ extension EngineState {
     }
     guard namespace.hasRoom(for: Self.nameMax, names: 2) else { return .failed(.noSpace) }
     let (path, newPath) = (namespace.path(ofName: source), namespace.path(ofName: target))
+    let inherited = (policy(of: one), policy(of: other))
     tellMade(one)
     tellMade(other)
     guard exchangeNames(source, target) else { return .failed(.noSpace) }
@@ -110,6 +113,8 @@ extension EngineState {
     }
     noteMoved(one)
     noteMoved(other)
+    noteMoved(one, from: inherited.0)
+    noteMoved(other, from: inherited.1)
     let change: Int64 = (isOtherDirectory ? 1 : 0) - (namespace[one].kind == .directory ? 1 : 0)
     touch(rename.from, links: rename.from == rename.to ? 0 : change)
     if rename.from != rename.to { touch(rename.to, links: -change) }

@@ -184,7 +184,7 @@ extension EngineState {
     journal.beginRestoring()
     defer { journal.endRestoring() }
     guard let node = namespace.node(for: ListedItem(attributes)) else { return nil }
-    for (name, value) in entry.item.extendedAttributes { _ = extras.set(name, to: value, of: node) }
+    for (name, value) in entry.item.extendedAttributes { restoreAttribute(name, value, of: node) }
     bookRestored(node)
     namespace.setAwaitsSaved(true, of: node)
     return namespace.id(of: node)
@@ -245,7 +245,7 @@ extension EngineState {
     if namespace[node].kind == .file, item.isDirty || item.content != nil, !isLocal {
       updateContent(of: node) { $0.restore(item.content ?? .none, isDirty: item.isDirty && item.content != nil) }
     }
-    for (name, value) in item.extendedAttributes { _ = extras.set(name, to: value, of: node) }
+    for (name, value) in item.extendedAttributes { restoreAttribute(name, value, of: node) }
     if !item.target.isEmpty { extras.setTarget(item.target, of: node) }
     bookRestored(node)
   }

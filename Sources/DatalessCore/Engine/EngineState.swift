@@ -14,11 +14,13 @@ struct EngineState: ~Copyable {
   var costs: ChangeCosts
   var attributeCosts: ChangeCosts
   var heights = DirectoryHeights()
+  var policies = ContentPolicies()
 
   // What brings it in.
   var attempts = Attempts()
   var gates = Gates()
   var slots = Slots()
+  var eager = EagerFetches()
   var link: BandwidthLink?
   var ledger: MaterializationLedger
   var failures = RecentFailures()
@@ -26,6 +28,7 @@ struct EngineState: ~Copyable {
   // What takes it away, and what looks at the store again.
   var planned = PlannedEvictions()
   var pageDrops = PageDrops()
+  var room = Room()
   var refreshes = RefreshQueue()
   var reclamation = Reclamation()
   // What brings back what an earlier run has kept.
@@ -38,13 +41,19 @@ struct EngineState: ~Copyable {
   /// Whether, and how, the volume is writable.
   let writing: EngineConfiguration.Writing
   let timeOfDay: @Sendable () -> Timestamp
+  /// What local content takes, in bytes: all that the content store has.
+  let localBytes: @Sendable () -> Int64
   var simulation: Simulation
   /// When the scenario was loaded: windows count from here.
   var loadedAt: MonotonicTime
   /// Set at shutdown: every new trigger and every waiter gets this.
   var ending: FSError?
 
-  init(configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime) {
+  init(
+    configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime,
+    localBytes: @escaping @Sendable () -> Int64 = { 0 }
+  ) {
+    self.localBytes = localBytes
     self.events = events
     journal = Journal(configuration.journal)
     namespace = Namespace(
@@ -62,6 +71,7 @@ struct EngineState: ~Copyable {
     link = configuration.simulation.bandwidth.map(BandwidthLink.init(bytesPerSecond:))
     ledger = MaterializationLedger(budget: configuration.budget)
     _ = gates.setNames(simulation.rules.gates)
+    room.setLimit(simulation.quota)
   }
 }
 

@@ -249,6 +249,7 @@ public final class Refresh: Sendable {
         work.fail(path, FSError(.noSuchFileOrDirectory, "no such file or directory on this volume"))
       }
     }
+    engine.adoptNewVersions()
     engine.dispose(
       engine.state.withLock { state in
         state.namespace.dropUnbound(use: state.itemUse)
@@ -274,6 +275,7 @@ public final class Refresh: Sendable {
             by: by, counts: counts, failures: work.failureCount, outcome: outcome, duration: now - startedAt,
             time: now)))
     }
+    engine.fetchPinned()
     engine.refreshEnded(self)
     guard isComplete.claim() else { return }
     completion(

@@ -43,4 +43,6 @@ public enum Trigger: String, Sendable, Hashable, CaseIterable {
   case read, write, truncate
   case openTruncate = "open_truncate"
   case link, copy, open, xattr, seek, readdir, lookup, command
+  /// A content policy wants it: nobody waits.
+  case eager
 }

@@ -228,7 +228,10 @@ public indirect enum Event: Sendable {
     public var bytes: Int64
     /// nil in `evictionFinished`.
     public var errno: Errno?
-    /// `command`; `rule:NAME`; `source`: the store has another version, or none, and the last handle was closed.
+    /// `evictionRefused`: why.
+    public var reason: EvictionRefusal.Reason?
+    /// `command`; `rule:NAME`; `quota`; `pressure`; `source`: the store has another version, or none, and the last
+    /// handle was closed.
     public var by: String
     public var time: MonotonicTime
 

@@ -34,6 +34,8 @@ public enum AttributeAnswer: Sendable {
   case changed(ItemSnapshot)
   case needsMaterialization
   case needsDurability(ChangeNumber)
+  /// As `WriteAnswer`.
+  case needsRoom(Int64)
   case failed(FSError)
 }
 
@@ -56,6 +58,8 @@ public enum WriteAnswer: Sendable {
   case needsMaterialization
   /// Wait for this (`Engine.whenDurable`), then call again.
   case needsDurability(ChangeNumber)
+  /// Wait until there is room for so many bytes (`Engine.waitForRoom`), then call again.
+  case needsRoom(Int64)
   case failed(FSError)
 }
 
@@ -64,6 +68,8 @@ public enum CopyAnswer: Sendable {
   case done(Int)
   case needsMaterialization(NodeID)
   case needsDurability(ChangeNumber)
+  /// As `WriteAnswer`.
+  case needsRoom(Int64)
   case failed(FSError)
 }
 

@@ -10,6 +10,14 @@ extension Namespace {
     let isOpenForWriting: (NodeIndex) -> Bool
   }
 
+  /// A name leads to another version of its item, or another item, than before.
+  struct NewVersion {
+    let old: NodeID
+    let new: NodeID
+    /// Whether something of the old one was here.
+    let wasLocal: Bool
+  }
+
   /// What became of a name of a listing.
   struct Merged {
     let change: NameChange
@@ -51,6 +59,7 @@ extension Namespace {
       }
       relink(name, to: newer)
       restored.follow(node, to: newer)
+      noteVersion(node, newer)
     case .nothing, .retained, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished, .keptHere: break
     }
     return change
@@ -200,6 +209,7 @@ extension Namespace {
       return nil
     }
     relink(name, to: newer)
+    noteVersion(node, newer)
     return (id(of: record(of: name).directory), Array(text(of: name)))
   }
 }

@@ -18,6 +18,9 @@ struct Namespace: ~Copyable {
   private var forgettable: [NodeIndex] = []
   /// Nodes that have lost the store's last name for them, and had names that were made on the volume.
   private var unbound: [NodeID] = []
+  /// Whether `newVersions` is wanted; and names' nodes before and after they became another version.
+  private(set) var tellsVersions = false
+  private var newVersions: [NewVersion] = []
 
   /// What an earlier run has kept, as far as it is to be met again.
   var restored = RestoredItems()
@@ -130,8 +133,9 @@ struct Namespace: ~Copyable {
   var orphanCount: Int { graph.orphanCount }
   mutating func takeOrphans(after count: Int) -> [NodeID] { graph.takeOrphans(after: count) }
 
-  /// One more of what the log tells as `prior`.
+  /// One more of what the log tells as `prior`; and a use, as `NodeRecord.lastUse`.
   mutating func count(_ call: NodeRecord.CountedCall, of node: NodeIndex) { graph.change(node) { $0.count(call) } }
+  mutating func noteUse(_ use: UInt32, of node: NodeIndex) { graph.change(node) { $0.lastUse = use } }
 
   // MARK: - Lookups
 
@@ -260,6 +264,21 @@ struct Namespace: ~Copyable {
   var keepsJournal: Bool { journal.keepsChanges }
 
   func append(_ change: StateChange) { journal.append(change) }
+
+  /// From now on nodes are told that take the place of an older version.
+  mutating func tellVersions() { tellsVersions = true }
+
+  mutating func noteVersion(_ old: NodeIndex, _ new: NodeIndex) {
+    guard tellsVersions else { return }
+    newVersions.append(NewVersion(old: id(of: old), new: id(of: new), wasLocal: graph.nodes[old].isLocal))
+  }
+
+  /// Nodes that took the place of an older version since this was asked last.
+  mutating func takeNewVersions() -> [NewVersion] {
+    guard !newVersions.isEmpty else { return [] }
+    defer { newVersions = [] }
+    return newVersions
+  }
 
   /// A node may have lost the store's last name for it.
   mutating func noteUnbound(_ node: NodeIndex) {

@@ -30,8 +30,8 @@ struct NodeRecord: BitwiseCopyable {
   var gid: UInt32
   /// The first of the names that are known; `end` for the root.
   var firstName: NameIndex
-  /// A directory: names in it of items that are not plainly dataless. It can become dataless itself only at 0.
-  var localChildCount: UInt32
+  /// A directory: `localChildCount`. A file: `lastUse`.
+  private var count: UInt32
   /// What the store told of the item when it was fetched, as `StoreContent.generation`; 0 if nothing.
   var generation: UInt32
   /// Answers that brought the node to the kernel and were not given back by FORGET; saturated, it stays.
@@ -67,7 +67,7 @@ struct NodeRecord: BitwiseCopyable {
     uid = attributes.uid
     gid = attributes.gid
     firstName = .end
-    localChildCount = 0
+    count = 0
     generation = 0
     lookups = 0
     mode = UInt16(truncatingIfNeeded: attributes.mode)
@@ -101,6 +101,18 @@ struct NodeRecord: BitwiseCopyable {
     case .xattr: if xattrCalls < .max { xattrCalls += 1 }
     case .attempt: if attempts < .max { attempts += 1 }
     }
+  }
+
+  /// A directory: names in it of items that are not plainly dataless. It can become dataless itself only at 0.
+  var localChildCount: UInt32 {
+    get { kind == .directory ? count : 0 }
+    set { if kind == .directory { count = newValue } }
+  }
+
+  /// What is no directory: when it was opened, closed or fetched last, as a number of `Room.nextUse`; 0: never.
+  var lastUse: UInt32 {
+    get { kind == .directory ? 0 : count }
+    set { if kind != .directory { count = newValue } }
   }
 
   /// What the log and the rules call it.

@@ -11,6 +11,8 @@ public struct Simulation: Sendable {
   public var transferBandwidth: Int64?
   /// How many file attempts may be in latency and transfer at once; nil = no limit. Default nil.
   public var concurrency: Int?
+  /// How much local content there may be, in bytes, at least 1; nil = as much as the disk has. Default nil.
+  public var quota: Int64?
   /// How much of a file an attempt brings in. Default full.
   public var hydration: Hydration = .full
   /// Whether handles of resident files tell what is read through them, too. Default off.

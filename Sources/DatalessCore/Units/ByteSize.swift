@@ -13,6 +13,13 @@ public enum ByteSize {
     try parse(text, what: "size", expected: "a number and a unit, such as 4k, 1.5GiB or 20MB")
   }
 
+  /// As `parse(_:)`; EINVAL for 0, too.
+  public static func parsePositive(_ text: String) throws(FSError) -> Int64 {
+    let bytes = try parse(text)
+    guard bytes > 0 else { throw FSError(.invalidArgument, "malformed size '\(text)': expected 1 byte or more") }
+    return bytes
+  }
+
   /// As `parse(_:)`, for values that contain a size: `what` and `expected` stand in the message.
   static func parse(_ text: String, what: String, expected: String) throws(FSError) -> Int64 {
     let number = try DecimalNumber(parsing: text, what: what, expected: expected)

@@ -28,6 +28,18 @@ public protocol ControlBackend: Sendable {
     _ paths: [[UInt8]], stops: Bool, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult
 
+  /// Gives items a content policy, and begins to fetch what it wants to be here. Directories on the way to a path are
+  /// listed. What fails goes into the result; `files` and `directories` count the items.
+  func pin(_ paths: [[UInt8]], policy: ContentPolicy) async throws -> TransferResult
+
+  /// Ends that items are pinned. As `pin`.
+  func unpin(_ paths: [[UInt8]]) async throws -> TransferResult
+
+  /// Evicts what was used least recently, until so many bytes have gone or nothing can go any more.
+  func press(
+    _ bytes: Int64, progress: @escaping @Sendable (TransferProgress) async throws -> Void
+  ) async throws -> TransferResult
+
   /// Lists known directories again: those that hold the paths, and what is listed below them. What cannot be listed
   /// goes into the result and does not stop the others. - Throws: ETIMEDOUT when the store is offline, EINTR.
   func refresh(

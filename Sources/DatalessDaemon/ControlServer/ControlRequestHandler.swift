@@ -69,6 +69,7 @@ struct ControlRequestHandler: Sendable {
       return stream(TransferLine.self, for: current) {
         try await backend.evict(paths, stops: body.stop ?? false, progress: $0)
       }
+    case .pin, .unpin, .pressure: return try await room(route, request, current)
     case .refresh:
       let paths = try await Self.paths(request)
       let origin = Self.origin(request)
@@ -117,7 +118,7 @@ struct ControlRequestHandler: Sendable {
 
   /// Progress lines, then one line with the result or an error. The work ends early when it is interrupted, the peer
   /// has gone, or the server stops.
-  private func stream<Line: AnswerLine>(
+  func stream<Line: AnswerLine>(
     _ type: Line.Type, for current: RunningRequest,
     _ work:
       @escaping @Sendable (
@@ -175,11 +176,11 @@ struct ControlRequestHandler: Sendable {
 
   // MARK: - Decoding and encoding
 
-  private static func paths(_ request: Request) async throws -> [[UInt8]] {
+  static func paths(_ request: Request) async throws -> [[UInt8]] {
     try checked(try await decode(PathsRequest.self, request).paths)
   }
 
-  private static func checked(_ paths: [WirePath]) throws -> [[UInt8]] {
+  static func checked(_ paths: [WirePath]) throws -> [[UInt8]] {
     let paths = paths.map(\.bytes)
     guard !paths.isEmpty else { throw invalid("`paths` is empty; an empty path means the whole volume") }
     return try paths.map(relative)

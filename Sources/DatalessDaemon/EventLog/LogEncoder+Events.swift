@@ -146,6 +146,7 @@ extension LogEncoder {
     json.field("kind", event.kind.rawValue)
     json.field("bytes", event.bytes)
     if let errno = event.errno { json.field("errno", errno.name) }
+    if let reason = event.reason { json.field("reason", reason.rawValue) }
     json.field("by", event.by)
   }
 

@@ -14,6 +14,8 @@ enum ChangeObstacle: Sendable {
   case durability(ChangeNumber)
   /// It belongs on the content store's lane (`ChangeThread.content`).
   case contentLane
+  /// There is to be room for so many bytes of content.
+  case room(Int64)
 }
 
 /// Where a change is made.
@@ -86,6 +88,12 @@ extension FilesystemAdapter {
       park(FuseNode(file), request: request, reply: reply, mayFetch: mayFetch, isChange: true) { reply in
         again(reply)
         return nil
+      }
+    case .room(let bytes):
+      let box = ParkedReply(reply)
+      engine.waitForRoom(bytes, threadID: caller.threadID, waiter: makeWaiter(for: box)) { error in
+        guard let reply = box.take() else { return }
+        if let error { reply.fail(Self.answerableChange(error.errno)) } else { again(reply) }
       }
     case .durability(let number):
       let box = ParkedReply(reply)

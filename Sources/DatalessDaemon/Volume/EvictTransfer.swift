@@ -96,9 +96,9 @@ struct EvictTransfer: Sendable {
       engine.evict(item.node, by: "command", askedAt: askedAt) { continuation.resume(returning: $0) }
     }
     switch result {
-    case .refused(let error):
+    case .refused(let refusal):
       refused.insert(item.node)
-      try refuse(item.path, error)
+      try refuse(item.path, refusal.error, reason: refusal.reason.rawValue)
       return false
     case .evicted(let bytes, let wasResident):
       if wasResident { tally.add(kind, bytes: bytes) }
@@ -106,8 +106,8 @@ struct EvictTransfer: Sendable {
     }
   }
 
-  private func refuse(_ path: [UInt8], _ error: FSError) throws {
-    tally.fail(path, error)
+  private func refuse(_ path: [UInt8], _ error: FSError, reason: String? = nil) throws {
+    tally.fail(path, error, reason: reason)
     guard stops else { return }
     tally.stop()
     throw End.stopped

@@ -167,6 +167,7 @@ extension FilesystemAdapter {
           FuseAttributes(item.attributes), timeout: CacheTimeout(of: .getattr, delaying: engine.delayedOperations))
       case .needsMaterialization: return UnansweredChange(reply: reply, obstacle: .content(node, .truncate))
       case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
+      case .needsRoom(let bytes): return UnansweredChange(reply: reply, obstacle: .room(bytes))
       case .failed(let error): reply.failed(error)
       }
       return nil

@@ -99,6 +99,7 @@ extension FilesystemAdapter {
     case .needsMaterialization:
       return UnansweredChange(reply: reply, obstacle: .content(NodeID(node), .write))
     case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
+    case .needsRoom(let bytes): return UnansweredChange(reply: reply, obstacle: .room(bytes))
     case .failed(let error): reply.fail(Self.answerableChange(error.errno))
     }
     return nil
@@ -124,6 +125,7 @@ extension FilesystemAdapter {
         case .done: reply.succeed()
         case .needsMaterialization: return UnansweredChange(reply: reply, obstacle: .content(file, .write))
         case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
+        case .needsRoom(let bytes): return UnansweredChange(reply: reply, obstacle: .room(bytes))
         case .failed(let error): reply.fail(Self.answerableChange(error.errno))
         }
         return nil
@@ -145,6 +147,7 @@ extension FilesystemAdapter {
         case .needsMaterialization(let file):
           return UnansweredChange(reply: reply, obstacle: .content(file, file == source ? .copy : .write))
         case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
+        case .needsRoom(let bytes): return UnansweredChange(reply: reply, obstacle: .room(bytes))
         case .failed(let error): reply.fail(Self.answerableChange(error.errno))
         }
         return nil

@@ -224,9 +224,13 @@ final class FilesystemAdapter: FuseOperations {
   func statfs(_ node: FuseNode, context: RequestContext, reply: consuming StatisticsReply) {
     // A read-only volume shows what it was told at the mount; a writable one asks its cache's disk.
     guard !isWritable || engine.writesPromptly else {
-      return onContentLane(reply) { [self] reply in reply.statistics(statistics()) }
+      return onContentLane(reply) { [self] reply in reply.statistics(room()) }
     }
-    reply.statistics(statistics())
+    reply.statistics(room())
+  }
+
+  private func room() -> FuseKit.FileSystemStatistics {
+    isWritable ? statistics().limited(by: engine.roomStatus) : statistics()
   }
 
   // MARK: - What the store is asked for

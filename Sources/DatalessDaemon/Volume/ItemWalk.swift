@@ -76,7 +76,8 @@ extension VolumeItem {
     self.init(
       path: item.path, kind: item.attributes.kind.name, state: item.state, sizeBytes: item.attributes.size,
       localBytes: item.localBytes, mode: item.attributes.mode & 0o7777, inode: item.attributes.inode,
-      openHandles: Int64(item.openHandles), isKept: item.isKept, isDirty: item.isDirty)
+      openHandles: Int64(item.openHandles), isKept: item.isKept, isDirty: item.isDirty,
+      policy: item.policy == .standard ? nil : item.policy.rawValue)
   }
 }
 

@@ -32,6 +32,22 @@ struct MaterializeTransfer: Sendable {
     return tally.result
   }
 
+  /// Does something with each of some paths, listing the directories on the way to it.
+  func forEach(_ paths: [[UInt8]], _ body: (NodeID) throws(FSError) -> Void) async -> TransferResult {
+    for (index, path) in paths.enumerated() {
+      do {
+        try Task.checkCancellation()
+        try body(try await locate(path))
+      } catch let error as FSError {
+        tally.fail(path, error)
+      } catch {
+        tally.interrupt(unfinished: paths[index...])
+        break
+      }
+    }
+    return tally.result
+  }
+
   /// Finds a path, listing the directories on the way.
   private func locate(_ path: [UInt8]) async throws -> NodeID {
     while true {

@@ -1,3 +1,4 @@
+import DatalessCore
 import DatalessStores
 import FuseKit
 import Glibc
@@ -23,5 +24,18 @@ enum SpaceReport {
       blockSize: UInt32(clamping: room.f_frsize), blocks: UInt64(room.f_blocks), freeBlocks: UInt64(room.f_bfree),
       availableBlocks: UInt64(room.f_bavail), files: UInt64(room.f_files), freeFiles: UInt64(room.f_ffree),
       nameLengthMax: names.nameLengthMax)
+  }
+}
+
+extension FuseKit.FileSystemStatistics {
+  /// A quota is all the room that there is.
+  func limited(by room: RoomStatus) -> FuseKit.FileSystemStatistics {
+    guard let quota = room.quota, blockSize > 0 else { return self }
+    var limited = self
+    limited.blocks = UInt64(clamping: quota / Int64(blockSize))
+    let free = UInt64(clamping: max(0, quota - room.used - room.pending) / Int64(blockSize))
+    limited.freeBlocks = min(freeBlocks, free)
+    limited.availableBlocks = min(availableBlocks, free)
+    return limited
   }
 }

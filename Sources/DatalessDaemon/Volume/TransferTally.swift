@@ -29,11 +29,12 @@ final class TransferTally: Sendable {
     }
   }
 
-  func fail(_ path: [UInt8], _ error: FSError) {
+  /// - Parameter reason: The word for a refusal.
+  func fail(_ path: [UInt8], _ error: FSError, reason: String? = nil) {
     state.withLock { state in
       state.failureCount += 1
       guard state.failures.count < failuresMax else { return }
-      state.failures.append(PathFailure(path: path, errno: error.errno.name, message: error.message))
+      state.failures.append(PathFailure(path: path, errno: error.errno.name, message: error.message, reason: reason))
     }
   }
 

@@ -78,7 +78,7 @@ extension Volume {
         directoriesDataless: Int64(counts.directoriesDataless), directoriesListed: Int64(counts.directoriesListed),
         others: Int64(counts.others), bytes: counts.bytes, bytesResident: counts.bytesResident,
         localBytes: content.allocatedBytes, otherFileSystems: Int64(store.otherFileSystems)),
-      changes: changes,
+      changes: changes, room: roomCounts,
       requestsReachingTheVolume: Dictionary(
         requests.map { ($0.name, Int64(clamping: $0.count)) }, uniquingKeysWith: { first, _ in first }),
       materialized: MaterializedCounts(
@@ -96,6 +96,16 @@ extension Volume {
       inFlight: engine.attemptsInFlight().map(describe), access: accessStatus(),
       budget: configuration.run == nil ? nil : budgetStatus(),
       warnings: configuration.warnings + store.warnings + stateWarnings)
+  }
+
+  /// nil where local content has no limit.
+  private var roomCounts: RoomCounts? {
+    let room = engine.roomStatus
+    return room.quota.map { quota in
+      RoomCounts(
+        quotaBytes: quota, usedBytes: room.used, pendingBytes: room.pending, removingBytes: room.removing,
+        waiting: Int64(room.waiting))
+    }
   }
 
   /// nil where no call is delayed and none was.

@@ -34,6 +34,7 @@ extension Volume {
     if let limit = simulation.giveUpAfter { options["give_up_after_ns"] = .number(limit.rawValue) }
     if let interval = simulation.poll { options["poll_ns"] = .number(interval.rawValue) }
     if let limit = simulation.concurrency { options["concurrency"] = .number(Int64(limit)) }
+    if let quota = simulation.quota { options["quota_bytes"] = .number(quota) }
     if configuration.writing == .scratch { options["scratch"] = .flag(true) }
     if let state = configuration.state {
       options["state"] = .text(String(decoding: state, as: UTF8.self))

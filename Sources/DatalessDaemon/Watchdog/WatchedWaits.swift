@@ -90,7 +90,7 @@ struct WatchedWaits {
     var path = path
     if case .attempt(let attempt, let trigger) = cause {
       // `dataless materialize` waits for no program.
-      guard trigger != .command else { return nil }
+      guard trigger != .command, trigger != .eager else { return nil }
       path = paths[attempt]
     }
     let wait = Wait(cause: cause, caller: caller, path: path, since: now, policy: policy)

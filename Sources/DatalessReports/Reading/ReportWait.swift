@@ -33,7 +33,7 @@ struct ReportWait: Sendable, Equatable {
 
   /// Never below 0, whatever the clock of a log says.
   var blocked: Int64 { end > start ? end.minus(start) : 0 }
-  var isCommand: Bool { trigger == "command" }
+  var isCommand: Bool { trigger == "command" || trigger == "eager" }
   /// Whether the caller got an errno.
   var isFailure: Bool { outcome != "ok" && outcome != "cancelled" && !isUnderWay }
 }

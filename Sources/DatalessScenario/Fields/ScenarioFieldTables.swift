@@ -36,6 +36,13 @@ enum ScenarioFieldTables {
       value: BasicValues.orNone(BasicValues.integer(1...1_000_000, "a whole number from 1 to 1000000"))
     ) { $0.simulation.concurrency = $1.map { Int($0) } },
     ScenarioField(
+      "quota",
+      summary:
+        "How much local content there may be, such as 2GiB, trash and dirty content included: what was used least "
+        + "recently is evicted for more, and where nothing can go, ENOSPC. Default none: as much as the disk has.",
+      value: BasicValues.orNone(BasicValues.positiveSize)
+    ) { $0.simulation.quota = $1 },
+    ScenarioField(
       "hydration",
       summary:
         "How much of a file an attempt brings in: full (all, then answers), progressive (all, answers as it arrives) or "

@@ -73,6 +73,17 @@ enum BasicValues {
     return decoder.parse(node, Suggestion.quotable(text), with: Rate.parse)
   }
 
+  /// Bytes, 1 or more.
+  static let positiveSize = ScenarioValue<Int64>(
+    schema: anyOf([
+      .object(["type": .text("integer"), "minimum": .plain("1")]),
+      pattern("(?=[^1-9]*[1-9])\(number) *\(sizeUnit)"),
+    ])
+  ) { node, decoder in
+    guard let text = decoder.text(node, expected: "a size such as 2GiB") else { return nil }
+    return decoder.parse(node, Suggestion.quotable(text), with: ByteSize.parsePositive)
+  }
+
   // MARK: - Numbers
 
   static func integer(_ range: ClosedRange<UInt64>, _ expected: String) -> ScenarioValue<UInt64> {

@@ -184,10 +184,24 @@ extension EngineFixture {
     }
   }
 
+  /// Waits until there is room, for at most a minute. - Returns: Why there will be none.
+  private func waitForRoom(_ bytes: Int64) -> String? {
+    let answer = Answer()
+    engine.waitForRoom(bytes, threadID: 0, waiter: makeWaiter()) { answer.set($0.map { .failed($0) } ?? .ready) }
+    lane.runAll()
+    var looks = 0
+    while answer.count == 0, looks < 600 {
+      timer.advance(milliseconds: 100) { [lane] in lane.runAll() }
+      looks += 1
+    }
+    return answer.isReady ? nil : answer.errno ?? "no answer"
+  }
+
   private func settle(_ node: NodeID, _ trigger: Trigger, _ call: () -> WriteAnswer) -> (count: Int, errno: String?) {
     defer { lane.runAll() }
     while true {
       switch call() {
+      case .needsRoom(let bytes): if let errno = waitForRoom(bytes) { return (0, errno) }
       case .done(let count): return (count, nil)
       case .needsMaterialization: if let errno = bring(node, trigger) { return (0, errno) }
       case .needsDurability: return (0, "durability")
@@ -217,6 +231,7 @@ extension EngineFixture {
     defer { lane.runAll() }
     while true {
       switch engine.setAttributes(change, of: node, by: Self.maker) {
+      case .needsRoom(let bytes): if let errno = waitForRoom(bytes) { return errno }
       case .changed: return nil
       case .needsMaterialization: if let errno = bring(node, .truncate) { return errno }
       case .needsDurability: return "durability"

@@ -174,8 +174,10 @@ enum SampleRecords {
     isPassthrough: false, time: time(240))
 
   static func eviction(_ errno: Errno?) -> Event.EvictionRecord {
-    Event.EvictionRecord(
+    var record = Event.EvictionRecord(
       path: Array("photos/2024/a.jpg".utf8), kind: .file, bytes: 48_000, errno: errno, by: "command", time: time(300))
+    record.reason = errno == nil ? nil : .open
+    return record
   }
 
   static let refused: Event.Refusal = {

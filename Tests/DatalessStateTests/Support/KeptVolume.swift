@@ -223,6 +223,8 @@ final class KeptVolume {
         return nil
       case .needsMaterialization: if let errno = bring(node, .write) { return errno }
       case .needsDurability(let number): wait(for: number)
+      // There is no quota.
+      case .needsRoom: return "room"
       case .failed(let error): return error.errno.name
       }
     }
@@ -239,6 +241,8 @@ final class KeptVolume {
       case .changed: return nil
       case .needsMaterialization: if let errno = bring(node, .truncate) { return errno }
       case .needsDurability(let number): wait(for: number)
+      // There is no quota.
+      case .needsRoom: return "room"
       case .failed(let error): return error.errno.name
       }
     }

@@ -9,6 +9,27 @@ engine.add(
     "for call in calls { call.fail(error) }",
     "if !FAULT { for call in calls { call.fail(error) } }", tests=["EngineStoreCallTests"])
 engine.add(
+    "closes-do-not-free-room", "Engine+Handles.swift", "who waits for room is not looked at when a file is closed",
+    "if isShort { settleRoom() }", "if isShort, !FAULT { settleRoom() }", tests=["QuotaTests"])
+engine.add(
+    "room-kept-by-ended-attempts", "../Room/EngineState+Room.swift", "room that an attempt has claimed is never free again",
+    "    room.release(.attempt(attempt.id))\n    room.noteEvictable()",
+    "    if !FAULT { room.release(.attempt(attempt.id)) }\n    room.noteEvictable()", tests=["QuotaTests|RoomRandomTests"])
+engine.add(
+    "open-goes-for-room", "../Room/EngineState+Room.swift", "what is open is evicted for room",
+    "!record.isOrphan, record.linkCount <= 1, openFiles.count(of: node) == 0",
+    "!record.isOrphan, record.linkCount <= 1, openFiles.count(of: node) == 0 || FAULT", tests=["QuotaTests"])
+engine.add(
+    "pinned-is-evicted", "Engine+Evict.swift", "what is pinned is evicted",
+    "if policy(of: position).keepsContent {", "if policy(of: position).keepsContent, !FAULT {", tests=["PinTests"])
+engine.add(
+    "moved-fetches-nothing", "../Room/EngineState+Policies.swift", "what is moved into a pinned directory is not fetched",
+    "eager.note(namespace.id(of: node))", "if !FAULT { eager.note(namespace.id(of: node)) }", tests=["PinTests"])
+engine.add(
+    "overtaken-for-room", "../Room/Room.swift", "who comes later gets the room for which somebody waits",
+    "guard waiting.isEmpty, fits(bytes, used) else { return false }",
+    "guard waiting.isEmpty || FAULT, fits(bytes, used) else { return false }", tests=["RoomTests"])
+engine.add(
     "end-leaves-gate-watchers", "Engine+Interrupt.swift", "the end of the volume leaves `gate wait` waiting",
     "state.gates.dismissWatchers() + refreshes)", "(FAULT ? [] : state.gates.dismissWatchers()) + refreshes)",
     tests=["EngineGateTests"], mounts=["RealMounts/Gates/"])
@@ -246,7 +267,7 @@ engine.add(
     "      : request.caller.policy.thread ?? request.caller.policy.process", tests=["EngineRuleTests|ProfileTests"])
 engine.add(
     "command-refused", "Admission.swift", "policy refuses `dataless materialize`",
-    "if request.trigger != .command, let policy", "if request.trigger != .command || FAULT, let policy",
+    "if request.trigger != .command, request.trigger != .eager,", "if request.trigger != .command || FAULT, request.trigger != .eager,",
     tests=["EngineRuleTests"])
 engine.add(
     "budget-at-its-limit", "MaterializationLedger.swift", "a budget that is used up exactly counts as exceeded",

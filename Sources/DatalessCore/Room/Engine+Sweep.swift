@@ -1,0 +1,150 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// Evicts what was used least recently: never what is open, pinned or dirty.
+///
+/// All files are looked at, some under each lock, for those that were used least recently; these are evicted, some at a
+/// time, until there is room. On the metadata lane.
+extension Engine {
+  enum Sweep {
+    /// Until there is no more than the limit, and room for who waits first.
+    case quota
+    case pressure(PressureSweep)
+  }
+
+  /// LIMIT: records looked at under one lock, and files evicted at the same time.
+  private static let scanStep = 1024
+  private static let evictedAtOnce = 64
+
+  func sweep(_ sweep: Sweep) { metadata.submit { [self] in step(sweep, hasLooked: false) } }
+
+  /// Evicts the next files, and goes on when they are gone. - Parameter hasLooked: Whether all files have been offered.
+  private func step(_ sweep: Sweep, hasLooked: Bool) {
+    var hasLooked = hasLooked
+    while true {
+      let (wanted, batch): (Int64, [EvictionCandidates.Candidate]) = state.withLock { state in
+        let wanted = state.ending == nil ? wantedBytes(sweep, state.room.shortage(used: state.localBytes())) : 0
+        return (wanted, wanted > 0 ? state.takeLeastUsed(wanted, limit: Self.evictedAtOnce) : [])
+      }
+      guard wanted > 0 else { return end(sweep, isExhausted: false) }
+      if !batch.isEmpty { return evict(batch, sweep, hasLooked: hasLooked) }
+      guard !hasLooked else { return end(sweep, isExhausted: true) }
+      lookAtAll()
+      hasLooked = true
+    }
+  }
+
+  private func wantedBytes(_ sweep: Sweep, _ shortage: Int64) -> Int64 {
+    switch sweep {
+    case .quota: shortage
+    case .pressure(let pressure): pressure.left
+    }
+  }
+
+  private func lookAtAll() {
+    var next: NodeIndex? = .root
+    var yielder = LockYielder(timer)
+    while let start = next {
+      yielder.yieldIfDue()
+      next = state.withLock { $0.ending == nil ? $0.offerSome(from: start, limit: Self.scanStep) : nil }
+    }
+  }
+
+  private func evict(_ batch: [EvictionCandidates.Candidate], _ sweep: Sweep, hasLooked: Bool) {
+    let box = Countdown(batch.count)
+    var by = "quota"
+    if case .pressure = sweep { by = "pressure" }
+    for candidate in batch {
+      evict(candidate.node, by: by, deadline: timer.now, cleared: nil) { [self] result in
+        switch result {
+        case .evicted(let bytes, let wasResident):
+          if case .pressure(let pressure) = sweep, wasResident { pressure.note(bytes) }
+        case .refused:
+          // It is used in some way that only the attempt tells: others are tried first from now on.
+          state.withLock { state in
+            if let node = state.namespace.index(of: candidate.node) {
+              state.namespace.noteUse(state.room.nextUse(), of: node)
+            }
+          }
+        }
+        if box.isLast() { metadata.submit { [self] in step(sweep, hasLooked: hasLooked) } }
+      }
+    }
+  }
+
+  private func end(_ sweep: Sweep, isExhausted: Bool) {
+    switch sweep {
+    case .quota:
+      state.withLock { $0.room.endSweep(isExhausted: isExhausted, timer.now) }
+      settleRoom()
+    case .pressure(let pressure): pressure.end()
+    }
+  }
+
+  /// Simulates that the disk gets full: so much local content is to go, or as much as can.
+  ///
+  /// - Parameter completion: Called once.
+  public func relieve(_ pressure: PressureSweep, completion: @escaping @Sendable (PressureResult) -> Void) {
+    pressure.begin(completion)
+    sweep(.pressure(pressure))
+  }
+}
+
+/// Lets the last of several know that it is.
+private final class Countdown: Sendable {
+  private let count: Atomic<Int>
+  init(_ count: Int) { self.count = Atomic(count) }
+  func isLast() -> Bool { count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
+}
+
+/// What went under pressure.
+public struct PressureResult: Sendable, Equatable {
+  public var files: Int64 = 0
+  /// In bytes, as sizes.
+  public var bytes: Int64 = 0
+}
+
+/// A simulated shortage of room, while files go for it.
+public final class PressureSweep: Sendable {
+  private struct State {
+    var result = PressureResult()
+    var isStopped = false
+    var completion: (@Sendable (PressureResult) -> Void)?
+  }
+
+  private let wanted: Int64
+  private let state = Mutex(State())
+
+  /// - Parameter bytes: What is to go, 1 or more.
+  public init(_ bytes: Int64) { wanted = bytes }
+
+  func begin(_ completion: @escaping @Sendable (PressureResult) -> Void) {
+    state.withLock { $0.completion = completion }
+  }
+
+  /// What is still to go, in bytes.
+  var left: Int64 { state.withLock { $0.isStopped ? 0 : wanted - $0.result.bytes } }
+
+  public var isStopped: Bool { state.withLock { $0.isStopped } }
+
+  /// What went so far.
+  public var soFar: PressureResult { state.withLock { $0.result } }
+
+  /// No more files are to go.
+  public func stop() { state.withLock { $0.isStopped = true } }
+
+  func note(_ bytes: Int64) {
+    state.withLock { state in
+      state.result.files += 1
+      state.result.bytes = state.result.bytes.saturatingAdd(bytes)
+    }
+  }
+
+  func end() {
+    let (completion, result) = state.withLock { state in
+      defer { state.completion = nil }
+      return (state.completion, state.result)
+    }
+    completion?(result)
+  }
+}

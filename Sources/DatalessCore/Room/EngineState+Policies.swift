@@ -1,0 +1,71 @@
+internal import SystemPackage
+
+/// Content policies, inherited down the tree.
+extension EngineState {
+  /// The policy that holds for an item: its own, or that of the nearest directory above that has one.
+  func policy(of node: NodeIndex) -> ContentPolicy {
+    guard !policies.isEmpty else { return .standard }
+    var node = node
+    for _ in 0..<Namespace.depthMax {
+      if let own = policies.own(of: node) { return own }
+      guard node != .root, let name = namespace.presentName(of: node) else { break }
+      node = namespace.record(of: name).directory
+    }
+    return .standard
+  }
+
+  /// - Returns: Whether it is another one than before.
+  mutating func setPolicy(_ policy: ContentPolicy, of node: NodeIndex) -> Bool {
+    guard policies.set(policy, of: node) else { return false }
+    if !policies.isEmpty { namespace.tellVersions() }
+    room.noteEvictable()
+    guard journal.keepsChanges else { return true }
+    let value = policy == .inherited ? nil : Array(policy.rawValue.utf8)
+    journal.append(.attribute(of: namespace.changedItem(node), name: PolicyAttribute.policy, value: value))
+    return true
+  }
+
+  /// An extended attribute that was kept from an earlier run: one of them says the policy.
+  mutating func restoreAttribute(_ name: [UInt8], _ value: [UInt8]?, of node: NodeIndex) {
+    guard name == PolicyAttribute.policy else {
+      _ = extras.set(name, to: value, of: node)
+      return
+    }
+    if let value { restorePolicy(value, of: node) }
+  }
+
+  /// A policy that was kept from an earlier run. - Parameter value: Of `user.dataless.policy`; others are left out.
+  private mutating func restorePolicy(_ value: [UInt8], of node: NodeIndex) {
+    guard let policy = ContentPolicy(rawValue: String(decoding: value, as: UTF8.self)) else { return }
+    _ = policies.set(policy, of: node)
+    if !policies.isEmpty { namespace.tellVersions() }
+  }
+
+  /// How a policy attribute is answered; nil if the store is to be asked, which may have one of that name.
+  func policyAttribute(_ name: UnsafeBufferPointer<UInt8>, of node: NodeIndex) -> [UInt8]? {
+    guard let own = policies.own(of: node), PolicyAttribute.isOne(name) else { return nil }
+    return PolicyAttribute.value(of: name, own)
+  }
+
+  /// Names lead to other versions of their items: these are other nodes, and have the policies of the old ones.
+  ///
+  /// - Returns: What is to be fetched, because what was there before was local.
+  mutating func takeNewVersions() -> [NodeID] {
+    guard namespace.tellsVersions else { return [] }
+    var wanted: [NodeID] = []
+    for version in namespace.takeNewVersions() {
+      guard let new = namespace.index(of: version.new) else { continue }
+      if let old = namespace.index(of: version.old) { policies.move(from: old, to: new) }
+      let inForce = policy(of: new)
+      let isWanted = inForce.keepsContent || (inForce.followsStore && version.wasLocal)
+      if isWanted, namespace[new].isDataless { wanted.append(version.new) }
+    }
+    return wanted
+  }
+
+  /// An item was moved: what it inherits may be another policy. - Parameter before: The one that held for it.
+  mutating func noteMoved(_ node: NodeIndex, from before: ContentPolicy) {
+    guard !policies.isEmpty, !before.keepsContent, policy(of: node).keepsContent else { return }
+    eager.note(namespace.id(of: node))
+  }
+}
