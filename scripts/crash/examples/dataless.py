@@ -6,7 +6,6 @@ start and each check. Between the changes clean files are read and evicted. Afte
 nothing, what was promised is there, and each clean file equals SOURCE's.
 """
 
-import json
 import os
 import random
 import signal
@@ -14,11 +13,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import files
 
 DATALESS, MEMORY = os.environ.get("DATALESS", "dataless"), os.environ["CRASH_MEMORY"]
-SOURCE, PID = os.path.join(MEMORY, "source"), os.path.join(MEMORY, "pid")
+SOURCE = os.path.join(MEMORY, "source")
 STATE = os.path.join(os.environ["CRASH_DIR"], "state")
 CLEAN, LIMIT = 30, 60
 
@@ -52,13 +52,30 @@ def make_source():
             file.write(clean_content(number))
 
 
+def holders():
+    """Processes that have the state directory's lock open: a killed workload may leave a daemon that it has not heard
+    of yet."""
+    lock = os.path.join(STATE, "lock")
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if any(os.readlink(entry.path) == lock for entry in os.scandir(f"/proc/{process}/fd")):
+                yield int(process)
+        except OSError:
+            continue
+
+
 def end_last(point):
     """The daemon of a killed workload dies as hard as that one."""
-    try:
-        with open(PID, encoding="ascii") as file:
-            os.kill(int(file.read()), signal.SIGKILL)
-    except (FileNotFoundError, ProcessLookupError, ValueError):
-        pass
+    end = time.monotonic() + LIMIT
+    while left := list(holders()):
+        for process in left:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if time.monotonic() > end:
+            raise SystemExit(f"killed processes {left} do not end")
+        time.sleep(0.01)
     subprocess.run(["umount", "-l", point], check=False, stderr=subprocess.DEVNULL)
 
 
@@ -78,9 +95,12 @@ def work():
     end_last(point)
     if not os.path.exists(SOURCE):
         make_source()
-    mount(point)
-    with open(PID, "w", encoding="ascii") as file:
-        file.write(str(json.loads(must("status", point, "--json"))["pid"]))
+    os.makedirs(point, exist_ok=True)
+    # A daemon that was only beginning when its workload was killed may have the directory since.
+    while (outcome := command("mount", SOURCE, point, "--state", STATE))[0] and "EBUSY" in outcome[1]:
+        end_last(point)
+    if outcome[0]:
+        raise SystemExit(f"dataless mount: exit status {outcome[0]}: {outcome[1][-400:]}")
     threading.Thread(target=read_and_evict, args=(point,), daemon=True).start()
     with open(os.environ["CRASH_MARK"], "ab", 0) as mark:
         files.Workload(point, mark).run()
