@@ -23,7 +23,8 @@ struct StatePlace {
     do throws(FSError) {
       directory = try StateDirectory(trusted.descriptor, path: TerminalText.escaped(trusted.path), use)
     } catch {
-      throw CommandFailure("\(error.description).", errno: error.errno)
+      let remedy = error.errno == .resourceBusy ? " Unmount its volume first." : ""
+      throw CommandFailure("\(error.description).\(remedy)", errno: error.errno)
     }
     path = trusted.path
   }

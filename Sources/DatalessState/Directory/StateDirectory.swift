@@ -79,8 +79,7 @@ public final class StateDirectory: Sendable {
     let error = Errno(rawValue: errno)
     guard isTaken else {
       guard error == .wouldBlock else { throw FSError(error, "cannot lock the state directory '\(path)'") }
-      throw FSError(
-        .resourceBusy, "the state directory '\(path)' is used by \(holder(of: lock)). Unmount its volume first")
+      throw FSError(.resourceBusy, "the state directory '\(path)' is used by \(holder(of: lock))")
     }
     // By which the kernel says who it is. Nobody opens this file again: closing any descriptor of it would give it up.
     if use != .look { _ = clinux_take_record_lock(lock.raw) }
