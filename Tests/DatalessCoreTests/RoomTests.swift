@@ -81,6 +81,26 @@ private func so<Value>(_ value: Value) -> Value { value }
     #expect(room.pending == (0, 0), "none is kept for a caller")
   }
 
+  @Test func whoWasToldToTryAgainDoesNotWaitBehindOthers() {
+    var room = limited(10)
+    let answers = Answer()
+    room.wait(WaiterID(rawValue: 1), for: 4, Self.at(0)) { answers.set($0.map { .failed($0) } ?? .ready) }
+    #expect(!so(room.claim(Self.attempt(1), 8, isEager: false, used: 10, Self.at(0))))
+    for call in room.settle(used: 6, Self.at(1)).calls { call() }
+    #expect(answers.isReady)
+    #expect(!so(room.hold(5, used: 5)), "more than he waited for")
+    #expect(so(room.hold(4, used: 6)))
+    #expect(!so(room.hold(1, used: 5)), "once")
+  }
+
+  @Test func writersDoNotWaitForWhatNobodyWaitsFor() {
+    var room = limited(10)
+    #expect(!so(room.claim(Self.attempt(1), 8, isEager: true, used: 5, Self.at(0))))
+    #expect(so(room.hold(1, used: 5)))
+    #expect(so(room.claim(Self.attempt(2), 1, isEager: false, used: 5, Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(3), 1, isEager: true, used: 5, Self.at(0))))
+  }
+
   @Test func whatIsLargerThanTheLimitFailsAtOnce() {
     var room = limited(10)
     #expect(!so(room.claim(Self.attempt(1), 11, isEager: false, used: 0, Self.at(0))))

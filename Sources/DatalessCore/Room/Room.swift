@@ -40,6 +40,8 @@ struct Room {
   private var reserved: Int64 = 0
   private var writing: Int64 = 0
   private var waiting: Deque<Claim> = []
+  /// What callers have been told to try again for: they are not to wait behind those who came after them.
+  private var passes: Int64 = 0
   /// Content that is being removed.
   private var leaving: Int64 = 0
   private var removals = 0
@@ -106,13 +108,16 @@ struct Room {
   /// - Returns: Whether there is room, which is kept for it until `release`. If not, it waits: `settle`.
   mutating func claim(_ attempt: AttemptID, _ bytes: Int64, isEager: Bool, used: Int64, _ now: MonotonicTime) -> Bool {
     guard isLimited else { return true }
-    if waiting.isEmpty, fits(bytes, used) {
+    if isFree(isEager: isEager), fits(bytes, used) {
       reserve(bytes, attempt)
       return true
     }
     insert(Claim(claimant: .attempt(attempt), bytes: bytes, since: now, isEager: isEager, goOn: nil))
     return false
   }
+
+  /// Whether nobody waits who goes first.
+  private func isFree(isEager: Bool) -> Bool { waiting.first.map { $0.isEager && !isEager } ?? true }
 
   private mutating func reserve(_ bytes: Int64, _ attempt: AttemptID) {
     reservations[attempt] = bytes
@@ -139,7 +144,8 @@ struct Room {
   /// A write is about to add something. - Returns: Whether there is room, which is kept for it until `letGo`.
   mutating func hold(_ bytes: Int64, used: Int64) -> Bool {
     guard isLimited else { return true }
-    guard waiting.isEmpty, fits(bytes, used) else { return false }
+    guard isFree(isEager: false) || bytes <= passes, fits(bytes, used) else { return false }
+    passes = waiting.isEmpty ? 0 : max(0, passes - bytes)
     writing += bytes
     return true
   }
@@ -224,6 +230,7 @@ struct Room {
         if isGranted { result.granted.append(attempt) } else { result.failed.append(attempt) }
       case .caller:
         guard let goOn = first.goOn else { continue }
+        if isGranted { passes = passes.saturatingAdd(first.bytes) }
         let error = isGranted ? nil : noRoom
         result.calls.append { goOn(error) }
       }

@@ -27,8 +27,8 @@ engine.add(
     "eager.note(namespace.id(of: node))", "if !FAULT { eager.note(namespace.id(of: node)) }", tests=["PinTests"])
 engine.add(
     "overtaken-for-room", "../Room/Room.swift", "who comes later gets the room for which somebody waits",
-    "guard waiting.isEmpty, fits(bytes, used) else { return false }",
-    "guard waiting.isEmpty || FAULT, fits(bytes, used) else { return false }", tests=["RoomTests"])
+    "guard isFree(isEager: false) || bytes <= passes, fits(bytes, used) else { return false }",
+    "guard isFree(isEager: false) || bytes <= passes || FAULT, fits(bytes, used) else { return false }", tests=["RoomTests"])
 engine.add(
     "end-leaves-gate-watchers", "Engine+Interrupt.swift", "the end of the volume leaves `gate wait` waiting",
     "state.gates.dismissWatchers() + refreshes)", "(FAULT ? [] : state.gates.dismissWatchers()) + refreshes)",
