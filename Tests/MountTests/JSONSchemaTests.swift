@@ -96,7 +96,10 @@ extension RealMounts {
       try await session.run("explain", [volume.path("d/3"), "--pid", "\(getpid())"])
       try await volume.scratch.shell("echo more > added; rm empty; echo changed > d/2")
       try await session.run("refresh", [mountpoint])
+      try await session.run("pressure", ["1", mountpoint])
       try await session.run("evict", [mountpoint], status: 1)
+      try await session.run("pin", [volume.path("added")])
+      try await session.run("unpin", [volume.path("added")])
       let holder = try Child(["sh", "-c", #"cat "$0""#, volume.path("d/gated")])
       try await session.run("gate wait", [mountpoint, "g"])
       try await session.run("status", [mountpoint])
@@ -134,7 +137,8 @@ extension RealMounts {
       let nowhere = scratch.root
       let bad = try scratch.scenario("latency: soon\n", name: "bad.yaml")
       for name in [
-        "unmount", "log", "summary", "status", "ls", "materialize", "evict", "refresh", "scenario show", "gate list",
+        "unmount", "log", "summary", "status", "ls", "materialize", "evict", "pin", "unpin", "refresh", "scenario show",
+        "gate list",
         "stack", "top",
         "policy",
         "offline", "online", "explain", "fault list",
@@ -144,6 +148,7 @@ extension RealMounts {
       for name in ["mark", "gate wait", "gate release", "gate open", "gate close", "fault remove"] {
         try await session.run(name, [nowhere, "x"], status: 3)
       }
+      try await session.run("pressure", ["1", nowhere], status: 3)
       try await session.run("check-log", [nowhere, "--max-files", "0"], status: 3)
       try await session.run("diff", [nowhere, nowhere], status: 3)
       try await session.run("set", [nowhere, "latency"], status: 2)
