@@ -96,7 +96,7 @@ struct UnmountCommand: ParsableCommand {
         }
         return (try wait(for: .unknown, volume), nil)
       }
-    } catch let error as ControlError where !force && Self.isAboutKeeping(error) {
+    } catch let error as ControlError where !force && Self.isAboutKeeping(error, daemon) {
       throw CommandFailure(
         "cannot unmount \(mountpoint.description): \(TerminalText.escaped(error.answer?.message ?? error.message)) "
           + "(\(error.errno?.name ?? "EIO")). Make room on the disk of its state directory, then "
@@ -107,9 +107,11 @@ struct UnmountCommand: ParsableCommand {
     return (try wait(for: daemon, volume), changes)
   }
 
-  /// Whether the daemon goes on because it could not keep what was changed.
-  private static func isAboutKeeping(_ error: ControlError) -> Bool {
-    error.code == .remote && [.noSpace, .diskQuotaExceeded, .ioError].contains(error.errno)
+  /// Whether the daemon goes on because it could not keep what was changed. Of what only answers on the socket nothing
+  /// is believed.
+  private static func isAboutKeeping(_ error: ControlError, _ daemon: DaemonIdentity) -> Bool {
+    guard case .process = daemon else { return false }
+    return error.code == .remote && [.noSpace, .diskQuotaExceeded, .ioError].contains(error.errno)
   }
 
   private func wait(for daemon: DaemonIdentity, _ volume: MountEntry) throws -> UnmountAnswer.Daemon {
