@@ -21,8 +21,6 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 
 let package = Package(
@@ -40,7 +38,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .systemLibrary(name: "CFuse3", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
@@ -56,10 +53,12 @@ let package = Package(
       name: "DatalessStores", dependencies: ["DatalessCore", "CDatalessLinux", system], swiftSettings: settings),
     // Needs the headers of libdw-dev; the library is loaded at run time, by the process that reads callers' files.
     .target(name: "CDw"),
-    // What a volume is kept in. Needs libsqlite3-dev.
+    // As CYaml: its module map names the archive.
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    // What a volume is kept in.
     .target(
       name: "DatalessState",
-      dependencies: ["DatalessCore", "DatalessStores", "CDatalessLinux", grdb, grdbSQLite, system],
+      dependencies: ["DatalessCore", "DatalessStores", "CDatalessLinux", "CSQLite", system],
       swiftSettings: settings),
     // Parsers of what callers own; no part of a request's way.
     .target(name: "DatalessStacks", dependencies: ["CDatalessLinux", "CDw"], swiftSettings: settings),

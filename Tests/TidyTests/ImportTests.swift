@@ -11,6 +11,7 @@ import Testing
     "CDatalessLinux": [],
     "CDataless": [],
     "CDw": [],
+    "CSQLite": [],
     "CYaml": [],
     "FuseKit": standard.union(["CFuse3", "Glibc"]),
     // Glibc for one pthread mutex, see AdaptiveMutex.swift.
@@ -18,7 +19,7 @@ import Testing
     "DatalessScenario": standard.union(["CYaml", "DatalessCore", "Glibc"]),
     "DatalessStores": standard.union(["CDatalessLinux", "DatalessCore", "Glibc"]),
     "DatalessState": standard.union([
-      "CDatalessLinux", "DatalessCore", "DatalessStores", "GRDB", "GRDBSQLite", "Glibc",
+      "CDatalessLinux", "CSQLite", "DatalessCore", "DatalessStores", "Glibc",
     ]),
     "DatalessStacks": ["CDatalessLinux", "CDw", "Glibc"],
     "DatalessControl": standard.union(nio).union([

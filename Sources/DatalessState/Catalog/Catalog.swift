@@ -1,12 +1,15 @@
 import DatalessCore
-internal import GRDB
+internal import Synchronization
 internal import SystemPackage
 
 /// The catalog of a state directory: an SQLite database with one connection, which one thread uses at a time.
 ///
 /// Accesses wait for each other and for the disk: the journal's lane and the metadata lane make them, nobody else.
-final class Catalog: Sendable {
-  private let queue: DatabaseQueue
+///
+/// `@unchecked Sendable`: `database` is used by whoever holds `lock`, and by nobody else.
+final class Catalog: @unchecked Sendable {
+  private let database: CatalogDatabase
+  private let lock = Mutex<Void>(())
   /// The device number of SOURCE's root: written as 0, because a disk has another one after the next boot. 0 where it
   /// does not matter.
   let home: UInt64
@@ -31,25 +34,16 @@ final class Catalog: Sendable {
   init(_ path: String, _ access: Access, home: UInt64, shown: String = "the catalog") throws(FSError) {
     self.home = home
     do {
-      var configuration = Configuration()
-      configuration.foreignKeysEnabled = false
-      configuration.readonly = access == .looking
-      configuration.label = "dataless.catalog"
-      configuration.maximumReaderCount = 1
-      configuration.prepareDatabase { database in
-        let connection = CatalogConnection(database: database, home: home)
-        // Before the first access: then there is no file of shared memory, which others could change.
-        try connection.first("PRAGMA locking_mode=EXCLUSIVE") { _ in }
-        try connection.run("PRAGMA trusted_schema=OFF")
-        try connection.run("PRAGMA cell_size_check=ON")
-        try connection.first("PRAGMA mmap_size=0") { _ in }
-        try connection.run("PRAGMA cache_size=-4096")
-        try connection.run("PRAGMA temp_store=MEMORY")
-      }
-      queue = try DatabaseQueue(path: path, configuration: configuration)
-      try queue.writeWithoutTransaction { database in
-        try Self.setUp(CatalogConnection(database: database, home: home), access)
-      }
+      database = try CatalogDatabase(path, isReadOnly: access == .looking)
+      let connection = CatalogConnection(database: database, home: home)
+      // Before the first access: then there is no file of shared memory, which others could change.
+      try connection.first("PRAGMA locking_mode=EXCLUSIVE") { _ in }
+      try connection.run("PRAGMA trusted_schema=OFF")
+      try connection.run("PRAGMA cell_size_check=ON")
+      try connection.first("PRAGMA mmap_size=0") { _ in }
+      try connection.run("PRAGMA cache_size=-4096")
+      try connection.run("PRAGMA temp_store=MEMORY")
+      try Self.setUp(connection, access)
     } catch {
       throw CatalogFailure.answer(error, "cannot open \(shown)")
     }
@@ -59,14 +53,11 @@ final class Catalog: Sendable {
   init(damaged path: String) throws(FSError) {
     home = 0
     do {
-      var configuration = Configuration()
-      configuration.foreignKeysEnabled = false
-      configuration.prepareDatabase { database in
-        let connection = CatalogConnection(database: database, home: 0)
-        try connection.first("PRAGMA locking_mode=EXCLUSIVE") { _ in }
-        try connection.run("PRAGMA trusted_schema=OFF")
-      }
-      queue = try DatabaseQueue(path: path, configuration: configuration)
+      database = try CatalogDatabase(path, isReadOnly: false)
+      let connection = CatalogConnection(database: database, home: 0)
+      try connection.first("PRAGMA locking_mode=EXCLUSIVE") { _ in }
+      try connection.run("PRAGMA trusted_schema=OFF")
+      try connection.first("SELECT 1 FROM sqlite_schema LIMIT 1") { _ in }
     } catch {
       throw CatalogFailure.answer(error, "cannot open the catalog")
     }
@@ -91,12 +82,11 @@ final class Catalog: Sendable {
 
   private static func migrate(_ connection: CatalogConnection) throws {
     for number in try format(connection)..<CatalogSchema.format {
-      try connection.database.inTransaction(.immediate) {
+      try connection.database.transaction {
         let migration = CatalogSchema.migrations[Int(number)]
         for (_, sql) in migration.makes { try connection.run(sql) }
         for sql in migration.changes { try connection.run(sql) }
         try connection.run("PRAGMA user_version=\(number + 1)")
-        return .commit
       }
     }
   }
@@ -129,7 +119,7 @@ final class Catalog: Sendable {
     _ what: String, _ body: (CatalogConnection) throws -> Result
   ) throws(FSError) -> Result {
     do {
-      return try queue.inDatabase { try body(CatalogConnection(database: $0, home: home)) }
+      return try alone { try body(CatalogConnection(database: database, home: home)) }
     } catch {
       throw CatalogFailure.answer(error, what)
     }
@@ -140,22 +130,25 @@ final class Catalog: Sendable {
     _ what: String, _ body: (CatalogConnection) throws -> Result
   ) throws(FSError) -> Result {
     do {
-      var result: Result?
-      try queue.inTransaction(.immediate) { database in
-        result = try body(CatalogConnection(database: database, home: home))
-        return .commit
+      return try alone {
+        try database.transaction { try body(CatalogConnection(database: database, home: home)) }
       }
-      guard let result else { throw FSError(.ioError, "no result") }
-      return result
     } catch {
       throw CatalogFailure.answer(error, what)
     }
   }
 
+  private func alone<Result>(_ body: () throws -> Result) throws -> Result {
+    var result: Swift.Result<Result, any Error>?
+    lock.withLock { _ in result = Swift.Result { try body() } }
+    guard let result else { throw FSError(.ioError, "no result") }
+    return try result.get()
+  }
+
   /// Has all that is in the WAL in the file itself, and closes it. Later accesses fail.
   func close() throws(FSError) {
     do {
-      try queue.close()
+      try alone { try database.close() }
     } catch {
       throw CatalogFailure.answer(error, "cannot close the catalog")
     }

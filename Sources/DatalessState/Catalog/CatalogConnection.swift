@@ -1,12 +1,10 @@
-internal import GRDB
-internal import GRDBSQLite
+internal import CSQLite
 
 /// A connection to the catalog while it is one's own: what statements are made of.
 ///
-/// GRDB has the connection, its statements and transactions; values are bound and read by SQLite's own functions, so
-/// that nothing that a column holds can end the process, and no bytes pass through Foundation.
+/// Values are bound and read by SQLite's own functions, so that nothing that a column holds can end the process.
 struct CatalogConnection {
-  let database: Database
+  let database: CatalogDatabase
   /// As `Catalog.home`.
   let home: UInt64
 
@@ -31,47 +29,29 @@ struct CatalogConnection {
   }
 
   /// Rows that the last statement changed.
-  var changes: Int { database.changesCount }
+  var changes: Int { database.changes }
 
   /// The rowid of the last row that was added.
-  var lastRow: Int64 { database.lastInsertedRowID }
+  var lastRow: Int64 { database.lastRow }
 
   private func visit(_ sql: String, _ values: [SQLValue], _ body: (SQLRow) throws -> Void) throws {
-    let statement = try database.cachedStatement(sql: sql).sqliteStatement
-    // One that is under way further up keeps its place: a second one is made for whoever calls in between.
-    if sqlite3_stmt_busy(statement) != 0 {
-      let other = try database.makeStatement(sql: sql)
-      try withExtendedLifetime(other) { try visit(other.sqliteStatement, values, body) }
-    } else {
-      try visit(statement, values, body)
-    }
+    try database.withStatement(sql) { try visit($0, values, body) }
   }
 
   private func visit(_ statement: OpaquePointer, _ values: [SQLValue], _ body: (SQLRow) throws -> Void) throws {
-    defer {
-      sqlite3_reset(statement)
-      sqlite3_clear_bindings(statement)
-    }
     for (index, value) in values.enumerated() {
       try check(Self.bind(value, statement, CInt(index + 1)))
     }
     while true {
       let code = sqlite3_step(statement)
       if code == SQLITE_DONE { return }
-      guard code == SQLITE_ROW else { throw failure(code) }
+      guard code == SQLITE_ROW else { throw database.failure(code) }
       try body(SQLRow(of: statement, home: home))
     }
   }
 
   private func check(_ code: CInt) throws {
-    if code != SQLITE_OK { throw failure(code) }
-  }
-
-  private func failure(_ code: CInt) -> CatalogFailure {
-    let connection = database.sqliteConnection
-    return CatalogFailure(
-      code: code, system: connection.map { sqlite3_system_errno($0) } ?? 0,
-      message: connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "")
+    if code != SQLITE_OK { throw database.failure(code) }
   }
 
   private static func bind(_ value: SQLValue, _ statement: OpaquePointer, _ index: CInt) -> CInt {

@@ -1,6 +1,5 @@
+internal import CSQLite
 import DatalessCore
-internal import GRDB
-internal import GRDBSQLite
 internal import SystemPackage
 
 /// What SQLite says when something goes wrong.
@@ -36,9 +35,6 @@ struct CatalogFailure: Error {
     case let error as FSError: return error
     case let error as Damage: return FSError(.ioError, "\(what): it is damaged: \(error). Run 'dataless check'")
     case let error as CatalogFailure: return error.answer(what)
-    case let error as DatabaseError:
-      return CatalogFailure(code: error.extendedResultCode.rawValue, system: 0, message: error.message ?? "")
-        .answer(what)
     default: return FSError(.ioError, "\(what): \(error)")
     }
   }

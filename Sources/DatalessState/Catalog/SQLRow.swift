@@ -1,8 +1,8 @@
-internal import GRDBSQLite
+internal import CSQLite
 
 /// The row that a statement has arrived at. Somebody else may have made the table: a column may hold anything.
 ///
-/// GRDB's own rows end the process when a column is of another type; these throw.
+/// A column of another type than it should have throws.
 struct SQLRow {
   private let statement: OpaquePointer
   /// As `Catalog.home`.
