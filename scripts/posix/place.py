@@ -1,7 +1,9 @@
 """Where the tests run: a directory that is there, or a volume of dataless that is mounted for them."""
 
+import concurrent.futures
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -88,6 +90,8 @@ class Volume:
             self.options.append("--allow-other")
 
     def __enter__(self):
+        # Who is ended by `timeout` leaves no volume behind.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.work = tempfile.mkdtemp(prefix="dataless-posix.")
         os.chmod(self.work, 0o755)
         self.source, self.root = os.path.join(self.work, "source"), os.path.join(self.work, "volume")
@@ -114,8 +118,9 @@ class Volume:
         if self.over == "resident":
             self.command("materialize", self.root)
         if self.over in ("dirty", "state"):
-            for name in directories:
-                items.make_dirty(os.path.join(self.root, name))
+            # On a volume that keeps its changes each first write waits for the disk, and those at once for one flush.
+            with concurrent.futures.ThreadPoolExecutor(32) as pool:
+                list(pool.map(lambda name: items.make_dirty(os.path.join(self.root, name)), directories))
         if self.over == "state":
             self.command("unmount", self.root)
             self.mount()
