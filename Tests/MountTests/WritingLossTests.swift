@@ -59,7 +59,9 @@ extension RealMounts {
     func aStoreThatHangsUnderAFirstWriteHoldsNobodyElse() async throws {
       try await withScratch { scratch in
         try await scratch.shell("mkdir ../backing")
-        for name in ["slow", "local", "gone"] { try scratch.file("../backing/\(name)", size: 200_000) }
+        // One for each writer: the kernel lets those of one file wait for its lock, which no signal ends.
+        let slow = (0..<8).map { "slow\($0)" }
+        for name in slow + ["local", "gone"] { try scratch.file("../backing/\(name)", size: 200_000) }
         let server = try Child(
           [try await ForeignSources.program.path(), "cached", "\(scratch.root)/backing", scratch.source],
           timeLimit: .seconds(120))
@@ -67,10 +69,10 @@ extension RealMounts {
         let volume = try await scratch.mount(["--scratch"])
         try await scratch.shell(#"cat "$MOUNT/local" > /dev/null; ls "$MOUNT" > /dev/null"#)
         server.signal(SIGSTOP)
-        let stuck = try (0..<8).map { _ in
-          try Child(["sh", "-c", "echo x >> \"$0\"", volume.path("slow")], timeLimit: .seconds(60))
+        let stuck = try slow.map { name in
+          try Child(["sh", "-c", "echo x >> \"$0\"", volume.path(name)], timeLimit: .seconds(60))
         }
-        try await volume.log.waitForWaiters(1, trigger: "write")
+        try await volume.log.waitForWaiters(stuck.count, trigger: "write")
         // Whoever waits can be killed; everything local goes on.
         for writer in stuck[1...] {
           kill(-writer.pid, SIGKILL)
