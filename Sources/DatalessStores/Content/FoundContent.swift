@@ -48,6 +48,7 @@ struct FoundContent {
   init(in directory: CInt, isLooking: Bool = false) throws(Errno) {
     let home = try FileStatus(of: directory)
     guard home.uid == geteuid(), home.mode & 0o022 == 0 else { throw .notPermitted }
+    nextNumber = Self.microseconds
     var names: [[UInt8]] = []
     do throws(DirectoryReader.Failure<Never>) {
       try DirectoryReader.forEach(directory) { (entry) throws(Never) in names.append(entry.nameBytes) }
@@ -90,6 +91,14 @@ struct FoundContent {
   private static func isOurs(_ status: FileStatus, _ home: FileStatus) -> Bool {
     status.kind == .file && status.uid == geteuid() && status.linkCount == 1 && status.mode & 0o077 == 0
       && !status.isOnOtherMount(than: home)
+  }
+
+  /// Where the numbers of an earlier run end cannot be seen once the last of its files is gone, and a number is never
+  /// given twice: so those of this run begin behind the time of day, as long as that does not go back.
+  private static var microseconds: UInt64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return UInt64(max(now.tv_sec, 0)) * 1_000_000 + UInt64(now.tv_nsec / 1000)
   }
 
   private mutating func adoptFile(_ number: UInt64, in directory: CInt, _ home: FileStatus) {
