@@ -1,0 +1,173 @@
+"""A test process that dies in the middle leaves nothing, and the next one starts clean."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+import dataless
+from conftest import close_all
+
+BEGINNING = """
+    import os, sys, time, dataless
+    volume = dataless.mount({"a": "x"}, rules=[{"match": {"path": "a"}, "gate": "g"}])
+    program = volume.start(["cat", "{}/a"])
+    volume.gate("g").wait()
+"""
+
+
+def begin(code):
+    """A process that has done this, and goes on when it is told to."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(BEGINNING) + code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    line = process.stdout.readline()
+    assert line, "the process has ended"
+    return process, line.decode().split()
+
+
+def end(process):
+    process.wait(30)
+    process.stdin.close()
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_is_left_of_a_process_that_is_killed(ours, number):
+    process, (program,) = begin("print(program.pid, flush=True); sys.stdin.read()")
+    assert len(ours.folders()) == 1 and len(ours.mounts()) >= 1
+    process.send_signal(number)
+    end(process)
+    ours.wait_for([])
+    assert not os.path.exists(f"/proc/{program}") or "Z" in open(f"/proc/{program}/stat").read().split()
+
+
+def test_nothing_is_left_of_a_process_that_exits_at_once(ours):
+    process, _ = begin("print(1, flush=True); sys.stdin.read(); os._exit(0)")
+    process.stdin.close()
+    process.wait(30)
+    process.stdout.close()
+    ours.wait_for([])
+
+
+def test_a_child_that_was_forked_holds_nothing_up(ours):
+    code = "child = os.fork()\nif child == 0: time.sleep(1000)\nprint(child, flush=True); sys.stdin.read()"
+    process, (child,) = begin(code)
+    try:
+        process.kill()
+        end(process)
+        ours.wait_for([])
+    finally:
+        os.kill(int(child), signal.SIGKILL)
+
+
+def test_the_next_process_removes_what_a_killed_keeper_could_not(ours):
+    code = "(one,) = dataless._mounting.workspaces._all.values(); print(one._process.pid, flush=True); sys.stdin.read()"
+    process, (keeper,) = begin(code)
+    # The keeper waits for its `cat`, which is in the same group.
+    os.killpg(int(keeper), signal.SIGKILL)
+    process.kill()
+    end(process)
+    assert len(ours.folders()) == 1 and ours.mounts()
+    # Signals take their time.
+    with open(ours.parent / ours.folders()[0] / "lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    with dataless.mount({"b": "y"}) as volume:
+        assert len(ours.folders()) == 1 and str(volume.path).startswith(str(ours.parent / ours.folders()[0]))
+        assert (volume.path / "b").read_text() == "y"
+    close_all()
+    ours.wait_for([])
+
+
+def test_a_daemon_that_is_killed_does_not_hold_up_the_end(ours):
+    volume = dataless.mount({"a": "x"})
+    os.kill(volume.pid, signal.SIGKILL)
+    volume.close()
+    close_all()
+    ours.wait_for([])
+
+
+def test_a_daemon_that_is_stopped_is_made_to_end(ours, monkeypatch):
+    monkeypatch.setattr("dataless._volume._END_SECONDS", 0.5)
+    volume = dataless.mount({"a": "x"})
+    os.kill(volume.pid, signal.SIGSTOP)
+    monkeypatch.setattr(volume.client, "post", lambda *_, **__: None)
+    with pytest.raises(dataless.DatalessError, match="did not end in time and was killed"):
+        volume.close()
+    close_all()
+    ours.wait_for([])
+
+
+def test_a_folder_of_somebody_else_is_refused(ours):
+    ours.parent.mkdir(mode=0o777)
+    ours.parent.chmod(0o777)
+    with pytest.raises(dataless.DatalessError, match="is not a folder of this user alone"):
+        dataless._mounting.Mounter(dataless._executable.Executable()).mount({}, dataless._options.Options())
+
+
+def test_a_daemon_that_had_to_be_killed_is_told_of_and_is_no_fault_of_the_next_test(ours, monkeypatch):
+    monkeypatch.setattr("dataless._volume._END_SECONDS", 0.5)
+    mounter = dataless._mounter()
+    volume = dataless.mount({"a": "x"})
+    os.kill(volume.pid, signal.SIGSTOP)
+    monkeypatch.setattr(volume.client, "post", lambda *_, **__: None)
+    mounter.retire(volume)
+    with pytest.warns(RuntimeWarning, match="did not end in time and was killed"):
+        mounter.close()
+    close_all()
+    ours.wait_for([])
+
+
+def test_what_is_written_into_a_folder_while_it_is_removed_is_removed_too(tmp_path):
+    """As the daemon of a mount that was killed does, until it has noticed."""
+    folder = tmp_path / "folder"
+    cache = folder / "v1" / "cache"
+    cache.mkdir(parents=True)
+    (folder / "v1" / "mnt").mkdir()
+    code = """
+        import sys, time
+        print(flush=True)
+        for number in range(3000):
+            open(f"{sys.argv[1]}/{number}", "w").close()
+            time.sleep(0.01)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(cache)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as writer:
+        writer.stdout.readline()
+        keeper = ["/bin/sh", dataless._workspace._KEEPER, str(folder), "/bin/false"]
+        subprocess.run(keeper, stdin=subprocess.DEVNULL, timeout=40)
+        # It fails when its directory is gone.
+        assert writer.wait(60) == 1
+    assert not folder.exists()
+
+
+def test_the_keeper_waits_for_a_mount_that_is_being_made(ours, tmp_path):
+    real = dataless._executable.Executable().path
+    slow, begun, go = tmp_path / "slow", tmp_path / "begun", tmp_path / "go"
+    waiting = f'[ "$1" != mount ] || {{ : >"{begun}"; while [ ! -e "{go}" ]; do sleep 0.1; done; }}'
+    slow.write_text(f'#!/bin/sh\n{waiting}\nexec "{real}" "$@"\n')
+    slow.chmod(0o755)
+    code = "import threading; threading.Thread(target=lambda: dataless.mount({}, executable=SLOW), daemon=True).start()"
+    code = code.replace("SLOW", repr(str(slow))) + "\nprint(1, flush=True); sys.stdin.read()"
+    process, _ = begin(code)
+    until = time.monotonic() + 30
+    while not begun.exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    process.kill()
+    end(process)
+    # The folder of the volume that was mounted goes; that of the one that is being mounted stays.
+    while len(ours.folders()) > 1:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    go.touch()
+    ours.wait_for([])
