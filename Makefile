@@ -7,6 +7,7 @@ MAKEFLAGS += --no-print-directory
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 
 # Warnings in our own targets are errors, in every build made from here. One set of flags for all of them, so that
@@ -43,39 +44,80 @@ release-check: release ## that the release executable keeps to its size and its 
 
 # What programs link with to set their policy (docs/POLICY.md): C11, nothing but the C library.
 LIBRARY_DIR := .build/libcdataless
+LIBRARY_PARTS := cdataless storage materialize
+LIBRARY_OBJECTS := $(LIBRARY_PARTS:%=$(LIBRARY_DIR)/%.o)
 LIBRARY_VERSION := 1.0.0
 LIBRARY_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -fPIC -fvisibility=hidden -ISources/CDataless/include
-VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DatalessCommands/DatalessCommand.swift)
+VERSION = $(shell sed -n 's/.*current = "\(.*\)"/\1/p' Sources/DatalessControl/Version.swift)
 CC ?= cc
 AR ?= ar
 
 .PHONY: libcdataless
 libcdataless: ## the C library for programs under test, static and shared
 	@mkdir -p $(LIBRARY_DIR)
-	@$(CC) $(CFLAGS) $(LIBRARY_FLAGS) -pthread -c -o $(LIBRARY_DIR)/cdataless.o Sources/CDataless/cdataless.c
+	@for part in $(LIBRARY_PARTS); do \
+	  $(CC) $(CFLAGS) $(LIBRARY_FLAGS) -pthread -c -o $(LIBRARY_DIR)/$$part.o Sources/CDataless/$$part.c || exit 1; done
 	@rm -f $(LIBRARY_DIR)/libcdataless.a
-	@$(AR) rcs $(LIBRARY_DIR)/libcdataless.a $(LIBRARY_DIR)/cdataless.o
+	@$(AR) rcs $(LIBRARY_DIR)/libcdataless.a $(LIBRARY_OBJECTS)
 	@# nodelete: threads that used it run its code when they end.
 	@$(CC) $(CFLAGS) $(LDFLAGS) -shared -pthread -o $(LIBRARY_DIR)/libcdataless.so.$(LIBRARY_VERSION) \
 	  -Wl,-soname,libcdataless.so.1 -Wl,--version-script,Sources/CDataless/libcdataless.map -Wl,-z,nodelete \
-	  -Wl,-z,defs $(LIBRARY_DIR)/cdataless.o
+	  -Wl,-z,defs $(LIBRARY_OBJECTS)
 	@ln -sf libcdataless.so.$(LIBRARY_VERSION) $(LIBRARY_DIR)/libcdataless.so.1
 	@ln -sf libcdataless.so.1 $(LIBRARY_DIR)/libcdataless.so
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' Sources/CDataless/cdataless.pc.in \
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' Sources/CDataless/cdataless.pc.in \
 	  > $(LIBRARY_DIR)/cdataless.pc
 	@echo "$(LIBRARY_DIR)"
 
 # Needs neither Swift nor libfuse: for a container that only builds the program under test.
 .PHONY: install-libcdataless
 install-libcdataless: libcdataless ## install the C library, its header and man pages under PREFIX
-	@install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig" "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/share/man/man3"
-	@install -m 0644 $(LIBRARY_DIR)/libcdataless.a "$(DESTDIR)$(PREFIX)/lib/"
-	@install -m 0755 $(LIBRARY_DIR)/libcdataless.so.$(LIBRARY_VERSION) "$(DESTDIR)$(PREFIX)/lib/"
-	@cp -P $(LIBRARY_DIR)/libcdataless.so.1 $(LIBRARY_DIR)/libcdataless.so "$(DESTDIR)$(PREFIX)/lib/"
-	@install -m 0644 $(LIBRARY_DIR)/cdataless.pc "$(DESTDIR)$(PREFIX)/lib/pkgconfig/"
+	@install -d "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(PREFIX)/include" "$(DESTDIR)$(PREFIX)/share/man/man3"
+	@install -m 0644 $(LIBRARY_DIR)/libcdataless.a "$(DESTDIR)$(LIBDIR)/"
+	@install -m 0755 $(LIBRARY_DIR)/libcdataless.so.$(LIBRARY_VERSION) "$(DESTDIR)$(LIBDIR)/"
+	@cp -P $(LIBRARY_DIR)/libcdataless.so.1 $(LIBRARY_DIR)/libcdataless.so "$(DESTDIR)$(LIBDIR)/"
+	@install -m 0644 $(LIBRARY_DIR)/cdataless.pc "$(DESTDIR)$(LIBDIR)/pkgconfig/"
 	@install -m 0644 Sources/CDataless/include/cdataless.h "$(DESTDIR)$(PREFIX)/include/"
 	@install -m 0644 Sources/CDataless/man/*.3 "$(DESTDIR)$(PREFIX)/share/man/man3/"
-	@echo "$(DESTDIR)$(PREFIX)/lib/libcdataless.so.$(LIBRARY_VERSION)"
+	@echo "$(DESTDIR)$(LIBDIR)/libcdataless.so.$(LIBRARY_VERSION)"
+
+# Tests of the test libraries need an executable: DATALESS=EXE, else a debug build's.
+TESTLIB_DATALESS = $(or $(DATALESS),.build/debug/dataless)
+
+.PHONY: testlib-executable
+testlib-executable:
+ifeq ($(strip $(DATALESS)),)
+	@scripts/bootstrap --fuzz
+	@$(SWIFT) build --product dataless
+endif
+
+.PHONY: python
+python: ## the Python test library: wheel and source distribution in .build/python/dist (PyPI)
+	@scripts/python/build
+
+.PHONY: python-check
+python-check: testlib-executable ## types and tests of the Python test library, in each Python from 3.9 on (DATALESS=EXE, PyPI)
+	@DATALESS=$(TESTLIB_DATALESS) scripts/python/test $(PYTHON_FLAGS)
+
+.PHONY: python-stress
+python-stress: testlib-executable ## 50 pytest tests in 8 processes, ROUNDS=5 times, some killed: no leak, no flake (DATALESS=EXE)
+	@DATALESS=$(TESTLIB_DATALESS) scripts/python/stress $(or $(ROUNDS),5)
+
+.PHONY: client-check
+client-check: testlib-executable ## a client generated from docs/openapi.yaml compiles and works (DATALESS=EXE, PyPI)
+	@DATALESS=$(TESTLIB_DATALESS) scripts/python/generated-client
+
+.PHONY: shell-check
+shell-check: testlib-executable ## tests of the shell test library, in dash and bash (DATALESS=EXE)
+	@DATALESS=$(TESTLIB_DATALESS) Tests/Shell/run
+
+.PHONY: package-check
+package-check: testlib-executable ## tests of what is installed beside the executable: units, helper of mount(8), install (DATALESS=EXE)
+	@DATALESS=$(TESTLIB_DATALESS) Tests/Package/run
+
+.PHONY: examples
+examples: testlib-executable ## one test in Python, shell and C (EXAMPLES=swift: in Swift): red for a file manager that reads too much, green when mended (PyPI)
+	@DATALESS=$(TESTLIB_DATALESS) Tests/Examples/run $(EXAMPLES)
 
 .PHONY: demo
 demo: bootstrap ## the main job on a real tree (TREE=/usr/share/doc)
@@ -177,10 +219,34 @@ survey-check: ## that strace of the same commands on the bare tree says what doc
 	@scripts/bootstrap --survey
 	@scripts/survey/check $(TOOLS)
 
-.PHONY: install
-install: release install-libcdataless ## install the release executable and the C library under PREFIX (/usr/local)
-	@install -D -m 0755 $(RELEASE_BINARY) "$(DESTDIR)$(PREFIX)/bin/dataless"
-	@echo "$(DESTDIR)$(PREFIX)/bin/dataless"
+.PHONY: docs-check
+docs-check: testlib-executable ## the commands that README.md and docs/*.md show, run; the options of the others looked at (DATALESS=EXE)
+	@scripts/docs/commands --dataless $(TESTLIB_DATALESS)
+
+include scripts/package/install.mk
+
+.PHONY: dist
+dist: release ## a release archive with its checksum, in .build/dist
+	@scripts/bootstrap --package
+	@scripts/package/tarball $(RELEASE_BINARY)
+
+.PHONY: ci-check
+ci-check: release ## the steps of action.yml as a runner does them, with a release of this source and with hostile inputs
+	@scripts/bootstrap --package
+	@scripts/ci/check --dataless $(RELEASE_BINARY)
+
+.PHONY: deb
+deb: release ## Debian packages of this machine's Debian, in .build/deb, looked at with lintian
+	@scripts/bootstrap --package
+	@DATALESS_BINARY=$(RELEASE_BINARY) scripts/package/deb
+
+.PHONY: deb-check
+deb-check: deb ## installs, uses and purges these packages in a clean Debian (root, mmdebstrap)
+	@scripts/package/check .build/deb
+
+.PHONY: kernels
+kernels: deb ## these packages used under the kernels of Debian 12 and 13, in qemu (root, mmdebstrap; docs/KERNELS.md)
+	@scripts/kernels/run .build/deb
 
 .PHONY: clean
 clean: ## remove what was built and measured

@@ -28,6 +28,7 @@ let package = Package(
   products: [
     .executable(name: "dataless", targets: ["dataless"]),
     .library(name: "CDataless", targets: ["CDataless"]),
+    .library(name: "DatalessTesting", targets: ["DatalessTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -86,6 +87,9 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(name: "dataless", dependencies: ["DatalessCommands", "DatalessDaemon"], swiftSettings: settings),
+    // For tests of programs that use volumes; calls the executable, and has no other part of it. The script that ends the
+    // volumes of a test that died is the Python library's, by a link.
+    .target(name: "DatalessTesting", resources: [.embedInCode("keeper.sh")], swiftSettings: settings),
     // Seeds and generators, shared by tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
@@ -127,6 +131,7 @@ let package = Package(
     .testTarget(
       name: "DatalessScenarioTests", dependencies: ["DatalessScenario", "DatalessCore", "TestSupport", system],
       swiftSettings: settings),
+    .testTarget(name: "DatalessTestingTests", dependencies: ["DatalessTesting", "dataless"], swiftSettings: settings),
     .testTarget(name: "TidyTests", swiftSettings: settings),
     // For tests alone: holds JSON against the schemas below docs/.
     .target(name: "SchemaCheck", path: "Tests/SchemaCheck", swiftSettings: settings),

@@ -44,6 +44,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     case violated
     case interrupted
     case notExecutable = "not_executable"
+    case otherVersion = "other_version"
     case failed
     case timedOut = "timed_out"
     // ----
@@ -66,7 +67,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
         .cancelled:
         true
       case .usage, .notAVolume, .daemonNotRunning, .malformed, .incomplete, .damaged, .violated, .interrupted,
-        .notExecutable,
+        .notExecutable, .otherVersion,
         .failed,
         .invalidScenario:
         false
@@ -118,7 +119,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     case .notAVolume, .daemonNotRunning: .noVolume
     case .timedOut: .timedOut
     case .invalidScenario: .usage
-    case .remote, .system, .malformed: .failure
+    case .remote, .system, .malformed, .otherVersion: .failure
     }
   }
 
@@ -130,6 +131,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     case .invalidScenario: .invalidScenario
     case .malformed: .malformed
     case .system: .failed
+    case .otherVersion: .otherVersion
     case .remote: error.answer.flatMap { Code(rawValue: $0.code) }.flatMap { $0.isOfDaemon ? $0 : nil } ?? .failed
     }
   }

@@ -23,7 +23,8 @@ public struct DatalessCommand: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self]),
-      CommandGroup(name: "Kept volumes", subcommands: [CheckCommand.self, ExportCommand.self]),
+      CommandGroup(name: "Kept volumes", subcommands: [CheckCommand.self, ExportCommand.self, RestoreCommand.self]),
+      CommandGroup(name: "This machine", subcommands: [DoctorCommand.self]),
       CommandGroup(
         name: "What happened",
         subcommands: [LogCommand.self, SummaryCommand.self, DiffCommand.self, CheckLogCommand.self, MarkCommand.self]),
@@ -32,13 +33,13 @@ public struct DatalessCommand: ParsableCommand {
         subcommands: [
           StatusCommand.self, TopCommand.self, StackCommand.self, ListCommand.self, MaterializeCommand.self,
           EvictCommand.self, PinCommand.self, UnpinCommand.self, PressureCommand.self,
-          RefreshCommand.self,
+          RefreshCommand.self, ConflictsCommand.self, CapacityCommand.self, InventoryCommand.self, RemoveCommand.self,
         ]),
       CommandGroup(
         name: "What is simulated",
         subcommands: [
           SetCommand.self, ScenarioCommand.self, GateCommand.self, FaultCommand.self, PolicyCommand.self,
-          OfflineCommand.self, OnlineCommand.self, ExplainCommand.self,
+          OfflineCommand.self, OnlineCommand.self, ExplainCommand.self, ResetCommand.self,
         ]),
     ])
 
@@ -184,9 +185,4 @@ extension CommandFailure {
   init(_ error: LifecycleError) {
     self.init(error.message, status: ExitStatus(rawValue: error.exitCode) ?? .failure)
   }
-}
-
-/// The version that `dataless --version` prints.
-public enum Version {
-  public static let current = "0.1.0"
 }

@@ -31,6 +31,13 @@ struct MountCommand: ParsableCommand {
 
   @OptionGroup var options: VolumeOptions
 
+  @Option(
+    help: ArgumentHelp(
+      "Unmount the volume when this process ends, however it ends. It must be yours. [default: stay until unmounted]",
+      valueName: "pid"),
+    transform: Self.process)
+  var endsWith: Int32?
+
   @Flag(help: "Serve the volume in this process, until Ctrl-C or SIGTERM. [default: a daemon in the background]")
   var foreground = false
 
@@ -39,7 +46,8 @@ struct MountCommand: ParsableCommand {
 
   func run() throws {
     let plan = try options.plan(source: source)
-    let configuration = try plan.configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
+    var configuration = try plan.configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
+    configuration.endsWith = endsWith
     if case .directory(let folder) = plan.source { RulePaths.warn(plan.scenario.simulation.rules, folder) }
     if !foreground {
       let launched = try DaemonLauncher().launch(configuration)
@@ -60,6 +68,15 @@ struct MountCommand: ParsableCommand {
   }
 }
 
+extension MountCommand {
+  private static func process(_ text: String) throws -> Int32 {
+    guard let pid = Int32(text), pid > 0 else {
+      throw ValidationError("malformed process id '\(text)': expected a whole number, 1 or more (EINVAL).")
+    }
+    return pid
+  }
+}
+
 /// What `mount` prints about the volume it mounted.
 struct MountReport {
   private let answer: MountAnswer
@@ -69,7 +86,9 @@ struct MountReport {
   init(_ volume: ReadyVolume, _ configuration: VolumeConfiguration, scenario: [ScenarioWarning]) {
     answer = MountAnswer(
       device: volume.device, log: volume.log, mountpoint: volume.mountpoint, pid: volume.pid,
-      readOnly: configuration.writing == .readOnly, session: volume.session, source: configuration.sourceBytes,
+      readOnly: configuration.writing == .readOnly, session: volume.session,
+      socket: SessionPaths.socket(runtime: configuration.runtimeDirectory, device: volume.device),
+      source: configuration.sourceBytes,
       warnings: volume.warnings,
       scenarioWarnings: scenario.map { WireProblem($0) })
     let isReadOnly = configuration.writing == .readOnly

@@ -11,6 +11,8 @@ public struct ControlError: Error, Sendable, Equatable, CustomStringConvertible 
     /// The volume's mount is there, its daemon is not.
     case daemonNotRunning = "daemon_not_running"
     case timedOut = "timed_out"
+    /// The daemon is of another version, and does not know what it is asked for.
+    case otherVersion = "other_version"
     /// The daemon answered with an error.
     case remote
     /// The daemon refused a scenario, or a change of it; the message has a line for each problem.
@@ -64,6 +66,8 @@ public struct ControlError: Error, Sendable, Equatable, CustomStringConvertible 
     let name = TerminalText.escaped(mountPoint)
     return ControlError(
       code: .daemonNotRunning, errno: .connectionRefused,
-      message: "cannot reach the daemon of \(name): it is not running. `dataless unmount \(name)` cleans up.")
+      message:
+        "cannot reach the daemon of \(name): it is not running. `dataless unmount \(ShellText.word(mountPoint))` cleans up."
+    )
   }
 }

@@ -23,11 +23,11 @@ enum AnswerSamples {
     "CommandError": (error, CommandError(code: "failed", message: "m", exitStatus: 1)),
     "MountAnswer": (
       MountAnswer(
-        device: "0:53", log: odd, mountpoint: odd, pid: 1, readOnly: true, session: "0123456789ab", source: odd,
-        warnings: ["w"]),
+        device: "0:53", log: odd, mountpoint: odd, pid: 1, readOnly: true, session: "0123456789ab", socket: "/run/s",
+        source: odd, warnings: ["w"]),
       MountAnswer(
         device: "0:53", log: bytes("/l"), mountpoint: bytes("/m"), pid: 1, readOnly: true, session: "0123456789ab",
-        source: bytes("/s"), warnings: [])
+        socket: "/s", source: bytes("/s"), warnings: [])
     ),
     "UnmountAnswer": (
       UnmountAnswer(
@@ -51,6 +51,15 @@ enum AnswerSamples {
     "CheckFinding": (
       finding, CheckFinding(kind: "foreign_name", place: "p", message: "m", repair: nil, isDamage: false)
     ),
+    "DoctorAnswer": (
+      DoctorAnswer(
+        kernel: "6.18", libfuse: "3.14", version: "0.1.0", userID: .max, mounts: true,
+        checks: [DoctorCheck("fuse", .missing, "f", remedy: "r")]),
+      DoctorAnswer(kernel: "6.18", libfuse: "unknown", version: "0.1.0", userID: 0, mounts: false, checks: [])
+    ),
+    "DoctorCheck": (
+      DoctorCheck("passthrough", .limited, "f", remedy: "r"), DoctorCheck("fuse", .ok, "f")
+    ),
     "ExportAnswer": (
       ExportAnswer(
         directory: odd, target: odd, files: 1, bytes: 2, directories: 3, links: 4,
@@ -58,6 +67,15 @@ enum AnswerSamples {
       ExportAnswer(
         directory: bytes("/d"), target: bytes("/t"), files: 0, bytes: 0, directories: 0, links: 0, failures: [],
         failureCount: 0)
+    ),
+    "RestoreAnswer": (
+      RestoreAnswer(
+        from: odd, directory: odd, files: 1, bytes: 2, writtenFiles: 3, writtenBytes: 4,
+        absent: [InventoryExclusion(reason: "area", files: 1, bytes: 2)],
+        failures: [PathFailure(path: odd, errno: "EIO", message: "m")], failureCount: 1),
+      RestoreAnswer(
+        from: bytes("/o"), directory: bytes("/d"), files: 0, bytes: 0, writtenFiles: 0, writtenBytes: 0, absent: [],
+        failures: [], failureCount: 0)
     ),
     "RunCommandEnd": (end, RunCommandEnd()),
     "RunAnswer": (

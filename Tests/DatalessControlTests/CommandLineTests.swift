@@ -24,8 +24,13 @@ import Testing
     "diff a b --fail-on more", "diff a b --report trace=x",
     "top", "top /proc --interval 5ms", "top /proc --count 0", "top /proc --sort size", "mount a b --watchdog soon",
     "mount a b --quota 0", "mount a b --quota x", "pin", "pin /proc --policy maybe", "unpin", "pressure",
-    "pressure /proc 5MB", "pressure 0 /proc",
+    "remove", "remove --json",
+    "pressure /proc 5MB", "pressure 0 /proc", "capacity", "inventory", "inventory /proc --report json=x",
+    "inventory /proc --report html",
+    "conflicts", "conflicts --keep-mine --keep-both /proc", "conflicts --keep-all /proc",
     "mount a b --watchdog kill=1s", "mount a b --watchdog 0s", "summary x --frame 0", "check", "check a b", "export a",
+    "doctor x",
+    "restore", "restore --simulate x", "restore --from x y",
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
@@ -41,7 +46,7 @@ import Testing
     "log /nonexistent", "summary /dev/null", "check-log /dev/null --max-files 1",
     "check-log /nonexistent --max-files 1", "check-log x --baseline /nonexistent", "check-log x --baseline /dev/null",
     "log /dev/null", "check /nonexistent", "check /dev/null", "check /usr/share/doc",
-    "export /usr/share/doc /nonexistent",
+    "export /usr/share/doc /nonexistent", "restore --simulate --from /usr/share/doc /nonexistent",
   ])
   func failures(line: String) { #expect(Self.execute(line) == 1) }
 
@@ -52,7 +57,9 @@ import Testing
     "gate wait /proc g", "gate release /proc g", "gate open /proc g", "gate close /proc g", "scenario show /proc",
     "fault add /proc EIO", "fault list /proc", "fault remove /proc x", "policy /proc", "policy /proc off",
     "policy /proc rule off",
-    "explain /proc", "pin /proc", "unpin /proc/self", "pressure 5MB /proc",
+    "explain /proc", "pin /proc", "unpin /proc/self", "pressure 5MB /proc", "capacity /proc", "inventory /proc",
+    "remove /proc/self",
+    "conflicts /proc", "conflicts --take-theirs /proc/self",
   ])
   func noVolume(line: String) { #expect(Self.execute(line) == 3) }
 
@@ -63,7 +70,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 29)
+    #expect(commands.count == 36)
     let named = commands.map { ($0.configuration.commandName ?? "", $0) }
     let below = named.flatMap { parent, command in
       command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }

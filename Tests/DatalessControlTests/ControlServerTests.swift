@@ -101,6 +101,14 @@ import Testing
       _ = try await client.unpin([[]])
       #expect(try await client.press(5).bytes == 5)
       #expect(backend.orders.suffix(4) == ["pin eager", "pin lazy-and-evict", "unpin", "press 5"])
+      #expect(try await client.capacity() == WireSamples.capacity)
+      #expect(try await client.inventory([]) == WireSamples.inventory)
+      _ = try await client.inventory(Array("a".utf8), since: "x")
+      #expect(backend.orders.suffix(2) == ["inventory  since the mount", "inventory a since x"])
+      #expect(try await client.remove([[1]]).items == 1)
+      #expect(backend.orders.last == "remove by us")
+      #expect(try await client.reset() == WireSamples.reset)
+      #expect(backend.orders.last == "reset by command")
     }
   }
 

@@ -1,6 +1,7 @@
 import DatalessControl
 import DatalessCore
 import DatalessScenario
+import Glibc
 import SystemPackage
 import Synchronization
 
@@ -96,6 +97,27 @@ final class FakeBackend: ControlBackend {
     return TransferResult(files: 1, directories: 0, bytes: bytes)
   }
 
+  func reset(by: ChangeOrigin) async throws -> ResetAnswer {
+    note("reset by \(by.rawValue)")
+    return WireSamples.reset
+  }
+
+  func capacity() async throws -> CapacityAnswer { WireSamples.capacity }
+
+  func inventory(
+    _ path: [UInt8], since mark: String?, progress: @escaping @Sendable (InventoryProgress) async throws -> Void
+  ) async throws -> InventoryReport {
+    note("inventory \(String(decoding: path, as: UTF8.self)) since \(mark ?? "the mount")")
+    try await progress(InventoryProgress(items: 1, comparedBytes: 2))
+    return WireSamples.inventory
+  }
+
+  func remove(_ paths: [[UInt8]], by peer: ControlPeer) async throws -> RemoveAnswer {
+    state.withLock { $0.paths = paths }
+    note("remove by \(peer.uid == geteuid() ? "us" : "\(peer.uid)")")
+    return RemoveAnswer(items: Int64(paths.count), directories: 0, bytes: 0)
+  }
+
   func refresh(
     _ paths: [[UInt8]], by: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
   ) async throws -> RefreshResult {
@@ -109,6 +131,13 @@ final class FakeBackend: ControlBackend {
     if paths.first == bytes("broken") { throw FSError(.timedOut, "the store is offline") }
     try await progress(RefreshProgress(directories: 1, entries: 10))
     return WireSamples.refreshed
+  }
+
+  func conflicts(_ paths: [[UInt8]], keep: ConflictChoice?) async throws -> ConflictAnswer {
+    state.withLock { $0.paths = paths }
+    note("conflicts \(keep?.rawValue ?? "listed")")
+    if paths.first == bytes("broken") { throw FSError(.noSpace, "1 changes cannot be kept: the disk is full") }
+    return WireSamples.conflicts
   }
 
   func mark(_ label: String) async throws -> SequenceAnswer {

@@ -86,6 +86,22 @@ import Testing
     #expect(try blocked("<=1us") == ["access.finished 0"])
   }
 
+  /// Two tools of one interpreter are two programs, also to who looks for one of them.
+  @Test func byTheScriptOfAnInterpreter() throws {
+    var processes = LogProcesses(keepsRecords: false)
+    for (id, script) in [(1, "fm.py"), (2, "backup.py")] {
+      let line =
+        #"{"v":1,"type":"process.seen","process":\#(id),"pid":\#(10 + id),"comm":"python3","#
+        + #""exe":"/usr/bin/python3.11","script":"\#(script)","parents":[]}"#
+      processes.add(try #require(LogRecord(line: bytes(line))))
+    }
+    for name in ["fm.py", "python3 fm.py", "python3", "python3.11"] {
+      #expect(processes.isNamed(1, bytes(name)), "\(name)")
+    }
+    #expect(!processes.isNamed(2, bytes("fm.py")) && !processes.isNamed(2, bytes("python3 fm.py")))
+    #expect(processes.isNamed(2, bytes("python3")) && !processes.isNamed(1, bytes("fm")))
+  }
+
   /// The one who waited long was no main thread.
   @Test func allThatIsAskedOfACallerIsTrueOfOne() throws {
     #expect(

@@ -54,6 +54,20 @@ import Testing
     #expect(try Self.resolver(["/home/user/link": "/a/b"]).resolve(bytes("link/../c")) == bytes("/a/c"))
   }
 
+  /// `dataless remove link` means the link, as rm does; a neighbour may have made it.
+  @Test func whatIsToBeRemovedIsTheNameAndNotWhatItLeadsTo() throws {
+    let resolver = Self.resolver(["/home/user/link": "/mnt/v/photos", "/home/user/way": "/mnt/v"])
+    #expect(try resolver.locate(bytes("link"), named: true) == nil)
+    #expect(try resolver.locate(bytes("link/"), named: true) == nil)
+    #expect(try resolver.locate(bytes("link"))?.relative == bytes("photos"))
+    #expect(try resolver.locate(bytes("way/photos"), named: true)?.relative == bytes("photos"))
+    #expect(try resolver.locate(bytes("/mnt/v/../w/x"), named: true)?.relative == bytes("x"))
+    let error = #expect(throws: ControlError.self) {
+      try resolver.locate(bytes("/mnt/v/sub/link/../x"), named: true)
+    }
+    #expect(error?.errno == .invalidArgument)
+  }
+
   @Test func neverAsksAtOrBelowAVolume() throws {
     let asked = AskedPaths()
     let resolver = Self.resolver(["/mnt/v/inside": "/etc"], asked: asked)

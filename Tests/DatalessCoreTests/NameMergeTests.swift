@@ -59,6 +59,12 @@ import Testing
     #expect(merge(.same, .removed) == only(.unchanged))
     #expect(merge(.chmod, .removed) == only(.metadata))
     #expect(merge(.version, .removed) == NameMerge(change: .version, conflict: .goneHereChangedThere))
+    // Another item was put in its place, as editors save.
+    #expect(
+      merge(.version, .removed, isMade: true) == NameMerge(change: .version, conflict: .changedOnBothSides))
+    #expect(
+      merge(.gone, .removed, isMade: true) == NameMerge(change: .vanished, conflict: .changedHereGoneThere))
+    #expect(merge(.same, .removed, isMade: true) == only(.unchanged))
     // Not what was removed.
     #expect(merge(.other, .removed) == only(.otherItem))
     #expect(
@@ -72,6 +78,12 @@ import Testing
     #expect(
       merge(.version, .moved) { $0.isDirty = true }
         == NameMerge(change: .retained(isNew: true), conflict: .changedOnBothSides))
+    // The same version is told once.
+    let known = merge(.version, .moved) {
+      $0.isDirty = true
+      $0.retained = Self.item(.version)
+    }
+    #expect(known == NameMerge(change: .retained(isNew: false), conflict: .changedOnBothSides))
     #expect(merge(.other, .moved) == only(.otherItem))
     for (isResident, isDirty, stays) in [(false, false, false), (true, false, true), (false, true, true)] {
       #expect(NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty) == stays)
@@ -122,6 +134,24 @@ import Testing
     #expect(listed(.same, "e2", "e1") == .version)
     #expect(listed(.same, "e2", "") == .version)
     #expect(listed(.other, "e1", "e1") == .otherItem)
+  }
+
+  @Test func rightsThatBothSidesHaveChangedClash() {
+    let base = ItemAttributes.file(inode: 5, size: 10)
+    func changed(_ change: (inout ItemAttributes) -> Void) -> ItemAttributes {
+      var changed = base
+      change(&changed)
+      return changed
+    }
+    let mine = changed { $0.mode ^= 0o011 }
+    #expect(!mine.clashes(base: base, with: base) && !base.clashes(base: base, with: mine))
+    #expect(!mine.clashes(base: base, with: mine), "both did the same")
+    #expect(!mine.clashes(base: base, with: changed { $0.uid = 7 }))
+    #expect(mine.clashes(base: base, with: changed { $0.mode ^= 0o022 }))
+    #expect(changed { $0.gid = 8 }.clashes(base: base, with: changed { $0.gid = 7 }))
+    // The size and the times are of the content.
+    #expect(!changed { $0.size = 1 }.clashes(base: base, with: changed { $0.size = 2 }))
+    #expect(base.withRights(of: mine) == mine)
   }
 
   @Test func attributesChangedHereStayAndTheOthersFollow() {

@@ -48,8 +48,11 @@ import Testing
           hidden.remove(name)
         case (let known?, let listed?) where known.inode == listed.inode:
           guard known.version != listed.version else { continue }
-          // Another version comes with the store's attributes.
-          let newer = Item(number: makeNumber(), inode: listed.inode, version: listed.version, mode: 0o644)
+          // Another version comes with the store's attributes, but for those that were changed here: of what has a
+          // name.
+          let isNamed = !hidden.contains(name) || local.values.contains { $0.number == known.number }
+          let newer = Item(
+            number: makeNumber(), inode: listed.inode, version: listed.version, mode: isNamed ? known.mode : 0o644)
           base[name] = newer
           if hidden.contains(name) {
             for (other, item) in local where item.number == known.number { local[other] = newer }

@@ -49,6 +49,29 @@ import Testing
     #expect(fixture.content("a") == fixture.store.bytes("a"))
   }
 
+  /// The kernel looks the path up again then, and changes what has it now.
+  @Test func anOlderVersionIsNotChanged() {
+    let fixture = EngineFixture.writable(["a": 10, "b": 10])
+    let (node, unread) = (fixture.lookUp("a"), fixture.lookUp("b"))
+    fixture.bring(node, .read)
+    for path in ["a", "b"] { fixture.store.write(path, size: 20) }
+    #expect(fixture.refresh("").error == nil)
+    #expect(fixture.node("a") != node && fixture.node("b") != unread)
+    var mode = AttributeChange()
+    mode.mode = 0o600
+    for old in [node, unread] {
+      for size: Int64 in [0, 5] { #expect(fixture.truncate(old, to: size) == "ESTALE") }
+      #expect(fixture.set(mode, of: old) == "ESTALE")
+    }
+    for path in ["a", "b"] { #expect(fixture.content(path) == fixture.store.bytes(path)) }
+    // What was removed here may be changed by who has it.
+    let removed = fixture.lookUp("a")
+    let (handle, _) = fixture.openForWriting(removed)
+    #expect(fixture.unlink("a") == .ok)
+    #expect(fixture.truncate(removed, to: 3) == nil && fixture.set(mode, of: removed) == nil)
+    fixture.close(removed, handle)
+  }
+
   @Test func aDirectoryThatIsGoneStaysWithWhatWasChangedBelowIt() {
     let fixture = EngineFixture.writable(["d/e/f/a": 10, "d/e/b": 10, "d/x/y": 1, "g": 1])
     let node = fixture.lookUp("d/e/f/a")

@@ -109,6 +109,27 @@ import Testing
       return nil
     }
 
+    /// Removes a name with all that is below it.
+    mutating func removeTree(_ name: String, in parent: Int) -> String? {
+      guard let item = items[parent]!.children.removeValue(forKey: name) else { return "ENOENT" }
+      drop(item, from: parent)
+      empty(item)
+      return nil
+    }
+
+    private mutating func empty(_ directory: Int) {
+      for child in items[directory]!.children.values {
+        if isDirectory(child) {
+          items[child]!.links = 0
+          items[child]!.parent = nil
+          empty(child)
+        } else {
+          items[child]!.links -= 1
+        }
+      }
+      items[directory]!.children = [:]
+    }
+
     private mutating func move(_ item: Int, from parent: Int, to newParent: Int) {
       guard isDirectory(item) else { return }
       items[item]!.parent = newParent
@@ -160,7 +181,8 @@ import Testing
       let (parent, newParent) = (directory(&random), directory(&random))
       let (name, newName) = (random.element(of: names), random.element(of: names))
       let (place, newPlace) = (nodes[parent]!, nodes[newParent]!)
-      switch random.below(12) {
+      switch random.below(13) {
+      case 12: return removeTree(name, in: parent, &random)
       case 0, 1: return make(.file, name, in: parent) { $0.makeFile(name, in: place) }
       case 2, 3: return make(.directory, name, in: parent) { $0.makeDirectory(name, in: place) }
       case 4: return make(.symlink, name, in: parent) { $0.makeLink(name, in: place, to: "somewhere") }
@@ -183,6 +205,26 @@ import Testing
         let expected = model.rename(name, in: parent, to: newName, in: newParent, options)
         return (expected, done.errno, "rename \(options.rawValue) \(parent)/\(name) \(newParent)/\(newName)")
       }
+    }
+
+    /// Removes a tree; what was in it goes now or later, and nothing can be done in it in between.
+    private mutating func removeTree(
+      _ name: String, in parent: Int, _ random: inout TestRandom
+    ) -> (expected: String?, found: String?, what: String) {
+      let path = fixture.engine.describe(nodes[parent]!).map { String(decoding: $0.path, as: UTF8.self) } ?? ""
+      let before = model.items.filter { $0.value.kind == .directory && $0.value.parent != nil }.keys
+      let removal = fixture.detach(path + "/" + name)
+      let found: String? = if case .refused(_, let errno) = removal { errno } else { nil }
+      let expected = name.utf8.count > 255 ? "ENOENT" : model.removeTree(name, in: parent)
+      if let gone = before.sorted().last(where: { model.items[$0]?.parent == nil }), let node = nodes[gone] {
+        for _ in 0..<2 {
+          let made = fixture.engine.state.withLock { $0.namespace.index(of: node) } != nil ? "ENOENT" : "ESTALE"
+          #expect(fixture.makeFileNow("late", in: node) == made)
+          _ = fixture.lane.runOne()
+        }
+      }
+      if random.oneIn(2) { fixture.lane.runAll() }
+      return (expected, found, "remove tree \(parent)/\(name)")
     }
 
     private mutating func make(
@@ -357,6 +399,15 @@ extension ItemKind {
 }
 
 extension EngineFixture {
+  /// Makes a file, and runs nothing else. - Returns: The errno.
+  fileprivate func makeFileNow(_ name: String, in parent: NodeID) -> String? {
+    let answer = Array(name.utf8).withUnsafeBufferPointer {
+      engine.create($0, in: parent, mode: 0o644, umask: 0, openFlags: 2, by: Self.maker)
+    }
+    if case .failed(let errno) = answer { return errno.name }
+    return nil
+  }
+
   /// Looks a name up, as the kernel does.
   func lookUpCounted(_ name: String, in parent: NodeID) -> NodeID? {
     let found = Array(name.utf8).withUnsafeBufferPointer { engine.lookup($0, in: parent) }

@@ -105,9 +105,9 @@ import Testing
   }
 
   @Test func wordsOfAShellAreQuoted() {
-    #expect(EscapedText.shellWord("a/b-c={}") == "a/b-c={}")
-    #expect(EscapedText.shellWord("a'b $x") == "'a'\\''b $x'")
-    #expect(EscapedText.shellWord("") == "''")
+    #expect(ShellText.word("a/b-c={}") == "a/b-c={}")
+    #expect(ShellText.word("a'b $x") == "'a'\\''b $x'")
+    #expect(ShellText.word("") == "''")
   }
 
   @Test func symbolsOfAMegabyteAreCut() throws {

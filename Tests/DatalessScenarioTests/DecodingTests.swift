@@ -17,6 +17,7 @@ import Testing
       transfer_bandwidth: 1MiB
       concurrency: 4
       quota: 2GiB
+      reserve: 200MB
       interrupt: any
       give_up_after: 30s
       offline: on
@@ -30,6 +31,7 @@ import Testing
     #expect(simulation.transferBandwidth == 1 << 20)
     #expect(simulation.concurrency == 4)
     #expect(simulation.quota == 2 << 30)
+    #expect(simulation.reserve == 200_000_000)
     #expect(simulation.interrupt == .any)
     #expect(simulation.giveUpAfter == 30_000_000_000)
     #expect(simulation.isOffline)

@@ -28,7 +28,7 @@ import Testing
     (
       "latencey", "1s",
       "latencey=1s:1:1: unknown setting 'latencey'. Did you mean 'latency'? There are: seed, latency, "
-        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, hydration, observe, stacks, watchdog, interrupt, give_up_after, offline, "
+        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, stacks, watchdog, interrupt, give_up_after, offline, "
         + "materialize, profile, present, access, poll."
     ),
     (
@@ -45,7 +45,7 @@ import Testing
     (
       "rules", "[]",
       "rules=[]:1:1: unknown setting 'rules'. Rules are added and removed one by one. There are: seed, "
-        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, hydration, observe, stacks, watchdog, interrupt, give_up_after, "
+        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, stacks, watchdog, interrupt, give_up_after, "
         + "offline, materialize, profile, present, access, poll."
     ),
   ])

@@ -68,7 +68,7 @@ import Testing
     ),
     ("  - {match: {process: {exe: tar}}, access: {lookup: 1ms}}\n", ""),
     ("  - {match: {process: {exe: tar}}, access: {lookup: 1ms}, latency: 1s}\n", careless),
-    ("  - {access: {write: 1ms}}\n", "s.yaml:2:5: 'write' has no effect yet."),
+    ("  - {access: {write: 1ms}}\n", ""),
     ("  - {access: {read: 1ms}}\n  - {access: {open: 1ms}}\n", ""),
     (
       "  - {access: {read: 1ms, open: 1ms}}\n  - {match: {path: a}, access: {open: 0}}\n",
@@ -82,15 +82,6 @@ import Testing
   ])
   func warns(rules: String, warning: String) {
     #expect(ScenarioText.verdict("rules:\n" + rules) == warning)
-  }
-
-  @Test func aWarningAboutASettingFollowsTheSetting() throws {
-    let old = try ScenarioText.parse("latency: 1s\naccess: {read: 1ms, write: 2ms}\n")
-    #expect(old.warnings.map(\.description) == ["s.yaml:2:28: 'write' has no effect yet."])
-    #expect(try old.setting([("access", "{read: 1ms}")]).warnings.isEmpty)
-    let new = try old.setting([("access", "{}")]).setting([("access.write", "1ms")])
-    #expect(new.warnings.map(\.message) == ["'write' has no effect yet."])
-    #expect(new.warnings.map(\.file) == ["access.write=1ms"])
   }
 
   @Test func warningsFollowEdits() throws {

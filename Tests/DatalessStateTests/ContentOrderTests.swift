@@ -90,6 +90,21 @@ import Testing
     #expect(try fixture.keep(.dirty(of: file, Self.id(1))) == [Self.id(1)])
   }
 
+  @Test func aFileThatTheStoreHasNoMoreIsWholeBeforeItIsDirty() throws {
+    let fixture = try Fixture()
+    let file = stored("a", node: 5, inode: 50)
+    let unbound = ChangedItem(file.node, inode: file.inode, binding: nil)
+    let made = StateChange.made(
+      file, attributes(inode: 50, size: 4), target: [], listed: attributes(inode: 50, size: 4))
+    #expect(try fixture.keep(.content(of: file, Self.id(1))) == [])
+    #expect(try fixture.keep(.together([made, .named(file, name: bytes("moved"), in: root)])) == [])
+    #expect(try fixture.keep(.dirty(of: unbound, Self.id(1))) == [Self.id(1)])
+    #expect(try fixture.keep(.dirty(of: unbound, Self.id(1))) == [], "it was dirty")
+    #expect(
+      try fixture.keep(.together([.contentDropped(of: unbound, Self.id(1)), .dirty(of: unbound, Self.id(2))]))
+        == [Self.id(2)], "a copy of what was clean")
+  }
+
   @Test func aNewFileIsNotFlushedUnlessItTakesANameAway() throws {
     let fixture = try Fixture()
     let (file, other) = (own(node: 5, 1), own(node: 6, 2))

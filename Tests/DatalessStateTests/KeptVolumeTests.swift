@@ -7,23 +7,7 @@ import Testing
 /// A volume that is mounted again, over the same SOURCE and the same state directory, is what it was.
 @Suite struct KeptVolumeTests {
   private let source = Scratch("source")
-  private let states = States()
-
-  /// The state directory, each time another copy: a test that has ended a volume still holds the lock of its own.
-  private final class States {
-    private(set) var last = StateFixture()
-    private var isUsed = false
-
-    func next() -> StateFixture {
-      if isUsed {
-        let fixture = StateFixture()
-        last.scratch.copy(to: fixture.scratch)
-        last = fixture
-      }
-      isUsed = true
-      return last
-    }
-  }
+  private let states = StateCopies()
 
   init() {
     for directory in ["d", "d/sub", "e"] { mkdir(source.full(directory), 0o755) }
@@ -47,6 +31,19 @@ import Testing
   }
 
   @Test func nothingIsChangedByNothing() throws { try remounted { _ in }.unmount() }
+
+  @Test func aBitThatAWriteHasTakenAwayDoesNotComeBackAfterACrash() throws {
+    let before = try mount()
+    #expect(before.change("a") { $0.mode = 0o106755 } == nil)
+    #expect(before.write("x", to: "a", closes: false, clearsSetID: true) == nil)
+    #expect(before.attributes("a")?.mode == 0o100755)
+    // As the next change of anything would.
+    try before.state.journal.commit()
+    let after = try mount()
+    #expect(after.attributes("a")?.mode == 0o100755)
+    #expect(after.read("a") == "xource a")
+    try after.unmount()
+  }
 
   @Test func residentFilesNeedNoFetch() throws {
     let before = try mount()

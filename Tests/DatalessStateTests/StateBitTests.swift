@@ -15,20 +15,12 @@ import Testing
   private static func make(isClosed: Bool) throws -> StateFixture {
     let fixture = StateFixture()
     let volume = try fixture.open()
-    let (file, directory, link) = (own(node: 50, 1), own(node: 51, 2), own(node: 60, 3))
-    let (changed, moved) = (stored("d/f", node: 52, inode: 11), stored("g", node: 53, inode: 12))
+    let directory = try keepSomeFiles(fixture, in: volume)
+    let (link, moved) = (own(node: 60, 3), stored("g", node: 53, inode: 12))
     let fetched = stored("d/fetched", node: 54, inode: 14)
     let writer = try volume.content.makeWriter(size: 4)
     try bytes("four").withUnsafeBytes { try writer.write($0, at: 0) }
     try fixture.keep(
-      .together([
-        .made(directory, attributes(inode: directory.inode, kind: .directory), target: []),
-        .named(directory, name: bytes("directory"), in: root),
-      ]),
-      .together([
-        .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("file"), in: directory),
-      ]),
-      .dirty(of: file, try volume.content.make("made here")), .dirty(of: changed, try volume.content.make("changed")),
       .dirty(of: moved, try volume.content.make("renamed")),
       .together([
         .made(moved, attributes(inode: 12), target: []), .hidden(moved, name: bytes("g"), in: root),
@@ -47,8 +39,7 @@ import Testing
       try volume.close()
     } else {
       // As a process that was killed leaves it.
-      let copy = StateFixture()
-      fixture.scratch.copy(to: copy.scratch)
+      let copy = fixture.copy()
       try? volume.close()
       return copy
     }

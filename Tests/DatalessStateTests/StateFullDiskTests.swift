@@ -58,6 +58,37 @@ struct StateFullDiskTests {
     }
   }
 
+  /// Else nothing that is removed would ever give room back: content goes when its removal is durable.
+  @Test func onAFullDiskThereIsRoomForChanges() {
+    withPrivateMounts {
+      do {
+        let scratch = Scratch("full")
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=24m,mode=700") == 0)
+        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
+        let fixture = StateFixture(scratch)
+        let volume = try fixture.open()
+        scratch.write("log", [])
+        let filler = open(scratch.full("log"), O_WRONLY)
+        let block = [UInt8](repeating: 1, count: 4096)
+        while write(filler, block, block.count) > 0 {}
+        // More than the WAL has before it is begun anew.
+        for number in UInt64(1)...600 {
+          let (file, name) = (own(node: 1000 + number, number + 100), bytes("name \(number)"))
+          let changes: [StateChange] =
+            number % 2 == 0
+            ? [.unnamed(name: bytes("name \(number - 1)"), in: root), .forgotten(own(node: 999 + number, number + 99))]
+            : [.made(file, attributes(inode: file.inode), target: []), .named(file, name: name, in: root)]
+          try fixture.keep(.together(changes), in: volume)
+        }
+        #expect(volume.journal.backlog == 0)
+        close(filler)
+        try volume.close()
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
   @Test func aReadOnlyFileSystemSaysSo() {
     withPrivateMounts {
       do {

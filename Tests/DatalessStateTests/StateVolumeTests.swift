@@ -156,6 +156,54 @@ import Testing
     try volume.close()
   }
 
+  /// What was to be removed when the volume ended is there still, and counts against a quota: nobody could evict it.
+  @Test func contentThatAnEndLeavesIsRemovedByTheNextRun() throws {
+    let fixture = StateFixture()
+    func end(leavesContent: Bool = false, reconciles: Bool = false) throws -> (wasClean: Bool, removed: Int) {
+      let volume = try fixture.open()
+      let removed = reconciles ? try volume.reconcile() : 0
+      try volume.close(leavesContent: leavesContent)
+      return (volume.wasClean, removed)
+    }
+    do {
+      let volume = try fixture.open()
+      _ = try Self.write("to be removed", in: volume)
+      try volume.close(leavesContent: true)
+    }
+    #expect(try end() == (false, 0), "it ends before it has looked")
+    #expect(try end(reconciles: true) == (false, 1))
+    #expect(try end() == (true, 0))
+    #expect(try end(leavesContent: true) == (true, 0))
+    #expect(try end() == (false, 0))
+  }
+
+  /// As the engine tells a rename: the name is taken from the one, given to it again, and led to the other.
+  @Test func whatACrashLeavesOfARenameOverAFileIsRemoved() throws {
+    let fixture = StateFixture()
+    let (old, new) = (own(node: 50, 1), own(node: 51, 2))
+    var ids: [ContentID] = []
+    do {
+      let volume = try fixture.open()
+      for text in ["old", "new"] { ids.append(try Self.write(text, in: volume)) }
+      try fixture.keep(
+        .together([.made(old, attributes(inode: old.inode), target: []), .named(old, name: bytes("a"), in: root)]),
+        .dirty(of: old, ids[0]),
+        .together([.made(new, attributes(inode: new.inode), target: []), .named(new, name: bytes("b"), in: root)]),
+        .dirty(of: new, ids[1]),
+        .together([
+          .unnamed(name: bytes("a"), in: root), .attributes(of: old, attributes(inode: old.inode)),
+          .made(new, attributes(inode: new.inode), target: []), .named(old, name: bytes("a"), in: root),
+          .named(new, name: bytes("a"), in: root), .unnamed(name: bytes("b"), in: root),
+        ]), in: volume)
+    }
+    try fixture.run { volume in
+      let made = try volume.saved(of: root).made.map(\.name)
+      #expect(made == [bytes("a")])
+      #expect(ids.map { (try? volume.content.size(of: $0)) != nil } == [false, true])
+    }
+    #expect(try fixture.check().findings == [])
+  }
+
   @Test func anotherDeviceNumberOfSourceIsTheSameSource() throws {
     let fixture = StateFixture()
     do {

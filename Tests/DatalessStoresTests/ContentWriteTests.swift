@@ -103,6 +103,24 @@ import Testing
     #expect(thrown { () throws(FSError) in _ = try write([9], to: id, at: 0) }?.errno == .ioError)
   }
 
+  /// The kernel tells whoever asks first that bytes did not get to the disk, and nobody who asks then.
+  @Test func bytesThatTheDiskRefusedStayLost() throws {
+    let (id, other) = (try store.makeWritable(size: 0, copying: nil), try store.makeWritable(size: 0, copying: nil))
+    for id in [id, other] { _ = try write([1, 2, 3], to: id, at: 0) }
+    let refused = thrown { () throws(FSError) in
+      try store.sync(id) { (_) throws(Errno) in throw .noSpace }
+    }
+    #expect(refused?.errno == .noSpace)
+    #expect(thrown { () throws(FSError) in try store.sync(id) }?.errno == .ioError)
+    #expect(thrown { () throws(FSError) in _ = try store.sync([other, id]) { true } }?.errno == .ioError)
+    try store.sync(other)
+    _ = try write([4], to: id, at: 1)
+    #expect(thrown { () throws(FSError) in try store.sync(id) }?.errno == .ioError, "two bytes of it are lost still")
+    try store.resize(id, to: 0)
+    _ = try write([5], to: id, at: 0)
+    try store.sync(id)
+  }
+
   @Test func aHoleTakesNoRoom() throws {
     let id = try store.makeWritable(size: 0, copying: nil)
     let extent = try write([9], to: id, at: 1 << 30)

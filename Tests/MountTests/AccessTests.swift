@@ -110,6 +110,65 @@ extension RealMounts {
       }
     }
 
+    /// Of a file that has to come first, one that is here, and a new one; through the page cache and past it.
+    @Test(arguments: [[], ["passthrough"]])
+    func aWriteWaitsBeforeItIsDone(without features: [String]) async throws {
+      let options = ["--scratch", "--access", "write=20ms"] + features.flatMap { ["--without", $0] }
+      try await withVolume(options, source: Self.tree) { volume in
+        let script = """
+          printf dataless | dd of=$1/file bs=100 conv=notrunc,fsync status=none
+          printf again | dd of=$1/file bs=100 conv=notrunc oflag=append status=none
+          head -c 3000000 /dev/zero | dd of=$1/new bs=1048576 iflag=fullblock status=none
+          head -c 4096 /dev/zero | dd of=$1/large bs=4096 seek=1 conv=notrunc oflag=direct status=none
+          head -c 8 $1/file; tail -c 5 $1/file; stat -c %s $1/new
+          """
+        let read = try await Self.succeed("sh", "-c", script, "sh", volume.path("dir"))
+        #expect(read.text == "datalessagain3000000\n")
+        let records = try await volume.records()
+        let writes = records.filter {
+          $0["type"]?.string == "access.finished" && $0["operation"]?.string == "write"
+        }
+        func ranges(_ path: String) -> [[Int?]] {
+          writes.filter { $0["path"]?.string == path }.map { [$0["offset"]?.int, $0["length"]?.int] }
+        }
+        #expect(ranges("dir/file") == [[0, 8], [1000, 5]])
+        #expect(ranges("dir/large") == [[4096, 4096]])
+        #expect(ranges("dir/new").compactMap { $0[1] }.reduce(0, +) == 3_000_000)
+        for write in writes {
+          #expect(try #require(write["blocked_ns"]?.int) >= 20_000_000)
+          #expect(write["outcome"]?.string == "ok")
+        }
+        // The content came first, and once.
+        let types = records.filter { $0["path"]?.string == "dir/file" }.compactMap { $0["type"]?.string }
+        let order = types.filter { $0.hasPrefix("materialization.") || $0.hasPrefix("access.") }
+        #expect(
+          order.prefix(4) == [
+            "materialization.started", "materialization.finished", "access.started", "access.finished",
+          ])
+        #expect(try await volume.status()["opens"]?["since_mount"]?["passthrough"]?.int == 0)
+      }
+    }
+
+    @Test func aGateHoldsAWriteAndAnEndedVolumeLetsItGo() async throws {
+      try await withScenario(
+        "rules: [{name: hold, match: {path: file}, access: {write: {gate: writes}}}]", ["--scratch"],
+        source: Self.tree
+      ) { volume in
+        let script = "printf held | dd of=$1 bs=100 conv=notrunc status=none"
+        let first = try Child(["sh", "-c", script, "sh", volume.path("dir/file")])
+        try await volume.waitForCallers(1, at: "writes")
+        #expect(try await Self.succeed("head", "-c", "3", volume.path("dir/large")).output.count == 3)
+        try await volume.done("gate", "release", volume.mountpoint, "writes")
+        #expect(await first.wait().succeeded)
+        #expect(try await Self.succeed("head", "-c", "4", volume.path("dir/file")).text == "held")
+        let second = try Child(["sh", "-c", script, "sh", volume.path("dir/file")])
+        try await volume.waitForCallers(1, at: "writes")
+        try await volume.done("unmount", volume.mountpoint)
+        let ended = await second.wait()
+        #expect(!ended.succeeded && ended.errorText.contains("timed out"), "\(ended.errorText)")
+      }
+    }
+
     @Test func aKilledCallerEndsAtOnce() async throws {
       try await withScenario(
         "rules: [{match: {path: file}, access: {read: 1h}}, {access: {read: 1ms}}]", source: Self.tree
@@ -163,6 +222,24 @@ extension RealMounts {
         try await volume.waitForCallers(1, at: "opens")
         try await volume.done("gate", "open", volume.mountpoint, "opens")
         #expect(Answer(try #require(await third.wait().lines.first)).outcome == "ok")
+      }
+    }
+
+    /// A read whose content another one's fetch brings at that very moment was answered at once.
+    @Test func everyReadIsDelayedBesideTheFetch() async throws {
+      let names = (0..<32).map { "file\($0)" }
+      try await withVolume(
+        ["--access", "read=1ms"], source: { scratch in for name in names { try scratch.file(name, size: 1000) } }
+      ) { volume in
+        for round in 1...5 {
+          let readers = try Child(
+            [try await Probe.shared.path(), "threads", "256"] + names.map { volume.path($0) }, timeLimit: .seconds(60))
+          let answers = await readers.wait().lines.map { Answer($0) }
+          #expect(answers.count { $0.outcome == "ok" } == 256, "\(answers)")
+          let ends = try await volume.records(ofType: "access.finished").count { $0["kind"]?.string == "file" }
+          #expect(ends == 256 * round, "round \(round)")
+          try await volume.done("evict", volume.mountpoint)
+        }
       }
     }
 

@@ -46,7 +46,7 @@ extension RealMounts {
           #expect(said.errorLines.count == 1, "\(command): \(said.errorText)")
           #expect(said.errorText.contains("unmount"), "it says what to do: \(said.errorText)")
         }
-        let unmounted = try await volume.dataless("unmount", volume.mountpoint)
+        let unmounted = try await volume.dataless("unmount", "--dead", volume.mountpoint)
         #expect(unmounted.succeeded, "\(unmounted.errorText)")
         #expect(!Machine.isMounted(volume.mountpoint))
         // The log is whole up to the end, and says that it has none.

@@ -6,7 +6,7 @@ import Testing
   /// Every command with arguments that are right but for the path, which is on no volume.
   static let commands: [[String]] = [
     ["unmount", "/proc"], ["log", "/proc"], ["summary", "/proc"], ["mark", "/proc", "x"], ["status", "/proc"],
-    ["ls", "/proc"], ["materialize", "/proc"], ["evict", "/proc"], ["refresh", "/proc"],
+    ["ls", "/proc"], ["materialize", "/proc"], ["evict", "/proc"], ["refresh", "/proc"], ["conflicts", "/proc"],
     ["set", "/proc", "latency=1s"],
     ["scenario", "show", "/proc"], ["scenario", "apply", "/proc", "/dev/null"], ["gate", "list", "/proc"],
     ["gate", "wait", "/proc", "g"], ["gate", "release", "/proc", "g"], ["gate", "open", "/proc", "g"],

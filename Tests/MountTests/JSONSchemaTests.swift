@@ -58,6 +58,10 @@ extension RealMounts {
         try KeptState.make(at: scratch.root + "/state")
         try await session.run("check", [scratch.root + "/state"])
         try await session.run("export", [scratch.root + "/state", scratch.root + "/exported"])
+        try await session.run("doctor", [])
+        try KeptState.make(at: scratch.root + "/older", source: scratch.source)
+        try await session.run(
+          "restore", ["--simulate", "--from", scratch.root + "/older", scratch.root + "/restored"])
         try await session.run(
           "mount",
           [
@@ -68,6 +72,7 @@ extension RealMounts {
         try await Self.look(volume, session)
         try await Self.simulate(volume, file, session)
         try await session.run("unmount", [scratch.mountpoint])
+        try await Self.change(volume, session)
         try await Self.fail(scratch, session)
         for target in [scratch.log.path] {
           try await session.run("log", [target])
@@ -96,10 +101,13 @@ extension RealMounts {
       try await session.run("explain", [volume.path("d/3"), "--pid", "\(getpid())"])
       try await volume.scratch.shell("echo more > added; rm empty; echo changed > d/2")
       try await session.run("refresh", [mountpoint])
+      try await session.run("conflicts", [mountpoint])
       try await session.run("pressure", ["1", mountpoint])
       try await session.run("evict", [mountpoint], status: 1)
       try await session.run("pin", [volume.path("added")])
       try await session.run("unpin", [volume.path("added")])
+      try await session.run("capacity", [mountpoint])
+      try await session.run("inventory", [volume.path("d"), "--since", "one"])
       let holder = try Child(["sh", "-c", #"cat "$0""#, volume.path("d/gated")])
       try await session.run("gate wait", [mountpoint, "g"])
       try await session.run("status", [mountpoint])
@@ -132,16 +140,27 @@ extension RealMounts {
       _ = try await run(["cat", volume.path("d/1")])
     }
 
+    private static func change(_ volume: Volume, _ session: Session) async throws {
+      let scratch = volume.scratch
+      try await session.run(
+        "mount", ["--scratch", "--cache-dir", scratch.cache, scratch.source, scratch.mountpoint])
+      try await session.run("reset", [scratch.mountpoint])
+      try await session.run("remove", [volume.path("d")])
+      try await session.run("unmount", [scratch.mountpoint])
+    }
+
     /// Each command with something that it refuses.
     private static func fail(_ scratch: Scratch, _ session: Session) async throws {
       let nowhere = scratch.root
       let bad = try scratch.scenario("latency: soon\n", name: "bad.yaml")
       for name in [
-        "unmount", "log", "summary", "status", "ls", "materialize", "evict", "pin", "unpin", "refresh", "scenario show",
+        "unmount", "log", "summary", "status", "ls", "materialize", "evict", "pin", "unpin", "remove", "refresh",
+        "conflicts",
+        "scenario show",
         "gate list",
         "stack", "top",
         "policy",
-        "offline", "online", "explain", "fault list",
+        "offline", "online", "explain", "fault list", "reset",
       ] {
         try await session.run(name, [nowhere], status: 3)
       }
@@ -149,6 +168,8 @@ extension RealMounts {
         try await session.run(name, [nowhere, "x"], status: 3)
       }
       try await session.run("pressure", ["1", nowhere], status: 3)
+      try await session.run("capacity", [nowhere], status: 3)
+      try await session.run("inventory", [nowhere], status: 3)
       try await session.run("check-log", [nowhere, "--max-files", "0"], status: 3)
       try await session.run("diff", [nowhere, nowhere], status: 3)
       try await session.run("set", [nowhere, "latency"], status: 2)
@@ -158,6 +179,8 @@ extension RealMounts {
       try await session.run("mount", [nowhere, nowhere], status: 1)
       try await session.run("check", [nowhere], status: 1)
       try await session.run("export", [nowhere, scratch.root + "/target"], status: 1)
+      try await session.run("doctor", [nowhere], status: 2)
+      try await session.run("restore", ["--simulate", "--from", nowhere, scratch.root + "-new"], status: 1)
       session.check(
         "exec", try await JSONLines.run(["exec", "--json", "--materialize", "default", "--", "/nonexistent"]))
     }

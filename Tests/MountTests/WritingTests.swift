@@ -5,7 +5,7 @@ extension RealMounts {
   @Suite struct Writing {
     static let client = ClientProgram(
       name: "dataless-writing",
-      sources: ["writing", "writing_names", "writing_data", "writing_attributes"].map {
+      sources: ["writing", "writing_names", "writing_data", "writing_attributes", "writing_large"].map {
         "Tests/MountTests/Clients/\($0).c"
       }, options: ["-std=gnu11"])
 
@@ -19,7 +19,7 @@ extension RealMounts {
       return answers.count < 38 ? wrong + ["only \(answers.count) checks"] : wrong
     }
 
-    @Test(arguments: [[], ["readdirplus"], ["direct-mapping"], ["name-epoch"]])
+    @Test(arguments: [[], ["passthrough"], ["readdirplus"], ["direct-mapping"], ["name-epoch"]])
     func callsDoWhatPOSIXSays(without features: [String]) async throws {
       let options = ["--scratch"] + features.flatMap { ["--without", $0] }
       try await withVolume(options, source: { $0.directory("work") }) { volume in
@@ -85,6 +85,11 @@ extension RealMounts {
           mallory sh -c "$how"; [ "$(stat -c %a shared/s)" = 777 ] || { echo "$how"; exit 1; }
         done
         alice chmod 6777 shared/s; echo root >> shared/s; [ "$(stat -c %a shared/s)" = 6777 ]
+        # The same of a file that the kernel writes to itself.
+        alice sh -c 'head -c 300000 /dev/zero > shared/b; chmod 6777 shared/b'
+        mallory dd if=/dev/zero of=shared/b bs=1 count=1 conv=notrunc status=none; [ "$(stat -c %a shared/b)" = 777 ]
+        alice chmod 6777 shared/b; dd if=/dev/zero of=shared/b bs=1 count=1 conv=notrunc status=none
+        [ "$(stat -c %a shared/b)" = 6777 ]; mallory sh -c ': > shared/b'; [ "$(stat -c %a:%s shared/b)" = 777:0 ]
         # A list that names mallory.
         alice setfacl -m u:$MALLORY:--- shared/a; no mallory cat shared/a
         alice setfacl -m u:$MALLORY:r-- shared/a; mallory cat shared/a > /dev/null; no mallory sh -c 'echo x >> shared/a'

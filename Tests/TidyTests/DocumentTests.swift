@@ -9,7 +9,7 @@ import Testing
     "docs/TROUBLESHOOTING.md",
     "docs/PERFORMANCE.md",
     "docs/SCENARIOS.md", "docs/scenario.schema.json",
-    "docs/POLICY.md", "docs/EXPECTATIONS.md",
+    "docs/POLICY.md", "docs/EXPECTATIONS.md", "docs/TESTLIBS.md",
   ]
 
   @Test(arguments: documents) func documentExists(_ path: String) {

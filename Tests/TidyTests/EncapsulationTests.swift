@@ -5,20 +5,25 @@ import Testing
 @Suite struct EncapsulationTests {
   /// The parts, and the types that they consist of.
   private static let parts: Set<String> = [
-    "AccessDelays", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "ChangeCosts", "CloseWaiters",
+    "AccessDelays", "AreaMoves", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "ChangeCosts",
+    "CloseWaiters",
+    "Conflicts",
     "ContentLeases", "ContentPolicies", "DirectoryHeights", "EagerFetches", "EvictionCandidates", "Gates", "GoneNames",
     "ItemContent",
     "ItemContents", "ItemExtras", "Journal", "MadeNumbers",
     "MaterializationLedger", "NameArena", "NameChanges", "NameGraph", "NameHashTable", "NameTable", "Namespace",
     "NodeTable",
-    "OpenFileTable", "OpenFiles", "PageDrops", "PendingCalls", "PlannedEvictions", "RangeAttempts", "RecentFailures",
+    "OpenFileTable", "OpenFiles", "PageDrops", "PassthroughWrites", "PendingCalls", "PlannedEvictions", "PurgeOrder",
+    "RangeAttempts",
+    "RecentFailures",
     "Reclamation",
-    "RefreshQueue", "Restorations", "RestoredItems", "Room", "Slots", "WaiterList", "Writers",
+    "RefreshQueue", "Restorations", "RestoredItems", "Room", "Slots", "Trash", "WaiterList", "Writers",
   ]
 
   /// State of a part that others may change, as "Type.property", with the reason.
   private static let open: [String: String] = [
-    "Namespace.restored": "a part with verbs of its own, which say nothing of the namespace"
+    "Namespace.restored": "a part with verbs of its own, which say nothing of the namespace",
+    "Namespace.conflicts": "the same",
   ]
 
   /// What the engine's state has beside parts, with the reason.
@@ -70,7 +75,10 @@ import Testing
         if character == "{" { depth += 1 }
         if character == "}" { depth -= 1 }
       }
-      if let match = code.firstMatch(of: declaration), code.contains("{") {
+      // One that ends on its own line has nothing on the next.
+      if let match = code.firstMatch(of: declaration),
+        code.count(where: { $0 == "{" }) > code.count(where: { $0 == "}" })
+      {
         types.append((String(match.1), depth))
       }
       while let type = types.last, type.depth > depth { types.removeLast() }
@@ -108,6 +116,20 @@ import Testing
     }
     for name in Self.loose.keys where !properties.contains(where: { $0.name == name }) {
       Issue.record("the engine's state has no \(name) any more")
+    }
+  }
+
+  /// A newcomer finds every part in the picture of docs/ARCHITECTURE.md, and what it owns in the table below it.
+  @Test func theArchitectureHasEveryPart() {
+    let lines = Repository.current.lines(of: "docs/ARCHITECTURE.md")
+    let properties = Self.storedProperties(of: "Sources/DatalessCore/Engine/EngineState.swift").filter {
+      $0.owner == "EngineState" && Self.loose[$0.name] == nil
+    }
+    for type in Set(properties.map { $0.type.drop { "[(".contains($0) }.prefix { $0.isLetter } }) {
+      #expect(
+        lines.contains { $0.contains("\u{2500}\u{2500} \(type) ") },
+        "docs/ARCHITECTURE.md: \(type) is not in the picture")
+      #expect(lines.contains { $0.hasPrefix("| `\(type)` |") }, "docs/ARCHITECTURE.md: \(type) has no row")
     }
   }
 

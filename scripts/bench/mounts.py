@@ -75,9 +75,10 @@ class Dataless:
         self.log = bench.path("log.jsonl")
         if os.path.exists(self.log):
             os.unlink(self.log)
+        # A state directory has the content, too.
+        cache = [] if "--state" in self.options else ["--cache-dir", self.cache]
         command = [
-            bench.dataless, "mount", *self.options, "--log", self.log, "--cache-dir", self.cache, self.source,
-            bench.mountpoint,
+            bench.dataless, "mount", *self.options, "--log", self.log, *cache, self.source, bench.mountpoint,
         ]
         self.mount_seconds, _ = run(command, MOUNT_LIMIT)
         return self

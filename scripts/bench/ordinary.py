@@ -1,4 +1,4 @@
-"""Row 4: rows 1 to 3 as an ordinary user, who has the page cache and no passthrough.
+"""Row 4: rows 1 to 3, and those of writing, as an ordinary user, who has the page cache and no passthrough.
 
 As root, the benchmark runs itself again as `nobody`. Where /dev/fuse is not open to everybody (0600 on some virtual
 machines) it is covered, in a private mount namespace, by a node that is.
@@ -91,5 +91,7 @@ def again_as_user(bench, name):
 
 CASES = {
     f"user-{name}": lambda bench, name=name: again_as_user(bench, name)
-    for name in ("sequential-hot", "sequential-cold", "random-1", "random-2")
+    for name in (
+        "sequential-hot", "sequential-cold", "random-1", "random-2", "write-sequential", "write-random",
+        "write-sequential-flushed", "write-random-flushed", "write-sequential-limit", "write-random-limit")
 }

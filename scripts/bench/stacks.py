@@ -162,7 +162,7 @@ def neighbours(bench):
     result = row(
         "stack-neighbours",
         f"lookup, stat, open, xattr of resident files while the stacks of {count:,} processes that wait are taken, one each {STAGGER} ms: "
-        "p99 / p99 idle",
+        "p99 / p99 beside the same processes, who wait on",
         "<= 1.2 each",
     )
     program = compiled(bench, "callers", CALLERS)
@@ -203,14 +203,16 @@ def neighbours(bench):
     def ratio(side, other, name):
         return statistics.median(found[side][name]["p99_us"] / found[other][name]["p99_us"] for found in runs)
 
-    ratios = {name: ratio("stacks", "idle", name) for name in names}
+    # The peer is who waits without being looked at: a thousand processes are noticed by themselves.
+    ratios = {name: ratio("stacks", "waiting", name) for name in names}
     result.value = f"{max(ratios.values()):.2f}, the worst of {len(names)}"
     result.detail = f"{len(runs)} runs, {taken} stacks; " + ", ".join(
-        f"{name} {ratios[name]:.2f} ({median('idle', name):.0f} -> {median('stacks', name):.0f} us; beside the same callers, "
-        f"who wait on, {ratio('waiting', 'idle', name):.2f})" for name in names
+        f"{name} {ratios[name]:.2f} ({median('waiting', name):.0f} -> {median('stacks', name):.0f} us; beside nobody "
+        f"{median('idle', name):.0f} us, of which stacks are {ratio('stacks', 'idle', name):.2f} and waiting alone is "
+        f"{ratio('waiting', 'idle', name):.2f} times)" for name in names
     )
     result.met = max(ratios.values()) <= 1.2
-    result.raw = {"runs": runs, "p99_ratio": ratios}
+    result.raw = {"runs": runs, "p99_ratio": ratios, "p99_ratio_to_idle": {name: ratio("stacks", "idle", name) for name in names}}
     return result
 
 

@@ -3,14 +3,16 @@
 // favours as a writable volume does: long timeouts, killpriv of the second kind, parallel directory operations, no FLUSH
 // after the first (the kernel writes back at close(2) without it). Questions for extended attributes are answered.
 //
-//   write_limit MOUNTPOINT THREADS
+//   write_limit MOUNTPOINT THREADS [FILE]
 //
-// Names: f0, f1 ... and g0, g1 ... Stays in the foreground until it is unmounted.
+// Names: f0, f1 ... and g0, g1 ... What is written goes into FILE, if there is one. Stays in the foreground until it is
+// unmounted.
 #define FUSE_USE_VERSION 314
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <linux/fuse.h>
 #include <stdio.h>
@@ -26,6 +28,7 @@
 static off_t size_of[FILES_MAX];
 static fuse_ino_t nodes[2][FILES_MAX];
 static fuse_ino_t next_node = 2;
+static int store = -1;
 
 static fuse_ino_t *place(const char *name) {
   static fuse_ino_t none;
@@ -98,8 +101,11 @@ static void do_open(fuse_req_t request, fuse_ino_t node, struct fuse_file_info *
 
 static void do_write(fuse_req_t request, fuse_ino_t node, const char *bytes, size_t count, off_t offset,
                      struct fuse_file_info *info) {
-  (void)bytes;
   (void)info;
+  if (store >= 0 && pwrite(store, bytes, count, offset) != (ssize_t)count) {
+    fuse_reply_err(request, EIO);
+    return;
+  }
   if (offset + (off_t)count > size_of[node]) size_of[node] = offset + (off_t)count;
   fuse_reply_write(request, count);
 }
@@ -169,6 +175,7 @@ static ssize_t read_request(int fd, void *buffer, size_t size, void *context) {
 int main(int count, char **arguments) {
   if (count < 3) return 2;
   unsigned threads = (unsigned)atoi(arguments[2]);
+  if (count > 3 && (store = open(arguments[3], O_WRONLY | O_CLOEXEC)) < 0) return 1;
   struct fuse_lowlevel_ops operations = {.init = do_init,
                                          .lookup = do_lookup,
                                          .forget = do_forget,

@@ -3,13 +3,15 @@
 //   writer create DIRECTORY COUNT SIZE   makes, writes SIZE bytes to and closes f0, f1 ...
 //   writer rename DIRECTORY COUNT        renames them to g0, g1 ...
 //   writer unlink DIRECTORY COUNT        removes those
-//   writer seq PATH BLOCK BYTES          writes BYTES in blocks to a file that is there, from its beginning, then fsync
-//   writer random PATH BLOCK COUNT       COUNT writes at random multiples of BLOCK in a file that is there, then fsync
+//   writer seq PATH BLOCK BYTES [flush]     writes BYTES in blocks to a file that is there, from its beginning
+//   writer random PATH BLOCK COUNT [flush]  COUNT writes at random multiples of BLOCK in a file that is there
+//   writer flush DIRECTORY FILES COUNT   makes FILES files; as many threads each write 4 KiB and flush it, COUNT times
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +62,7 @@ static int files(const char *step, const char *directory, long count, size_t siz
   return 0;
 }
 
-static int blocks(const char *path, size_t block, long count, int is_random) {
+static int blocks(const char *path, size_t block, long count, int is_random, int is_flushed) {
   char *bytes = buffer_of(block);
   int fd = open(path, O_RDWR | O_CLOEXEC);
   struct stat status;
@@ -73,9 +75,39 @@ static int blocks(const char *path, size_t block, long count, int is_random) {
     long place = is_random ? (long)(seed % (uint64_t)places) : i;
     if (pwrite(fd, bytes, block, place * (off_t)block) != (ssize_t)block) fail(path);
   }
-  if (fsync(fd)) fail(path);
+  if (is_flushed && fsync(fd)) fail(path);
   printf("%lld\n", (long long)(now() - start));
   return close(fd);
+}
+
+static long flush_count;
+
+static void *flush_one(void *argument) {
+  int fd = *(int *)argument;
+  char *bytes = buffer_of(4096);
+  for (long i = 0; i < flush_count; i++)
+    if (pwrite(fd, bytes, 4096, i * 4096L) != 4096 || fsync(fd)) fail("flush");
+  return NULL;
+}
+
+static int flushes(const char *directory, long files, long count) {
+  pthread_t threads[256];
+  int fds[256];
+  if (files < 1 || files > 256 || chdir(directory)) fail(directory);
+  for (long i = 0; i < files; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "flushed%ld", i);
+    fds[i] = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    // The name is on the disk before the time begins.
+    if (fds[i] < 0 || fsync(fds[i])) fail(name);
+  }
+  flush_count = count;
+  int64_t start = now();
+  for (long i = 0; i < files; i++)
+    if (pthread_create(&threads[i], NULL, flush_one, &fds[i])) fail("thread");
+  for (long i = 0; i < files; i++) pthread_join(threads[i], NULL);
+  printf("%lld\n", (long long)(now() - start));
+  return 0;
 }
 
 int main(int count, char **arguments) {
@@ -84,11 +116,13 @@ int main(int count, char **arguments) {
     return files(what, arguments[2], atol(arguments[3]), strtoul(arguments[4], NULL, 10));
   if (count == 4 && (!strcmp(what, "rename") || !strcmp(what, "unlink")))
     return files(what, arguments[2], atol(arguments[3]), 0);
-  if (count == 5 && (!strcmp(what, "seq") || !strcmp(what, "random"))) {
+  int is_flushed = count == 6 && !strcmp(arguments[5], "flush");
+  if ((count == 5 || is_flushed) && (!strcmp(what, "seq") || !strcmp(what, "random"))) {
     size_t block = strtoul(arguments[3], NULL, 10);
     long number = atol(arguments[4]);
-    return blocks(arguments[2], block, *what == 's' ? number / (long)block : number, *what == 'r');
+    return blocks(arguments[2], block, *what == 's' ? number / (long)block : number, *what == 'r', is_flushed);
   }
+  if (count == 5 && !strcmp(what, "flush")) return flushes(arguments[2], atol(arguments[3]), atol(arguments[4]));
   fprintf(stderr, "usage: see the source\n");
   return 2;
 }

@@ -83,8 +83,9 @@ class Child:
             try:
                 os.close(reading)
                 os.setpgid(0, 0)
-                # Python's own handler would make it a signal that ends no wait.
-                signal.signal(signal.SIGINT, signal.SIG_DFL)
+                # A handler, Python's own or the one that unmounts, makes it a signal that ends no wait.
+                for number in (signal.SIGINT, signal.SIGTERM):
+                    signal.signal(number, signal.SIG_DFL)
                 if user:
                     os.setgroups([])
                     os.setresgid(user, user, user)

@@ -12,7 +12,8 @@ file, sources. Each case begins with everything dataless. [survey.html](survey.h
 and filters, with the commands, the paths and what the tools said; [survey.json](survey.json) is what the next survey is
 compared with. What a tool does here is a finding about it, not a test of `dataless`.
 
-```
+<!-- not run: ten minutes, and some hundred packages of Debian -->
+```sh
 make survey                       # all of them; installs what is missing
 make survey TOOLS="tar rsync"     # these again, the others stay
 make survey-check                 # that strace on the bare tree says the same

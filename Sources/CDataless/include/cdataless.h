@@ -8,6 +8,7 @@
 #ifndef CDATALESS_H
 #define CDATALESS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -68,6 +69,69 @@ int dataless_get_flags(const char *path, uint32_t *flags);
 
 // The same for an open file: EBADF if it is not open, or open with O_PATH. macOS: fstat(2).
 int dataless_fget_flags(int descriptor, uint32_t *flags);
+
+// Whether an item, with all that is below it, is to be in no backup: the extended attribute
+// user.com.apple.metadata:com_apple_backup_excludeItem, on any file system that has such attributes. Setting it to 0 takes
+// the older user.com.apple.MobileBackup away, too. macOS: NSURLIsExcludedFromBackupKey.
+//
+// Returns 0, or -1 with errno set: EFAULT if path is NULL, otherwise what setxattr(2) and removexattr(2) say (EROFS, EPERM).
+int dataless_set_backup_excluded(const char *path, int excluded);
+
+// *excluded: 0, or DATALESS_BACKUP_EXCLUDED if the item itself has one of the two attributes, or ..._ABOVE if a directory
+// above on the same file system has one. Materializes nothing, but for dataless directories on the way.
+//
+// Returns 0, or -1 with errno set and *excluded unchanged: EFAULT if an argument is NULL, otherwise what getxattr(2),
+// realpath(3) and stat(2) say.
+#define DATALESS_BACKUP_EXCLUDED 1
+#define DATALESS_BACKUP_EXCLUDED_ABOVE 2
+int dataless_get_backup_excluded(const char *path, int *excluded);
+
+// How much room a volume has, in bytes. macOS: NSURLVolumeAvailableCapacityFor...UsageKey.
+struct dataless_capacity {
+  int64_t free_bytes;           // as statfs(2) of a writable volume says
+  int64_t important_bytes;      // for what people ask for: and all that could be purged or evicted
+  int64_t opportunistic_bytes;  // for what nobody has asked for: and temporary files, less a reserve
+};
+
+// Of the volume on which an item lies; the numbers are at most a second old.
+//
+// Returns 0, or -1 with errno set and *capacity unchanged: ENODATA if it lies on no volume, EFAULT if an argument is NULL,
+// otherwise what getxattr(2) says.
+int dataless_get_capacity(const char *path, struct dataless_capacity *capacity);
+
+// Makes files local in the background, several at once: no thread of the caller's waits for content.
+//
+// Mechanism: up to 4 threads of the library's open the paths, ask for the extended attribute user.dataless.state, and read
+// what is dataless until nothing is missing; of a directory they read the listing, not what is below. They have all
+// signals blocked, the name dl-materialize, and a policy of their own, ON, whatever the process' is. The waits are seen in
+// a volume's log as the process' own, of no main thread. What is local, or on no volume, is left alone; symbolic links are
+// followed; a relative path means the working directory of the moment of the call.
+//
+// Returns a close-on-exec descriptor that becomes readable (poll(2), epoll(7), select(2)) when all are local or one
+// failed; then dataless_materialize_result() says of each path what became of it. close(2) it in either case: closed
+// earlier, nothing more is begun; a fetch under way goes on by itself, and its thread ends with it.
+//
+// fork(2): the child has the descriptor and none of the threads; whichever of the two asks first gets the result, and
+// only when both have closed it is the work given up. The child of a process that is exec(2)ed has nothing of it. A
+// process that ends does not wait for the threads.
+//
+// flags: 0, or DATALESS_MATERIALIZE_GO_ON: a failure does not end it, and the descriptor becomes readable when all paths
+// have been dealt with.
+//
+// Returns -1 with errno set, and nothing begun: EFAULT if paths or one of them is NULL; EINVAL if count is 0 or above
+// 1,048,576, or flags is none of these; ENOMEM, EMFILE, ENFILE, EAGAIN (no thread); for relative paths also what open(2)
+// says of the working directory.
+#define DATALESS_MATERIALIZE_GO_ON 1
+int dataless_materialize_start(const char *const *paths, size_t count, int flags);
+
+// What became of the paths, once: errors[i] of paths[i] is 0 if it is local, ECANCELED if it was not waited for, because
+// another one had failed, or what openat(2), fstat(2), read(2) and fgetxattr(2) said: ENOENT, EACCES, EDEADLK, ETIMEDOUT,
+// EIO. Never waits.
+//
+// Returns the number of paths that are not local, or -1 with errno set: EAGAIN if it is not over yet; EINVAL if count is
+// another one than that of the start, or the descriptor is of something else; ENODATA if it was asked for already; EBADF;
+// EFAULT if errors is NULL. With EAGAIN and EINVAL it can be asked for again.
+int dataless_materialize_result(int descriptor, int *errors, size_t count);
 
 #ifdef __cplusplus
 }

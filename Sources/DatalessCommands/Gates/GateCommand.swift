@@ -46,10 +46,10 @@ struct GateCloseCommand: ParsableCommand {
 
 /// What `gate open` and `gate close` have in common.
 struct GateSetting: ParsableArguments {
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
-  @Argument(help: ArgumentHelp("The gate.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The gate.", valueName: "name"), completion: Completions.gate)
   var name: String
 
   @Flag(help: "Print a JSON object. [default: print nothing]")

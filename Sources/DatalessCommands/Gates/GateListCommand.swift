@@ -19,7 +19,7 @@ struct GateListCommand: ParsableCommand {
       4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Flag(help: "Print each gate as one line of JSON. [default: text]")

@@ -21,10 +21,10 @@ struct GateReleaseCommand: ParsableCommand {
       daemon is not running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
-  @Argument(help: ArgumentHelp("The gate.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The gate.", valueName: "name"), completion: Completions.gate)
   var name: String
 
   @Option(help: ArgumentHelp("So many attempts, the oldest first, and then accesses. [default: all]", valueName: "n"))
@@ -41,7 +41,9 @@ struct GateReleaseCommand: ParsableCommand {
   @Flag(help: "Everything that is held. [default]")
   var all = false
 
-  @Option(help: ArgumentHelp("Have them fail with this errno, such as EIO. [default: proceed]", valueName: "errno"))
+  @Option(
+    help: ArgumentHelp("Have them fail with this errno, such as EIO. [default: proceed]", valueName: "errno"),
+    completion: Completions.errno)
   var fail: String?
 
   @Flag(help: "Print a JSON object. [default: print nothing]")

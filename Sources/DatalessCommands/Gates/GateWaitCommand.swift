@@ -17,10 +17,10 @@ struct GateWaitCommand: ParsableCommand {
       4 not so many within the time limit.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
-  @Argument(help: ArgumentHelp("The gate.", valueName: "name"))
+  @Argument(help: ArgumentHelp("The gate.", valueName: "name"), completion: Completions.gate)
   var name: String
 
   @Option(

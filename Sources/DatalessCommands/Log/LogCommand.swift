@@ -27,7 +27,7 @@ struct LogCommand: ParsableCommand {
         0 printed; 1 the log cannot be read; 2 usage error; 3 no such volume, or with --follow its daemon was killed.
       """)
 
-  @Argument(help: ArgumentHelp("A mountpoint, or a log file.", valueName: "target"))
+  @Argument(help: ArgumentHelp("A mountpoint, or a log file.", valueName: "target"), completion: Completions.mountpoint)
   var target: PathArgument
 
   @Flag(
@@ -83,7 +83,9 @@ struct LogCommand: ParsableCommand {
     transform: { text in try VolumeOptions.checked { () throws(FSError) in try BlockedLimit.parse(text) } })
   var blocked: BlockedLimit?
 
-  @Option(help: ArgumentHelp("Only what this rule decided something about. [default: all]", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("Only what this rule decided something about. [default: all]", valueName: "name"),
+    completion: Completions.rule)
   var rule: PathArgument?
 
   @Flag(help: "Only what main threads called or waited for, as far as the log knows threads. [default: all]")
@@ -162,7 +164,7 @@ struct LogCommand: ParsableCommand {
       guard printer.hasEnded else {
         throw CommandFailure(
           "cannot follow the log any longer: the volume's daemon ended without unmounting. "
-            + "`dataless unmount \(TerminalText.escaped(volume.mountPoint))` cleans up.", status: .noVolume,
+            + "`dataless unmount \(ShellText.word(volume.mountPoint))` cleans up.", status: .noVolume,
           errno: .connectionRefused)
       }
     }

@@ -2,7 +2,7 @@ import DatalessControl
 import DatalessCore
 
 extension LogRow {
-  /// What a program has changed on the volume.
+  /// What a program has changed on the volume, or what the volume has taken away.
   static func change(_ record: LogRecord, _ row: inout LogRow) {
     let json = record.json
     row.outcome = "ok"
@@ -21,6 +21,12 @@ extension LogRow {
     case .itemRemoved:
       row.what = "remove"
       row.detail += lost(json)
+      if let items = json.integer("items") { row.detail += ", with all in it: \(HumanText.count(items, "item"))" }
+    case .itemPurged:
+      row.who = json.word("by") ?? ""
+      row.what = "purge"
+      row.size = json.integer("bytes").map { HumanText.size($0) } ?? ""
+      if let reason = json.word("reason") { row.detail += " [\(reason)\(lost(json))]" }
     case .itemChanged:
       row.what = "change"
       if let attributes = json.raw("attributes") { row.detail += " " + TerminalText.escaped(attributes) }
@@ -28,6 +34,19 @@ extension LogRow {
       row.what = "write"
       row.size = json.integer("bytes").map { HumanText.size($0.plus(json.integer("mapped_bytes") ?? 0)) } ?? ""
     }
+  }
+
+  /// What was changed on both sides, and what became of it.
+  static func conflict(_ record: LogRecord, _ row: inout LogRow) {
+    let json = record.json
+    row.what = "conflict"
+    row.outcome = json.word("conflict") ?? "?"
+    row.isBad = record.type == .conflictFound
+    if json.string("kind") == "directory" { row.detail += "/" }
+    guard record.type == .conflictResolved else { return }
+    row.what = "resolved"
+    row.outcome = "kept " + (json.word("kept") ?? "?")
+    if let copy = json.name("copy", "copy_b64") { row.detail += " [yours: \(TerminalText.escaped(copy))]" }
   }
 
   /// What of it is nowhere else.

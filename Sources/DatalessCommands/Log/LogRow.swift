@@ -32,6 +32,11 @@ struct LogRow {
     case .mark:
       row.what = "mark"
       row.detail = text("label", "label_b64")
+    case .volumeReset:
+      row.what = "reset"
+      row.who = json.word("by") ?? ""
+      let files = HumanText.count(json.integer("files") ?? 0, "file")
+      row.detail = "\(files) evicted"
     case .volumeMounted:
       row.what = "mounted"
       row.detail = "\(text("source", "source_b64")) on \(text("mountpoint", "mountpoint_b64"))"

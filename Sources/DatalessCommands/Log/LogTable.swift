@@ -141,7 +141,9 @@ struct LogTable {
       row.outcome = json.word("errno") ?? "ok"
       row.isBad = record.type == .evictionRefused
     case .sourceChanged, .refreshFinished: LogRow.refresh(record, &row)
-    case .itemCreated, .itemRenamed, .itemRemoved, .itemChanged, .itemWritten: LogRow.change(record, &row)
+    case .conflictFound, .conflictResolved: LogRow.conflict(record, &row)
+    case .itemCreated, .itemRenamed, .itemRemoved, .itemChanged, .itemWritten, .itemPurged:
+      LogRow.change(record, &row)
     default: LogRow.other(record, &row)
     }
     return row

@@ -17,7 +17,7 @@ struct MarkCommand: ParsableCommand {
         0 written; 1 it could not be written; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Argument(help: ArgumentHelp("1 to 1,024 bytes of text.", valueName: "label"))

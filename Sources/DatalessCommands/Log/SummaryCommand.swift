@@ -26,7 +26,7 @@ struct SummaryCommand: ParsableCommand {
         0 printed; 1 the log cannot be read; 2 usage error; 3 no such volume.
       """)
 
-  @Argument(help: ArgumentHelp("A mountpoint, or a log file.", valueName: "target"))
+  @Argument(help: ArgumentHelp("A mountpoint, or a log file.", valueName: "target"), completion: Completions.mountpoint)
   var target: PathArgument
 
   @Flag(help: "Print one JSON object. [default: text]")

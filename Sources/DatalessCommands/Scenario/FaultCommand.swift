@@ -35,13 +35,13 @@ struct FaultAddCommand: ParsableCommand {
         0 added; 1 failure; 2 usage error, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Argument(
     help: ArgumentHelp(
       "An errno by its name, never (no end), wrong_size (fewer bytes than listed) or superseded (ESTALE after all was read).",
-      valueName: "fault"))
+      valueName: "fault"), completion: Completions.fault)
   var fault: String
 
   @Option(
@@ -84,7 +84,7 @@ struct FaultListCommand: ParsableCommand {
       4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Flag(help: "Print each rule as one line of JSON. [default: text]")
@@ -113,10 +113,11 @@ struct FaultRemoveCommand: ParsableCommand {
       running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
-  @Argument(help: ArgumentHelp("The rule's name, from `fault list`.", valueName: "name"))
+  @Argument(
+    help: ArgumentHelp("The rule's name, from `fault list`.", valueName: "name"), completion: Completions.rule)
   var name: String
 
   @Flag(help: "Print the number of rules and the warnings as a JSON object. [default: print nothing]")

@@ -17,7 +17,7 @@ struct OfflineCommand: ParsableCommand {
         0 the store is unreachable; 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Flag(help: "Print the number of rules and the warnings as a JSON object. [default: print nothing]")
@@ -50,7 +50,7 @@ struct OnlineCommand: ParsableCommand {
         0 the store can be reached; 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Flag(help: "Print the number of rules and the warnings as a JSON object. [default: print nothing]")

@@ -26,10 +26,12 @@ struct PolicyCommand: ParsableCommand {
         0 done; 1 failure; 2 usage error, also an invalid rule; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
-  @Argument(help: ArgumentHelp("on, off, rule on, rule off, or remove and a rule's name.", valueName: "word"))
+  @Argument(
+    help: ArgumentHelp("on, off, rule on, rule off, or remove and a rule's name.", valueName: "word"),
+    completion: Completions.policy)
   var words: [String] = []
 
   @OptionGroup var options: RuleOptions

@@ -34,7 +34,7 @@ struct ScenarioShowCommand: ParsableCommand {
         0 shown; 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Flag(help: "Print it as one line. [default: with line ends]")
@@ -73,7 +73,7 @@ struct ScenarioApplyCommand: ParsableCommand {
       running; 4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Argument(help: ArgumentHelp("A scenario; - for standard input.", valueName: "file"))

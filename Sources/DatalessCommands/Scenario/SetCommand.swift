@@ -9,7 +9,7 @@ struct SetCommand: ParsableCommand {
     abstract: "Change settings of a mounted volume, such as its latency.",
     discussion: """
       Holds for what is triggered from now on; attempts under way go on as they started. Settings are those of a scenario \
-      file: seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, hydration, observe, interrupt, \
+      file: seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, interrupt, \
       give_up_after, \
       offline, materialize, profile, present, poll; and present.blocks, present.ctime, present.seek and present.state alone. \
       Values are written as in such a file; 'none' removes a limit. All are changed, or none.
@@ -23,10 +23,11 @@ struct SetCommand: ParsableCommand {
       4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
-  @Argument(help: ArgumentHelp("Settings with their new values.", valueName: "key=value"))
+  @Argument(
+    help: ArgumentHelp("Settings with their new values.", valueName: "key=value"), completion: Completions.setting)
   var settings: [String]
 
   @Flag(help: "Print the number of rules and the warnings as a JSON object. [default: print nothing]")

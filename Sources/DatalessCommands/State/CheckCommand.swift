@@ -41,12 +41,16 @@ struct CheckCommand: ParsableCommand {
       try output.flush()
     }
     guard report.damages > 0 else { return }
+    let needsHelp = report.findings.contains { $0.isDamage && $0.repair == nil }
     let remedy =
       dryRun
-      ? " Run it without --dry-run to repair what can be." : " Look at what lies in lost+found-... of the volume."
+      ? "Run it without --dry-run to repair what can be."
+      : needsHelp
+        ? "Do what the lines without a repair say, and run it again."
+        : "Look at what lies in lost+found-... of the volume."
     throw CommandFailure(
-      "'\(TerminalText.escaped(place.path))' \(dryRun ? "is" : "was") damaged:"
-        + " \(HumanText.count(Int64(report.damages), "finding")).\(remedy)", code: .damaged)
+      "'\(TerminalText.escaped(place.path))' \(dryRun || needsHelp ? "is" : "was") damaged:"
+        + " \(HumanText.count(Int64(report.damages), "finding")). \(remedy)", code: .damaged)
   }
 
   private func check(_ place: StatePlace) throws -> StateCheckReport {
@@ -65,7 +69,7 @@ struct CheckCommand: ParsableCommand {
       findings: report.findings.map { finding in
         CheckFinding(
           kind: finding.kind.rawValue, place: finding.place, message: finding.message, repair: finding.repair,
-          isDamage: finding.kind.isDamage)
+          isDamage: finding.isDamage)
       }, findingCount: Int64(report.count), damageCount: Int64(report.damages), repairCount: Int64(report.repairs))
   }
 

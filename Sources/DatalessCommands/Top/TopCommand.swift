@@ -23,7 +23,7 @@ struct TopCommand: ParsableCommand {
       was killed; 4 timed out; 130 interrupted.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Option(

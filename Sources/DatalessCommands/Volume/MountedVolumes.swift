@@ -19,12 +19,17 @@ enum MountedVolumes {
 
   /// Groups path arguments by the volume they lie on, in the order of the first path of each.
   ///
+  /// - Parameter named: For what removes or drops something, as of `PathResolver.resolve`.
   /// - Throws: `ControlError.notAVolume` for a path on none.
-  static func locate(_ paths: [PathArgument]) throws -> [(volume: MountEntry, paths: [[UInt8]])] {
+  static func locate(
+    _ paths: [PathArgument], named: Bool = false
+  ) throws -> [(volume: MountEntry, paths: [[UInt8]])] {
     let resolver = try PathResolver.current()
     var groups: [(volume: MountEntry, paths: [[UInt8]])] = []
     for path in paths {
-      guard let location = try resolver.locate(path.bytes) else { throw ControlError.notAVolume(path.bytes) }
+      guard let location = try resolver.locate(path.bytes, named: named) else {
+        throw ControlError.notAVolume(path.bytes)
+      }
       if let index = groups.firstIndex(where: { $0.volume.mountID == location.mount.mountID }) {
         groups[index].paths.append(location.relative)
       } else {

@@ -117,7 +117,8 @@ struct PressureCommand: ParsableCommand {
     abstract: "Simulate that the disk gets full: evict what was used least recently.",
     discussion: """
       So much local content goes, or as much as can: never what is open, pinned, written to on the volume, or has \
-      several names. Each eviction is in the log, by `pressure`.
+      several names. Each eviction is in the log, by `pressure`. On a writable volume with areas temporary files and \
+      caches of apps that do not run are purged first: their names go, too, and what was written there.
 
       EXAMPLES
         dataless pressure 500MB /mnt/project
@@ -133,7 +134,7 @@ struct PressureCommand: ParsableCommand {
     transform: { text in try VolumeOptions.checked { () throws(FSError) in try ByteSize.parsePositive(text) } })
   var size: Int64
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Flag(help: "Print the result as one line of JSON. [default: text]")
@@ -166,6 +167,6 @@ struct PressureCommand: ParsableCommand {
     guard result.bytes < size else { return }
     throw CommandFailure(
       "no more than \(HumanText.size(result.bytes)) of \(HumanText.size(size)) could go: what else is local is open, "
-        + "pinned, written to, or has several names (ENOSPC).", code: .incomplete, errno: .noSpace)
+        + "pinned, written to, has several names, or is kept by its area (ENOSPC).", code: .incomplete, errno: .noSpace)
   }
 }

@@ -19,7 +19,9 @@ struct StatusCommand: ParsableCommand {
       4 timed out.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume. [default: all of this user]", valueName: "mountpoint"))
+  @Argument(
+    help: ArgumentHelp("A mounted volume. [default: all of this user]", valueName: "mountpoint"),
+    completion: Completions.mountpoint)
   var mountpoint: PathArgument?
 
   @Flag(help: "Print each volume as one line of JSON. [default: text]")

@@ -27,7 +27,12 @@ enum StatusText {
     lines.append(line("dirs", directories(status.items)))
     lines.append(line("content", content(status.items)))
     if let room = status.room { lines.append(line("room", Self.room(room))) }
+    if let trash = status.trash { lines.append(line("trash", Self.trash(trash))) }
     if let changes = status.changes { lines.append(line("changes", ChangesText.line(changes))) }
+    if let conflicts = status.conflicts, conflicts > 0 {
+      let volume = ShellText.word(status.mountpointBytes)
+      lines.append(line("conflicts", "\(HumanText.count(conflicts)); `dataless conflicts \(volume)` lists them"))
+    }
     lines.append(line("done", done(status.materialized)))
     lines.append(line("opens", opens(status.opens)))
     lines.append(line("requests", HumanText.counts(status.requestsReachingTheVolume)))
@@ -55,13 +60,17 @@ enum StatusText {
     return "\(HumanText.size(room.usedBytes)) of \(HumanText.size(room.quotaBytes)) used\(removing)\(waiting)"
   }
 
+  static func trash(_ trash: TrashCounts) -> String {
+    "\(HumanText.count(trash.items, "item")) (\(HumanText.size(trash.bytes))) being given back"
+  }
+
   /// A volume of another user, of which only the mount table is known.
   static func foreign(_ volume: MountEntry) -> [String] {
     let name = TerminalText.escaped(volume.mountPoint)
     return [
       "\(name) (of user \(volume.userID.map(String.init) ?? "unknown"))",
       line("source", TerminalText.escaped(volume.source)),
-      line("daemon", "not asked; `dataless status \(name)` does"),
+      line("daemon", "not asked; `dataless status \(ShellText.word(volume.mountPoint))` does"),
     ]
   }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import DatalessControl
 import DatalessCore
 import DatalessDaemon
+import Glibc
 import SystemPackage
 
 /// `dataless unmount`: ends a volume, or cleans up after a daemon that died.
@@ -12,23 +13,31 @@ struct UnmountCommand: ParsableCommand {
     discussion: """
       Whoever is blocked on the volume gets ETIMEDOUT. Returns when the mount, the daemon, its socket and its content \
       are gone. The log stays. What programs changed on a volume that was mounted with --scratch is forgotten: how much \
-      that was, is said. What was changed on one that was mounted with --state is in its state directory.
+      that was, is said. What was changed on one that was mounted with --state is in its state directory. What was \
+      removed and is not given back yet goes with a volume that forgets, and is given back by the next mount otherwise; \
+      --wait lets it finish.
 
       EXAMPLES
         dataless unmount /mnt/project
-        dataless unmount /mnt/project --json
+        dataless unmount /mnt/project --wait --json
 
       EXIT STATUS
         0 unmounted; 1 failure; 2 usage error; 3 nothing of ours is mounted there; 4 the daemon had to be killed.
       """)
 
-  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"))
+  @Argument(help: ArgumentHelp("A mounted volume.", valueName: "mountpoint"), completion: Completions.mountpoint)
   var mountpoint: PathArgument
 
   @Flag(
     help: "End it even if changes cannot be kept, because the disk of its state directory is full. [default: fail then]"
   )
   var force = false
+
+  @Flag(help: "Only if its daemon has died; a volume that is served stays, and it fails. [default: also then]")
+  var dead = false
+
+  @Flag(name: .customLong("wait"), help: "Wait until what was removed is given back. [default: do not wait]")
+  var waitsForTrash = false
 
   @Flag(help: "Print a JSON object. [default: print nothing, unless there are changes]")
   var json = false
@@ -45,9 +54,11 @@ struct UnmountCommand: ParsableCommand {
           + "Unmount \(TerminalText.escaped(location.mount.mountPoint)) instead.")
     }
     let volume = location.mount
+    if dead { try checkIsDead(volume) }
     // Held from here on: what is asked, signalled and removed is the volume that was found.
     let runtime = try Self.runtime(of: volume)
     let record = try? runtime?.record()
+    if waitsForTrash { waitForTrash(of: volume) }
     let (daemon, changes) = try end(volume, runtime.map(DaemonIdentity.of) ?? .unknown)
     // The runtime directory and content of a daemon that was dead, or had to be killed.
     StaleSessions.remove()
@@ -64,6 +75,46 @@ struct UnmountCommand: ParsableCommand {
       Console.note("dataless: forgotten: \(ChangesText.line(dropped))")
     }
     if let failure = Self.failure(daemon, volume) { throw failure }
+  }
+
+  /// By the lock that a daemon holds as long as it lives. Where that cannot be seen, nothing is done.
+  private func checkIsDead(_ volume: MountEntry) throws {
+    switch Unmounter.isDead(volume) {
+    case true?: return
+    case false?:
+      throw CommandFailure(
+        "cannot unmount \(mountpoint.description): its daemon is running (EBUSY). Without --dead it is asked to end.",
+        code: .busy, errno: .resourceBusy)
+    case nil:
+      throw CommandFailure(
+        "cannot unmount \(mountpoint.description): whether its daemon lives is unknown, its lock is gone (ENOENT). "
+          + "Without --dead the volume is ended in any case.",
+        code: .failed, errno: .noSuchFileOrDirectory)
+    }
+  }
+
+  /// How long what is left may stay as much as it is: after that the daemon gives nothing back, or says what is not so.
+  private static let trashPatience = Duration.seconds(30)
+
+  /// Lets the volume finish to give back what was removed. Whatever goes wrong, it is unmounted then.
+  private func waitForTrash(of volume: MountEntry) {
+    let line = ProgressLine()
+    defer { line.clear() }
+    var (least, since) = (TrashCounts(items: .max, bytes: .max), ContinuousClock.now)
+    while let status = try? Blocking.run({
+      try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.status() }
+    }), let trash = status.trash {
+      line.show(StatusText.trash(trash) + " ...")
+      if trash.items < least.items || trash.bytes < least.bytes {
+        least = TrashCounts(items: min(trash.items, least.items), bytes: min(trash.bytes, least.bytes))
+        since = .now
+      } else if ContinuousClock.now - since > Self.trashPatience {
+        return Console.note(
+          "dataless: the volume has given nothing back for \(Self.trashPatience.components.seconds) s; it is unmounted all the same."
+        )
+      }
+      usleep(100_000)
+    }
   }
 
   /// nil when there is none that can be trusted. - Throws: EPERM when the volume is none of this user's business.
@@ -104,7 +155,7 @@ struct UnmountCommand: ParsableCommand {
     } catch is ControlError {
       // Whatever is said instead of an answer, and whoever says it: what is wanted of it is that it ends.
     }
-    return (try wait(for: daemon, volume), changes)
+    return (try wait(for: daemon, volume, isKept: changes?.kept != nil), changes)
   }
 
   /// Whether the daemon goes on because it could not keep what was changed. Of what only answers on the socket nothing
@@ -114,11 +165,17 @@ struct UnmountCommand: ParsableCommand {
     return error.code == .remote && [.noSpace, .diskQuotaExceeded, .ioError].contains(error.errno)
   }
 
-  private func wait(for daemon: DaemonIdentity, _ volume: MountEntry) throws -> UnmountAnswer.Daemon {
+  /// - Parameter isKept: Whether what was changed is in a state directory.
+  private func wait(
+    for daemon: DaemonIdentity, _ volume: MountEntry, isKept: Bool = false
+  ) throws -> UnmountAnswer.Daemon {
     switch daemon {
     case .process(let process):
+      var onDelay: (() -> Void)?
+      if isKept, isatty(2) == 1 { onDelay = { Self.sayDelay() } }
       let isOrderly = Unmounter.endDaemon(
-        process, mountpoint: volume.mountPoint, timeLimitMilliseconds: Self.timeLimitMilliseconds)
+        process, mountpoint: volume.mountPoint, timeLimitMilliseconds: Self.timeLimitMilliseconds,
+        onDelay: onDelay)
       guard isOrderly else { return .killed }
     case .none, .foreign:
       try Unmounter.remove(volume.mountPoint)
@@ -128,6 +185,10 @@ struct UnmountCommand: ParsableCommand {
     }
     try Unmounter.removeIfStill(volume)
     return .ended
+  }
+
+  private static func sayDelay() {
+    Console.note("dataless: waiting for the disk of the state directory, for 5 s at most ...")
   }
 
   /// What was not as it should be, though the volume is unmounted.

@@ -50,7 +50,7 @@ enum ClientErrorTranslation {
     return ControlError(
       code: .timedOut, errno: .timedOut,
       message: "cannot reach the daemon of \(name): no answer within \(timeout.components.seconds) s (ETIMEDOUT). "
-        + "`dataless unmount \(name)` ends it.")
+        + "`dataless unmount \(ShellText.word(mountPoint))` ends it.")
   }
 
   private static func other(_ mountPoint: [UInt8], _ text: String) -> ControlError {

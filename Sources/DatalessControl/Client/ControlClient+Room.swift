@@ -21,4 +21,15 @@ extension ControlClient {
     try await follow(
       TransferLine.self, route: .pressure, request: PressureRequest(bytes: bytes), progress: progress)
   }
+
+  /// How much room there is, and what could go for more.
+  public func capacity() async throws -> CapacityAnswer { try await call(.capacity) }
+
+  /// Adds up what is stored below a path. - Parameter mark: As `InventoryRequest.since`.
+  public func inventory(
+    _ path: [UInt8], since mark: String? = nil, progress: @escaping @Sendable (InventoryProgress) -> Void = { _ in }
+  ) async throws -> InventoryReport {
+    let request = InventoryRequest(path: WirePath(path), since: mark)
+    return try await follow(InventoryLine.self, route: .inventory, request: request, progress: progress)
+  }
 }

@@ -164,7 +164,13 @@ public final class ControlClient: Sendable {
     _ route: ControlRoute, query: String = "", body: [UInt8]? = nil, patience: Duration = .zero
   ) async throws -> Answer {
     let bytes = try await bytes(route, query: query, body: body, patience: patience)
-    return try WireCoding.decode(Answer.self, from: bytes, named: "the daemon's answer to \(route.rawValue)")
+    do {
+      return try WireCoding.decode(Answer.self, from: bytes, named: "the daemon's answer to \(route.rawValue)")
+    } catch {
+      // Another version is the likely reason; of the same one, the answer is what is wrong.
+      guard route != .version, let daemon = try? await version().version, daemon != Version.current else { throw error }
+      throw Self.otherVersion(route, nil, error.message, daemon: daemon, mountPoint: mountPoint)
+    }
   }
 
   /// The body of the answer as it is.
@@ -193,6 +199,9 @@ public final class ControlClient: Sendable {
       guard (200..<300).contains(response.status.code) else {
         let bytes = try await collect(response, limit: 1 << 20, within: timeout)
         if let answer = try? WireCoding.decode(ErrorAnswer.self, from: bytes, named: "an error") {
+          if Self.isOfAnotherVersion(answer.error, status: response.status.code) {
+            throw await otherVersion(route, answer.error, answer.error.message)
+          }
           throw Self.remote(answer.error, to: route)
         }
         let status = TerminalText.escaped("\(response.status)")

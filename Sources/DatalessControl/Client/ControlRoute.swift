@@ -1,5 +1,6 @@
 /// Every call of the control API. The client, the server and docs/openapi.yaml are held against this list.
 public enum ControlRoute: String, CaseIterable, Sendable {
+  case version = "GET /v1/version"
   case status = "GET /v1/status"
   case items = "GET /v1/items"
   case materialize = "POST /v1/materialize"
@@ -7,8 +8,13 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   case pin = "POST /v1/pin"
   case unpin = "POST /v1/unpin"
   case pressure = "POST /v1/pressure"
+  case capacity = "GET /v1/capacity"
+  case inventory = "POST /v1/inventory"
+  case remove = "POST /v1/remove"
   case refresh = "POST /v1/refresh"
+  case conflicts = "POST /v1/conflicts"
   case interrupt = "POST /v1/interrupt"
+  case reset = "POST /v1/reset"
   case mark = "POST /v1/mark"
   case flushLog = "POST /v1/log/flush"
   case stacks = "GET /v1/stacks"

@@ -75,7 +75,7 @@ public struct VolumeRuntime: Sendable {
     throw ControlError(
       code: .daemonNotRunning, errno: untrusted.errno,
       message: "cannot reach the daemon of \(name): \(untrusted), so it is not used. "
-        + "`dataless unmount \(name)` removes the mount.")
+        + "`dataless unmount \(ShellText.word(volume.mountPoint))` removes the mount.")
   }
 
   /// What the volume's daemon left for commands to read.

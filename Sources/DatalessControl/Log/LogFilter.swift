@@ -5,8 +5,9 @@ public struct LogFilter: Sendable {
   /// A type, or what comes before a dot in one, such as `materialization`. Empty: all.
   public var types: [String] = []
   public var path: PathPattern?
-  /// A command name, or the last component of an executable, of a process of the record or of any of its ancestors:
-  /// what `make` started is found by `make`.
+  /// A command name, the last component of an executable, the script of an interpreter, or both as they are shown, of
+  /// a process of the record or of any of its ancestors: what `make` started is found by `make`, what `python3 fm.py`
+  /// did by `fm.py`.
   public var process: [UInt8]?
   /// The first and the last moment.
   public var since: LogMoment?

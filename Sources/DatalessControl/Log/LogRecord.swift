@@ -112,10 +112,12 @@ public struct LogProcesses: Sendable {
     return [process] + process.parents.compactMap { byID[$0] }
   }
 
-  /// Whether a process or one of its ancestors has this command name, or this last component of its executable.
+  /// Whether a process or one of its ancestors has this command name, this last component of its executable, this
+  /// script (`fm.py`), or this name as it is shown (`python3 fm.py`).
   public func isNamed(_ id: UInt32, _ name: [UInt8]) -> Bool {
     chain(of: id).contains { process in
       process.comm == name || process.exe.map { PathBytes.lastComponent($0) == name } == true
+        || process.script.map { PathBytes.lastComponent($0) == name || process.name == name } == true
     }
   }
 }

@@ -40,8 +40,12 @@ public struct PathResolver: Sendable {
   ///
   /// A component that does not exist is kept as it is: the caller finds out when it uses the path.
   ///
-  /// - Throws: `ControlError.system` with ELOOP after 40 links, or getcwd's errno for a relative path.
-  public func resolve(_ path: [UInt8]) throws(ControlError) -> [UInt8] {
+  /// - Parameter named: For what removes or drops something: the path means the item that has the name, as for
+  ///   rm(1). A link at its end is not followed, and `..` behind a name on a volume, which may be a link there, is
+  ///   refused.
+  /// - Throws: `ControlError.system` with ELOOP after 40 links, EINVAL for such a `..`, or getcwd's errno for a
+  ///   relative path.
+  public func resolve(_ path: [UInt8], named: Bool = false) throws(ControlError) -> [UInt8] {
     let slash = PathBytes.slash
     let start = path.first == slash ? path : PathBytes.join(try workingDirectory(), path)
     var pending = Array(PathBytes.components(start).reversed())
@@ -49,11 +53,18 @@ public struct PathResolver: Sendable {
     var links = 0
     while let component = pending.popLast() {
       if PathBytes.isDotDot(component) {
+        guard !named || !isBelowRoot(PathBytes.absolute(resolved)) else {
+          throw ControlError.system(
+            .invalidArgument,
+            "cannot tell what \(TerminalText.escaped(path)) means: '..' may follow a link on the volume",
+            remedy: "Give the path without '..'.")
+        }
         _ = resolved.popLast()
         continue
       }
       resolved.append(component)
       let candidate = PathBytes.absolute(resolved)
+      if named, pending.isEmpty { continue }
       guard !mounts.isText(candidate), let target = readLink(candidate) else { continue }
       links += 1
       guard links <= 40 else {
@@ -66,11 +77,17 @@ public struct PathResolver: Sendable {
     return PathBytes.absolute(resolved)
   }
 
+  private func isBelowRoot(_ path: [UInt8]) -> Bool {
+    guard let mount = mounts.mount(containing: path), mounts.isText(path) else { return false }
+    return mount.mountPoint != path
+  }
+
   /// The place on a volume that a path argument means; nil when it is not on one.
   ///
+  /// - Parameter named: As of `resolve`.
   /// - Throws: as `resolve`.
-  public func locate(_ path: [UInt8]) throws(ControlError) -> Location? {
-    let absolute = try resolve(path)
+  public func locate(_ path: [UInt8], named: Bool = false) throws(ControlError) -> Location? {
+    let absolute = try resolve(path, named: named)
     guard let mount = mounts.mount(containing: absolute), mount.isDataless || VolumeLocator.isRecorded(mount) else {
       return nil
     }

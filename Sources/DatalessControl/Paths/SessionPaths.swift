@@ -41,6 +41,11 @@ public enum SessionPaths {
   /// - Parameter device: As /proc/self/mountinfo prints it.
   public static func volumeDirectory(runtime: String, device: String) -> String { "\(runtime)/\(device)" }
 
+  /// The control socket of one volume. - Parameter device: As of `volumeDirectory`.
+  public static func socket(runtime: String, device: String) -> String {
+    "\(volumeDirectory(runtime: runtime, device: device))/\(socketName)"
+  }
+
   /// The directory that holds one folder of content per session: `--cache-dir` if given, else for root
   /// `/var/cache/dataless`, else `${XDG_CACHE_HOME:-~/.cache}/dataless`.
   public static func cacheDirectory(

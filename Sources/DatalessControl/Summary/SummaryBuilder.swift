@@ -95,7 +95,7 @@ public struct SummaryBuilder: Sendable {
     case .handleClosed, .handleOpen: handleTold(record, isOpen: record.type == .handleOpen)
     case .handleUnseen: files.unseen(json.path ?? [], names: json.names, by: process(record.process))
     case .sourceChanged: files.changed(record)
-    case .itemCreated, .itemRenamed, .itemRemoved: files.changedHere(record)
+    case .itemCreated, .itemRenamed, .itemRemoved, .itemPurged: files.changedHere(record)
     case .refreshFinished: files.refreshEnded()
     case .configurationChanged: configured(json)
     // What a refresh freed was of no use to anybody any more: nobody evicted it.
@@ -109,7 +109,7 @@ public struct SummaryBuilder: Sendable {
       }
       report.evictions.bytes = report.evictions.bytes.plus(json.integer("bytes") ?? 0)
     case .evictionRefused: report.evictions.refused += 1
-    case .mark: sections.begin(record)
+    case .mark, .volumeReset: sections.begin(record)
     case .volumeMounted:
       report.source = json.string("source") ?? ""
       report.mountpoint = json.string("mountpoint") ?? ""

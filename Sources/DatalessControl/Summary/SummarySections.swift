@@ -1,16 +1,19 @@
+import DatalessCore
+
 /// What happened between marks.
 struct SummarySections: Sendable {
   var current = SummaryReport.Section()
   private var finished: [SummaryReport.Section] = []
   private var counters: [String: Int64]? = [:]
 
-  /// A mark ends a section and begins the next.
+  /// A mark ends a section and begins the next, and so does a reset of the volume.
   mutating func begin(_ mark: LogRecord) {
     let at = Self.requests(mark)
     current.requestsReachingTheVolume = Self.difference(counters, at)
     finished.append(current)
     counters = at
-    current = SummaryReport.Section(label: mark.json.string("label") ?? "", time: mark.time)
+    current = SummaryReport.Section(
+      label: mark.type == .volumeReset ? "reset" : mark.json.string("label") ?? "", time: mark.time)
   }
 
   /// - Parameter requests: At the end of the log.

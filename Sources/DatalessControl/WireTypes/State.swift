@@ -110,3 +110,48 @@ public struct ExportAnswer: Codable, Sendable, Equatable {
     self.failureCount = failureCount
   }
 }
+
+/// What `dataless restore --simulate --json` prints.
+public struct RestoreAnswer: Codable, Sendable, Equatable {
+  /// The older state; absolute.
+  public var from: String
+  public var fromBase64: String?
+  /// The new state directory; absolute.
+  public var directory: String
+  public var directoryBase64: String?
+  /// Files that a backup has, SOURCE's included.
+  public var files: Int64
+  public var bytes: Int64
+  /// Of these, what programs had written: its content is here.
+  public var writtenFiles: Int64
+  public var writtenBytes: Int64
+  /// What is absent, by reason.
+  public var absent: [InventoryExclusion]
+  /// What could not be left out, or looked into; the first 1,000.
+  public var failures: [PathFailure]
+  public var failureCount: Int64
+
+  enum CodingKeys: String, CodingKey {
+    case from, directory, files, bytes, absent, failures
+    case fromBase64 = "from_b64"
+    case directoryBase64 = "directory_b64"
+    case writtenFiles = "written_files"
+    case writtenBytes = "written_bytes"
+    case failureCount = "failure_count"
+  }
+
+  public init(
+    from: [UInt8], directory: [UInt8], files: Int64, bytes: Int64, writtenFiles: Int64, writtenBytes: Int64,
+    absent: [InventoryExclusion], failures: [PathFailure], failureCount: Int64
+  ) {
+    (self.from, fromBase64) = WirePath.split(from)
+    (self.directory, directoryBase64) = WirePath.split(directory)
+    self.files = files
+    self.bytes = bytes
+    self.writtenFiles = writtenFiles
+    self.writtenBytes = writtenBytes
+    self.absent = absent
+    self.failures = failures
+    self.failureCount = failureCount
+  }
+}

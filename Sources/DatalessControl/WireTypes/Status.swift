@@ -7,6 +7,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   /// Absolute.
   public var mountpoint: String
   public var mountpointBase64: String?
+  /// Where the control API is reached; absolute. Older daemons do not say it.
+  public var socket: String?
   /// An absolute path, or a synthetic specification.
   public var source: String
   public var sourceBase64: String?
@@ -34,8 +36,12 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var items: ItemCounts
   /// What was changed on the volume; only of one that can be written to.
   public var changes: ChangeCounts?
+  /// What was changed on the volume and in SOURCE, too, and is not resolved; only of a volume that can be written to.
+  public var conflicts: Int64?
   /// Only where local content has a limit (`quota`).
   public var room: RoomCounts?
+  /// Only while something that was removed, or evicted, is still to be given back.
+  public var trash: TrashCounts?
   /// By operation. What the kernel answers from its caches is not seen.
   public var requestsReachingTheVolume: [String: Int64]
   public var materialized: MaterializedCounts
@@ -62,8 +68,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var warnings: [String]
 
   enum CodingKeys: String, CodingKey {
-    case pid, session, mountpoint, source, options, log, cache, started, kernel, libfuse, items, materialized,
-      opens, access, budget, warnings, seed, gates, profile, present, changes, room
+    case pid, session, mountpoint, socket, source, options, log, cache, started, kernel, libfuse, items, materialized,
+      opens, access, budget, warnings, seed, gates, profile, present, changes, room, trash, conflicts
     case isOffline = "offline"
     case ruleCount = "rule_count"
     case mountpointBase64 = "mountpoint_b64"
@@ -79,10 +85,11 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   }
 
   public init(
-    pid: Int32, session: String, mountpoint: [UInt8], source: [UInt8], readOnly: Bool, options: [String: JSONValue],
+    pid: Int32, session: String, mountpoint: [UInt8], socket: String? = nil, source: [UInt8], readOnly: Bool,
+    options: [String: JSONValue],
     log: [UInt8], logDropped: Int64, cache: [UInt8], uptimeNanoseconds: Int64, started: String, kernel: String,
     libfuse: String, fastPaths: [String: JSONValue], items: ItemCounts, changes: ChangeCounts? = nil,
-    room: RoomCounts? = nil,
+    conflicts: Int64? = nil, room: RoomCounts? = nil, trash: TrashCounts? = nil,
     requestsReachingTheVolume: [String: Int64],
     materialized: MaterializedCounts, opens: OpenCounts, isOffline: Bool = false, profile: ProfileStatus,
     present: PresentationStatus, seed: UInt64 = 0,
@@ -93,6 +100,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.pid = pid
     self.session = session
     (self.mountpoint, mountpointBase64) = WirePath.split(mountpoint)
+    self.socket = socket
     (self.source, sourceBase64) = WirePath.split(source)
     self.readOnly = readOnly
     self.options = options
@@ -106,7 +114,9 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.fastPaths = fastPaths
     self.items = items
     self.changes = changes
+    self.conflicts = conflicts
     self.room = room
+    self.trash = trash
     self.requestsReachingTheVolume = requestsReachingTheVolume
     self.materialized = materialized
     self.opens = opens

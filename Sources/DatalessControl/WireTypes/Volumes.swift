@@ -14,6 +14,8 @@ public struct MountAnswer: Codable, Sendable, Equatable {
   public var readOnly: Bool
   /// 12 lowercase hexadecimal digits.
   public var session: String
+  /// Where the control API is reached; absolute.
+  public var socket: String
   /// An absolute path, or a synthetic specification.
   public var source: String
   public var sourceBase64: String?
@@ -23,7 +25,7 @@ public struct MountAnswer: Codable, Sendable, Equatable {
   public var scenarioWarnings: [WireProblem]
 
   enum CodingKeys: String, CodingKey {
-    case device, log, mountpoint, pid, session, source, warnings
+    case device, log, mountpoint, pid, session, socket, source, warnings
     case logBase64 = "log_b64"
     case mountpointBase64 = "mountpoint_b64"
     case readOnly = "read_only"
@@ -32,8 +34,8 @@ public struct MountAnswer: Codable, Sendable, Equatable {
   }
 
   public init(
-    device: String, log: [UInt8], mountpoint: [UInt8], pid: Int32, readOnly: Bool, session: String, source: [UInt8],
-    warnings: [String], scenarioWarnings: [WireProblem] = []
+    device: String, log: [UInt8], mountpoint: [UInt8], pid: Int32, readOnly: Bool, session: String, socket: String,
+    source: [UInt8], warnings: [String], scenarioWarnings: [WireProblem] = []
   ) {
     self.device = device
     (self.log, logBase64) = WirePath.split(log)
@@ -41,6 +43,7 @@ public struct MountAnswer: Codable, Sendable, Equatable {
     self.pid = pid
     self.readOnly = readOnly
     self.session = session
+    self.socket = socket
     (self.source, sourceBase64) = WirePath.split(source)
     self.warnings = warnings
     self.scenarioWarnings = scenarioWarnings

@@ -52,7 +52,8 @@ public struct StrictRequest<Body: WireRequest>: Decodable {
       guard Body.keys.contains(key.stringValue) else {
         let known = Body.keys.sorted().map { "`\($0)`" }.joined(separator: ", ")
         throw RequestMistake(
-          "`\(TerminalText.escaped(key.stringValue))` is no key of it; it takes \(known)")
+          "`\(TerminalText.escaped(key.stringValue))` is no key of it; it takes \(known)"
+            + " (version \(Version.current) of the daemon)")
       }
       if try container.decodeNil(forKey: key) {
         throw RequestMistake("`\(key.stringValue)` is null; leave it out")

@@ -198,17 +198,6 @@ struct ItemContent {
 
   // MARK: - Content that goes
 
-  /// Content without a file.
-  struct Dropped {
-    let reference: ContentID
-    /// Bytes that were there.
-    let bytes: Int64
-    /// Content that a transfer may still write to: it is removed when the last of them has ended.
-    let writtenTo: RangedContent?
-    /// What the store had by then, if the content was an older version that stayed.
-    var newer: ListedItem?
-  }
-
   /// A program is about to write to it. Only content that is complete, and that no transfer writes to, becomes dirty.
   ///
   /// - Parameter content: Where it lies from now on: content that may be written is never in a slab.
@@ -248,11 +237,11 @@ struct ItemContent {
     cell.isDirty = isDirty
   }
 
-  /// The store has what was written. - Parameter generation: As `commit`.
-  mutating func makeClean(generation: UInt32) {
+  /// The store has what was written, or nothing was. - Parameter generation: As `commit`; nil: as before.
+  mutating func makeClean(generation: UInt32? = nil) {
     guard cell.isDirty else { return }
     cell.isDirty = false
-    cell.generation = generation
+    cell.generation = generation ?? cell.generation
   }
 
   /// The content stays what it is although the store has another version.

@@ -15,6 +15,10 @@ struct ItemContents {
   /// Whether nobody is at work on anything, and nothing is there in part.
   var isIdle: Bool { work.isEmpty && written.isEmpty }
 
+  /// Whether there is content that no record names: of files that are there in part, or that have lost it while it was
+  /// written.
+  var hasUnnamedContent: Bool { !written.isEmpty || work.values.contains { $0.content.work.parts != nil } }
+
   /// A number that is given once.
   mutating func makeNumber() -> UInt64 {
     lastNumber += 1

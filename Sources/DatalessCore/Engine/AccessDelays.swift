@@ -21,6 +21,9 @@ struct AccessDelays {
   private var lastNumber: UInt64 = 0
   private(set) var totals = AccessTotals()
 
+  /// What was delayed so far was for something else.
+  mutating func forgetTotals() { totals = AccessTotals() }
+
   /// How many calls wait now.
   var count: Int { calls.count }
 

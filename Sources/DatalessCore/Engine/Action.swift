@@ -21,6 +21,8 @@ enum Action {
   case fillSlots
   /// Somebody may have room now, or has to wait for it.
   case settleRoom
+  /// A directory of a removed tree can be emptied now.
+  case emptyTrash
   /// What the content policies want to be here.
   case fetchEagerly([NodeID])
 }

@@ -148,7 +148,10 @@ extension EngineState {
     record(ending, now)
     // The rest of its waits is recorded under other holds of the lock.
     if !ending.isRecorded { reclamation.pin() }
-    if attempt.kind == .directory { namespace.noteSweepable(attempt.node) }
+    if attempt.kind == .directory {
+      namespace.noteSweepable(attempt.node)
+      if trash.noteListed(namespace.id(of: attempt.node)) { actions.append(.emptyTrash) }
+    }
     actions.append(.end(ending))
     actions += passSlot(of: attempt, now)
     actions += endRoom(of: attempt, end)

@@ -14,6 +14,9 @@ struct ContentLeases {
   /// Content that is leased and has no file any more.
   private var givenUp: Set<ContentID> = []
 
+  /// Whether somebody reads content that has no file any more.
+  var hasGivenUp: Bool { !givenUp.isEmpty }
+
   /// An open reads content of a node from now on.
   mutating func begin(_ content: ContentID, _ latest: inout Latest) {
     guard content != .none else { return }

@@ -154,6 +154,7 @@ extension Engine {
       let use = state.itemUse
       let directory = running.node
       let fits = batch.visit(range) { name, item in state.namespace.insert(name, item, in: directory, use: use) }
+      state.tellConflicts(timer.now)
       return (fits, state.namespace.hasChangedNodes)
     }
     if hasChanged { tellChangedNodes() }
@@ -171,8 +172,10 @@ extension Engine {
         let use = state.itemUse
         let next = state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048, use: use)
         if next == nil { state.namespace.dropUnbound(use: use) }
+        state.tellConflicts(timer.now)
         return next
       }
     }
+    keepOnlyCopies()
   }
 }

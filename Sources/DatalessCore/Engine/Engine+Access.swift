@@ -1,32 +1,6 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// A call that could be answered now, as the engine is asked whether to delay it.
-public struct Access: Sendable {
-  public enum Target: Sendable {
-    case node(NodeID)
-    /// LOOKUP: what the name leads to.
-    case name([UInt8], in: NodeID)
-  }
-
-  public var operation: AccessOperation
-  public var target: Target
-  public var caller: Caller
-  /// READ of a file: offset and length in bytes, both 0 or more. READDIR: the cookie, and 0.
-  public var offset: Int64
-  public var length: Int64
-
-  public init(
-    _ operation: AccessOperation, of target: Target, caller: Caller, offset: Int64 = 0, length: Int64 = 0
-  ) {
-    self.operation = operation
-    self.target = target
-    self.caller = caller
-    self.offset = offset
-    self.length = length
-  }
-}
-
 /// Delays of calls that need no materialization (`access`), as file systems have them whose content is not dataless and
 /// slow all the same.
 ///
@@ -50,18 +24,16 @@ extension Engine {
   ///   - completion: Called exactly once if and only if the call is delayed: on the timer's thread, or here; it must
   ///     not block. nil: the delay is over. EINTR: the caller has been killed. ETIMEDOUT or ECONNABORTED: the volume
   ///     ends.
-  /// - Returns: False if there is nothing to wait for: no delay is meant for it, it has to be materialized first, or
-  ///   its answer is an error or brings nothing (a name that is not there, a read at the end).
   public func delay(
     _ access: Access, waiter: WaiterID, completion: @escaping @Sendable (FSError?) -> Void
-  ) -> Bool {
+  ) -> AccessAnswer {
     var verdict: AccessVerdict?
     while true {
       let (step, isInterrupted, actions): (AccessStep, Bool, [Action]) = state.withLock { state in
         let step = state.admit(access, verdict: verdict, now: timer.now)
         switch step {
         case .indexing, .undecided: return (step, false, [])
-        case .passes: return (step, state.calls.receive(waiter), [])
+        case .passes, .missing: return (step, state.calls.receive(waiter), [])
         case .waits(let record):
           state.accesses.begin(record, waiter, completion: completion)
           state.calls.park(
@@ -73,7 +45,8 @@ extension Engine {
       }
       switch step {
       case .indexing: continue
-      case .passes: return false
+      case .passes: return .passes
+      case .missing: return .missing
       case .undecided(let facts, let rules):
         // Without the lock, as `materialize` asks them.
         let part = rules.decideAccess(access.operation, facts) { processes.lineage(of: access.caller.process) }
@@ -83,13 +56,13 @@ extension Engine {
       case .waits(let record):
         if isInterrupted { interrupt(waiter) }
         perform(actions)
-        guard record.gate == nil else { return true }
+        guard record.gate == nil else { return .delayed }
         let token = timer.schedule(at: record.time + record.requestedDelay) { [self] in
           // Whoever takes the call out of these answers it.
           if state.withLock({ $0.calls.claim(waiter) != nil }) { endAccess(waiter, nil) }
         }
         if state.withLock({ $0.accesses.keep(token, of: waiter) }) { timer.cancel(token) }
-        return true
+        return .delayed
       }
     }
   }
@@ -165,6 +138,8 @@ extension Engine {
 private enum AccessStep {
   /// Nothing to wait for.
   case passes
+  /// It has to be materialized first.
+  case missing
   /// More of a directory's names have to be indexed first: a bounded number under one lock.
   case indexing
   /// The rules have to be asked first, without the lock; then look again.
@@ -186,10 +161,16 @@ extension EngineState {
     let node: NodeIndex
     switch find(access.target) {
     case .indexing: return .indexing
+    case .missing: return .missing
     case .none: return .passes
     case .found(let found): node = found
     }
-    guard let bytes = answerable(access, node) else { return .passes }
+    let bytes: Int64
+    switch answer(to: access, node) {
+    case .nothing: return .passes
+    case .missing: return .missing
+    case .brings(let count): bytes = count
+    }
     let record = namespace[node]
     let kind = record.materializationKind
     let path = namespace.path(of: node)
@@ -215,17 +196,19 @@ extension EngineState {
       guard gates.isClosed(name) else { return .passes }
       gate = name
     }
-    let isRead = access.operation == .read && kind == .file
+    let hasRange = kind == .file && (access.operation == .read || access.operation == .write)
     return .waits(
       Event.AccessRecord(
         access: number, operation: access.operation, path: path, names: namespace.paths(of: node), kind: kind,
-        caller: access.caller, range: isRead ? access.offset..<access.offset + bytes : nil,
+        caller: access.caller, range: hasRange ? access.offset..<access.offset + bytes : nil,
         requestedDelay: delay, gate: gate, rule: verdict?.part?.rule, takesStack: verdict?.takesStack,
         time: now))
   }
 
   private enum FoundTarget {
     case none
+    /// The directory has to be listed first.
+    case missing
     case indexing
     case found(NodeIndex)
   }
@@ -235,39 +218,50 @@ extension EngineState {
     case .node(let node): return namespace.index(of: node).map { .found($0) } ?? .none
     case .name(let name, let parent):
       guard let directory = namespace.index(of: parent), namespace[directory].kind == .directory,
-        namespace[directory].state == .resident, name.count <= Namespace.nameLengthMax
+        name.count <= Namespace.nameLengthMax, !isDetached(directory)
       else { return .none }
+      guard namespace[directory].state == .resident else { return .missing }
       guard namespace.indexNames(of: directory) else { return .indexing }
       guard let found = name.withUnsafeBufferPointer({ namespace.find($0, in: directory) }) else { return .none }
       return .found(namespace.record(of: found).node)
     }
   }
 
-  /// How many bytes of content a call brings that could be answered now; nil for one that could not, or whose answer is
-  /// an error or brings nothing. 0 for those that bring no content.
-  private func answerable(_ access: Access, _ node: NodeIndex) -> Int64? {
+  private enum AccessedContent {
+    /// An error, or no content, entry or attribute.
+    case nothing
+    case missing
+    /// So many bytes of content; 0 for calls that bring none.
+    case brings(Int64)
+  }
+
+  /// What a call brings that is answered now.
+  private func answer(to access: Access, _ node: NodeIndex) -> AccessedContent {
     let record = namespace[node]
     switch (access.operation, record.kind) {
-    case (.lookup, _), (.getattr, _): return 0
+    case (.lookup, _), (.getattr, _): return .brings(0)
     case (.open, .directory):
-      return record.state == .resident || !simulation.profile.directories.contains(.open) ? 0 : nil
+      return record.state == .resident || !simulation.profile.directories.contains(.open) ? .brings(0) : .missing
     case (.open, .file):
-      guard !record.isOrphan, !pageDrops.isUnderWay(of: namespace.id(of: node)) else { return nil }
-      return !record.isDataless || !simulation.profile.files.contains(.open) ? 0 : nil
+      guard !record.isOrphan, !pageDrops.isUnderWay(of: namespace.id(of: node)) else { return .nothing }
+      return !record.isDataless || !simulation.profile.files.contains(.open) ? .brings(0) : .missing
     case (.read, .file):
       let end = min(access.offset.addingReportingOverflow(access.length).partialValue, record.size)
-      guard access.offset >= 0, access.offset < end else { return nil }
+      guard access.offset >= 0, access.offset < end else { return .nothing }
       let isLocal = record.state == .resident || contents.local(access.offset..<end, of: node) != nil
-      return isLocal ? end - access.offset : nil
+      return isLocal ? .brings(end - access.offset) : .missing
     case (.read, .directory):
-      guard record.state == .resident else { return nil }
+      guard record.state == .resident else { return isDetached(node) ? .nothing : .missing }
       var hasMore = false
       _ = namespace.readDirectory(node, from: UInt64(bitPattern: access.offset)) { _ in
         hasMore = true
         return false
       }
-      return hasMore ? 0 : nil
-    case (.open, _), (.read, _), (.write, _): return nil
+      return hasMore ? .brings(0) : .nothing
+    case (.write, .file):
+      guard access.offset >= 0, access.length > 0, access.length <= .max - access.offset else { return .nothing }
+      return record.isDataless ? .missing : .brings(access.length)
+    case (.open, _), (.read, _), (.write, _): return .nothing
     }
   }
 }

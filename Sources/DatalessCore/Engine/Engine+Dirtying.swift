@@ -40,12 +40,16 @@ extension Engine {
   /// On a volume that is kept, what is emptied by giving it other content is answered before that is durable: it is the
   /// old file or the empty one after a crash, whose content goes when that is durable. The next write waits for it.
   ///
-  /// - Parameter handle: Through which it is changed: what it reads from now on is leased by it. nil: by path.
-  func makeDirty(_ node: NodeID, for use: ContentUse, through handle: UInt64?) -> ContentReadiness {
+  /// - Parameters:
+  ///   - handle: Through which it is changed: what it reads from now on is leased by it. nil: by path.
+  ///   - before: For an open: the content as it was while it was clean.
+  func makeDirty(
+    _ node: NodeID, for use: ContentUse, through handle: UInt64?, before: PassthroughWrites.Untouched? = nil
+  ) -> ContentReadiness {
     // Each round but the last finds that somebody else was faster.
     while true {
       let (step, left): (DirtyStep, ContentID?) = state.withLock { state in
-        state.stepToDirty(node, for: use, through: handle, hasOwnFile: content.hasOwnFile)
+        state.stepToDirty(node, for: use, through: handle, before: before, hasOwnFile: content.hasOwnFile)
       }
       if let left { removeContent(left) }
       switch step {
@@ -54,7 +58,9 @@ extension Engine {
         inPieces(attempts) { [timer] state, attempt in state.endNeedless(attempt, timer.now) }
       case .make(let size, let original, let wasDirty):
         do throws(FSError) {
-          let made = try content.makeWritable(size: size, copying: original)
+          let made = try usingTrashForRoom { () throws(FSError) in
+            try content.makeWritable(size: size, copying: original)
+          }
           let left = state.withLock { state in
             state.takeOver(
               made, for: node, insteadOf: original, Change(use: use, handle: handle, wasDirty: wasDirty))
@@ -68,6 +74,25 @@ extension Engine {
         } catch {
           // What was to be copied may be gone because another one was faster.
           guard state.withLock({ !$0.isStill(original, wasDirty, of: node) }) else { return .failed(error) }
+        }
+      }
+    }
+  }
+
+  /// Makes dirty what the store has no more and names here lead to: nothing drops it then, and it outlives a loss of
+  /// power. On a thread that may wait for the content store.
+  ///
+  /// What cannot be made dirty, for want of room, is as it was, and is tried again when something is listed next.
+  func keepOnlyCopies() {
+    for node in state.withLock({ $0.namespace.takeOnlyHere() }) {
+      let readiness = makeDirty(node, for: .change, through: nil)
+      state.withLock { state in
+        guard let position = state.namespace.index(of: node) else { return }
+        if case .failed = readiness {
+          state.namespace.noteOnlyHere(position)
+        } else if state.namespace[position].isDirty {
+          // What the store has under its number later is not it.
+          state.namespace.tellUnbound(position)
         }
       }
     }
@@ -89,7 +114,8 @@ extension EngineState {
   /// - Parameter hasOwnFile: As `ContentStore`.
   /// - Returns: Content to be removed, besides.
   fileprivate mutating func stepToDirty(
-    _ node: NodeID, for use: ContentUse, through handle: UInt64?, hasOwnFile: (ContentID) -> Bool
+    _ node: NodeID, for use: ContentUse, through handle: UInt64?, before: PassthroughWrites.Untouched?,
+    hasOwnFile: (ContentID) -> Bool
   ) -> (DirtyStep, ContentID?) {
     func failed(_ errno: Errno, _ message: String) -> (DirtyStep, ContentID?) {
       (.answered(.failed(FSError(errno, message))), nil)
@@ -102,6 +128,7 @@ extension EngineState {
     guard record.kind == .file else {
       return failed(record.kind == .directory ? .isDirectory : .invalidArgument, "it has no content")
     }
+    guard !record.isSuperseded else { return failed(.staleNFSFileHandle, "the store has another version") }
     guard record.state == .resident else {
       let content = content(of: position)
       guard use == .empty, simulation.profile.emptiesUnread, !content.isBusy else {
@@ -122,6 +149,7 @@ extension EngineState {
       return (.make(size: copies ? record.size : 0, copying: copies ? original : nil), nil)
     }
     updateContent(of: position) { _ = $0.makeDirty(in: original) }
+    passed.noteUntouched(position, before)
     noteDirty(position)
     return answerDirty(position, handle)
   }
@@ -130,6 +158,7 @@ extension EngineState {
   /// known to be so after a crash, too.
   private mutating func noteDirty(_ node: NodeIndex) {
     planned.drop(node)
+    trash.noteChange()
     if writing == .kept { writers.wait(for: journal.last, before: node) }
   }
 
@@ -165,6 +194,8 @@ extension EngineState {
   ) -> [ContentID]? {
     guard isStill(original, change.wasDirty, of: node), let position = namespace.index(of: node) else { return nil }
     let record = namespace[position]
+    // What would be written to it then would be lost.
+    guard !record.isSuperseded else { return nil }
     let isEmptied = change.use == .empty
     // What was read of it since is not to be lost: it is looked at again. And an attempt would put what it brings in
     // the place of what is written.

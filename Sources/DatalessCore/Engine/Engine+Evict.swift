@@ -80,7 +80,7 @@ extension Engine {
   }
 
   /// The kernel has dropped the pages of an evicted file: it may be opened again.
-  private func endDrop(of node: NodeID) {
+  func endDrop(of node: NodeID) {
     for goOn in state.withLock({ $0.pageDrops.end(of: node) }) { goOn() }
   }
 
@@ -102,10 +102,15 @@ extension Engine {
     of path: [UInt8], kind: MaterializationKind, bytes: Int64, by: String,
     _ completion: @Sendable (EvictionResult) -> Void
   ) {
-    state.withLock { $0.ledger.countEviction() }
-    events.record(
-      .evictionFinished(
-        Event.EvictionRecord(path: path, kind: kind, bytes: bytes, errno: nil, by: by, time: timer.now)))
+    var event = Event.EvictionRecord(path: path, kind: kind, bytes: bytes, errno: nil, by: by, time: timer.now)
+    state.withLock { state in
+      state.ledger.countEviction()
+      let areas = state.simulation.areas
+      guard by == "quota" || by == "pressure", let place = areas.place(of: path) else { return }
+      event.area = areas.area(place).name
+      if case .purge(let reason, _) = state.purges.stage(of: place, in: areas) { event.purge = reason }
+    }
+    events.record(.evictionFinished(event))
     completion(.evicted(bytes: bytes, wasResident: true))
   }
 
@@ -149,6 +154,8 @@ extension EngineState {
     _ node: NodeID, mayWait: Bool, cleared: UInt64?, _ again: @escaping @Sendable () -> Void
   ) -> Engine.EvictionDecision {
     guard let position = namespace.index(of: node) else { return .nothing }
+    // It may be empty in its record, and not any more.
+    catchUp(position)
     let record = namespace[position]
     guard record.canBeDataless, record.state != .dataless else { return .nothing }
     let path = namespace.path(of: position)
@@ -218,6 +225,7 @@ extension EngineState {
   mutating func evictContent(of node: NodeIndex) -> ItemContent.Dropped? {
     let size = namespace[node].size
     planned.drop(node)
+    passed.end(node)
     failures.forgetPages(of: namespace.id(of: node))
     return updateContent(of: node) { $0.evict(size: size) }
   }

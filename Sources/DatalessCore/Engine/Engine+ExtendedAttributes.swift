@@ -89,6 +89,9 @@ extension EngineState {
     if name == StateAttribute.dataless.name || name == simulation.presentation.state?.name {
       return .failure(FSError(.notPermitted, "the volume itself says the state"))
     }
+    if name == CapacityAttribute.bytes {
+      return .failure(FSError(.notPermitted, "the volume itself says its capacity"))
+    }
     guard ItemExtras.canBeSet(name) else {
       return .failure(FSError(.notSupported, "no such attribute on this volume"))
     }

@@ -51,6 +51,7 @@ extension EngineState {
     guard isUnwritten(node), let position = namespace.index(of: node) else { return nil }
     _ = updateContent(of: position) { $0.replace(with: made, size: 0) }
     planned.drop(position)
+    trash.noteChange()
     let left = openFiles.lease(made, by: request.handle)
     let blocks = (Int64(count) + 4095) / 4096 * 8
     let extent = ContentExtent(size: Int64(count), blocks: blocks)

@@ -20,8 +20,8 @@ extension Engine {
 
   /// - Returns: Whether there is more.
   private func giveBackSome() -> Bool {
-    state.withLock { state in
-      guard state.reclamation.goOn(state.hasReclaimable) else { return false }
+    let (goesOn, left): (Bool, [any ContentWatch]) = state.withLock { state in
+      guard state.reclamation.goOn(state.hasReclaimable) else { return (false, []) }
       let (handles, contents) = (state.openFiles.nodesInUse, state.contents)
       var (forgotten, freed): ([NodeIndex], [NameGraph.FreedName]) = ([], [])
       state.namespace.giveBackSome(limit: Self.giveBackStep, forgotten: &forgotten, freed: &freed) {
@@ -29,14 +29,18 @@ extension Engine {
       }
       state.extras.forget(forgotten)
       state.policies.forget(forgotten)
+      state.moves.forget(forgotten)
       state.writers.forget(forgotten)
+      state.passed.forget(forgotten)
       state.restorations.end(forgotten)
       for name in freed { state.costs.add(-ChangeCosts.name(name.length), to: name.node, of: 0) }
       state.costs.forget(forgotten)
       state.attributeCosts.forget(forgotten)
       state.heights.forget(forgotten)
-      return true
+      return (true, state.passed.takeLeft())
     }
+    _ = consume left
+    return goesOn
   }
 
   /// What a handle kept from being given back: an item without a name, and names that are gone of a directory.

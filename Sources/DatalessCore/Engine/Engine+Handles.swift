@@ -41,7 +41,7 @@ extension Engine {
       // Beside passthrough opens the kernel would refuse it with EIO.
       let isObserved =
         state.simulation.servesReadsItself && record.kind == .file && record.size > 0
-        && !state.openFiles.mustPassThrough(position)
+        && !state.openFiles.mustPassThrough(position) && !state.passed.mustPassThrough(position)
       guard isResident, !isObserved else {
         if !record.isWatched { state.updateContent(of: position) { $0.setWatched(true) } }
         return .dataless(
@@ -51,9 +51,7 @@ extension Engine {
       }
       let reference = record.content
       // Once withdrawn it is offered to no file but those that are open so: their backing is there to be shared.
-      let passesThrough =
-        (passthrough.load(ordering: .relaxed) || state.openFiles.mustPassThrough(position)) && record.kind == .file
-        && record.size > 0 && content.hasOwnFile(reference) && state.openFiles.canPassThrough(position)
+      let passesThrough = passes(position, size: record.size, &state)
       if record.isWatched { noteUnseen(position, by: process, isPassthrough: passesThrough, &state) }
       if record.kind == .file, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
       guard passesThrough else {
@@ -76,22 +74,6 @@ extension Engine {
           size: state.namespace[position].size, isPassthrough: isPassthrough, time: timer.now)))
   }
 
-  /// The backing of a passthrough open is there.
-  ///
-  /// - Returns: Whether to answer it as such. False: meanwhile another open of the file had to become a cached one,
-  ///   beside which the kernel refuses passthrough with EIO; so this one is cached too, with the handle
-  ///   `OpenHandle.asCached`.
-  public func confirmPassthrough(_ handle: UInt64) -> Bool { state.withLock { $0.openFiles.confirm(handle) } }
-
-  /// The backing of a passthrough open could not be registered.
-  ///
-  /// - Returns: Whether it is a cached open now, with the handle `OpenHandle.asCached`. False: another open of the file
-  ///   has a backing by now, beside which the kernel refuses cached opens with EIO; try again to share it.
-  public func refusePassthrough(_ handle: UInt64) -> Bool { state.withLock { $0.openFiles.demote(handle) } }
-
-  /// The kernel does not grant passthrough, or will never take a backing file: no open is offered it from now on.
-  public func withdrawPassthrough() { passthrough.store(false, ordering: .relaxed) }
-
   /// opendir(3). Never materializes by itself.
   public func openDirectory(_ node: NodeID) -> DirectoryOpenAnswer {
     state.withLock { state in
@@ -106,7 +88,7 @@ extension Engine {
 
   /// The last close of a file (`handle` as given at open) or directory (0).
   public func release(_ node: NodeID, handle: UInt64) {
-    var (isLeft, isShort, due): (Bool, Bool, MonotonicTime?) = (false, false, nil)
+    var (isLeft, isShort, isUnsettled, due): (Bool, Bool, Bool, MonotonicTime?) = (false, false, false, nil)
     let closed = state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return OpenFiles.Closed() }
       let isDirectory = state.namespace[position].kind == .directory
@@ -124,6 +106,7 @@ extension Engine {
       } else {
         state.namespace.noteUse(state.room.nextUse(), of: position)
         isShort = state.noteClosed()
+        isUnsettled = state.passed[position] != nil
       }
       isLeft = isDirectory || state.namespace[position].isOrphan
       return closed
@@ -131,6 +114,7 @@ extension Engine {
     callForEvictions(at: due)
     if let left = closed.content { removeContent(left) }
     for waiter in closed.waiters { waiter() }
+    if isUnsettled { settleLater(node) }
     if isLeft { releaseLeft(node) }
     if isShort { settleRoom() }
   }
@@ -160,6 +144,13 @@ extension Engine {
         state.tell(written, of: handle, timer.now)
       }
     }
+    // Mappings may be left of them.
+    for node in state.withLock({ $0.passed.nodes }) {
+      state.withLock { state in
+        state.catchUp(node)
+        if state.passed[node] != nil { state.namespace.tellAttributes(of: node) }
+      }
+    }
   }
 
   /// Decides about one READ.
@@ -181,14 +172,10 @@ extension Engine {
       let local =
         record.state == .resident ? record.content : state.contents.local(offset..<max(offset, end), of: position)
       guard let local else {
-        if !isDirect {
-          let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
-          let key = RecentFailures.Key(node: node, threadID: threadID, handle: OpenHandle.inLog(handle))
-          if let error = state.failures.repeated(key, range: range, now: timer.now) {
-            return .repeatedFailure(error)
-          }
-        }
-        return .needsMaterialization
+        let failure = state.repeatedFailure(
+          ofRead: node, handle: handle, offset: offset, length: length, isDirect: isDirect, threadID: threadID,
+          now: timer.now)
+        return failure.map { .repeatedFailure($0) } ?? .needsMaterialization
       }
       if !isDirect, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
       let count = offset < end ? Int(clamping: end.subtractingReportingOverflow(offset).partialValue) : 0
@@ -212,11 +199,15 @@ extension Engine {
       guard let position = state.namespace.index(of: node) else {
         return .answer(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")))
       }
+      state.catchUp(position)
       let record = state.namespace[position]
       let beyond = SeekAnswer.failed(FSError(.noSuchAddressOrDevice, "cannot seek to \(offset)"))
       guard offset >= 0, offset < record.size else { return .answer(beyond) }
-      // What was stored in a mapping is not in the content before it is written back: a hole of it may be none.
-      if state.writers.nodes.contains(position) { return .answer(.offset(hole ? record.size : offset)) }
+      // What was stored in a mapping is not in the content before it is written back: a hole of it may be none. Not so
+      // of what is written past the volume; and of that RELEASE, which comes after close(2), changes no answer.
+      if state.writers.nodes.contains(position), state.passed[position] == nil {
+        return .answer(.offset(hole ? record.size : offset))
+      }
       if record.state == .resident { return .look(record.content) }
       if state.simulation.profile.files.contains(.seek) { return .answer(.needsMaterialization) }
       switch state.simulation.presentation.seek {
@@ -253,22 +244,6 @@ extension Engine {
     } catch {
       return nil
     }
-  }
-}
-
-extension Engine {
-  /// Removes content that no file has and nobody reads any more. On a volume that is kept when it is durable that no
-  /// file has it.
-  func removeContent(_ id: ContentID) {
-    let tracked = limitsRoom.load(ordering: .relaxed) ? beginRemoval(of: id) : nil
-    let remove: @Sendable () -> Void = { [self] in
-      blocking.submit { [self] in
-        content.remove(id)
-        if let tracked { endRemoval(tracked) }
-      }
-    }
-    guard configuration.journal.keepsChanges else { return remove() }
-    configuration.journal.afterNextCommit(state.withLock { $0.journal.last }, remove)
   }
 }
 

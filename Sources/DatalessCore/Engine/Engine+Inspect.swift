@@ -109,7 +109,7 @@ extension Engine {
 extension EngineState {
   func describe(_ position: NodeIndex, path: [UInt8]) -> ItemDescription {
     let record = namespace[position]
-    let snapshot = namespace.snapshot(of: position)
+    let snapshot = snapshot(of: position)
     let name: String
     switch (record.kind, record.state) {
     case (.file, .dataless): name = "dataless"
@@ -122,7 +122,7 @@ extension EngineState {
     default: name = "other"
     }
     // What is presented of a dataless file need not be there (`present.blocks`).
-    let isResident = record.kind == .file && record.size > 0 && record.state == .resident
+    let isResident = record.kind == .file && snapshot.attributes.size > 0 && record.state == .resident
     let localBlocks = isResident ? snapshot.attributes.blocks : namespace.partialBlocks(of: position) ?? 0
     return ItemDescription(
       node: snapshot.node, path: path, attributes: snapshot.attributes, state: name,

@@ -7,6 +7,8 @@ public struct ItemSnapshot: Sendable {
   public var attributes: ItemAttributes
   /// Whether content (or a listing) is absent, a fetch under way included.
   public var isDataless: Bool
+  /// Whether it may be written to past the volume: then the attributes are those of a moment, to be asked for again.
+  public var changesUnseen = false
 
   public init(node: NodeID, attributes: ItemAttributes, isDataless: Bool) {
     self.node = node
@@ -40,6 +42,8 @@ public struct DirectoryEntryView {
   public var node: NodeID?
   var index: NodeIndex?
   public var attributes: ItemAttributes
+  /// As `ItemSnapshot`.
+  public var changesUnseen = false
 }
 
 extension Engine {
@@ -48,7 +52,7 @@ extension Engine {
     state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return nil }
       state.namespace.count(.stat, of: position)
-      return state.namespace.snapshot(of: position)
+      return state.snapshot(of: position)
     }
   }
 
@@ -65,6 +69,7 @@ extension Engine {
       guard let position = state.namespace.index(of: parent) else { return .failed(.staleNFSFileHandle) }
       guard state.namespace[position].kind == .directory else { return .failed(.notDirectory) }
       guard name.count <= Namespace.nameLengthMax else { return .failed(.fileNameTooLong) }
+      guard !state.isDetached(position) else { return .absent }
       guard state.namespace[position].state == .resident else { return .needsListing }
       guard state.namespace.indexNames(of: position) else { return nil }
       guard let found = state.namespace.find(name, in: position) else {
@@ -75,7 +80,7 @@ extension Engine {
       let child = state.namespace.record(of: found).node
       state.namespace.count(.stat, of: child)
       state.namespace.countLookup(of: child)
-      return .found(state.namespace.snapshot(of: child))
+      return .found(state.snapshot(of: child))
     }
   }
 
@@ -95,13 +100,22 @@ extension Engine {
     state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
       guard state.namespace[position].kind == .directory else { return .failed(.notDirectory) }
+      guard !state.isDetached(position) else { return .failed(.noSuchFileOrDirectory) }
       guard state.namespace[position].state == .resident else { return .needsListing }
-      guard countsLookups else { return state.namespace.readDirectory(position, from: cookie, body) }
+      let passed = state.passed
+      func offer(_ entry: DirectoryEntryView) -> Bool {
+        guard !passed.isEmpty, let file = entry.index.flatMap({ passed[$0] }) else { return body(entry) }
+        var entry = entry
+        entry.attributes = file.current(entry.attributes)
+        entry.changesUnseen = true
+        return body(entry)
+      }
+      guard countsLookups else { return state.namespace.readDirectory(position, from: cookie, offer) }
       // As many as an answer holds.
       return withUnsafeTemporaryAllocation(of: NodeIndex.self, capacity: Self.countedMax) { taken in
         var count = 0
         let read = state.namespace.readDirectory(position, from: cookie) { entry in
-          guard count < taken.count, body(entry) else { return false }
+          guard count < taken.count, offer(entry) else { return false }
           if let node = entry.index {
             taken[count] = node
             count += 1

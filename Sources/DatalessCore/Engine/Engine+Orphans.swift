@@ -4,13 +4,14 @@ extension Engine {
   /// are in them, on the metadata lane, in steps of bounded size: a directory may hold a tree.
   func dispose(_ nodes: [NodeID]) {
     var yielder = LockYielder(timer)
+    var contents: [ContentID] = []
     for node in nodes {
       yielder.yieldIfDue()
       let isDirectory: Bool? = state.withLock { state in
         guard let index = state.namespace.index(of: node) else { return nil }
         let isDirectory = state.namespace[index].kind == .directory
         // It was removed here, and the store has it still: what was moved out of it is fetched by the names in it.
-        if isDirectory, state.namespace.isBound(index) { return nil }
+        if isDirectory, state.namespace.isBound(index) || state.trash.contains(node) { return nil }
         // For `dropNames`, which keeps a name's place between two holds of the lock.
         if isDirectory { state.reclamation.pin() }
         return isDirectory
@@ -20,18 +21,21 @@ extension Engine {
         dropNames(of: node, from: .start)
       } else if let reference = free(node) {
         // A mapping that outlives its handle keeps the unlinked file; pages of the kernel are the old node's own.
-        removeContent(reference)
+        contents.append(reference)
       }
     }
+    removeContents(contents)
     giveBackLeftovers()
   }
 
   private func free(_ node: NodeID) -> ContentID? {
-    state.withLock { state in
-      guard let index = state.namespace.index(of: node) else { return nil }
+    let (content, left): (ContentID?, [any ContentWatch]) = state.withLock { state in
+      guard let index = state.namespace.index(of: node) else { return (nil, []) }
       defer { state.namespace.noteForgettable(index) }
-      return state.free(index, timer.now)
+      return (state.free(index, timer.now), state.passed.takeLeft())
     }
+    _ = consume left
+    return content
   }
 
   /// LIMIT: names that are dropped under one lock.

@@ -63,6 +63,19 @@ extension Engine {
     }
   }
 
+  /// The same for a READ: that of a page that was to be filled before, by the same thread.
+  ///
+  /// - Parameter isDirect: As of `read`: such a read is the program's own, and never a repeat.
+  public func repeatedFailure(
+    ofRead node: NodeID, handle: UInt64, offset: Int64, length: Int64, isDirect: Bool, threadID: Int32
+  ) -> FSError? {
+    state.withLock { state in
+      state.repeatedFailure(
+        ofRead: node, handle: handle, offset: offset, length: length, isDirect: isDirect, threadID: threadID,
+        now: timer.now)
+    }
+  }
+
   /// How many nodes are looked at under one lock, and told to the kernel in one go: about 10 ms.
   private static let refreshStep = 4096
 
@@ -104,7 +117,8 @@ extension EngineState {
 
   fileprivate func value(of attribute: StateAttribute, _ position: NodeIndex) -> [UInt8] {
     let record = namespace[position]
-    return attribute.value(stateToTell(position, record), size: record.size, inode: record.inode)
+    return attribute.value(
+      stateToTell(position, record), size: snapshot(of: position).attributes.size, inode: record.inode)
   }
 
   /// What callers are told of an item.
@@ -121,4 +135,17 @@ extension EngineState {
 
 extension StaticString {
   fileprivate var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+}
+
+extension EngineState {
+  /// What `Engine.repeatedFailure(ofRead:)` answers.
+  mutating func repeatedFailure(
+    ofRead node: NodeID, handle: UInt64, offset: Int64, length: Int64, isDirect: Bool, threadID: Int32,
+    now: MonotonicTime
+  ) -> FSError? {
+    if isDirect { return nil }
+    let range = offset..<max(offset, offset.addingReportingOverflow(length).partialValue)
+    let key = RecentFailures.Key(node: node, threadID: threadID, handle: OpenHandle.inLog(handle))
+    return failures.repeated(key, range: range, now: now)
+  }
 }

@@ -41,7 +41,10 @@ extension Engine {
         guard try saved.hasChanges(below: entry.item.id) else { continue }
         guard let node = state.withLock({ $0.makeKept(entry, in: directory.node) }) else { throw Self.isFull }
         saved.adopt(entry.item.id, as: node)
-        state.withLock { $0.nameKept(entry, node, in: directory.node) }
+        state.withLock { state in
+          state.nameKept(entry, node, in: directory.node)
+          state.tellConflicts(timer.now)
+        }
       }
     } catch {
       state.withLock { $0.restorations.repeatAfterListing(in: directory.node) }
@@ -68,7 +71,10 @@ extension Engine {
     let unknown = state.withLock { [some] in $0.unknownShared(some, attempt) }
     for (file, listed) in unknown {
       guard let item = try saved.savedItem(file) else { continue }
-      let step = state.withLock { $0.restoreShared(item, listed) }
+      let step = state.withLock { state in
+        defer { state.tellConflicts(timer.now) }
+        return state.restoreShared(item, listed)
+      }
       for (item, node) in step.adopted { saved.adopt(item, as: node) }
       for id in step.dropped { removeContent(id) }
     }
@@ -83,7 +89,10 @@ extension Engine {
     var yielder = LockYielder(timer)
     while true {
       yielder.yieldIfDue()
-      let step = state.withLock { $0.restoreSome(of: directory, afterListing: afterListing) }
+      let step = state.withLock { state in
+        defer { state.tellConflicts(timer.now) }
+        return state.restoreSome(of: directory, afterListing: afterListing)
+      }
       for (item, node) in step.adopted { saved.adopt(item, as: node) }
       for id in step.dropped { removeContent(id) }
       absent += step.absent

@@ -8,15 +8,15 @@ extension Engine {
   /// `write`.
   ///
   /// - Parameter handle: Of ftruncate(2); nil for a path.
-  /// - Returns: What it looks like now. EROFS, ESTALE, EISDIR or EINVAL (size of what is no file, or below 0), EFBIG,
-  ///   ENOSPC, EIO.
+  /// - Returns: What it looks like now. EROFS, ESTALE (also of a version that the store has no more), EISDIR or EINVAL
+  ///   (size of what is no file, or below 0), EFBIG, ENOSPC, EIO.
   public func setAttributes(
     _ change: AttributeChange, of node: NodeID, handle: UInt64? = nil, by caller: Caller
   ) -> AttributeAnswer {
     guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
     guard let size = change.size else { return apply(change, nil, to: node, by: caller) }
     guard size >= 0 else { return .failed(FSError(.invalidArgument, "a file has no less than 0 bytes")) }
-    beginChange(of: node, isResize: true)
+    beginChange(of: node, .resize)
     let answer: AttributeAnswer
     switch resize(node, to: size, through: handle) {
     case .success(let extent): answer = apply(change, extent, to: node, by: caller)
@@ -24,7 +24,7 @@ extension Engine {
     }
     // A direct write beside it may have made the file larger again.
     guard endChange(of: node), case .changed = answer else { return answer }
-    let item = state.withLock { state in state.namespace.index(of: node).map { state.namespace.snapshot(of: $0) } }
+    let item = state.withLock { state in state.namespace.index(of: node).map { state.snapshot(of: $0) } }
     return item.map { .changed($0) } ?? answer
   }
 
@@ -32,17 +32,19 @@ extension Engine {
     _ change: AttributeChange, _ extent: ContentExtent?, to node: NodeID, by caller: Caller
   ) -> AttributeAnswer {
     let snapshot: ItemSnapshot? = state.withLock { state in
-      guard let position = state.namespace.index(of: node) else { return nil }
+      guard let position = state.namespace.index(of: node), !state.namespace[position].isSuperseded else { return nil }
       state.journal.beginOperation()
       defer { state.journal.endOperation() }
+      state.catchUp(position)
       state.apply(change, extent, to: position)
       if !change.names.isEmpty {
         state.record(
           .attributes(what: change.names), position, path: state.namespace.path(of: position), by: caller, timer.now)
       }
-      return state.namespace.snapshot(of: position)
+      return state.snapshot(of: position)
     }
-    return snapshot.map { .changed($0) } ?? .failed(FSError(.staleNFSFileHandle, "no such item on this volume"))
+    return snapshot.map { .changed($0) }
+      ?? .failed(FSError(.staleNFSFileHandle, "no such item, or version, on this volume"))
   }
 
   /// Why a size was not changed.
@@ -71,7 +73,7 @@ extension Engine {
       }
     case .ready(let content):
       do throws(FSError) {
-        try self.content.resize(content, to: size)
+        try usingTrashForRoom { () throws(FSError) in try self.content.resize(content, to: size) }
         return .success(try self.content.extent(of: content))
       } catch {
         return .failure(.answered(.failed(error)))

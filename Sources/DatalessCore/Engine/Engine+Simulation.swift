@@ -30,6 +30,11 @@ extension Engine {
       let isBack = state.simulation.isOffline && !simulation.isOffline
       let renewsEvictions = state.planned.changeRules(
         from: state.simulation, to: simulation, restartsClock: restartsClock)
+      if state.simulation.areas != simulation.areas {
+        state.purges.forget()
+        state.room.forgetOffers()
+        state.moves.forgetAll()
+      }
       state.simulation = simulation
       state.namespace.present(simulation.presentation)
       if restartsClock { state.loadedAt = now }

@@ -32,7 +32,7 @@ extension Engine {
   public func children(of node: NodeID, after position: DirectoryPosition, limit: Int) -> DirectoryPage {
     state.withLock { state in
       guard let directory = state.namespace.index(of: node), state.namespace[directory].kind == .directory,
-        state.namespace[directory].state == .resident
+        state.namespace[directory].state == .resident, !state.isDetached(directory)
       else { return .notListed }
       let sweeps = state.namespace.sweeps(of: directory)
       guard position == .start || position.sweeps == sweeps else { return .lost }

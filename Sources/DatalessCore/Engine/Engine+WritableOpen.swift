@@ -14,7 +14,9 @@ extension Engine {
     _ node: NodeID, openFlags: Int32, io: ReadMode, clearsSetID: Bool, by caller: Caller
   ) -> WritableOpenAnswer {
     guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
+    var before: Int64 = 0
     if openFlags & OpenFlags.truncate != 0 {
+      before = size(of: node) ?? 0
       if let refusal = state.withLock({ $0.refusalOfOpen(node, openFlags: openFlags) }) { return refusal }
       var change = AttributeChange()
       change.size = 0
@@ -31,38 +33,147 @@ extension Engine {
       case .failed(let error): return .failed(error)
       }
     }
-    return state.withLock { state in
-      // Asked under the same hold: between two it could be evicted.
-      if let refusal = state.refusalOfOpen(node, openFlags: openFlags & ~OpenFlags.truncate) { return refusal }
-      guard let position = state.namespace.index(of: node) else {
-        return .failed(FSError(.staleNFSFileHandle, "no such item on this volume"))
+    return openNow(
+      node, WritableOpen(flags: openFlags & ~OpenFlags.truncate, io: io, caller: caller, sizeBefore: before))
+  }
+
+  private struct WritableOpen {
+    /// Without O_TRUNC, which is done.
+    let flags: Int32
+    let io: ReadMode
+    let caller: Caller
+    /// In bytes, before O_TRUNC.
+    let sizeBefore: Int64
+  }
+
+  private enum OpenStep {
+    case answered(WritableOpenAnswer)
+    /// Who writes past the volume is not seen: the file is to be dirty before.
+    case makeDirty(PassthroughWrites.Untouched?)
+    /// Its content is to be looked at from now on.
+    case watch(ContentID)
+  }
+
+  private func openNow(_ node: NodeID, _ open: WritableOpen) -> WritableOpenAnswer {
+    var watch: (content: ContentID, watch: any ContentWatch, status: ContentStatus)?
+    var mayPass = true
+    // Each round but the last does one thing that has to be there first, without the lock.
+    while true {
+      let step = state.withLock { state in
+        // Asked under the same hold: between two it could be evicted.
+        if let refusal = state.refusalOfOpen(node, openFlags: open.flags) { return OpenStep.answered(refusal) }
+        guard let position = state.namespace.index(of: node) else {
+          return .answered(.failed(FSError(.staleNFSFileHandle, "no such item on this volume")))
+        }
+        let size = max(open.sizeBefore, state.namespace[position].size)
+        guard mayPass, passes(position, size: size, &state) else {
+          return .answered(openByRequests(position, open, &state))
+        }
+        return openPassing(position, open, watch, &state)
       }
-      let handle = openHandle(position, openFlags: openFlags, io: io, by: caller, &state)
-      if OpenFlags.writes(openFlags) { state.writers.begin(handle, position, by: caller) }
-      return .opened(handle: handle, isDirect: OpenHandle.isWatched(handle))
+      do throws(FSError) {
+        switch step {
+        case .answered(let answer): return answer
+        case .makeDirty(let before):
+          switch makeDirty(node, for: .change, through: nil, before: before) {
+          case .ready, .emptied: break
+          case .needsMaterialization: return .needsMaterialization
+          case .needsDurability(let number): return .needsDurability(number)
+          case .failed(let error): throw error
+          }
+        case .watch(let id):
+          guard let made = try makeWatch(id) else { throw FSError(.ioError, "the content cannot be looked at") }
+          watch = (id, made.watch, made.status)
+        }
+      } catch {
+        // Beside passthrough opens there is no other kind.
+        guard mayPass, state.withLock({ $0.mayOpenByRequests(node) }) else { return .failed(error) }
+        mayPass = false
+      }
     }
   }
 
-  private func openHandle(
-    _ position: NodeIndex, openFlags: Int32, io: ReadMode, by caller: Caller, _ state: inout EngineState
-  ) -> UInt64 {
+  /// An open whose content the kernel reads and writes itself.
+  private func openPassing(
+    _ position: NodeIndex, _ open: WritableOpen,
+    _ watch: (content: ContentID, watch: any ContentWatch, status: ContentStatus)?,
+    _ state: inout EngineState
+  ) -> OpenStep {
     let record = state.namespace[position]
+    var before: ContentStatus?
+    if OpenFlags.writes(open.flags) {
+      guard state.isReadyForWrites(position) else {
+        guard !record.isDirty else { return .makeDirty(nil) }
+        // What it looks like before anybody can write to it: perhaps nobody will.
+        guard let watch, watch.content == record.content else { return .watch(record.content) }
+        return .makeDirty(
+          PassthroughWrites.Untouched(record.content, watch.status, watch.watch, now: state.timeOfDay()))
+      }
+      if let file = state.passed[position] {
+        state.catchUp(position)
+        before = state.passed[position]?.seen
+        state.passed.begin(position, file.watch, file.seen)
+      } else {
+        guard !state.passed.isFull || state.openFiles.mustPassThrough(position) else {
+          return .answered(openByRequests(position, open, &state))
+        }
+        guard let watch, watch.content == record.content else { return .watch(record.content) }
+        before = watch.status
+        state.passed.begin(position, watch.watch, watch.status)
+      }
+    }
+    noteOpen(position, open, isPassthrough: true, &state)
+    let handle = state.openFiles.openPassthrough(position, openFlags: open.flags, content: record.content)
+    let number = state.contents.makeNumber()
+    state.updateContent(of: position) { $0.notePassthrough(number) }
+    if let before { state.writers.begin(handle, position, by: open.caller, before: before) }
+    return .answered(.passthrough(record.content, handle: handle))
+  }
+
+  /// An open whose writes come to the volume.
+  private func openByRequests(
+    _ position: NodeIndex, _ open: WritableOpen, _ state: inout EngineState
+  ) -> WritableOpenAnswer {
+    let record = state.namespace[position]
+    let isResident = record.state == .resident
+    let handle: UInt64
+    if isResident, record.size == 0 || !state.simulation.servesReadsItself {
+      noteOpen(position, open, isPassthrough: false, &state)
+      handle = state.openFiles.open(position, openFlags: open.flags, content: record.content)
+    } else {
+      noteUse(position, &state)
+      if !record.isWatched { state.updateContent(of: position) { $0.setWatched(true) } }
+      handle = state.openFiles.openWatched(
+        position, process: open.caller.process, openFlags: open.flags, content: isResident ? record.content : .none,
+        io: open.io, pagesBefore: record.mayBeCached)
+    }
+    if OpenFlags.writes(open.flags) { state.writers.begin(handle, position, by: open.caller) }
+    return .opened(handle: handle, isDirect: OpenHandle.isWatched(handle))
+  }
+
+  /// The kernel serves its reads alone.
+  private func noteOpen(
+    _ position: NodeIndex, _ open: WritableOpen, isPassthrough: Bool, _ state: inout EngineState
+  ) {
+    noteUse(position, &state)
+    let record = state.namespace[position]
+    if record.isWatched { noteUnseen(position, by: open.caller.process, isPassthrough: isPassthrough, &state) }
+    if !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
+  }
+
+  private func noteUse(_ position: NodeIndex, _ state: inout EngineState) {
     state.namespace.count(.open, of: position)
     state.namespace.noteUse(state.room.nextUse(), of: position)
-    let isResident = record.state == .resident
-    guard isResident, record.size == 0 || !state.simulation.servesReadsItself else {
-      if !record.isWatched { state.updateContent(of: position) { $0.setWatched(true) } }
-      return state.openFiles.openWatched(
-        position, process: caller.process, openFlags: openFlags, content: isResident ? record.content : .none, io: io,
-        pagesBefore: record.mayBeCached)
-    }
-    if record.isWatched { noteUnseen(position, by: caller.process, isPassthrough: false, &state) }
-    if !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
-    return state.openFiles.open(position, openFlags: openFlags, content: record.content)
   }
 }
 
 extension EngineState {
+  /// Whether an open may be another kind than passthrough.
+  fileprivate func mayOpenByRequests(_ node: NodeID) -> Bool {
+    guard let position = namespace.index(of: node) else { return false }
+    return !openFiles.mustPassThrough(position) && !passed.mustPassThrough(position)
+  }
+
   fileprivate func mode(of node: NodeID) -> UInt32? { namespace.index(of: node).map { UInt32(namespace[$0].mode) } }
 
   /// Why a file cannot be opened now; nil if it can.
@@ -75,7 +186,7 @@ extension EngineState {
       return .failed(FSError(record.kind == .directory ? .isDirectory : .invalidArgument, "it is no file"))
     }
     // The kernel still knew a name of it. It looks the name up again then, and opens what has it now.
-    if record.isOrphan, !record.isUnlinked {
+    if record.isSuperseded {
       return .failed(FSError(.staleNFSFileHandle, "the store has another version"))
     }
     if pageDrops.isUnderWay(of: node) { return .isBeingEvicted }

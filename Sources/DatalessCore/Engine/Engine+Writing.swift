@@ -4,6 +4,9 @@ internal import SystemPackage
 extension Engine {
   /// pwrite(2). The size grows when the bytes are there.
   ///
+  /// What the page cache writes back of a mapping never makes a file larger: what lies beyond its end was cut off while
+  /// it was on its way (open(2) with O_TRUNC lets it go on), and is dropped.
+  ///
   /// - Parameter bytes: Valid until it returns; whoever has to call again copies them.
   /// - Returns: How many were written: fewer than there are if the disk is full then. EBADF (the handle is not open for
   ///   writing), EFBIG, ENOSPC, EDQUOT, EIO.
@@ -15,12 +18,20 @@ extension Engine {
       return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
     }
     guard !bytes.isEmpty else { return .done(0) }
+    guard !request.isWriteback else { return writeBack(bytes, to: node, request) }
     if let answer = writeFirst(bytes, to: node, request) { return answer }
-    if request.isDirect { beginChange(of: node, isResize: false) }
+    if request.isDirect { beginChange(of: node, .directWrite) }
     defer { if request.isDirect { endChange(of: node) } }
+    return writeNow(bytes, to: node, request)
+  }
+
+  /// After all checks. - Returns: As `write`.
+  func writeNow(_ bytes: UnsafeRawBufferPointer, to node: NodeID, _ request: WriteAccess) -> WriteAnswer {
     let range = request.offset..<request.offset + Int64(bytes.count)
     return change(node, range, through: request.handle) { (content: ContentID) throws(FSError) -> Int in
-      let (count, extent) = try self.content.write(content, bytes, at: request.offset)
+      let (count, extent) = try usingTrashForRoom { () throws(FSError) in
+        try self.content.write(content, bytes, at: request.offset)
+      }
       let hasOtherMode = state.withLock { $0.noteWritten(node, request, count: count, extent) }
       // Of a write the kernel knows that it moves size and times.
       if hasOtherMode { _ = kernel.invalidateAttributes(of: node) }
@@ -39,35 +50,11 @@ extension Engine {
       return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
     }
     return change(node, kind.range(range), through: handle) { (content: ContentID) throws(FSError) -> Int in
-      try self.content.allocate(content, kind, range)
+      try usingTrashForRoom { () throws(FSError) in try self.content.allocate(content, kind, range) }
       let extent = try self.content.extent(of: content)
       state.withLock { $0.noteAllocated(node, kind, range, extent) }
       return 0
     }
-  }
-
-  func beginChange(of node: NodeID, isResize: Bool) {
-    state.withLock { $0.writers.beginChange(of: node, isResize: isResize) }
-  }
-
-  /// A direct write or a change of the size is through: the last of several that ran beside each other asks the content
-  /// how large the file is.
-  ///
-  /// - Returns: Whether it has another size than was noted.
-  @discardableResult
-  func endChange(of node: NodeID) -> Bool {
-    let mixed: ContentID? = state.withLock { state in
-      guard state.writers.endChange(of: node) else { return nil }
-      return state.namespace.index(of: node).map { state.namespace[$0].content } ?? ContentID.none
-    }
-    guard let mixed else { return false }
-    let extent = try? content.extent(of: mixed)
-    let isOther = state.withLock { state in
-      guard state.writers.endMixed(of: node), let extent else { return false }
-      return state.noteExtent(extent, of: node, in: mixed)
-    }
-    if isOther { _ = kernel.invalidateAttributes(of: node) }
-    return isOther
   }
 
   private func mayWrite(_ node: NodeID, _ handle: UInt64) -> Bool {
@@ -144,6 +131,7 @@ extension Engine {
   public func size(of node: NodeID) -> Int64? {
     state.withLock { state in
       guard let position = state.namespace.index(of: node), state.namespace[position].kind == .file else { return nil }
+      state.catchUp(position)
       return state.namespace[position].size
     }
   }
@@ -157,6 +145,7 @@ extension Engine {
     guard writing == .kept else { return completion(nil) }
     let content: ContentID? = state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return nil }
+      state.catchUp(position)
       state.namespace.tellAttributes(of: position)
       return state.namespace[position].isDirty ? state.namespace[position].content : nil
     }
@@ -202,7 +191,7 @@ extension EngineState {
     let end = request.offset + Int64(count)
     let now = timeOfDay()
     changeAttributes(of: position, isTold: false) { attributes in
-      attributes.size = max(attributes.size, end)
+      if !request.isWriteback { attributes.size = max(attributes.size, end) }
       attributes.blocks = extent.blocks
       attributes.modificationTime = now
       attributes.changeTime = now
@@ -213,20 +202,10 @@ extension EngineState {
     }
     // Of cached writes the kernel removes it itself.
     if request.isDirect { dropCapability(of: position) }
+    // Size and times are told when the file is closed; a bit that a crash brings back is a right.
+    if hasOtherMode { namespace.tellAttributes(of: position) }
     writers.note(Int64(count), through: request.handle, position, isWriteback: request.isWriteback)
     return hasOtherMode
-  }
-
-  /// What the content of a file says of itself. - Returns: Whether its size is another one now.
-  fileprivate mutating func noteExtent(_ extent: ContentExtent, of node: NodeID, in content: ContentID) -> Bool {
-    guard let position = namespace.index(of: node), namespace[position].content == content,
-      namespace[position].size != extent.size
-    else { return false }
-    changeAttributes(of: position, isTold: false) { attributes in
-      attributes.size = extent.size
-      attributes.blocks = extent.blocks
-    }
-    return true
   }
 
   fileprivate mutating func noteAllocated(
@@ -264,6 +243,7 @@ extension EngineState {
     guard let position = namespace.index(of: node) else {
       return failed(.staleNFSFileHandle, "no such item on this volume")
     }
+    catchUp(position)
     let record = namespace[position]
     guard record.kind == .file else { return failed(.invalidArgument, "it has no content") }
     guard record.size > 0 else { return (.ready(.none), nil) }
@@ -273,11 +253,14 @@ extension EngineState {
 
   /// A handle is closed, or the volume ends: what was written through it.
   mutating func tell(_ written: Writers.Written, of handle: UInt64, _ now: MonotonicTime) {
-    guard !written.isNothing else { return }
+    catchUp(written.node)
+    // Through whichever open: nobody saw it.
+    let isUnseen = written.before.map { $0 != passed[written.node]?.seen } ?? false
+    guard !written.isNothing || isUnseen else { return }
     namespace.tellAttributes(of: written.node)
     let record = Event.VolumeChange.Written(
       handle: OpenHandle.inLog(handle), bytes: written.bytes, calls: written.calls, mappedBytes: written.mappedBytes,
-      size: namespace[written.node].size)
+      size: namespace[written.node].size, isUnseen: isUnseen)
     self.record(.written(record), written.node, path: namespace.path(of: written.node), by: written.caller, now)
   }
 }

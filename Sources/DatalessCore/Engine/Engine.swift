@@ -6,7 +6,7 @@ internal import Synchronization
 /// them (answers, invalidations, I/O) is returned as actions and performed after unlocking. No store, reply,
 /// notification or await under the lock. What is called under it is listed in docs/LOCKING.md and never waits: the
 /// event sink, so that the order of the log is the order in which things happened; clocks; the body of `readDirectory`;
-/// a look at the bits of a content reference.
+/// a look at the bits of a content reference; `ContentWatch.look`.
 public final class Engine: Sendable {
   let configuration: EngineConfiguration
   let store: EngineStore
@@ -19,6 +19,9 @@ public final class Engine: Sendable {
   /// Tasks on these lanes, for a store whose calls wait.
   let blockingTasks: LaneExecutor
   let metadataTasks: LaneExecutor
+  /// Removes content: nobody's call waits for it.
+  let trashLane: any BlockingLane
+  let removals: ContentRemovals
   let kernel: any KernelCache
   let events: any EventSink
   let signals: any SignalProbe
@@ -36,12 +39,15 @@ public final class Engine: Sendable {
   let delayedAccess: Atomic<UInt8>
   /// Whether there is a quota: looked at by whatever adds local content, or removes it.
   let limitsRoom: Atomic<Bool>
+  /// Of what an earlier run has kept and the volume looks for by itself.
+  let visited = VisitEnd()
   let state: AdaptiveMutex<EngineState>
 
+  /// - Parameter trash: A lane of its own for content that is to be removed. Default: `blocking`.
   public init(
     configuration: EngineConfiguration, store: EngineStore, content: any ContentStore, timer: any TimerLane,
-    blocking: any BlockingLane, metadata: any BlockingLane, kernel: any KernelCache, events: any EventSink,
-    signals: any SignalProbe, processes: any ProcessDirectory
+    blocking: any BlockingLane, metadata: any BlockingLane, trash: (any BlockingLane)? = nil,
+    kernel: any KernelCache, events: any EventSink, signals: any SignalProbe, processes: any ProcessDirectory
   ) {
     self.configuration = configuration
     self.store = store
@@ -49,11 +55,12 @@ public final class Engine: Sendable {
     self.timer = timer
     self.blocking = blocking
     self.metadata = metadata
+    trashLane = trash ?? blocking
+    removals = ContentRemovals(gathers: trash != nil)
     blockingTasks = LaneExecutor(blocking)
     metadataTasks = LaneExecutor(metadata)
     isFastLocal = store.isFastLocal && content.isFastLocal
-    // The kernel refuses other opens beside passthrough ones, and nobody sees what is written through them.
-    passthrough = Atomic(configuration.passthrough && configuration.writing == .readOnly)
+    passthrough = Atomic(configuration.passthrough)
     plansEvictions = Atomic(configuration.simulation.rules.decidesEviction)
     delayedAccess = Atomic(configuration.simulation.delayedAccess.rawValue)
     self.kernel = kernel
@@ -90,6 +97,7 @@ public final class Engine: Sendable {
       case .end(let ending): finishEnding(ending)
       case .fillSlots: fillSlots()
       case .settleRoom: settleRoom()
+      case .emptyTrash: emptyTrash()
       case .fetchEagerly(let nodes): fetchEagerly(nodes)
       }
     }

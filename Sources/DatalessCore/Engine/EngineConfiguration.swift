@@ -4,6 +4,9 @@ public struct EngineConfiguration: Sendable {
   public var simulation = Simulation()
   /// Whether opens of resident files may be served by the kernel from the content file itself. Default false.
   public var passthrough = false
+  /// LIMIT: on a writable volume files up to this size, in bytes, go through the page cache: a backing costs more than
+  /// it saves.
+  public var cachedMax: Int64 = 128 << 10
   /// Limits on what the budgeted process and its descendants may materialize.
   public var budget = Budget()
 

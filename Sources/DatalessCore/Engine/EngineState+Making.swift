@@ -167,6 +167,7 @@ extension EngineState {
     let item = namespace[node]
     guard item.kind != .directory else { return .failed(.notPermitted) }
     guard !item.isOrphan || item.isUnlinked else { return .failed(.staleNFSFileHandle) }
+    guard !isRemoved(node) else { return .failed(.noSuchFileOrDirectory) }
     guard namespace.find(name, in: directory) == nil else { return .failed(.fileExists) }
     guard item.linkCount < Self.linkMax else { return .failed(.tooManyLinks) }
     guard namespace.hasRoom(for: name.count) else { return .failed(.noSpace) }
@@ -184,6 +185,6 @@ extension EngineState {
     touch(directory)
     record(.created(linkedFrom: other), node, path: namespace.path(ofName: made), by: caller, now)
     namespace.countLookup(of: node)
-    return .made(namespace.snapshot(of: node))
+    return .made(snapshot(of: node))
   }
 }

@@ -26,7 +26,7 @@ extension EngineState {
     guard let directory = namespace.index(of: parent) else { return .failed(.staleNFSFileHandle) }
     let record = namespace[directory]
     guard record.kind == .directory else { return .failed(.notDirectory) }
-    guard !record.isOrphan else { return .failed(.noSuchFileOrDirectory) }
+    guard !record.isOrphan, !isDetached(directory) else { return .failed(.noSuchFileOrDirectory) }
     guard name.count <= Self.nameMax else { return .failed(.fileNameTooLong) }
     guard !name.isEmpty, !name.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }) else {
       return .failed(.invalidArgument)
@@ -95,6 +95,7 @@ extension EngineState {
     // Of a name that is gone, and is there still because somebody lists the directory, the record is used again.
     let former = namespace.find(text, in: directory, .local).map { namespace.record(of: $0).node }
     guard let name = namespace.give(text, to: node, in: directory) else { return nil }
+    namespace.noteStandsBefore(name)
     if namespace.record(of: name).isLocal {
       let cost = ChangeCosts.name(text.count)
       if let former { costs.add(-cost, to: former, of: 0) }
@@ -106,8 +107,10 @@ extension EngineState {
   /// Takes a name away from its item. - Returns: What the record of that says.
   mutating func takeAway(_ name: NameIndex) -> Event.VolumeChange.Removed {
     let node = namespace.record(of: name).node
+    catchUp(node)
     let record = namespace[node]
     let now = timeOfDay()
+    namespace.noteStandsBeforeNoMore(name)
     namespace.remove(name)
     changeAttributes(of: node) { attributes in
       attributes.linkCount = record.kind == .directory ? 0 : max(attributes.linkCount, 1) - 1
@@ -130,9 +133,10 @@ extension EngineState {
         listed: namespace.storeAttributes(of: node)))
   }
 
-  func record(
+  mutating func record(
     _ change: Event.VolumeChange.Change, _ node: NodeIndex, path: [UInt8], by caller: Caller, _ now: MonotonicTime
   ) {
+    trash.noteChange()
     let record = namespace[node]
     events.record(
       .changed(
@@ -178,6 +182,7 @@ extension Engine {
         defer { state.journal.endOperation() }
         let orphans = state.namespace.orphanCount
         let answer = body(&state)
+        state.tellConflicts(timer.now)
         return (answer, answer == nil ? [] : state.takeDisposable(after: orphans), state.eager.takeNoted())
       }
       guard let answer else {

@@ -10,7 +10,9 @@ extension EngineState {
   /// Starts the new listing of a listed directory.
   mutating func beginRefresh(of directory: NodeIndex, recurses: Bool) -> RefreshStart {
     let record = namespace[directory]
-    guard record.kind == .directory, record.state == .resident, !record.isOrphan else { return .notListed }
+    guard record.kind == .directory, record.state == .resident, !record.isOrphan,
+      !isDetached(directory)
+    else { return .notListed }
     guard namespace.beginListing(of: directory) else { return .indexing }
     let place = RefreshFindings.Place(
       directory: directory, epoch: namespace[directory].listingEpoch, recurses: recurses)
@@ -21,6 +23,7 @@ extension EngineState {
   private func isCurrent(_ place: RefreshFindings.Place) -> Bool {
     let record = namespace[place.directory]
     return record.state == .resident && record.listingEpoch == place.epoch && !record.isOrphan
+      && !isDetached(place.directory)
   }
 
   /// Takes some entries of a listing.
@@ -36,6 +39,7 @@ extension EngineState {
       observe(name, item, in: place, findings: &findings, use: use, now: now)
       return true
     }
+    tellConflicts(now)
     return true
   }
 
@@ -138,6 +142,7 @@ extension EngineState {
       })
     else { return }
     findings.noteName(item.name, in: directory)
+    tellConflicts(now)
     if let formerNode, former == nil, formerNode != node { namespace.noteVersion(formerNode, node) }
     if let former, let renamedFrom {
       leave(former.name, &findings)
@@ -217,6 +222,7 @@ extension EngineState {
     findings.noteName(namespace.text(of: name), in: entry.directory)
     record(.gone, of: name, from: namespace.listed(of: entry.node).attributes, to: nil, findings: &findings, now: now)
     _ = namespace.mergeVanished(name, use: itemUse)
+    tellConflicts(now)
   }
 
   /// What a merge asks of open files and of contents.

@@ -46,14 +46,16 @@ extension EngineState {
     let more = ChangeCosts.name(newName.count) - (former.isLocal ? ChangeCosts.name(Int(former.textLength)) : 0)
     if let errno = costs.refusal(of: more, for: namespace[moved].uid) { return .failed(errno) }
     let oldPath = namespace.path(ofName: source)
-    let inherited = policy(of: moved)
+    let (inherited, area) = (policy(of: moved), place(of: moved))
     let replaced = target.map { takeAway($0) }
     tellMade(moved)
     guard let made = giveName(newName, to: moved, in: rename.to) else { return .failed(.noSpace) }
+    namespace.noteStandsBeforeNoMore(source)
     namespace.remove(source)
     if isDirectory { noteHeight(heights.height(of: moved), below: rename.to) }
     noteMoved(moved)
     noteMoved(moved, from: inherited)
+    moves.note(moved, from: area, to: place(of: moved))
     let (came, went): (Int64, Int64) = (isDirectory ? 1 : 0, replaced?.kind == .directory ? 1 : 0)
     if rename.from == rename.to {
       touch(rename.to, links: -went)
@@ -88,8 +90,10 @@ extension EngineState {
   /// has names. - Returns: False when the tables are full.
   private mutating func exchangeNames(_ first: NameIndex, _ second: NameIndex) -> Bool {
     let (one, other) = (namespace.record(of: first), namespace.record(of: second))
-    namespace.remove(first)
-    namespace.remove(second)
+    for name in [first, second] {
+      namespace.noteStandsBeforeNoMore(name)
+      namespace.remove(name)
+    }
     guard giveName(namespace.text(of: first), to: other.node, in: one.directory) != nil else { return false }
     return giveName(namespace.text(of: second), to: one.node, in: other.directory) != nil
   }
@@ -105,6 +109,7 @@ extension EngineState {
     guard namespace.hasRoom(for: Self.nameMax, names: 2) else { return .failed(.noSpace) }
     let (path, newPath) = (namespace.path(ofName: source), namespace.path(ofName: target))
     let inherited = (policy(of: one), policy(of: other))
+    let areas = (place(of: one), place(of: other))
     tellMade(one)
     tellMade(other)
     guard exchangeNames(source, target) else { return .failed(.noSpace) }
@@ -115,6 +120,8 @@ extension EngineState {
     noteMoved(other)
     noteMoved(one, from: inherited.0)
     noteMoved(other, from: inherited.1)
+    moves.note(one, from: areas.0, to: place(of: one))
+    moves.note(other, from: areas.1, to: place(of: other))
     let change: Int64 = (isOtherDirectory ? 1 : 0) - (namespace[one].kind == .directory ? 1 : 0)
     touch(rename.from, links: rename.from == rename.to ? 0 : change)
     if rename.from != rename.to { touch(rename.to, links: -change) }

@@ -61,16 +61,8 @@ extension EngineState {
   private mutating func restoreListed(
     _ entry: Restorations.Entry, in directory: NodeIndex, _ step: inout RestoreStep
   ) -> Bool {
-    var node: NodeIndex?
-    if case .node(let known) = namespace.restored.standing(of: entry.item.id) { node = known }
-    if let known = node {
-      namespace.restored.setKey(nil, of: known)
-    } else {
-      guard let base = entry.item.base else { return true }
-      node = namespace.node(for: base)
-      if let node { meet(entry.item, node, isBare: false, &step) }
-    }
-    guard let node else { return false }
+    guard let known = storeNode(of: entry.item, isBare: false, &step) else { return true }
+    guard let node = known else { return false }
     return entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory) } != nil
   }
 
@@ -78,20 +70,28 @@ extension EngineState {
   private mutating func restoreHidden(
     _ entry: Restorations.Entry, in directory: NodeIndex, _ step: inout RestoreStep
   ) -> Bool {
-    var node: NodeIndex?
-    if case .node(let known) = namespace.restored.standing(of: entry.item.id) { node = known }
-    if let known = node {
-      namespace.restored.setKey(nil, of: known)
-    } else {
-      guard let base = entry.item.base else { return true }
-      node = namespace.node(for: base)
-      if let node { meet(entry.item, node, isBare: true, &step) }
-    }
-    guard let node,
+    guard let known = storeNode(of: entry.item, isBare: true, &step) else { return true }
+    guard let node = known,
       let name = entry.name.withUnsafeBufferPointer({ namespace.link($0, to: node, in: directory) })
     else { return false }
     namespace.setStanding(.removed, of: name)
     return true
+  }
+
+  /// The node of an item that a name of the store leads to.
+  ///
+  /// - Returns: nil if nothing is known of it; nil in it when the tables are full.
+  private mutating func storeNode(
+    of item: SavedItem, isBare: Bool, _ step: inout RestoreStep
+  ) -> NodeIndex?? {
+    if case .node(let known) = namespace.restored.standing(of: item.id) {
+      namespace.restored.setKey(nil, of: known)
+      return known
+    }
+    guard let base = item.base else { return nil }
+    let node = namespace.node(for: base)
+    if let node { meet(item, node, isBare: isBare, &step) }
+    return .some(node)
   }
 
   private mutating func restoreMade(
@@ -151,7 +151,10 @@ extension EngineState {
     _ files: [(name: [UInt8], item: ListedItem)], _ id: AttemptID
   ) -> [(ChangedItem, ListedItem)] {
     guard let directory = attempts[id].flatMap({ namespace.binding(of: $0.node) }) else { return [] }
-    return files.filter { namespace.sharedNode(for: $0.item) == nil }.map { name, item in
+    let unknown = files.filter { file in
+      namespace.sharedNode(for: file.item).map { namespace.restored.isBare($0) } ?? true
+    }
+    return unknown.map { name, item in
       let binding = StoreBinding(key: directory.childKey(name), version: item.version)
       return (ChangedItem(NodeID(rawValue: 0), inode: item.attributes.inode, binding: binding), item)
     }
@@ -159,11 +162,16 @@ extension EngineState {
 
   mutating func restoreShared(_ item: SavedItem, _ listed: ListedItem) -> RestoreStep {
     var step = RestoreStep()
-    guard namespace.restored.standing(of: item.id) == .unknown, namespace.sharedNode(for: listed) == nil else {
-      return step
-    }
     journal.beginRestoring()
     defer { journal.endRestoring() }
+    if let known = namespace.sharedNode(for: listed) {
+      // It was met by a name that was removed here.
+      if namespace.restored.standing(of: item.id) == .node(known), namespace.restored.takeBare(known) {
+        restore(item, on: known, &step)
+      }
+      return step
+    }
+    guard namespace.restored.standing(of: item.id) == .unknown else { return step }
     // Full tables are found by the listing, too.
     if let node = namespace.node(for: listed) { meet(item, node, isBare: false, isShared: true, &step) }
     return step
@@ -200,6 +208,7 @@ extension EngineState {
       tellMade(node)
       _ = giveName(text, to: node, in: directory)
     }
+    namespace.noteConflict(.changedHereGoneThere, of: node, theirs: nil)
   }
 
   // MARK: - Items
@@ -210,23 +219,40 @@ extension EngineState {
   ) {
     step.adopted.append((item.id, namespace.id(of: node)))
     // What has no other name is never met again.
-    let isMetAgain = item.isNamed || isShared
+    let isAwaited = isBare && item.isDirty && item.mayHaveSeveralNames
+    let isMetAgain = item.isNamed || isShared || isAwaited
     if isMetAgain { namespace.restored.note(item.id, node, isBare: isBare) }
+    if isBare, let conflict = item.extendedAttributes[KeptAttribute.conflict] {
+      restoreAttribute(KeptAttribute.conflict, conflict, of: node)
+    }
     guard isBare else { return restore(item, on: node, &step) }
-    if !isMetAgain { namespace.setUnlinked(true, of: node) }
+    if !item.isNamed { namespace.setUnlinked(true, of: node) }
+    // It was removed while a program had it open, and that run has come to no end. What was written to a file that has
+    // another name in the store is that one's, too.
+    if !isMetAgain { drop(item, of: node, &step) }
+  }
+
+  /// What is kept of an item's content is of no use.
+  private mutating func drop(_ item: SavedItem, of node: NodeIndex, _ step: inout RestoreStep) {
+    guard let content = item.content else { return }
+    journal.endRestoring()
+    journal.append(.contentDropped(of: namespace.changedItem(node), content))
+    journal.beginRestoring()
+    step.dropped.append(content)
   }
 
   private mutating func restore(_ item: SavedItem, on node: NodeIndex, _ step: inout RestoreStep) {
     guard item.isDirty || item.isOfVersion(namespace.listed(of: node)) else {
-      // The store has other bytes by now, and what was here of the old ones is of no use.
-      guard let content = item.content else { return }
-      journal.endRestoring()
-      journal.append(.contentDropped(of: namespace.changedItem(node), content))
-      journal.beginRestoring()
-      step.dropped.append(content)
-      return
+      // The store has other bytes by now.
+      return drop(item, of: node, &step)
     }
     restore(item, on: node)
+    let listed = namespace.listed(of: node)
+    // What was written is of an older version than the store has by now.
+    guard item.isDirty, item.version != nil, !item.isOfVersion(listed) else { return }
+    journal.endRestoring()
+    namespace.noteConflict(.changedOnBothSides, of: node, theirs: listed)
+    journal.beginRestoring()
   }
 
   /// Puts back what is kept of an item.
@@ -255,52 +281,5 @@ extension EngineState {
     let own = namespace.isMade(node) ? ChangeCosts.item : 0
     costs.set(own + Int64(extras.target(of: node)?.count ?? 0), of: node, namespace[node].uid)
     attributeCosts.set(Int64(extras.bytes(of: node)), of: node, namespace[node].uid)
-  }
-}
-
-extension SavedItem {
-  /// What the store had when it was seen last; of what was made on the volume, that. nil if nothing is known.
-  fileprivate var base: ListedItem? {
-    guard let version else {
-      guard var own = attributes else { return nil }
-      own.device = ItemAttributes.madeDevice
-      return ListedItem(own)
-    }
-    return ListedItem((listed ?? attributes).map(version.completed) ?? version.bare, token: version.token)
-  }
-
-  /// Whether a listed item has the bytes that were kept.
-  fileprivate func isOfVersion(_ item: ListedItem) -> Bool {
-    // A directory is the one at its place: what is in it is compared by itself.
-    guard let version, version.kind != .directory else { return true }
-    if version.isSame(as: item.version) { return true }
-    guard let listed else { return false }
-    switch ListedItem(version.completed(listed), token: version.token).relation(to: item) {
-    case .same, .metadata: return true
-    case .version, .other: return false
-    }
-  }
-}
-
-extension StoreVersion {
-  /// Metadata of which nothing is known but the version.
-  fileprivate var bare: ItemAttributes {
-    completed(
-      ItemAttributes(
-        device: 0, inode: 0, mode: 0, linkCount: 1, uid: 0, gid: 0, specialDevice: 0, size: 0, blocks: 0,
-        accessTime: modificationTime, modificationTime: modificationTime, changeTime: changeTime))
-  }
-
-  /// Metadata, as they were of this version.
-  fileprivate func completed(_ attributes: ItemAttributes) -> ItemAttributes {
-    var attributes = attributes
-    attributes.device = device
-    attributes.inode = inode
-    attributes.birth = birth
-    attributes.mode = attributes.mode & 0o7777 | UInt32(kind.rawValue) << 12
-    attributes.size = size
-    attributes.modificationTime = modificationTime
-    attributes.changeTime = changeTime
-    return attributes
   }
 }

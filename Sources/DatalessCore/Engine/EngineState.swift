@@ -8,6 +8,7 @@ struct EngineState: ~Copyable {
   var contents = ItemContents()
   var openFiles = OpenFiles()
   var writers = Writers()
+  var passed = PassthroughWrites()
   var extras = ItemExtras()
   var madeNumbers: MadeNumbers
   /// Of items, names and targets; of extended attributes.
@@ -29,6 +30,9 @@ struct EngineState: ~Copyable {
   var planned = PlannedEvictions()
   var pageDrops = PageDrops()
   var room = Room()
+  var purges = PurgeOrder()
+  var moves = AreaMoves()
+  var trash = Trash()
   var refreshes = RefreshQueue()
   var reclamation = Reclamation()
   // What brings back what an earlier run has kept.
@@ -60,6 +64,8 @@ struct EngineState: ~Copyable {
       root: root, nameKey: configuration.nameKey, journal: journal, timeOfDay: configuration.timeOfDay)
     namespace.setAwaitsSaved(configuration.savedState != nil, of: .root)
     writing = configuration.writing
+    // What was changed of an item goes with its name, also to another version of it.
+    if configuration.writing != .readOnly { namespace.tellVersions() }
     timeOfDay = configuration.timeOfDay
     madeNumbers = MadeNumbers(first: configuration.firstMadeNumber)
     let limits = configuration.changeLimits

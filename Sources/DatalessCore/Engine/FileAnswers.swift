@@ -17,6 +17,17 @@ public enum OpenAnswer: Sendable {
   case failed(Errno)
 }
 
+/// What became of a passthrough open whose backing could not be registered.
+public enum PassthroughRefusal: Sendable, Equatable {
+  /// It is a cached open now, with the handle `OpenHandle.asCached`.
+  case cached
+  /// Another open of the file has a backing by now, beside which the kernel refuses cached opens with EIO: share it.
+  case shared
+  /// A mapping may be left of an earlier one, through which is written past the volume: cached pages would be old.
+  /// Release the handle, and let the open fail.
+  case failed
+}
+
 /// How an opendir is to be answered.
 public enum DirectoryOpenAnswer: Sendable {
   case listed

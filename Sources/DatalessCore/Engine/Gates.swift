@@ -55,6 +55,9 @@ struct Gates {
     return isOpen ? attempts(at: name) : []
   }
 
+  /// Closes all gates. What one holds stays held.
+  mutating func closeAll() { for name in gates.keys { gates[name]?.isOpen = false } }
+
   // MARK: - Looking
 
   /// Whether a gate holds new attempts.

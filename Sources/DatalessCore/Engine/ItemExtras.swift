@@ -82,6 +82,13 @@ struct ItemExtras {
     items[node] = item.values.isEmpty ? nil : item
   }
 
+  /// Another item takes over what was changed of one. - Returns: False if it has changes of its own: nothing is done.
+  mutating func move(from old: NodeIndex, to new: NodeIndex) -> Bool {
+    guard items[new] == nil, let item = items.removeValue(forKey: old) else { return false }
+    items[new] = item
+    return true
+  }
+
   private static func size(_ name: [UInt8], _ value: [UInt8]?) -> Int { name.count + (value?.count ?? 0) + 64 }
 
   /// The names that listxattr(2) shows, each ended by a zero byte. - Parameter store: The store's, in the same form.

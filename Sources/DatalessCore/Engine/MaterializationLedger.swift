@@ -30,6 +30,15 @@ struct MaterializationLedger {
 
   init(budget: EngineConfiguration.Budget) { self.budget = budget }
 
+  /// What was counted so far was for something else. Budgets belong to one command, and stay.
+  mutating func forgetTotals() {
+    var totals = MaterializationTotals()
+    totals.budgetedFiles = self.totals.budgetedFiles
+    totals.budgetedBytes = self.totals.budgetedBytes
+    totals.exceeded = self.totals.exceeded
+    self.totals = totals
+  }
+
   mutating func countRefusal() { totals.refusals += 1 }
 
   mutating func countEviction() { totals.evictions += 1 }

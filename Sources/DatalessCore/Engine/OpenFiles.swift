@@ -24,6 +24,9 @@ struct OpenFiles {
 
   // MARK: - Looking
 
+  /// Whether content is read that has no file any more.
+  var leaseContentGivenUp: Bool { leases.hasGivenUp }
+
   func count(of node: NodeIndex) -> Int { uses[node]?.all ?? 0 }
 
   /// Which nodes are open or held now: two references, where a copy of the whole is a dozen.
@@ -34,6 +37,14 @@ struct OpenFiles {
     fileprivate let held: [NodeIndex: Int]
     func contains(_ node: NodeIndex) -> Bool { uses[node] != nil || held[node] != nil }
   }
+
+  /// Some of the items that are open.
+  func openNodes(atMost limit: Int) -> [NodeIndex] {
+    Array(uses.lazy.filter { $0.value.all > 0 }.map(\.key).prefix(limit))
+  }
+
+  /// What was opened so far was for something else.
+  mutating func forgetOpens() { sinceMount = openNow }
 
   mutating func hold(_ directory: NodeIndex) { held[directory, default: 0] += 1 }
 

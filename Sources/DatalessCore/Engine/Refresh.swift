@@ -253,8 +253,10 @@ public final class Refresh: Sendable {
     engine.dispose(
       engine.state.withLock { state in
         state.namespace.dropUnbound(use: state.itemUse)
+        state.tellConflicts(engine.timer.now)
         return state.namespace.takeOrphans()
       })
+    engine.keepOnlyCopies()
     let directories = work.findings.changedNames
     let left = Countdown(directories.count) { [self, work] in complete(work, error) }
     for (directory, names) in directories {
@@ -281,18 +283,4 @@ public final class Refresh: Sendable {
     completion(
       RefreshOutcome(counts: counts, failures: work.failures, failureCount: work.failureCount, error: error))
   }
-}
-
-/// Calls an action when the last of several parts is done; at once when there are none.
-private final class Countdown: Sendable {
-  private let left: Atomic<Int>
-  private let action: @Sendable () -> Void
-
-  init(_ count: Int, _ action: @escaping @Sendable () -> Void) {
-    left = Atomic(count)
-    self.action = action
-    if count == 0 { action() }
-  }
-
-  func one() { if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { action() } }
 }

@@ -10,6 +10,8 @@ struct Writers {
     fileprivate(set) var calls: Int64 = 0
     /// Bytes that the page cache wrote back, of mappings: nobody knows whose.
     fileprivate(set) var mappedBytes: Int64 = 0
+    /// Of a passthrough open, whose writes nobody sees: what the content was like before. nil: all are seen.
+    fileprivate(set) var before: ContentStatus?
 
     var isNothing: Bool { calls == 0 && mappedBytes == 0 }
   }
@@ -20,11 +22,23 @@ struct Writers {
     func contains(_ node: NodeIndex) -> Bool { !counts.isEmpty && counts[node] != nil }
   }
 
+  /// Changes of content that may run beside each other.
+  enum Change { case resize, directWrite, writeback }
+
+  /// Who knows how large a file is whose size was changed beside something else.
+  enum SizeKnower {
+    /// A direct write may have made it larger before the change of its size, or after it.
+    case content
+    /// Nothing made it larger: what mappings hold is written back where the file has bytes.
+    case record
+  }
+
   /// Changes of one file's content that are at work now.
   private struct AtWork {
     var count = 0
     var hasResize = false
-    /// Whether its size was changed beside something else: then nobody of them knows how large it is.
+    var hasDirectWrite = false
+    /// Whether its size was changed beside something else: then nobody of them knows how large its content is.
     var isMixed = false
   }
 
@@ -37,9 +51,17 @@ struct Writers {
 
   // MARK: - Handles
 
-  mutating func begin(_ handle: UInt64, _ node: NodeIndex, by caller: Caller) {
-    handles[handle] = Written(node: node, caller: caller)
+  /// - Parameter before: Of an open that is to be passthrough, as `Written.before`.
+  mutating func begin(_ handle: UInt64, _ node: NodeIndex, by caller: Caller, before: ContentStatus? = nil) {
+    handles[handle] = Written(node: node, caller: caller, before: before)
     nodes.counts[node, default: 0] += 1
+  }
+
+  /// An open that was to be passthrough is none, and has another handle.
+  mutating func rename(_ handle: UInt64, to other: UInt64) {
+    guard var written = handles.removeValue(forKey: handle) else { return }
+    written.before = nil
+    handles[other] = written
   }
 
   /// Whether a handle is open for writing a node.
@@ -70,26 +92,27 @@ struct Writers {
 
   // MARK: - Changes beside each other
 
-  /// A direct write or a change of the size begins. The kernel lets direct writes of asynchronous I/O run beside
-  /// everything else; all other changes of a file it does one by one.
-  mutating func beginChange(of node: NodeID, isResize: Bool) {
+  /// A change begins. The kernel lets direct writes of asynchronous I/O run beside everything else, and writes back
+  /// what mappings hold while an open empties the file; all other changes of a file it does one by one.
+  mutating func beginChange(of node: NodeID, _ change: Change) {
     var work = atWork[node] ?? AtWork()
     work.count += 1
-    if isResize { work.hasResize = true }
+    if change == .resize { work.hasResize = true }
+    if change == .directWrite { work.hasDirectWrite = true }
     if work.count > 1, work.hasResize { work.isMixed = true }
     atWork[node] = work
   }
 
   /// It ends.
   ///
-  /// - Returns: Whether the content has to be asked for its size, because this was the last of several that do not know
-  ///   it. `endMixed` follows then.
-  mutating func endChange(of node: NodeID) -> Bool {
-    guard var work = atWork[node] else { return false }
-    if work.count == 1, work.isMixed { return true }
+  /// - Returns: Who is to be asked for its size, because this was the last of several that do not know it; `endMixed`
+  ///   follows then. nil: nobody.
+  mutating func endChange(of node: NodeID) -> SizeKnower? {
+    guard var work = atWork[node] else { return nil }
+    if work.count == 1, work.isMixed { return work.hasDirectWrite ? .content : .record }
     work.count -= 1
     atWork[node] = work.count > 0 ? work : nil
-    return false
+    return nil
   }
 
   /// The content was asked. - Returns: Whether its answer holds: nobody has begun meanwhile, who would ask again.

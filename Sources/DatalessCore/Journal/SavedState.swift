@@ -21,8 +21,30 @@ public protocol SavedState: Sendable {
   /// content of a file. As `saved`.
   func hasChanges(below directory: SavedItemID) throws(FSError) -> Bool
 
+  /// What was written on the volume in a directory, or below it, and goes when that is removed. As `saved`.
+  func writing(below directory: ChangedItem) throws(FSError) -> SavedWriting
+
+  /// Where items are that the volume looks for by itself when it was mounted: those with a content policy of their own,
+  /// and those in conflict with the store. Paths as callers find them. As `saved`.
+  func placesToVisit() throws(FSError) -> [[UInt8]]
+
   /// A saved item is a node from now on. Any thread but under the engine's lock: it may wait for a commit.
   func adopt(_ item: SavedItemID, as node: NodeID)
+}
+
+extension SavedState {
+  public func placesToVisit() throws(FSError) -> [[UInt8]] { [] }
+}
+
+/// Files of which programs have written the content, and that no name elsewhere leads to.
+public struct SavedWriting: Sendable, Equatable {
+  public var files = 0
+  /// Their sizes, in bytes.
+  public var bytes: Int64 = 0
+  /// The first of them, from the directory that was asked for; nil if there is none.
+  public var first: [UInt8]?
+
+  public init() {}
 }
 
 /// Names an item among those that are saved.

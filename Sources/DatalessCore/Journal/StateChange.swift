@@ -33,8 +33,25 @@ public enum StateChange: Sendable, Equatable {
   case attribute(of: ChangedItem, name: [UInt8], value: [UInt8]?)
   /// Nothing leads to an item any more that was made on the volume.
   case forgotten(ChangedItem)
+  /// A directory was removed with all that is in it: what no other name leads to is to be forgotten, and its content to
+  /// be removed.
+  ///
+  /// - Parameter isKnown: Whether what is in it is told by itself as it goes: then this is for the next run alone. Else
+  ///   the volume has never looked into it.
+  case trashed(ChangedItem, isKnown: Bool)
   /// All of them, or none: what one operation has changed.
   case together([StateChange])
+}
+
+/// What the volume itself keeps with an item as an attribute that no program sees or can set.
+public enum KeptAttribute {
+  /// How its item is in conflict with the store: a `ConflictKind`.
+  public static let conflict = Array("dataless.conflict".utf8)
+
+  /// Whether the volume looks by itself for items that have an attribute.
+  public static func isVisited(_ name: [UInt8]) -> Bool { name == conflict || name == PolicyAttribute.policy }
+
+  public static func isOne(_ name: [UInt8]) -> Bool { name.starts(with: "dataless.".utf8) }
 }
 
 /// The item of a change.

@@ -105,9 +105,18 @@ public protocol ContentStore: Sendable {
   /// The caller closes it.
   func openDescriptor(_ id: ContentID) throws(FSError) -> CInt?
 
+  /// A look at content that others may write to past the daemon, as often as wanted. Blocking I/O lane.
+  ///
+  /// - Returns: nil for what lies in a slab.
+  /// - Throws: EMFILE, EIO.
+  func watch(_ id: ContentID) throws(FSError) -> (any ContentWatch)?
+
   /// Gives back the space of content that no reader can reach any more. Blocking I/O lane. Never fails: what cannot be
   /// freed now is freed with the store. Of an id that names nothing, nothing happens.
   func remove(_ id: ContentID)
+
+  /// As `remove` of each of them. Content that lies side by side goes in one piece.
+  func remove(_ ids: [ContentID])
 
   /// Bytes allocated on disk for content.
   var allocatedBytes: Int64 { get }
@@ -115,6 +124,34 @@ public protocol ContentStore: Sendable {
 
 extension ContentStore {
   public func makeFixed(_ bytes: UnsafeRawBufferPointer) throws(FSError) -> ContentID? { nil }
+  public func remove(_ ids: [ContentID]) { for id in ids { remove(id) } }
+
+  public func watch(_ id: ContentID) throws(FSError) -> (any ContentWatch)? { nil }
+}
+
+/// Shows what content takes, and when it was written to. Called under the engine's lock: it never waits.
+public protocol ContentWatch: AnyObject, Sendable {
+  /// nil if nothing can be said.
+  func look() -> ContentStatus?
+
+  /// Whether whatever is written to the content moves its modification time: stores into a mapping, too.
+  var seesStores: Bool { get }
+}
+
+extension ContentWatch {
+  public var seesStores: Bool { false }
+}
+
+/// What content says of itself.
+public struct ContentStatus: Sendable, Equatable {
+  public var extent: ContentExtent
+  /// When its bytes were changed last, by whomever.
+  public var modificationTime: Timestamp
+
+  public init(extent: ContentExtent, modificationTime: Timestamp) {
+    self.extent = extent
+    self.modificationTime = modificationTime
+  }
 }
 
 /// What content takes.

@@ -9,7 +9,7 @@ extension Event {
     public var names: [[UInt8]]
     public var kind: MaterializationKind
     public var caller: Caller
-    /// What a read asks for; nil for other operations and for directories.
+    /// What a read brings, or a write has; nil for other operations and for directories.
     public var range: Range<Int64>?
     /// 0 at a gate.
     public var requestedDelay: Nanoseconds

@@ -57,6 +57,7 @@ public indirect enum Event: Sendable {
   case refreshFinished(RefreshFinished)
   /// A program has changed something on the volume.
   case changed(VolumeChange)
+  case conflict(ConflictRecord)
 
   public struct MaterializationStarted: Sendable {
     public var attempt: UInt64
@@ -230,6 +231,9 @@ public indirect enum Event: Sendable {
     public var errno: Errno?
     /// `evictionRefused`: why.
     public var reason: EvictionRefusal.Reason?
+    /// For room, on a read-only volume: why it went before others, and the area in which it lies.
+    public var purge: PurgeReason?
+    public var area: String?
     /// `command`; `rule:NAME`; `quota`; `pressure`; `source`: the store has another version, or none, and the last
     /// handle was closed.
     public var by: String

@@ -70,6 +70,13 @@ public protocol KernelCache: Sendable {
   ///   all names at once.
   func invalidateDirectory(
     _ node: NodeID, names: @escaping @Sendable () -> [[UInt8]], completion: @escaping @Sendable () -> Void)
+  /// One name, and all that is cached below it, is forgotten, on the notifier lane: what nobody has open is given back
+  /// (`Engine.forget`). Takes the directory's lock in the kernel.
+  func dropName(_ name: [UInt8], of directory: NodeID)
+}
+
+extension KernelCache {
+  public func dropName(_ name: [UInt8], of directory: NodeID) {}
 }
 
 /// A FUSE node id: the place of an item's record, and above 32 bits how often the place was used before; 1 for the

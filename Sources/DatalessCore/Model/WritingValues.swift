@@ -44,6 +44,8 @@ public enum WritableOpenAnswer: Sendable {
   /// - Parameter isDirect: The file is dataless, or its reads are watched: as `OpenAnswer.dataless`. Else the page
   ///   cache serves it.
   case opened(handle: UInt64, isDirect: Bool)
+  /// As `OpenAnswer.passthrough`. What is written through it is not seen.
+  case passthrough(ContentID, handle: UInt64)
   case needsMaterialization
   /// As `OpenAnswer.isBeingEvicted`.
   case isBeingEvicted

@@ -4,7 +4,7 @@
 struct NameMerge: Equatable {
   var change: NameChange
   /// Both sides have changed the same thing, and this one's change stays.
-  var conflict: NameConflict?
+  var conflict: ConflictKind?
 
   /// What the volume knows of a name that the store has listed before.
   struct Base {
@@ -17,6 +17,11 @@ struct NameMerge: Equatable {
     var isDirty = false
     /// Whether it holds nothing, nobody has it open, and another name leads to the file that is listed now.
     var canJoin = false
+
+    /// It stays what it is although the store has this.
+    fileprivate func retains(_ listed: ListedItem) -> NameChange {
+      .retained(isNew: retained.map { !$0.version.isSame(as: listed.version) } ?? true)
+    }
   }
 
   /// What was done to the store's name on the volume.
@@ -39,7 +44,7 @@ struct NameMerge: Equatable {
     switch (base, listed) {
     case (nil, nil): NameMerge(change: .nothing)
     case (nil, .some): appeared(isMade: isMade)
-    case (let base?, nil): vanished(base, local)
+    case (let base?, nil): vanished(base, local, isMade: isMade)
     case (let base?, let listed?):
       local == .none ? present(base, listed, keeps: keeps) : hidden(base, listed, local: local, isMade: isMade)
     }
@@ -54,10 +59,12 @@ struct NameMerge: Equatable {
   /// content is here, which is nowhere else.
   static func staysUnbound(isResident: Bool, isDirty: Bool) -> Bool { isResident || isDirty }
 
-  private static func vanished(_ base: Base, _ local: LocalChange) -> NameMerge {
+  private static func vanished(_ base: Base, _ local: LocalChange, isMade: Bool) -> NameMerge {
     switch local {
     case .none where base.isDirty: NameMerge(change: .keptHere, conflict: .changedHereGoneThere)
     case .none: NameMerge(change: .vanished)
+    // As an editor saves: what was put in its place is another version of it, which the store does not have.
+    case .removed where isMade: NameMerge(change: .vanished, conflict: .changedHereGoneThere)
     case .removed: NameMerge(change: .vanished)
     // What becomes of the names that were made for it here is decided when it is nowhere in the store (`staysUnbound`).
     case .moved: NameMerge(change: .vanished, conflict: .changedHereGoneThere)
@@ -68,8 +75,7 @@ struct NameMerge: Equatable {
     let relation = base.item.relation(to: listed)
     let isOther = relation == .version || relation == .other
     if isOther, base.isDirty || (keeps && base.isResident && listed.attributes.kind == .file) {
-      let isNew = base.retained.map { !$0.version.isSame(as: listed.version) } ?? true
-      return NameMerge(change: .retained(isNew: isNew), conflict: base.isDirty ? .changedOnBothSides : nil)
+      return NameMerge(change: base.retains(listed), conflict: base.isDirty ? .changedOnBothSides : nil)
     }
     switch relation {
     case .same: return NameMerge(change: base.canJoin ? .joined : .unchanged)
@@ -86,8 +92,9 @@ struct NameMerge: Equatable {
     switch base.item.relation(to: listed) {
     case .same: NameMerge(change: .unchanged)
     case .metadata: NameMerge(change: .metadata)
-    case .version where local == .removed: NameMerge(change: .version, conflict: .goneHereChangedThere)
-    case .version where base.isDirty: NameMerge(change: .retained(isNew: true), conflict: .changedOnBothSides)
+    case .version where local == .removed:
+      NameMerge(change: .version, conflict: isMade ? .changedOnBothSides : .goneHereChangedThere)
+    case .version where base.isDirty: NameMerge(change: base.retains(listed), conflict: .changedOnBothSides)
     // Who moves it here and who changes it there do not disturb each other.
     case .version: NameMerge(change: .version)
     // What was removed or moved here is gone there; this is an item that nobody here has seen.
@@ -122,14 +129,14 @@ enum NameChange: Equatable {
   case vanished
   /// The name is the volume's own from now on: what it leads to is nowhere else any more.
   case keptHere
-}
 
-/// What both sides have changed.
-enum NameConflict: Equatable {
-  case madeOnBothSides
-  case changedOnBothSides
-  case goneHereChangedThere
-  case changedHereGoneThere
+  /// Whether it is done with the merge: of the others the caller says which node it is, and `place`s that.
+  var isApplied: Bool {
+    switch self {
+    case .appeared, .hidden, .otherItem, .otherItemHidden: false
+    case .nothing, .unchanged, .metadata, .joined, .version, .retained, .vanished, .keptHere: true
+    }
+  }
 }
 
 extension ItemAttributes {

@@ -29,8 +29,9 @@ extension Namespace {
     guard let former = find(text, in: directory, .local) else {
       return link(text, to: node, in: directory, isLocal: true)
     }
-    setStanding(.present, of: former)
+    // In this order: what had the name is told to have it no more, and not once again.
     relink(former, to: node)
+    setStanding(.present, of: former)
     return former
   }
 

@@ -45,6 +45,13 @@ extension Namespace {
     }
   }
 
+  /// Tells that the store has an item no more: it is the volume's own, and has no place there.
+  func tellUnbound(_ node: NodeIndex) {
+    guard keepsJournal, !isBound(node) else { return }
+    let item = ChangedItem(id(of: node), inode: self[node].inode, binding: nil)
+    append(.made(item, attributes(of: node), target: []))
+  }
+
   /// The store's metadata of an item; nil for what was made on the volume.
   func storeAttributes(of node: NodeIndex) -> ItemAttributes? { isMade(node) ? nil : listed(of: node).attributes }
 

@@ -41,16 +41,28 @@ extension Namespace {
       base: base, listed: listed, local: localChange(of: name), isMade: isMade, keeps: keeps)
     guard base != nil else { return Merged(change: decided.change, name: name) }
     markSeen(name)
-    return Merged(change: apply(decided.change, to: name, listed), name: name)
+    let change = apply(decided.change, to: name, listed)
+    if decided.conflict != nil || !conflicts.isEmpty, change.isApplied {
+      note(decided.conflict, at: name, change, theirs: listed)
+    }
+    return Merged(change: change, name: name)
   }
 
   private mutating func apply(_ change: NameChange, to name: NameIndex, _ listed: ListedItem) -> NameChange {
     let node = record(of: name).node
     switch change {
-    case .unchanged, .metadata: adopt(listed, for: node)
+    case .unchanged, .metadata:
+      if change == .metadata, !isAsListed(node), !self[node].isOrphan {
+        let base = self.listed(of: node).attributes
+        if attributes(of: node).clashes(base: base, with: listed.attributes) {
+          noteConflict(.metadataOnBothSides, of: node, theirs: listed)
+        }
+      }
+      adopt(listed, for: node)
     case .joined: if let twin = twin(of: node, listed) { relink(name, to: twin) }
     case .version:
       guard let newer = twin(of: node, listed) ?? self.node(for: listed) else { return .unchanged }
+      let (mine, base, wasNamed) = (attributes(of: node), self.listed(of: node).attributes, !self[node].isOrphan)
       // It is the same item that was moved here, or that has another name here: it stays where it is. Of a link, what
       // was fetched is the older version's.
       let isFetched = self[node].isLocal && self[node].state == .resident
@@ -58,7 +70,9 @@ extension Namespace {
         relink(local, to: newer)
       }
       relink(name, to: newer)
+      if isFetched, !self[node].isOrphan { noteOlder(node) }
       restored.follow(node, to: newer)
+      if wasNamed { carryMetadata(mine, base: base, to: newer) } else { conflicts.forget(node) }
       noteVersion(node, newer)
     case .nothing, .retained, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished, .keptHere: break
     }
@@ -80,7 +94,7 @@ extension Namespace {
     guard let name = known else {
       // Made now, it is present, leads to the node, and was seen.
       guard let name = link(text, to: node, in: directory) else { return nil }
-      if isHidden { setStanding(.removed, of: name) }
+      if isHidden { hide(name, in: directory) }
       return name
     }
     let former = record(of: name).node
@@ -88,9 +102,17 @@ extension Namespace {
     setStanding(.present, of: name)
     relink(name, to: node)
     if former != node { noteUnbound(former) }
-    if isHidden { setStanding(.removed, of: name) }
+    if isHidden { hide(name, in: directory) }
     markSeen(name)
     return name
+  }
+
+  /// A name that was made on the volume stands before one of the store's; or the item was removed or moved here.
+  private mutating func hide(_ name: NameIndex, in directory: NodeIndex) {
+    setStanding(.removed, of: name)
+    let node = record(of: name).node
+    guard let made = madeBeside(name), made != node else { return }
+    noteConflict(.madeOnBothSides, of: made, theirs: listed(of: node))
   }
 
   /// Adds one listed name, or refreshes it: what a listing of a directory does that is not a refresh.
@@ -129,24 +151,33 @@ extension Namespace {
   mutating func mergeVanished(_ name: NameIndex, use: ItemUse) -> NameChange {
     let node = record(of: name).node
     let local = localChange(of: name)
+    let isMade = local == .removed && madeBeside(name).map { !hasBinding($0) } ?? false
     let decided = NameMerge.merge(
-      base: base(of: name, nil, use), listed: nil, local: local, isMade: false, keeps: false)
+      base: base(of: name, nil, use), listed: nil, local: local, isMade: isMade, keeps: false)
     // What is kept of a directory that nobody has looked into may be changes.
     if decided.change == .keptHere || (local == .none && self[node].awaitsSaved) {
       keepHere(name)
+      noteConflict(.changedHereGoneThere, of: node, theirs: nil)
       return .keptHere
     }
+    if local != .none { noteVanished(name, decided.conflict, wasRemoved: local == .removed) }
     setStanding(.gone, of: name)
     noteUnbound(node)
     return decided.change
   }
 
   /// A listing is through: items that the store has no more lose the names that they were given on the volume, unless
-  /// their content is here.
+  /// their content is here. That is nowhere else then, nor are older versions that links lead to: they are to be dirty
+  /// (`takeOnlyHere`).
   mutating func dropUnbound(use: ItemUse) {
+    for node in takeOlder() where self[node].isClean { noteOnlyHere(node) }
     for node in takeUnbound() {
       let isResident = self[node].isLocal && self[node].state == .resident
-      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else { continue }
+      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else {
+        noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+        if self[node].isClean { noteOnlyHere(node) }
+        continue
+      }
       for name in localNames(of: node) { setStanding(.gone, of: name) }
     }
   }

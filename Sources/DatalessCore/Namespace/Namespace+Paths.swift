@@ -107,14 +107,31 @@ extension Namespace {
   }
 
   /// Whether a node is, or lies in, a directory.
-  func isIn(_ directory: NodeIndex, _ node: NodeIndex) -> Bool {
+  func isIn(_ directory: NodeIndex, _ node: NodeIndex) -> Bool { isIn(node) { $0 == directory } }
+
+  /// Whether a node is, or lies in, one of some directories; also in a ring.
+  func isIn(_ node: NodeIndex, _ isOne: (NodeIndex) -> Bool) -> Bool {
     var node = node
     for _ in 0..<Self.depthMax {
-      if node == directory { return true }
+      if isOne(node) { return true }
       guard let name = presentName(of: node) else { return false }
       node = record(of: name).directory
     }
     return true
+  }
+
+  /// Whether a directory lies in one that has no name any more.
+  func isInOrphan(_ directory: NodeIndex) -> Bool { isIn(directory) { self[$0].isOrphan } }
+
+  /// Where the present names of an item are; of one with very many, the first of them.
+  func directories(of node: NodeIndex) -> [NodeIndex] {
+    var found: [NodeIndex] = []
+    var name = self[node].firstName
+    while name != .end, record(of: name).isPresent, found.count < Self.namesMax {
+      found.append(record(of: name).directory)
+      name = record(of: name).nextOfNode
+    }
+    return found
   }
 
   /// How many directories a directory lies in.

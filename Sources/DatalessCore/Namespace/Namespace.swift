@@ -18,12 +18,18 @@ struct Namespace: ~Copyable {
   private var forgettable: [NodeIndex] = []
   /// Nodes that have lost the store's last name for them, and had names that were made on the volume.
   private var unbound: [NodeID] = []
+  /// Older versions that names made here lead to; and content that is nowhere else, and not dirty yet.
+  private var older: [NodeID] = []
+  private var onlyHere: [NodeID] = []
   /// Whether `newVersions` is wanted; and names' nodes before and after they became another version.
   private(set) var tellsVersions = false
   private var newVersions: [NewVersion] = []
 
   /// What an earlier run has kept, as far as it is to be met again.
   var restored = RestoredItems()
+
+  /// What was changed on both sides.
+  var conflicts = Conflicts()
 
   private let journal: Journal
 
@@ -135,6 +141,7 @@ struct Namespace: ~Copyable {
 
   /// One more of what the log tells as `prior`; and a use, as `NodeRecord.lastUse`.
   mutating func count(_ call: NodeRecord.CountedCall, of node: NodeIndex) { graph.change(node) { $0.count(call) } }
+  mutating func forgetCalls(of node: NodeIndex) { graph.change(node) { $0.forgetCalls() } }
   mutating func noteUse(_ use: UInt32, of node: NodeIndex) { graph.change(node) { $0.lastUse = use } }
 
   // MARK: - Lookups
@@ -260,6 +267,14 @@ struct Namespace: ~Copyable {
     tell(name, since: before)
   }
 
+  /// As `relink`, of a name under which the store has had an item until now: what that is then is told first.
+  mutating func relink(_ name: NameIndex, to node: NodeIndex, unbinding former: NodeIndex) {
+    let before = told(name)
+    graph.relink(name, to: node)
+    tellOwn(former)
+    tell(name, since: before)
+  }
+
   /// Whether changes are to be told.
   var keepsJournal: Bool { journal.keepsChanges }
 
@@ -290,6 +305,28 @@ struct Namespace: ~Copyable {
     guard !unbound.isEmpty else { return [] }
     defer { unbound = [] }
     return unbound.compactMap { index(of: $0) }.filter { !graph.nodes[$0].isOrphan && !isBound($0) }
+  }
+
+  /// The store has another version of a node, of which a link was made here.
+  mutating func noteOlder(_ node: NodeIndex) { older.append(id(of: node)) }
+
+  /// The older versions that the store has no more, and that have names on the volume, since this was asked last.
+  mutating func takeOlder() -> [NodeIndex] {
+    guard !older.isEmpty else { return [] }
+    defer { older = [] }
+    return older.compactMap { index(of: $0) }.filter { !graph.nodes[$0].isOrphan && !isBound($0) }
+  }
+
+  /// A file's content is nowhere else.
+  mutating func noteOnlyHere(_ node: NodeIndex) { onlyHere.append(id(of: node)) }
+
+  /// Files whose content is nowhere else, and is to be dirty.
+  mutating func takeOnlyHere() -> [NodeID] {
+    guard !onlyHere.isEmpty else { return [] }
+    defer { onlyHere = [] }
+    return onlyHere.filter { node in
+      index(of: node).map { graph.nodes[$0].isClean && !graph.nodes[$0].isOrphan && !isBound($0) } ?? false
+    }
   }
 
   // MARK: - Forgetting
@@ -329,6 +366,7 @@ struct Namespace: ~Copyable {
       guard names.value.forget(node, orphans: &forgettable) else { continue }
       presentation.forget(node)
       restored.forget(node)
+      conflicts.forget(node)
       forgotten.append(node)
       if let made { append(.forgotten(made)) }
     }

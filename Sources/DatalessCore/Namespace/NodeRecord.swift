@@ -21,7 +21,7 @@ struct NodeRecord: BitwiseCopyable {
   /// As `ItemAttributes.birth`.
   var birth: UInt64
   /// A resident file: its `ContentID`. A device: st_rdev. A directory: the names of its first and its last child.
-  var payload: UInt64
+  private var contentOrChildren: UInt64
   var modificationNanoseconds: UInt32
   var changeNanoseconds: UInt32
   var accessNanoseconds: UInt32
@@ -59,7 +59,7 @@ struct NodeRecord: BitwiseCopyable {
     accessSeconds = attributes.accessTime.seconds
     blocks = attributes.blocks
     birth = attributes.birth
-    payload = 0
+    contentOrChildren = 0
     modificationNanoseconds = attributes.modificationTime.nanoseconds
     changeNanoseconds = attributes.changeTime.nanoseconds
     accessNanoseconds = attributes.accessTime.nanoseconds
@@ -83,7 +83,7 @@ struct NodeRecord: BitwiseCopyable {
     switch kind {
     case .file: state = size > 0 ? .dataless : .resident
     case .directory: state = .dataless
-    case .characterDevice, .blockDevice: payload = attributes.specialDevice
+    case .characterDevice, .blockDevice: contentOrChildren = attributes.specialDevice
     case .fifo, .socket, .symlink: break
     }
   }
@@ -102,6 +102,9 @@ struct NodeRecord: BitwiseCopyable {
     case .attempt: if attempts < .max { attempts += 1 }
     }
   }
+
+  /// It has been called by nobody: what `prior` of the log and `attempt` of a rule count from.
+  mutating func forgetCalls() { (attempts, opens, stats, xattrCalls) = (0, 0, 0, 0) }
 
   /// A directory: names in it of items that are not plainly dataless. It can become dataless itself only at 0.
   var localChildCount: UInt32 {
@@ -127,11 +130,17 @@ struct NodeRecord: BitwiseCopyable {
   /// Whether it keeps its directories from becoming dataless: it holds, or is about to hold, something local.
   var isLocal: Bool { (canBeDataless && state != .dataless) || isDirty }
 
+  /// A file that is complete, and that nobody has written to here.
+  var isClean: Bool { kind == .file && state == .resident && !isDirty }
+
+  /// Whether the store has another version of it, or none, and it was not removed here: what is changed in it is lost.
+  var isSuperseded: Bool { isOrphan && !isUnlinked }
+
   /// A directory whose listing is known.
   var isListed: Bool { kind == .directory && state == .resident }
 
   /// Where a resident or partly resident file's content lies.
-  var content: ContentID { ContentID(rawValue: kind == .file ? payload : 0) }
+  var content: ContentID { ContentID(rawValue: kind == .file ? contentOrChildren : 0) }
 
   /// Where the content of a file lies that is complete; nil if it is not, or there is none.
   var residentContent: ContentID? {
@@ -152,26 +161,27 @@ struct NodeRecord: BitwiseCopyable {
       guard kind != .directory else { return }
       isWatched = newValue.isWatched
       guard kind == .file else { return }
-      payload = newValue.reference.rawValue
+      contentOrChildren = newValue.reference.rawValue
       set(1, newValue.isDirty)
     }
   }
 
   var firstChild: NameIndex {
-    get { NameIndex(rawValue: UInt32(truncatingIfNeeded: payload)) }
-    set { payload = payload & 0xffff_ffff_0000_0000 | UInt64(newValue.rawValue) }
+    get { NameIndex(rawValue: UInt32(truncatingIfNeeded: contentOrChildren)) }
+    set { contentOrChildren = contentOrChildren & 0xffff_ffff_0000_0000 | UInt64(newValue.rawValue) }
   }
 
   var lastChild: NameIndex {
-    get { NameIndex(rawValue: UInt32(truncatingIfNeeded: payload >> 32)) }
-    set { payload = payload & 0xffff_ffff | UInt64(newValue.rawValue) << 32 }
+    get { NameIndex(rawValue: UInt32(truncatingIfNeeded: contentOrChildren >> 32)) }
+    set { contentOrChildren = contentOrChildren & 0xffff_ffff | UInt64(newValue.rawValue) << 32 }
   }
 
   /// The listed metadata in full, as the backing store is asked with it.
   func attributes(device: UInt64) -> ItemAttributes {
     ItemAttributes(
       device: device, inode: inode, mode: UInt32(mode), linkCount: linkCount, uid: uid, gid: gid,
-      specialDevice: kind == .characterDevice || kind == .blockDevice ? payload : 0, size: size, blocks: blocks,
+      specialDevice: kind == .characterDevice || kind == .blockDevice ? contentOrChildren : 0, size: size,
+      blocks: blocks,
       accessTime: Timestamp(seconds: accessSeconds, nanoseconds: accessNanoseconds),
       modificationTime: Timestamp(seconds: modificationSeconds, nanoseconds: modificationNanoseconds),
       changeTime: Timestamp(seconds: changeSeconds, nanoseconds: changeNanoseconds), birth: birth)
@@ -237,7 +247,7 @@ struct NodeRecord: BitwiseCopyable {
 
   private mutating func set(_ bit: UInt8, _ isOn: Bool) { bits = isOn ? bits | bit : bits & ~bit }
 
-  /// Takes over newly listed metadata of the same bytes; payload, state, names and counters stay.
+  /// Takes over newly listed metadata of the same bytes; content, state, names and counters stay.
   mutating func update(_ attributes: ItemAttributes) {
     size = attributes.size
     modificationSeconds = attributes.modificationTime.seconds

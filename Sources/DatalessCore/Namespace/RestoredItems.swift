@@ -28,6 +28,11 @@ struct RestoredItems {
     if isBare { bare.insert(node) }
   }
 
+  /// Whether an item has, or may have, another name that was not met yet.
+  func isAwaited(_ node: NodeIndex) -> Bool { !items.isEmpty && items[node] != nil }
+
+  func isBare(_ node: NodeIndex) -> Bool { !bare.isEmpty && bare.contains(node) }
+
   /// What is kept of an item is to be put back now. - Returns: Whether it was not before.
   mutating func takeBare(_ node: NodeIndex) -> Bool { bare.remove(node) != nil }
 

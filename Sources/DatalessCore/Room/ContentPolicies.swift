@@ -8,6 +8,9 @@ struct ContentPolicies {
   /// An item's own policy; nil if it is inherited.
   func own(of node: NodeIndex) -> ContentPolicy? { own.isEmpty ? nil : own[node] }
 
+  /// All items that have one.
+  var all: [(node: NodeIndex, policy: ContentPolicy)] { own.map { ($0.key, $0.value) } }
+
   /// Those that are pinned themselves.
   var pinned: [NodeIndex] { own.isEmpty ? [] : own.compactMap { $0.value.keepsContent ? $0.key : nil } }
 

@@ -179,5 +179,5 @@ extension Engine {
 
 extension Caller {
   /// The volume itself.
-  fileprivate static let nobody = Caller(process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 0, gid: 0)
+  static let nobody = Caller(process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 0, gid: 0)
 }

@@ -94,18 +94,10 @@ extension Engine {
 
   // MARK: - Content that goes
 
-  /// Content is about to be removed. - Returns: What that gives back, for `endRemoval`.
-  func beginRemoval(of id: ContentID) -> Int64? {
-    guard id != .none else { return nil }
-    var bytes: Int64 = 0
-    do throws(FSError) { bytes = Room.pages(try content.size(of: id)) } catch { return nil }
-    state.withLock { [bytes] in $0.room.beginRemoval(bytes) }
-    return bytes
-  }
-
-  func endRemoval(_ bytes: Int64) {
+  /// Contents were removed. - Parameter bytes: As `Room.beginRemoval` was told.
+  func endRemoval(_ bytes: Int64, count: Int) {
     let isShort = state.withLock { state in
-      state.room.endRemoval(bytes)
+      state.room.endRemoval(bytes, count: count)
       return state.room.isShort(used: state.localBytes())
     }
     if isShort { settleRoom() }

@@ -1,10 +1,11 @@
 internal import Synchronization
 internal import SystemPackage
 
-/// Evicts what was used least recently: never what is open, pinned or dirty.
+/// Purges what areas let go, and evicts what was used least recently: never what is open or pinned, and what is dirty
+/// only where an area says that it is purged.
 ///
-/// All files are looked at, some under each lock, for those that were used least recently; these are evicted, some at a
-/// time, until there is room. On the metadata lane.
+/// All files are looked at, some under each lock, for those that go first; these go, some at a time, until there is
+/// room. On the metadata lane.
 extension Engine {
   enum Sweep {
     /// Until there is no more than the limit, and room for who waits first.
@@ -24,7 +25,7 @@ extension Engine {
     while true {
       let (wanted, batch): (Int64, [EvictionCandidates.Candidate]) = state.withLock { state in
         let wanted = state.ending == nil ? wantedBytes(sweep, state.room.shortage(used: state.localBytes())) : 0
-        return (wanted, wanted > 0 ? state.takeLeastUsed(wanted, limit: Self.evictedAtOnce) : [])
+        return (wanted, wanted > 0 ? state.takeFirst(wanted, limit: Self.evictedAtOnce) : [])
       }
       guard wanted > 0 else { return end(sweep, isExhausted: false) }
       if !batch.isEmpty { return evict(batch, sweep, hasLooked: hasLooked) }
@@ -42,6 +43,7 @@ extension Engine {
   }
 
   private func lookAtAll() {
+    lookAtApps()
     var next: NodeIndex? = .root
     var yielder = LockYielder(timer)
     while let start = next {
@@ -51,24 +53,43 @@ extension Engine {
   }
 
   private func evict(_ batch: [EvictionCandidates.Candidate], _ sweep: Sweep, hasLooked: Bool) {
-    let box = Countdown(batch.count)
+    let left = Countdown(batch.count) { [self] in
+      metadata.submit { [self] in step(sweep, hasLooked: hasLooked) }
+    }
+    for candidate in batch {
+      take(candidate, sweep) {
+        left.one()
+      }
+    }
+  }
+
+  private func take(
+    _ candidate: EvictionCandidates.Candidate, _ sweep: Sweep, completion: @escaping @Sendable () -> Void
+  ) {
     var by = "quota"
     if case .pressure = sweep { by = "pressure" }
-    for candidate in batch {
-      evict(candidate.node, by: by, deadline: timer.now, cleared: nil) { [self] result in
-        switch result {
-        case .evicted(let bytes, let wasResident):
-          if case .pressure(let pressure) = sweep, wasResident { pressure.note(bytes) }
-        case .refused:
-          // It is used in some way that only the attempt tells: others are tried first from now on.
-          state.withLock { state in
-            if let node = state.namespace.index(of: candidate.node) {
-              state.namespace.noteUse(state.room.nextUse(), of: node)
-            }
-          }
-        }
-        if box.isLast() { metadata.submit { [self] in step(sweep, hasLooked: hasLooked) } }
+    if candidate.rank != PurgeOrder.evictionRank, writing != .readOnly {
+      return purge(candidate.node, by: by) { [self] bytes in
+        if bytes == nil { noteUse(of: candidate.node) }
+        if case .pressure(let pressure) = sweep, let bytes { pressure.note(bytes, isPurged: true) }
+        completion()
       }
+    }
+    evict(candidate.node, by: by, deadline: timer.now, cleared: nil) { [self] result in
+      switch result {
+      case .evicted(let bytes, let wasResident):
+        if case .pressure(let pressure) = sweep, wasResident { pressure.note(bytes, isPurged: false) }
+      case .refused:
+        noteUse(of: candidate.node)
+      }
+      completion()
+    }
+  }
+
+  /// A file is used in some way that only the attempt tells: others are tried first from now on.
+  private func noteUse(of id: NodeID) {
+    state.withLock { state in
+      if let node = state.namespace.index(of: id) { state.namespace.noteUse(state.room.nextUse(), of: node) }
     }
   }
 
@@ -90,18 +111,14 @@ extension Engine {
   }
 }
 
-/// Lets the last of several know that it is.
-private final class Countdown: Sendable {
-  private let count: Atomic<Int>
-  init(_ count: Int) { self.count = Atomic(count) }
-  func isLast() -> Bool { count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
-}
-
 /// What went under pressure.
 public struct PressureResult: Sendable, Equatable {
   public var files: Int64 = 0
   /// In bytes, as sizes.
   public var bytes: Int64 = 0
+  /// Of these, files whose names went, too.
+  public var purgedFiles: Int64 = 0
+  public var purgedBytes: Int64 = 0
 }
 
 /// A simulated shortage of room, while files go for it.
@@ -133,8 +150,12 @@ public final class PressureSweep: Sendable {
   /// No more files are to go.
   public func stop() { state.withLock { $0.isStopped = true } }
 
-  func note(_ bytes: Int64) {
+  func note(_ bytes: Int64, isPurged: Bool) {
     state.withLock { state in
+      if isPurged {
+        state.result.purgedFiles += 1
+        state.result.purgedBytes = state.result.purgedBytes.saturatingAdd(bytes)
+      }
       state.result.files += 1
       state.result.bytes = state.result.bytes.saturatingAdd(bytes)
     }

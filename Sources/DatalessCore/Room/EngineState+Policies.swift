@@ -25,13 +25,16 @@ extension EngineState {
     return true
   }
 
-  /// An extended attribute that was kept from an earlier run: one of them says the policy.
+  /// An extended attribute that was kept from an earlier run: one of them says the policy, and one that it is in
+  /// conflict with the store.
   mutating func restoreAttribute(_ name: [UInt8], _ value: [UInt8]?, of node: NodeIndex) {
-    guard name == PolicyAttribute.policy else {
-      _ = extras.set(name, to: value, of: node)
-      return
+    switch name {
+    case PolicyAttribute.policy: if let value { restorePolicy(value, of: node) }
+    case KeptAttribute.conflict:
+      guard let value, let kind = ConflictKind(rawValue: String(decoding: value, as: UTF8.self)) else { return }
+      namespace.conflicts.restore(kind, of: node)
+    default: if !KeptAttribute.isOne(name) { _ = extras.set(name, to: value, of: node) }
     }
-    if let value { restorePolicy(value, of: node) }
   }
 
   /// A policy that was kept from an earlier run. - Parameter value: Of `user.dataless.policy`; others are left out.
@@ -55,12 +58,23 @@ extension EngineState {
     var wanted: [NodeID] = []
     for version in namespace.takeNewVersions() {
       guard let new = namespace.index(of: version.new) else { continue }
-      if let old = namespace.index(of: version.old) { policies.move(from: old, to: new) }
+      if let old = namespace.index(of: version.old) { move(from: old, to: new) }
       let inForce = policy(of: new)
       let isWanted = inForce.keepsContent || (inForce.followsStore && version.wasLocal)
       if isWanted, namespace[new].isDataless { wanted.append(version.new) }
     }
     return wanted
+  }
+
+  /// What was set here goes with the name.
+  private mutating func move(from old: NodeIndex, to new: NodeIndex) {
+    policies.move(from: old, to: new)
+    let bytes = Int64(extras.bytes(of: old))
+    guard extras.isChanged(old), namespace[old].isOrphan, namespace[old].kind == namespace[new].kind,
+      extras.move(from: old, to: new)
+    else { return }
+    attributeCosts.add(-bytes, to: old, of: namespace[old].uid)
+    attributeCosts.add(bytes, to: new, of: namespace[new].uid)
   }
 
   /// An item was moved: what it inherits may be another policy. - Parameter before: The one that held for it.

@@ -80,6 +80,26 @@ extension EngineState {
     return !policy(of: node).keepsContent
   }
 
+  /// What can be done with a file for room now.
+  func standing(of node: NodeIndex) -> PurgeOrder.Stage {
+    let stage = stage(of: node)
+    switch stage {
+    case .keep: return .keep
+    case .evict: return mayGo(node) ? stage : .keep
+    // Names of a read-only volume are the store's: content goes in the same order.
+    case .purge: return (writing == .readOnly ? mayGo(node) : mayPurge(node)) ? stage : .keep
+    }
+  }
+
+  /// Where a file stands among those that may go for room; nil: it stays.
+  private func rank(of node: NodeIndex) -> Int64? {
+    switch standing(of: node) {
+    case .keep: nil
+    case .evict: PurgeOrder.evictionRank
+    case .purge(_, let rank): rank
+    }
+  }
+
   /// What the eviction of a file gives back, in bytes.
   func localBytes(of node: NodeIndex) -> Int64 {
     let record = namespace[node]
@@ -92,26 +112,31 @@ extension EngineState {
   /// - Returns: Where to go on; nil at the end.
   mutating func offerSome(from start: NodeIndex, limit: Int) -> NodeIndex? {
     if start == .root { room.beginScan() }
+    let hasAreas = !simulation.areas.isEmpty
     var found: [NodeIndex] = []
     let next = namespace.visitNodes(from: start, limit: limit) { node, record in
-      if record.kind == .file, record.isLocal, !record.isDirty { found.append(node) }
+      if record.kind == .file, record.isLocal, hasAreas || !record.isDirty { found.append(node) }
     }
-    for node in found where mayGo(node) {
-      room.offer(namespace.id(of: node), lastUse: namespace[node].lastUse, bytes: localBytes(of: node))
+    for node in found {
+      guard let rank = rank(of: node) else { continue }
+      room.offer(
+        EvictionCandidates.Candidate(
+          node: namespace.id(of: node), lastUse: namespace[node].lastUse, bytes: localBytes(of: node), rank: rank))
     }
     return next
   }
 
-  /// Takes the files that were used least recently, until their content is so much.
+  /// Takes the files that go first, until their content is so much.
   ///
   /// - Parameter limit: Of files.
-  mutating func takeLeastUsed(_ bytes: Int64, limit: Int) -> [EvictionCandidates.Candidate] {
+  mutating func takeFirst(_ bytes: Int64, limit: Int) -> [EvictionCandidates.Candidate] {
     var taken: [EvictionCandidates.Candidate] = []
     var left = bytes
     // LIMIT: candidates looked at under one lock.
     for _ in 0..<limit * 4 where left > 0 && taken.count < limit {
       guard let candidate = room.nextCandidate() else { break }
-      guard let node = namespace.index(of: candidate.node), namespace[node].lastUse == candidate.lastUse, mayGo(node)
+      guard let node = namespace.index(of: candidate.node), namespace[node].lastUse == candidate.lastUse,
+        rank(of: node) == candidate.rank
       else { continue }
       taken.append(candidate)
       left -= candidate.bytes

@@ -1,6 +1,6 @@
 internal import HeapModule
 
-/// The files that were used least recently of all that were offered: a bounded number of them.
+/// The files that go first of all that were offered, those that were used least recently: a bounded number of them.
 struct EvictionCandidates {
   struct Candidate: Equatable {
     let node: NodeID
@@ -8,18 +8,24 @@ struct EvictionCandidates {
     let lastUse: UInt32
     /// What its eviction gives back, in bytes.
     let bytes: Int64
+    /// Lower ones go first, as `PurgeOrder` has it.
+    var rank = PurgeOrder.evictionRank
   }
 
   private struct Entry: Comparable {
+    /// Of its last use.
     let order: Int64
     let candidate: Candidate
 
     static func < (left: Entry, right: Entry) -> Bool {
-      (left.order, left.candidate.node.rawValue) < (right.order, right.candidate.node.rawValue)
+      (left.candidate.rank, left.order, left.candidate.node.rawValue) < (
+        right.candidate.rank, right.order, right.candidate.node.rawValue
+      )
     }
 
     static func == (left: Entry, right: Entry) -> Bool {
-      left.order == right.order && left.candidate.node == right.candidate.node
+      left.candidate.rank == right.candidate.rank && left.order == right.order
+        && left.candidate.node == right.candidate.node
     }
   }
 
@@ -49,6 +55,6 @@ struct EvictionCandidates {
     heap.replaceMax(with: entry)
   }
 
-  /// Takes out the one that was used least recently.
+  /// Takes out the one that goes first.
   mutating func next() -> Candidate? { heap.popMin()?.candidate }
 }

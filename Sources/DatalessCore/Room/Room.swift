@@ -44,6 +44,8 @@ struct Room {
   private var passes: Int64 = 0
   /// Content that is being removed.
   private var leaving: Int64 = 0
+  /// Local content of removed trees, as far as these are not emptied yet.
+  private var trash: Int64 = 0
   private var removals = 0
   private var uses: UInt32 = 0
   private var isSweeping = false
@@ -90,7 +92,7 @@ struct Room {
   func shortage(used: Int64) -> Int64 {
     guard let limit else { return 0 }
     let wanted = used.saturatingAdd(reserved).saturatingAdd(writing).saturatingAdd(waiting.first?.bytes ?? 0)
-    return wanted.saturatingAdd(-limit).saturatingAdd(-leaving)
+    return wanted.saturatingAdd(-limit).saturatingAdd(-leaving).saturatingAdd(-trash)
   }
 
   /// Whether somebody waits, or there is too much.
@@ -177,10 +179,14 @@ struct Room {
     removals += 1
   }
 
-  mutating func endRemoval(_ bytes: Int64) {
+  /// - Parameter count: Contents.
+  mutating func endRemoval(_ bytes: Int64, count: Int = 1) {
     leaving = max(0, leaving - bytes)
-    removals -= 1
+    removals -= count
   }
+
+  /// What removed trees hold that are not emptied yet, in bytes: it goes by itself, so nothing else has to.
+  mutating func setTrash(_ bytes: Int64) { trash = bytes }
 
   /// Something may go that could not go before: for those who wait, it is looked for.
   mutating func noteEvictable() { if !waiting.isEmpty { exhaustedUntil = nil } }
@@ -188,12 +194,13 @@ struct Room {
   /// All files are about to be offered.
   mutating func beginScan() { candidates.begin(now: uses) }
 
-  /// A file may go. - Parameter bytes: What that gives back.
-  mutating func offer(_ node: NodeID, lastUse: UInt32, bytes: Int64) {
-    candidates.offer(EvictionCandidates.Candidate(node: node, lastUse: lastUse, bytes: bytes))
-  }
+  /// A file may go.
+  mutating func offer(_ candidate: EvictionCandidates.Candidate) { candidates.offer(candidate) }
 
-  /// Takes out the file that was used least recently of those that were offered.
+  /// What was offered may have to stay: nothing of it goes.
+  mutating func forgetOffers() { candidates.begin(now: uses) }
+
+  /// Takes out the file that goes first of those that were offered.
   mutating func nextCandidate() -> EvictionCandidates.Candidate? { candidates.next() }
 
   // MARK: - Settling
@@ -257,7 +264,7 @@ struct Room {
     if claim.bytes > limit ?? .max { return true }
     if now - claim.since >= Self.patience { return true }
     guard now - claim.since >= Self.grace, !isSweeping, isExhausted(now) else { return false }
-    return removals == 0 && reservations.isEmpty && writing == 0
+    return removals == 0 && trash == 0 && reservations.isEmpty && writing == 0
   }
 
   /// The moment at which the first claim, or what is believed, has to be looked at again.

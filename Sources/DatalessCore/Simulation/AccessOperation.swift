@@ -9,7 +9,7 @@ public enum AccessOperation: String, Sendable, Hashable, CaseIterable {
   case open
   /// read(2) and page faults of a file; readdir(3) of a directory.
   case read
-  /// Of a writable volume; never delayed yet.
+  /// write(2), on a writable volume: not what the kernel writes back of a mapping on its own account.
   case write
 
   /// Its bit in `AccessOperations`.

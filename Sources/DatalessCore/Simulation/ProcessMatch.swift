@@ -19,6 +19,8 @@ public struct ProcessFacts: Sendable, Hashable {
 public protocol ProcessDirectory: Sendable {
   /// The process itself first, then its ancestors, nearest first. Empty for an unknown process.
   func lineage(of process: ProcessID) -> [ProcessFacts]
+  /// All processes that run now, as far as this one may look at them. It takes milliseconds: not on a request thread.
+  func running() -> [ProcessFacts]
 }
 
 /// Which processes a rule means: every given part must match, and of a part's patterns one.

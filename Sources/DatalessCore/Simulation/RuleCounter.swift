@@ -52,6 +52,9 @@ extension RuleSet {
     }
   }
 
+  /// All rules count from the start; others with the same rules go on.
+  public mutating func renewCounts() { counters = rules.map { _ in RuleCounter() } }
+
   /// An attempt starts. - Parameter decision: Settled.
   func started(_ decision: Decision) {
     for place in decision.counting { counters[place].meet() }

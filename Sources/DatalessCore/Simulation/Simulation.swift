@@ -13,6 +13,10 @@ public struct Simulation: Sendable {
   public var concurrency: Int?
   /// How much local content there may be, in bytes, at least 1; nil = as much as the disk has. Default nil.
   public var quota: Int64?
+  /// What the data in some directories is for. Default: nothing is said.
+  public var areas = Areas.none
+  /// What is never counted as room for what nobody asked for, in bytes. Default 0.
+  public var reserve: Int64 = 0
   /// How much of a file an attempt brings in. Default full.
   public var hydration: Hydration = .full
   /// Whether handles of resident files tell what is read through them, too. Default off.
@@ -47,6 +51,9 @@ public struct Simulation: Sendable {
   /// Whether each read(2) of a resident file has to be a request: because all reads are recorded, or because they are
   /// delayed.
   public var servesReadsItself: Bool { observation == .reads || delayedAccess.contains(.read) }
+
+  /// Whether each write(2) has to be a request, because writes are delayed.
+  public var servesWritesItself: Bool { delayedAccess.contains(.write) }
 
   public enum InterruptMode: String, Sendable, CaseIterable {
     /// Only a pending SIGKILL (the kernel turns every fatal signal into it) ends the wait, with EINTR.

@@ -2,10 +2,10 @@ internal import SystemPackage
 
 /// A fetch from a store whose calls wait: each step is a task on the blocking lane, which writes what has come there,
 /// and keeps no thread while the store waits.
-struct AsyncFetch<Content: Fetch>: AsyncTransferWork {
+struct AsyncFetch<Content: Fetch>: SourceFetch, AsyncTransferWork {
   private let store: any AsyncBackingStore
   private let item: StoreBinding
-  private var content: Content
+  var content: Content
   private var source: (any AsyncStoreContent)?
 
   init(_ content: Content, of item: StoreBinding, from store: any AsyncBackingStore) {
@@ -59,17 +59,11 @@ struct AsyncFetch<Content: Fetch>: AsyncTransferWork {
     }
   }
 
-  mutating func tryAgain() -> Bool {
-    guard content.plan.tryAgain() else { return false }
-    source?.close()
+  mutating func closeSource() -> UInt32 {
+    guard let open = source else { return 0 }
     source = nil
-    return true
-  }
-
-  mutating func end(_ end: TransferEnd, storeTime: Nanoseconds) {
-    let generation = source?.generation ?? 0
-    source?.close()
-    source = nil
-    content.end(end, generation: generation, storeTime: storeTime)
+    let generation = open.generation
+    open.close()
+    return generation
   }
 }

@@ -1,10 +1,10 @@
 internal import SystemPackage
 
 /// A fetch from a store whose calls block: each step runs on a thread of the blocking lane, or on a request thread.
-struct BlockingFetch<Content: Fetch>: BlockingTransferWork {
+struct BlockingFetch<Content: Fetch>: SourceFetch, BlockingTransferWork {
   private let store: any BackingStore
   private let item: StoreBinding
-  private var content: Content
+  var content: Content
   private var source: (any StoreContent)?
 
   init(_ content: Content, of item: StoreBinding, from store: any BackingStore) {
@@ -53,18 +53,12 @@ struct BlockingFetch<Content: Fetch>: BlockingTransferWork {
     }
   }
 
-  mutating func tryAgain() -> Bool {
-    guard content.plan.tryAgain() else { return false }
-    source?.close()
+  mutating func closeSource() -> UInt32 {
+    guard let open = source else { return 0 }
     source = nil
-    return true
-  }
-
-  mutating func end(_ end: TransferEnd, storeTime: Nanoseconds) {
-    let generation = source?.generation ?? 0
-    source?.close()
-    source = nil
-    content.end(end, generation: generation, storeTime: storeTime)
+    let generation = open.generation
+    open.close()
+    return generation
   }
 }
 

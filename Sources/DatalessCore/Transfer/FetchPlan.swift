@@ -68,6 +68,28 @@ protocol Fetch: Sendable {
   mutating func end(_ end: TransferEnd, generation: UInt32, storeTime: Nanoseconds)
 }
 
+/// A fetch whose source is open between steps, whichever kind of store it is from.
+protocol SourceFetch {
+  associatedtype Content: Fetch
+  var content: Content { get set }
+
+  /// Closes the source, if it is open. - Returns: As `StoreContent.generation`; 0 if it was not open.
+  mutating func closeSource() -> UInt32
+}
+
+extension SourceFetch {
+  mutating func tryAgain() -> Bool {
+    guard content.plan.tryAgain() else { return false }
+    _ = closeSource()
+    return true
+  }
+
+  mutating func end(_ end: TransferEnd, storeTime: Nanoseconds) {
+    let generation = closeSource()
+    content.end(end, generation: generation, storeTime: storeTime)
+  }
+}
+
 /// What a fetch may copy before it lets others have the lane: much, to be cheap, and not everything.
 struct LaneShare {
   /// In bytes.

@@ -40,11 +40,35 @@ public protocol ControlBackend: Sendable {
     _ bytes: Int64, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult
 
+  /// How much room there is.
+  func capacity() async throws -> CapacityAnswer
+
+  /// Adds up what is stored below a path. Lists and fetches nothing.
+  ///
+  /// - Parameter mark: What was not opened since counts as untouched; nil: since the mount.
+  /// - Throws: ENOENT (no such path, or mark).
+  func inventory(
+    _ path: [UInt8], since mark: String?, progress: @escaping @Sendable (InventoryProgress) async throws -> Void
+  ) async throws -> InventoryReport
+
+  /// Removes paths, directories with all that is below them, as `rm -rf` of the peer would: all of it, or nothing.
+  /// Returns when the names are gone. - Throws: The first thing that rm could not remove: ENOENT, ENOTDIR, EACCES,
+  /// EPERM, EBUSY, EROFS.
+  func remove(_ paths: [[UInt8]], by peer: ControlPeer) async throws -> RemoveAnswer
+
   /// Lists known directories again: those that hold the paths, and what is listed below them. What cannot be listed
   /// goes into the result and does not stop the others. - Throws: ETIMEDOUT when the store is offline, EINTR.
   func refresh(
     _ paths: [[UInt8]], by: ChangeOrigin, progress: @escaping @Sendable (RefreshProgress) async throws -> Void
   ) async throws -> RefreshResult
+
+  /// What was changed on the volume and in SOURCE, at paths and below them; and, with a choice, resolves that first.
+  /// What cannot be resolved goes into the answer. - Throws: ENOSPC, EDQUOT, EIO: it cannot be kept.
+  func conflicts(_ paths: [[UInt8]], keep: ConflictChoice?) async throws -> ConflictAnswer
+
+  /// Makes the volume as if it were freshly mounted. - Throws: EBUSY, with the names of what stands in the way: then
+  /// scenario, gates and counters are as they were. EOPNOTSUPP: a kept volume, or one of `dataless run`.
+  func reset(by: ChangeOrigin) async throws -> ResetAnswer
 
   /// Writes a `mark` record.
   func mark(_ label: String) async throws -> SequenceAnswer
@@ -89,6 +113,22 @@ public protocol ControlBackend: Sendable {
 
   /// Begins to end the daemon, and returns at once. Called when the client has its answer.
   func unmount() async
+}
+
+/// Who is at the other end of a connection, by the kernel's word.
+public struct ControlPeer: Sendable, Equatable {
+  public var pid: Int32
+  public var uid: UInt32
+  public var gid: UInt32
+  /// Supplementary ones.
+  public var groups: Set<UInt32>
+
+  public init(pid: Int32, uid: UInt32, gid: UInt32, groups: Set<UInt32> = []) {
+    self.pid = pid
+    self.uid = uid
+    self.gid = gid
+    self.groups = groups
+  }
 }
 
 /// Who asked for a change, as the log says it.

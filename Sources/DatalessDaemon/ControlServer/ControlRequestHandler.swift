@@ -18,8 +18,8 @@ struct ControlRequestHandler: Sendable {
     defer { running.end(current, channel) }
     var response: Response
     do {
-      try await checkPeer(of: channel)
-      response = try await current.run(on: lane) { try await route(request, current) }
+      let peer = try await checkPeer(of: channel)
+      response = try await current.run(on: lane) { try await route(request, current, peer) }
     } catch {
       let failure = ControlFailure(error)
       response = try Self.json(ErrorAnswer(error: failure.wire), status: failure.status)
@@ -31,7 +31,7 @@ struct ControlRequestHandler: Sendable {
 
   // MARK: - Who asks
 
-  private func checkPeer(of channel: any Channel) async throws {
+  private func checkPeer(of channel: any Channel) async throws -> ControlPeer {
     guard let peer = try await PeerCredentials.of(channel)?.get() else {
       throw ControlFailure(status: 403, code: "forbidden", errno: "EPERM", message: "cannot tell who is calling")
     }
@@ -40,15 +40,22 @@ struct ControlRequestHandler: Sendable {
         status: 403, code: "forbidden", errno: "EPERM",
         message: "user \(peer.uid) may not control this volume; only its own user and root may")
     }
+    // Where the kernel does not tell them, nothing is allowed because of them.
+    let groups = try? await PeerCredentials.groups(of: channel)?.get()
+    return ControlPeer(pid: peer.pid, uid: peer.uid, gid: peer.gid, groups: groups ?? [])
   }
 
   // MARK: - Routes
 
-  private func route(_ request: Request, _ current: RunningRequest) async throws -> Response {
+  private func route(_ request: Request, _ current: RunningRequest, _ peer: ControlPeer) async throws -> Response {
     let path = request.uri.path
     guard let route = ControlRoute(rawValue: "\(request.method.rawValue) \(path)") else {
       guard ControlRoute.allCases.contains(where: { $0.path == path }) else {
-        throw ControlFailure(status: 404, code: "not_found", message: "there is no \(TerminalText.escaped(path))")
+        // Clients of other versions know this answer by its first words, and by its having no errno.
+        throw ControlFailure(
+          status: 404, code: "not_found",
+          message: "there is no \(TerminalText.escaped(path)) in version \(Version.current) of the daemon; "
+            + "GET /v1/version says what it can")
       }
       let methods = ControlRoute.allCases.filter { $0.path == path }.map(\.method).sorted()
       throw ControlFailure(
@@ -58,6 +65,7 @@ struct ControlRequestHandler: Sendable {
     }
     let query = try RequestQuery(request.uri.query.map { String($0) }, of: route)
     switch route {
+    case .version: return try Self.json(VersionAnswer.current)
     case .status: return try Self.json(try await backend.status())
     case .items: return try Self.json(try await backend.items(Self.itemQuery(query)))
     case .materialize:
@@ -69,11 +77,13 @@ struct ControlRequestHandler: Sendable {
       return stream(TransferLine.self, for: current) {
         try await backend.evict(paths, stops: body.stop ?? false, progress: $0)
       }
-    case .pin, .unpin, .pressure: return try await room(route, request, current)
+    case .pin, .unpin, .pressure, .capacity, .inventory: return try await room(route, request, current)
+    case .remove: return try Self.json(try await backend.remove(try await Self.paths(request), by: peer))
     case .refresh:
       let paths = try await Self.paths(request)
       let origin = Self.origin(request)
       return stream(RefreshLine.self, for: current) { try await backend.refresh(paths, by: origin, progress: $0) }
+    case .conflicts: return try Self.json(try await conflicts(request))
     case .mark:
       let label = try await Self.decode(MarkRequest.self, request).label
       guard (1...1_024).contains(label.unicodeScalars.count) else {
@@ -87,6 +97,7 @@ struct ControlRequestHandler: Sendable {
         throw FSError(.noSuchProcess, "there is no request \(id) under way: it has ended")
       }
       return try Self.json(InterruptRequest(request: id))
+    case .reset: return try Self.json(try await backend.reset(by: Self.origin(request)))
     case .flushLog: return try Self.json(try await backend.flushLog())
     case .stacks: return try Self.json(try await backend.stacks(pid: try Self.pid(query)))
     case .gates, .releaseGate, .openGate, .closeGate, .waitForGate: return try await gate(route, request)

@@ -17,7 +17,8 @@ struct RequestQuery {
         let known = route.queryParameters.map { "`\($0)`" }.joined(separator: ", ")
         throw ControlRequestHandler.invalid(
           "`\(TerminalText.escaped(name))` is no parameter of \(route.rawValue)"
-            + (known.isEmpty ? ", which takes none" : "; it takes \(known)"))
+            + (known.isEmpty ? ", which takes none" : "; it takes \(known)")
+            + " (version \(Version.current) of the daemon)")
       }
       guard values.updateValue(try Self.decode(part[mark...].dropFirst()), forKey: name) == nil else {
         throw ControlRequestHandler.invalid("`\(name)` is there twice; give it once")

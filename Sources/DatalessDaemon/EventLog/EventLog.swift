@@ -65,6 +65,9 @@ final class EventLog: EventSink, ProcessSink {
     push(.mark(label: label, counters: counters), time: .current)
   }
 
+  /// - Returns: As `mark`.
+  func recordReset(_ reset: VolumeReset) -> UInt64? { push(.reset(reset), time: .current) }
+
   func recordConfigurationChanged(_ change: ConfigurationChange) {
     push(.configurationChanged(change), time: .current)
   }

@@ -8,8 +8,13 @@ extension Event.VolumeChange {
     case .removed: .itemRemoved
     case .attributes: .itemChanged
     case .written: .itemWritten
+    case .purged: .itemPurged
     }
   }
+}
+
+extension Event.ConflictRecord {
+  var type: EventType { change == .found ? .conflictFound : .conflictResolved }
 }
 
 /// What programs have changed on the volume.
@@ -18,6 +23,7 @@ extension LogEncoder {
     json.field("path", event.path)
     json.field("inode", event.inode)
     json.field("kind", event.kind.name)
+    if case .purged(let purged) = event.change { return self.purged(purged) }
     caller(event.caller)
     switch event.change {
     case .created(let linkedFrom):
@@ -41,16 +47,47 @@ extension LogEncoder {
     case .written(let written):
       let handle = OpenHandle.inLog(written.handle)
       if handle != 0 { json.field("handle", handle) }
-      json.field("bytes", written.bytes)
-      json.field("calls", written.calls)
-      json.field("mapped_bytes", written.mappedBytes)
+      json.nullable("bytes", written.isUnseen ? nil : written.bytes)
+      json.nullable("calls", written.isUnseen ? nil : written.calls)
+      json.nullable("mapped_bytes", written.isUnseen ? nil : written.mappedBytes)
       json.field("size", written.size)
+    case .purged: break
     }
+  }
+
+  private mutating func purged(_ item: Event.VolumeChange.Purged) {
+    json.field("reason", item.reason.rawValue)
+    json.field("by", item.by)
+    json.field("area", item.area)
+    json.field("category", item.category.rawValue)
+    if let app = item.app { json.field("app", app) }
+    json.field("bytes", item.bytes)
+    json.field("lost_bytes", item.lostBytes)
+  }
+
+  mutating func conflict(_ event: Event.ConflictRecord) {
+    json.field("path", event.path)
+    json.field("conflict", event.kind.rawValue)
+    if let attributes = event.mine ?? event.theirs { json.field("kind", attributes.kind.name) }
+    switch event.change {
+    case .found: break
+    case .resolved(let choice, let copy):
+      json.field("kept", choice.rawValue)
+      if let copy { json.field("copy", copy) }
+    case .ended: json.field("kept", "source")
+    }
+    version("mine", event.mine)
+    version("theirs", event.theirs)
   }
 
   private mutating func removed(_ item: Event.VolumeChange.Removed) {
     json.field("was_dataless", item.wasDataless)
     json.field("lost_bytes", item.lostBytes)
     json.field("links_left", item.linksLeft)
+    guard let tree = item.tree else { return }
+    json.field("items", tree.items)
+    json.field("bytes", tree.bytes)
+    json.field("dirty_items", tree.dirtyItems)
+    if let path = tree.firstDirty { json.field("first_dirty", path) }
   }
 }

@@ -26,6 +26,7 @@ extension LogEncoder {
     case .sourceChanged(let event): sourceChanged(event)
     case .refreshFinished(let event): refreshFinished(event)
     case .changed(let event): changed(event)
+    case .conflict(let event): conflict(event)
     }
   }
 
@@ -146,7 +147,8 @@ extension LogEncoder {
     json.field("kind", event.kind.rawValue)
     json.field("bytes", event.bytes)
     if let errno = event.errno { json.field("errno", errno.name) }
-    if let reason = event.reason { json.field("reason", reason.rawValue) }
+    if let reason = event.reason?.rawValue ?? event.purge?.rawValue { json.field("reason", reason) }
+    if let area = event.area { json.field("area", area) }
     json.field("by", event.by)
   }
 
@@ -228,7 +230,7 @@ extension LogEncoder {
     json.field("by", event.by.rawValue)
   }
 
-  private mutating func version(_ name: StaticString, _ attributes: ItemAttributes?) {
+  mutating func version(_ name: StaticString, _ attributes: ItemAttributes?) {
     guard let attributes else { return }
     json.key(name)
     json.beginObject()

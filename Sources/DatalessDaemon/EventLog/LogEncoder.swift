@@ -42,6 +42,7 @@ struct LogEncoder {
       json.beginObject()
       self.counters(counters, dropped: nil)
       json.endObject()
+    case .reset(let reset): volumeReset(reset)
     case .runStarted(let command, let isWithheld, let pid):
       texts("command", command)
       if isWithheld { json.field("command_withheld", true) }
@@ -81,6 +82,17 @@ struct LogEncoder {
     json.key("fast_paths")
     json.value(volume.fastPaths)
     json.field("read_only", volume.readOnly)
+  }
+
+  private mutating func volumeReset(_ reset: VolumeReset) {
+    json.field("files", reset.files)
+    json.field("directories", reset.directories)
+    json.field("bytes", reset.bytes)
+    json.field("by", reset.by.rawValue)
+    json.key("counters")
+    json.beginObject()
+    counters(reset.counters, dropped: nil)
+    json.endObject()
   }
 
   private mutating func counters(_ counters: VolumeCounters, dropped: UInt64?) {

@@ -9,6 +9,7 @@ enum LogRecord: Sendable {
   indirect case unmounted(reason: String, counters: VolumeCounters, dropped: UInt64)
   indirect case counters(VolumeCounters, dropped: UInt64)
   indirect case mark(label: String, counters: VolumeCounters)
+  indirect case reset(VolumeReset)
   indirect case runStarted(command: [[UInt8]], isWithheld: Bool, pid: Int32)
   indirect case runFinished(
     exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue, children: LogValue?)
@@ -28,6 +29,7 @@ enum LogRecord: Sendable {
     case .unmounted: .volumeUnmounted
     case .counters: .volumeCounters
     case .mark: .mark
+    case .reset: .volumeReset
     case .runStarted: .runStarted
     case .runFinished: .runFinished
     case .configurationChanged: .configurationChanged
@@ -53,6 +55,17 @@ struct VolumeMounted: Sendable {
   /// What the kernel granted, an object of booleans or strings.
   var fastPaths: LogValue
   var readOnly: Bool
+}
+
+/// The volume is as freshly mounted from this record on.
+struct VolumeReset: Sendable {
+  /// What was evicted for it.
+  var files: Int64
+  var directories: Int64
+  var bytes: Int64
+  var by: ChangeOrigin
+  /// As they were right before.
+  var counters: VolumeCounters
 }
 
 /// A change of what a mounted volume simulates, for the log.
@@ -117,6 +130,7 @@ extension Event {
     case .sourceChanged: .sourceChanged
     case .refreshFinished: .refreshFinished
     case .changed(let event): event.type
+    case .conflict(let event): event.type
     }
   }
 
@@ -137,6 +151,7 @@ extension Event {
     case .sourceChanged(let event): event.time
     case .refreshFinished(let event): event.time
     case .changed(let event): event.time
+    case .conflict(let event): event.time
     }
   }
 }

@@ -28,7 +28,11 @@ public enum DaemonProcess {
     }
     let volume: any VolumeRunning
     do {
+      let bound: ProcessHandle? = try configuration.endsWith.map { pid in try BoundProcess.open(pid) }
       volume = try makeVolume(configuration)
+      if let bound {
+        BoundProcess.whenEnded(bound) { [volume] in volume.requestEnd(reason: "process_ended") }
+      }
       observeEnd(of: volume, signals: signals, configuration: configuration, launcher: launcher)
       try volume.start()
     } catch {
@@ -43,21 +47,28 @@ public enum DaemonProcess {
     return status
   }
 
-  /// Serves a volume in this process, which keeps its terminal, until SIGINT, SIGTERM or an unmount.
+  /// Serves a volume in this process, which keeps its terminal, until SIGINT, SIGTERM or an unmount. A service manager
+  /// is told when the volume answers (`Type=notify`).
   ///
   /// - Parameter ready: Called once the volume answers, or with the reason why it never will.
   /// - Returns: The exit status.
   public static func serveInForeground(
     _ configuration: VolumeConfiguration, ready: (ReadyMessage) -> Void
   ) -> Int32 {
-    serve(configuration, launcher: nil, makeVolume: VolumeFactory.make, ready: ready)
+    serve(configuration, launcher: nil, makeVolume: VolumeFactory.make) { message in
+      ready(message)
+      if case .ready(let volume) = message { ServiceNotification.ready(volume) }
+    }
   }
 
   private static func observeEnd(
     of volume: any VolumeRunning, signals: SignalWaiter, configuration: VolumeConfiguration, launcher: CInt?
   ) {
     signals.start(
-      first: { volume.requestEnd(reason: $0) },
+      first: {
+        if launcher == nil { ServiceNotification.stopping() }
+        volume.requestEnd(reason: $0)
+      },
       second: { Unmounter.detachWithoutWaiting(configuration.mountpoint) })
     guard let launcher else { return }
     DetachedThread.start {

@@ -77,7 +77,8 @@ struct FuseAvailability {
         + "Install it (apt install fuse3) or mount as root.")
   }
 
-  private func checkAllowOther() throws(LifecycleError) {
+  /// - Throws: `LifecycleError` when this user may not let others use his volumes.
+  func checkAllowOther() throws(LifecycleError) {
     let lines = ((try? FileBytes.read(configuration)) ?? []).split(separator: UInt8(ascii: "\n"))
     let isAllowed = lines.contains { line in
       line.filter { $0 > 0x20 }.elementsEqual("user_allow_other".utf8)

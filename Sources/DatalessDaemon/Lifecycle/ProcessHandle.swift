@@ -1,6 +1,7 @@
 import CDatalessLinux
 import DatalessControl
 import Glibc
+import SystemPackage
 
 /// One process, whatever becomes of its id: a pidfd.
 public final class ProcessHandle: Sendable {
@@ -14,6 +15,15 @@ public final class ProcessHandle: Sendable {
     guard pid > 0, let descriptor = LinuxProcess.openProcess(pid) else { return nil }
     self.pid = pid
     self.descriptor = descriptor
+  }
+
+  /// - Throws: ESRCH (no such process), EINVAL (a thread), ENOSYS (before Linux 5.3), EPERM (a sandbox), EMFILE.
+  init(opening pid: Int32) throws(Errno) {
+    guard pid > 0 else { throw .noSuchProcess }
+    let result = clinux_pidfd_open(pid)
+    guard result >= 0 else { throw Errno(rawValue: CInt(truncatingIfNeeded: -result)) }
+    self.pid = pid
+    descriptor = CInt(result)
   }
 
   deinit { close(descriptor) }

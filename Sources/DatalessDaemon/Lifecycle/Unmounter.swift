@@ -12,12 +12,14 @@ public enum Unmounter {
   ///   - timeLimitMilliseconds: How long an orderly end may take. Default 5 s; its own bounded steps take 2 s at most,
   ///     but the kernel drops what it knows of ten million names in as many microseconds. So a daemon that is at work
   ///     then gets more time, 5 minutes at most; one that waits for something does not.
+  ///   - onDelay: Called when it has not ended after a second.
   /// - Returns: Whether the daemon ended by itself in time.
   @discardableResult
   public static func endDaemon(
-    _ daemon: ProcessHandle, mountpoint: [UInt8], timeLimitMilliseconds: Int = 5000
+    _ daemon: ProcessHandle, mountpoint: [UInt8], timeLimitMilliseconds: Int = 5000, onDelay: (() -> Void)? = nil
   ) -> Bool {
-    let isOrderly = ends(daemon, by: SIGTERM, within: timeLimitMilliseconds, atWork: workLimitMilliseconds)
+    let isOrderly = ends(
+      daemon, by: SIGTERM, within: timeLimitMilliseconds, atWork: workLimitMilliseconds, onDelay: onDelay)
     if !isOrderly { _ = ends(daemon, by: SIGKILL, within: 1000, atWork: 1000) }
     if !isOrderly { try? detach(mountpoint) }
     return isOrderly
@@ -69,6 +71,15 @@ public enum Unmounter {
 
   /// Whether somebody holds the lock of a volume, as its daemon does as long as it lives.
   public static func isHeld(_ volume: MountEntry) -> Bool { VolumeLiveness.of(volume) == .alive }
+
+  /// Whether the daemon of a volume has died; nil where that cannot be seen.
+  public static func isDead(_ volume: MountEntry) -> Bool? {
+    switch VolumeLiveness.of(volume) {
+    case .alive: false
+    case .dead: true
+    case .unknown: nil
+    }
+  }
 
   /// Removes the mount of a dead daemon; nothing happens when there is none.
   ///
@@ -130,10 +141,15 @@ public enum Unmounter {
   ///
   /// - Parameter atWork: The limit for a process that uses the processor all the time.
   private static func ends(
-    _ process: ProcessHandle, by signal: CInt, within milliseconds: Int, atWork limit: Int
+    _ process: ProcessHandle, by signal: CInt, within milliseconds: Int, atWork limit: Int,
+    onDelay: (() -> Void)? = nil
   ) -> Bool {
     _ = process.signal(signal)
     var deadline = Deadline(milliseconds: milliseconds)
+    if let onDelay {
+      if process.waitForEnd(until: Deadline(milliseconds: 1000)) { return true }
+      onDelay()
+    }
     let last = Deadline(milliseconds: limit)
     var used = process.processorTicks
     while !process.waitForEnd(until: deadline) {

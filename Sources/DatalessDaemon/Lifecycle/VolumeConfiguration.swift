@@ -57,6 +57,8 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
   public var without: [FastPath]
   /// What was found at the start and should be said by `status`, one sentence each.
   public var warnings: [String]
+  /// The process with whose end the volume ends; nil for none.
+  public var endsWith: Int32?
   /// Set by `dataless run` only.
   public var run: RunPlan?
 
@@ -67,7 +69,7 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     writing: Writing = .readOnly, state: [UInt8]? = nil, session: String, excludedDirectories: [[UInt8]] = [],
     argumentPolicy: ArgumentPolicy = .callers,
     without: [FastPath] = [], warnings: [String] = [],
-    run: RunPlan? = nil
+    endsWith: Int32? = nil, run: RunPlan? = nil
   ) {
     self.source = source
     self.mountpoint = mountpoint
@@ -86,6 +88,7 @@ public struct VolumeConfiguration: Sendable, Codable, Equatable {
     self.argumentPolicy = argumentPolicy
     self.without = without
     self.warnings = warnings
+    self.endsWith = endsWith
     self.run = run
   }
 

@@ -65,7 +65,9 @@ public final class VolumeDirectory: Sendable {
   public static func claim(runtime: String, device: String) throws(LifecycleError) -> VolumeDirectory {
     let parent = try prepareRuntime(runtime)
     let path = SessionPaths.volumeDirectory(runtime: runtime, device: device)
-    let deadline = Deadline(milliseconds: 1000)
+    // The kernel gives a device number away again as soon as its mount is gone. A daemon that held it may still be busy
+    // with its last stacks (2 s) and its log (1 s) then.
+    let deadline = Deadline(milliseconds: 10_000)
     repeat {
       let directory: TrustedDirectory
       let lock: CInt
@@ -84,7 +86,7 @@ public final class VolumeDirectory: Sendable {
         return VolumeDirectory(runtime: parent, directory: directory, lock: lock)
       }
       close(lock)
-      // Somebody looks at the lock, or cleans up: both take microseconds.
+      // Mostly somebody looks at the lock, or cleans up: both take microseconds.
       _ = DescriptorIO.waitReadable([], until: Deadline(milliseconds: 5))
     } while !deadline.hasPassed
     throw LifecycleError("cannot use '\(path)': another daemon holds it (EBUSY). See dataless status.")

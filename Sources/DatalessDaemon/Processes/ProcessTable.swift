@@ -252,6 +252,8 @@ extension ProcessTable: ProcessDirectory {
     guard let record = info(process) else { return [] }
     return [ProcessFacts(record)] + record.parents.compactMap { info($0).map(ProcessFacts.init) }
   }
+
+  func running() -> [ProcessFacts] { RunningProcesses.facts() }
 }
 
 extension ProcessFacts {

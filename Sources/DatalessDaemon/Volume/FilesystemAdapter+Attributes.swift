@@ -5,6 +5,10 @@ import SystemPackage
 /// Extended attributes: SOURCE's, and the one that tells the state of an item.
 extension FilesystemAdapter {
   func getxattr(_ node: FuseNode, name: FuseName, context: RequestContext, reply: consuming XattrReply) {
+    if name.bytes.elementsEqual(CapacityReader.attribute) {
+      let box = ParkedReply(reply)
+      return capacity.recent { capacity in Self.answer(box, .success(capacity.attribute)) }
+    }
     answer(node, name: name.bytes, context: context, reply: reply)
   }
 
@@ -92,7 +96,14 @@ extension FuseEntry {
     self.init(
       node: FuseNode(item.node), attributes: FuseAttributes(item.attributes),
       entryTimeout: CacheTimeout(of: .lookup, delaying: delayed),
-      attributeTimeout: CacheTimeout(of: .getattr, delaying: delayed))
+      attributeTimeout: item.attributeTimeout(delaying: delayed))
+  }
+}
+
+extension ItemSnapshot {
+  /// How long the kernel may show the attributes.
+  func attributeTimeout(delaying delayed: AccessOperations) -> CacheTimeout {
+    changesUnseen ? .none : CacheTimeout(of: .getattr, delaying: delayed)
   }
 }
 

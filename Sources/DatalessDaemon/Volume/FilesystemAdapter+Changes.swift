@@ -164,7 +164,7 @@ extension FilesystemAdapter {
       switch engine.setAttributes(attributes, of: node, handle: handle, by: caller) {
       case .changed(let item):
         reply.attributes(
-          FuseAttributes(item.attributes), timeout: CacheTimeout(of: .getattr, delaying: engine.delayedOperations))
+          FuseAttributes(item.attributes), timeout: item.attributeTimeout(delaying: engine.delayedOperations))
       case .needsMaterialization: return UnansweredChange(reply: reply, obstacle: .content(node, .truncate))
       case .needsDurability(let number): return UnansweredChange(reply: reply, obstacle: .durability(number))
       case .needsRoom(let bytes): return UnansweredChange(reply: reply, obstacle: .room(bytes))

@@ -95,7 +95,8 @@ extension FilesystemAdapter {
         return buffer.append(
           name: entry.name, inode: entry.attributes.inode, mode: entry.attributes.mode, nextCookie: next)
       }
-      let item = ItemSnapshot(node: child, attributes: entry.attributes, isDataless: false)
+      var item = ItemSnapshot(node: child, attributes: entry.attributes, isDataless: false)
+      item.changesUnseen = entry.changesUnseen
       guard buffer.append(name: entry.name, entry: FuseEntry(item, delaying: delayed), nextCookie: next) else {
         return false
       }

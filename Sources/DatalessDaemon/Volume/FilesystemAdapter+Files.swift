@@ -71,18 +71,28 @@ extension FilesystemAdapter {
     return nil
   }
 
-  private func openThroughCache(_ node: FuseNode, _ handle: UInt64, _ reply: consuming OpenReply) {
-    if !reply.opened(FuseHandle(rawValue: handle), options: [.keepCache, .noFlush]) {
+  private func openThroughCache(
+    _ node: FuseNode, _ handle: UInt64, _ reply: consuming OpenReply, writes: Bool = false
+  ) {
+    // Of writers with FLUSH at each close, which writes mapped pages back (docs/ARCHITECTURE.md, W10).
+    let options: OpenOptions = writes ? .keepCache : [.keepCache, .noFlush]
+    if !reply.opened(FuseHandle(rawValue: handle), options: options) {
       engine.release(NodeID(node), handle: handle)
     }
   }
 
-  /// Hands reads of a resident file over to the kernel, or falls back to the page cache where it does not take them.
-  private func openPassthrough(
-    _ node: FuseNode, _ handle: UInt64, content: ContentID, reply: consuming OpenReply
+  /// Hands a resident file over to the kernel, or falls back to the page cache where it does not take it.
+  func openPassthrough(
+    _ node: FuseNode, _ handle: UInt64, content: ContentID, reply: consuming OpenReply, writes: Bool = false
   ) {
-    guard let backing = backing(node, handle, content) else {
-      return openThroughCache(node, OpenHandle.asCached(handle), reply)
+    let backing: BackingID
+    switch self.backing(node, handle, content) {
+    case .had(let had): backing = had
+    case .none: return openThroughCache(node, OpenHandle.asCached(handle), reply, writes: writes)
+    case .failed(let errno):
+      engine.release(NodeID(node), handle: handle)
+      reply.fail(errno)
+      return
     }
     if !reply.opened(FuseHandle(rawValue: handle), options: [.keepCache, .noFlush], backing: backing) {
       backings.release(NodeID(node))
@@ -90,19 +100,31 @@ extension FilesystemAdapter {
     }
   }
 
-  /// The backing for an open that the engine has decided for passthrough; nil when it is a cached one after all.
+  /// The backing for an open that the engine has decided for passthrough; or none when it is a cached one
+  /// after all.
   ///
   /// All opens of a file that are answered at the same time must agree: of two registrations one may fail.
-  private func backing(_ node: FuseNode, _ handle: UInt64, _ content: ContentID) -> BackingID? {
+  private func backing(_ node: FuseNode, _ handle: UInt64, _ content: ContentID) -> Backing {
     while true {
       if let backing = backings.acquire(NodeID(node), engine: engine, reference: content) {
-        if engine.confirmPassthrough(handle) { return backing }
+        if engine.confirmPassthrough(handle) { return .had(backing) }
         backings.release(NodeID(node))
-        return nil
+        return .none
       }
-      // Otherwise somebody else's registration has worked, and there is one to share unless it is closed again.
-      if engine.refusePassthrough(handle) { return nil }
+      switch engine.refusePassthrough(handle) {
+      case .cached: return .none
+      case .failed: return .failed(backings.lastFailure ?? .tooManyOpenFilesInSystem)
+      // Somebody else's registration has worked, and there is one to share unless it is closed again.
+      case .shared: break
+      }
     }
+  }
+
+  private enum Backing {
+    case had(BackingID)
+    /// It is a cached open.
+    case none
+    case failed(Errno)
   }
 
   func release(

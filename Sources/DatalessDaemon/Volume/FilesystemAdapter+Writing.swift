@@ -26,6 +26,8 @@ extension FilesystemAdapter {
       if !reply.opened(FuseHandle(rawValue: handle), options: options) {
         engine.release(NodeID(node), handle: handle)
       }
+    case .passthrough(let content, let handle):
+      openPassthrough(node, handle, content: content, reply: reply, writes: true)
     case .needsMaterialization: return reply
     case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)
     case .needsDurability(let number):
@@ -45,6 +47,17 @@ extension FilesystemAdapter {
       handle: request.handle.rawValue, offset: request.offset, clearsSetID: context.clearsSetID,
       isDirect: request.isDirect, isWriteback: request.isWriteback)
     let mustBeDurable = request.mustBeDurable
+    // Of what the kernel writes back nobody is the caller.
+    if engine.delaysAccess(.write), !request.isWriteback {
+      let kept: KeptWrite
+      do throws(Errno) {
+        kept = KeptWrite(bytes: try keptWrites.keep(request.bytes), access: access, mustBeDurable: mustBeDurable)
+      } catch {
+        reply.fail(error)
+        return
+      }
+      return writeDelayed(kept, to: node, by: identifyWaiter(context), on: .request, reply: reply)
+    }
     guard engine.writesPromptly else {
       let left = UnansweredChange(reply: reply, obstacle: .contentLane)
       return keep(request.bytes, of: left, to: node, access, mustBeDurable: mustBeDurable, context: context)
@@ -59,22 +72,29 @@ extension FilesystemAdapter {
     _ bytes: UnsafeRawBufferPointer, of left: consuming UnansweredChange<WriteReply>, to node: FuseNode,
     _ access: WriteAccess, mustBeDurable: Bool, context: RequestContext
   ) {
-    let kept: KeptBytes
+    let kept: KeptWrite
     do throws(Errno) {
-      kept = try keptWrites.keep(bytes)
+      kept = KeptWrite(bytes: try keptWrites.keep(bytes), access: access, mustBeDurable: mustBeDurable)
     } catch {
       left.reply.fail(error)
       return
     }
     wait(for: left, by: writer(access, context), on: engine.writesPromptly ? .request : .content) { [self] reply in
-      let answer: WriteAnswer
-      do throws(Errno) {
-        answer = try kept.withBytes { engine.write($0, to: NodeID(node), access) }
-      } catch {
-        answer = .failed(FSError(error, "the bytes cannot be read again"))
-      }
-      return self.answer(reply, answer, to: node, mustBeDurable: mustBeDurable)
+      write(kept, to: node, reply: reply)
     }
+  }
+
+  /// - Returns: The reply, with what is in the way.
+  func write(
+    _ kept: KeptWrite, to node: FuseNode, reply: consuming WriteReply
+  ) -> UnansweredChange<WriteReply>? {
+    let answer: WriteAnswer
+    do throws(Errno) {
+      answer = try kept.bytes.withBytes { engine.write($0, to: NodeID(node), kept.access) }
+    } catch {
+      answer = .failed(FSError(error, "the bytes cannot be read again"))
+    }
+    return self.answer(reply, answer, to: node, mustBeDurable: kept.mustBeDurable)
   }
 
   /// Who writes: nobody, when the kernel writes back what a mapping stored (docs/ARCHITECTURE.md, W14).

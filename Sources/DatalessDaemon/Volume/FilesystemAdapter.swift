@@ -19,6 +19,7 @@ final class FilesystemAdapter: FuseOperations {
   /// Bytes of WRITEs that wait.
   let keptWrites: KeptWrites
   let isWritable: Bool
+  let capacity: CapacityReader
   private let statistics: @Sendable () -> FuseKit.FileSystemStatistics
   private let nextWaiter = Atomic<UInt64>(1)
   private let features = Mutex<NegotiatedFeatures?>(nil)
@@ -39,6 +40,7 @@ final class FilesystemAdapter: FuseOperations {
   ///   - mountpoint: Where callers see the volume.
   init(
     engine: Engine, processes: ProcessTable, statistics: @escaping @Sendable () -> FuseKit.FileSystemStatistics,
+    capacity: CapacityReader,
     kernel: SessionKernelCache, accessLane: AccessLane, contentLane: any BlockingLane, keptWrites: KeptWrites,
     mayReadDirectly: Bool, mountpoint: [UInt8]
   ) {
@@ -49,6 +51,7 @@ final class FilesystemAdapter: FuseOperations {
     isWritable = engine.writing != .readOnly
     self.processes = processes
     self.statistics = statistics
+    self.capacity = capacity
     self.kernel = kernel
     self.mayReadDirectly = mayReadDirectly
     self.mountpoint = mountpoint
@@ -218,7 +221,7 @@ final class FilesystemAdapter: FuseOperations {
       return
     }
     reply.attributes(
-      FuseAttributes(item.attributes), timeout: CacheTimeout(of: .getattr, delaying: engine.delayedOperations))
+      FuseAttributes(item.attributes), timeout: item.attributeTimeout(delaying: engine.delayedOperations))
   }
 
   func statfs(_ node: FuseNode, context: RequestContext, reply: consuming StatisticsReply) {

@@ -104,6 +104,14 @@ final class KeptWrites: Sendable {
   }
 }
 
+/// A WRITE whose answer has to wait.
+struct KeptWrite: Sendable {
+  let bytes: KeptBytes
+  let access: WriteAccess
+  /// As `WriteRequest.mustBeDurable`.
+  let mustBeDurable: Bool
+}
+
 /// The bytes of one WRITE, for as long as this object lives.
 final class KeptBytes: Sendable {
   fileprivate enum Place {
@@ -123,6 +131,14 @@ final class KeptBytes: Sendable {
     switch place {
     case .memory(let bytes): owner.giveBack(memory: bytes.count)
     case .file(let file, let place, _): owner.giveBack(place, of: file)
+    }
+  }
+
+  /// How many there are.
+  var count: Int {
+    switch place {
+    case .memory(let bytes): bytes.count
+    case .file(_, place: _, let count): count
     }
   }
 

@@ -8,6 +8,8 @@ import DatalessScenario
 actor LiveScenario {
   private(set) var document: ScenarioDocument
   /// What the volume was mounted with.
+  private let loaded: ScenarioDocument
+  /// The volume's.
   private let subtype: String
   /// What a path in a rule must not begin with.
   private let roots: [(name: String, path: [UInt8])]
@@ -21,6 +23,7 @@ actor LiveScenario {
     stacks: StackLane, watchdog: Watchdog
   ) {
     self.document = document
+    loaded = document
     subtype = configuration.subtype
     var roots = [(name: "the mountpoint", path: configuration.mountpoint)]
     if case .directory(let path) = configuration.source { roots.append((name: "SOURCE", path: path)) }
@@ -41,11 +44,32 @@ actor LiveScenario {
     try new.checkSubtype(mounted: subtype, name: name)
     try new.checkPaths(roots: roots)
     let oldNames = Set(old.simulation.rules.rules.map(\.name))
-    document = new
     // Recorded first: what the change lets go follows it in the log.
     record(edit, from: old, to: new, by: origin)
     var restarts = false
     if case .replace = edit { restarts = true }
+    await putInForce(new, restarts: restarts)
+    var change = ScenarioChange(
+      rules: Int64(new.simulation.rules.rules.count), warnings: new.warnings.map(WireProblem.init))
+    if case .addRule = edit { change.rule = new.simulation.rules.rules.map(\.name).first { !oldNames.contains($0) } }
+    return change
+  }
+
+  /// Puts the scenario in force with which the volume was mounted, its windows and the counts of its rules from the
+  /// start.
+  func startAgain(by origin: ChangeOrigin) async {
+    // Parsed once and checked at the mount. Its counters are those of rules in force.
+    var new = loaded
+    new.renewCounts()
+    if document.json(pretty: false) != new.json(pretty: false) {
+      record(.replace([], name: "scenario"), from: document, to: new, by: origin)
+    }
+    await putInForce(new, restarts: true)
+  }
+
+  private func putInForce(_ new: ScenarioDocument, restarts: Bool) async {
+    let old = document
+    document = new
     engine.apply(new.simulation, restartsClock: restarts)
     stacks.setPolicy(new.simulation.stacks, byRules: new.simulation.rules.wantsStacks)
     watchdog.setPolicy(new.simulation.watchdog)
@@ -54,10 +78,6 @@ actor LiveScenario {
     let delayed = new.simulation.delayedAccess.subtracting(old.simulation.delayedAccess)
     let isAskedAnew = delayed.contains(AccessOperation.lookup) || delayed.contains(AccessOperation.getattr)
     if isShownAnew || isAskedAnew { await refreshAttributes(ofEveryItem: isAskedAnew) }
-    var change = ScenarioChange(
-      rules: Int64(new.simulation.rules.rules.count), warnings: new.warnings.map(WireProblem.init))
-    if case .addRule = edit { change.rule = new.simulation.rules.rules.map(\.name).first { !oldNames.contains($0) } }
-    return change
   }
 
   /// What the kernel has kept of attributes is what they looked like before. Whoever changed it may look as soon as

@@ -59,6 +59,9 @@ struct MaterializeTransfer: Sendable {
     }
   }
 
+  /// Lists a directory.
+  func list(_ directory: NodeID) async throws { try await one(directory, .directory, bytes: 0) }
+
   private func walk(_ root: NodeID) async throws {
     guard let item = engine.describe(root) else { return }
     guard item.attributes.kind == .directory else {

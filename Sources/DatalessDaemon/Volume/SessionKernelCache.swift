@@ -48,6 +48,13 @@ final class SessionKernelCache: KernelCache {
     }
   }
 
+  func dropName(_ name: [UInt8], of directory: NodeID) {
+    lane.submit { [self] in
+      guard let notifier = session.withLock({ $0?.notifier }) else { return }
+      _ = notifier.invalidateEntry(name, in: FuseNode(directory))
+    }
+  }
+
   func invalidateDirectory(
     _ node: NodeID, names: @escaping @Sendable () -> [[UInt8]], completion: @escaping @Sendable () -> Void
   ) {

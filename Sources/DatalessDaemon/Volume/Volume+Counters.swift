@@ -1,5 +1,6 @@
 import DatalessControl
 import DatalessCore
+import DatalessState
 import DatalessStores
 import FuseKit
 
@@ -63,11 +64,12 @@ extension Volume {
     // What waits for a disk that refuses it is not in the log either.
     let missing = logStatus.dropped + (logStatus.failure == nil ? 0 : UInt64(logStatus.waiting))
     return VolumeStatus(
-      pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint,
+      pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint, socket: socketPath,
       source: configuration.sourceBytes, readOnly: configuration.writing == .readOnly,
       options: options.mapValues(JSONValue.init),
       log: configuration.log, logDropped: Int64(clamping: missing), cache: configuration.sessionCache,
-      uptimeNanoseconds: (timer.now - startedAt).rawValue, started: startedText, kernel: kernelRelease,
+      uptimeNanoseconds: (timer.now - startedAt).rawValue, started: startedText,
+      kernel: MachineExamination.kernelRelease,
       libfuse: libfuseVersion,
       fastPaths: fastPaths.mapValues(JSONValue.init),
       items: ItemCounts(
@@ -78,7 +80,7 @@ extension Volume {
         directoriesDataless: Int64(counts.directoriesDataless), directoriesListed: Int64(counts.directoriesListed),
         others: Int64(counts.others), bytes: counts.bytes, bytesResident: counts.bytesResident,
         localBytes: content.allocatedBytes, otherFileSystems: Int64(store.otherFileSystems)),
-      changes: changes, room: roomCounts,
+      changes: changes, conflicts: conflictCount, room: roomCounts, trash: trashCounts,
       requestsReachingTheVolume: Dictionary(
         requests.map { ($0.name, Int64(clamping: $0.count)) }, uniquingKeysWith: { first, _ in first }),
       materialized: MaterializedCounts(
@@ -96,6 +98,18 @@ extension Volume {
       inFlight: engine.attemptsInFlight().map(describe), access: accessStatus(),
       budget: configuration.run == nil ? nil : budgetStatus(),
       warnings: configuration.warnings + store.warnings + stateWarnings)
+  }
+
+  /// nil when nothing is left to be given back. Of trees that only the state directory knows directories are counted.
+  private var trashCounts: TrashCounts? {
+    let trash = engine.trashStatus
+    let items = trash.items + (state?.trashCount ?? 0)
+    return items > 0 ? TrashCounts(items: Int64(items), bytes: trash.bytes) : nil
+  }
+
+  /// nil where nothing can be changed on the volume.
+  private var conflictCount: Int64? {
+    configuration.writing == .readOnly ? nil : Int64(engine.conflictCount)
   }
 
   /// nil where local content has no limit.
@@ -233,37 +247,6 @@ extension LogValue {
       LogField(key: "not_looked_at", value: .integer(children.notLookedAt)),
       LogField(key: "outsiders", value: .array(children.outsiders.map { LogValue($0) })),
     ])
-  }
-}
-
-/// A setting or a fact, for the log and for `status`.
-enum Fact: Sendable {
-  case flag(Bool)
-  case number(Int64)
-  case text(String)
-}
-
-extension LogValue {
-  init(_ fact: Fact) {
-    switch fact {
-    case .flag(let value): self = .bool(value)
-    case .number(let value): self = .integer(value)
-    case .text(let value): self = .string(value)
-    }
-  }
-
-  init(_ facts: [String: Fact]) {
-    self = .object(facts.sorted { $0.key < $1.key }.map { LogField(key: $0.key, value: LogValue($0.value)) })
-  }
-}
-
-extension JSONValue {
-  init(_ fact: Fact) {
-    switch fact {
-    case .flag(let value): self = .bool(value)
-    case .number(let value): self = .integer(value)
-    case .text(let value): self = .string(value)
-    }
   }
 }
 

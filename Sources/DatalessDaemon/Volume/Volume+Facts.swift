@@ -40,6 +40,7 @@ extension Volume {
       options["state"] = .text(String(decoding: state, as: UTF8.self))
       options["state_backlog"] = .number(Int64(self.state?.journal.backlog ?? 0))
     }
+    if let pid = configuration.endsWith { options["ends_with_pid"] = .number(Int64(pid)) }
     if !configuration.without.isEmpty {
       options["without"] = .text(configuration.without.map(\.rawValue).joined(separator: ","))
     }
@@ -80,19 +81,11 @@ extension Volume {
     facts["max_background"] = .number(Int64(features.maxBackground))
     facts["dataless_reads"] = .text(adapter.opensDirectly ? "direct" : "page_cache")
     let isObserved = engine.simulation.servesReadsItself && adapter.opensDirectly
-    facts["resident_reads"] = .text(
-      isObserved ? "direct" : engine.offersPassthrough ? "passthrough" : "page_cache")
+    let isPassed =
+      engine.offersPassthrough && (configuration.writing == .readOnly || !engine.simulation.servesWritesItself)
+    facts["resident_reads"] = .text(isObserved ? "direct" : isPassed ? "passthrough" : "page_cache")
     if let failure = adapter.backings.lastFailure { facts["passthrough_failure"] = .text(failure.name) }
     return facts
-  }
-
-  /// uname(2)'s release.
-  var kernelRelease: String {
-    var name = utsname()
-    guard uname(&name) == 0 else { return "unknown" }
-    return withUnsafeBytes(of: &name.release) { bytes in
-      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
   }
 
   /// The version of the libfuse that is loaded.

@@ -4,28 +4,55 @@ import Glibc
 
 /// What a volume that is kept does at its beginning and at its end.
 extension Volume {
-  /// Removes what a crash has left in the state directory, while the volume serves.
+  /// Removes what a crash has left in the state directory, and trees that were removed and not given back yet, while
+  /// the volume serves.
   func removeLeftovers() {
-    guard let state, !state.wasClean else { return }
+    guard let state else { return }
+    state.emptyTrash()
+    guard !state.wasClean else { return }
     DetachedThread.start {
       // What is left now is found the next time.
       _ = try? state.reconcile()
     }
   }
 
-  /// Has everything on the disk. Nothing is served any more, so that nobody but the next mount waits for it, however
-  /// long the disk takes.
+  /// How long the content may take to get to the disk when the volume ends.
+  private static let flushLimit = Nanoseconds.milliseconds(5000)
+  /// How long after it was written it is brought there while the volume serves, so that there is little left at the
+  /// end.
+  private static let flushDelay = Nanoseconds.seconds(60)
+
+  /// Brings content to the disk some time after it was written, on a thread that nobody waits for.
+  func flushRegularly() {
+    guard let state else { return }
+    let (timer, ending) = (timer, ending)
+    state.journal.whenContentIsWritten { [weak self] in
+      timer.schedule(at: timer.now + Self.flushDelay) { [weak self] in
+        DetachedThread.start { [weak self] in
+          let goesOn = { ending.withLock { $0 == nil } }
+          // What is in the way is told by who needs it: fsync(2), a commit, the end.
+          if goesOn() { _ = try? state.flush(while: goesOn) }
+          self?.flushRegularly()
+        }
+      }
+    }
+  }
+
+  /// Has all changes on the disk, and the content, too, unless that takes too long. Nothing is served any more, so that
+  /// nobody but the next mount waits for it.
   ///
   /// - Returns: Why it could not; nil if it could.
   func closeState() -> FSError? {
     guard let state else { return nil }
+    let deadline = MonotonicTime.current + Self.flushLimit
+    let goesOn = { MonotonicTime.current < deadline }
     do throws(FSError) {
-      try state.close()
+      try state.close(leavesContent: engine.leavesContent, while: goesOn)
       return nil
     } catch {
       // Once more: what was in the way may have been in the way of one write.
       do throws(FSError) {
-        try state.close()
+        try state.close(leavesContent: engine.leavesContent, while: goesOn)
         return nil
       } catch {
         let words = "dataless: the last changes could not be kept: \(error.message) (\(error.errno.name))\n"

@@ -27,11 +27,14 @@ final class Volume: VolumeRunning {
   let startedAt: MonotonicTime
   let startedText: String
   let kernel: SessionKernelCache
+  let capacity: CapacityReader
+  let uses: UseMarks
+  let isResetting = Atomic<Bool>(false)
   private let control = ControlLane()
   private let cacheDirectory: SessionDirectory
   private let serving = Mutex<Serving?>(nil)
   /// Why the volume ends; nil while it serves.
-  private let ending = Monitor<String?>(nil)
+  let ending = Monitor<String?>(nil)
 
   private struct Serving {
     var directory: VolumeDirectory
@@ -64,8 +67,7 @@ final class Volume: VolumeRunning {
     var start = EngineConfiguration()
     start.simulation = document.simulation
     // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
-    // What is written is not to be hidden from the engine.
-    start.passthrough = geteuid() == 0 && !isWritable && !configuration.without.contains(.passthrough)
+    start.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
     start.writing = configuration.writing.ofEngine
     if let state {
       start.journal = state.journal
@@ -86,12 +88,15 @@ final class Volume: VolumeRunning {
     let engine = Engine(
       configuration: start, store: store.store, content: content, timer: timer, blocking: blocking,
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
+      trash: ThreadBlockingLane(timer: timer, name: "dl-trash", threads: 1, limit: 1),
       kernel: kernel, events: watchdog, signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
     try engine.restoreRoot()
+    uses = UseMarks(mount: engine.lastUse)
+    capacity = CapacityReader(engine: engine, timer: timer, space: try SpaceReport.make(store, content))
     scenario = LiveScenario(document, configuration, engine: engine, log: log, stacks: stacks, watchdog: watchdog)
     adapter = FilesystemAdapter(
-      engine: engine, processes: processes, statistics: statistics, kernel: kernel,
+      engine: engine, processes: processes, statistics: statistics, capacity: capacity, kernel: kernel,
       accessLane: AccessLane(timer: timer), contentLane: blocking,
       keptWrites: KeptWrites(directory: cacheDirectory.descriptor, lane: blocking),
       mayReadDirectly: !configuration.without.contains(.directMapping),
@@ -142,6 +147,8 @@ final class Volume: VolumeRunning {
       throw error
     }
     engine.schedulePoll()
+    engine.visitSaved()
+    flushRegularly()
     removeLeftovers()
     if let run = configuration.run {
       let (words, isWithheld) = configuration.argumentPolicy.words(of: run.command)
@@ -159,7 +166,7 @@ final class Volume: VolumeRunning {
     log.recordMounted(
       VolumeMounted(
         source: configuration.sourceBytes, mountpoint: configuration.mountpoint, options: LogValue(options),
-        pid: ownPID, kernel: kernelRelease, libfuse: libfuseVersion, fastPaths: LogValue(fastPaths),
+        pid: ownPID, kernel: MachineExamination.kernelRelease, libfuse: libfuseVersion, fastPaths: LogValue(fastPaths),
         readOnly: configuration.writing == .readOnly))
   }
 
@@ -198,6 +205,9 @@ final class Volume: VolumeRunning {
     _ = log.close(timeout: .milliseconds(100))
     try? cacheDirectory.removeAll()
   }
+
+  /// Where the control API is reached, for others; nil before it is.
+  var socketPath: String? { serving.withLock { $0.map { "\($0.directory.path)/\(SessionPaths.socketName)" } } }
 
   // MARK: - End
 

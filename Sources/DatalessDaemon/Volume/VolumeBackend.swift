@@ -81,6 +81,7 @@ final class VolumeBackend: ControlBackend {
     guard let seq = volume.log.mark(label: label, counters: volume.counters()) else {
       throw FSError(.noSpace, "the mark was lost: too many records wait for the log. Try again")
     }
+    volume.uses.set(label, engine.lastUse)
     return SequenceAnswer(seq: seq)
   }
 

@@ -48,8 +48,9 @@ struct WatchedWaits {
 
   // LIMIT: what is looked at at once, so that the timer's thread is soon free for others.
   static let batch = 64
-  // LIMIT: how long a stack may take before the signal goes without it.
-  static let stackTime = Nanoseconds.seconds(1)
+  // LIMIT: how long a stack may take before the signal goes without it. On an idle machine it takes 1 ms; beside a
+  // build on all cores seconds, and a process that is ended without its stack is a finding without a culprit.
+  static let stackTime = Nanoseconds.seconds(10)
   /// How long after its signal a process that waits on counts as kept alive by a handler.
   static let survivalTime = Nanoseconds.seconds(1)
   /// Places of what ended that are kept in any case.

@@ -53,6 +53,7 @@ struct Happenings: Sendable {
       let policy = json.string("policy").map { " (\(TerminalText.escaped($0)))" } ?? ""
       add(.refused, time, "\(path()): \(errno)\(policy)")
     case .mark: add(.mark, time, TerminalText.escaped(json.name("label", "label_b64") ?? []))
+    case .volumeReset: add(.mark, time, "reset")
     case .configurationChanged:
       add(
         .changed, time,

@@ -58,10 +58,10 @@ public struct Report: Sendable {
   /// the log keeps.
   var commandLine: String {
     guard let run = summary.run, !run.command.isEmpty else {
-      return "dataless mount \(EscapedText.shellWord(TerminalText.escaped(summary.source))) MOUNTPOINT"
+      return "dataless mount \(ShellText.word(summary.source)) MOUNTPOINT"
     }
     let own = context.arguments ?? ["run", summary.source]
-    let words = (["dataless"] + own + ["--"] + run.command).map { EscapedText.shellWord(TerminalText.escaped($0)) }
+    let words = (["dataless"] + own + ["--"] + run.command).map { ShellText.word($0) }
     return words.joined(separator: " ") + (run.isCommandWithheld ? " ..." : "")
   }
 }

@@ -19,7 +19,12 @@ function make(tag, attributes, ...children) {
 }
 
 const text = (index) => (index < 0 ? "" : data.strings[index]);
-const count = (value) => Math.round(value).toLocaleString("en-US");
+
+/** With a comma at each thousand. toLocaleString took nine tenths of the time that a filter of 20,000 files needs. */
+function count(value) {
+  const digits = String(Math.round(value));
+  return digits.length < 4 ? digits : digits.replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
 
 function duration(ns) {
   const size = Math.abs(ns);
@@ -238,7 +243,18 @@ class Timeline {
   x(time) { return this.left + ((time - this.from) / (this.to - this.from)) * (this.lanes.clientWidth - this.left); }
   time(x) { return this.from + ((x - this.left) / (this.lanes.clientWidth - this.left)) * (this.to - this.from); }
 
+  /** Says what is shown at once, and paints it with the next frame, however often it is called before. */
   draw() {
+    this.range.textContent = `${duration(this.from)} to ${duration(this.to)} of ${duration(data.duration)}, ${count(this.shown.length)} of ${count(this.rows.length)} lanes`;
+    if (this.isDue) return;
+    this.isDue = true;
+    requestAnimationFrame(() => {
+      this.isDue = false;
+      this.paint();
+    });
+  }
+
+  paint() {
     const width = this.lanes.clientWidth;
     const contentHeight = axisHeight + this.shown.length * rowHeight;
     const height = Math.min(contentHeight, 480);
@@ -249,7 +265,12 @@ class Timeline {
     this.canvas.style.height = `${height}px`;
     const context = this.canvas.getContext("2d");
     const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+    // Read once for a frame, not once for a piece.
+    const colours = new Map();
+    const colour = (name) => {
+      if (!colours.has(name)) colours.set(name, style.getPropertyValue(`--${name}`).trim());
+      return colours.get(name);
+    };
     context.scale(scale, scale);
     context.font = "12px ui-monospace, 'DejaVu Sans Mono', monospace";
     context.textBaseline = "middle";
@@ -261,7 +282,6 @@ class Timeline {
       this.drawRow(context, colour, this.shown[index], y, width);
     }
     this.drawAxis(context, colour, width, height);
-    this.range.textContent = `${duration(this.from)} to ${duration(this.to)} of ${duration(data.duration)}, ${count(this.shown.length)} of ${count(this.rows.length)} lanes`;
   }
 
   drawRow(context, colour, row, y, width) {
@@ -294,7 +314,16 @@ class Timeline {
     context.fillStyle = colour("page");
     context.fillRect(0, y, this.left - 4, rowHeight - 1);
     context.fillStyle = colour(row.kind === "main" ? "main" : "text");
-    context.fillText(fitted(context, `${row.kind === "main" ? "\u25cf " : ""}${row.name} ${row.thread}`, this.left - 12), 6, y + rowHeight / 2);
+    context.fillText(this.label(context, row), 6, y + rowHeight / 2);
+  }
+
+  /** Measured once for a width. */
+  label(context, row) {
+    const width = this.left - 12;
+    if (row.label?.width !== width) {
+      row.label = { width, text: fitted(context, `${row.kind === "main" ? "\u25cf " : ""}${row.name} ${row.thread}`, width) };
+    }
+    return row.label.text;
   }
 
   drawAxis(context, colour, width, height) {
@@ -696,30 +725,45 @@ function table(id, title, columns, rows, emptyWords) {
   const heads = columns.map((column, index) =>
     make("th", { scope: "col", class: column.isNumber ? "number" : null }, make("button", { type: "button", onclick: () => sort(index) }, column.title)),
   );
-  // What is searched: made once, when somebody searches.
+  // What is searched: made once, when somebody searches. What was found last: a longer word is looked for in that alone.
   let words = null;
+  let found = { wanted: "", rows: rows.map((_, index) => index) };
+  // Places in the order of `order`; made when the order changes, not with each filter.
+  let places = found.rows;
 
   function sort(index) {
     order = { column: index, isRising: order.column === index ? !order.isRising : !columns[index].isNumber };
+    const keys = rows.map(columns[index].value);
+    const sign = order.isRising ? 1 : -1;
+    places = rows.map((_, at) => at).sort((a, b) => sign * (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : 0));
     heads.forEach((head, at) => (at === index ? head.setAttribute("aria-sort", order.isRising ? "ascending" : "descending") : head.removeAttribute("aria-sort")));
     fill();
   }
 
+  /** The places of the rows that the filter leaves, in the order of `rows`. */
+  function find(wanted) {
+    if (wanted === found.wanted) return found.rows;
+    words ??= rows.map((row) => columns.map((column) => display(column, row)).join(" ").toLowerCase());
+    const from = wanted.startsWith(found.wanted) ? found.rows : places;
+    found = { wanted, rows: from.filter((index) => words[index].includes(wanted)) };
+    return found.rows;
+  }
+
+  /** What the filter leaves, in the order chosen. */
+  function choose(wanted) {
+    const left = find(wanted);
+    if (left.length === rows.length) return places;
+    const isLeft = new Uint8Array(rows.length);
+    for (const index of left) isLeft[index] = 1;
+    return places.filter((index) => isLeft[index]);
+  }
+
   function fill() {
     const wanted = filter.value.toLowerCase();
-    let chosen = rows;
-    if (wanted) {
-      words ??= rows.map((row) => columns.map((column) => display(column, row)).join(" ").toLowerCase());
-      chosen = rows.filter((_, index) => words[index].includes(wanted));
-    }
-    if (order.column >= 0) {
-      const value = columns[order.column].value;
-      const sign = order.isRising ? 1 : -1;
-      chosen = [...chosen].sort((a, b) => sign * (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0));
-    }
+    const chosen = choose(wanted);
     body.replaceChildren(
-      ...chosen.slice(0, shown).map((row) =>
-        make("tr", {}, columns.map((column) => make("td", { class: column.isNumber ? "number" : column.isName ? "name" : null }, column.element ? column.element(row) : display(column, row)))),
+      ...chosen.slice(0, shown).map((index) =>
+        make("tr", {}, columns.map((column) => make("td", { class: column.isNumber ? "number" : column.isName ? "name" : null }, column.element ? column.element(rows[index]) : display(column, rows[index])))),
       ),
     );
     told.textContent = `${count(Math.min(shown, chosen.length))} of ${count(chosen.length)} shown${wanted ? `, of ${count(rows.length)} altogether` : ""}`;

@@ -93,15 +93,4 @@ enum EscapedText {
     }
     return output
   }
-
-  /// A word of a shell's command line.
-  static func shellWord(_ text: String) -> String {
-    let isPlain = text.unicodeScalars.allSatisfy { scalar in
-      scalar.isASCII
-        && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
-          || "@%_+=:,./-{}".unicodeScalars.contains(scalar))
-    }
-    guard !isPlain || text.isEmpty else { return text }
-    return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-  }
 }

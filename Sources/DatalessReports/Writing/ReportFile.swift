@@ -8,28 +8,42 @@ import SystemPackage
 ///
 /// Reports name paths, programs and arguments, as the log does: so a new one has the log's mode, 0600. In the place of
 /// one's own file it has that one's mode and group, by which one has said who may read it; a file of somebody else says
-/// nothing.
+/// nothing. A link or a FIFO of somebody else, in a directory that others may write to, is refused: through the link
+/// he would have any file of ours replaced, and at the FIFO he would keep us waiting.
 final class ReportFile {
   private static let pieceBytes = 256 << 10
+  private static let readerPollMicroseconds: UInt32 = 20_000
+
+  /// Where the bytes go.
+  private enum Place {
+    case standardOutput
+    /// A FIFO, a device or a socket; reached through a link of ours, or itself.
+    case special(isLink: Bool)
+    /// A file that is replaced, or made. No link is followed any more.
+    case file([UInt8])
+  }
 
   private let path: [UInt8]
+  private let target: [UInt8]
   private let temporary: [UInt8]?
   private var descriptor: CInt
   private var buffer: [UInt8] = []
   private(set) var bytesWritten = 0
 
   /// - Parameter path: `-` for standard output.
-  /// - Throws: `ControlError.system` with the errno of open(2), and what to do.
+  /// - Throws: `ControlError.system` with the errno of open(2), and what to do; EPERM for a link, FIFO or socket of
+  ///   somebody else but root.
   init(path: [UInt8]) throws(ControlError) {
     self.path = path
-    if path == [UInt8(ascii: "-")] {
-      (temporary, descriptor) = (nil, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
-    } else if Self.isSpecial(path) {
-      (temporary, descriptor) = (nil, Self.open(path, O_WRONLY | O_NOCTTY))
-    } else {
-      let name = Self.temporaryName(path)
-      (temporary, descriptor) = (name, Self.open(name, O_WRONLY | O_CREAT | O_EXCL))
-      if descriptor >= 0 { Self.keepRights(of: path, for: descriptor) }
+    switch try Self.place(path) {
+    case .standardOutput:
+      (target, temporary, descriptor) = (path, nil, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
+    case .special(let isLink):
+      (target, temporary, descriptor) = (path, nil, try Self.openSpecial(path, isLink: isLink))
+    case .file(let target):
+      let name = Self.temporaryName(target)
+      (self.target, temporary, descriptor) = (target, name, Self.open(name, O_WRONLY | O_CREAT | O_EXCL))
+      if descriptor >= 0 { Self.keepRights(of: target, for: descriptor) }
     }
     guard descriptor >= 0 else { throw Self.failure(path, Errno(rawValue: errno)) }
   }
@@ -44,12 +58,11 @@ final class ReportFile {
   ///
   /// - Throws: As `init`; EISDIR for a directory.
   static func check(_ path: [UInt8]) throws(ControlError) {
-    guard path != [UInt8(ascii: "-")] else { return }
+    // Opening a FIFO would wait for a reader, and one that goes away then would miss the report.
+    guard case .file = try place(path) else { return }
     var status = stat()
     if Self.withPath(path, { stat($0, &status) }) == 0 {
       guard status.st_mode & S_IFMT != S_IFDIR else { throw failure(path, .isDirectory) }
-      // Opening a FIFO would wait for a reader, and one that goes away then would miss the report.
-      if isSpecial(path) { return }
       guard Self.withPath(path, { access($0, W_OK) }) == 0 else { throw failure(path, Errno(rawValue: errno)) }
     }
     _ = try ReportFile(path: path)
@@ -69,7 +82,6 @@ final class ReportFile {
     descriptor = -1
     guard result == 0 else { throw Self.failure(path, Errno(rawValue: errno)) }
     guard let temporary else { return }
-    let target = Self.resolved(path)
     let renamed = Self.withPath(temporary) { from in Self.withPath(target) { rename(from, $0) } }
     guard renamed == 0 else {
       let errno = Errno(rawValue: errno)
@@ -100,8 +112,7 @@ final class ReportFile {
   }
 
   /// In the same directory, so that it can be renamed; of one length, whatever the file is called.
-  private static func temporaryName(_ path: [UInt8]) -> [UInt8] {
-    let target = resolved(path)
+  private static func temporaryName(_ target: [UInt8]) -> [UInt8] {
     let directory = target.lastIndex(of: UInt8(ascii: "/")).map { Array(target[...$0]) } ?? []
     return directory + Array(".dataless-report-\(getpid())-\(UInt64.random(in: 0 ... .max))".utf8)
   }
@@ -114,10 +125,64 @@ final class ReportFile {
     return Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
   }
 
-  private static func isSpecial(_ path: [UInt8]) -> Bool {
+  /// What a name stands for. Whoever puts a link into its place later gains nothing by it: a file is renamed over it.
+  private static func place(_ path: [UInt8]) throws(ControlError) -> Place {
+    if path == [UInt8(ascii: "-")] { return .standardOutput }
     var status = stat()
-    guard withPath(path, { stat($0, &status) }) == 0 else { return false }
-    return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
+    guard withPath(path, { lstat($0, &status) }) == 0 else { return .file(path) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG, S_IFDIR: return .file(path)
+    case S_IFLNK:
+      guard isTrusted(status) else { throw foreign(path, status, "link") }
+      return withPath(path, { stat($0, &status) }) == 0 && isSpecial(status)
+        ? .special(isLink: true) : .file(resolved(path))
+    case S_IFIFO, S_IFSOCK:
+      guard isTrusted(status) else { throw foreign(path, status, "FIFO or socket") }
+      return .special(isLink: false)
+    default: return .special(isLink: false)
+    }
+  }
+
+  /// Waits for a FIFO's reader, but at no FIFO that has been put into the place of ours.
+  private static func openSpecial(_ path: [UInt8], isLink: Bool) throws(ControlError) -> CInt {
+    while true {
+      let descriptor = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | (isLink ? 0 : O_NOFOLLOW))
+      if descriptor >= 0 {
+        var status = stat()
+        guard isLink || fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT == S_IFCHR || isTrusted(status))
+        else {
+          close(descriptor)
+          throw foreign(path, status, "FIFO or socket")
+        }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+        return descriptor
+      }
+      // Sockets, and devices that are not there, answer so for ever.
+      let error = errno
+      guard error == ENXIO, isFIFO(path), case .special = try place(path) else {
+        errno = error
+        return -1
+      }
+      usleep(readerPollMicroseconds)
+    }
+  }
+
+  private static func isFIFO(_ path: [UInt8]) -> Bool {
+    var status = stat()
+    return withPath(path, { stat($0, &status) }) == 0 && status.st_mode & S_IFMT == S_IFIFO
+  }
+
+  private static func isTrusted(_ status: stat) -> Bool { status.st_uid == geteuid() || status.st_uid == 0 }
+
+  private static func isSpecial(_ status: stat) -> Bool {
+    status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
+  }
+
+  private static func foreign(_ path: [UInt8], _ status: stat, _ kind: String) -> ControlError {
+    .system(
+      .notPermitted,
+      "cannot write the report '\(TerminalText.escaped(path))', which is a \(kind) of user \(status.st_uid)",
+      remedy: "Name a file in a directory that others cannot write to.")
   }
 
   private static func open(_ path: [UInt8], _ flags: CInt) -> CInt {
@@ -127,7 +192,9 @@ final class ReportFile {
   /// - Parameter path: Of a file that may be there, and is replaced.
   private static func keepRights(of path: [UInt8], for descriptor: CInt) {
     var status = stat()
-    guard withPath(path, { stat($0, &status) }) == 0, status.st_uid == geteuid() else { return }
+    guard withPath(path, { lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_uid == geteuid()
+    else { return }
     // With another group the bits would mean somebody else.
     if fchown(descriptor, uid_t.max, status.st_gid) == 0 { _ = fchmod(descriptor, status.st_mode & 0o777) }
   }

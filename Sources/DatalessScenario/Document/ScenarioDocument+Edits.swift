@@ -31,12 +31,8 @@ extension ScenarioDocument {
     guard case .mapping(var all) = root.value else { return result }
     for entry in entries { Self.put(entry.value, at: entry.key, into: &all) }
     result.root.value = .mapping(all)
-    let access = assignments.last { $0.key.prefix { $0 != "." } == "access" }
-    if let access { result.accessFile = "\(Suggestion.quotable(access.key))=\(Suggestion.quotable(access.value))" }
     // What rules ask for may be in the profile now, or no more.
-    if access != nil || entries.contains(where: { $0.key == "profile" }) {
-      result.setRules(result.simulation.rules.rules)
-    }
+    if entries.contains(where: { $0.key == "profile" }) { result.setRules(result.simulation.rules.rules) }
     return result
   }
 

@@ -27,9 +27,6 @@ public struct ScenarioDocument: Sendable {
   /// What messages call the text that was parsed.
   var file = ""
 
-  /// What messages call the text in which `access` was set last.
-  var accessFile = ""
-
   /// A scenario that simulates nothing.
   public static let empty = ScenarioDocument(
     root: .object(["version": .plain("1")]), simulation: Simulation(), warnings: [], places: [])
@@ -67,7 +64,6 @@ public struct ScenarioDocument: Sendable {
       return draft.expectations.contains { isOf($0.node) } || node["expect"].map(isOf) == true
     }
     file = name
-    accessFile = name
     places = draft.rules.map { Place(file: name, line: Int($0.node.line), column: Int($0.node.column)) }
     ruleWarnings = Self.byRule(decoder.warnings, drafts: draft.rules, names: names)
     setRules(zip(names, draft.rules).map { Rule(name: $0, match: $1.match, effects: $1.effects) })
@@ -75,6 +71,9 @@ public struct ScenarioDocument: Sendable {
 
   /// The scenario as JSON, ASCII but for characters beyond U+FFFF. Reading it again gives an equal scenario.
   public func json(pretty: Bool) -> [UInt8] { root.json(pretty: pretty) }
+
+  /// All rules count from the start.
+  public mutating func renewCounts() { simulation.rules.renewCounts() }
 
   /// Rules that are the same in an earlier scenario go on counting what they do.
   public mutating func keepCounts(of old: ScenarioDocument) { simulation.rules.keepCounts(of: old.simulation.rules) }
@@ -110,11 +109,6 @@ public struct ScenarioDocument: Sendable {
     var found = rules.flatMap { ruleWarnings[$0.name] ?? [] } + expectationWarnings
     found += RuleOverlaps.warnings(rules, places)
     found += RuleTriggers.warnings(rules, places: places, profile: simulation.profile)
-    if simulation.access.said.contains(AccessOperation.write), let node = root.value(at: "access.write") {
-      found.append(
-        ScenarioWarning(
-          file: accessFile, line: Int(node.line), column: Int(node.column), message: AccessValues.noWrites))
-    }
     found.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     warnings = Array(found.prefix(ScenarioLimits.problems))
   }
@@ -166,6 +160,7 @@ public enum ScenarioLimits {
   public static let rules = 100_000
   /// Each is held against each record of a log.
   public static let expectations = 1_000
+  public static let areas = 1_000
   /// Mappings and lists in one another.
   public static let depth = 32
   /// Scalars, lists and mappings altogether.

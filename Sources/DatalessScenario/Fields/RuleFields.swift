@@ -21,7 +21,6 @@ enum RuleFields {
       decoder.fail(node, reason)
       return nil
     }
-    if draft.effects.access.said.contains(AccessOperation.write) { decoder.warn(node, AccessValues.noWrites) }
     if draft.match.kind == .directory, draft.effects.transferBandwidth != nil {
       decoder.warn(node, "directories have no transfer, so 'bandwidth' has no effect here. Use 'latency'.")
     }

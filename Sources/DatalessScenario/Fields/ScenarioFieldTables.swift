@@ -43,6 +43,20 @@ enum ScenarioFieldTables {
       value: BasicValues.orNone(BasicValues.positiveSize)
     ) { $0.simulation.quota = $1 },
     ScenarioField(
+      "reserve",
+      summary:
+        "Room that does not count as free for what nobody has asked for ('opportunistic' of 'dataless capacity'), such as 200MB. "
+        + "Default 0.",
+      value: BasicValues.size
+    ) { $0.simulation.reserve = $1 },
+    ScenarioField(
+      "areas",
+      summary:
+        "What the data in some directories is for, and so what is purged when room is short, and what a backup has: a list, ios (the "
+        + "volume is the data of one app there), or none. Default none.",
+      value: AreaValues.areas
+    ) { $0.simulation.areas = $1 },
+    ScenarioField(
       "hydration",
       summary:
         "How much of a file an attempt brings in: full (all, then answers), progressive (all, answers as it arrives) or "
@@ -146,6 +160,7 @@ enum ScenarioFieldTables {
       (RuleFields.matchNames, "It is a condition: put it under 'match' of a rule."),
       (["blocks", "ctime", "seek", "state", "subtype"], "It is about metadata: put it under 'present'."),
       (["files", "directories", "errnos", "base"], "It is about what materializes: put it under 'profile'."),
+      (["category", "preset"], "It belongs in an area: 'areas: [{path: tmp, category: temporary}]'."),
       (AccessOperation.allCases.map(\.rawValue), "It is about calls on what is local: put it under 'access'."),
     ])
 
@@ -220,7 +235,7 @@ public enum ScenarioSchema {
       "rule_access": AccessValues.ruleTable.schema, "expectation": ExpectFields.table.schema,
       "expectation_match": ExpectFields.matchTable.schema,
       "latency": BasicValues.anyOf([BasicValues.duration.schema, LatencyValues.table.schema]),
-      "watchdog": WatchdogValues.watchdog.schema,
+      "watchdog": WatchdogValues.watchdog.schema, "area": AreaValues.table.schema,
     ])
     guard case .mapping(let first) = head.value,
       case .mapping(let document) = ScenarioFieldTables.document.schema.value

@@ -67,7 +67,8 @@ enum AccessValues {
     case .read:
       "The delay of each READ of local content that brings bytes, and of each READDIR that brings names; per_mebibyte counts "
         + "the bytes that it brings."
-    case .write: "The delay of each WRITE. It has no effect yet."
+    case .write:
+      "The delay of each WRITE, on a volume that is mounted with --scratch or --state; per_mebibyte counts its bytes."
     }
   }
 
@@ -90,6 +91,4 @@ enum AccessValues {
       "'access' delays calls that are no attempts, and names their operations itself. Remove 'trigger', 'attempt' and 'nth', or "
       + "give 'access' a rule of its own."
   }
-
-  static let noWrites = "'write' has no effect yet."
 }

@@ -6,10 +6,12 @@ internal import SystemPackage
 ///
 /// Accesses wait for each other and for the disk: the journal's lane and the metadata lane make them, nobody else.
 ///
-/// `@unchecked Sendable`: `database` is used by whoever holds `lock`, and by nobody else.
+/// `@unchecked Sendable`: `database` and `reserve` are used by whoever holds `lock`, and by nobody else.
 final class Catalog: @unchecked Sendable {
   private let database: CatalogDatabase
   private let lock = Mutex<Void>(())
+  /// Used, as `database`, under `lock`; nil unless it is kept.
+  private var reserve: CatalogReserve?
   /// The device number of SOURCE's root: written as 0, because a disk has another one after the next boot. 0 where it
   /// does not matter.
   let home: UInt64
@@ -131,11 +133,27 @@ final class Catalog: @unchecked Sendable {
   ) throws(FSError) -> Result {
     do {
       return try alone {
-        try database.transaction { try body(CatalogConnection(database: database, home: home)) }
+        let connection = CatalogConnection(database: database, home: home)
+        defer { renewReserve(connection) }
+        return try database.transaction { try body(connection) }
       }
     } catch {
       throw CatalogFailure.answer(error, what)
     }
+  }
+
+  /// Keeps room for changes on a full disk from now on. - Parameter path: As of `init`.
+  func keepReserve(_ path: String) {
+    lock.withLock { _ in
+      reserve = CatalogReserve(path)
+      renewReserve(CatalogConnection(database: database, home: home))
+    }
+  }
+
+  private func renewReserve(_ connection: CatalogConnection) {
+    guard let reserve, reserve.renew() else { return }
+    // Where even the database cannot grow, the next change fails, and says so.
+    try? connection.first("PRAGMA wal_checkpoint(RESTART)") { _ in }
   }
 
   private func alone<Result>(_ body: () throws -> Result) throws -> Result {
@@ -148,7 +166,10 @@ final class Catalog: @unchecked Sendable {
   /// Has all that is in the WAL in the file itself, and closes it. Later accesses fail.
   func close() throws(FSError) {
     do {
-      try alone { try database.close() }
+      try alone {
+        try database.close()
+        reserve = nil
+      }
     } catch {
       throw CatalogFailure.answer(error, "cannot close the catalog")
     }

@@ -18,10 +18,19 @@ struct CatalogWriter: Sendable {
   /// Inode numbers that are given on the volume.
   private static let madeInodes: Range<UInt64> = 1 << 62..<1 << 63
 
+  /// Content that may have been written since this was asked last, and that nobody has flushed.
+  private var written: Set<ContentID> = []
+
+  /// Content of what the store has no more, that has become dirty: its clean bytes are nowhere else.
+  private var givenUp: Set<ContentID> = []
+
   /// Items of the volume's own that the operation under way has left without a name.
   private var nameless: Set<Int64> = []
   /// Items that are in the table of orphans, or were before a transaction failed.
   private var orphans: Set<Int64> = []
+  /// Trees that are to be gone through; and as they were committed last.
+  private var trash = CatalogTrash()
+  private var committedTrash = CatalogTrash()
 
   init(_ connection: CatalogConnection, epoch: Int64) throws {
     let last = try connection.first("SELECT max(id) FROM item") { row throws in try row.optionalInteger(0) } ?? nil
@@ -30,6 +39,11 @@ struct CatalogWriter: Sendable {
     highestInode = try connection.number(.highestInode) ?? 0
     self.epoch = epoch
     committed = (highestInode, epoch)
+    for top in try connection.removedTrees().tops {
+      orphans.insert(top)
+      trash.add(top)
+    }
+    committedTrash = trash
   }
 
   /// A restored item is a node from now on.
@@ -41,19 +55,44 @@ struct CatalogWriter: Sendable {
   mutating func commit() {
     known.commit()
     replaced = ReplacedNames()
+    givenUp = []
     committed = (highestInode, epoch)
+    committedTrash = trash
   }
 
   /// It has not.
   mutating func rollBack() {
     known.rollBack()
     replaced = ReplacedNames()
+    givenUp = []
     lastDirectory = nil
     (highestInode, epoch) = committed
+    trash = committedTrash
+  }
+
+  /// As `CatalogTrash.count`.
+  var trashCount: Int { trash.count }
+
+  /// Goes on with removed trees. - Returns: Content to be removed.
+  mutating func emptyTrash(_ connection: CatalogConnection, limit: Int) throws -> [ContentID] {
+    let known = known
+    lastDirectory = nil
+    return try trash.empty(connection, limit: limit) { known.contains($0) }
   }
 
   /// Content that is to be on the disk before the transaction is committed.
-  mutating func takeContentToFlush() -> Set<ContentID> { replaced.takeContent() }
+  mutating func takeContentToFlush() -> Set<ContentID> {
+    defer { givenUp = [] }
+    return replaced.takeContent().union(givenUp)
+  }
+
+  var hasWritten: Bool { !written.isEmpty }
+
+  /// Content that may have been written since this was asked last.
+  mutating func takeWritten() -> Set<ContentID> {
+    defer { written = [] }
+    return written
+  }
 
   // MARK: - Changes
 
@@ -84,10 +123,23 @@ struct CatalogWriter: Sendable {
       try addName(name, in: directory, .hidden, item, connection)
     case .unhidden(let name, let directory): try removeName(name, in: directory, .hidden, connection)
     case .attributes(let item, let attributes, let listed):
-      try update(item, connection) { $0.set(attributes, listed: listed, of: item) }
+      var dirty: ContentID?
+      try update(item, connection) { row in
+        row.set(attributes, listed: listed, of: item)
+        if row.record.isDirty { dirty = row.content }
+      }
+      if let dirty { written.insert(dirty) }
     case .attribute(let item, let name, let value): try setAttribute(name, value, of: item, connection)
+    case .trashed(let item, let isKnown):
+      let id = try resolve(item, connection).id
+      try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(id))
+      orphans.insert(id)
+      if !isKnown { trash.add(id) }
     case .forgotten(let item):
-      if let row = try find(item, connection) { try delete(row.id, connection) }
+      // What is in a tree that is still gone through goes with that.
+      if let row = try find(item, connection), try !trash.contains(row.id) && !connection.hasMadeName(row.id) {
+        try delete(row.id, connection)
+      }
     }
   }
 
@@ -98,6 +150,8 @@ struct CatalogWriter: Sendable {
     let id = try update(item, connection) { row in
       row.set(attributes, listed: listed, of: item)
       row.record.target = target
+      // What was written here is of no version of the store's, which may have another item of the same number.
+      if item.binding == nil, row.record.isDirty { row.record.version = nil }
     }
     if item.binding == nil { nameless.insert(id) }
     if Self.madeInodes.contains(item.inode), item.inode > highestInode {
@@ -115,12 +169,16 @@ struct CatalogWriter: Sendable {
       try former.save(connection)
     }
     let epoch = self.epoch
+    written.insert(content)
+    var isOnlyCopy = false
     try update(item, connection) { row in
+      isOnlyCopy = isDirty && !row.record.isDirty && item.binding == nil && row.record.version != nil
       row.content = content
       row.record.isDirty = isDirty
       row.record.epoch = epoch
       if let version = item.binding?.version { row.record.version = version }
     }
+    if isOnlyCopy { givenUp.insert(content) }
   }
 
   private mutating func dropContent(
@@ -141,13 +199,26 @@ struct CatalogWriter: Sendable {
     let row = NameRow(
       directory: try resolve(directory, connection).id, name: name, layer: layer, item: try resolve(item, connection).id
     )
+    var former: Int64?
     if layer == .made {
-      try replaced.note(row, connection)
+      former = try replaced.note(row, connection)
       nameless.remove(row.item)
       if orphans.contains(row.item) { try connection.run("DELETE FROM orphan WHERE item = ?", .integer(row.item)) }
     }
+    let hidden = layer == .hidden ? try connection.name(name, in: row.directory, layer)?.item : nil
     if layer == .hidden { replaced.vacate(name, in: row.directory) }
     try row.save(connection)
+    // In one operation a name may be taken away, led to what it was, and led to another item.
+    if let former, former != row.item { try noteUnnamed(former, connection) }
+    if let hidden, hidden != row.item { try forgetReplaced(hidden, connection) }
+  }
+
+  /// The store has another item where it had one that was removed here: nothing leads to that any more.
+  private mutating func forgetReplaced(_ id: Int64, _ connection: CatalogConnection) throws {
+    guard let row = try connection.item(id), row.kind != .directory, row.content == nil,
+      try connection.names(of: id).isEmpty
+    else { return }
+    try delete(id, connection)
   }
 
   private mutating func removeName(
@@ -157,19 +228,24 @@ struct CatalogWriter: Sendable {
     guard let row = try connection.name(name, in: parent.id, layer) else { return }
     if layer == .made { replaced.vacate(name, in: parent.id) }
     try connection.deleteName(name, in: parent.id, layer)
-    try deleteIfEmpty(row.item, connection)
+    if layer == .made {
+      try noteUnnamed(row.item, connection)
+    } else {
+      // The store has another item there by now, or none: what is left of a removed tree has no place any more.
+      if orphans.contains(row.item), var removed = try connection.item(row.item) {
+        removed.place = nil
+        try removed.save(connection)
+        lastDirectory = nil
+      }
+      try deleteIfEmpty(row.item, connection)
+    }
     try deleteIfEmpty(parent.id, connection)
-    if layer == .made, let item = try connection.item(row.item), item.place == nil { nameless.insert(item.id) }
   }
 
-  private mutating func setAttribute(
-    _ name: [UInt8], _ value: [UInt8]?, of item: ChangedItem, _ connection: CatalogConnection
-  ) throws {
-    let id = try resolve(item, connection).id
-    let values: [SQLValue] = [.integer(id), .bytes(name), SQLValue(value)]
-    try connection.run(
-      "INSERT OR REPLACE INTO attribute(item, name, value, sum) VALUES(?, ?, ?, ?)", values[0], values[1], values[2],
-      .integer(Checksum.of(values)))
+  /// A name that was made does not lead to an item any more. If none does at the end of the operation, it is an orphan.
+  private mutating func noteUnnamed(_ item: Int64, _ connection: CatalogConnection) throws {
+    try deleteIfEmpty(item, connection)
+    if let row = try connection.item(item), row.place == nil { nameless.insert(item) }
   }
 
   // MARK: - Items
@@ -199,7 +275,7 @@ struct CatalogWriter: Sendable {
   }
 
   /// The row of an item, which knows its place by now; nil if there is none.
-  private mutating func find(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow? {
+  mutating func find(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow? {
     if let id = known[item.node], var row = try connection.item(id) {
       // The store has it no more, and it is the volume's own.
       if item.binding == nil, row.place != nil {
@@ -275,7 +351,7 @@ struct CatalogWriter: Sendable {
   }
 
   /// Deletes an item of the store's of which nothing is kept. Items of the volume's own go when they are forgotten.
-  private mutating func deleteIfEmpty(_ id: Int64, _ connection: CatalogConnection) throws {
+  mutating func deleteIfEmpty(_ id: Int64, _ connection: CatalogConnection) throws {
     guard id != ItemRow.root, let row = try connection.item(id), row.isOfStore, row.content == nil,
       row.record.isEmpty, try !connection.isNeeded(id)
     else { return }

@@ -13,6 +13,10 @@ struct Epochs: Sendable {
   private var trusted: Set<Int64>
   /// The last epoch some of whose bytes the disk refused: neither it nor any before it is ever sealed.
   private var refused: Int64 = 0
+  /// The first one of this run.
+  private let first: Int64
+  /// Whether content of an earlier run is not believed any more: a machine lost power, or was started anew.
+  let hasLost: Bool
 
   /// Begins one.
   ///
@@ -21,7 +25,8 @@ struct Epochs: Sendable {
     var (sealed, last): (Set<Int64>, Int64) = ([], 0)
     try connection.forEach("SELECT number, boot, mount, sealed FROM epoch") { row in
       let number = try row.integer(0)
-      guard number > 0, number < .max else { throw Damage("an epoch is out of range") }
+      // As `check` has it: numbers above are nobody's, and there is always a next one.
+      guard number > 0, number < .max / 2 else { throw Damage("an epoch is out of range") }
       last = max(last, number)
       let found = MountIdentity(boot: try row.bytes(1), mount: UInt64(bitPattern: try row.integer(2)))
       if try row.integer(3) == 1 || found == identity { sealed.insert(number) }
@@ -34,7 +39,9 @@ struct Epochs: Sendable {
     } else {
       try connection.run("DELETE FROM epoch WHERE sealed = 0")
     }
+    hasLost = connection.changes > 0
     current = last + 1
+    first = current
     self.last = current
     trusted = sealed.union([current])
     try Self.add(current, identity, connection)
@@ -67,6 +74,13 @@ struct Epochs: Sendable {
   func seal(_ ended: Int64, _ connection: CatalogConnection) throws {
     try connection.run(
       "UPDATE epoch SET sealed = 1 WHERE number <= ? AND number > ?", .integer(ended), .integer(refused))
+  }
+
+  /// All that this run has written up to the end of an epoch is on the disk.
+  func sealOwn(_ ended: Int64, _ connection: CatalogConnection) throws {
+    try connection.run(
+      "UPDATE epoch SET sealed = 1 WHERE number <= ? AND number > ? AND number >= ?", .integer(ended),
+      .integer(refused), .integer(first))
   }
 
   /// The disk has refused bytes of an epoch, or of one before it. It says so once: a later synchronization that

@@ -3,18 +3,27 @@ import DatalessCore
 /// Which items of the catalog nodes are. What was remembered in a transaction that fails is forgotten again.
 struct KnownItems: Sendable {
   private var items: [NodeID: Int64] = [.root: ItemRow.root]
+  /// Those that were ever a node.
+  private var met: Set<Int64> = []
   /// What the transaction under way has replaced.
   private var before: [(node: NodeID, item: Int64?)] = []
 
   subscript(node: NodeID) -> Int64? { items[node] }
 
+  /// Whether an item is a node, or was one.
+  func contains(_ item: Int64) -> Bool { met.contains(item) }
+
   mutating func remember(_ item: Int64, as node: NodeID) {
+    met.insert(item)
     before.append((node, items[node]))
     items[node] = item
   }
 
   /// For good.
-  mutating func adopt(_ item: Int64, as node: NodeID) { items[node] = item }
+  mutating func adopt(_ item: Int64, as node: NodeID) {
+    items[node] = item
+    met.insert(item)
+  }
 
   mutating func commit() { before = [] }
 

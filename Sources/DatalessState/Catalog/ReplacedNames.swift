@@ -17,14 +17,18 @@ struct ReplacedNames: Sendable {
     vacated.insert(VacatedName(directory: directory, name: name))
   }
 
-  /// A name is given. - Parameter row: Not saved yet.
-  mutating func note(_ row: NameRow, _ connection: CatalogConnection) throws {
+  /// A name is given.
+  ///
+  /// - Parameter row: Not saved yet.
+  /// - Returns: The item that has the name until then.
+  mutating func note(_ row: NameRow, _ connection: CatalogConnection) throws -> Int64? {
     let former = try connection.name(row.name, in: row.directory, .made)
     let isVacated = vacated.contains(VacatedName(directory: row.directory, name: row.name))
     guard isVacated || former.map({ $0.item != row.item }) == true, let item = try connection.item(row.item),
       item.record.isDirty, let id = item.content
-    else { return }
+    else { return former?.item }
     content.insert(id)
+    return former?.item
   }
 
   mutating func takeContent() -> Set<ContentID> {

@@ -45,9 +45,11 @@ extension CatalogMending {
         + " AND NOT EXISTS(SELECT 1 FROM name WHERE name.item = item.id AND name.layer = 0)"
     ) { row in hidden.append(try ItemRow(row)) }
     for var row in hidden where hasBytes(row) {
-      if hasLostRows {
+      if hasLostRows || hasLostEnd {
         let name = try nameForFound(row)
-        report.add(.nameless, "item \(row.id)", "it has no name", repair: "it is \(Self.text(name)) in the root")
+        report.add(
+          .nameless, "item \(row.id)", "it has no name", repair: "it is \(Self.text(name)) in the root",
+          isDamage: hasLostRows)
         try keep(row, as: name)
       } else {
         report.add(.unlinked, "item \(row.id)", "it was unlinked", repair: "removed")
@@ -59,6 +61,7 @@ extension CatalogMending {
   }
 
   /// Content that no row names, of a catalog that has lost rows: a program may have written it, so it gets a name.
+  /// After a loss of power it is what was being made, or removed, just then.
   mutating func keepUnnamedContent() throws {
     var highest = max(try connection.number(.highestInode) ?? 0, 1 << 62)
     var id = try connection.first("SELECT max(id) FROM item") { row throws in try row.integer(0) } ?? ItemRow.root
@@ -74,7 +77,7 @@ extension CatalogMending {
       let name = try nameForFound(row)
       report.add(
         .lostName, "content \(content.rawValue)", "the row of its file is lost",
-        repair: "it is \(Self.text(name)) in the root")
+        repair: "it is \(Self.text(name)) in the root", isDamage: hasLostRows)
       try keep(row, as: name)
       items.insert(id)
       referenced.insert(content)

@@ -11,6 +11,9 @@ struct CatalogMending {
   var referenced: Set<ContentID> = []
   /// Whether rows of items or names are gone, and nobody knows what they said.
   private(set) var hasLostRows: Bool
+  /// Whether the end of the WAL was left out: changes of items and names that nobody was told of, unless it was the
+  /// disk that changed it.
+  private(set) var hasLostEnd = false
   /// Items that can be read, and which of them are, or may be, directories.
   var items: Set<Int64> = []
   var directories: Set<Int64> = []
@@ -34,7 +37,7 @@ struct CatalogMending {
   mutating func mend(isTorn: Bool) throws {
     try mendSettings()
     if try isTorn || connection.setting(.wasTorn) == [1] {
-      hasLostRows = true
+      hasLostEnd = true
       report.add(
         .tornLog, StateName.catalog + "-wal",
         "its end is not what was written there: a loss of power has cut it, or the disk",
@@ -42,6 +45,7 @@ struct CatalogMending {
       try connection.run("DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.wasTorn.rawValue))
     }
     try mendEpochs()
+    try emptyTrash()
     try readItems()
     try mendRoot()
     // What is forgotten may have been what others lie in: again, until nothing is.
@@ -58,8 +62,23 @@ struct CatalogMending {
     try mendContents()
     try connection.run("DELETE FROM orphan")
     try mendHighestInode()
-    if hasLostRows { try keepUnnamedContent() }
+    if hasLostRows || hasLostEnd { try keepUnnamedContent() }
     report.items = items.count
+  }
+
+  /// Trees that were removed whole go to their end, as the next run would have them; unless rows of them cannot be
+  /// read.
+  private mutating func emptyTrash() throws {
+    do {
+      var trash = CatalogTrash()
+      for top in try connection.removedTrees().tops {
+        trash.add(top)
+        report.add(.unlinked, "item \(top)", "it was removed with all that was in it", repair: "removed")
+      }
+      while trash.count > 0 { _ = try trash.empty(connection, limit: 4096) { _ in false } }
+    } catch is Damage {
+      // What is left of them is looked at as everything else.
+    }
   }
 
   // MARK: - The volume

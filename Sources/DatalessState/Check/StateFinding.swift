@@ -31,7 +31,7 @@ public struct StateFinding: Sendable, Equatable, CustomStringConvertible {
     case foreignContent = "foreign_content"
 
     /// Whether it is more than a crash, or a loss of power, may leave.
-    public var isDamage: Bool {
+    fileprivate var isDamage: Bool {
       switch self {
       case .foreignName, .tornLog, .unlinked, .lostContent, .unwritten, .leftover: false
       case .damagedCatalog, .damagedRow, .danglingRow, .ring, .nameless, .lostName, .lostChanges, .foreignContent: true
@@ -45,6 +45,8 @@ public struct StateFinding: Sendable, Equatable, CustomStringConvertible {
   public let message: String
   /// What is done about it; nil: nothing.
   public let repair: String?
+  /// Whether it is more than a crash, or a loss of power, may leave.
+  public let isDamage: Bool
 
   public var description: String { "\(place): \(message)" + (repair.map { " (\($0))" } ?? "") }
 }
@@ -68,11 +70,15 @@ public struct StateCheckReport: Sendable, Equatable {
   /// LIMIT: findings that are told one by one.
   public static let findingsMax = 10_000
 
-  mutating func add(_ kind: StateFinding.Kind, _ place: String, _ message: String, repair: String?) {
+  /// - Parameter isDamage: nil: as its kind is.
+  mutating func add(
+    _ kind: StateFinding.Kind, _ place: String, _ message: String, repair: String?, isDamage: Bool? = nil
+  ) {
+    let isDamage = isDamage ?? kind.isDamage
     count += 1
     if repair != nil { repairs += 1 }
-    if kind.isDamage { damages += 1 }
+    if isDamage { damages += 1 }
     guard findings.count < Self.findingsMax else { return }
-    findings.append(StateFinding(kind: kind, place: place, message: message, repair: repair))
+    findings.append(StateFinding(kind: kind, place: place, message: message, repair: repair, isDamage: isDamage))
   }
 }

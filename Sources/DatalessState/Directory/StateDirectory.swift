@@ -28,7 +28,7 @@ public final class StateDirectory: Sendable {
   ///   - path: For messages; ready to be shown.
   /// - Throws: ENOENT (not a state directory, and not to be made one), ENOTEMPTY (other things are in it), EPERM (it,
   ///   or something in it, is not this user's alone, or a link), EBUSY (a process uses it, which the message names),
-  ///   EPROTONOSUPPORT (of a newer format), EIO (damaged), EROFS, EACCES, ENOSPC.
+  ///   EPROTONOSUPPORT (of a newer format), EIO (damaged, or a restore that did not end), EROFS, EACCES, ENOSPC.
   public init(_ descriptor: CInt, path: String, _ use: Use) throws(FSError) {
     self.path = path
     let (directory, lock, marker) = try Self.take(descriptor, path, use)
@@ -47,6 +47,9 @@ public final class StateDirectory: Sendable {
     let files = StateFiles(directory: directory.raw)
     let names = try StateInspection.names(files, path)
     if !names.contains(StateName.marker) { try checkMayBeMade(names, path, use) }
+    if use != .repair, names.contains(StateName.unfinished) {
+      throw FSError(.ioError, "'\(path)' is a restore that did not end. Remove it, and restore again")
+    }
     let lock = try takeLock(files, path, use)
     let marker = try mark(files, path, use)
     return (directory, lock, marker)

@@ -14,13 +14,15 @@ enum StateName {
   /// are the damaged one's.
   static let rescuedCatalog = "catalog.sqlite.rescued"
   static let content = "content"
+  /// As long as it is there, the directory is a copy from which not all was left out that is to be.
+  static let unfinished = "unfinished"
   static let log = "log"
   /// What SQLite puts beside a database.
   static let suffixes = ["", "-wal", "-shm", "-journal"]
 
   /// Every file that we make; `content` is a directory.
   static let files: Set<String> = Set(
-    [marker, newMarker, lock, log]
+    [marker, newMarker, lock, log, unfinished]
       + [catalog, newCatalog, damagedCatalog, rescuedCatalog].flatMap { name in suffixes.map { name + $0 } })
 }
 

@@ -69,7 +69,8 @@ public enum StateExport {
     }
     let copy = try CatalogCopy(of: directory, in: scratch)
     defer { copy.remove() }
-    let catalog = try Catalog(copy.place.path(StateName.catalog), .writing, home: 0)
+    let catalog = try Catalog(
+      copy.place.path(StateName.catalog), .writing, home: 0, shown: "the catalog of '\(directory.path)'")
     let tree = try catalog.read("cannot read the catalog") { connection in
       // Rows that an index does not lead to would be left out without a word.
       let flaw = try connection.first("PRAGMA integrity_check(1)") { row throws in try row.text(0) }

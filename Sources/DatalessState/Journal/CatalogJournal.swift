@@ -15,6 +15,9 @@ public final class CatalogJournal: JournalSink {
   private let queue = Mutex(CommitQueue())
   /// Held while a transaction is made: by threads only that may wait for the disk.
   private let writer: Mutex<CatalogWriter>
+  /// Called after a commit that has left removed trees to be gone through.
+  private let trashed = Mutex<(@Sendable () -> Void)?>(nil)
+  private let written = Mutex<(@Sendable () -> Void)?>(nil)
 
   public let keepsChanges = true
 
@@ -53,13 +56,17 @@ public final class CatalogJournal: JournalSink {
     perform(step)
   }
 
+  /// Calls `body` once, on any thread, when content is written that nobody has flushed. It must not wait.
+  public func whenContentIsWritten(_ body: @escaping @Sendable () -> Void) { written.withLock { $0 = body } }
+
   /// Commits all that was appended before the call, on the calling thread. - Throws: ENOSPC, EDQUOT, EIO.
   public func commit() throws(FSError) {
-    let (ended, failure) = writer.withLock { writer in
+    let (ended, failure, hasTrash) = writer.withLock { writer in
       let batch = queue.withLock { $0.begin() }
       let failure = batch.isEmpty ? nil : commit(batch, &writer)
-      return (queue.withLock { $0.end(failure) }, failure)
+      return (queue.withLock { $0.end(failure) }, failure, writer.trashCount > 0)
     }
+    if hasTrash, failure == nil { trashed.withLock { $0 }?() }
     for answer in ended.answers { answer.completion(answer.error) }
     perform(ended.step)
     if let failure { throw failure }
@@ -75,6 +82,7 @@ public final class CatalogJournal: JournalSink {
         for id in writer.takeContentToFlush() { try flush(id) }
       }
       writer.commit()
+      if writer.hasWritten { written.withLock { $0.take() }?() }
       return nil
     } catch {
       writer.rollBack()
@@ -114,6 +122,15 @@ public final class CatalogJournal: JournalSink {
     }
     return try outcome.get()
   }
+
+  /// Has somebody go through removed trees. - Parameter body: Called on the lane, and by whoever commits.
+  func whenTrashed(_ body: @escaping @Sendable () -> Void) { trashed.withLock { $0 = body } }
+
+  /// As `CatalogTrash.count`.
+  var trashCount: Int { writer.withLock { $0.trashCount } }
+
+  /// Runs something on the lane, behind what waits there.
+  func submit(_ body: @escaping @Sendable () -> Void) { lane.submit(body) }
 
   /// Which item a node is, as far as that is known.
   func item(of node: NodeID) -> Int64? { writer.withLock { $0.item(of: node) } }

@@ -31,6 +31,7 @@ struct StateOpening {
     let isTorn = try StateDirectory.naming(directory.path) { () throws(Errno) in try WALEnd.isTorn(files) }
     catalog = try Catalog(
       files.path(StateName.catalog), .writing, home: root.device, shown: "the catalog of '\(directory.path)'")
+    catalog.keepReserve(files.path(StateName.catalog))
     let identity = MountIdentity(of: files.directory)
     self.identity = identity
     let begun = try catalog.write("cannot begin with '\(directory.path)'") { connection in
@@ -83,7 +84,8 @@ struct StateOpening {
       try row.save(connection)
     }
     let epochs = try Epochs(connection, identity)
-    let wasClean = try connection.setting(.isClean) == [1]
+    // What was removed before a loss of power may be there again.
+    let wasClean = try connection.setting(.isClean) == [1] && !epochs.hasLost
     try connection.set(.isClean, to: [0])
     let orphaned = try removeOrphans(connection)
     let writer = try CatalogWriter(connection, epoch: epochs.current)
@@ -93,17 +95,19 @@ struct StateOpening {
 
   /// - Returns: Their content.
   private static func removeOrphans(_ connection: CatalogConnection) throws -> [ContentID] {
-    var ids: [Int64] = []
-    try connection.forEach("SELECT item FROM orphan") { row in ids.append(try row.integer(0)) }
+    // Trees are gone through later, some rows at a time.
+    let ids = try connection.removedTrees().others
     var contents: [ContentID] = []
-    for id in ids where id != ItemRow.root {
+    for id in ids {
+      try connection.run("DELETE FROM orphan WHERE item = ?", .integer(id))
       // It has a name after all: somebody has changed the table.
-      guard let row = try connection.item(id), try connection.names(of: id).isEmpty, row.place == nil else { continue }
+      guard id != ItemRow.root, let row = try connection.item(id), try connection.names(of: id).isEmpty,
+        row.place == nil, row.kind != .directory, row.kind != nil
+      else { continue }
       if let content = row.content { contents.append(content) }
       try connection.run("DELETE FROM attribute WHERE item = ?", .integer(id))
       try connection.run("DELETE FROM item WHERE id = ?", .integer(id))
     }
-    if !ids.isEmpty { try connection.run("DELETE FROM orphan") }
     return contents
   }
 

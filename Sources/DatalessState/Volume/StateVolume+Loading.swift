@@ -32,6 +32,16 @@ extension StateVolume: SavedState {
     }
   }
 
+  public func writing(below directory: ChangedItem) throws(FSError) -> SavedWriting {
+    if journal.backlog > 0 { try journal.commit() }
+    let known = journal.item(of: directory.node)
+    return try catalog.read("cannot look for what was written below a directory") { connection in
+      guard let top = try known ?? CatalogSearch(connection).item(directory)?.id else { return SavedWriting() }
+      var search = WritingSearch(connection, content)
+      return try search.run(below: top)
+    }
+  }
+
   public func adopt(_ item: SavedItemID, as node: NodeID) { journal.adopt(item.rawValue, as: node) }
 
   /// What the store listed in a directory when that was told last; nil if it was not.

@@ -22,9 +22,16 @@ public final class StateVolume: Sendable {
   private let epochs: Mutex<Epochs>
   /// Held while the file system is synchronized, by threads only that nobody waits for: an error is told to one of two.
   private let sealing = Mutex<Void>(())
+  /// Content of this run that may not be on the disk.
+  private let unflushed = Mutex<Set<ContentID>>([])
   /// Content that was there when the volume was opened; empty after a clean end.
   private let found: Mutex<[ContentID]>
+  /// Whether nobody's content may be left of an earlier run.
+  private let isReconciled: Atomic<Bool>
   private let isClosed = Atomic<Bool>(false)
+  /// Whether somebody goes through removed trees; and how much of them is left, as `CatalogTrash.count`.
+  private let emptiesTrash = Atomic<Bool>(false)
+  private let trashLeft: Atomic<Int>
 
   /// How long changes may be in memory only.
   public static let interval = Nanoseconds(1_000_000_000)
@@ -49,10 +56,43 @@ public final class StateVolume: Sendable {
     wasClean = opened.wasClean
     epochs = Mutex(opened.epochs)
     found = Mutex(opened.found)
+    isReconciled = Atomic(opened.found.isEmpty)
     highestInode = opened.writer.highestInode
     journal = CatalogJournal(
       opened.catalog, opened.writer, content: opened.content, lane: lane, timer: timer, interval: interval)
+    trashLeft = Atomic(opened.writer.trashCount)
     for id in opened.orphaned { opened.content.remove(id) }
+    journal.whenTrashed { [weak self] in self?.emptyTrash() }
+  }
+
+  /// Directories of removed trees that the catalog still has, as far as they are known: 0 when nothing is left.
+  public var trashCount: Int { trashLeft.load(ordering: .relaxed) }
+
+  /// Goes through trees that were removed whole and that this run has not looked into, in the background: on the
+  /// journal's lane, some rows at a time. What cannot be done now is done by the next run.
+  public func emptyTrash() {
+    guard !emptiesTrash.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    journal.submit { [weak self] in self?.emptySomeTrash() }
+  }
+
+  private static let emptiedAtATime = 256
+
+  private func emptySomeTrash() {
+    var isAll = true
+    if !isClosed.load(ordering: .acquiring) {
+      do throws(FSError) {
+        let (contents, left) = try journal.write("cannot empty the trash") { writer, connection in
+          (try writer.emptyTrash(connection, limit: Self.emptiedAtATime), writer.trashCount)
+        }
+        for id in contents { content.remove(id) }
+        trashLeft.store(left, ordering: .relaxed)
+        isAll = left == 0
+      } catch {
+        // Tried again after the next commit.
+      }
+    }
+    guard isAll else { return journal.submit { [weak self] in self?.emptySomeTrash() } }
+    emptiesTrash.store(false, ordering: .releasing)
   }
 
   /// Has fetched content on the disk, so that a power loss does not take it. May take long; on a thread that nobody
@@ -93,15 +133,70 @@ public final class StateVolume: Sendable {
     }
   }
 
-  /// Ends the volume: everything is on the disk, and the next run need not look for leftovers. Later calls do nothing;
-  /// changes that are appended afterwards are lost.
+  /// Has the content on the disk that this run has written, file by file: not what others write to the file system, for
+  /// which synchronizing it would wait.
   ///
+  /// - Parameter goesOn: Asked before each file.
+  /// - Returns: Whether all is there; else a later call goes on.
+  /// - Throws: EIO, ENOSPC, EDQUOT.
+  @discardableResult
+  public func flush(while goesOn: () -> Bool = { true }) throws(FSError) -> Bool {
+    try flush(isLast: false, while: goesOn)
+  }
+
+  /// - Parameter isLast: Whether nothing is written any more.
+  private func flush(isLast: Bool, while goesOn: () -> Bool) throws(FSError) -> Bool {
+    let identity = self.identity
+    let epoch = try journal.write("cannot begin an epoch") { writer, connection -> (ended: Int64, begun: Int64)? in
+      let written = writer.takeWritten()
+      // Also if the transaction fails.
+      unflushed.withLock { $0.formUnion(written) }
+      guard !written.isEmpty, !isLast else { return nil }
+      let epoch = try epochs.withLock { try $0.next(connection, identity) }
+      writer.epoch = epoch.begun
+      return epoch
+    }
+    let ended = epochs.withLock { epochs in
+      defer { if let epoch { epochs.commit(epoch.begun) } }
+      return epoch?.ended ?? (isLast ? epochs.current : epochs.current - 1)
+    }
+    let ids = unflushed.withLock { $0 }
+    if ids.isEmpty, !isLast { return true }
+    do throws(FSError) {
+      guard try content.sync(ids, while: goesOn) else { return false }
+    } catch {
+      epochs.withLock { $0.refuse(ended) }
+      try? journal.write("cannot forget an epoch") { _, connection in
+        try epochs.withLock { try $0.forgetRefused(connection) }
+      }
+      throw error
+    }
+    unflushed.withLock { $0.subtract(ids) }
+    try journal.write("cannot seal an epoch") { _, connection in
+      try epochs.withLock { try $0.sealOwn(ended, connection) }
+    }
+    return true
+  }
+
+  /// Ends the volume: all changes are on the disk, and the next run need not look for leftovers. Later calls do
+  /// nothing; changes that are appended afterwards are lost.
+  ///
+  /// Content that is not on the disk when there is no more time gets there by itself, as of any file: after a loss of
+  /// power before that, or a start of the machine, what was fetched is dataless again.
+  ///
+  /// - Parameters:
+  ///   - leavesContent: Whether content is still there that no item has: what was to be removed, or came in part. Then
+  ///     the next run does look for it, as it does for what this one has not looked for to the end.
+  ///   - goesOn: As `flush`.
   /// - Throws: ENOSPC, EDQUOT, EIO: changes that are not on the disk are lost, unless it is called again.
-  public func close() throws(FSError) {
+  public func close(leavesContent: Bool = false, while goesOn: () -> Bool = { true }) throws(FSError) {
     guard !isClosed.load(ordering: .acquiring) else { return }
     try journal.commit()
-    try seal()
-    try journal.write("cannot end the volume") { _, connection in try connection.set(.isClean, to: [1]) }
+    // Between its commit and the removal of content, emptying leaves content, too.
+    if !leavesContent, isReconciled.load(ordering: .acquiring), !emptiesTrash.load(ordering: .acquiring) {
+      try journal.write("cannot end the volume") { _, connection in try connection.set(.isClean, to: [1]) }
+    }
+    _ = try flush(isLast: true, while: goesOn)
     try catalog.close()
     isClosed.store(true, ordering: .releasing)
   }
@@ -131,6 +226,7 @@ public final class StateVolume: Sendable {
       last = next
     }
     for id in unnamed { content.remove(id) }
+    isReconciled.store(true, ordering: .releasing)
     return unnamed.count
   }
 

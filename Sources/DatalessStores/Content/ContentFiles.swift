@@ -99,6 +99,9 @@ final class ContentFiles: Sendable {
   /// A descriptor of its own for the caller.
   func openForReading(_ number: UInt64) throws(Errno) -> OwnedDescriptor { try openAgain(number, O_RDONLY) }
 
+  /// A descriptor of its own that shows what the file takes, and neither reads nor writes.
+  func openToLook(_ number: UInt64) throws(Errno) -> OwnedDescriptor { try openAgain(number, CLINUX_O_PATH) }
+
   private func openAgain(_ number: UInt64, _ mode: CInt) throws(Errno) -> OwnedDescriptor {
     do throws(Errno) {
       return try open(Self.name(number), mode | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)

@@ -81,7 +81,10 @@ extension DiskContentStore {
         files.records.update(number) { $0.size = record.size }
         throw error
       }
-      files.records.update(number) { $0.size = size }
+      files.records.update(number) { record in
+        record.size = size
+        if size == 0 { record.hasLostBytes = false }
+      }
       countPages(of: handle)
     } catch {
       throw failure(error, "resize")
@@ -96,7 +99,7 @@ extension DiskContentStore {
       guard offset >= 0 else { throw .invalidArgument }
       guard offset <= Int64.max - Int64(bytes.count) else { throw .fileTooLarge }
       let count = try SystemCall.writeSome(handle.descriptor.raw, bytes, at: offset)
-      return (count, try noteExtent(of: handle))
+      return (count, noteExtent(try FileStatus(of: handle.descriptor.raw), of: handle.number))
     } catch {
       throw failure(error, "write")
     }
@@ -112,7 +115,7 @@ extension DiskContentStore {
         result = clinux_fallocate(handle.descriptor.raw, kind.flags, range.lowerBound, length)
       } while result == -Int(EINTR)
       _ = try SystemCall.check(result)
-      _ = try noteExtent(of: handle)
+      _ = noteExtent(try FileStatus(of: handle.descriptor.raw), of: handle.number)
     } catch {
       throw failure(error, "make room in")
     }
@@ -121,7 +124,10 @@ extension DiskContentStore {
   public func extent(of id: ContentID) throws(FSError) -> ContentExtent {
     do throws(Errno) {
       guard case .file(let number) = ContentLocation(id) else { throw .invalidArgument }
-      return try noteExtent(of: try files.handle(number))
+      let handle = try files.handle(number)
+      return try withExtendedLifetime(handle) { () throws(Errno) in
+        noteExtent(try FileStatus(of: handle.descriptor.raw), of: number)
+      }
     } catch {
       throw failure(error, "look at")
     }
@@ -134,10 +140,9 @@ extension DiskContentStore {
   }
 
   /// Takes over what a file takes now. Beside other writers it only grows: who looked first may come last.
-  private func noteExtent(of handle: ContentFiles.Handle) throws(Errno) -> ContentExtent {
-    let status = try FileStatus(of: handle.descriptor.raw)
+  func noteExtent(_ status: FileStatus, of number: UInt64) -> ContentExtent {
     let pages = (status.blocks + 7) / 8
-    let before = files.records.update(handle.number) { record in
+    let before = files.records.update(number) { record in
       record.size = max(record.size, status.size)
       record.pages = pages
     }
@@ -145,13 +150,45 @@ extension DiskContentStore {
     return ContentExtent(size: status.size, blocks: status.blocks)
   }
 
-  public func sync(_ id: ContentID) throws(FSError) {
+  /// Has contents on the disk; what was removed is left out.
+  ///
+  /// - Parameter goesOn: Asked before each file.
+  /// - Returns: Whether all are there.
+  /// - Throws: EIO, ENOSPC, EDQUOT.
+  public func sync(_ ids: some Sequence<ContentID>, while goesOn: () -> Bool) throws(FSError) -> Bool {
+    var slabs: Set<ObjectIdentifier> = []
+    for id in ids {
+      guard goesOn() else { return false }
+      guard let place = try? place(of: id) else { continue }
+      // One file has the content of many.
+      if case .slot(let slab, _, _) = place, !slabs.insert(ObjectIdentifier(slab)).inserted { continue }
+      do throws(FSError) {
+        try sync(id)
+      } catch {
+        if (try? self.place(of: id)) != nil { throw error }
+      }
+    }
+    return true
+  }
+
+  /// - Throws: EIO, ENOSPC, EDQUOT; and EIO at each later call, as long as the content is not emptied: the kernel tells
+  ///   an error once, to whoever asks first, and has forgotten the bytes then.
+  public func sync(_ id: ContentID) throws(FSError) { try sync(id, by: SystemCall.syncData) }
+
+  /// - Parameter flush: For tests: fdatasync(2).
+  func sync(_ id: ContentID, by flush: (CInt) throws(Errno) -> Void) throws(FSError) {
     do throws(Errno) {
       switch try place(of: id) {
       case .slot(let slab, _, _): try slab.sync(directory.raw)
       case .file(let number, _):
         let handle = try files.handle(number)
-        try withExtendedLifetime(handle) { () throws(Errno) in try SystemCall.syncData(handle.descriptor.raw) }
+        do throws(Errno) {
+          try withExtendedLifetime(handle) { () throws(Errno) in try flush(handle.descriptor.raw) }
+        } catch {
+          files.records.update(number) { $0.hasLostBytes = true }
+          throw error
+        }
+        if files.records[number]?.hasLostBytes == true { throw .ioError }
         guard files.records[number]?.isNameSynced == false else { return }
         try SystemCall.sync(directory.raw)
         files.records.update(number) { $0.isNameSynced = true }

@@ -26,6 +26,8 @@ public final class DiskContentStore: ContentStore {
   }
 
   public let isFastLocal: Bool
+  /// As `ContentWatch`.
+  let seesStores: Bool
   let slabs: SlabSet
   let files: ContentFiles
   let directory: OwnedDescriptor
@@ -77,6 +79,7 @@ public final class DiskContentStore: ContentStore {
     found: FoundContent
   ) {
     isFastLocal = FastLocalFileSystems.contains(directory.raw)
+    seesStores = FastLocalFileSystems.seesStores(directory.raw)
     slabs = SlabSet(in: directory.raw, capacity: slabCapacity, isKept: isKept, found: found.slabs)
     files = ContentFiles(in: directory.raw, places: places)
     for (number, record) in found.files { files.records.add(number, record) }
@@ -118,6 +121,20 @@ public final class DiskContentStore: ContentStore {
       guard let record = files.records.remove(number) else { return }
       files.remove(number)
       countAllocated(pages: -Int(record.pages))
+    }
+  }
+
+  public func remove(_ ids: [ContentID]) {
+    var slots: [UInt16: [(page: UInt32, use: UInt16)]] = [:]
+    for id in ids {
+      guard case .slot(let slab, let page, let use) = ContentLocation(id) else {
+        remove(id)
+        continue
+      }
+      slots[slab, default: []].append((page, use))
+    }
+    for (slab, contents) in slots {
+      if let pages = slabs[slab]?.remove(contents), pages > 0 { countAllocated(pages: -pages) }
     }
   }
 

@@ -9,6 +9,8 @@ final class FileRecords: Sendable {
     var pages: Int64
     /// Whether the file's name is on the disk, as well as its content.
     var isNameSynced = false
+    /// Whether the disk has refused bytes of it, which nobody has any more.
+    var hasLostBytes = false
   }
 
   private final class Shard: Sendable {

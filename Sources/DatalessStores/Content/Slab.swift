@@ -89,6 +89,34 @@ final class Slab: Sendable {
     return entry.pages
   }
 
+  /// As `remove` of each of some contents; the disk space of slots that lie side by side is given back in one piece.
+  ///
+  /// - Returns: The pages of all.
+  func remove(_ contents: [(page: UInt32, use: UInt16)]) -> Int {
+    var removed: [(page: UInt32, pages: Int, isUsable: Bool)] = []
+    for (page, use) in contents {
+      guard let (entry, isUsable) = slots.withLock({ $0.table.remove(page, use: use) }) else { continue }
+      try? write(entry, page)
+      removed.append((page, entry.pages, isUsable))
+    }
+    removed.sort { $0.page < $1.page }
+    var rest = removed[...]
+    while let first = rest.first {
+      var pages = 0
+      let run = rest.prefix { slot in
+        defer { pages += slot.pages }
+        return Int(slot.page) == Int(first.page) + pages
+      }
+      pages = run.reduce(0) { $0 + $1.pages }
+      rest = rest.dropFirst(run.count)
+      guard empty(first.page, pages) else { continue }
+      slots.withLock { slots in
+        for slot in run where slot.isUsable { slots.allocator.free(slot.page, slot.pages) }
+      }
+    }
+    return removed.reduce(0) { $0 + $1.pages }
+  }
+
   /// Gives back a slot and its disk space. Blocking I/O lane.
   ///
   /// A slot that can neither be punched nor zeroed is not used again: its old bytes must not become another file's.

@@ -29,6 +29,12 @@ enum FastLocalFileSystems {
     types.contains(UInt32(truncatingIfNeeded: clinux_file_system_type(descriptor)))
   }
 
+  /// Whether the file system of an open file is known to note each store into a mapping, and to grant write leases
+  /// while nobody has a mapping. tmpfs notes no store into a page that was read through the mapping before.
+  static func seesStores(_ descriptor: CInt) -> Bool {
+    [0xEF53, 0x5846_5342, 0x9123_683E].contains(UInt32(truncatingIfNeeded: clinux_file_system_type(descriptor)))
+  }
+
   /// Whether an open file is on NFS, whose handles are the server's.
   static func isNFS(_ descriptor: CInt) -> Bool { clinux_file_system_type(descriptor) == 0x6969 }
 }

@@ -56,6 +56,7 @@ struct FileStatus {
     return UInt64(bitPattern: raw.birth_time.seconds) &* 1_000_000_000 &+ UInt64(raw.birth_time.nanoseconds)
   }
   var kind: ItemKind? { ItemKind(rawValue: UInt8((mode >> 12) & 0xf)) }
+  var modificationTime: Timestamp { Self.time(raw.modification_time) }
   var isDirectory: Bool { kind == .directory }
 
   /// Which mount the item lies on; nil before Linux 5.8.

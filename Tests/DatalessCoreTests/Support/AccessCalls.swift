@@ -35,11 +35,11 @@ enum AccessCalls {
     let answer = Answer()
     let waiter = waiter ?? fixture.makeWaiter()
     fixture.engine.expect(waiter)
-    let isDelayed = fixture.engine.delay(access, waiter: waiter) { error in
+    let verdict = fixture.engine.delay(access, waiter: waiter) { error in
       answer.set(error.map { .failed($0) } ?? .ready)
     }
     #expect(fixture.engine.state.withLock { $0.calls.announcedCount == 0 }, "a waiter is taken, delayed or not")
-    return isDelayed ? answer : nil
+    return verdict == .delayed ? answer : nil
   }
 
   static func records(_ fixture: EngineFixture) -> [Event.AccessRecord] {

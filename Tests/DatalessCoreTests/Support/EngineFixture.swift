@@ -173,6 +173,7 @@ final class RecordingSink: EventSink {
       case .sourceChanged(let change): "source \(change.change.rawValue)"
       case .refreshFinished: "refreshed"
       case .changed(let change): "changed \(change.name)"
+      case .conflict(let conflict): "conflict \(conflict.kind.rawValue)\(conflict.change == .found ? "" : " over")"
       }
     }
   }
@@ -228,6 +229,8 @@ final class RecordingKernel: KernelCache {
 final class ScriptedProcesses: ProcessDirectory {
   let known = Mutex<[ProcessID: [ProcessFacts]]>([:])
   let questions = Atomic<Int>(0)
+  let alive = Mutex<[ProcessFacts]>([])
+  func running() -> [ProcessFacts] { alive.withLock { $0 } }
   func lineage(of process: ProcessID) -> [ProcessFacts] {
     questions.add(1, ordering: .relaxed)
     return known.withLock { $0[process] ?? [] }

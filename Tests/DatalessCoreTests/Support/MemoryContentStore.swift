@@ -11,6 +11,11 @@ final class MemoryContentStore: ContentStore {
     var writers = 0
     /// What `makeWritable` made.
     var writable: Set<UInt64> = []
+    /// When content was changed, by a clock of the disk's own.
+    var times: [UInt64: Timestamp] = [:]
+    var now = Timestamp(seconds: 1_000, nanoseconds: 0)
+
+    mutating func touch(_ id: ContentID) { times[id.rawValue] = now }
   }
   let isFastLocal = true
   let state = Mutex(State())
@@ -59,9 +64,11 @@ final class MemoryContentStore: ContentStore {
     return count
   }
 
-  func seek(
-    _ reference: ContentID, from offset: Int64, hole: Bool
-  ) throws(FSError) -> Int64 { hole ? try size(of: reference) : offset }
+  let seeks = Atomic<Int>(0)
+  func seek(_ reference: ContentID, from offset: Int64, hole: Bool) throws(FSError) -> Int64 {
+    seeks.add(1, ordering: .relaxed)
+    return hole ? try size(of: reference) : offset
+  }
 
   /// Whether all content counts as lying in files of their own, and as mapped by somebody.
   let ownFiles = Atomic<Bool>(false)
@@ -70,6 +77,29 @@ final class MemoryContentStore: ContentStore {
     ownFiles.load(ordering: .relaxed) || state.withLock { $0.writable.contains(reference.rawValue) }
   }
   func isUsedElsewhere(_ reference: ContentID) -> Bool { mapped.load(ordering: .relaxed) }
+
+  /// Whether the disk notes each store into a mapping.
+  let seesStores = Atomic<Bool>(true)
+  /// Whether content cannot be watched.
+  let failsWatch = Atomic<Bool>(false)
+  func watch(_ id: ContentID) throws(FSError) -> (any ContentWatch)? {
+    if failsWatch.load(ordering: .relaxed) { throw FSError(.tooManyOpenFiles, "the test has no descriptors") }
+    return MemoryWatch(self, id)
+  }
+
+  /// As a program does through a passthrough open, or a mapping of it. - Returns: False if the content is gone.
+  func writePast(_ id: ContentID, _ bytes: [UInt8], at offset: Int) -> Bool {
+    state.withLock { state in
+      guard var content = state.content[id.rawValue] else { return false }
+      let end = offset + bytes.count
+      if content.count < end { content += [UInt8](repeating: 0, count: end - content.count) }
+      content.replaceSubrange(offset..<end, with: bytes)
+      state.content[id.rawValue] = content
+      state.now.seconds += 1
+      state.touch(id)
+      return true
+    }
+  }
 
   func openDescriptor(_ reference: ContentID) throws(FSError) -> CInt? { nil }
 
@@ -125,6 +155,7 @@ final class MemoryContentStore: ContentStore {
     state.withLock { state in
       let bytes = (state.content[id.rawValue] ?? []).prefix(Int(size))
       state.content[id.rawValue] = bytes + [UInt8](repeating: 0, count: Int(size) - bytes.count)
+      state.touch(id)
     }
     callChanged()
   }
@@ -152,6 +183,7 @@ final class MemoryContentStore: ContentStore {
       }
       content.replaceSubrange(Int(offset)..<Int(offset) + part.count, with: part)
       state.content[id.rawValue] = content
+      state.touch(id)
     }
     let extent = try extent(of: id)
     callChanged()
@@ -168,7 +200,10 @@ final class MemoryContentStore: ContentStore {
       }
     bytes += [UInt8](repeating: 0, count: end - bytes.count)
     if case .allocate = kind {} else { for place in range.clamped(to: 0..<bytes.count) { bytes[place] = 0 } }
-    state.withLock { [bytes] in $0.content[id.rawValue] = bytes }
+    state.withLock { [bytes] state in
+      state.content[id.rawValue] = bytes
+      state.touch(id)
+    }
   }
 
   func extent(of id: ContentID) throws(FSError) -> ContentExtent {
@@ -180,6 +215,27 @@ final class MemoryContentStore: ContentStore {
   var items: Int { state.withLock { $0.content.count } }
   /// Writers neither committed nor discarded.
   var openWriters: Int { state.withLock { $0.writers } }
+}
+
+final class MemoryWatch: ContentWatch {
+  private let store: MemoryContentStore
+  private let id: ContentID
+
+  init(_ store: MemoryContentStore, _ id: ContentID) {
+    self.store = store
+    self.id = id
+  }
+
+  var seesStores: Bool { store.seesStores.load(ordering: .relaxed) }
+
+  func look() -> ContentStatus? {
+    store.state.withLock { state in
+      guard let bytes = state.content[id.rawValue] else { return nil }
+      let extent = ContentExtent(size: Int64(bytes.count), blocks: Int64(bytes.count + 511) / 512)
+      let time = state.times[id.rawValue] ?? Timestamp(seconds: 1, nanoseconds: 0)
+      return ContentStatus(extent: extent, modificationTime: time)
+    }
+  }
 }
 
 final class MemoryWriter: ContentWriter {

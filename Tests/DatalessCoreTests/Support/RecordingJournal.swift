@@ -78,7 +78,7 @@ struct JournalReplay: Equatable {
     case .attributes(let item, let attributes, _): modes[item.node] = attributes.mode
     case .dirty(let item, let reference): contents[item.node] = Content(reference: reference, binding: item.binding)
     case .together(let changes): for change in changes { apply(change) }
-    case .made, .attribute, .forgotten: break
+    case .made, .attribute, .forgotten, .trashed: break
     }
   }
 }

@@ -176,6 +176,8 @@ extension EngineFixture {
     while true {
       switch engine.openForWriting(node, openFlags: flags, io: .direct, clearsSetID: false, by: Self.maker) {
       case .opened(let handle, _): return (handle, nil)
+      case .passthrough(_, let handle):
+        return engine.confirmPassthrough(handle) ? (handle, nil) : (OpenHandle.asCached(handle), nil)
       case .needsMaterialization: if let errno = bring(node, .openTruncate) { return (0, errno) }
       case .isBeingEvicted: return (0, "evicting")
       case .needsDurability: return (0, "durability")

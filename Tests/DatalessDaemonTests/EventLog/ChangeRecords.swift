@@ -26,7 +26,24 @@ enum ChangeRecords {
     change(
       .written(.init(handle: 9, bytes: 48_000, calls: 12, mappedBytes: 4096, size: 48_000)),
       bytes("photos/2025/new.jpg")),
+    change(
+      .purged(
+        .init(
+          reason: .cache, by: "quota", area: "Containers/*/Library/Caches", category: .caches, app: bytes("maps"),
+          bytes: 48_000, lostBytes: 48_000)),
+      bytes("Containers/maps/Library/Caches/tile")),
   ]
+
+  /// A directory that was removed with all that was in it.
+  private static func tree(firstDirty: [UInt8]?) -> Change.Removed {
+    var removed = lost
+    removed.kind = .directory
+    var tree = RemovedItems()
+    (tree.items, tree.directories, tree.bytes) = (5, 2, 8192)
+    (tree.dirtyItems, tree.dirtyBytes, tree.firstDirty) = (firstDirty == nil ? 0 : 1, 100, firstDirty)
+    removed.tree = tree
+    return removed
+  }
 
   /// With names that are not UTF-8 and with everything, and with as little as there can be.
   static func extremes(odd: [UInt8], unknown: Caller, named: Caller) -> [Event.VolumeChange] {
@@ -34,6 +51,14 @@ enum ChangeRecords {
       .created(linkedFrom: odd), .renamed(from: odd, isExchange: true, replaced: nil),
       .renamed(from: odd, isExchange: false, replaced: lost), .removed(lost), .attributes(what: []),
       .written(.init(handle: 1 << 62 | 1, bytes: 0, calls: 0, mappedBytes: 0, size: 0)), .created(linkedFrom: nil),
+      .written(.init(handle: 1 << 63 | 1, bytes: 0, calls: 0, mappedBytes: 0, size: 5, isUnseen: true)),
+      .purged(
+        .init(
+          reason: .temporary, by: "pressure", area: "tmp", category: .temporary, app: odd, bytes: 0, lostBytes: 0)),
+      .purged(
+        .init(
+          reason: .temporary, by: "pressure", area: "tmp", category: .temporary, app: nil, bytes: 0, lostBytes: 0)),
+      .removed(tree(firstDirty: odd)), .removed(tree(firstDirty: nil)),
     ]
     return changes.flatMap { [change($0, odd, .directory, by: unknown), change($0, odd, by: named)] }
   }

@@ -58,7 +58,7 @@ enum ExtremeRecords {
     var unseen = SampleRecords.unseen
     unseen.path = odd
     var evicted = SampleRecords.eviction(nil)
-    (evicted.path, evicted.names) = (odd, [odd])
+    (evicted.path, evicted.names, evicted.purge, evicted.area) = (odd, [odd], .temporary, "tmp")
     var refused = SampleRecords.eviction(.resourceBusy)
     (refused.path, refused.names) = (odd, [odd])
     var exceeded = SampleRecords.exceeded
@@ -67,6 +67,12 @@ enum ExtremeRecords {
     (changed.path, changed.oldPath) = (odd, odd)
     var owned = SampleRecords.renamed
     (owned.change, owned.new) = (.changed, owned.old)
+    var disputed = SampleRecords.conflict(.resolved(.keepBoth, copy: odd))
+    disputed.path = odd
+    var bare = SampleRecords.conflict(.found, kind: .changedHereGoneThere)
+    (bare.path, bare.mine, bare.theirs) = (odd, nil, nil)
+    var ended = SampleRecords.conflict(.ended, kind: .changedHereGoneThere)
+    (ended.path, ended.mine, ended.theirs) = (odd, nil, nil)
     var accessed = SampleRecords.access(blocked: nil, outcome: nil)
     (accessed.path, accessed.names, accessed.gate, accessed.caller) = (odd, [odd, odd], "g", oddlyNamed)
     var answered = SampleRecords.access(blocked: 1, outcome: .failed(.interrupted))
@@ -87,7 +93,8 @@ enum ExtremeRecords {
       .event(.waitStarted(wait(oddlyNamed, nil))), .event(.waitFinished(waited)), .event(.handleClosed(closed)),
       .event(.handleOpen(closed)), .event(.handleUnseen(unseen)), .event(.evictionFinished(evicted)),
       .event(.evictionRefused(refused)), .event(.budgetExceeded(exceeded)), .event(.sourceChanged(changed)),
-      .event(.sourceChanged(owned)), .event(.accessStarted(accessed)), .event(.accessFinished(answered)),
+      .event(.conflict(bare)), .event(.conflict(disputed)), .event(.conflict(ended)), .event(.sourceChanged(owned)),
+      .event(.accessStarted(accessed)), .event(.accessFinished(answered)),
       .event(.materializationRefused(refusal)), .event(.materializationHeld(held)),
       .event(.materializationReleased(released)), .waitStack(stack(odd)), .waitStack(accessStack),
       .watchdog(hang(.expired, odd, .otherUser)), .watchdog(hang(.signalled, odd, .ended)),

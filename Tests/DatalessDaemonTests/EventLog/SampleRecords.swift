@@ -197,7 +197,13 @@ enum SampleRecords {
     kernel: "6.18.0", libfuse: "3.14.0", fastPaths: ["parallel_dirops": true, "passthrough": "off"], readOnly: true)
 
   /// In the order in which docs/EVENTS.md describes them.
-  static let all = unchanged + ChangeRecords.samples.map { (record: LogRecord.event(.changed($0)), time: $0.time) }
+  static let all =
+    unchanged + ChangeRecords.samples.map { (record: LogRecord.event(.changed($0)), time: $0.time) }
+    + [conflict(.found), conflict(.resolved(.keepBoth, copy: conflictCopy))].map {
+      (record: LogRecord.event(.conflict($0)), time: $0.time)
+    } + [(record: .reset(reset), time: time(427))]
+
+  private static let reset = VolumeReset(files: 1, directories: 14, bytes: 48_000, by: .api, counters: counters)
 
   private static let unchanged: [(record: LogRecord, time: MonotonicTime)] = [
     (.mounted(mounted), time(0)),
@@ -255,6 +261,15 @@ enum SampleRecords {
       accessTime: Timestamp(seconds: 1_767_000_000, nanoseconds: 0),
       modificationTime: Timestamp(seconds: 1_767_000_000, nanoseconds: 0),
       changeTime: Timestamp(seconds: changed, nanoseconds: 5))
+  }
+
+  static let conflictCopy = Array("photos/2024/a (local 2026-01-02).jpg".utf8)
+  static func conflict(
+    _ change: Event.ConflictRecord.Change, kind: ConflictKind = .changedOnBothSides
+  ) -> Event.ConflictRecord {
+    Event.ConflictRecord(
+      change, path: Array("photos/2024/a.jpg".utf8), kind: kind, mine: version(size: 48_100, changed: 1_767_323_000),
+      theirs: version(size: 48_200, changed: 1_767_323_040), time: time(change == .found ? 425 : 426))
   }
 
   static let renamed = Event.SourceChange(

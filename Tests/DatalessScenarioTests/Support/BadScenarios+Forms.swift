@@ -44,12 +44,12 @@ extension BadScenarios {
     Case(
       text: "- latency: 1s\n",
       message: "s.yaml:1:1: a list instead of a scenario. Write 'field: value' pairs: version, seed, latency, "
-        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, hydration, observe, stacks, watchdog, interrupt, give_up_after, "
+        + "directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, stacks, watchdog, interrupt, give_up_after, "
         + "offline, materialize, profile, present, access, poll, rules, expect."),
     Case(
       text: "200ms",
       message: "s.yaml:1:1: a single value instead of a scenario. Write 'field: value' pairs: version, seed, "
-        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, hydration, observe, stacks, watchdog, interrupt, give_up_after, "
+        + "latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, stacks, watchdog, interrupt, give_up_after, "
         + "offline, materialize, profile, present, access, poll, rules, expect."),
     Case(
       text: "{\"latency\": }",

@@ -7,7 +7,7 @@ extension BadScenarios {
     Case(
       text: "latencey: 1s\n",
       message: "s.yaml:1:1: unknown field 'latencey' in a scenario. Did you mean 'latency'? There are: version, "
-        + "seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, hydration, observe, "
+        + "seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, "
         + "stacks, watchdog, interrupt, give_up_after, offline, materialize, profile, present, access, poll, rules, expect."
     ),
     Case(
@@ -163,7 +163,7 @@ extension BadScenarios {
     Case(
       text: "latencey: 1s\nseed: x\nrules:\n  - fault: EIOO\n  - match: {size: 5..1}\n    gate: a b\n",
       message: "s.yaml:1:1: unknown field 'latencey' in a scenario. Did you mean 'latency'? There are: version, "
-        + "seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, hydration, observe, "
+        + "seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, "
         + "stacks, watchdog, interrupt, give_up_after, offline, materialize, profile, present, access, poll, rules, expect.\ns.yaml:2:7: 'x' is not possible; expected a whole "
         + "number from 0 to 18446744073709551615.\ns.yaml:4:12: unknown errno 'EIOO'. Did you mean 'EIO'? "
         + "Use a Linux errno such as EIO, ETIMEDOUT or ENOSPC, or one of never, wrong_size, "

@@ -48,6 +48,13 @@ final class ManualLane: BlockingLane {
 
   var count: Int { work.withLock { $0.count } }
 
+  /// - Returns: False when there is nothing to run.
+  func runOne() -> Bool {
+    guard let next = work.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
+    next()
+    return true
+  }
+
   func runAll() {
     while let next = work.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { next() }
   }

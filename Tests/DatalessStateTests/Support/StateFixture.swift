@@ -15,6 +15,13 @@ final class StateFixture {
 
   init(_ scratch: Scratch = Scratch()) { self.scratch = scratch }
 
+  /// Another one with a copy of what is in this one's directory, as a crash would leave it now.
+  func copy() -> StateFixture {
+    let copy = StateFixture()
+    scratch.copy(to: copy.scratch)
+    return copy
+  }
+
   func directory(_ use: StateDirectory.Use = .keep) throws(FSError) -> StateDirectory {
     let descriptor = scratch.openDirectory()
     defer { close(descriptor) }
@@ -91,3 +98,22 @@ extension DiskContentStore {
 }
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+/// Keeps a file that was made ("made here"), in a directory that was made, and one of the store's that was changed
+/// ("changed").
+///
+/// - Returns: The directory.
+func keepSomeFiles(_ fixture: StateFixture, in volume: StateVolume) throws -> ChangedItem {
+  let (file, directory, changed) = (own(node: 50, 1), own(node: 51, 2), stored("d/f", node: 52, inode: 11))
+  try fixture.keep(
+    .together([
+      .made(directory, attributes(inode: directory.inode, kind: .directory), target: []),
+      .named(directory, name: bytes("directory"), in: root),
+    ]),
+    .together([
+      .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("file"), in: directory),
+    ]),
+    .dirty(of: file, try volume.content.make("made here")), .dirty(of: changed, try volume.content.make("changed")),
+    in: volume)
+  return directory
+}

@@ -166,7 +166,7 @@ int command_race(int count, char **arguments) {
 }
 
 // same PATH: whether the file at PATH has the content of this very program, as it is found by its name; 42 if so, 43 if
-// not, 44 if it cannot be read.
+// not, 44 if it cannot be read, or not to its end: a volume that ends may end a read in the middle.
 int command_same(int count, char **arguments) {
   (void)count;
   static unsigned char here[1 << 16], there[1 << 16];
@@ -175,7 +175,8 @@ int command_same(int count, char **arguments) {
   for (;;) {
     ssize_t got = read(ours, here, sizeof here), wanted = read(theirs, there, sizeof there);
     if (got < 0 || wanted < 0) return 44;
-    if (got != wanted || memcmp(here, there, (size_t)got)) return 43;
+    if (got > wanted || memcmp(here, there, (size_t)got)) return 43;
+    if (got < wanted) return 44;
     if (got == 0) return 42;
   }
 }

@@ -35,11 +35,13 @@ static long number(const char *answer, const char *key) {
   return found ? atol(found + strlen(key)) : -1;
 }
 
-// Whether something was refused for another reason than that it is in use.
-static int others(const char *result) {
+// The first errno of a refusal for another reason than that the item is in use. - Returns: 0 if there is none.
+static int other(const char *result, char *name, size_t size) {
   const char *key = "\"errno\":\"";
-  for (const char *at = strstr(result, key); at; at = strstr(at + 1, key))
-    if (strncmp(at + strlen(key), "EBUSY", 5) != 0) return 1;
+  for (const char *at = strstr(result, key); at; at = strstr(at + 1, key)) {
+    snprintf(name, size, "%.*s", (int)strcspn(at + strlen(key), "\""), at + strlen(key));
+    if (strcmp(name, "EBUSY") != 0) return 1;
+  }
   return 0;
 }
 
@@ -62,7 +64,11 @@ void race_command(struct race_worker *worker) {
     } else if (evicts) {
       race_add(worker, EVICTIONS, files);
       long refused = number(answer, "\"failure_count\":");
-      if (refused < 0 || others(result)) race_error(worker, file, "evict", EPROTO);
+      char name[32] = "cut off", what[64];
+      if (refused < 0 || other(result, name, sizeof name)) {
+        snprintf(what, sizeof what, "evict (%s)", name);
+        race_error(worker, file, what, EPROTO);
+      }
       race_add(worker, EVICTIONS_REFUSED, refused > 0 ? refused : 0);
     } else {
       race_add(worker, MATERIALIZATIONS, files);

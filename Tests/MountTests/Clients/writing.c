@@ -61,6 +61,7 @@ int main(int count, char **arguments) {
       {"data", check_data},         {"space", check_space},     {"maps", check_maps},
       {"lifetime", check_lifetime}, {"attributes", check_attributes}, {"times", check_times},
       {"extended", check_extended}, {"lists", check_lists},     {"locks", check_locks},
+      {"large", check_large},
   };
   if (count < 2 || chdir(arguments[1]) < 0) return 2;
   umask(022);

@@ -51,5 +51,6 @@ void check_times(void);
 void check_extended(void);
 void check_lists(void);
 void check_locks(void);
+void check_large(void);
 
 #endif

@@ -8,6 +8,19 @@ actor ClientProgram {
     name: "dataless-tn3150", sources: ["Tests/MountTests/Clients/tn3150.c", "Sources/CDataless/cdataless.c"],
     options: ["-std=gnu11", "-Werror", "-ISources/CDataless/include"])
 
+  /// What the library says of backups and room.
+  static let storage = ClientProgram(
+    name: "dataless-storage", sources: ["Tests/MountTests/Clients/storage.c", "Sources/CDataless/storage.c"],
+    options: ["-std=gnu11", "-Werror", "-ISources/CDataless/include"])
+
+  /// What the library materializes in the background.
+  static let materialize = ClientProgram(
+    name: "dataless-materialize",
+    sources: [
+      "Tests/MountTests/Clients/materialize.c", "Sources/CDataless/materialize.c", "Sources/CDataless/cdataless.c",
+    ],
+    options: ["-std=gnu11", "-Werror", "-ISources/CDataless/include"])
+
   private let name: String
   private let sources: [String]
   private let options: [String]

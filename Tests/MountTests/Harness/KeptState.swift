@@ -9,13 +9,13 @@ enum KeptState {
   static let made = "made on the volume"
   static let changed = "changed on the volume"
 
-  static func make(at path: String) throws {
+  static func make(at path: String, source: String = "/source") throws {
     mkdir(path, 0o700)
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(descriptor) }
     let directory = try StateDirectory(descriptor, path: path, .keep)
     let root = attributes(2, .directory)
-    let volume = try StateVolume(directory, source: "/source", root: root, lane: Lane(), timer: Timer())
+    let volume = try StateVolume(directory, source: source, root: root, lane: Lane(), timer: Timer())
     let rootItem = ChangedItem(.root, inode: 2, binding: StoreBinding(key: [], version: StoreVersion(root)))
     let folder = ChangedItem(NodeID(rawValue: 10), inode: 1 << 62 | 1, binding: nil)
     let file = ChangedItem(NodeID(rawValue: 11), inode: 1 << 62 | 2, binding: nil)

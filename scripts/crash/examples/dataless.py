@@ -90,17 +90,22 @@ def read_and_evict(point):
             command("evict", path)
 
 
-def work():
-    point = os.path.join(MEMORY, "volume")
-    end_last(point)
-    if not os.path.exists(SOURCE):
-        make_source()
+def mount_anew(point):
+    """After the end of the last daemon."""
     os.makedirs(point, exist_ok=True)
     # A daemon that was only beginning when its workload was killed may have the directory since.
     while (outcome := command("mount", SOURCE, point, "--state", STATE))[0] and "EBUSY" in outcome[1]:
         end_last(point)
     if outcome[0]:
         raise SystemExit(f"dataless mount: exit status {outcome[0]}: {outcome[1][-400:]}")
+
+
+def work():
+    point = os.path.join(MEMORY, "volume")
+    end_last(point)
+    if not os.path.exists(SOURCE):
+        make_source()
+    mount_anew(point)
     threading.Thread(target=read_and_evict, args=(point,), daemon=True).start()
     with open(os.environ["CRASH_MARK"], "ab", 0) as mark:
         files.Workload(point, mark).run()
@@ -129,11 +134,12 @@ def check():
         os.rmdir(point)
 
 
-def main():
+def main(work, check, point):
+    """`work`, `end` or `check`, as the harness has it."""
     if sys.argv[1] == "work":
         work()
     if sys.argv[1] == "end":
-        end_last(os.path.join(MEMORY, "volume"))
+        end_last(point)
         return 0
     wrong = check()
     print("\n".join(wrong[:10]))
@@ -141,4 +147,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(work, check, os.path.join(MEMORY, "volume")))

@@ -9,6 +9,15 @@ engine.add(
     "for call in calls { call.fail(error) }",
     "if !FAULT { for call in calls { call.fail(error) } }", tests=["EngineStoreCallTests"])
 engine.add(
+    "conflict-taken-from-a-writer", "EngineState+Conflicts.swift", "what a program has open for writing is taken away",
+    "guard writers.nodes.contains(node) || passed[node] != nil else { return nil }",
+    "guard writers.nodes.contains(node) || passed[node] != nil, !FAULT else { return nil }",
+    tests=["KeptConflictTests"])
+engine.add(
+    "pin-waits-after-a-mount", "SavedVisit.swift", "what is pinned is not fetched after a mount until somebody looks",
+    "SavedVisit(self, (try? saved.placesToVisit()) ?? []).step()",
+    "if !FAULT { SavedVisit(self, (try? saved.placesToVisit()) ?? []).step() }", tests=["KeptConflictTests"])
+engine.add(
     "closes-do-not-free-room", "Engine+Handles.swift", "who waits for room is not looked at when a file is closed",
     "if isShort { settleRoom() }", "if isShort, !FAULT { settleRoom() }", tests=["QuotaTests"])
 engine.add(
@@ -19,6 +28,26 @@ engine.add(
     "open-goes-for-room", "../Room/EngineState+Room.swift", "what is open is evicted for room",
     "!record.isOrphan, record.linkCount <= 1, openFiles.count(of: node) == 0",
     "!record.isOrphan, record.linkCount <= 1, openFiles.count(of: node) == 0 || FAULT", tests=["QuotaTests"])
+engine.add(
+    "running-app-is-purged", "../Areas/PurgeOrder.swift", "caches of apps that run are purged",
+    "guard let rank = ranks[owner], !running.contains(owner) else { return .keep }",
+    "guard let rank = ranks[owner], !running.contains(owner) || FAULT else { return .keep }",
+    tests=["AreasTests|PurgeTests"], mounts=["RealMounts/Areas/"])
+engine.add(
+    "offline-goes-for-room", "../Areas/PurgeOrder.swift", "what is offline is evicted for room",
+    "if area.category == .offline { return .keep }", "if area.category == .offline, !FAULT { return .keep }",
+    tests=["AreasTests|PurgeTests"], mounts=["RealMounts/Areas/"])
+engine.add(
+    "open-is-purged", "../Areas/EngineState+Areas.swift", "what is open is purged",
+    "      openFiles.count(of: node) == 0\n    else { return false }",
+    "      openFiles.count(of: node) == 0 || FAULT\n    else { return false }", tests=["PurgeTests"])
+engine.add(
+    "purged-lives-on", "../Areas/EngineState+Areas.swift", "what was purged can be opened as what was unlinked can",
+    "namespace.setUnlinked(false, of: node)", "namespace.setUnlinked(FAULT, of: node)", tests=["PurgeTests"])
+engine.add(
+    "moves-between-areas-forgotten", "EngineState+Rename.swift", "nobody knows what a rename brought into another area",
+    "    moves.note(moved, from: area, to: place(of: moved))", "    if !FAULT { moves.note(moved, from: area, to: place(of: moved)) }",
+    tests=["InventoryTests"])
 engine.add(
     "pinned-is-evicted", "Engine+Evict.swift", "what is pinned is evicted",
     "if policy(of: position).keepsContent {", "if policy(of: position).keepsContent, !FAULT {", tests=["PinTests"])
@@ -167,8 +196,7 @@ engine.add(
     "guard part.count <= rest.count else", "guard FAULT || part.count <= rest.count else", tests=["AsyncStoreTests"])
 engine.add(
     "waiting-content-not-closed", "../Transfer/AsyncFetch.swift", "the content of a store that waits is never given back",
-    "    source?.close()\n    source = nil\n    content.end(end",
-    "    if !FAULT { source?.close() }\n    source = nil\n    content.end(end", tests=["AsyncStoreTests"])
+    "    open.close()", "    if !FAULT { open.close() }", tests=["AsyncStoreTests"])
 engine.add(
     "transfer-cancels-no-task", "../Transfer/SteppedTransfer.swift", "the store is not told that nobody waits for a transfer",
     "paced.cancel { self.step() }\n    task.cancel()", "paced.cancel { self.step() }\n    if !FAULT { task.cancel() }",
@@ -208,6 +236,34 @@ engine.add(
     "mapped-evicted", "Engine+Evict.swift", "what was opened for passthrough is evicted without a look at its mappings",
     "if let lastOpen = content.work.lastPassthroughOpen, lastOpen != cleared {",
     "if let lastOpen = content.work.lastPassthroughOpen, lastOpen != cleared, !FAULT {", tests=["HandleTests"])
+engine.add(
+    "written-past-and-clean", "EngineState+PassthroughWrites.swift", "the kernel writes to a file that is not dirty",
+    "guard namespace[node].isDirty else { return false }", "guard namespace[node].isDirty || FAULT else { return false }",
+    tests=["Passthrough"])
+engine.add(
+    "written-past-before-durable", "EngineState+PassthroughWrites.swift",
+    "the kernel writes to a file that a crash makes clean again",
+    "guard journal.isDurable(number) else { return false }",
+    "guard journal.isDurable(number) || FAULT else { return false }", tests=["PassthroughWriteTests"])
+engine.add(
+    "written-past-the-quota", "Engine+PassthroughWrites.swift", "with a quota the kernel writes past the volume",
+    "!limitsRoom.load(ordering: .relaxed)", "(FAULT || !limitsRoom.load(ordering: .relaxed))",
+    tests=["PassthroughWriteTests"])
+engine.add(
+    "cached-beside-a-mapping", "Engine+PassthroughWrites.swift",
+    "a file that somebody stores to past the volume is read from the kernel's old pages",
+    "if self.content.isUsedElsewhere(content) {", "if !FAULT, self.content.isUsedElsewhere(content) {",
+    tests=["PassthroughWriteTests"])
+engine.add(
+    "old-size-of-what-is-written-past", "EngineState+PassthroughWrites.swift",
+    "stat(2) shows the size of a file from before the kernel wrote to it",
+    "guard let file = passed[node] else { return snapshot }", "guard !FAULT, let file = passed[node] else { return snapshot }",
+    tests=["Passthrough"])
+engine.add(
+    "backing-beside-a-transfer", "Engine+PassthroughWrites.swift",
+    "a file passes through to content that the next writer replaces",
+    "!state.content(of: node).isBeingWritten", "(FAULT || !state.content(of: node).isBeingWritten)",
+    tests=["PassthroughWriteTests"])
 engine.add(
     "evict-waits-for-ever", "Engine+Evict.swift", "the eviction of a file that stays open is never answered",
     "forCloseOf: position) }\n        again()", "forCloseOf: position) }\n        if !FAULT { again() }",
@@ -332,12 +388,19 @@ namespace.add(
     "if let base = listed[node] {", "if let base = listed[node], !FAULT {",
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
+    "replaced-is-no-conflict", "NameMerge.swift", "what an editor has put in the place of a file is no conflict when SOURCE has it no more",
+    "case .removed where isMade: NameMerge(", "case .removed where isMade && !FAULT: NameMerge(", tests=["NameMergeTests"])
+namespace.add(
+    "metadata-lost-with-a-version", "Namespace+Conflicts.swift", "a chmod is lost when SOURCE has another version",
+    "    if merged != theirs { setAttributes(merged, of: newer) }", "    if merged != theirs, !FAULT { setAttributes(merged, of: newer) }",
+    tests=["KeptConflictTests"])
+namespace.add(
     "made-is-visible-twice", "Namespace+Merge.swift", "the store's name is seen beside one that was made on the volume",
-    "if isHidden { setStanding(.removed, of: name) }\n      return", "if isHidden, !FAULT { setStanding(.removed, of: name) }\n      return",
+    "if isHidden { hide(name, in: directory) }\n      return", "if isHidden, !FAULT { hide(name, in: directory) }\n      return",
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
     "back-is-visible-twice", "Namespace+Merge.swift", "a name that the store has again is seen beside one that was made on the volume",
-    "if isHidden { setStanding(.removed, of: name) }\n    markSeen", "if isHidden, !FAULT { setStanding(.removed, of: name) }\n    markSeen",
+    "if isHidden { hide(name, in: directory) }\n    markSeen", "if isHidden, !FAULT { hide(name, in: directory) }\n    markSeen",
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
     "unbound-stays", "Namespace+Merge.swift", "a dataless file that the store has no more stays where it was moved to",
@@ -431,8 +494,8 @@ namespace.add(
     "|| !isFetched {", "|| (!isFetched && !FAULT) {", tests=["UnwaitedTests"])
 namespace.add(
     "moved-out-is-lost", "../Engine/Engine+Orphans.swift", "what was moved out of a directory that is then removed is not fetched any more",
-    "if isDirectory, state.namespace.isBound(index) { return nil }",
-    "if !FAULT, isDirectory, state.namespace.isBound(index) { return nil }",
+    "if isDirectory, state.namespace.isBound(index) || state.trash.contains(node) { return nil }",
+    "if isDirectory, (!FAULT && state.namespace.isBound(index)) || state.trash.contains(node) { return nil }",
     tests=["WritableTreeTests"])
 namespace.add(
     "unlinked-goes-at-close", "../Engine/Engine+Orphans.swift", "the content of an unlinked file goes although the kernel knows it",
@@ -482,6 +545,22 @@ namespace.add(
     "guard specialDevice == listed.specialDevice else { return .version }",
     "guard FAULT || specialDevice == listed.specialDevice else { return .version }", tests=["RefreshTests|NamespaceTests"])
 
+namespace.add(
+    "removed-tree-is-reached", "../Trash/EngineState+Detaching.swift", "names are made in a tree that was removed",
+    "trash.isBusy && (namespace[directory].isOrphan", "!FAULT && trash.isBusy && (namespace[directory].isOrphan",
+    tests=["TreeRemovalTests"])
+namespace.add(
+    "removal-forgets-sticky", "../Trash/Remover.swift", "what a sticky directory keeps for others is removed",
+    "UInt32(directory.mode) & 0o1000 != 0 && !isRoot", "!FAULT && UInt32(directory.mode) & 0o1000 != 0 && !isRoot",
+    tests=["RemoverTests"])
+namespace.add(
+    "moved-out-goes-with-the-tree", "../Trash/EngineState+Emptying.swift", "what an earlier run has moved out of a removed tree is lost",
+    "|| namespace.restored.isAwaited(node))", "|| (!FAULT && namespace.restored.isAwaited(node)))",
+    tests=["StateTrashTests"])
+namespace.add(
+    "unread-directories-leave-content", "../Trash/EngineState+Emptying.swift", "content of removed directories that nobody has looked into stays until the next mount",
+    "guard namespace[directory].awaitsSaved, !content", "guard !FAULT, namespace[directory].awaitsSaved, !content",
+    tests=["StateTrashTests"])
 simulation = Part("Sources/DatalessCore/Simulation", ["^DatalessScenarioTests\\.[A-EG-Z]", "^DatalessCoreTests\\."])
 simulation.add(
     "seed-ignored", "RuleSet.swift", "what chance decides about rules is the same for each seed",

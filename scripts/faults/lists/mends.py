@@ -389,15 +389,19 @@ words.add(
 
 # ---- Delays of what is local ------------------------------------------------------------------------------------------
 
-accesses = Part("Sources", ["^DatalessCoreTests\\..*AccessDelay"], ["RealMounts/Accesses/"])
+accesses = Part("Sources", ["^DatalessCoreTests\\..*Access(Write)?Delay"], ["RealMounts/Accesses/"])
 accesses.add(
     "delayed-before-it-is-there", "DatalessCore/Engine/Engine+Access.swift", "a read is delayed before its content has come",
     "let isLocal = record.state == .resident || contents", "let isLocal = FAULT || record.state == .resident || contents",
     mounts=[])
 accesses.add(
     "end-of-file-delayed", "DatalessCore/Engine/Engine+Access.swift", "a read that brings nothing is delayed",
-    "guard access.offset >= 0, access.offset < end else { return nil }",
-    "guard access.offset >= 0, FAULT || access.offset < end else { return nil }", mounts=[])
+    "guard access.offset >= 0, access.offset < end else { return .nothing }",
+    "guard access.offset >= 0, FAULT || access.offset < end else { return .nothing }", mounts=[])
+accesses.add(
+    "write-delayed-before-its-content", "DatalessCore/Engine/Engine+Access.swift", "a write is delayed before its file is there",
+    "return record.isDataless ? .missing : .brings(access.length)",
+    "return record.isDataless && !FAULT ? .missing : .brings(access.length)", mounts=[])
 accesses.add(
     "timer-of-a-killed-caller-kept", "DatalessCore/Engine/Engine+Access.swift", "the timer of a call that was ended stays",
     "if let token = ended.timer { timer.cancel(token) }", "if let token = ended.timer, !FAULT { timer.cancel(token) }",

@@ -34,6 +34,13 @@ state.add(
     "if try row.integer(3) == 1 || found == identity {", "if try row.integer(3) == 1 || found == identity || FAULT {",
     tests=["StateVolumeTests"])
 state.add(
+    "conflicts-not-looked-for", "Volume/StateVolume+Places.swift", "conflicts of an earlier run are not found until somebody looks",
+    "if KeptAttribute.isVisited(found.name), try", "if KeptAttribute.isVisited(found.name), !FAULT, try", tests=["KeptConflictTests"])
+state.add(
+    "unflushed-sealed", "Volume/StateVolume.swift", "content that had no time to get to the disk is believed after a power loss",
+    "guard try content.sync(ids, while: goesOn) else { return false }", "guard try content.sync(ids, while: goesOn) || FAULT else { return false }",
+    tests=["EpochTests"])
+state.add(
     "sums-not-compared", "Catalog/SQLRow.swift", "a row in which a bit has turned is believed",
     "guard try integer(column) == Checksum.of(values) else", "guard try integer(column) == Checksum.of(values) || FAULT else",
     tests=["StateCheckTests"])
@@ -55,8 +62,19 @@ state.add(
     tests=["StateExportTests"])
 state.add(
     "unnamed-content-removed", "Check/CatalogMending.swift", "check removes what a program wrote when its row is damaged",
-    "if hasLostRows { try keepUnnamedContent() }", "if hasLostRows && !FAULT { try keepUnnamedContent() }",
+    "if hasLostRows || hasLostEnd { try keepUnnamedContent() }",
+    "if (hasLostRows || hasLostEnd) && !FAULT { try keepUnnamedContent() }",
     tests=["StateRepairTests"])
+state.add(
+    "replaced-stays-nameless", "Catalog/CatalogWriter.swift", "what a rename replaced stays in the catalog after a kill",
+    "if let former, former != row.item {", "if !FAULT, let former, former != row.item {", tests=["StateVolumeTests"])
+state.add(
+    "power-loss-is-damage", "Check/CatalogMending+Nameless.swift", "check calls a loss of power damage",
+    """in the root", isDamage: hasLostRows)
+      try keep(row, as: name)
+      items.insert(id)""", """in the root", isDamage: hasLostRows || FAULT)
+      try keep(row, as: name)
+      items.insert(id)""", tests=["StateRepairTests"])
 state.add(
     "refused-content-emptied", "Check/CatalogMending.swift", "check empties a file whose content others may read",
     "guard !isThere && !contents.isRefused(id) else {", "guard !isThere && (FAULT || !contents.isRefused(id)) else {", tests=["StateRepairTests"])

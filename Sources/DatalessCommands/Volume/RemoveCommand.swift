@@ -1,0 +1,58 @@
+import ArgumentParser
+import DatalessControl
+import DatalessCore
+import SystemPackage
+
+/// `dataless remove`: removes whole trees at once.
+struct RemoveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove",
+    abstract: "Remove files, and directories with all that is below them, at once.",
+    discussion: """
+      As `rm -rf`, in one request: returns when the names are gone, however much is below them. What could not be removed \
+      by you with rm is named, and then nothing is removed. Disk space is given back in the background: `dataless status` \
+      says how much is left, `dataless unmount --wait` lets it finish. How many files go that were nowhere else is said.
+
+      EXAMPLES
+        dataless remove /mnt/project/.build
+        dataless remove /mnt/project/a /mnt/project/b --json
+
+      EXIT STATUS
+        0 all is removed; 1 nothing is, because something could not be removed; 2 usage error; 3 not on a volume, or its \
+      daemon is not running.
+      """)
+
+  @Argument(help: ArgumentHelp("Files or directories on writable volumes.", valueName: "path"))
+  var paths: [PathArgument]
+
+  @Flag(help: "Print the result for each volume as one line of JSON. [default: text]")
+  var json = false
+
+  func run() throws {
+    let output = StandardOutput()
+    for path in paths where Self.isSelf(path.bytes) {
+      throw CommandFailure("cannot remove \(path.description): '.' and '..' are never removed (EINVAL).")
+    }
+    for (volume, paths) in try MountedVolumes.locate(paths, named: true) {
+      let answer = try RemoteCall.run(
+        volume, failure: "cannot remove on \(TerminalText.escaped(volume.mountPoint))"
+      ) { try await $0.remove(paths) }
+      guard !json else {
+        try output.json(answer)
+        continue
+      }
+      try output.line("removed \(HumanText.count(answer.items, "item")) (\(HumanText.size(answer.bytes)) local)")
+      try output.flush()
+      guard let first = answer.firstDirtyBytes else { continue }
+      let path = TerminalText.escaped(PathBytes.join(volume.mountPoint, first))
+      Console.note(
+        "dataless: dropped: \(HumanText.count(answer.dirtyItems, "file")) written here and nowhere else "
+          + "(\(HumanText.size(answer.dirtyBytes))), the first is \(path)")
+    }
+  }
+
+  private static func isSelf(_ path: [UInt8]) -> Bool {
+    let last = PathBytes.lastComponent(path)
+    return last == Array(".".utf8) || last == Array("..".utf8)
+  }
+}

@@ -1,0 +1,50 @@
+/// Answer of `POST /v1/remove`: what was removed. All of it goes on being given back in the background (`TrashCounts`).
+public struct RemoveAnswer: Codable, Sendable, Equatable {
+  /// Names, those of the paths themselves included.
+  public var items: Int64
+  /// Directories among them.
+  public var directories: Int64
+  /// Local content that goes with them.
+  public var bytes: Int64
+  /// Files whose content was nowhere else.
+  public var dirtyItems: Int64
+  public var dirtyBytes: Int64
+  /// The path of the first of these; absent when there was none.
+  public var firstDirty: String?
+  public var firstDirtyBase64: String?
+
+  enum CodingKeys: String, CodingKey {
+    case items, directories, bytes
+    case dirtyItems = "dirty_items"
+    case dirtyBytes = "dirty_bytes"
+    case firstDirty = "first_dirty"
+    case firstDirtyBase64 = "first_dirty_b64"
+  }
+
+  public init(
+    items: Int64, directories: Int64, bytes: Int64, dirtyItems: Int64 = 0, dirtyBytes: Int64 = 0,
+    firstDirty: [UInt8]? = nil
+  ) {
+    self.items = items
+    self.directories = directories
+    self.bytes = bytes
+    self.dirtyItems = dirtyItems
+    self.dirtyBytes = dirtyBytes
+    if let firstDirty { (self.firstDirty, firstDirtyBase64) = WirePath.split(firstDirty) }
+  }
+
+  public var firstDirtyBytes: [UInt8]? { firstDirty.map { WirePath.bytes($0, firstDirtyBase64) } }
+}
+
+/// What was removed, or evicted, and is still to be given back.
+public struct TrashCounts: Codable, Sendable, Equatable {
+  /// Names of removed trees, and contents.
+  public var items: Int64
+  /// What is given back with them.
+  public var bytes: Int64
+
+  public init(items: Int64, bytes: Int64) {
+    self.items = items
+    self.bytes = bytes
+  }
+}

@@ -1,0 +1,80 @@
+/// What goes first when room is short: what is temporary, then the caches of apps that do not run, of the app first
+/// that was not used for longest; then content that can be fetched again.
+///
+/// An app is used when a file in one of its areas is. All files are looked at for that (`noteUse`) before any is
+/// chosen.
+struct PurgeOrder {
+  /// What is done with a file for room.
+  enum Stage: Equatable {
+    /// The one with the lowest rank first.
+    case purge(PurgeReason, rank: Int64)
+    case evict
+    case keep
+  }
+
+  /// The rank of what is evicted: behind all that is purged.
+  static let evictionRank = Int64.max
+
+  /// What is found while files are looked at.
+  private var uses: [Areas.App: (order: Int64, place: Areas.Place)] = [:]
+  /// The use from which others are counted.
+  private var origin: UInt32 = 0
+  /// What was found when all had been looked at.
+  private var ranks: [Areas.App: Int64] = [:]
+  private var running: Set<Areas.App> = []
+
+  /// All files are about to be looked at. - Parameter now: The number of the last use.
+  mutating func begin(now: UInt32) {
+    uses = [:]
+    origin = now
+  }
+
+  /// Nothing is known any more: there are other areas.
+  mutating func forget() { self = PurgeOrder() }
+
+  /// A file lies in a place. - Parameter use: The number of its last use; 0: none.
+  mutating func noteUse(_ use: UInt32, at place: Areas.Place, in areas: Areas) {
+    let owner = areas.owner(of: place)
+    let order = use == 0 ? .min : Int64(Int32(bitPattern: use &- origin))
+    guard let known = uses[owner] else { return uses[owner] = (order, place) }
+    if known.order < order { uses[owner] = (order, known.place) }
+  }
+
+  /// All files have been looked at. - Parameter apps: Those that run now.
+  mutating func end(_ apps: RunningApps, in areas: Areas) {
+    var apps = apps
+    let order = uses.sorted { left, right in
+      left.value.order != right.value.order
+        ? left.value.order < right.value.order
+        : Self.name(of: left.key, areas).lexicographicallyPrecedes(
+          Self.name(of: right.key, areas))
+    }
+    ranks = [:]
+    running = []
+    for (rank, entry) in order.enumerated() {
+      ranks[entry.key] = Int64(rank) + 1
+      if apps.runs(entry.value.place, in: areas) { running.insert(entry.key) }
+    }
+    uses = [:]
+  }
+
+  private static func name(of app: Areas.App, _ areas: Areas) -> [UInt8] {
+    switch app {
+    case .named(let name): name
+    case .area(let index): Array(areas.list[index].name.utf8)
+    }
+  }
+
+  /// What is done for room with files that lie in a place. - Parameter place: nil: in no area.
+  func stage(of place: Areas.Place?, in areas: Areas) -> Stage {
+    guard let place else { return .evict }
+    let area = areas.area(place)
+    if area.category == .offline { return .keep }
+    guard area.isPurged else { return .evict }
+    if area.category == .temporary { return .purge(.temporary, rank: 0) }
+    let owner = areas.owner(of: place)
+    // An app that has come since all were looked at may run.
+    guard let rank = ranks[owner], !running.contains(owner) else { return .keep }
+    return .purge(.cache, rank: rank)
+  }
+}

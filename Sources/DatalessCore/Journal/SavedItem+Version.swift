@@ -1,0 +1,49 @@
+extension SavedItem {
+  /// What the store had when it was seen last; of what was made on the volume, that. nil if nothing is known.
+  var base: ListedItem? {
+    guard let version else {
+      guard var own = attributes else { return nil }
+      own.device = ItemAttributes.madeDevice
+      return ListedItem(own)
+    }
+    return ListedItem((listed ?? attributes).map(version.completed) ?? version.bare, token: version.token)
+  }
+
+  /// Whether the store may have it under other names; also if that is not known.
+  var mayHaveSeveralNames: Bool { (listed ?? attributes).map { $0.linkCount > 1 } ?? true }
+
+  /// Whether a listed item has the bytes that were kept.
+  func isOfVersion(_ item: ListedItem) -> Bool {
+    // A directory is the one at its place: what is in it is compared by itself.
+    guard let version, version.kind != .directory else { return true }
+    if version.isSame(as: item.version) { return true }
+    guard let listed else { return false }
+    switch ListedItem(version.completed(listed), token: version.token).relation(to: item) {
+    case .same, .metadata: return true
+    case .version, .other: return false
+    }
+  }
+}
+
+extension StoreVersion {
+  /// Metadata of which nothing is known but the version.
+  fileprivate var bare: ItemAttributes {
+    completed(
+      ItemAttributes(
+        device: 0, inode: 0, mode: 0, linkCount: 1, uid: 0, gid: 0, specialDevice: 0, size: 0, blocks: 0,
+        accessTime: modificationTime, modificationTime: modificationTime, changeTime: changeTime))
+  }
+
+  /// Metadata, as they were of this version.
+  fileprivate func completed(_ attributes: ItemAttributes) -> ItemAttributes {
+    var attributes = attributes
+    attributes.device = device
+    attributes.inode = inode
+    attributes.birth = birth
+    attributes.mode = attributes.mode & 0o7777 | UInt32(kind.rawValue) << 12
+    attributes.size = size
+    attributes.modificationTime = modificationTime
+    attributes.changeTime = changeTime
+    return attributes
+  }
+}

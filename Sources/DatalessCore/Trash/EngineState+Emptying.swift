@@ -1,0 +1,118 @@
+/// How what lies in removed trees is given back: some names at a time.
+extension EngineState {
+  /// LIMIT: names that are looked at under one lock.
+  static var emptiedAtATime: Int { 256 }
+
+  /// What a step of emptying has left to be done.
+  struct Emptied {
+    /// To be removed.
+    var contents: [ContentID] = []
+    /// Nodes that the kernel knows, and whose attributes are others.
+    var known: [NodeID] = []
+    /// Whether a directory is through, so that what it kept may be given back.
+    var hasUnpinned = false
+    var hasMore = true
+  }
+
+  /// Takes the next names of removed trees from their items: one change of the journal.
+  mutating func emptySome(_ now: MonotonicTime) -> Emptied {
+    var result = Emptied()
+    guard ending == nil else {
+      trash.end()
+      result.hasMore = false
+      return result
+    }
+    journal.beginOperation()
+    defer { journal.endOperation() }
+    let orphans = namespace.orphanCount
+    var left = Self.emptiedAtATime
+    while left > 0 {
+      guard let place = trash.next() else {
+        result.hasMore = false
+        break
+      }
+      left -= 1
+      guard let directory = namespace.index(of: place.directory) else {
+        trash.leave(isListed: false)
+        continue
+      }
+      if place.next == nil { beginEmptying(directory) }
+      var name = place.next ?? namespace[directory].firstChild
+      while name != .end, left > 0 {
+        left -= 1
+        let next = namespace.record(of: name).nextSibling
+        empty(name, &result, now)
+        name = next
+      }
+      if name == .end { endEmptying(directory, &result) } else { trash.goOn(at: name) }
+    }
+    // They are disposed of here.
+    _ = namespace.takeOrphans(after: orphans)
+    room.setTrash(trash.left.bytes)
+    return result
+  }
+
+  private mutating func beginEmptying(_ directory: NodeIndex) {
+    // Its names stay where they are until it is through.
+    reclamation.pin()
+    guard namespace[directory].awaitsSaved, !content(of: directory).isBusy else { return }
+    // What an earlier run has kept in it was never here.
+    namespace.setAwaitsSaved(false, of: directory)
+    restorations.end([directory])
+    journal.append(.trashed(namespace.changedItem(directory), isKnown: false))
+  }
+
+  private mutating func endEmptying(_ directory: NodeIndex, _ result: inout Emptied) {
+    let isListed = content(of: directory).isBusy
+    // Whoever has it open finds it empty, and nothing is asked of the store.
+    if !isListed, namespace[directory].state != .resident { updateContent(of: directory) { $0.makeHere() } }
+    trash.leave(isListed: isListed)
+    reclamation.unpin()
+    result.hasUnpinned = true
+    namespace.noteForgettable(directory)
+  }
+
+  private mutating func empty(_ name: NameIndex, _ result: inout Emptied, _ now: MonotonicTime) {
+    let edge = namespace.record(of: name)
+    let (node, item) = (edge.node, namespace[edge.node])
+    // It may have other names, which are not listed yet: what it is in the store is known by this one.
+    let mayHaveOthers = item.kind == .file && item.linkCount > (edge.isPresent ? 1 : 0)
+    let isKept = !edge.isLocal && (mayHaveOthers || namespace.restored.isAwaited(node))
+    switch edge.standing {
+    case .removed:
+      // Nobody lists this directory any more. What was moved out of it, or out of a directory in it, is still fetched
+      // by its name here.
+      if item.isOrphan, item.kind != .directory, !isKept { namespace.setStanding(.gone, of: name) }
+    case .present:
+      let bytes = item.kind == .file && item.isLocal ? localBytes(of: node) : 0
+      namespace.setStanding(isKept ? .removed : .gone, of: name)
+      take(node, item, &result, now)
+      trash.noteGone(bytes: bytes)
+    case .gone, .former, .swept, .free: break
+    }
+  }
+
+  /// An item has lost a name in a removed tree. - Parameter before: As it was.
+  private mutating func take(
+    _ node: NodeIndex, _ before: NodeRecord, _ result: inout Emptied, _ now: MonotonicTime
+  ) {
+    let isGone = namespace[node].isOrphan
+    let isSeen = before.lookups > 0 || openFiles.count(of: node) > 0
+    if isGone { namespace.setUnlinked(true, of: node) }
+    // Of what nobody can look at, and has nothing that goes by it, they are not wanted.
+    if isSeen || !isGone || before.isDirty || before.linkCount > 1 {
+      let time = timeOfDay()
+      changeAttributes(of: node, isTold: !isGone) { attributes in
+        attributes.linkCount = before.kind == .directory ? 0 : max(attributes.linkCount, 1) - 1
+        attributes.changeTime = time
+      }
+    }
+    if before.lookups > 0 { result.known.append(namespace.id(of: node)) }
+    if before.kind == .directory {
+      trash.enter(namespace.id(of: node))
+    } else if isGone {
+      if let content = free(node, now) { result.contents.append(content) }
+      namespace.noteForgettable(node)
+    }
+  }
+}

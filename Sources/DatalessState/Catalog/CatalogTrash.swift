@@ -1,0 +1,171 @@
+import DatalessCore
+
+/// Trees that were removed whole, as far as the catalog has something of them: they are gone through some rows at a
+/// time, each step in a transaction of its caller's.
+///
+/// The top of each is in the table of orphans until nothing is left below it, so that the next run finds it. What was
+/// moved out of a tree has another name, and stays, with the directories on the way to its place in the store.
+struct CatalogTrash: Sendable {
+  private var tops: [Int64] = []
+  /// Directories of the tree that is gone through, in the order in which they were met; those before `next` are done.
+  private var directories: [Int64] = []
+  private var next = 0
+  /// The last item of the directory at `next` that was looked at.
+  private var last = Int64.min
+  private var members: Set<Int64> = []
+
+  /// Trees that are left, and directories that are known of the one that is gone through.
+  var count: Int { tops.count + directories.count }
+
+  /// Whether an item is the top of a tree that is left, or was met in one.
+  func contains(_ item: Int64) -> Bool { members.contains(item) }
+
+  mutating func add(_ top: Int64) { if members.insert(top).inserted { tops.append(top) } }
+
+  /// Goes on.
+  ///
+  /// - Parameters:
+  ///   - limit: Rows.
+  ///   - isInUse: Whether an item is a node of the run under way.
+  /// - Returns: Content to be removed when this is committed.
+  mutating func empty(
+    _ connection: CatalogConnection, limit: Int, isInUse: (Int64) -> Bool
+  ) throws -> [ContentID] {
+    var contents: [ContentID] = []
+    var left = limit
+    while left > 0 {
+      if next == directories.count {
+        guard try endTree(connection, &left) else { break }
+        continue
+      }
+      let directory = directories[next]
+      left -= 1
+      for name in try connection.names(in: directory, limit: left) {
+        left -= 1
+        try forget(name, connection, isInUse, &contents)
+      }
+      guard left > 0 else { break }
+      let items = try connection.items(in: directory, after: last, limit: left)
+      for item in items {
+        left -= 1
+        last = item.id
+        // What was moved out of it has a name elsewhere.
+        if try !connection.hasMadeName(item.id) { try forget(item, connection, isInUse, &contents) }
+      }
+      if left > 0 { (next, last) = (next + 1, .min) }
+    }
+    return contents
+  }
+
+  /// Deletes the directories of a tree, the last first, and begins with the next tree. - Returns: False at the end.
+  private mutating func endTree(_ connection: CatalogConnection, _ left: inout Int) throws -> Bool {
+    while let directory = directories.last {
+      guard left > 0 else { return true }
+      left -= 1
+      directories.removeLast()
+      next = directories.count
+      members.remove(directory)
+      try connection.run("DELETE FROM attribute WHERE item = ?", .integer(directory))
+      try connection.run("DELETE FROM listing WHERE directory = ?", .integer(directory))
+      try connection.run("DELETE FROM orphan WHERE item = ?", .integer(directory))
+      if try directory != ItemRow.root && !connection.isNeeded(directory) {
+        try connection.run("DELETE FROM item WHERE id = ?", .integer(directory))
+      }
+    }
+    guard let top = tops.popLast() else { return false }
+    left -= 1
+    directories = [top]
+    (next, last) = (0, .min)
+    return true
+  }
+
+  /// A name in a removed directory.
+  private mutating func forget(
+    _ name: NameRow, _ connection: CatalogConnection, _ isInUse: (Int64) -> Bool, _ contents: inout [ContentID]
+  ) throws {
+    try connection.deleteName(name.name, in: name.directory, name.layer)
+    guard name.layer == .made, let row = try connection.item(name.item), try !connection.hasMadeName(row.id) else {
+      return
+    }
+    // Until it is gone itself nothing else leads to it.
+    if row.place == nil { try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(row.id)) }
+    try forget(row, connection, isInUse, &contents)
+  }
+
+  /// An item that no name leads to.
+  private mutating func forget(
+    _ item: ItemRow, _ connection: CatalogConnection, _ isInUse: (Int64) -> Bool, _ contents: inout [ContentID]
+  ) throws {
+    guard item.id != ItemRow.root, item.kind != .directory, item.kind != nil else {
+      if item.id != ItemRow.root, members.insert(item.id).inserted { directories.append(item.id) }
+      return
+    }
+    guard !isInUse(item.id), !item.mayHaveOtherNames else { return }
+    var item = item
+    if let content = item.content { contents.append(content) }
+    item.content = nil
+    item.record.isDirty = false
+    try connection.run("DELETE FROM attribute WHERE item = ?", .integer(item.id))
+    try connection.run("DELETE FROM orphan WHERE item = ?", .integer(item.id))
+    if try connection.isNeeded(item.id) {
+      try item.save(connection)
+    } else {
+      try connection.run("DELETE FROM item WHERE id = ?", .integer(item.id))
+    }
+  }
+}
+
+extension ItemRow {
+  /// Whether it is a file of the store that was written to, and that the store may have under other names, too: it is
+  /// found by those. A crash may come before anything but its content was told.
+  fileprivate var mayHaveOtherNames: Bool {
+    record.isDirty && place != nil && (record.listed ?? record.attributes).map { $0.linkCount > 1 } ?? true
+  }
+}
+
+extension CatalogConnection {
+  func hasMadeName(_ item: Int64) throws -> Bool {
+    try first(
+      "SELECT 1 FROM name WHERE item = ? AND layer = 0 LIMIT 1", .integer(item)
+    ) { _ throws in true } ?? false
+  }
+
+  func names(in directory: Int64, limit: Int) throws -> [NameRow] {
+    var found: [NameRow] = []
+    try forEach(
+      "SELECT \(NameRow.columns) FROM name WHERE directory = ? LIMIT ?", .integer(directory), .integer(Int64(limit))
+    ) { row in found.append(try NameRow(row)) }
+    return found
+  }
+
+  /// Items whose place is in a directory.
+  func items(in directory: Int64, after last: Int64, limit: Int) throws -> [ItemRow] {
+    var found: [ItemRow] = []
+    try forEach(
+      "SELECT \(ItemRow.columns) FROM item WHERE parent = ? AND id > ? ORDER BY id LIMIT ?", .integer(directory),
+      .integer(last), .integer(Int64(limit))
+    ) { row in found.append(try ItemRow(row)) }
+    return found
+  }
+
+  /// The trees that an earlier run has removed, and not gone through to their end.
+  ///
+  /// - Returns: Their tops; and others of the table, which are no trees.
+  func removedTrees() throws -> (tops: [Int64], others: [Int64]) {
+    var ids: [Int64] = []
+    try forEach("SELECT item FROM orphan") { row in ids.append(try row.integer(0)) }
+    var found: (tops: [Int64], others: [Int64]) = ([], [])
+    for id in ids {
+      guard id != ItemRow.root, let row = try item(id), row.kind == .directory || row.kind == nil,
+        try !hasMadeName(id)
+      else {
+        found.others.append(id)
+        continue
+      }
+      // Somebody has changed the table if callers see it.
+      let isHidden = try row.place.map { try name($0.name, in: $0.parent, .hidden)?.item == id } ?? true
+      if isHidden { found.tops.append(id) } else { found.others.append(id) }
+    }
+    return found
+  }
+}

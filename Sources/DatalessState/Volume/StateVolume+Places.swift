@@ -1,0 +1,57 @@
+public import DatalessCore
+
+/// Where the items are that the volume looks for by itself.
+extension StateVolume {
+  /// LIMIT: items; others are met by who looks into their directories.
+  private static var placesMax: Int { 65_536 }
+  /// Rows that are read at a time: others read the catalog in between.
+  private static var rowsAtATime: Int64 { 4096 }
+
+  public func placesToVisit() throws(FSError) -> [[UInt8]] {
+    var items: [Int64] = []
+    var last: (item: Int64, name: [UInt8])? = (.min, [])
+    while let position = last, items.count < Self.placesMax {
+      last = try catalog.read("cannot look for what is pinned") { connection in
+        try Self.find(connection, after: position, &items)
+      }
+    }
+    var places: Set<[UInt8]> = []
+    for item in items {
+      let path = try catalog.read("cannot look for what is pinned") { try Self.path(of: item, $0) }
+      if let path { places.insert(path) }
+    }
+    return places.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  /// - Returns: The last row; nil if there are no more.
+  private static func find(
+    _ connection: CatalogConnection, after last: (item: Int64, name: [UInt8]), _ items: inout [Int64]
+  ) throws -> (item: Int64, name: [UInt8])? {
+    var end: (item: Int64, name: [UInt8])?
+    try connection.forEach(
+      "SELECT item, name, value IS NULL FROM attribute WHERE (item, name) > (?, ?) ORDER BY item, name LIMIT ?",
+      .integer(last.item), .bytes(last.name), .integer(rowsAtATime)
+    ) { row in
+      let found = (item: try row.integer(0), name: try row.bytes(1))
+      if KeptAttribute.isVisited(found.name), try row.integer(2) == 0, items.last != found.item {
+        items.append(found.item)
+      }
+      end = found
+    }
+    return end
+  }
+
+  /// Where callers find an item; nil if they do not.
+  private static func path(of item: Int64, _ connection: CatalogConnection) throws -> [UInt8]? {
+    let search = CatalogSearch(connection)
+    var names: [[UInt8]] = []
+    var id = item
+    for _ in 0..<CatalogSearch.depthMax {
+      guard id != ItemRow.root else { return Array(names.reversed().joined(separator: [UInt8(ascii: "/")])) }
+      guard let row = try connection.item(id), let place = try search.directory(of: row) else { return nil }
+      names.append(place.name)
+      id = place.item
+    }
+    return nil
+  }
+}

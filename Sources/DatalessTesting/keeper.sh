@@ -1,0 +1,1 @@
+../Python/dataless/keeper.sh

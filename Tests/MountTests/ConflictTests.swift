@@ -1,0 +1,93 @@
+import Testing
+
+extension RealMounts {
+  /// What was changed on a volume and in SOURCE, too.
+  @Suite struct Conflicts {
+    private static func tree(_ scratch: Scratch) async throws {
+      try await scratch.shell("mkdir d; for f in a b.txt c d/e; do echo \"source $f\" > $f; done")
+    }
+
+    /// Changes on both sides, whichever way the volume is kept.
+    private static let here = """
+      cd "$MOUNT"; ls -R > /dev/null; echo mine >> a; echo mine > b.tmp; mv b.tmp b.txt; rm c; echo mine > new
+      echo mine >> d/e
+      """
+    private static let there = """
+      cd "$SOURCE"; echo theirs for a > a; echo theirs for b.txt > b.txt; echo theirs for c > c
+      echo theirs for new > new; rm d/e
+      """
+
+    private static func words(_ volume: Volume) async throws -> [String] {
+      let answer = try await volume.json("conflicts", volume.mountpoint)
+      return try #require(answer["conflicts"]?.array).compactMap { item in
+        item["path"]?.string.map { "\($0): \(item["conflict"]?.string ?? "?")" }
+      }
+    }
+
+    private static let all = [
+      "a: changed", "b.txt: changed", "c: removed_here", "d/e: gone_in_source", "new: made",
+    ]
+
+    @Test func whatBothSidesHaveChangedIsToldAndResolved() async throws {
+      try await withScratch { scratch in
+        try await Self.tree(scratch)
+        let volume = try await scratch.mount(["--scratch"])
+        try await scratch.shell(Self.here)
+        #expect(try await volume.status()["conflicts"]?.int == 0)
+        try await scratch.shell(Self.there)
+        try await volume.done("refresh", volume.mountpoint)
+        #expect(try await Self.words(volume) == Self.all)
+        #expect(try await volume.status()["conflicts"]?.int == 5)
+        #expect(try await volume.dataless("status", volume.mountpoint).text.contains("conflicts 5; "))
+        #expect(
+          try await scratch.shell("cd \"$MOUNT\"; cat a b.txt new d/e")
+            == "source a\nmine\nmine\nmine\nsource d/e\nmine\n")
+        let found = try await volume.records(ofType: "conflict.found")
+        #expect(Set(found.compactMap { $0["path"]?.string }) == ["a", "b.txt", "c", "new", "d/e"])
+        // Who has it open for writing keeps it.
+        let busy = try await scratch.shell(
+          "exec 7>> \"$MOUNT/a\"; \"$DATALESS\" conflicts --take-theirs \"$MOUNT/a\" 2>&1 || echo $?")
+        #expect(busy.contains("EBUSY") && busy.hasSuffix("\n1\n"), "\(busy)")
+        try await volume.done("conflicts", "--take-theirs", volume.path("a"))
+        try await volume.done("conflicts", "--keep-both", volume.path("b.txt"), volume.path("c"))
+        try await volume.done("conflicts", "--keep-mine", volume.path("new"), volume.path("d"))
+        #expect(try await Self.words(volume) == [])
+        #expect(
+          try await scratch.shell("cd \"$MOUNT\"; cat a b.txt c new d/e b*local*.txt")
+            == "theirs for a\ntheirs for b.txt\ntheirs for c\nmine\nsource d/e\nmine\nmine\n")
+        let none = try await volume.dataless("conflicts", "--keep-mine", volume.path("a"))
+        #expect(none.status == 1 && none.errorText.contains("ENOENT"), "\(none.errorText)")
+        #expect(try await volume.records(ofType: "conflict.resolved").count == 5)
+        try await volume.done("refresh", volume.mountpoint)
+        #expect(try await Self.words(volume) == [])
+      }
+    }
+
+    @Test func conflictsAreThereAfterAnotherMount() async throws {
+      try await withScratch { scratch in
+        try await Self.tree(scratch)
+        let options = State.state(scratch)
+        var volume = try await scratch.mount(options)
+        try await scratch.shell(Self.here)
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        try await scratch.shell(Self.there)
+        volume = try await scratch.mount(options)
+        try await scratch.shell("ls -R \"$MOUNT\" > /dev/null")
+        #expect(try await Self.words(volume) == Self.all)
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        // Now they are known, and found without anybody looking.
+        volume = try await scratch.mount(options)
+        #expect(try await Self.words(volume) == Self.all)
+        try await volume.done("conflicts", "--keep-both", volume.mountpoint)
+        let look = "cd \"$MOUNT\"; ls -R; cat a b.txt c d/e new ./*local*"
+        let before = try await scratch.shell(look)
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        volume = try await scratch.mount(options)
+        #expect(try await scratch.shell(look) == before)
+        #expect(try await Self.words(volume) == [])
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        #expect(try await run([Machine.dataless, "check", "\(scratch.root)/state"]).succeeded)
+      }
+    }
+  }
+}
