@@ -52,7 +52,7 @@ final class Child: Sendable {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, 0, plan.input, O_RDONLY, 0)
-    for (number, descriptor) in plan.descriptors { posix_spawn_file_actions_adddup2(&actions, descriptor, number) }
+    place(plan.descriptors, &actions)
     if plan.descriptors[1] == nil { posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0) }
     if plan.descriptors[2] == nil { posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) }
 
@@ -80,6 +80,17 @@ final class Child: Sendable {
         "'\(name)' cannot be executed: \(String(cString: strerror(failure))).", code: "not_executable")
     }
     return pid
+  }
+
+  /// By way of numbers that nothing has: what is placed first may take the number of what comes later.
+  private static func place(_ descriptors: [Int32: Int32], _ actions: inout posix_spawn_file_actions_t) {
+    let free = max(2, descriptors.keys.max() ?? 0, descriptors.values.max() ?? 0) + 1
+    let held = zip(free..., descriptors)
+    for (number, one) in held { posix_spawn_file_actions_adddup2(&actions, one.value, number) }
+    for (number, one) in held {
+      posix_spawn_file_actions_adddup2(&actions, number, one.key)
+      posix_spawn_file_actions_addclose(&actions, number)
+    }
   }
 
   /// Blocks until it has ended.
