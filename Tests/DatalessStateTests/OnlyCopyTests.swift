@@ -62,4 +62,63 @@ import Testing
     #expect(report.files == 2 && report.skipped == [])
     #expect(target.read("e/moved") == bytes(moved) && target.read("e/linked") == bytes(linked))
   }
+
+  /// What was written to and moved, and SOURCE has deleted since, has one name after the next mount, whatever SOURCE
+  /// has under its old name and its old inode number then.
+  @Test(arguments: [false, true]) func whatWasChangedAndMovedKeepsOneName(isReplaced: Bool) throws {
+    source.write("a", bytes("old"))
+    let fixture = StateFixture()
+    let volume = try KeptVolume(fixture, source: source)
+    #expect(volume.rename("a", to: "e/moved") == nil)
+    #expect(volume.write("mine", to: "e/moved") == nil)
+    unlink(source.full("a"))
+    volume.refresh()
+    #expect(volume.names("") == ["e"] && volume.read("e/moved") == "mine")
+    #expect(volume.conflicts == ["e/moved": "gone_in_source"])
+    try volume.unmount()
+    let unmounted = StateFixture()
+    fixture.scratch.copy(to: unmounted.scratch)
+    // The file system under SOURCE may give the number of the deleted file to this one.
+    if isReplaced { source.write("a", bytes("theirs")) }
+
+    let after = try KeptVolume(unmounted, source: source)
+    #expect(after.names("") == (isReplaced ? ["a", "e"] : ["e"]))
+    #expect(after.names("e") == ["moved"] && after.read("e/moved") == "mine")
+    if isReplaced { #expect(after.read("a") == "theirs") }
+    #expect(after.node("a") != after.node("e/moved"))
+    try after.unmount()
+    let closed = StateFixture()
+    unmounted.scratch.copy(to: closed.scratch)
+    let findings = try closed.check().findings
+    #expect(findings.isEmpty, "\(findings)")
+  }
+
+  /// The same of a directory in which something was made.
+  @Test(arguments: [false, true]) func aDirectoryThatWasChangedAndMovedKeepsOneName(isReplaced: Bool) throws {
+    mkdir(source.full("d"), 0o755)
+    source.write("d/read", bytes("old"))
+    let fixture = StateFixture()
+    let volume = try KeptVolume(fixture, source: source)
+    #expect(volume.read("d/read") == "old")
+    #expect(volume.rename("d", to: "e/moved") == nil)
+    #expect(volume.write("mine", to: "e/moved/made") == nil)
+    unlink(source.full("d/read"))
+    rmdir(source.full("d"))
+    volume.refresh()
+    #expect(volume.names("") == ["e"] && volume.read("e/moved/made") == "mine")
+    try volume.unmount()
+    let unmounted = StateFixture()
+    fixture.scratch.copy(to: unmounted.scratch)
+    if isReplaced {
+      mkdir(source.full("d"), 0o755)
+      source.write("d/theirs", bytes("theirs"))
+    }
+
+    let after = try KeptVolume(unmounted, source: source)
+    #expect(after.names("") == (isReplaced ? ["d", "e"] : ["e"]))
+    #expect(after.names("e") == ["moved"])
+    #expect(after.read("e/moved/made") == "mine" && !after.names("e/moved").contains("theirs"))
+    if isReplaced { #expect(after.names("d") == ["theirs"]) }
+    try after.unmount()
+  }
 }

@@ -175,7 +175,8 @@ extension Namespace {
       let isResident = self[node].isLocal && self[node].state == .resident
       guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else {
         noteConflict(.changedHereGoneThere, of: node, theirs: nil)
-        if self[node].isClean { noteOnlyHere(node) }
+        // What the store has under its number later is not it.
+        if self[node].isClean { noteOnlyHere(node) } else { tellUnbound(node) }
         continue
       }
       for name in localNames(of: node) { setStanding(.gone, of: name) }
