@@ -42,9 +42,9 @@ public struct TrialVolume {
         "readdirplus", "a listing brings the attributes along", "each item of a listing is asked for by itself",
         "Linux 3.9 or newer."),
       flag(
-        "direct_io_mmap", "files can be mapped while they are dataless",
-        "mmap(2) of a file that was opened while dataless "
-          + "fails with ENODEV", "Linux 6.6 or newer."),
+        "direct_io_mmap", "each read(2) of a dataless file is seen with its exact range",
+        "reads of dataless files go through the page cache: what is seen of them has the ranges that the kernel chooses",
+        "Linux 6.6 or newer."),
       flag(
         "cached_absence", "the kernel remembers names that do not exist", "each lookup of a missing name is a request",
         "Linux 6.16 or newer."),
