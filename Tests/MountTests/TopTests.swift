@@ -60,6 +60,22 @@ extension RealMounts {
       }
     }
 
+    /// Ctrl-C drops the keys before it, also those that are just about to be read.
+    @Test func keysBeforeAnInterruptHoldNothingUp() async throws {
+      try await Self.withBlockedReader { volume in
+        for round in 0..<10 {
+          let terminal = try Pseudoterminal([Machine.dataless, "top", volume.mountpoint, "--interval", "100ms"])
+          _ = await terminal.read(until: [Self.taking, "cat["])
+          terminal.type("z")
+          terminal.type("t\u{3}")
+          let rest = await terminal.read(until: [Self.giving])
+          #expect(rest.contains(Self.giving), "round \(round)")
+          #expect(await terminal.child.wait().shellStatus == 130, "round \(round)")
+          terminal.hangUp()
+        }
+      }
+    }
+
     @Test func itEndsWithItsTerminal() async throws {
       try await Self.withBlockedReader { volume in
         let terminal = try Pseudoterminal([Machine.dataless, "top", volume.mountpoint])

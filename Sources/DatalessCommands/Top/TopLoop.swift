@@ -37,7 +37,7 @@ struct TopLoop {
       let ready = wait()
       if ready.answer, let answer = feed.next(), try take(answer.get()) { return }
       if ready.signal, let signals { try take(signalOf: signals) }
-      if ready.key, try takeKeys() { return }
+      if ready.key, try takeKeys(ready.hasHungUp) { return }
     }
   }
 
@@ -47,7 +47,7 @@ struct TopLoop {
     feed.ask(withStacks: view.showsStacks)
   }
 
-  private func wait() -> (answer: Bool, signal: Bool, key: Bool) {
+  private func wait() -> (answer: Bool, signal: Bool, key: Bool, hasHungUp: Bool) {
     var polled = [pollfd(fd: feed.descriptor, events: Int16(POLLIN), revents: 0)]
     if let signals {
       polled.append(pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0))
@@ -57,9 +57,11 @@ struct TopLoop {
     // Rounded up: not to wake just before the time.
     let milliseconds = isAsking || view.isPaused ? -1 : CInt(clamping: left.nanoseconds / 1_000_000 + 1)
     let count = poll(&polled, nfds_t(polled.count), milliseconds)
-    guard count > 0 else { return (false, false, false) }
+    guard count > 0 else { return (false, false, false, false) }
+    let key = polled.count > 2 ? polled[2].revents : 0
     return (
-      polled[0].revents != 0, polled.count > 1 && polled[1].revents != 0, polled.count > 2 && polled[2].revents != 0
+      polled[0].revents != 0, polled.count > 1 && polled[1].revents != 0, key != 0,
+      key & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
     )
   }
 
@@ -94,11 +96,12 @@ struct TopLoop {
     try show()
   }
 
+  /// - Parameter hasHungUp: Of the terminal, which may also have nothing to read: a signal's key drops those before it.
   /// - Returns: Whether to end: asked to, or the terminal is gone.
-  private mutating func takeKeys() throws -> Bool {
+  private mutating func takeKeys(_ hasHungUp: Bool) throws -> Bool {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = read(STDIN_FILENO, &bytes, bytes.count)
-    guard count > 0 else { return count == 0 || errno != EINTR && errno != EAGAIN }
+    guard count > 0 else { return hasHungUp || (count < 0 && errno != EINTR && errno != EAGAIN) }
     for byte in bytes.prefix(count) {
       switch view.key(byte) {
       case .none: continue

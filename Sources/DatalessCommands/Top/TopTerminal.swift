@@ -29,6 +29,8 @@ enum TopTerminal {
     guard let saved else { return }
     var attributes = saved.pointee
     attributes.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    // read(2) never waits: Ctrl-C drops the keys before it (termios(3), NOFLSH), also those of which poll(2) has told.
+    withUnsafeMutableBytes(of: &attributes.c_cc) { ($0[Int(VMIN)], $0[Int(VTIME)]) = (0, 0) }
     tcsetattr(STDIN_FILENO, TCSANOW, &attributes)
     isTaken.store(true, ordering: .sequentiallyConsistent)
     write(STDOUT_FILENO, taking.utf8Start, taking.utf8CodeUnitCount)
