@@ -37,12 +37,12 @@ struct DoctorCommand: ParsableCommand {
       }
       mounts = true
       libfuse = status.libfuse
-      checks.append(DoctorCheck("mount", .ok, "a volume was mounted, asked and unmounted"))
+      checks.append(DoctorCheck("mount", .ok, finding: "a volume was mounted, asked and unmounted"))
       checks += TrialVolume(fastPaths: status.fastPaths, userID: geteuid()).checks
     } catch let error as LifecycleError {
       checks.append(MachineExamination.mountFailed(error))
     } catch let error as CommandFailure {
-      checks.append(DoctorCheck("mount", .missing, error.message))
+      checks.append(DoctorCheck("mount", .missing, finding: error.message))
     }
     let answer = DoctorAnswer(
       kernel: kernel, libfuse: libfuse, version: Version.current, userID: geteuid(), mounts: mounts, checks: checks)

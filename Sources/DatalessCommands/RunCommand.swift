@@ -183,7 +183,7 @@ struct RunCommand: ParsableCommand {
         if let record { held.add(record) }
       },
       judge: { failure in
-        let verdict = isExpecting ? judge(held, session, words, failure) : nil
+        let verdict = isExpecting ? judge(held, session, words: words, failure: failure) : nil
         let status = RunStatus(
           result: result, children: children, budget: answer?.budget, hasExpectation: isExpecting || strictRules,
           strictRules: strictRules ? answer?.rules : nil, verdict: verdict?.outcome)
@@ -217,7 +217,7 @@ struct RunCommand: ParsableCommand {
   ///   - expectations: As the log, which is whole by now, was held against them.
   ///   - failure: Why it could not be read to its end.
   private func judge(
-    _ expectations: Expectations, _ session: RunSession, _ words: RunMessages, _ failure: (any Error)?
+    _ expectations: Expectations, _ session: RunSession, words: RunMessages, failure: (any Error)?
   ) -> Verdict {
     var verdict = expectations.finish(log: session.volume.log)
     do {

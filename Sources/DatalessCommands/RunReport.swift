@@ -53,7 +53,7 @@ struct RunReport {
         context: {
           let now = judge(nil)
           judgement = now
-          return Self.context(context, now.status, now.verdict)
+          return Self.context(context, now.status, verdict: now.verdict)
         }(), frame: frame, other: reader)
     }
     report = try? exported.get()
@@ -72,7 +72,7 @@ struct RunReport {
 
   /// What was expected.
   private static func context(
-    _ context: ReportContext, _ status: RunStatus, _ verdict: Verdict?
+    _ context: ReportContext, _ status: RunStatus, verdict: Verdict?
   ) -> ReportContext {
     var context = context
     context.verdict = verdict.map { ReportVerdict($0) }

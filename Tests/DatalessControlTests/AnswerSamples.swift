@@ -54,11 +54,11 @@ enum AnswerSamples {
     "DoctorAnswer": (
       DoctorAnswer(
         kernel: "6.18", libfuse: "3.14", version: "0.1.0", userID: .max, mounts: true,
-        checks: [DoctorCheck("fuse", .missing, "f", remedy: "r")]),
+        checks: [DoctorCheck("fuse", .missing, finding: "f", remedy: "r")]),
       DoctorAnswer(kernel: "6.18", libfuse: "unknown", version: "0.1.0", userID: 0, mounts: false, checks: [])
     ),
     "DoctorCheck": (
-      DoctorCheck("passthrough", .limited, "f", remedy: "r"), DoctorCheck("fuse", .ok, "f")
+      DoctorCheck("passthrough", .limited, finding: "f", remedy: "r"), DoctorCheck("fuse", .ok, finding: "f")
     ),
     "ExportAnswer": (
       ExportAnswer(

@@ -21,7 +21,7 @@ private func so<Value>(_ value: Value) -> Value { value }
 
   @Test func withoutALimitNobodyWaits() {
     var room = Room()
-    let isGranted = room.claim(Self.attempt(1), .max, isEager: false, used: .max, Self.at(0))
+    let isGranted = room.claim(Self.attempt(1), .max, isEager: false, used: .max, at: Self.at(0))
     let isHeld = room.hold(.max, used: .max)
     #expect(isGranted && isHeld)
     #expect(room.shortage(used: .max) == 0)
@@ -38,8 +38,8 @@ private func so<Value>(_ value: Value) -> Value { value }
 
   @Test func whatIsGrantedCountsUntilItIsThere() {
     var room = limited(10)
-    #expect(so(room.claim(Self.attempt(1), 6, isEager: false, used: 0, Self.at(0))))
-    #expect(!so(room.claim(Self.attempt(2), 6, isEager: false, used: 0, Self.at(0))))
+    #expect(so(room.claim(Self.attempt(1), 6, isEager: false, used: 0, at: Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(2), 6, isEager: false, used: 0, at: Self.at(0))))
     #expect(room.pending == (6, 1))
     #expect(room.shortage(used: 0) == 2)
     // The first is there, so the second still does not fit; it does when the first is gone.
@@ -51,16 +51,16 @@ private func so<Value>(_ value: Value) -> Value { value }
 
   @Test func nobodyOvertakesWhoWaits() {
     var room = limited(10)
-    #expect(!so(room.claim(Self.attempt(1), 8, isEager: false, used: 5, Self.at(0))))
-    #expect(!so(room.claim(Self.attempt(2), 1, isEager: false, used: 5, Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(1), 8, isEager: false, used: 5, at: Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(2), 1, isEager: false, used: 5, at: Self.at(0))))
     #expect(!so(room.hold(1, used: 5)))
     #expect(room.settle(used: 1, Self.at(1)).granted == [Self.attempt(1), Self.attempt(2)])
   }
 
   @Test func readersGoBeforeWhatNobodyWaitsFor() {
     var room = limited(10)
-    for number in 1...2 { _ = room.claim(Self.attempt(UInt64(number)), 8, isEager: true, used: 10, Self.at(0)) }
-    _ = room.claim(Self.attempt(3), 8, isEager: false, used: 10, Self.at(0))
+    for number in 1...2 { _ = room.claim(Self.attempt(UInt64(number)), 8, isEager: true, used: 10, at: Self.at(0)) }
+    _ = room.claim(Self.attempt(3), 8, isEager: false, used: 10, at: Self.at(0))
     room.prefer(Self.attempt(2))
     var order: [AttemptID] = []
     for _ in 0..<3 {
@@ -85,7 +85,7 @@ private func so<Value>(_ value: Value) -> Value { value }
     var room = limited(10)
     let answers = Answer()
     room.wait(WaiterID(rawValue: 1), for: 4, Self.at(0)) { answers.set($0.map { .failed($0) } ?? .ready) }
-    #expect(!so(room.claim(Self.attempt(1), 8, isEager: false, used: 10, Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(1), 8, isEager: false, used: 10, at: Self.at(0))))
     for call in room.settle(used: 6, Self.at(1)).calls { call() }
     #expect(answers.isReady)
     #expect(!so(room.hold(5, used: 5)), "more than he waited for")
@@ -95,21 +95,21 @@ private func so<Value>(_ value: Value) -> Value { value }
 
   @Test func writersDoNotWaitForWhatNobodyWaitsFor() {
     var room = limited(10)
-    #expect(!so(room.claim(Self.attempt(1), 8, isEager: true, used: 5, Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(1), 8, isEager: true, used: 5, at: Self.at(0))))
     #expect(so(room.hold(1, used: 5)))
-    #expect(so(room.claim(Self.attempt(2), 1, isEager: false, used: 5, Self.at(0))))
-    #expect(!so(room.claim(Self.attempt(3), 1, isEager: true, used: 5, Self.at(0))))
+    #expect(so(room.claim(Self.attempt(2), 1, isEager: false, used: 5, at: Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(3), 1, isEager: true, used: 5, at: Self.at(0))))
   }
 
   @Test func whatIsLargerThanTheLimitFailsAtOnce() {
     var room = limited(10)
-    #expect(!so(room.claim(Self.attempt(1), 11, isEager: false, used: 0, Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(1), 11, isEager: false, used: 0, at: Self.at(0))))
     #expect(room.settle(used: 0, Self.at(0)).failed == [Self.attempt(1)])
   }
 
   @Test func nothingCanGoIsSaidAfterTheTimeOfAClose() {
     var room = limited(10)
-    _ = room.claim(Self.attempt(1), 4, isEager: false, used: 10, Self.at(0))
+    _ = room.claim(Self.attempt(1), 4, isEager: false, used: 10, at: Self.at(0))
     let first = room.settle(used: 10, Self.at(0))
     #expect(first.sweeps && first.failed.isEmpty && first.callAt == Self.at(250))
     #expect(!room.settle(used: 10, Self.at(1)).sweeps, "one at a time")
@@ -122,7 +122,7 @@ private func so<Value>(_ value: Value) -> Value { value }
 
   @Test func whileSomethingGoesItIsWaitedForButNotForEver() {
     var room = limited(10)
-    _ = room.claim(Self.attempt(1), 4, isEager: false, used: 10, Self.at(0))
+    _ = room.claim(Self.attempt(1), 4, isEager: false, used: 10, at: Self.at(0))
     _ = room.settle(used: 10, Self.at(0))
     room.beginRemoval(2)
     room.endSweep(isExhausted: true, Self.at(9_950))
@@ -132,7 +132,7 @@ private func so<Value>(_ value: Value) -> Value { value }
 
   @Test func whatIsBeingRemovedIsNotEvictedForTwice() {
     var room = limited(10)
-    _ = room.claim(Self.attempt(1), 4, isEager: false, used: 10, Self.at(0))
+    _ = room.claim(Self.attempt(1), 4, isEager: false, used: 10, at: Self.at(0))
     #expect(room.shortage(used: 10) == 4)
     room.beginRemoval(4)
     #expect(room.shortage(used: 10) == 0)
@@ -155,8 +155,8 @@ private func so<Value>(_ value: Value) -> Value { value }
 
   @Test func whoLeavesFreesWhatWasKeptForHim() {
     var room = limited(10)
-    _ = room.claim(Self.attempt(1), 8, isEager: false, used: 0, Self.at(0))
-    _ = room.claim(Self.attempt(2), 8, isEager: false, used: 0, Self.at(0))
+    _ = room.claim(Self.attempt(1), 8, isEager: false, used: 0, at: Self.at(0))
+    _ = room.claim(Self.attempt(2), 8, isEager: false, used: 0, at: Self.at(0))
     room.release(.attempt(Self.attempt(2)))
     room.release(.attempt(Self.attempt(1)))
     room.release(.attempt(Self.attempt(1)))
@@ -165,8 +165,8 @@ private func so<Value>(_ value: Value) -> Value { value }
 
   @Test func absurdSizesDoNotTrap() {
     var room = limited(.max)
-    #expect(so(room.claim(Self.attempt(1), .max, isEager: false, used: 0, Self.at(0))))
-    #expect(!so(room.claim(Self.attempt(2), .max, isEager: false, used: .max, Self.at(0))))
+    #expect(so(room.claim(Self.attempt(1), .max, isEager: false, used: 0, at: Self.at(0))))
+    #expect(!so(room.claim(Self.attempt(2), .max, isEager: false, used: .max, at: Self.at(0))))
     #expect(room.shortage(used: .max) >= 0)
   }
 }

@@ -46,7 +46,7 @@ import Testing
     func write(
       _ id: ContentID, _ bytes: UnsafeRawBufferPointer, at offset: Int64
     ) throws(FSError) -> (count: Int, extent: ContentExtent) { throw Self.none }
-    func allocate(_ id: ContentID, _ kind: AllocationKind, _ range: Range<Int64>) throws(FSError) { throw Self.none }
+    func allocate(_ id: ContentID, _ kind: AllocationKind, range: Range<Int64>) throws(FSError) { throw Self.none }
     func extent(of id: ContentID) throws(FSError) -> ContentExtent { throw Self.none }
     func hasOwnFile(_ id: ContentID) -> Bool { true }
     func isUsedElsewhere(_ id: ContentID) -> Bool { false }

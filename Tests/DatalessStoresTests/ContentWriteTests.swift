@@ -64,7 +64,7 @@ import Testing
           of: [AllocationKind.allocate(keepsSize: false), .allocate(keepsSize: true), .punchHole])
         let range = offset..<offset + 1 + random.below(9_000)
         do throws(FSError) {
-          try store.allocate(id, kind, Int64(range.lowerBound)..<Int64(range.upperBound))
+          try store.allocate(id, kind, range: Int64(range.lowerBound)..<Int64(range.upperBound))
           Self.allocate(&files[index].bytes, kind, range)
         } catch {
           #expect(error.errno == .notSupported, "\(context): \(error)")
@@ -89,7 +89,8 @@ import Testing
     try writer.write([1, 2, 3], at: 0)
     let id = try writer.commit()
     #expect(thrown { () throws(FSError) in _ = try write([9], to: id, at: 0) }?.errno == .invalidArgument)
-    #expect(thrown { () throws(FSError) in try store.allocate(id, .punchHole, 0..<1) }?.errno == .invalidArgument)
+    #expect(
+      thrown { () throws(FSError) in try store.allocate(id, .punchHole, range: 0..<1) }?.errno == .invalidArgument)
     #expect(thrown { () throws(FSError) in _ = try store.extent(of: id) }?.errno == .invalidArgument)
     #expect(try all(id) == [1, 2, 3])
   }
@@ -98,7 +99,8 @@ import Testing
     let id = try store.makeWritable(size: 0, copying: nil)
     #expect(thrown { () throws(FSError) in _ = try write([9], to: id, at: -1) }?.errno == .invalidArgument)
     #expect(thrown { () throws(FSError) in _ = try write([9], to: id, at: .max) }?.errno == .fileTooLarge)
-    #expect(thrown { () throws(FSError) in try store.allocate(id, .punchHole, 5..<5) }?.errno == .invalidArgument)
+    #expect(
+      thrown { () throws(FSError) in try store.allocate(id, .punchHole, range: 5..<5) }?.errno == .invalidArgument)
     store.remove(id)
     #expect(thrown { () throws(FSError) in _ = try write([9], to: id, at: 0) }?.errno == .ioError)
   }

@@ -57,9 +57,9 @@ enum StackText {
   private static func name(_ frame: InterpretedFrame, of stack: InterpretedCaller) -> String {
     let function = TerminalText.escaped(frame.functionBytes)
     guard stack.hasFunctionLines == true, let line = frame.line else {
-      return place(function, frame.fileBytes, frame.line)
+      return place(function, frame.fileBytes, line: frame.line)
     }
-    return place("\(function), which begins", frame.fileBytes, line)
+    return place("\(function), which begins", frame.fileBytes, line: line)
   }
 
   private static func name(_ frame: CallerFrame) -> String {
@@ -68,10 +68,10 @@ enum StackText {
     guard let symbol = frame.symbolBytes else { return address }
     let name = TerminalText.escaped(symbol)
     guard let file = frame.fileBytes else { return "\(name) (\(address))" }
-    return place(name, file, frame.line)
+    return place(name, file, line: frame.line)
   }
 
-  private static func place(_ function: String, _ file: [UInt8], _ line: UInt32?) -> String {
+  private static func place(_ function: String, _ file: [UInt8], line: UInt32?) -> String {
     let file = TerminalText.escaped(PathBytes.lastComponent(file))
     return "\(function) (\(file)\(line.map { ":\($0)" } ?? ""))"
   }

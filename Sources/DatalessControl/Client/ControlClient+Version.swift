@@ -21,13 +21,13 @@ extension ControlClient {
   }
 
   /// What to say of such an answer. - Parameter answer: nil: what came could not be understood.
-  func otherVersion(_ route: ControlRoute, _ answer: WireError?, _ problem: String) async -> ControlError {
+  func otherVersion(_ route: ControlRoute, _ answer: WireError?, problem: String) async -> ControlError {
     let daemon = route == .version ? nil : try? await version().version
-    return Self.otherVersion(route, answer, problem, daemon: daemon, mountPoint: mountPoint)
+    return Self.otherVersion(route, answer, problem: problem, daemon: daemon, mountPoint: mountPoint)
   }
 
   static func otherVersion(
-    _ route: ControlRoute, _ answer: WireError?, _ problem: String, daemon: String?, mountPoint: [UInt8]
+    _ route: ControlRoute, _ answer: WireError?, problem: String, daemon: String?, mountPoint: [UInt8]
   ) -> ControlError {
     let name = TerminalText.escaped(mountPoint)
     let which =

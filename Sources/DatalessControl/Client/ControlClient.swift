@@ -169,7 +169,7 @@ public final class ControlClient: Sendable {
     } catch {
       // Another version is the likely reason; of the same one, the answer is what is wrong.
       guard route != .version, let daemon = try? await version().version, daemon != Version.current else { throw error }
-      throw Self.otherVersion(route, nil, error.message, daemon: daemon, mountPoint: mountPoint)
+      throw Self.otherVersion(route, nil, problem: error.message, daemon: daemon, mountPoint: mountPoint)
     }
   }
 
@@ -200,7 +200,7 @@ public final class ControlClient: Sendable {
         let bytes = try await collect(response, limit: 1 << 20, within: timeout)
         if let answer = try? WireCoding.decode(ErrorAnswer.self, from: bytes, named: "an error") {
           if Self.isOfAnotherVersion(answer.error, status: response.status.code) {
-            throw await otherVersion(route, answer.error, answer.error.message)
+            throw await otherVersion(route, answer.error, problem: answer.error.message)
           }
           throw Self.remote(answer.error, to: route)
         }

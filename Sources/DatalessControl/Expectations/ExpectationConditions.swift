@@ -82,7 +82,7 @@ struct ExpectationConditions: Sendable {
   /// The process with an id was seen (again), maybe as another program.
   mutating func forget(_ id: UInt32) { callers[id] = nil }
 
-  mutating func hold(_ item: LoggedItem, _ caller: LoggedCaller, _ processes: SeenProcesses) -> Certainty {
+  mutating func hold(_ item: LoggedItem, _ caller: LoggedCaller, processes: SeenProcesses) -> Certainty {
     // What a command of ours asked for was asked by no program.
     if caller.trigger == .command, !match.triggers.contains(.command) { return .no }
     if !match.triggers.isEmpty {

@@ -32,7 +32,7 @@ struct ExpectationState: Sendable {
   }
 
   /// Something of an amount counts. - Parameter isKnown: As the conditions say; `no` never comes here.
-  mutating func count(_ amount: Int64, isKnown: Bool, _ evidence: Evidence, _ processes: SeenProcesses) {
+  mutating func count(_ amount: Int64, isKnown: Bool, _ evidence: Evidence, processes: SeenProcesses) {
     guard isKnown else {
       possible = possible.plus(amount)
       return
@@ -42,7 +42,7 @@ struct ExpectationState: Sendable {
   }
 
   /// One of several values was measured, of which the largest counts.
-  mutating func note(_ value: Int64, isKnown: Bool, _ evidence: Evidence, _ processes: SeenProcesses) {
+  mutating func note(_ value: Int64, isKnown: Bool, _ evidence: Evidence, processes: SeenProcesses) {
     guard isKnown else {
       if value > expectation.bound { possible = possible.plus(1) }
       return

@@ -3,7 +3,7 @@ import DatalessCore
 /// What becomes local, and what becomes of it.
 extension Expectations {
   /// An attempt has ended.
-  mutating func arrived(_ attempt: Attempt, _ id: UInt64, _ record: LogRecord) {
+  mutating func arrived(_ attempt: Attempt, _ id: UInt64, record: LogRecord) {
     let bytes = max(0, record.json.integer("bytes") ?? 0)
     let isOK = record.outcome ?? "ok" == "ok"
     let isDirectory = attempt.item.kind == .directory
@@ -12,21 +12,21 @@ extension Expectations {
     let hash = attempt.item.path.map { PathHash.of($0) }
     let isNew = isDirectory || isFirst(hash, isWhole: isOK && !attempt.isRange)
     var evidence = evidence(
-      attempt, id, LoggedCaller(process: nil, threadID: nil, isMainThread: nil, trigger: nil), record)
+      attempt, id, by: LoggedCaller(process: nil, threadID: nil, isMainThread: nil, trigger: nil), record: record)
     for index in states.indices {
       let isKnown = attempt.callers[index] != nil
       guard isKnown || attempt.possible.contains(index) else { continue }
-      if let caller = attempt.callers[index] { evidence = self.evidence(attempt, id, caller, record) }
+      if let caller = attempt.callers[index] { evidence = self.evidence(attempt, id, by: caller, record: record) }
       switch states[index].expectation.measure {
       case .maxFiles:
         // Where records are missing, there may have been some of it before.
         let isKnownNew = attempt.isFirst || !ending.hasGap
-        states[index].count(isNew ? 1 : 0, isKnown: isKnown && isKnownNew, evidence, processes)
-      case .maxDirectories: states[index].count(1, isKnown: isKnown, evidence, processes)
-      case .maxBytes: states[index].count(bytes, isKnown: isKnown, evidence, processes)
+        states[index].count(isNew ? 1 : 0, isKnown: isKnown && isKnownNew, evidence, processes: processes)
+      case .maxDirectories: states[index].count(1, isKnown: isKnown, evidence, processes: processes)
+      case .maxBytes: states[index].count(bytes, isKnown: isKnown, evidence, processes: processes)
       case .maxRepeated:
         guard let hash, isNew else { continue }
-        states[index].note((times[hash] ?? 1) - 1, isKnown: isKnown, evidence, processes)
+        states[index].note((times[hash] ?? 1) - 1, isKnown: isKnown, evidence, processes: processes)
       case .maxNeedless:
         guard let hash, needlessCallers[index]?[hash]?.isKnown != true else { continue }
         needlessCallers[index, default: [:]][hash] = (attempt.item, evidence.caller, isKnown, id)
@@ -36,7 +36,7 @@ extension Expectations {
           continue
         }
         guard baseline?.touch(kind, path) == false else { continue }
-        states[index].count(1, isKnown: isKnown, evidence, processes)
+        states[index].count(1, isKnown: isKnown, evidence, processes: processes)
       default: break
       }
     }

@@ -31,7 +31,7 @@ extension Expectations {
       let caller = LoggedCaller(
         process: wait.process, threadID: wait.threadID, isMainThread: wait.isMainThread,
         trigger: Trigger(rawValue: wait.trigger))
-      var evidence = evidence(attempt, wait.attempt, caller, nil)
+      var evidence = evidence(attempt, wait.attempt, by: caller, record: nil)
       evidence.monotonic = wait.start
       waited(max(0, ending.lastMonotonic.minus(wait.start)), evidence)
     }
@@ -81,7 +81,8 @@ extension Expectations {
       } else if file.isNeedless {
         needless += 1
         let attempt = Attempt(item: found.item, isRange: false)
-        states[index].count(1, isKnown: true, evidence(attempt, found.attempt, found.caller, nil), processes)
+        states[index].count(
+          1, isKnown: true, evidence(attempt, found.attempt, by: found.caller, record: nil), processes: processes)
       }
     }
     states[index].setMeasured(needless)

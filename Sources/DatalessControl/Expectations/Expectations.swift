@@ -126,7 +126,7 @@ public struct Expectations: Sendable {
     attempts[id] = Attempt(
       item: LoggedItem(record.json), isRange: Self.isRange(record.json),
       isFirst: record.json.integer("file_attempt") == 1)
-    asked(id, LoggedCaller(record.json), record)
+    asked(id, LoggedCaller(record.json), record: record)
   }
 
   private static func isRange(_ json: JSONObject) -> Bool {
@@ -135,20 +135,20 @@ public struct Expectations: Sendable {
   }
 
   /// A caller has started an attempt, or joined it.
-  private mutating func asked(_ id: UInt64, _ caller: LoggedCaller, _ record: LogRecord) {
+  private mutating func asked(_ id: UInt64, _ caller: LoggedCaller, record: LogRecord) {
     guard var attempt = attempts[id], attempt.askers.insert(caller.key).inserted else { return }
     defer { attempts[id] = attempt }
     let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
     guard isOfRun != .no else { return }
     for index in states.indices where states[index].expectation.counts(attempt.item.kind) {
-      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes))
+      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes: processes))
       guard isMeant != .no else { continue }
       if isMeant == .unknown {
         attempt.possible.insert(index)
       } else if attempt.callers[index] == nil {
         attempt.callers[index] = caller
       }
-      let evidence = evidence(attempt, id, caller, record)
+      let evidence = evidence(attempt, id, by: caller, record: record)
       switch states[index].expectation.measure {
       case .forbid, .allow: askedForPath(index, isKnown: isMeant == .yes, evidence)
       case .maxParallel, .minParallel: inFlight(index, isKnown: isMeant == .yes, evidence)
@@ -167,7 +167,7 @@ public struct Expectations: Sendable {
       isMatch = .yes
     }
     guard isMatch != (expectation.measure == .forbid ? .no : .yes) else { return }
-    states[index].count(1, isKnown: isKnown && isMatch != .unknown, evidence, processes)
+    states[index].count(1, isKnown: isKnown && isMatch != .unknown, evidence, processes: processes)
   }
 
   private mutating func inFlight(_ index: Int, isKnown: Bool, _ evidence: ExpectationState.Evidence) {
@@ -178,12 +178,13 @@ public struct Expectations: Sendable {
     let time = evidence.monotonic ?? ending.lastMonotonic
     guard let count = states[index].parallelism.begin(attempt, by: process, at: time) else { return }
     if states[index].expectation.measure == .maxParallel {
-      states[index].note(count.multipliedReportingOverflow(by: 100).partialValue, isKnown: true, evidence, processes)
+      states[index].note(
+        count.multipliedReportingOverflow(by: 100).partialValue, isKnown: true, evidence, processes: processes)
     }
   }
 
   func evidence(
-    _ attempt: Attempt, _ id: UInt64?, _ caller: LoggedCaller, _ record: LogRecord?
+    _ attempt: Attempt, _ id: UInt64?, by caller: LoggedCaller, record: LogRecord?
   ) -> ExpectationState.Evidence {
     ExpectationState.Evidence(
       item: attempt.item, caller: caller, attempt: id, stack: caller.threadID.flatMap { attempt.stacks[$0] },
@@ -196,7 +197,7 @@ public struct Expectations: Sendable {
     guard let id, let attempt = attempts[id] else { return }
     let time = record.monotonicNanoseconds ?? ending.lastMonotonic
     for index in states.indices { states[index].parallelism.end(id, at: time) }
-    arrived(attempt, id, record)
+    arrived(attempt, id, record: record)
     attempts[id]?.isFinished = true
     forget(id)
   }
@@ -205,7 +206,7 @@ public struct Expectations: Sendable {
   /// counted once than twice.
   private mutating func adopt(_ id: UInt64, _ record: LogRecord) {
     attempts[id] = Attempt(item: LoggedItem(record.json), isRange: true)
-    for waiter in record.json.objects("waiters").prefix(64) { asked(id, LoggedCaller(waiter), record) }
+    for waiter in record.json.objects("waiters").prefix(64) { asked(id, LoggedCaller(waiter), record: record) }
   }
 
   private mutating func forget(_ id: UInt64) {
@@ -219,14 +220,14 @@ public struct Expectations: Sendable {
     waits.begin(record)
     guard let id = record.attempt, attempts[id] != nil else { return }
     attempts[id]?.waiting += 1
-    asked(id, LoggedCaller(record.json), record)
+    asked(id, LoggedCaller(record.json), record: record)
   }
 
   private mutating func waitFinished(_ record: LogRecord) {
     waits.end(record)
     if let blocked = record.json.integer("blocked_ns") {
       let attempt = record.attempt.flatMap { attempts[$0] } ?? Attempt(item: LoggedItem(), isRange: false)
-      let evidence = evidence(attempt, record.attempt, LoggedCaller(record.json), record)
+      let evidence = evidence(attempt, record.attempt, by: LoggedCaller(record.json), record: record)
       waited(blocked, evidence)
     }
     guard let id = record.attempt else { return }
@@ -241,10 +242,10 @@ public struct Expectations: Sendable {
     for index in states.indices {
       let measure = states[index].expectation.measure
       guard measure == .maxWait || (measure == .maxMainThread && caller.isMainThread != false) else { continue }
-      let isMeant = isOfRun.and(states[index].conditions.hold(evidence.item, caller, processes))
+      let isMeant = isOfRun.and(states[index].conditions.hold(evidence.item, caller, processes: processes))
       guard isMeant != .no else { continue }
       let isThread = measure == .maxWait || caller.isMainThread == true
-      states[index].note(nanoseconds, isKnown: isMeant == .yes && isThread, evidence, processes)
+      states[index].note(nanoseconds, isKnown: isMeant == .yes && isThread, evidence, processes: processes)
     }
   }
 
@@ -252,7 +253,7 @@ public struct Expectations: Sendable {
     if let number = record.json.unsigned("access") { accesses.remove(number) }
     guard let blocked = record.json.integer("blocked_ns") else { return }
     var evidence = evidence(
-      Attempt(item: LoggedItem(record.json), isRange: false), nil, LoggedCaller(record.json), record)
+      Attempt(item: LoggedItem(record.json), isRange: false), nil, by: LoggedCaller(record.json), record: record)
     evidence.access = record.json.unsigned("access")
     evidence.stack = evidence.wait.flatMap { accessStacks.removeValue(forKey: $0) }
     waited(blocked, evidence)
@@ -274,9 +275,10 @@ public struct Expectations: Sendable {
     guard isOfRun != .no else { return }
     let attempt = Attempt(item: LoggedItem(record.json), isRange: false)
     for index in states.indices where states[index].expectation.measure == .maxRefusals {
-      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes))
+      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes: processes))
       guard isMeant != .no else { continue }
-      states[index].count(1, isKnown: isMeant == .yes, evidence(attempt, nil, caller, record), processes)
+      states[index].count(
+        1, isKnown: isMeant == .yes, evidence(attempt, nil, by: caller, record: record), processes: processes)
     }
   }
 }

@@ -50,7 +50,7 @@ public struct DoctorCheck: Codable, Sendable, Equatable {
   /// What to do; absent where nothing is to be done.
   public var remedy: String?
 
-  public init(_ name: String, _ outcome: Outcome, _ finding: String, remedy: String? = nil) {
+  public init(_ name: String, _ outcome: Outcome, finding: String, remedy: String? = nil) {
     self.name = name
     self.outcome = outcome
     self.finding = finding

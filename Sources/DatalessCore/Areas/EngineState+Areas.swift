@@ -87,7 +87,7 @@ extension EngineState {
     let purged = Event.VolumeChange.Purged(
       reason: reason, by: cause, area: area.name, category: area.category, app: place.app, bytes: size,
       lostBytes: removed.lostBytes)
-    record(.purged(purged), node, path: path, by: .nobody, now)
+    record(.purged(purged), node, path: path, by: .nobody, at: now)
     // Nobody has it open, and nobody is to open it by what the kernel knows: unlike what a program has unlinked.
     namespace.setUnlinked(false, of: node)
     if contents.retained(of: node) != nil { updateContent(of: node) { $0.endRetaining() } }

@@ -37,7 +37,8 @@ extension EngineState {
     // What is read from the volume's own state is no materialization to which anybody could object.
     if record.awaitsSaved, namespace.binding(of: position) == nil {
       return join(
-        running ?? startAttempt(position, waiter, decision: Decision(), now: now), waiter, running == nil, now)
+        running ?? startAttempt(position, waiter, decision: Decision(), now: now), waiter, isNew: running == nil,
+        at: now)
     }
     // Whoever joins is asked about policy alone, whatever attempt the rules were asked about.
     let needsRules = running == nil ? !simulation.rules.isEmpty : simulation.rules.decidesPolicy && own == nil
@@ -58,10 +59,10 @@ extension EngineState {
     }
     if running == nil { verdict?.rules.started(decision) }
     return join(
-      running ?? startAttempt(position, waiter, decision: decision, now: now), waiter, running == nil, now)
+      running ?? startAttempt(position, waiter, decision: decision, now: now), waiter, isNew: running == nil, at: now)
   }
 
-  private mutating func join(_ attempt: Attempt, _ waiter: Waiter, _ isNew: Bool, _ now: MonotonicTime) -> AdmissionStep
+  private mutating func join(_ attempt: Attempt, _ waiter: Waiter, isNew: Bool, at now: MonotonicTime) -> AdmissionStep
   {
     let request = waiter.request
     let wasEager = attempt.isEager

@@ -111,7 +111,7 @@ final class DirectoryFetch: AttemptJob {
 
   private func insert(_ batch: ListingBatch, _ range: Range<Int>) throws(FSError) {
     guard !isCancelled.load(ordering: .acquiring) else { throw FSError(.interrupted, "the listing was given up") }
-    try engine.restoreShared(batch, range, attempt)
+    try engine.restoreShared(batch, range, for: attempt)
     guard engine.insert(batch, range, attempt: attempt) else {
       throw FSError(.noSpace, "the namespace holds as many names as it can")
     }

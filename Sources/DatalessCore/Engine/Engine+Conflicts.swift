@@ -31,7 +31,7 @@ extension Engine {
       result.failures.append((path, FSError(.noSuchFileOrDirectory, "there is no conflict at it, or below it")))
     }
     for conflict in found {
-      switch changeNames({ [timer] in $0.resolveConflict(conflict.node, choice, timer.now) }) {
+      switch changeNames({ [timer] in $0.resolveConflict(conflict.node, choice, at: timer.now) }) {
       case .none: break
       case .failed(let error): result.failures.append((conflict.path, error))
       case .resolved(let resolved, let names):

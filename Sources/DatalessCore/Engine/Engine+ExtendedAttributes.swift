@@ -15,7 +15,9 @@ extension Engine {
     _ name: [UInt8], to value: [UInt8], how: AttributeExistence, of node: NodeID, by caller: Caller, waiter: WaiterID,
     completion: @escaping @Sendable (FSError?) -> Void
   ) {
-    ifThere(name, how, of: node, caller, waiter, completion) { [self] in change(name, to: value, of: node, by: caller) }
+    ifThere(name, how, of: node, by: caller, waiter: waiter, completion: completion) { [self] in
+      change(name, to: value, of: node, by: caller)
+    }
   }
 
   /// removexattr(2). - Parameter completion: As `setExtendedAttribute`; ENODATA if there is none.
@@ -23,15 +25,15 @@ extension Engine {
     _ name: [UInt8], of node: NodeID, by caller: Caller, waiter: WaiterID,
     completion: @escaping @Sendable (FSError?) -> Void
   ) {
-    ifThere(name, .replace, of: node, caller, waiter, completion) { [self] in
+    ifThere(name, .replace, of: node, by: caller, waiter: waiter, completion: completion) { [self] in
       change(name, to: nil, of: node, by: caller)
     }
   }
 
   /// Goes on if the attribute is there, or is not, as it has to be.
   private func ifThere(
-    _ name: [UInt8], _ how: AttributeExistence, of node: NodeID, _ caller: Caller, _ waiter: WaiterID,
-    _ completion: @escaping @Sendable (FSError?) -> Void, _ goOn: @escaping @Sendable () -> FSError?
+    _ name: [UInt8], _ how: AttributeExistence, of node: NodeID, by caller: Caller, waiter: WaiterID,
+    completion: @escaping @Sendable (FSError?) -> Void, _ goOn: @escaping @Sendable () -> FSError?
   ) {
     let answer: @Sendable (Bool) -> Void = { isThere in
       switch (how, isThere) {
@@ -71,7 +73,7 @@ extension Engine {
       if let error = state.setAttribute(name, to: value, of: position, by: caller) { return error }
       let text = String(decoding: name, as: UTF8.self)
       state.record(
-        .attributes(what: [text]), position, path: state.namespace.path(of: position), by: caller, timer.now)
+        .attributes(what: [text]), position, path: state.namespace.path(of: position), by: caller, at: timer.now)
       return nil
     }
   }

@@ -55,6 +55,6 @@ extension EngineState {
     let left = openFiles.lease(made, by: request.handle)
     let blocks = (Int64(count) + 4095) / 4096 * 8
     let extent = ContentExtent(size: Int64(count), blocks: blocks)
-    return (noteWritten(node, request, count: count, extent), left)
+    return (noteWritten(node, request, count: count, extent: extent), left)
   }
 }

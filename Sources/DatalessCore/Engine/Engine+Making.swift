@@ -58,7 +58,7 @@ extension Engine {
       case .needsListing(let directory), .needsEmptiness(let directory): return .needsListing(directory)
       case .failed(let errno): return .failed(errno)
       case .ready(let directory):
-        switch state.make(name, new, in: directory, timer.now) {
+        switch state.make(name, new, in: directory, at: timer.now) {
         case .failure(let errno): return .failed(errno)
         case .success(let node):
           state.namespace.countLookup(of: node)
@@ -102,7 +102,7 @@ extension Engine {
       case .needsListing(let directory), .needsEmptiness(let directory): return .needsListing(directory)
       case .failed(let errno): return .failed(errno)
       case .ready(let directory):
-        switch state.make(name, new, in: directory, timer.now) {
+        switch state.make(name, new, in: directory, at: timer.now) {
         case .failure(.fileExists) where openFlags & OpenFlags.exclusive == 0: return .failed(.staleNFSFileHandle)
         case .failure(let errno): return .failed(errno)
         case .success(let node): return state.opened(node, openFlags: openFlags, by: caller)

@@ -42,7 +42,7 @@ extension Engine {
         let isDirectory = state.namespace[node].kind == .directory
         let removed = state.takeAway(found)
         state.touch(directory, links: isDirectory ? -1 : 0)
-        state.record(.removed(removed), node, path: path, by: caller, timer.now)
+        state.record(.removed(removed), node, path: path, by: caller, at: timer.now)
         return .done
       }
     }

@@ -60,7 +60,7 @@ extension Engine {
 
   /// Puts back what is saved of files that the store lists under several names, before they are listed: another name of
   /// theirs may be in a directory that nobody has looked into yet. Metadata lane. - Throws: As `restore`.
-  func restoreShared(_ batch: ListingBatch, _ range: Range<Int>, _ attempt: AttemptID) throws(FSError) {
+  func restoreShared(_ batch: ListingBatch, _ range: Range<Int>, for attempt: AttemptID) throws(FSError) {
     guard let saved = configuration.savedState else { return }
     var some: [(name: [UInt8], item: ListedItem)] = []
     _ = batch.visit(range) { name, item in

@@ -39,7 +39,8 @@ extension Engine {
       state.apply(change, extent, to: position)
       if !change.names.isEmpty {
         state.record(
-          .attributes(what: change.names), position, path: state.namespace.path(of: position), by: caller, timer.now)
+          .attributes(what: change.names), position, path: state.namespace.path(of: position), by: caller, at: timer.now
+        )
       }
       return state.snapshot(of: position)
     }

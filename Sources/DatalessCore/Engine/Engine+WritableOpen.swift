@@ -67,9 +67,9 @@ extension Engine {
         }
         let size = max(open.sizeBefore, state.namespace[position].size)
         guard mayPass, passes(position, size: size, &state) else {
-          return .answered(openByRequests(position, open, &state))
+          return .answered(openByRequests(position, open, in: &state))
         }
-        return openPassing(position, open, watch, &state)
+        return openPassing(position, open, watch: watch, in: &state)
       }
       do throws(FSError) {
         switch step {
@@ -96,8 +96,8 @@ extension Engine {
   /// An open whose content the kernel reads and writes itself.
   private func openPassing(
     _ position: NodeIndex, _ open: WritableOpen,
-    _ watch: (content: ContentID, watch: any ContentWatch, status: ContentStatus)?,
-    _ state: inout EngineState
+    watch: (content: ContentID, watch: any ContentWatch, status: ContentStatus)?,
+    in state: inout EngineState
   ) -> OpenStep {
     let record = state.namespace[position]
     var before: ContentStatus?
@@ -107,22 +107,22 @@ extension Engine {
         // What it looks like before anybody can write to it: perhaps nobody will.
         guard let watch, watch.content == record.content else { return .watch(record.content) }
         return .makeDirty(
-          PassthroughWrites.Untouched(record.content, watch.status, watch.watch, now: state.timeOfDay()))
+          PassthroughWrites.Untouched(record.content, watch.status, watch: watch.watch, now: state.timeOfDay()))
       }
       if let file = state.passed[position] {
         state.catchUp(position)
         before = state.passed[position]?.seen
-        state.passed.begin(position, file.watch, file.seen)
+        state.passed.begin(position, file.watch, seen: file.seen)
       } else {
         guard !state.passed.isFull || state.openFiles.mustPassThrough(position) else {
-          return .answered(openByRequests(position, open, &state))
+          return .answered(openByRequests(position, open, in: &state))
         }
         guard let watch, watch.content == record.content else { return .watch(record.content) }
         before = watch.status
-        state.passed.begin(position, watch.watch, watch.status)
+        state.passed.begin(position, watch.watch, seen: watch.status)
       }
     }
-    noteOpen(position, open, isPassthrough: true, &state)
+    noteOpen(position, open, isPassthrough: true, in: &state)
     let handle = state.openFiles.openPassthrough(position, openFlags: open.flags, content: record.content)
     let number = state.contents.makeNumber()
     state.updateContent(of: position) { $0.notePassthrough(number) }
@@ -132,13 +132,13 @@ extension Engine {
 
   /// An open whose writes come to the volume.
   private func openByRequests(
-    _ position: NodeIndex, _ open: WritableOpen, _ state: inout EngineState
+    _ position: NodeIndex, _ open: WritableOpen, in state: inout EngineState
   ) -> WritableOpenAnswer {
     let record = state.namespace[position]
     let isResident = record.state == .resident
     let handle: UInt64
     if isResident, record.size == 0 || !state.simulation.servesReadsItself {
-      noteOpen(position, open, isPassthrough: false, &state)
+      noteOpen(position, open, isPassthrough: false, in: &state)
       handle = state.openFiles.open(position, openFlags: open.flags, content: record.content)
     } else {
       noteUse(position, &state)
@@ -153,7 +153,7 @@ extension Engine {
 
   /// The kernel serves its reads alone.
   private func noteOpen(
-    _ position: NodeIndex, _ open: WritableOpen, isPassthrough: Bool, _ state: inout EngineState
+    _ position: NodeIndex, _ open: WritableOpen, isPassthrough: Bool, in state: inout EngineState
   ) {
     noteUse(position, &state)
     let record = state.namespace[position]

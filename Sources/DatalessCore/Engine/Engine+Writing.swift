@@ -32,7 +32,7 @@ extension Engine {
       let (count, extent) = try usingTrashForRoom { () throws(FSError) in
         try self.content.write(content, bytes, at: request.offset)
       }
-      let hasOtherMode = state.withLock { $0.noteWritten(node, request, count: count, extent) }
+      let hasOtherMode = state.withLock { $0.noteWritten(node, request, count: count, extent: extent) }
       // Of a write the kernel knows that it moves size and times.
       if hasOtherMode { _ = kernel.invalidateAttributes(of: node) }
       return count
@@ -50,9 +50,9 @@ extension Engine {
       return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
     }
     return change(node, kind.range(range), through: handle) { (content: ContentID) throws(FSError) -> Int in
-      try usingTrashForRoom { () throws(FSError) in try self.content.allocate(content, kind, range) }
+      try usingTrashForRoom { () throws(FSError) in try self.content.allocate(content, kind, range: range) }
       let extent = try self.content.extent(of: content)
-      state.withLock { $0.noteAllocated(node, kind, range, extent) }
+      state.withLock { $0.noteAllocated(node, kind, range: range, extent: extent) }
       return 0
     }
   }
@@ -184,7 +184,7 @@ extension AllocationKind {
 extension EngineState {
   /// Bytes are in a file's content. - Returns: Whether its mode is another one now.
   mutating func noteWritten(
-    _ node: NodeID, _ request: WriteAccess, count: Int, _ extent: ContentExtent
+    _ node: NodeID, _ request: WriteAccess, count: Int, extent: ContentExtent
   ) -> Bool {
     guard let position = namespace.index(of: node) else { return false }
     var hasOtherMode = false
@@ -209,7 +209,7 @@ extension EngineState {
   }
 
   fileprivate mutating func noteAllocated(
-    _ node: NodeID, _ kind: AllocationKind, _ range: Range<Int64>, _ extent: ContentExtent
+    _ node: NodeID, _ kind: AllocationKind, range: Range<Int64>, extent: ContentExtent
   ) {
     guard let position = namespace.index(of: node) else { return }
     let now = timeOfDay()
@@ -261,7 +261,7 @@ extension EngineState {
     let record = Event.VolumeChange.Written(
       handle: OpenHandle.inLog(handle), bytes: written.bytes, calls: written.calls, mappedBytes: written.mappedBytes,
       size: namespace[written.node].size, isUnseen: isUnseen)
-    self.record(.written(record), written.node, path: namespace.path(of: written.node), by: written.caller, now)
+    self.record(.written(record), written.node, path: namespace.path(of: written.node), by: written.caller, at: now)
   }
 }
 

@@ -8,19 +8,19 @@ extension EngineState {
     guard namespace.conflicts.hasNews else { return }
     for news in namespace.conflicts.takeNews() {
       guard let node = namespace.index(of: news.node) else { continue }
-      if news.hasEnded { tell(.ended, node, news.kind, theirs: nil, now) }
+      if news.hasEnded { tell(.ended, node, kind: news.kind, theirs: nil, at: now) }
       // It was found, and has ended since.
       guard !news.hasEnded, namespace.conflicts.kind(of: node) == news.kind else { continue }
       if news.kind == .changedOnBothSides, let theirs = news.theirs, case .nothing = namespace.theirs(of: node) {
         updateContent(of: node) { $0.retain(insteadOf: theirs) }
       }
-      tell(.found, node, news.kind, theirs: news.theirs?.attributes, now)
+      tell(.found, node, kind: news.kind, theirs: news.theirs?.attributes, at: now)
     }
   }
 
   private func tell(
-    _ change: Event.ConflictRecord.Change, _ node: NodeIndex, _ kind: ConflictKind, theirs: ItemAttributes?,
-    _ now: MonotonicTime
+    _ change: Event.ConflictRecord.Change, _ node: NodeIndex, kind: ConflictKind, theirs: ItemAttributes?,
+    at now: MonotonicTime
   ) {
     let name = kind == .goneHereChangedThere ? namespace.removedName(of: node) : namespace.nameInConflict(node)
     guard let name else { return }
@@ -75,7 +75,7 @@ extension EngineState {
   }
 
   /// Resolves a conflict, all or nothing. - Returns: nil if more names have to be indexed first: call again.
-  mutating func resolveConflict(_ id: NodeID, _ choice: ConflictChoice, _ now: MonotonicTime) -> ConflictStep? {
+  mutating func resolveConflict(_ id: NodeID, _ choice: ConflictChoice, at now: MonotonicTime) -> ConflictStep? {
     guard let node = namespace.index(of: id), let kind = namespace.conflicts.kind(of: node) else {
       return ConflictStep.none
     }

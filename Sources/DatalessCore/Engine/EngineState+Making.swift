@@ -20,7 +20,7 @@ extension EngineState {
 
   /// Makes an item with a name.
   mutating func make(
-    _ name: UnsafeBufferPointer<UInt8>, _ new: NewItem, in directory: NodeIndex, _ now: MonotonicTime
+    _ name: UnsafeBufferPointer<UInt8>, _ new: NewItem, in directory: NodeIndex, at now: MonotonicTime
   ) -> Result<NodeIndex, Errno> {
     guard namespace.find(name, in: directory) == nil else { return .failure(.fileExists) }
     let isDirectory = new.kind == .directory
@@ -36,7 +36,7 @@ extension EngineState {
     guard let made = giveName(name, to: node, in: directory) else { return .failure(.noSpace) }
     if isDirectory { noteHeight(0, below: directory) }
     touch(directory, links: isDirectory ? 1 : 0)
-    record(.created(linkedFrom: nil), node, path: namespace.path(ofName: made), by: new.caller, now)
+    record(.created(linkedFrom: nil), node, path: namespace.path(ofName: made), by: new.caller, at: now)
     return .success(node)
   }
 
@@ -183,7 +183,7 @@ extension EngineState {
       attributes.changeTime = time
     }
     touch(directory)
-    record(.created(linkedFrom: other), node, path: namespace.path(ofName: made), by: caller, now)
+    record(.created(linkedFrom: other), node, path: namespace.path(ofName: made), by: caller, at: now)
     namespace.countLookup(of: node)
     return .made(snapshot(of: node))
   }

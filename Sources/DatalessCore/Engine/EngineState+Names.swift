@@ -134,7 +134,7 @@ extension EngineState {
   }
 
   mutating func record(
-    _ change: Event.VolumeChange.Change, _ node: NodeIndex, path: [UInt8], by caller: Caller, _ now: MonotonicTime
+    _ change: Event.VolumeChange.Change, _ node: NodeIndex, path: [UInt8], by caller: Caller, at now: MonotonicTime
   ) {
     trash.noteChange()
     let record = namespace[node]

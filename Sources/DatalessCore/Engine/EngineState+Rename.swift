@@ -21,7 +21,7 @@ extension EngineState {
     if isDirectory, namespace.isIn(moved, rename.to) { return .failed(.invalidArgument) }
     if rename.options == .exchange {
       guard let target else { return .failed(.noSuchFileOrDirectory) }
-      return exchange(source, target, rename)
+      return exchange(source, target, rename: rename)
     }
     if let target {
       let replaced = namespace.record(of: target).node
@@ -65,7 +65,7 @@ extension EngineState {
     }
     record(
       .renamed(from: oldPath, isExchange: false, replaced: replaced), moved, path: namespace.path(ofName: made),
-      by: rename.caller, rename.now)
+      by: rename.caller, at: rename.now)
     return .done
   }
 
@@ -98,7 +98,7 @@ extension EngineState {
     return giveName(namespace.text(of: second), to: one.node, in: other.directory) != nil
   }
 
-  private mutating func exchange(_ source: NameIndex, _ target: NameIndex, _ rename: Rename) -> ChangeAnswer {
+  private mutating func exchange(_ source: NameIndex, _ target: NameIndex, rename: Rename) -> ChangeAnswer {
     let (one, other) = (namespace.record(of: source).node, namespace.record(of: target).node)
     guard one != other else { return .done }
     let isOtherDirectory = namespace[other].kind == .directory
@@ -126,7 +126,7 @@ extension EngineState {
     touch(rename.from, links: rename.from == rename.to ? 0 : change)
     if rename.from != rename.to { touch(rename.to, links: -change) }
     record(
-      .renamed(from: path, isExchange: true, replaced: nil), one, path: newPath, by: rename.caller, rename.now)
+      .renamed(from: path, isExchange: true, replaced: nil), one, path: newPath, by: rename.caller, at: rename.now)
     return .done
   }
 }

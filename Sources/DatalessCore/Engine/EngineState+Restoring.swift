@@ -90,7 +90,7 @@ extension EngineState {
     }
     guard let base = item.base else { return nil }
     let node = namespace.node(for: base)
-    if let node { meet(item, node, isBare: isBare, &step) }
+    if let node { meet(item, node, isBare: isBare, step: &step) }
     return .some(node)
   }
 
@@ -113,7 +113,7 @@ extension EngineState {
       node = namespace.node(for: base)
       if let node {
         if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.setKey(item.key, of: node) }
-        meet(item, node, isBare: false, &step)
+        meet(item, node, isBare: false, step: &step)
       }
     }
     guard let node else { return false }
@@ -141,7 +141,7 @@ extension EngineState {
     // It was listed before it was restored: by another name, that was made here.
     guard namespace[node].state == .dataless, !namespace[node].awaitsSaved else { return }
     namespace.setAwaitsSaved(true, of: node)
-    meet(entry.item, node, isBare: false, &step)
+    meet(entry.item, node, isBare: false, step: &step)
   }
 
   // MARK: - Files that the store has under several names
@@ -173,7 +173,7 @@ extension EngineState {
     }
     guard namespace.restored.standing(of: item.id) == .unknown else { return step }
     // Full tables are found by the listing, too.
-    if let node = namespace.node(for: listed) { meet(item, node, isBare: false, isShared: true, &step) }
+    if let node = namespace.node(for: listed) { meet(item, node, isBare: false, isShared: true, step: &step) }
     return step
   }
 
@@ -215,7 +215,7 @@ extension EngineState {
 
   /// A saved item is met for the first time.
   private mutating func meet(
-    _ item: SavedItem, _ node: NodeIndex, isBare: Bool, isShared: Bool = false, _ step: inout RestoreStep
+    _ item: SavedItem, _ node: NodeIndex, isBare: Bool, isShared: Bool = false, step: inout RestoreStep
   ) {
     step.adopted.append((item.id, namespace.id(of: node)))
     // What has no other name is never met again.

@@ -114,10 +114,10 @@ struct OpenFiles {
 
   private mutating func begin(_ file: OpenFile) {
     // In place: one search in the dictionary.
-    Self.begin(file, &uses[file.node, default: NodeUse()], &leases)
+    Self.begin(file, &uses[file.node, default: NodeUse()], leases: &leases)
   }
 
-  private static func begin(_ file: OpenFile, _ use: inout NodeUse, _ leases: inout ContentLeases) {
+  private static func begin(_ file: OpenFile, _ use: inout NodeUse, leases: inout ContentLeases) {
     use.begin(file.mode)
     leases.begin(file.content, &use.latest)
   }
@@ -131,7 +131,7 @@ struct OpenFiles {
       return false
     }
     let passes = uses.values[place].cached == 0 && uses.values[place].direct == 0
-    settle(handle, place, passes ? .passthrough : .cached)
+    settle(handle, place, mode: passes ? .passthrough : .cached)
     return passes
   }
 
@@ -144,11 +144,11 @@ struct OpenFiles {
       return true
     }
     guard uses.values[place].passthrough == 0 else { return false }
-    settle(handle, place, .cached)
+    settle(handle, place, mode: .cached)
     return true
   }
 
-  private mutating func settle(_ handle: UInt64, _ place: Dictionary<NodeIndex, NodeUse>.Index, _ mode: OpenFile.Mode) {
+  private mutating func settle(_ handle: UInt64, _ place: Dictionary<NodeIndex, NodeUse>.Index, mode: OpenFile.Mode) {
     files.change(OpenHandle.number(handle)) { $0.mode = mode }
     uses.values[place].end(.undecided)
     uses.values[place].begin(mode)
@@ -232,14 +232,14 @@ struct OpenFiles {
   mutating func closeDirectory(_ node: NodeIndex) -> Closed {
     guard let place = uses.index(forKey: node) else { return Closed() }
     uses.values[place].end(.cached)
-    return closed(node, place, nil)
+    return closed(node, place, content: nil)
   }
 
   /// Closes a file. Of a handle that is closed already, or of another node, nothing follows.
   mutating func close(_ node: NodeIndex, handle: UInt64) -> Closed {
     guard let file = remove(node, handle), let place = uses.index(forKey: node) else { return Closed() }
     uses.values[place].end(file.mode)
-    return closed(node, place, leases.end(file.content, &uses.values[place].latest))
+    return closed(node, place, content: leases.end(file.content, &uses.values[place].latest))
   }
 
   private mutating func remove(_ node: NodeIndex, _ handle: UInt64) -> OpenFile? {
@@ -256,7 +256,7 @@ struct OpenFiles {
   }
 
   private mutating func closed(
-    _ node: NodeIndex, _ place: Dictionary<NodeIndex, NodeUse>.Index, _ content: ContentID?
+    _ node: NodeIndex, _ place: Dictionary<NodeIndex, NodeUse>.Index, content: ContentID?
   ) -> Closed {
     guard uses.values[place].all == 0 else { return Closed(content: content) }
     uses.remove(at: place)

@@ -27,7 +27,7 @@ struct PassthroughWrites {
     /// - Parameter now: The volume's time.
     /// - Returns: nil if what is written next might not be seen in `status`: what the disk's clock had at that moment
     ///   may be what it has then.
-    init?(_ content: ContentID, _ status: ContentStatus, _ watch: any ContentWatch, now: Timestamp) {
+    init?(_ content: ContentID, _ status: ContentStatus, watch: any ContentWatch, now: Timestamp) {
       guard watch.seesStores, status.modificationTime < now,
         !status.modificationTime.isBehind(now, within: ItemAttributes.tick)
       else { return nil }
@@ -62,7 +62,7 @@ struct PassthroughWrites {
   // MARK: - Opens
 
   /// An open for writing is to be passthrough, once there is a backing: `confirm` or `refuse`.
-  mutating func begin(_ node: NodeIndex, _ watch: any ContentWatch, _ seen: ContentStatus) {
+  mutating func begin(_ node: NodeIndex, _ watch: any ContentWatch, seen: ContentStatus) {
     files[node, default: File(watch: watch, seen: seen)].undecided += 1
   }
 

@@ -81,7 +81,7 @@ public protocol ContentStore: Sendable {
   /// Makes room for a range of content that has a file of its own, or a hole, or zeros. As `write`.
   ///
   /// - Throws: EINVAL, EOPNOTSUPP (the disk's file system cannot), EFBIG, ENOSPC, EDQUOT, EMFILE, EIO.
-  func allocate(_ id: ContentID, _ kind: AllocationKind, _ range: Range<Int64>) throws(FSError)
+  func allocate(_ id: ContentID, _ kind: AllocationKind, range: Range<Int64>) throws(FSError)
 
   /// What content takes, in a file of its own. Any lane. - Throws: EINVAL (in a slab), EMFILE, EIO.
   func extent(of id: ContentID) throws(FSError) -> ContentExtent

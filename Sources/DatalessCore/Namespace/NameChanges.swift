@@ -31,7 +31,7 @@ struct NameChanges {
   ///
   /// - Parameter change: 1 or -1.
   mutating func count(
-    _ change: Int, of kind: Kind, in directory: NodeIndex, _ nodes: borrowing NodeTable, _ names: borrowing NameTable
+    _ change: Int, of kind: Kind, in directory: NodeIndex, _ nodes: borrowing NodeTable, names: borrowing NameTable
   ) {
     var (kind, directory) = (kind, directory)
     // A store that names one directory in several places could make a ring of them.

@@ -45,7 +45,7 @@ struct NameGraph: ~Copyable {
     while name != .end, names[name].isPresent {
       let directory = names[name].directory
       if wasLocal != isLocal { nodes.countLocalChild(in: directory, isLocal) }
-      if wasDirty != isDirty { changes.count(isDirty ? 1 : -1, of: .below, in: directory, nodes, names) }
+      if wasDirty != isDirty { changes.count(isDirty ? 1 : -1, of: .below, in: directory, nodes, names: names) }
       name = names[name].nextOfNode
     }
   }
@@ -53,7 +53,7 @@ struct NameGraph: ~Copyable {
   /// A present name of a directory leads to a node from now on, or no longer.
   private mutating func countChild(_ node: NodeIndex, in directory: NodeIndex, _ isMore: Bool) {
     if nodes[node].isLocal { nodes.countLocalChild(in: directory, isMore) }
-    if isChanged(node) { changes.count(isMore ? 1 : -1, of: .below, in: directory, nodes, names) }
+    if isChanged(node) { changes.count(isMore ? 1 : -1, of: .below, in: directory, nodes, names: names) }
   }
 
   /// Whether something of an item was changed on the volume and is nowhere else: a file's content; a directory's names,
@@ -144,7 +144,7 @@ struct NameGraph: ~Copyable {
     guard
       let name = names.append(text, of: node, in: directory, isLocal: isLocal, epoch: nodes[directory].listingEpoch)
     else { return nil }
-    if isLocal { changes.count(1, of: .made, in: directory, nodes, names) }
+    if isLocal { changes.count(1, of: .made, in: directory, nodes, names: names) }
     addToNames(name, of: node)
     countChild(node, in: directory, true)
     appendToList(name, of: directory)
@@ -177,7 +177,7 @@ struct NameGraph: ~Copyable {
     guard record.standing != standing else { return }
     switch record.standing {
     case .present: countChild(record.node, in: directory, false)
-    case .removed: changes.count(-1, of: .removed, in: directory, nodes, names)
+    case .removed: changes.count(-1, of: .removed, in: directory, nodes, names: names)
     case .gone: gone.remove(in: directory)
     case .swept:
       guard standing == .present else { return }
@@ -190,10 +190,10 @@ struct NameGraph: ~Copyable {
     case .present:
       gone.notePresent(in: directory)
       countChild(record.node, in: directory, true)
-    case .removed: changes.count(1, of: .removed, in: directory, nodes, names)
+    case .removed: changes.count(1, of: .removed, in: directory, nodes, names: names)
     default: gone.add(in: directory)
     }
-    if record.isLocal { changes.count(standing == .present ? 1 : -1, of: .made, in: directory, nodes, names) }
+    if record.isLocal { changes.count(standing == .present ? 1 : -1, of: .made, in: directory, nodes, names: names) }
     unlink(name, from: record.node)
     addToNames(name, of: record.node)
     noteNames(of: record.node)
@@ -203,7 +203,7 @@ struct NameGraph: ~Copyable {
   mutating func keepHere(_ name: NameIndex) {
     guard names[name].isPresent, !names[name].isLocal else { return }
     names.setLocal(name)
-    changes.count(1, of: .made, in: names[name].directory, nodes, names)
+    changes.count(1, of: .made, in: names[name].directory, nodes, names: names)
   }
 
   /// Gives a name to another node. The one that had it may be left without any.

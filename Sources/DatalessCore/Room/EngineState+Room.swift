@@ -8,7 +8,7 @@ extension EngineState {
   mutating func claimRoom(for attempt: Attempt, _ now: MonotonicTime) -> Bool {
     guard room.isLimited, attempt.kind == .file else { return true }
     return room.claim(
-      attempt.id, missingBytes(of: attempt), isEager: attempt.isEager, used: localBytes(), now)
+      attempt.id, missingBytes(of: attempt), isEager: attempt.isEager, used: localBytes(), at: now)
   }
 
   /// What an attempt adds at most, in bytes.

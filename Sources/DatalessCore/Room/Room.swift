@@ -108,7 +108,7 @@ struct Room {
   /// An attempt is about to bring something in.
   ///
   /// - Returns: Whether there is room, which is kept for it until `release`. If not, it waits: `settle`.
-  mutating func claim(_ attempt: AttemptID, _ bytes: Int64, isEager: Bool, used: Int64, _ now: MonotonicTime) -> Bool {
+  mutating func claim(_ attempt: AttemptID, _ bytes: Int64, isEager: Bool, used: Int64, at now: MonotonicTime) -> Bool {
     guard isLimited else { return true }
     if isFree(isEager: isEager), fits(bytes, used) {
       reserve(bytes, attempt)

@@ -149,7 +149,7 @@ extension Engine {
         let there = zip(part, names).filter { $0.1 != nil }
         guard !isFirst || there.count == part.count else { return (false, []) }
         let targets = there.map(\.0)
-        state.detach(targets[...], there.compactMap(\.1), by: remover, timer.now)
+        state.detach(targets[...], there.compactMap(\.1), by: remover, at: timer.now)
         return (true, targets)
       }
       guard isDone else { return nil }

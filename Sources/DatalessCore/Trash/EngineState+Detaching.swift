@@ -93,7 +93,7 @@ extension EngineState {
 
   /// Takes trees away, or files, all of them. - Parameter names: As `name(of:)` found them, under the same hold.
   mutating func detach(
-    _ targets: ArraySlice<RemovalTarget>, _ names: [NameIndex], by remover: Remover, _ now: MonotonicTime
+    _ targets: ArraySlice<RemovalTarget>, _ names: [NameIndex], by remover: Remover, at now: MonotonicTime
   ) {
     for (target, name) in zip(targets, names) {
       let (directory, node) = (namespace.record(of: name).directory, namespace.record(of: name).node)
@@ -107,7 +107,7 @@ extension EngineState {
         trash.add(namespace.id(of: node), items: target.found.items - 1, bytes: target.found.bytes)
       }
       touch(directory, links: isDirectory ? -1 : 0)
-      record(.removed(removed), node, path: path, by: remover.caller, now)
+      record(.removed(removed), node, path: path, by: remover.caller, at: now)
     }
     room.setTrash(trash.left.bytes)
   }

@@ -41,7 +41,7 @@ extension EngineState {
       while name != .end, left > 0 {
         left -= 1
         let next = namespace.record(of: name).nextSibling
-        empty(name, &result, now)
+        empty(name, &result, at: now)
         name = next
       }
       if name == .end { endEmptying(directory, &result) } else { trash.goOn(at: name) }
@@ -72,7 +72,7 @@ extension EngineState {
     namespace.noteForgettable(directory)
   }
 
-  private mutating func empty(_ name: NameIndex, _ result: inout Emptied, _ now: MonotonicTime) {
+  private mutating func empty(_ name: NameIndex, _ result: inout Emptied, at now: MonotonicTime) {
     let edge = namespace.record(of: name)
     let (node, item) = (edge.node, namespace[edge.node])
     // It may have other names, which are not listed yet: what it is in the store is known by this one.
@@ -86,7 +86,7 @@ extension EngineState {
     case .present:
       let bytes = item.kind == .file && item.isLocal ? localBytes(of: node) : 0
       namespace.setStanding(isKept ? .removed : .gone, of: name)
-      take(node, item, &result, now)
+      take(node, item, result: &result, at: now)
       trash.noteGone(bytes: bytes)
     case .gone, .former, .swept, .free: break
     }
@@ -94,7 +94,7 @@ extension EngineState {
 
   /// An item has lost a name in a removed tree. - Parameter before: As it was.
   private mutating func take(
-    _ node: NodeIndex, _ before: NodeRecord, _ result: inout Emptied, _ now: MonotonicTime
+    _ node: NodeIndex, _ before: NodeRecord, result: inout Emptied, at now: MonotonicTime
   ) {
     let isGone = namespace[node].isOrphan
     let isSeen = before.lookups > 0 || openFiles.count(of: node) > 0

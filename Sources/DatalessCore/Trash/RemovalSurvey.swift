@@ -58,10 +58,10 @@ struct RemovalSurvey {
       return barred != nil
     }
     if isBarred, let barred {
-      return Self.refused(namespace.path(of: barred), .permissionDenied, "it may not be searched")
+      return Self.refused(namespace.path(of: barred), .permissionDenied, message: "it may not be searched")
     }
     guard remover.has(Remover.change, in: namespace[directory], acl: { known.acl(directory) }) else {
-      return Self.refused(namespace.path(ofName: name), .permissionDenied, "its directory may not be changed")
+      return Self.refused(namespace.path(ofName: name), .permissionDenied, message: "its directory may not be changed")
     }
     return look(at: name, in: namespace, known)
   }
@@ -94,10 +94,10 @@ struct RemovalSurvey {
   ) -> Step? {
     // To be read and searched, as rm does; then to be changed.
     if !remover.has(5, in: namespace[directory], acl: { known.acl(directory) }) {
-      return Self.refused(namespace.path(of: directory), .permissionDenied, "it may not be listed")
+      return Self.refused(namespace.path(of: directory), .permissionDenied, message: "it may not be listed")
     }
     if !remover.has(Remover.change, in: namespace[directory], acl: { known.acl(directory) }) {
-      return Self.refused(namespace.path(ofName: first), .permissionDenied, "its directory may not be changed")
+      return Self.refused(namespace.path(ofName: first), .permissionDenied, message: "its directory may not be changed")
     }
     return nil
   }
@@ -107,7 +107,8 @@ struct RemovalSurvey {
     let edge = namespace.record(of: name)
     let item = namespace[edge.node]
     guard !remover.isHeld(by: namespace[edge.directory], owner: item.uid) else {
-      return Self.refused(namespace.path(ofName: name), .notPermitted, "its directory is sticky, and both are others'")
+      return Self.refused(
+        namespace.path(ofName: name), .notPermitted, message: "its directory is sticky, and both are others'")
     }
     counts.items += 1
     if item.kind == .directory {
@@ -116,24 +117,25 @@ struct RemovalSurvey {
         levels.append(Level(directory: edge.node, next: item.firstChild))
         return .more
       }
-      return lookAtUnlisted(edge.node, name, in: namespace, known)
+      return lookAtUnlisted(edge.node, name, in: namespace, known: known)
     }
-    if item.kind == .file, item.isLocal { count(edge.node, name, in: namespace, known) }
+    if item.kind == .file, item.isLocal { count(edge.node, name, in: namespace, known: known) }
     return .more
   }
 
   /// A directory that was never listed: what is in it is not known, but for its rights.
   private func lookAtUnlisted(
-    _ directory: NodeIndex, _ name: NameIndex, in namespace: borrowing Namespace, _ known: Knowledge
+    _ directory: NodeIndex, _ name: NameIndex, in namespace: borrowing Namespace, known: Knowledge
   ) -> Step {
     guard remover.has(7, in: namespace[directory], acl: { known.acl(directory) }) else {
       return Self.refused(
-        namespace.path(ofName: name), .permissionDenied, "it may not be changed, and what is in it is not known")
+        namespace.path(ofName: name), .permissionDenied,
+        message: "it may not be changed, and what is in it is not known")
     }
     // Of what is in it nobody knows whose it is.
     guard !remover.isHeld(by: namespace[directory], owner: namespace[directory].uid) else {
       return Self.refused(
-        namespace.path(ofName: name), .notPermitted, "it is sticky, and what is in it is not known")
+        namespace.path(ofName: name), .notPermitted, message: "it is sticky, and what is in it is not known")
     }
     return namespace[directory].awaitsSaved ? .unread(directory) : .more
   }
@@ -149,7 +151,7 @@ struct RemovalSurvey {
 
   /// A file that holds something, which goes with its last name.
   private mutating func count(
-    _ node: NodeIndex, _ name: NameIndex, in namespace: borrowing Namespace, _ known: Knowledge
+    _ node: NodeIndex, _ name: NameIndex, in namespace: borrowing Namespace, known: Knowledge
   ) {
     let item = namespace[node]
     if item.linkCount > 1 {
@@ -165,7 +167,7 @@ struct RemovalSurvey {
     if counts.firstDirty == nil { counts.firstDirty = namespace.path(ofName: name) }
   }
 
-  private static func refused(_ path: [UInt8], _ errno: Errno, _ message: String) -> Step {
+  private static func refused(_ path: [UInt8], _ errno: Errno, message: String) -> Step {
     .refused(path: path, FSError(errno, message))
   }
 }

@@ -15,7 +15,7 @@ extension ControlRequestHandler {
     return try await backend.conflicts(paths, keep: choice)
   }
 
-  func room(_ route: ControlRoute, _ request: Request, _ current: RunningRequest) async throws -> Response {
+  func room(_ route: ControlRoute, _ request: Request, current: RunningRequest) async throws -> Response {
     switch route {
     case .capacity: return try Self.json(try await backend.capacity())
     case .inventory:

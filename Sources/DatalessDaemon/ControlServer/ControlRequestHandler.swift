@@ -19,7 +19,7 @@ struct ControlRequestHandler: Sendable {
     var response: Response
     do {
       let peer = try await checkPeer(of: channel)
-      response = try await current.run(on: lane) { try await route(request, current, peer) }
+      response = try await current.run(on: lane) { try await route(request, current, peer: peer) }
     } catch {
       let failure = ControlFailure(error)
       response = try Self.json(ErrorAnswer(error: failure.wire), status: failure.status)
@@ -47,7 +47,7 @@ struct ControlRequestHandler: Sendable {
 
   // MARK: - Routes
 
-  private func route(_ request: Request, _ current: RunningRequest, _ peer: ControlPeer) async throws -> Response {
+  private func route(_ request: Request, _ current: RunningRequest, peer: ControlPeer) async throws -> Response {
     let path = request.uri.path
     guard let route = ControlRoute(rawValue: "\(request.method.rawValue) \(path)") else {
       guard ControlRoute.allCases.contains(where: { $0.path == path }) else {
@@ -77,7 +77,7 @@ struct ControlRequestHandler: Sendable {
       return stream(TransferLine.self, for: current) {
         try await backend.evict(paths, stops: body.stop ?? false, progress: $0)
       }
-    case .pin, .unpin, .pressure, .capacity, .inventory: return try await room(route, request, current)
+    case .pin, .unpin, .pressure, .capacity, .inventory: return try await room(route, request, current: current)
     case .remove: return try Self.json(try await backend.remove(try await Self.paths(request), by: peer))
     case .refresh:
       let paths = try await Self.paths(request)

@@ -30,10 +30,10 @@ public struct MachineExamination {
       try availability.check(allowOther: false)
     } catch {
       let (finding, remedy) = Self.parts(error)
-      return DoctorCheck("fuse", .missing, finding, remedy: remedy)
+      return DoctorCheck("fuse", .missing, finding: finding, remedy: remedy)
     }
     let way = userID == 0 ? "mount(2), as root" : "fusermount3"
-    return DoctorCheck("fuse", .ok, "\(availability.device) can be opened; volumes are mounted by \(way)")
+    return DoctorCheck("fuse", .ok, finding: "\(availability.device) can be opened; volumes are mounted by \(way)")
   }
 
   private func otherUsers() -> DoctorCheck {
@@ -41,19 +41,19 @@ public struct MachineExamination {
       if userID != 0 { try availability.checkAllowOther() }
     } catch {
       let (finding, remedy) = Self.parts(error)
-      return DoctorCheck("allow_other", .limited, finding, remedy: remedy)
+      return DoctorCheck("allow_other", .limited, finding: finding, remedy: remedy)
     }
-    return DoctorCheck("allow_other", .ok, "volumes can be shared with other users (--allow-other)")
+    return DoctorCheck("allow_other", .ok, finding: "volumes can be shared with other users (--allow-other)")
   }
 
   /// Yama lets ordinary users read the memory of their descendants only; a caller is no descendant of the daemon.
   private func stacks() -> DoctorCheck {
     let scope = number("kernel/yama/ptrace_scope") ?? 0
     guard userID != 0, scope > 0 else {
-      return DoctorCheck("stacks", .ok, "stacks of blocked callers can be read (--stacks)")
+      return DoctorCheck("stacks", .ok, finding: "stacks of blocked callers can be read (--stacks)")
     }
     return DoctorCheck(
-      "stacks", .limited, "stacks of blocked callers cannot be read: kernel.yama.ptrace_scope is \(scope)",
+      "stacks", .limited, finding: "stacks of blocked callers cannot be read: kernel.yama.ptrace_scope is \(scope)",
       remedy: "As root: sysctl kernel.yama.ptrace_scope=0; or mount as root.")
   }
 
@@ -61,26 +61,26 @@ public struct MachineExamination {
   private func hungTasks() -> DoctorCheck {
     let seconds = number("kernel/hung_task_timeout_secs") ?? 0
     guard seconds > 0, number("kernel/hung_task_panic") ?? 0 > 0 else {
-      return DoctorCheck("hung_tasks", .ok, "long waits do not stop the machine")
+      return DoctorCheck("hung_tasks", .ok, finding: "long waits do not stop the machine")
     }
     return DoctorCheck(
       "hung_tasks", .limited,
-      "the kernel panics when a caller waits for longer than \(seconds) s (kernel.hung_task_panic)",
+      finding: "the kernel panics when a caller waits for longer than \(seconds) s (kernel.hung_task_panic)",
       remedy: "As root: sysctl kernel.hung_task_panic=0; or keep latencies and gates shorter.")
   }
 
   private func descriptors() -> DoctorCheck {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-      return DoctorCheck("descriptors", .unknown, "the limit of descriptors cannot be read")
+      return DoctorCheck("descriptors", .unknown, finding: "the limit of descriptors cannot be read")
     }
     // One for each file that is open and local, and some forty of the daemon's own.
     guard limit.rlim_max < 4096 else {
-      return DoctorCheck("descriptors", .ok, "\(Self.count(limit.rlim_max)) descriptors for a daemon")
+      return DoctorCheck("descriptors", .ok, finding: "\(Self.count(limit.rlim_max)) descriptors for a daemon")
     }
     return DoctorCheck(
       "descriptors", .limited,
-      "only \(limit.rlim_max) descriptors for a daemon: about as many files can be open at once",
+      finding: "only \(limit.rlim_max) descriptors for a daemon: about as many files can be open at once",
       remedy: "Raise the hard limit: ulimit -Hn 65536, or LimitNOFILE= of its unit.")
   }
 
@@ -90,9 +90,9 @@ public struct MachineExamination {
       _ = try VolumeDirectory.prepareRuntime(path)
     } catch {
       let (finding, remedy) = Self.parts(error)
-      return DoctorCheck("runtime", .missing, finding, remedy: remedy)
+      return DoctorCheck("runtime", .missing, finding: finding, remedy: remedy)
     }
-    return DoctorCheck("runtime", .ok, "sockets and locks are in \(TerminalText.escaped(Array(path.utf8)))")
+    return DoctorCheck("runtime", .ok, finding: "sockets and locks are in \(TerminalText.escaped(Array(path.utf8)))")
   }
 
   private func cache() -> DoctorCheck {
@@ -103,15 +103,17 @@ public struct MachineExamination {
     while CPath.with(directory, { statvfs($0, &found) }) != 0 {
       guard errno == ENOENT, directory.count > 1 else {
         return DoctorCheck(
-          "cache", .unknown, "the room for content in \(TerminalText.escaped(Array(path.utf8))) cannot be read")
+          "cache", .unknown, finding: "the room for content in \(TerminalText.escaped(Array(path.utf8))) cannot be read"
+        )
       }
       directory = CPath.parent(directory)
     }
     let free = Int64(
       clamping: UInt64(found.f_bavail).multipliedReportingOverflow(by: UInt64(found.f_frsize)).partialValue)
     let text = "\(ByteSize.format(free)) free for content in \(TerminalText.escaped(Array(path.utf8)))"
-    guard free < 64 << 20 else { return DoctorCheck("cache", .ok, text) }
-    return DoctorCheck("cache", .limited, text, remedy: "Make room, or choose another place: --cache-dir DIRECTORY.")
+    guard free < 64 << 20 else { return DoctorCheck("cache", .ok, finding: text) }
+    return DoctorCheck(
+      "cache", .limited, finding: text, remedy: "Make room, or choose another place: --cache-dir DIRECTORY.")
   }
 
   /// Mounts whose daemon has died: everybody who looks at one gets ENOTCONN.
@@ -119,12 +121,13 @@ public struct MachineExamination {
     let own = ((try? MountTable.current())?.datalessEntries ?? []).filter { userID == 0 || $0.userID == userID }
     let dead = own.filter { VolumeLiveness.of($0) == .dead }.map(\.mountPoint)
     guard let first = dead.first else {
-      return [DoctorCheck("leftovers", .ok, "no volume without its daemon")]
+      return [DoctorCheck("leftovers", .ok, finding: "no volume without its daemon")]
     }
     let name = TerminalText.escaped(first)
     return [
       DoctorCheck(
-        "leftovers", .limited, "\(HumanText.count(Int64(dead.count), "volume")) without a daemon, such as \(name)",
+        "leftovers", .limited,
+        finding: "\(HumanText.count(Int64(dead.count), "volume")) without a daemon, such as \(name)",
         remedy: "dataless unmount \(ShellText.word(first))")
     ]
   }
@@ -132,7 +135,7 @@ public struct MachineExamination {
   /// What the trial of a mount has shown, when none was possible.
   public static func mountFailed(_ error: LifecycleError) -> DoctorCheck {
     let (finding, remedy) = parts(error)
-    return DoctorCheck("mount", .missing, finding, remedy: remedy)
+    return DoctorCheck("mount", .missing, finding: finding, remedy: remedy)
   }
 
   // MARK: - Text

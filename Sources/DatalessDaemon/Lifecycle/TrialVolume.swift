@@ -34,47 +34,52 @@ public struct TrialVolume {
   public var checks: [DoctorCheck] {
     [
       flag(
-        "passthrough", "resident files are read by the kernel itself", "the daemon serves every read of resident files",
-        userID == 0
+        "passthrough", "resident files are read by the kernel itself",
+        denied: "the daemon serves every read of resident files",
+        remedy: userID == 0
           ? "Linux 6.9 or newer, and a file system for content that the kernel can pass through to (not overlayfs): --cache-dir."
           : "Only root's volumes have it, on Linux 6.9 or newer; nothing else is different."),
       flag(
-        "readdirplus", "a listing brings the attributes along", "each item of a listing is asked for by itself",
-        "Linux 3.9 or newer."),
+        "readdirplus", "a listing brings the attributes along", denied: "each item of a listing is asked for by itself",
+        remedy: "Linux 3.9 or newer."),
       flag(
         "direct_io_mmap", "each read(2) of a dataless file is seen with its exact range",
-        "reads of dataless files go through the page cache: what is seen of them has the ranges that the kernel chooses",
-        "Linux 6.6 or newer."),
+        denied:
+          "reads of dataless files go through the page cache: what is seen of them has the ranges that the kernel chooses",
+        remedy: "Linux 6.6 or newer."),
       flag(
-        "cached_absence", "the kernel remembers names that do not exist", "each lookup of a missing name is a request",
-        "Linux 6.16 or newer."),
-      flag("posix_acl", "ACLs of SOURCE hold", "ACLs of SOURCE are not enforced", "Linux 4.9 or newer."),
+        "cached_absence", "the kernel remembers names that do not exist",
+        denied: "each lookup of a missing name is a request",
+        remedy: "Linux 6.16 or newer."),
       flag(
-        "parallel_dirops", "lookups in one directory go on beside each other", "one lookup at a time in each directory",
-        "Linux 4.7 or newer."),
+        "posix_acl", "ACLs of SOURCE hold", denied: "ACLs of SOURCE are not enforced", remedy: "Linux 4.9 or newer."),
+      flag(
+        "parallel_dirops", "lookups in one directory go on beside each other",
+        denied: "one lookup at a time in each directory",
+        remedy: "Linux 4.7 or newer."),
       text(
         "source_protection", good: "read_only_clone", "SOURCE is seen through a read-only mount of its own",
-        "SOURCE is opened as it is; atime stays as it is for the user's own files only",
-        "Mount as root, or allow unprivileged user namespaces (kernel.unprivileged_userns_clone)."),
+        other: "SOURCE is opened as it is; atime stays as it is for the user's own files only",
+        remedy: "Mount as root, or allow unprivileged user namespaces (kernel.unprivileged_userns_clone)."),
     ]
   }
 
-  private func flag(_ name: String, _ granted: String, _ denied: String, _ remedy: String) -> DoctorCheck {
+  private func flag(_ name: String, _ granted: String, denied: String, remedy: String) -> DoctorCheck {
     switch fastPaths[name] {
-    case .bool(true): DoctorCheck(name, .ok, granted)
-    case .bool(false): DoctorCheck(name, .limited, denied, remedy: remedy)
-    default: DoctorCheck(name, .unknown, "the daemon does not say")
+    case .bool(true): DoctorCheck(name, .ok, finding: granted)
+    case .bool(false): DoctorCheck(name, .limited, finding: denied, remedy: remedy)
+    default: DoctorCheck(name, .unknown, finding: "the daemon does not say")
     }
   }
 
   private func text(
-    _ name: String, good: String, _ granted: String, _ other: String, _ remedy: String
+    _ name: String, good: String, _ granted: String, other: String, remedy: String
   ) -> DoctorCheck {
     guard case .string(let value) = fastPaths[name] else {
-      return DoctorCheck(name, .unknown, "the daemon does not say")
+      return DoctorCheck(name, .unknown, finding: "the daemon does not say")
     }
     return value == good
-      ? DoctorCheck(name, .ok, granted)
-      : DoctorCheck(name, .limited, "\(other) (\(TerminalText.escaped(Array(value.utf8))))", remedy: remedy)
+      ? DoctorCheck(name, .ok, finding: granted)
+      : DoctorCheck(name, .limited, finding: "\(other) (\(TerminalText.escaped(Array(value.utf8))))", remedy: remedy)
   }
 }

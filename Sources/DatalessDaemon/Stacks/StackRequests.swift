@@ -105,7 +105,7 @@ struct StackRequests {
       return Done(subject: .wait(wait), answer: .failure(.unknownThread))
     }
     guard requests.count < Self.countMax else { return Done(subject: .wait(wait), answer: .failure(.dropped)) }
-    let number = add(.wait(wait), wait.caller.pid, wait.caller.threadID, phase)
+    let number = add(.wait(wait), wait.caller.pid, threadID: wait.caller.threadID, phase: phase)
     byWait[WaitKey(cause: wait.cause, threadID: wait.caller.threadID)] = number
     return nil
   }
@@ -159,11 +159,11 @@ struct StackRequests {
     guard requests.count < Self.countMax else {
       return Done(subject: .question(question), answer: .failure(.dropped))
     }
-    _ = add(.question(question), processID, threadID, .queued)
+    _ = add(.question(question), processID, threadID: threadID, phase: .queued)
     return nil
   }
 
-  private mutating func add(_ subject: Subject, _ processID: Int32, _ threadID: Int32, _ phase: Phase) -> UInt64 {
+  private mutating func add(_ subject: Subject, _ processID: Int32, threadID: Int32, phase: Phase) -> UInt64 {
     defer { nextNumber += 1 }
     requests[nextNumber] = Request(subject: subject, processID: processID, threadID: threadID, phase: phase)
     if case .delayed(let time) = phase {

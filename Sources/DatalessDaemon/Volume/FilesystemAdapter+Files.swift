@@ -60,7 +60,7 @@ extension FilesystemAdapter {
     case .needsMaterialization: return reply
     case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)
     case .failed(let errno): reply.fail(errno)
-    case .resident(let handle): openThroughCache(node, handle, reply)
+    case .resident(let handle): openThroughCache(node, handle, reply: reply)
     case .passthrough(let content, let handle): openPassthrough(node, handle, content: content, reply: reply)
     case .dataless(let handle):
       let options: OpenOptions = opensDirectly ? [.directIO, .keepCache, .noFlush] : [.keepCache, .noFlush]
@@ -72,7 +72,7 @@ extension FilesystemAdapter {
   }
 
   private func openThroughCache(
-    _ node: FuseNode, _ handle: UInt64, _ reply: consuming OpenReply, writes: Bool = false
+    _ node: FuseNode, _ handle: UInt64, reply: consuming OpenReply, writes: Bool = false
   ) {
     // Of writers with FLUSH at each close, which writes mapped pages back (docs/ARCHITECTURE.md, W10).
     let options: OpenOptions = writes ? .keepCache : [.keepCache, .noFlush]
@@ -86,9 +86,9 @@ extension FilesystemAdapter {
     _ node: FuseNode, _ handle: UInt64, content: ContentID, reply: consuming OpenReply, writes: Bool = false
   ) {
     let backing: BackingID
-    switch self.backing(node, handle, content) {
+    switch self.backing(node, handle, content: content) {
     case .had(let had): backing = had
-    case .none: return openThroughCache(node, OpenHandle.asCached(handle), reply, writes: writes)
+    case .none: return openThroughCache(node, OpenHandle.asCached(handle), reply: reply, writes: writes)
     case .failed(let errno):
       engine.release(NodeID(node), handle: handle)
       reply.fail(errno)
@@ -104,7 +104,7 @@ extension FilesystemAdapter {
   /// after all.
   ///
   /// All opens of a file that are answered at the same time must agree: of two registrations one may fail.
-  private func backing(_ node: FuseNode, _ handle: UInt64, _ content: ContentID) -> Backing {
+  private func backing(_ node: FuseNode, _ handle: UInt64, content: ContentID) -> Backing {
     while true {
       if let backing = backings.acquire(NodeID(node), engine: engine, reference: content) {
         if engine.confirmPassthrough(handle) { return .had(backing) }

@@ -10,7 +10,7 @@ extension InventoryReport {
     self.init(
       path: path, total: InventorySum(inventory.total), directories: inventory.directories,
       unlistedDirectories: inventory.unlisted,
-      areas: inventory.places.map { InventoryArea($0.place, $0.sum, areas) },
+      areas: inventory.places.map { InventoryArea($0.place, $0.sum, areas: areas) },
       categories: inventory.categories.map {
         InventoryCategory(category: $0.category?.rawValue, sum: InventorySum($0.sum))
       },
@@ -49,7 +49,7 @@ extension InventorySum {
 }
 
 extension InventoryArea {
-  init(_ place: Areas.Place?, _ sum: Inventory.Sum, _ areas: Areas) {
+  init(_ place: Areas.Place?, _ sum: Inventory.Sum, areas: Areas) {
     let area = place.map { areas.area($0) }
     self.init(
       area: area?.name, category: area?.category.rawValue, app: place?.app, isBackedUp: area?.isBackedUp ?? true,

@@ -34,7 +34,7 @@ final class InventoryWalk: Sendable {
     let marked = await markAbove(path)
     guard let item = engine.storedItems([root], since: use).first else { return inventory }
     let inherited = await add(item, marked, to: &inventory)
-    if item.kind == .directory, !item.isUnlisted { try await walk(root, inherited, &inventory) }
+    if item.kind == .directory, !item.isUnlisted { try await walk(root, inherited, inventory: &inventory) }
     try await compare(&inventory)
     return inventory
   }
@@ -55,7 +55,7 @@ final class InventoryWalk: Sendable {
     }
   }
 
-  private func walk(_ root: NodeID, _ marked: [UInt8]?, _ inventory: inout Inventory) async throws {
+  private func walk(_ root: NodeID, _ marked: [UInt8]?, inventory: inout Inventory) async throws {
     func level(_ directory: NodeID, _ marked: [UInt8]?) -> Level {
       Level(directory: directory, hold: engine.hold(directory), marked: marked)
     }

@@ -74,16 +74,16 @@ public enum DifferenceText {
     for failure in difference.failures {
       html += "<div class=\"verdict failed\"><span class=\"word\">FAILED</span> \(EscapedText.markup(failure))</div>\n"
     }
-    html += table("Totals", ["", "before", "after", "change"], totals(difference), nameColumn: 0)
+    html += table("Totals", ["", "before", "after", "change"], rows: totals(difference), nameColumn: 0)
     for (title, rows) in lists(difference) {
       html += table(
         "\(title.lowercased()) (\(HumanText.count(Int64(rows.count))))",
-        ["change", "files", "bytes", "waits", "blocked", ""], rows.map { cells($0) }, nameColumn: 5)
+        ["change", "files", "bytes", "waits", "blocked", ""], rows: rows.map { cells($0) }, nameColumn: 5)
     }
     return html + "</body>\n</html>\n"
   }
 
-  private static func table(_ title: String, _ heads: [String], _ rows: [[String]], nameColumn: Int) -> String {
+  private static func table(_ title: String, _ heads: [String], rows: [[String]], nameColumn: Int) -> String {
     func kind(_ column: Int) -> String { column == nameColumn ? "name" : "number" }
     var html = "<h2>\(EscapedText.markup(title))</h2>\n<table>\n<tr>"
     for (index, head) in heads.enumerated() { html += "<th class=\"\(kind(index))\">\(head)</th>" }

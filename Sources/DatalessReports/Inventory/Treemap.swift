@@ -20,11 +20,11 @@ struct Treemap {
       var row = rest.prefix(1)
       while row.endIndex < rest.endIndex {
         let longer = rest[row.startIndex...row.endIndex]
-        guard worst(longer, scale, side) <= worst(row, scale, side) else { break }
+        guard worst(longer, scale, side: side) <= worst(row, scale, side: side) else { break }
         row = longer
       }
       let sum = row.reduce(0, +)
-      place(row, sum, &space, left, &result)
+      place(row, sum, in: &space, left: left, result: &result)
       left -= sum
       rest = rest[row.endIndex...]
     }
@@ -36,14 +36,14 @@ struct Treemap {
   }
 
   /// The worst ratio of sides in a row along `side`.
-  private static func worst(_ row: ArraySlice<Double>, _ scale: Double, _ side: Double) -> Double {
+  private static func worst(_ row: ArraySlice<Double>, _ scale: Double, side: Double) -> Double {
     let sum = row.reduce(0, +) * scale
     guard let largest = row.max(), let smallest = row.min(), sum > 0, smallest > 0, side > 0 else { return .infinity }
     return max(side * side * largest * scale / (sum * sum), sum * sum / (side * side * smallest * scale))
   }
 
   private static func place(
-    _ row: ArraySlice<Double>, _ sum: Double, _ space: inout Rectangle, _ left: Double, _ result: inout [Rectangle]
+    _ row: ArraySlice<Double>, _ sum: Double, in space: inout Rectangle, left: Double, result: inout [Rectangle]
   ) {
     let isWide = space.width >= space.height
     let thickness = (isWide ? space.width : space.height) * sum / left

@@ -47,25 +47,25 @@ struct Happenings: Sendable {
       let outcome = record.outcome ?? "ok"
       guard outcome != "ok", outcome != "cancelled" else { return }
       let rule = json.string("rule").map { " (rule \(TerminalText.escaped($0)))" } ?? ""
-      add(.failed, time, "\(path()): \(TerminalText.escaped(outcome))\(rule)")
+      add(.failed, time, text: "\(path()): \(TerminalText.escaped(outcome))\(rule)")
     case .materializationRefused:
       let errno = TerminalText.escaped(json.string("errno") ?? "refused")
       let policy = json.string("policy").map { " (\(TerminalText.escaped($0)))" } ?? ""
-      add(.refused, time, "\(path()): \(errno)\(policy)")
-    case .mark: add(.mark, time, TerminalText.escaped(json.name("label", "label_b64") ?? []))
-    case .volumeReset: add(.mark, time, "reset")
+      add(.refused, time, text: "\(path()): \(errno)\(policy)")
+    case .mark: add(.mark, time, text: TerminalText.escaped(json.name("label", "label_b64") ?? []))
+    case .volumeReset: add(.mark, time, text: "reset")
     case .configurationChanged:
       add(
         .changed, time,
-        "\(TerminalText.escaped(json.string("what") ?? "")): \(TerminalText.escaped(json.raw("after") ?? []))")
-    case .evictionFinished: add(.evicted, time, path())
+        text: "\(TerminalText.escaped(json.string("what") ?? "")): \(TerminalText.escaped(json.raw("after") ?? []))")
+    case .evictionFinished: add(.evicted, time, text: path())
     case .budgetExceeded:
       add(
         .exceeded, time,
-        "\(TerminalText.escaped(json.string("budget") ?? "")): \(json.integer("used") ?? 0) of "
+        text: "\(TerminalText.escaped(json.string("budget") ?? "")): \(json.integer("used") ?? 0) of "
           + "\(json.integer("limit") ?? 0) at \(path())"
       )
-    case .logDropped: add(.lost, time, HumanText.count(json.integer("count") ?? 0, "record") + " lost")
+    case .logDropped: add(.lost, time, text: HumanText.count(json.integer("count") ?? 0, "record") + " lost")
     default: break
     }
   }
@@ -89,7 +89,7 @@ struct Happenings: Sendable {
     holds[index].errno = errno.map { TerminalText.escaped($0) }
   }
 
-  private mutating func add(_ kind: Kind, _ time: Int64, _ text: String) {
+  private mutating func add(_ kind: Kind, _ time: Int64, text: String) {
     guard moments.count < Self.momentsMax else {
       momentsOmitted += 1
       return

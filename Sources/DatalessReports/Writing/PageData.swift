@@ -76,7 +76,7 @@ struct PageData {
     json.object { json in
       json.field("resolution", timeline.resolution)
       json.key("rows")
-      json.array { json in for (row, name) in rows() { self.row(row, name, &json) } }
+      json.array { json in for (row, name) in rows() { self.row(row, name, json: &json) } }
     }
     if timeline.resolution > 0 {
       notes.append(
@@ -112,7 +112,7 @@ struct PageData {
     return rows.sorted { rank($0.0) < rank($1.0) }
   }
 
-  private mutating func row(_ row: Timeline.Row, _ name: Report.RowName, _ json: inout JSONBuffer) {
+  private mutating func row(_ row: Timeline.Row, _ name: Report.RowName, json: inout JSONBuffer) {
     json.object { json in
       json.field("name", name.program + (name.pid.map { "[\($0)]" } ?? ""))
       json.field("thread", row.isRest ? "" : Self.thread(row.lane))

@@ -133,11 +133,11 @@ final class ReportFile {
     switch status.st_mode & S_IFMT {
     case S_IFREG, S_IFDIR: return .file(path)
     case S_IFLNK:
-      guard isTrusted(status) else { throw foreign(path, status, "link") }
+      guard isTrusted(status) else { throw foreign(path, status, kind: "link") }
       return withPath(path, { stat($0, &status) }) == 0 && isSpecial(status)
         ? .special(isLink: true) : .file(resolved(path))
     case S_IFIFO, S_IFSOCK:
-      guard isTrusted(status) else { throw foreign(path, status, "FIFO or socket") }
+      guard isTrusted(status) else { throw foreign(path, status, kind: "FIFO or socket") }
       return .special(isLink: false)
     default: return .special(isLink: false)
     }
@@ -152,7 +152,7 @@ final class ReportFile {
         guard isLink || fstat(descriptor, &status) == 0 && (status.st_mode & S_IFMT == S_IFCHR || isTrusted(status))
         else {
           close(descriptor)
-          throw foreign(path, status, "FIFO or socket")
+          throw foreign(path, status, kind: "FIFO or socket")
         }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         return descriptor
@@ -178,7 +178,7 @@ final class ReportFile {
     status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
   }
 
-  private static func foreign(_ path: [UInt8], _ status: stat, _ kind: String) -> ControlError {
+  private static func foreign(_ path: [UInt8], _ status: stat, kind: String) -> ControlError {
     .system(
       .notPermitted,
       "cannot write the report '\(TerminalText.escaped(path))', which is a \(kind) of user \(status.st_uid)",

@@ -32,10 +32,10 @@ struct TraceWriter {
     let thread = lane.number == 0 && !wait.isCommand && process != Self.syntheticID ? wait.threadID : nil
     let track = thread ?? Self.syntheticID + 10 + Int64(wait.lane)
     if namedProcesses.insert(process).inserted {
-      try name(process, nil, wait.isCommand ? "dataless materialize" : program)
+      try name(process, nil, text: wait.isCommand ? "dataless materialize" : program)
     }
     if namedLanes.insert(wait.lane).inserted {
-      try name(process, track, Self.laneName(lane, isCommand: wait.isCommand))
+      try name(process, track, text: Self.laneName(lane, isCommand: wait.isCommand))
     }
     spans += 1
     let origin = origin
@@ -73,8 +73,8 @@ struct TraceWriter {
   mutating func add(_ happenings: Happenings, end: Int64) throws(ControlError) {
     guard !happenings.holds.isEmpty || !happenings.moments.isEmpty else { return }
     let origin = origin
-    try name(Self.volumeProcess, nil, "volume")
-    try name(Self.volumeProcess, Self.volumeProcess, "what happened")
+    try name(Self.volumeProcess, nil, text: "volume")
+    try name(Self.volumeProcess, Self.volumeProcess, text: "what happened")
     for hold in happenings.holds {
       for (phase, time) in [("b", hold.start), ("e", hold.end ?? max(hold.start, end))] {
         try event { json in
@@ -120,7 +120,7 @@ struct TraceWriter {
     return lane.number == 0 ? name : "\(name), at the same time (\(lane.number))"
   }
 
-  private mutating func name(_ process: Int64, _ thread: Int64?, _ text: String) throws(ControlError) {
+  private mutating func name(_ process: Int64, _ thread: Int64?, text: String) throws(ControlError) {
     try event { json in
       json.field("ph", "M")
       json.field("name", thread == nil ? "process_name" : "thread_name")

@@ -45,13 +45,13 @@ extension ScenarioDocument {
       for (index, rule) in simulation.rules.rules.enumerated() where index < nodes.count {
         guard problems.count < ScenarioLimits.problems else { break }
         problems += Self.problems(
-          rule.match.paths, nodes[index]["match"]?["path"], of: "rules", file: places[index].file, roots)
+          rule.match.paths, nodes[index]["match"]?["path"], of: "rules", file: places[index].file, roots: roots)
       }
     }
     if case .sequence(let nodes) = root["expect"]?.value {
       for node in nodes {
         for path in [node["match"]?["path"], node["forbid"], node["allow"]] {
-          problems += Self.problems(Self.globs(path), path, of: "expectations", file: file, roots)
+          problems += Self.problems(Self.globs(path), path, of: "expectations", file: file, roots: roots)
         }
       }
     }
@@ -67,7 +67,7 @@ extension ScenarioDocument {
   /// - Parameter what: Whose paths they are, in the plural.
   private static func problems(
     _ patterns: [PathPattern], _ node: ScenarioNode?, of what: String, file: String,
-    _ roots: [(name: String, path: [UInt8])]
+    roots: [(name: String, path: [UInt8])]
   ) -> [ScenarioProblem] {
     guard let node else { return [] }
     let elements = if case .sequence(let list) = node.value { list } else { [node] }

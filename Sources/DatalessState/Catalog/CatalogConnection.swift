@@ -40,7 +40,7 @@ struct CatalogConnection {
 
   private func visit(_ statement: OpaquePointer, _ values: [SQLValue], _ body: (SQLRow) throws -> Void) throws {
     for (index, value) in values.enumerated() {
-      try check(Self.bind(value, statement, CInt(index + 1)))
+      try check(Self.bind(value, statement, index: CInt(index + 1)))
     }
     while true {
       let code = sqlite3_step(statement)
@@ -54,16 +54,16 @@ struct CatalogConnection {
     if code != SQLITE_OK { throw database.failure(code) }
   }
 
-  private static func bind(_ value: SQLValue, _ statement: OpaquePointer, _ index: CInt) -> CInt {
+  private static func bind(_ value: SQLValue, _ statement: OpaquePointer, index: CInt) -> CInt {
     switch value {
     case .null: sqlite3_bind_null(statement, index)
     case .integer(let number): sqlite3_bind_int64(statement, index, number)
-    case .bytes(let bytes): bind(bytes, statement, index)
+    case .bytes(let bytes): bind(bytes, statement, index: index)
     case .text(let text): sqlite3_bind_text(statement, index, text, -1, copies)
     }
   }
 
-  private static func bind(_ bytes: [UInt8], _ statement: OpaquePointer, _ index: CInt) -> CInt {
+  private static func bind(_ bytes: [UInt8], _ statement: OpaquePointer, index: CInt) -> CInt {
     // A null pointer would be NULL.
     if bytes.isEmpty { return sqlite3_bind_zeroblob(statement, index, 0) }
     return bytes.withUnsafeBytes {

@@ -42,7 +42,7 @@ struct CatalogTrash: Sendable {
       left -= 1
       for name in try connection.names(in: directory, limit: left) {
         left -= 1
-        try forget(name, connection, isInUse, &contents)
+        try forget(name, connection, isInUse: isInUse, contents: &contents)
       }
       guard left > 0 else { break }
       let items = try connection.items(in: directory, after: last, limit: left)
@@ -50,7 +50,7 @@ struct CatalogTrash: Sendable {
         left -= 1
         last = item.id
         // What was moved out of it has a name elsewhere.
-        if try !connection.hasMadeName(item.id) { try forget(item, connection, isInUse, &contents) }
+        if try !connection.hasMadeName(item.id) { try forget(item, connection, isInUse: isInUse, contents: &contents) }
       }
       if left > 0 { (next, last) = (next + 1, .min) }
     }
@@ -81,7 +81,7 @@ struct CatalogTrash: Sendable {
 
   /// A name in a removed directory.
   private mutating func forget(
-    _ name: NameRow, _ connection: CatalogConnection, _ isInUse: (Int64) -> Bool, _ contents: inout [ContentID]
+    _ name: NameRow, _ connection: CatalogConnection, isInUse: (Int64) -> Bool, contents: inout [ContentID]
   ) throws {
     try connection.deleteName(name.name, in: name.directory, name.layer)
     guard name.layer == .made, let row = try connection.item(name.item), try !connection.hasMadeName(row.id) else {
@@ -89,12 +89,12 @@ struct CatalogTrash: Sendable {
     }
     // Until it is gone itself nothing else leads to it.
     if row.place == nil { try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(row.id)) }
-    try forget(row, connection, isInUse, &contents)
+    try forget(row, connection, isInUse: isInUse, contents: &contents)
   }
 
   /// An item that no name leads to.
   private mutating func forget(
-    _ item: ItemRow, _ connection: CatalogConnection, _ isInUse: (Int64) -> Bool, _ contents: inout [ContentID]
+    _ item: ItemRow, _ connection: CatalogConnection, isInUse: (Int64) -> Bool, contents: inout [ContentID]
   ) throws {
     guard item.id != ItemRow.root, item.kind != .directory, item.kind != nil else {
       if item.id != ItemRow.root, members.insert(item.id).inserted { directories.append(item.id) }

@@ -3,7 +3,7 @@ import DatalessCore
 /// What is kept of extended attributes.
 extension CatalogWriter {
   mutating func setAttribute(
-    _ name: [UInt8], _ value: [UInt8]?, of item: ChangedItem, _ connection: CatalogConnection
+    _ name: [UInt8], _ value: [UInt8]?, of item: ChangedItem, in connection: CatalogConnection
   ) throws {
     // The volume's own has nothing beneath that would have to be hidden.
     if value == nil, KeptAttribute.isOne(name) { return try removeKept(name, of: item, connection) }

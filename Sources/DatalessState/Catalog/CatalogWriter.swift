@@ -111,17 +111,17 @@ struct CatalogWriter: Sendable {
     switch change {
     case .together(let changes): for change in changes { try applyPart(change, connection) }
     case .made(let item, let attributes, let target, let listed):
-      try make(item, attributes, target, listed, connection)
+      try make(item, attributes, target: target, listed: listed, in: connection)
     case .content(let item, let content): try setContent(content, of: item, isDirty: false, connection)
     case .dirty(let item, let content): try setContent(content, of: item, isDirty: true, connection)
     case .contentDropped(let item, let content): try dropContent(content, of: item, connection)
-    case .bound(let item, let formerKey): try bind(item, formerKey, connection)
+    case .bound(let item, let formerKey): try bind(item, formerKey, in: connection)
     case .named(let item, let name, let directory):
-      try addName(name, in: directory, .made, item, connection)
-    case .unnamed(let name, let directory): try removeName(name, in: directory, .made, connection)
+      try addName(name, in: directory, .made, item: item, connection: connection)
+    case .unnamed(let name, let directory): try removeName(name, in: directory, .made, connection: connection)
     case .hidden(let item, let name, let directory):
-      try addName(name, in: directory, .hidden, item, connection)
-    case .unhidden(let name, let directory): try removeName(name, in: directory, .hidden, connection)
+      try addName(name, in: directory, .hidden, item: item, connection: connection)
+    case .unhidden(let name, let directory): try removeName(name, in: directory, .hidden, connection: connection)
     case .attributes(let item, let attributes, let listed):
       var dirty: ContentID?
       try update(item, connection) { row in
@@ -129,7 +129,7 @@ struct CatalogWriter: Sendable {
         if row.record.isDirty { dirty = row.content }
       }
       if let dirty { written.insert(dirty) }
-    case .attribute(let item, let name, let value): try setAttribute(name, value, of: item, connection)
+    case .attribute(let item, let name, let value): try setAttribute(name, value, of: item, in: connection)
     case .trashed(let item, let isKnown):
       let id = try resolve(item, connection).id
       try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(id))
@@ -144,8 +144,8 @@ struct CatalogWriter: Sendable {
   }
 
   private mutating func make(
-    _ item: ChangedItem, _ attributes: ItemAttributes, _ target: [UInt8], _ listed: ItemAttributes?,
-    _ connection: CatalogConnection
+    _ item: ChangedItem, _ attributes: ItemAttributes, target: [UInt8], listed: ItemAttributes?,
+    in connection: CatalogConnection
   ) throws {
     let id = try update(item, connection) { row in
       row.set(attributes, listed: listed, of: item)
@@ -193,8 +193,8 @@ struct CatalogWriter: Sendable {
   }
 
   private mutating func addName(
-    _ name: [UInt8], in directory: ChangedItem, _ layer: NameRow.Layer, _ item: ChangedItem,
-    _ connection: CatalogConnection
+    _ name: [UInt8], in directory: ChangedItem, _ layer: NameRow.Layer, item: ChangedItem,
+    connection: CatalogConnection
   ) throws {
     let row = NameRow(
       directory: try resolve(directory, connection).id, name: name, layer: layer, item: try resolve(item, connection).id
@@ -222,7 +222,7 @@ struct CatalogWriter: Sendable {
   }
 
   private mutating func removeName(
-    _ name: [UInt8], in directory: ChangedItem, _ layer: NameRow.Layer, _ connection: CatalogConnection
+    _ name: [UInt8], in directory: ChangedItem, _ layer: NameRow.Layer, connection: CatalogConnection
   ) throws {
     guard let parent = try find(directory, connection) else { return }
     guard let row = try connection.name(name, in: parent.id, layer) else { return }
@@ -295,9 +295,9 @@ struct CatalogWriter: Sendable {
     return row
   }
 
-  private mutating func bind(_ item: ChangedItem, _ formerKey: [UInt8], _ connection: CatalogConnection) throws {
+  private mutating func bind(_ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection) throws {
     lastDirectory = nil
-    guard let binding = item.binding, var row = try findBound(item, formerKey, connection) else { return }
+    guard let binding = item.binding, var row = try findBound(item, formerKey, in: connection) else { return }
     guard row.id != ItemRow.root else { return }
     if let place = try place(of: binding.key, connection), place != row.place {
       try clear(place, connection)
@@ -309,7 +309,7 @@ struct CatalogWriter: Sendable {
   }
 
   private mutating func findBound(
-    _ item: ChangedItem, _ formerKey: [UInt8], _ connection: CatalogConnection
+    _ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection
   ) throws -> ItemRow? {
     if let row = try find(item, connection) { return row }
     guard let binding = item.binding else { return nil }

@@ -44,10 +44,10 @@ struct Epochs: Sendable {
     first = current
     self.last = current
     trusted = sealed.union([current])
-    try Self.add(current, identity, connection)
+    try Self.add(current, identity, in: connection)
   }
 
-  private static func add(_ number: Int64, _ identity: MountIdentity?, _ connection: CatalogConnection) throws {
+  private static func add(_ number: Int64, _ identity: MountIdentity?, in connection: CatalogConnection) throws {
     try connection.run(
       "INSERT INTO epoch(number, boot, mount, sealed) VALUES(?, ?, ?, 0)", .integer(number),
       .bytes(identity?.boot ?? []), SQLValue(bits: identity?.mount ?? 0))
@@ -61,7 +61,7 @@ struct Epochs: Sendable {
     _ connection: CatalogConnection, _ identity: MountIdentity?
   ) throws -> (ended: Int64, begun: Int64) {
     last += 1
-    try Self.add(last, identity, connection)
+    try Self.add(last, identity, in: connection)
     // Content may be told with it as soon as it is committed.
     trusted.insert(last)
     return (current, last)

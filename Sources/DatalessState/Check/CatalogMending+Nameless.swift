@@ -18,12 +18,12 @@ extension CatalogMending {
       guard !isUnlinked, hasBytes(row) else {
         let (kind, message) =
           isUnlinked ? (StateFinding.Kind.unlinked, "it was unlinked") : (.nameless, "it has no name")
-        report.add(kind, "item \(row.id)", message, repair: "removed")
+        report.add(kind, "item \(row.id)", message: message, repair: "removed")
         try forget(row.id)
         continue
       }
       let name = try nameForFound(row)
-      report.add(.nameless, "item \(row.id)", "it has no name", repair: "it is \(Self.text(name)) in the root")
+      report.add(.nameless, "item \(row.id)", message: "it has no name", repair: "it is \(Self.text(name)) in the root")
       try keep(row, as: name)
     }
     try mendHidden()
@@ -48,11 +48,11 @@ extension CatalogMending {
       if hasLostRows || hasLostEnd {
         let name = try nameForFound(row)
         report.add(
-          .nameless, "item \(row.id)", "it has no name", repair: "it is \(Self.text(name)) in the root",
+          .nameless, "item \(row.id)", message: "it has no name", repair: "it is \(Self.text(name)) in the root",
           isDamage: hasLostRows)
         try keep(row, as: name)
       } else {
-        report.add(.unlinked, "item \(row.id)", "it was unlinked", repair: "removed")
+        report.add(.unlinked, "item \(row.id)", message: "it was unlinked", repair: "removed")
         row.content = nil
         row.record.isDirty = false
         try row.save(connection)
@@ -76,7 +76,7 @@ extension CatalogMending {
       row.record.isDirty = true
       let name = try nameForFound(row)
       report.add(
-        .lostName, "content \(content.rawValue)", "the row of its file is lost",
+        .lostName, "content \(content.rawValue)", message: "the row of its file is lost",
         repair: "it is \(Self.text(name)) in the root", isDamage: hasLostRows)
       try keep(row, as: name)
       items.insert(id)

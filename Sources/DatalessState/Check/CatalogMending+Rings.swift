@@ -9,7 +9,7 @@ extension CatalogMending {
       let id = try row.integer(0)
       if directories.contains(id) { parents[id] = try row.integer(1) }
     }
-    for id in DirectoryChains.cuts(parents, among: nil) { try displace(id, "its directory is in itself", .ring) }
+    for id in DirectoryChains.cuts(parents, among: nil) { try displace(id, "its directory is in itself", kind: .ring) }
   }
 
   /// What callers see: a name that was made counts for more than a place.
@@ -28,7 +28,7 @@ extension CatalogMending {
     }
     for id in DirectoryChains.cuts(parents, among: Set(made.keys)) {
       guard let name = made[id] else { continue }
-      report.add(.ring, "name \(Self.text(name.name))", "the directory is in itself", repair: "forgotten")
+      report.add(.ring, "name \(Self.text(name.name))", message: "the directory is in itself", repair: "forgotten")
       try connection.deleteName(name.name, in: name.directory, .made)
     }
   }

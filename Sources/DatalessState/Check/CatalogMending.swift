@@ -20,7 +20,7 @@ struct CatalogMending {
   private var believed: Set<Int64> = []
 
   init(
-    _ connection: CatalogConnection, _ contents: ContentOverview, marker: StateMarker, _ report: StateCheckReport
+    _ connection: CatalogConnection, _ contents: ContentOverview, marker: StateMarker, report: StateCheckReport
   ) {
     self.connection = connection
     self.contents = contents
@@ -40,7 +40,7 @@ struct CatalogMending {
       hasLostEnd = true
       report.add(
         .tornLog, StateName.catalog + "-wal",
-        "its end is not what was written there: a loss of power has cut it, or the disk",
+        message: "its end is not what was written there: a loss of power has cut it, or the disk",
         repair: "left out")
       try connection.run("DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.wasTorn.rawValue))
     }
@@ -73,7 +73,7 @@ struct CatalogMending {
       var trash = CatalogTrash()
       for top in try connection.removedTrees().tops {
         trash.add(top)
-        report.add(.unlinked, "item \(top)", "it was removed with all that was in it", repair: "removed")
+        report.add(.unlinked, "item \(top)", message: "it was removed with all that was in it", repair: "removed")
       }
       while trash.count > 0 { _ = try trash.empty(connection, limit: 4096) { _ in false } }
     } catch is Damage {
@@ -89,12 +89,12 @@ struct CatalogMending {
         _ = try connection.setting(setting)
       } catch let damage as Damage {
         try connection.run("DELETE FROM setting WHERE name = ?", .text(setting.rawValue))
-        report.add(.damagedRow, "setting \(setting.rawValue)", damage.description, repair: "forgotten")
+        report.add(.damagedRow, "setting \(setting.rawValue)", message: damage.description, repair: "forgotten")
       }
     }
     let volume = Array(marker.volume.utf8)
     if try connection.setting(.volume) != volume {
-      report.add(.damagedRow, "setting volume", "it is not that of the directory", repair: "corrected")
+      report.add(.damagedRow, "setting volume", message: "it is not that of the directory", repair: "corrected")
       try connection.set(.volume, to: volume)
     }
   }
@@ -108,7 +108,7 @@ struct CatalogMending {
       believed.insert(number)
     }
     for number in damaged {
-      report.add(.damagedRow, "epoch \(number)", "it is out of range", repair: "forgotten")
+      report.add(.damagedRow, "epoch \(number)", message: "it is out of range", repair: "forgotten")
       try connection.run("DELETE FROM epoch WHERE number = ?", .integer(number))
     }
   }
@@ -118,7 +118,7 @@ struct CatalogMending {
     do {
       highest = try connection.number(.highestInode) ?? 0
     } catch is Damage {
-      report.add(.damagedRow, "setting highestInode", "it is no number", repair: "counted anew")
+      report.add(.damagedRow, "setting highestInode", message: "it is no number", repair: "counted anew")
     }
     let found = try connection.first(
       "SELECT max(inode) FROM item WHERE inode >= ?", SQLValue(bits: 1 << 62)
@@ -143,14 +143,14 @@ struct CatalogMending {
     }
     for (id, damage) in damaged {
       hasLostRows = true
-      report.add(.damagedRow, "item \(id)", damage.description, repair: "forgotten")
+      report.add(.damagedRow, "item \(id)", message: damage.description, repair: "forgotten")
       try connection.run("DELETE FROM item WHERE id = ?", .integer(id))
     }
   }
 
   private mutating func mendRoot() throws {
     guard !directories.contains(ItemRow.root) else { return }
-    report.add(.damagedRow, "item \(ItemRow.root)", "there is no root", repair: "made anew")
+    report.add(.damagedRow, "item \(ItemRow.root)", message: "there is no root", repair: "made anew")
     try ItemRow(id: ItemRow.root, place: nil, inode: 0).save(connection)
     items.insert(ItemRow.root)
     directories.insert(ItemRow.root)
@@ -165,9 +165,9 @@ struct CatalogMending {
     try mendRingsOfPlaces()
   }
 
-  mutating func displace(_ id: Int64, _ message: String, _ kind: StateFinding.Kind = .danglingRow) throws {
+  mutating func displace(_ id: Int64, _ message: String, kind: StateFinding.Kind = .danglingRow) throws {
     guard var row = try connection.item(id), let place = row.place else { return }
-    report.add(kind, Self.text(place.name), message, repair: "it has no place in SOURCE any more")
+    report.add(kind, Self.text(place.name), message: message, repair: "it has no place in SOURCE any more")
     row.place = nil
     try row.save(connection)
   }
@@ -188,9 +188,10 @@ struct CatalogMending {
       }
       if row.record.isDirty {
         let kind = row.isOfStore ? StateFinding.Kind.lostChanges : .unwritten
-        report.add(kind, "item \(row.id)", "what was written to it is not there", repair: "it is empty")
+        report.add(kind, "item \(row.id)", message: "what was written to it is not there", repair: "it is empty")
       } else {
-        report.add(.lostContent, "item \(row.id)", "its content is not there, or not whole", repair: "dataless again")
+        report.add(
+          .lostContent, "item \(row.id)", message: "its content is not there, or not whole", repair: "dataless again")
       }
       row.content = nil
       changed.append(row)
@@ -221,7 +222,7 @@ struct CatalogMending {
     }
     for row in damaged {
       hasLostRows = true
-      report.add(.damagedRow, "name \(Self.text(row.name))", row.problem, repair: "forgotten")
+      report.add(.damagedRow, "name \(Self.text(row.name))", message: row.problem, repair: "forgotten")
       try connection.run(
         "DELETE FROM name WHERE directory = ? AND name = ? AND layer = ?", .integer(row.directory), .bytes(row.name),
         .integer(row.layer))
@@ -242,7 +243,7 @@ struct CatalogMending {
       }
     }
     for row in damaged {
-      report.add(.damagedRow, "attribute \(Self.text(row.name))", row.problem, repair: "forgotten")
+      report.add(.damagedRow, "attribute \(Self.text(row.name))", message: row.problem, repair: "forgotten")
       try connection.run("DELETE FROM attribute WHERE item = ? AND name = ?", .integer(row.item), .bytes(row.name))
     }
   }
@@ -264,7 +265,8 @@ struct CatalogMending {
       }
     }
     for directory in damaged.sorted() {
-      report.add(.damagedRow, "listing of item \(directory)", "it is not whole", repair: "SOURCE is asked again")
+      report.add(
+        .damagedRow, "listing of item \(directory)", message: "it is not whole", repair: "SOURCE is asked again")
       try connection.run("DELETE FROM listing WHERE directory = ?", .integer(directory))
     }
   }

@@ -12,22 +12,22 @@ enum CatalogRescue {
       }
       if flaw == "ok" { return catalog }
       try? catalog.close()
-      return try rescue(place, flaw ?? "SQLite says nothing", &report)
+      return try rescue(place, flaw ?? "SQLite says nothing", report: &report)
     } catch {
       // A header that says "read-only" is damage, too: the lock could be written.
       guard error.errno == .ioError || error.errno == .readOnlyFileSystem else { throw error }
       // As a finding of `check` it need not say what to run.
       let flaw = error.message.dropFirst("cannot open the catalog: ".count)
       let advice = ". Run 'dataless check'"
-      return try rescue(place, String(flaw.hasSuffix(advice) ? flaw.dropLast(advice.count) : flaw), &report)
+      return try rescue(place, String(flaw.hasSuffix(advice) ? flaw.dropLast(advice.count) : flaw), report: &report)
     }
   }
 
   private static func rescue(
-    _ place: CatalogPlace, _ flaw: String, _ report: inout StateCheckReport
+    _ place: CatalogPlace, _ flaw: String, report: inout StateCheckReport
   ) throws(FSError) -> Catalog {
     report.add(
-      .damagedCatalog, StateName.catalog, flaw,
+      .damagedCatalog, StateName.catalog, message: flaw,
       repair: "what can be read is in a new one, the old one is '\(StateName.damagedCatalog)'")
     let files = place.files
     do throws(Errno) {

@@ -14,7 +14,7 @@ struct ContentOverview {
   func mayBeDirty(_ id: ContentID) -> Bool { store?.hasOwnFile(id) ?? false }
 
   init(
-    _ directory: StateDirectory, _ names: Set<String>, isDryRun: Bool, _ report: inout StateCheckReport
+    _ directory: StateDirectory, _ names: Set<String>, isDryRun: Bool, report: inout StateCheckReport
   ) throws(FSError) {
     guard names.contains(StateName.content) else {
       store = nil
@@ -31,21 +31,22 @@ struct ContentOverview {
     for name in store.adoption.refusedNames {
       report.add(
         .foreignContent, "content/\(name)",
-        "is no content, or not this user's alone: look whose it is, then 'chmod go-rwx' it or move it away", repair: nil
+        message: "is no content, or not this user's alone: look whose it is, then 'chmod go-rwx' it or move it away",
+        repair: nil
       )
     }
     for _ in 0..<store.adoption.unfinished {
-      report.add(.leftover, "content", "content that was begun and never finished", repair: "removed")
+      report.add(.leftover, "content", message: "content that was begun and never finished", repair: "removed")
     }
     for _ in 0..<store.adoption.refusedSlots {
-      report.add(.foreignContent, "content", "a slot reaches into another, or beyond its slab", repair: nil)
+      report.add(.foreignContent, "content", message: "a slot reaches into another, or beyond its slab", repair: nil)
     }
   }
 
   /// Removes what nobody names.
   func removeOthers(than kept: Set<ContentID>, isDryRun: Bool, _ report: inout StateCheckReport) {
     for id in sizes.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !kept.contains(id) {
-      report.add(.leftover, "content", "content \(id.rawValue) that no file names", repair: "removed")
+      report.add(.leftover, "content", message: "content \(id.rawValue) that no file names", repair: "removed")
       if !isDryRun { store?.remove(id) }
     }
   }

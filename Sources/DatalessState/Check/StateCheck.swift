@@ -30,10 +30,10 @@ public enum StateCheck {
     var report = StateCheckReport()
     let names = try StateInspection.names(directory.files, directory.path)
     for name in names.subtracting(StateName.files).subtracting([StateName.content]).sorted() {
-      report.add(.foreignName, name, "is not of dataless", repair: nil)
+      report.add(.foreignName, name, message: "is not of dataless", repair: nil)
     }
     if !isDryRun { try CatalogRescue.finish(directory.files) }
-    let contents = try ContentOverview(directory, names, isDryRun: isDryRun, &report)
+    let contents = try ContentOverview(directory, names, isDryRun: isDryRun, report: &report)
     guard names.contains(StateName.catalog) || names.contains(StateName.rescuedCatalog) else {
       if contents.sizes.isEmpty { return report }
       throw FSError(.ioError, "'\(directory.path)' has content and no catalog: nobody knows whose it is")
@@ -46,7 +46,7 @@ public enum StateCheck {
     let catalog = try CatalogRescue.open(place, &report)
     try progress(.rows)
     let kept = try catalog.write("cannot mend the catalog") { connection in
-      var mending = CatalogMending(connection, contents, marker: directory.marker, report)
+      var mending = CatalogMending(connection, contents, marker: directory.marker, report: report)
       try mending.mend(isTorn: isTorn)
       report = mending.report
       try progress(.leftovers)

@@ -72,7 +72,7 @@ public struct StateCheckReport: Sendable, Equatable {
 
   /// - Parameter isDamage: nil: as its kind is.
   mutating func add(
-    _ kind: StateFinding.Kind, _ place: String, _ message: String, repair: String?, isDamage: Bool? = nil
+    _ kind: StateFinding.Kind, _ place: String, message: String, repair: String?, isDamage: Bool? = nil
   ) {
     let isDamage = isDamage ?? kind.isDamage
     count += 1

@@ -31,7 +31,7 @@ public final class StateDirectory: Sendable {
   ///   EPROTONOSUPPORT (of a newer format), EIO (damaged, or a restore that did not end), EROFS, EACCES, ENOSPC.
   public init(_ descriptor: CInt, path: String, _ use: Use) throws(FSError) {
     self.path = path
-    let (directory, lock, marker) = try Self.take(descriptor, path, use)
+    let (directory, lock, marker) = try Self.take(descriptor, path, use: use)
     self.directory = directory
     self.lock = lock
     self.marker = marker
@@ -39,23 +39,23 @@ public final class StateDirectory: Sendable {
   }
 
   private static func take(
-    _ descriptor: CInt, _ path: String, _ use: Use
+    _ descriptor: CInt, _ path: String, use: Use
   ) throws(FSError) -> (OwnedFile, OwnedFile, StateMarker) {
     let directory = try naming(path) { () throws(Errno) in
       OwnedFile(try StateFiles(directory: descriptor).open(".", O_RDONLY | CLINUX_O_DIRECTORY))
     }
     let files = StateFiles(directory: directory.raw)
     let names = try StateInspection.names(files, path)
-    if !names.contains(StateName.marker) { try checkMayBeMade(names, path, use) }
+    if !names.contains(StateName.marker) { try checkMayBeMade(names, path, use: use) }
     if use != .repair, names.contains(StateName.unfinished) {
       throw FSError(.ioError, "'\(path)' is a restore that did not end. Remove it, and restore again")
     }
-    let lock = try takeLock(files, path, use)
-    let marker = try mark(files, path, use)
+    let lock = try takeLock(files, path, use: use)
+    let marker = try mark(files, path, use: use)
     return (directory, lock, marker)
   }
 
-  private static func checkMayBeMade(_ names: Set<String>, _ path: String, _ use: Use) throws(FSError) {
+  private static func checkMayBeMade(_ names: Set<String>, _ path: String, use: Use) throws(FSError) {
     guard use == .keep else { throw FSError(.noSuchFileOrDirectory, "'\(path)' is no state directory of dataless") }
     if let name = names.subtracting([StateName.lock, StateName.newMarker]).min() {
       throw FSError(
@@ -67,7 +67,7 @@ public final class StateDirectory: Sendable {
 
   // MARK: - Lock
 
-  private static func takeLock(_ files: StateFiles, _ path: String, _ use: Use) throws(FSError) -> OwnedFile {
+  private static func takeLock(_ files: StateFiles, _ path: String, use: Use) throws(FSError) -> OwnedFile {
     let lock = try naming(path) { () throws(Errno) in
       guard use == .look else { return OwnedFile(try files.open(StateName.lock, O_RDWR | O_CREAT)) }
       do throws(Errno) {
@@ -97,7 +97,7 @@ public final class StateDirectory: Sendable {
 
   // MARK: - Marker
 
-  private static func mark(_ files: StateFiles, _ path: String, _ use: Use) throws(FSError) -> StateMarker {
+  private static func mark(_ files: StateFiles, _ path: String, use: Use) throws(FSError) -> StateMarker {
     let found: [UInt8]? = try naming(path) { () throws(Errno) in
       do throws(Errno) {
         return try files.read(StateName.marker, limit: StateMarker.limit)

@@ -45,7 +45,7 @@ struct ExportTree {
     var ways: [Int64: Way] = [ItemRow.root: .found]
     for row in rows {
       do {
-        try add(row, connection, &ways, &report)
+        try add(row, connection, ways: &ways, report: &report)
       } catch let damage as Damage {
         report.skip(item: row.id, damage)
       }
@@ -54,16 +54,16 @@ struct ExportTree {
   }
 
   private mutating func add(
-    _ row: ItemRow, _ connection: CatalogConnection, _ ways: inout [Int64: Way], _ report: inout StateExport.Report
+    _ row: ItemRow, _ connection: CatalogConnection, ways: inout [Int64: Way], report: inout StateExport.Report
   ) throws {
     guard row.kind != .directory, row.kind != nil else {
-      if case .damaged(let reason) = try find(row.id, connection, &ways) { throw Damage(reason) }
+      if case .damaged(let reason) = try find(row.id, connection, ways: &ways) { throw Damage(reason) }
       return
     }
     let names = try connection.namesSeen(of: row)
     if names.isEmpty, try !connection.isUnlinked(row) { throw Damage("it has no name") }
     for (directory, name) in names {
-      switch try find(directory, connection, &ways) {
+      switch try find(directory, connection, ways: &ways) {
       case .found:
         directories[directory]?.entries.append(Entry(name: name, row: row, names: names.count))
         count += 1
@@ -75,7 +75,7 @@ struct ExportTree {
 
   /// Adds a directory and those above it. Each is looked for once.
   private mutating func find(
-    _ start: Int64, _ connection: CatalogConnection, _ ways: inout [Int64: Way]
+    _ start: Int64, _ connection: CatalogConnection, ways: inout [Int64: Way]
   ) throws -> Way {
     var climbed: [(parent: Int64, entry: Entry)] = []
     var onWay: Set<Int64> = []

@@ -36,7 +36,7 @@ struct StateOpening {
     self.identity = identity
     let begun = try catalog.write("cannot begin with '\(directory.path)'") { connection in
       if isTorn { try connection.set(.wasTorn, to: [1]) }
-      return try Self.begin(connection, directory, source: source, root: root, identity)
+      return try Self.begin(connection, directory, source: source, root: root, identity: identity)
     }
     writer = begun.writer
     epochs = begun.epochs
@@ -62,7 +62,7 @@ struct StateOpening {
   /// One transaction: from here on the directory is in use.
   private static func begin(
     _ connection: CatalogConnection, _ directory: StateDirectory, source: String, root: ItemAttributes,
-    _ identity: MountIdentity?
+    identity: MountIdentity?
   ) throws -> Begun {
     guard try connection.setting(.volume) == Array(directory.marker.volume.utf8) else {
       throw Damage("its catalog is that of another state directory")

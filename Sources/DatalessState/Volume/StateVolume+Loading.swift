@@ -9,7 +9,7 @@ extension StateVolume: SavedState {
     var lost: [ItemRow] = []
     let known = journal.item(of: directory.node)
     let saved = try catalog.read("cannot read what is saved of a directory") { connection in
-      try self.saved(of: directory, known, connection, &lost)
+      try self.saved(of: directory, known, connection, lost: &lost)
     }
     try drop(lost)
     return saved
@@ -19,7 +19,7 @@ extension StateVolume: SavedState {
     if journal.backlog > 0 { try journal.commit() }
     var lost: [ItemRow] = []
     let saved = try catalog.read("cannot read what is saved of an item") { connection in
-      try CatalogSearch(connection).item(item).map { try self.item($0, connection, &lost) }
+      try CatalogSearch(connection).item(item).map { try self.item($0, connection, lost: &lost) }
     }
     try drop(lost)
     return saved
@@ -74,7 +74,7 @@ extension StateVolume: SavedState {
   // MARK: - Rows
 
   private func saved(
-    of directory: ChangedItem, _ known: Int64?, _ connection: CatalogConnection, _ lost: inout [ItemRow]
+    of directory: ChangedItem, _ known: Int64?, _ connection: CatalogConnection, lost: inout [ItemRow]
   ) throws -> SavedDirectory {
     let search = CatalogSearch(connection)
     var saved = SavedDirectory()
@@ -82,26 +82,26 @@ extension StateVolume: SavedState {
     let adopted = try known.flatMap { try connection.item($0) }
     guard let row = try adopted ?? search.item(directory) else { return saved }
     guard row.kind == .directory || row.kind == nil else { throw Damage("what is in a file was saved") }
-    saved.item = try item(row, connection, &lost)
+    saved.item = try item(row, connection, lost: &lost)
     try connection.forEachName(in: row.id) { name in
       guard let target = try connection.item(name.item) else { throw Damage("a name leads to no item") }
       if name.layer == .made, target.kind == .directory || target.kind == nil {
-        try check(target, isOnlyIn: row, search, connection)
+        try check(target, isOnlyIn: row, search, in: connection)
       }
-      let entry = SavedDirectory.Name(name: name.name, item: try item(target, connection, &lost))
+      let entry = SavedDirectory.Name(name: name.name, item: try item(target, connection, lost: &lost))
       if name.layer == .made { saved.made.append(entry) } else { saved.hidden.append(entry) }
     }
     try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE parent = ?", .integer(row.id)) { found in
       let child = try ItemRow(found)
       guard let name = child.place?.name else { return }
-      saved.listed.append(SavedDirectory.Name(name: name, item: try item(child, connection, &lost)))
+      saved.listed.append(SavedDirectory.Name(name: name, item: try item(child, connection, lost: &lost)))
     }
     return saved
   }
 
   /// A directory has one name, and is not in itself.
   private func check(
-    _ child: ItemRow, isOnlyIn directory: ItemRow, _ search: CatalogSearch, _ connection: CatalogConnection
+    _ child: ItemRow, isOnlyIn directory: ItemRow, _ search: CatalogSearch, in connection: CatalogConnection
   ) throws {
     guard try connection.names(of: child.id).filter({ $0.layer == .made }).count == 1 else {
       throw Damage("a directory has two names")
@@ -110,7 +110,7 @@ extension StateVolume: SavedState {
   }
 
   private func item(
-    _ row: ItemRow, _ connection: CatalogConnection, _ lost: inout [ItemRow]
+    _ row: ItemRow, _ connection: CatalogConnection, lost: inout [ItemRow]
   ) throws -> SavedItem {
     var item = SavedItem(id: SavedItemID(rawValue: row.id), inode: row.inode)
     item.version = row.record.version

@@ -12,7 +12,7 @@ extension DiskContentStore {
   public func watch(_ id: ContentID) throws(FSError) -> (any ContentWatch)? {
     guard case .file(let number) = ContentLocation(id) else { return nil }
     do throws(Errno) {
-      return DiskContentWatch(self, number, try files.openToLook(number))
+      return DiskContentWatch(self, number, descriptor: try files.openToLook(number))
     } catch {
       throw failure(error, "open")
     }
@@ -46,7 +46,7 @@ private final class DiskContentWatch: ContentWatch {
   private let number: UInt64
   private let descriptor: OwnedDescriptor
 
-  init(_ store: DiskContentStore, _ number: UInt64, _ descriptor: consuming OwnedDescriptor) {
+  init(_ store: DiskContentStore, _ number: UInt64, descriptor: consuming OwnedDescriptor) {
     self.store = store
     self.number = number
     self.descriptor = descriptor

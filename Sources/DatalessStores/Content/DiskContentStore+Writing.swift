@@ -105,7 +105,7 @@ extension DiskContentStore {
     }
   }
 
-  public func allocate(_ id: ContentID, _ kind: AllocationKind, _ range: Range<Int64>) throws(FSError) {
+  public func allocate(_ id: ContentID, _ kind: AllocationKind, range: Range<Int64>) throws(FSError) {
     do throws(Errno) {
       let handle = try writable(id)
       guard range.lowerBound >= 0, !range.isEmpty else { throw .invalidArgument }

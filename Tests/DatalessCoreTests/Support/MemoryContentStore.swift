@@ -190,7 +190,7 @@ final class MemoryContentStore: ContentStore {
     return (part.count, extent)
   }
 
-  func allocate(_ id: ContentID, _ kind: AllocationKind, _ range: Range<Int64>) throws(FSError) {
+  func allocate(_ id: ContentID, _ kind: AllocationKind, range: Range<Int64>) throws(FSError) {
     var bytes = try writable(id)
     let range = Int(range.lowerBound)..<Int(range.upperBound)
     let end =
