@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -73,8 +74,14 @@ def test_a_test_may_change_its_environment(monkeypatch, tmp_path):
 def test_a_script_has_the_name_of_its_file(tmp_path):
     script = tmp_path / "a-script-with-a-long-name.py"
     script.write_text("import subprocess, sys\nsubprocess.run(['cat', sys.argv[1]])\n")
-    with dataless.mount(FILES) as volume:
+    with dataless.mount(FILES, rules=[{"match": {"path": "a.txt"}, "gate": "g"}]) as volume:
         program = volume.start([sys.executable, str(script), "{}/a.txt"])
+        volume.gate("g").wait()
+        # Arguments are read beside the caller, who may have ended before that: not while it waits.
+        until = time.monotonic() + 30
+        while not any(record.get("script") == script.name for record in volume.log("process.seen")):
+            assert time.monotonic() < until
+        volume.gate("g").open()
         assert program.wait().stdout == "one"
         (volume.path / "b.txt").read_text()
         assert volume.materialized(by=script.name) == volume.materialized(by=program) == ["a.txt"]
