@@ -6,6 +6,7 @@
 #endif
 
 #include "cdataless.h"
+#include "materialize_result.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,14 +26,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-// What is sent when a job is over: this, and an errno for each path.
-struct result {
-  uint32_t magic;
-  uint32_t count;
-  int32_t errors[];
-};
-
-enum { magic = 0x646c6d31, paths_max = 1 << 20, threads_max = 4, piece = 32 << 10, stack_bytes = 256 << 10 };
+enum { paths_max = 1 << 20, threads_max = 4, piece = 32 << 10, stack_bytes = 256 << 10 };
 
 // One call of dataless_materialize_start. It belongs to its threads; the last one frees it. There is nothing of it that a
 // fork could leave locked in the child, because the child has none of these threads.
@@ -48,7 +42,7 @@ struct job {
   uint32_t next;
   uint32_t done;
   char **paths;
-  struct result *result;
+  struct materialize_result *result;
 };
 
 // ---- One path ----------------------------------------------------------------------------------------------------
@@ -212,7 +206,7 @@ static bool copy_paths(struct job *job, const char *const *paths, bool *is_relat
   job->paths = calloc(job->count, sizeof *job->paths);
   job->result = malloc(sizeof *job->result + job->count * sizeof job->result->errors[0]);
   if (job->paths == NULL || job->result == NULL) return false;
-  job->result->magic = magic;
+  job->result->magic = MATERIALIZE_RESULT_MAGIC;
   job->result->count = job->count;
   for (uint32_t index = 0; index < job->count; index++) {
     job->result->errors[index] = ECANCELED;
@@ -291,50 +285,4 @@ EXPORTED int dataless_materialize_start(const char *const *paths, size_t count, 
   pthread_setcancelstate(cancellation, NULL);
   errno = descriptor >= 0 ? before : -descriptor;
   return descriptor >= 0 ? descriptor : -1;
-}
-
-// ---- The result --------------------------------------------------------------------------------------------------
-
-// Some bytes of what has begun to arrive. 0, or an errno.
-static int receive(int descriptor, void *target, size_t left, int flags) {
-  char *bytes = target;
-  while (left > 0) {
-    ssize_t count = recv(descriptor, bytes, left, flags);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno == ENOTSOCK ? EINVAL : errno;
-    // The other end goes when the result has been sent: it was read before.
-    if (count == 0) return ENODATA;
-    bytes += count;
-    left -= (size_t)count;
-    // The rest is on its way, from a thread that does nothing else.
-    flags &= ~MSG_DONTWAIT;
-  }
-  return 0;
-}
-
-// The number of paths that are not local, or a negative errno.
-static int64_t result(int descriptor, int *errors, size_t count) {
-  if (errors == NULL) return -EFAULT;
-  struct result head;
-  int error = receive(descriptor, &head, sizeof head, MSG_DONTWAIT | MSG_PEEK);
-  if (error != 0) return -error;
-  if (head.magic != magic || head.count != count) return -EINVAL;
-  error = receive(descriptor, &head, sizeof head, MSG_DONTWAIT);
-  int64_t failed = 0;
-  for (size_t index = 0; error == 0 && index < count; index++) {
-    int32_t value = 0;
-    error = receive(descriptor, &value, sizeof value, 0);
-    errors[index] = value;
-    failed += value != 0;
-  }
-  // Whoever asks again is told so, and does not wait for a thread to close its end.
-  if (error == 0) shutdown(descriptor, SHUT_RD);
-  return error != 0 ? -error : failed;
-}
-
-EXPORTED int dataless_materialize_result(int descriptor, int *errors, size_t count) {
-  const int before = errno;
-  int64_t failed = result(descriptor, errors, count);
-  errno = failed >= 0 ? before : (int)-failed;
-  return failed >= 0 ? (int)failed : -1;
 }

@@ -17,7 +17,8 @@ actor ClientProgram {
   static let materialize = ClientProgram(
     name: "dataless-materialize",
     sources: [
-      "Tests/MountTests/Clients/materialize.c", "Sources/CDataless/materialize.c", "Sources/CDataless/cdataless.c",
+      "Tests/MountTests/Clients/materialize.c", "Sources/CDataless/materialize.c",
+      "Sources/CDataless/materialize_result.c", "Sources/CDataless/cdataless.c",
     ],
     options: ["-std=gnu11", "-Werror", "-ISources/CDataless/include"])
 
