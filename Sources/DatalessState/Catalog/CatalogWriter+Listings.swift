@@ -6,7 +6,7 @@ extension CatalogWriter {
   mutating func setListing(
     _ entries: [StoreEntry], of directory: ChangedItem, _ connection: CatalogConnection
   ) throws {
-    let id = try resolve(directory, connection).id
+    let id = try items.resolve(directory, connection).id
     try connection.run("DELETE FROM listing WHERE directory = ?", .integer(id))
     // An empty directory has one part, so that it is known to be empty.
     for (part, start) in stride(from: 0, to: max(entries.count, 1), by: ListingPart.entriesMax).enumerated() {

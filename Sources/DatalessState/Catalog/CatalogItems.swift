@@ -1,0 +1,196 @@
+import DatalessCore
+
+/// Finds, makes and deletes the rows of items for changes, which name items by nodes, inside a transaction.
+///
+/// What is remembered in a transaction that fails is forgotten again (`rollBack`).
+struct CatalogItems: Sendable {
+  private var known = KnownItems()
+  /// The directory of the store whose place was looked up last.
+  private var lastDirectory: (key: [UInt8], item: Int64)?
+  private var nextID: Int64
+  /// Items of the volume's own that the operation under way has left without a name.
+  private var nameless: Set<Int64> = []
+  /// Items that are in the table of orphans, or were before a transaction failed.
+  private var orphans: Set<Int64>
+
+  init(nextID: Int64, orphans: Set<Int64>) {
+    self.nextID = nextID
+    self.orphans = orphans
+  }
+
+  /// A restored item is a node from now on.
+  mutating func adopt(_ item: Int64, as node: NodeID) { known.adopt(item, as: node) }
+
+  func item(of node: NodeID) -> Int64? { known[node] }
+
+  /// The nodes that items are, as they are now.
+  var nodes: KnownItems { known }
+
+  mutating func commit() { known.commit() }
+
+  mutating func rollBack() {
+    known.rollBack()
+    lastDirectory = nil
+  }
+
+  /// Rows were changed by others.
+  mutating func forgetPlaces() { lastDirectory = nil }
+
+  // MARK: - Items without a name
+
+  mutating func beginOperation() { nameless = [] }
+
+  /// Keeps the items that the operation has left without a name until they are forgotten.
+  mutating func endOperation(_ connection: CatalogConnection) throws {
+    for item in nameless where try connection.names(of: item).allSatisfy({ $0.layer != .made }) {
+      try addOrphan(item, connection)
+    }
+  }
+
+  mutating func addOrphan(_ item: Int64, _ connection: CatalogConnection) throws {
+    try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(item))
+    orphans.insert(item)
+  }
+
+  /// An item may have no name at the end of the operation.
+  mutating func noteNameless(_ item: Int64) { nameless.insert(item) }
+
+  /// An item has a name.
+  mutating func noteNamed(_ item: Int64, _ connection: CatalogConnection) throws {
+    nameless.remove(item)
+    if orphans.contains(item) { try connection.run("DELETE FROM orphan WHERE item = ?", .integer(item)) }
+  }
+
+  /// The store has something else, or nothing, where it had a removed item: what is left of a removed tree has no place
+  /// any more.
+  mutating func vacateOrphan(_ item: Int64, _ connection: CatalogConnection) throws {
+    guard orphans.contains(item), var removed = try connection.item(item) else { return }
+    removed.place = nil
+    try removed.save(connection)
+    lastDirectory = nil
+  }
+
+  // MARK: - Rows
+
+  @discardableResult
+  mutating func update(
+    _ item: ChangedItem, _ connection: CatalogConnection, _ change: (inout ItemRow) -> Void
+  ) throws -> Int64 {
+    var row = try resolve(item, connection)
+    change(&row)
+    try row.save(connection)
+    return row.id
+  }
+
+  /// The row of an item; made if there is none.
+  mutating func resolve(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow {
+    if let row = try find(item, connection) { return row }
+    var row = ItemRow(id: takeID(), place: nil, inode: item.inode)
+    if let binding = item.binding {
+      row.record.version = binding.version
+      row.place = try place(of: binding.key, connection)
+      if let place = row.place { try clear(place, connection) }
+    }
+    try row.save(connection)
+    known.remember(row.id, as: item.node)
+    return row
+  }
+
+  /// The row of an item, which knows its place by now; nil if there is none.
+  mutating func find(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow? {
+    if let id = known[item.node], var row = try connection.item(id) {
+      // The store has it no more, and it is the volume's own.
+      if item.binding == nil, row.place != nil {
+        row.place = nil
+        try row.save(connection)
+        lastDirectory = nil
+      }
+      return row
+    }
+    guard var row = try CatalogSearch(connection).item(item) else { return nil }
+    if row.record.version == nil, let version = item.binding?.version, row.id != ItemRow.root {
+      row.record.version = version
+      row.inode = item.inode
+      try row.save(connection)
+    }
+    known.remember(row.id, as: item.node)
+    return row
+  }
+
+  mutating func bind(_ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection) throws {
+    lastDirectory = nil
+    guard let binding = item.binding, var row = try findBound(item, formerKey, in: connection) else { return }
+    guard row.id != ItemRow.root else { return }
+    if let place = try place(of: binding.key, connection), place != row.place {
+      try clear(place, connection)
+      row.place = place
+    }
+    row.record.version = binding.version
+    row.inode = item.inode
+    try row.save(connection)
+  }
+
+  private mutating func findBound(
+    _ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection
+  ) throws -> ItemRow? {
+    if let row = try find(item, connection) { return row }
+    guard let binding = item.binding else { return nil }
+    var former = binding
+    former.key = formerKey
+    return try find(ChangedItem(item.node, inode: item.inode, binding: former), connection)
+  }
+
+  /// Where a key leads, with the directories on the way; nil for the root.
+  private mutating func place(of key: [UInt8], _ connection: CatalogConnection) throws -> ItemRow.Place? {
+    var names = try SavedName.components(of: key)
+    guard let last = names.popLast() else { return nil }
+    let directory = Array(key.dropLast(names.isEmpty ? last.count : last.count + 1))
+    if let lastDirectory, lastDirectory.key == directory {
+      return ItemRow.Place(parent: lastDirectory.item, name: last)
+    }
+    var parent = ItemRow.root
+    for name in names {
+      let place = ItemRow.Place(parent: parent, name: name)
+      if let row = try connection.item(at: place) {
+        parent = row.id
+      } else {
+        let row = ItemRow(id: takeID(), place: place, inode: 0)
+        try row.save(connection)
+        parent = row.id
+      }
+    }
+    lastDirectory = (directory, parent)
+    return ItemRow.Place(parent: parent, name: last)
+  }
+
+  /// Whoever has a place has it no more.
+  private mutating func clear(_ place: ItemRow.Place, _ connection: CatalogConnection) throws {
+    guard var row = try connection.item(at: place) else { return }
+    row.place = nil
+    try row.save(connection)
+    lastDirectory = nil
+    try deleteIfEmpty(row.id, connection)
+  }
+
+  /// Deletes an item of the store's of which nothing is kept. Items of the volume's own go when they are forgotten.
+  mutating func deleteIfEmpty(_ id: Int64, _ connection: CatalogConnection) throws {
+    guard id != ItemRow.root, let row = try connection.item(id), row.isOfStore, row.content == nil,
+      row.record.isEmpty, try !connection.isNeeded(id)
+    else { return }
+    try delete(id, connection)
+  }
+
+  mutating func delete(_ id: Int64, _ connection: CatalogConnection) throws {
+    try connection.run("DELETE FROM attribute WHERE item = ?", .integer(id))
+    try connection.run("DELETE FROM listing WHERE directory = ?", .integer(id))
+    try connection.run("DELETE FROM item WHERE id = ?", .integer(id))
+    if orphans.contains(id) { try connection.run("DELETE FROM orphan WHERE item = ?", .integer(id)) }
+    nameless.remove(id)
+    if lastDirectory?.item == id { lastDirectory = nil }
+  }
+
+  private mutating func takeID() -> Int64 {
+    defer { nextID += 1 }
+    return nextID
+  }
+}
