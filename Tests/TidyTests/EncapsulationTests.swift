@@ -12,6 +12,7 @@ import Testing
     "ItemContent",
     "ItemContents", "ItemExtras", "Journal", "MadeNumbers",
     "MaterializationLedger", "NameArena", "NameChanges", "NameGraph", "NameHashTable", "NameTable", "Namespace",
+    "NamespaceNews",
     "NodeTable",
     "OpenFileTable", "OpenFiles", "PageDrops", "PassthroughWrites", "PendingCalls", "PlannedEvictions", "PurgeOrder",
     "RangeAttempts",
@@ -24,6 +25,7 @@ import Testing
   private static let open: [String: String] = [
     "Namespace.restored": "a part with verbs of its own, which say nothing of the namespace",
     "Namespace.conflicts": "the same",
+    "Namespace.news": "the same",
   ]
 
   /// What the engine's state has beside parts, with the reason.

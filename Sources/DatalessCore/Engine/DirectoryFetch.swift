@@ -155,7 +155,7 @@ extension Engine {
       let directory = running.node
       let fits = batch.visit(range) { name, item in state.namespace.insert(name, item, in: directory, use: use) }
       state.tellConflicts(timer.now)
-      return (fits, state.namespace.hasChangedNodes)
+      return (fits, state.namespace.news.hasChanged)
     }
     if hasChanged { tellChangedNodes() }
     return fits

@@ -82,7 +82,7 @@ extension Engine {
 
   /// The kernel keeps attributes until it is told otherwise.
   func tellChangedNodes() {
-    let changed = state.withLock { $0.namespace.takeChangedNodes() }
+    let changed = state.withLock { $0.namespace.news.takeChanged() }
     if !changed.isEmpty { forgetAttributes(of: changed) }
   }
 }

@@ -65,7 +65,7 @@ struct EngineState: ~Copyable {
     namespace.setAwaitsSaved(configuration.savedState != nil, of: .root)
     writing = configuration.writing
     // What was changed of an item goes with its name, also to another version of it.
-    if configuration.writing != .readOnly { namespace.tellVersions() }
+    if configuration.writing != .readOnly { namespace.news.tellVersions() }
     timeOfDay = configuration.timeOfDay
     madeNumbers = MadeNumbers(first: configuration.firstMadeNumber)
     let limits = configuration.changeLimits

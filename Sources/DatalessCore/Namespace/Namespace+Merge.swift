@@ -10,14 +10,6 @@ extension Namespace {
     let isOpenForWriting: (NodeIndex) -> Bool
   }
 
-  /// A name leads to another version of its item, or another item, than before.
-  struct NewVersion {
-    let old: NodeID
-    let new: NodeID
-    /// Whether something of the old one was here.
-    let wasLocal: Bool
-  }
-
   /// What became of a name of a listing.
   struct Merged {
     let change: NameChange

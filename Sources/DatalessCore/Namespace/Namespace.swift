@@ -12,18 +12,11 @@ struct Namespace: ~Copyable {
     @inline(__always) _modify { yield &names.value }
   }
   private var presentation: AttributePresentation
-  /// Nodes whose metadata a renewed listing has changed, for the kernel to be told before anybody is answered.
-  private var changed: [NodeID] = []
   /// Nodes without a name that may be forgotten by now.
   private var forgettable: [NodeIndex] = []
-  /// Nodes that have lost the store's last name for them, and had names that were made on the volume.
-  private var unbound: [NodeID] = []
-  /// Older versions that names made here lead to; and content that is nowhere else, and not dirty yet.
-  private var older: [NodeID] = []
-  private var onlyHere: [NodeID] = []
-  /// Whether `newVersions` is wanted; and names' nodes before and after they became another version.
-  private(set) var tellsVersions = false
-  private var newVersions: [NewVersion] = []
+
+  /// What others are to be told of, and to act upon.
+  var news = NamespaceNews()
 
   /// What an earlier run has kept, as far as it is to be met again.
   var restored = RestoredItems()
@@ -88,7 +81,7 @@ struct Namespace: ~Copyable {
     let shown = attributes(of: node)
     let key = keepsJournal ? boundItem(node)?.binding : nil
     graph.adopt(item, for: node)
-    if attributes(of: node) != shown { changed.append(id(of: node)) }
+    if attributes(of: node) != shown { news.noteChanged(id(of: node)) }
     if let key, let now = boundItem(node), now.binding != key { append(.bound(now, formerKey: key.key)) }
   }
 
@@ -120,17 +113,6 @@ struct Namespace: ~Copyable {
 
   /// Whether so many names of so many bytes can be made.
   func hasRoom(for count: Int, names: Int = 1) -> Bool { graph.names.hasRoom(for: count, names: names) }
-
-  /// Whether a change of metadata is still to be told to the kernel.
-  var hasChangedNodes: Bool { !changed.isEmpty }
-
-  /// The nodes whose metadata changed since this was asked last. There may be very many: they are handed over as they
-  /// are.
-  mutating func takeChangedNodes() -> [NodeID] {
-    var taken: [NodeID] = []
-    swap(&taken, &changed)
-    return taken
-  }
 
   /// The nodes that have lost their last name since this was asked last; they may have another one by now.
   mutating func takeOrphans() -> [NodeID] { graph.takeOrphans(after: 0) }
@@ -202,13 +184,8 @@ struct Namespace: ~Copyable {
   mutating func indexNames(of directory: NodeIndex) -> Bool { graph.indexNames(of: directory) }
 
   /// A name of a directory, as far as its names are indexed; nil if there is none.
-  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex, _ layer: NameLayer) -> NameIndex? {
+  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex, _ layer: NameLayer = .visible) -> NameIndex? {
     graph.names.find(text, in: directory, layer).optional
-  }
-
-  /// A present name of an indexed directory; nil if there is none.
-  func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NameIndex? {
-    graph.names.find(text, in: directory, .visible).optional
   }
 
   /// Starts a listing, as `NameGraph.beginListing`. - Returns: False when nothing has begun: call again.
@@ -261,17 +238,12 @@ struct Namespace: ~Copyable {
   mutating func isEmpty(_ directory: NodeIndex, limit: Int) -> Bool? { graph.isEmpty(directory, limit: limit) }
 
   /// Gives a name to another node. The one that had it may be left without any.
-  mutating func relink(_ name: NameIndex, to node: NodeIndex) {
+  ///
+  /// - Parameter former: An item that the store has had under the name until now: what that is then is told first.
+  mutating func relink(_ name: NameIndex, to node: NodeIndex, unbinding former: NodeIndex? = nil) {
     let before = told(name)
     graph.relink(name, to: node)
-    tell(name, since: before)
-  }
-
-  /// As `relink`, of a name under which the store has had an item until now: what that is then is told first.
-  mutating func relink(_ name: NameIndex, to node: NodeIndex, unbinding former: NodeIndex) {
-    let before = told(name)
-    graph.relink(name, to: node)
-    tellOwn(former)
+    if let former { tellOwn(former) }
     tell(name, since: before)
   }
 
@@ -279,55 +251,6 @@ struct Namespace: ~Copyable {
   var keepsJournal: Bool { journal.keepsChanges }
 
   func append(_ change: StateChange) { journal.append(change) }
-
-  /// From now on nodes are told that take the place of an older version.
-  mutating func tellVersions() { tellsVersions = true }
-
-  mutating func noteVersion(_ old: NodeIndex, _ new: NodeIndex) {
-    guard tellsVersions else { return }
-    newVersions.append(NewVersion(old: id(of: old), new: id(of: new), wasLocal: graph.nodes[old].isLocal))
-  }
-
-  /// Nodes that took the place of an older version since this was asked last.
-  mutating func takeNewVersions() -> [NewVersion] {
-    guard !newVersions.isEmpty else { return [] }
-    defer { newVersions = [] }
-    return newVersions
-  }
-
-  /// A node may have lost the store's last name for it.
-  mutating func noteUnbound(_ node: NodeIndex) {
-    if !graph.nodes[node].isOrphan, !isBound(node) { unbound.append(id(of: node)) }
-  }
-
-  /// The nodes that the store has no more, and that have names on the volume, since this was asked last.
-  mutating func takeUnbound() -> [NodeIndex] {
-    guard !unbound.isEmpty else { return [] }
-    defer { unbound = [] }
-    return unbound.compactMap { index(of: $0) }.filter { !graph.nodes[$0].isOrphan && !isBound($0) }
-  }
-
-  /// The store has another version of a node, of which a link was made here.
-  mutating func noteOlder(_ node: NodeIndex) { older.append(id(of: node)) }
-
-  /// The older versions that the store has no more, and that have names on the volume, since this was asked last.
-  mutating func takeOlder() -> [NodeIndex] {
-    guard !older.isEmpty else { return [] }
-    defer { older = [] }
-    return older.compactMap { index(of: $0) }.filter { !graph.nodes[$0].isOrphan && !isBound($0) }
-  }
-
-  /// A file's content is nowhere else.
-  mutating func noteOnlyHere(_ node: NodeIndex) { onlyHere.append(id(of: node)) }
-
-  /// Files whose content is nowhere else, and is to be dirty.
-  mutating func takeOnlyHere() -> [NodeID] {
-    guard !onlyHere.isEmpty else { return [] }
-    defer { onlyHere = [] }
-    return onlyHere.filter { node in
-      index(of: node).map { graph.nodes[$0].isClean && !graph.nodes[$0].isOrphan && !isBound($0) } ?? false
-    }
-  }
 
   // MARK: - Forgetting
 

@@ -17,7 +17,7 @@ extension EngineState {
   /// - Returns: Whether it is another one than before.
   mutating func setPolicy(_ policy: ContentPolicy, of node: NodeIndex) -> Bool {
     guard policies.set(policy, of: node) else { return false }
-    if !policies.isEmpty { namespace.tellVersions() }
+    if !policies.isEmpty { namespace.news.tellVersions() }
     room.noteEvictable()
     guard journal.keepsChanges else { return true }
     let value = policy == .inherited ? nil : Array(policy.rawValue.utf8)
@@ -41,7 +41,7 @@ extension EngineState {
   private mutating func restorePolicy(_ value: [UInt8], of node: NodeIndex) {
     guard let policy = ContentPolicy(rawValue: String(decoding: value, as: UTF8.self)) else { return }
     _ = policies.set(policy, of: node)
-    if !policies.isEmpty { namespace.tellVersions() }
+    if !policies.isEmpty { namespace.news.tellVersions() }
   }
 
   /// How a policy attribute is answered; nil if the store is to be asked, which may have one of that name.
@@ -54,9 +54,9 @@ extension EngineState {
   ///
   /// - Returns: What is to be fetched, because what was there before was local.
   mutating func takeNewVersions() -> [NodeID] {
-    guard namespace.tellsVersions else { return [] }
+    guard namespace.news.tellsVersions else { return [] }
     var wanted: [NodeID] = []
-    for version in namespace.takeNewVersions() {
+    for version in namespace.news.takeVersions() {
       guard let new = namespace.index(of: version.new) else { continue }
       if let old = namespace.index(of: version.old) { move(from: old, to: new) }
       let inForce = policy(of: new)

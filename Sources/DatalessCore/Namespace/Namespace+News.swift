@@ -1,0 +1,89 @@
+/// What happened in the namespace and others have yet to be told of: lists of nodes, each handed over once.
+///
+/// It says nothing of the namespace itself, so that whoever takes a list looks at what each node is by then.
+struct NamespaceNews {
+  /// Nodes whose metadata a renewed listing has changed, for the kernel to be told before anybody is answered.
+  private var changed: [NodeID] = []
+  /// Nodes that have lost the store's last name for them, and had names that were made on the volume.
+  private var unbound: [NodeID] = []
+  /// Older versions that names made here lead to.
+  private var older: [NodeID] = []
+  /// Files whose content is nowhere else, and not dirty yet.
+  private var onlyHere: [NodeID] = []
+  /// Whether `versions` is wanted.
+  private(set) var tellsVersions = false
+  /// Nodes of a name before and after it became another version.
+  private var versions: [Namespace.NewVersion] = []
+
+  /// Whether a change of metadata is still to be told to the kernel.
+  var hasChanged: Bool { !changed.isEmpty }
+
+  mutating func noteChanged(_ node: NodeID) { changed.append(node) }
+  mutating func noteUnbound(_ node: NodeID) { unbound.append(node) }
+  mutating func noteOlder(_ node: NodeID) { older.append(node) }
+  mutating func noteOnlyHere(_ node: NodeID) { onlyHere.append(node) }
+
+  /// From now on nodes are told that take the place of an older version.
+  mutating func tellVersions() { tellsVersions = true }
+
+  mutating func note(_ version: @autoclosure () -> Namespace.NewVersion) {
+    if tellsVersions { versions.append(version()) }
+  }
+
+  /// The nodes whose metadata changed since this was asked last. There may be very many: they are handed over as they
+  /// are.
+  mutating func takeChanged() -> [NodeID] { Self.take(&changed) }
+  mutating func takeUnbound() -> [NodeID] { Self.take(&unbound) }
+  mutating func takeOlder() -> [NodeID] { Self.take(&older) }
+  mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }
+  mutating func takeVersions() -> [Namespace.NewVersion] { Self.take(&versions) }
+
+  private static func take<Item>(_ list: inout [Item]) -> [Item] {
+    var taken: [Item] = []
+    swap(&taken, &list)
+    return taken
+  }
+}
+
+extension Namespace {
+  /// A name leads to another version of its item, or another item, than before.
+  struct NewVersion {
+    let old: NodeID
+    let new: NodeID
+    /// Whether something of the old one was here.
+    let wasLocal: Bool
+  }
+
+  mutating func noteVersion(_ old: NodeIndex, _ new: NodeIndex) {
+    let (former, newer, wasLocal) = (id(of: old), id(of: new), self[old].isLocal)
+    news.note(NewVersion(old: former, new: newer, wasLocal: wasLocal))
+  }
+
+  /// A node may have lost the store's last name for it.
+  mutating func noteUnbound(_ node: NodeIndex) {
+    if !self[node].isOrphan, !isBound(node) { news.noteUnbound(id(of: node)) }
+  }
+
+  /// The nodes that the store has no more, and that have names on the volume, since this was asked last.
+  mutating func takeUnbound() -> [NodeIndex] { withoutStore(news.takeUnbound()) }
+
+  /// The store has another version of a node, of which a link was made here.
+  mutating func noteOlder(_ node: NodeIndex) { news.noteOlder(id(of: node)) }
+
+  /// The older versions that the store has no more, and that have names on the volume, since this was asked last.
+  mutating func takeOlder() -> [NodeIndex] { withoutStore(news.takeOlder()) }
+
+  /// A file's content is nowhere else.
+  mutating func noteOnlyHere(_ node: NodeIndex) { news.noteOnlyHere(id(of: node)) }
+
+  /// Files whose content is nowhere else, and is to be dirty.
+  mutating func takeOnlyHere() -> [NodeID] {
+    news.takeOnlyHere().filter { node in
+      index(of: node).map { self[$0].isClean && !self[$0].isOrphan && !isBound($0) } ?? false
+    }
+  }
+
+  private func withoutStore(_ nodes: [NodeID]) -> [NodeIndex] {
+    nodes.compactMap { index(of: $0) }.filter { !self[$0].isOrphan && !isBound($0) }
+  }
+}
