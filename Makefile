@@ -14,7 +14,10 @@ DESTDIR ?=
 # `make demo`, `make test` and `make lint` share one debug build.
 export DATALESS_WARNINGS_AS_ERRORS := 1
 
-RELEASE_FLAGS := -c release --static-swift-stdlib -Xlinker --gc-sections
+# Names of files in the executable (the C and C++ of packages has some, in messages and in names of lambdas) do not say where
+# it was built: the same source gives the same bytes in any directory.
+RELEASE_FLAGS := -c release --static-swift-stdlib -Xlinker --gc-sections -Xcc -ffile-prefix-map=$(CURDIR)=. \
+  -Xcxx -ffile-prefix-map=$(CURDIR)=. -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=.
 NAMES ?= 100000000
 RELEASE_DIR := .build/release-static
 RELEASE_BINARY := $(RELEASE_DIR)/dataless
@@ -243,6 +246,11 @@ deb: release ## Debian packages of this machine's Debian, in .build/deb, looked 
 .PHONY: deb-check
 deb-check: deb ## installs, uses and purges these packages in a clean Debian (root, mmdebstrap)
 	@scripts/package/check .build/deb
+
+.PHONY: deb-in
+deb-in: ## the packages built in a clean root of SUITE=trixie, then installed, used and purged in another (root, mmdebstrap)
+	@scripts/package/deb-in $(or $(SUITE),trixie)
+	@scripts/package/check .build/deb-$(or $(SUITE),trixie) $(or $(SUITE),trixie)
 
 .PHONY: kernels
 kernels: deb ## these packages used under the kernels of Debian 12 and 13, in qemu (root, mmdebstrap; docs/KERNELS.md)
