@@ -36,7 +36,8 @@ public final class VolumeDirectory: Sendable {
       return try SessionPaths.openRuntime(runtime, creating: true)
     } catch {
       throw LifecycleError(
-        "cannot use the runtime directory \(ErrorText.quoted(Array(runtime.utf8))): \(words(error)) \(remedy(error))")
+        "cannot use the runtime directory \(ErrorText.quoted(Array(runtime.utf8))): \(words(error)) "
+          + remedy(error, for: Array(runtime.utf8)))
     }
   }
 
@@ -45,13 +46,15 @@ public final class VolumeDirectory: Sendable {
     return "\(ErrorText.quoted(untrusted.path)) is read-only here (EROFS), as in a sandbox or container."
   }
 
-  private static func remedy(_ untrusted: UntrustedPath) -> String {
+  private static func remedy(_ untrusted: UntrustedPath, for runtime: [UInt8]) -> String {
     let place = ErrorText.quoted(untrusted.path)
     let usesVariable = geteuid() != 0 || !SessionPaths.rootOwnsRun()
     let variable = "set XDG_RUNTIME_DIR to a directory of yours with mode 0700 that can be written to."
     guard untrusted.errno == .readOnlyFileSystem else {
-      return usesVariable
-        ? "Remove it, or \(variable)"
+      if usesVariable { return "Remove it, or \(variable)" }
+      // The directory itself is closed to others; those above it are not to be written to.
+      return untrusted.path == runtime
+        ? "Make it a directory of root's that nobody else can enter: chmod 0700 \(place)."
         : "Make it a directory of root's that nobody else can write to: chmod go-w \(place)."
     }
     let writable = "a file system of memory there (bwrap --tmpfs \(place), docker run --tmpfs \(place))"

@@ -56,6 +56,16 @@ struct VolumeDirectoryTests {
     }
   }
 
+  /// What is to be done about it helps.
+  @Test(.enabled(if: geteuid() == 0 && SessionPaths.rootOwnsRun())) func theModeThatItNeedsIsSaid() throws {
+    scratch.directory("runtime")
+    chmod(runtime, 0o755)
+    let refusal = #expect(throws: LifecycleError.self) { try VolumeDirectory.prepareRuntime(runtime) }
+    #expect(refusal?.description.hasSuffix("chmod 0700 '\(runtime)'.") == true)
+    chmod(runtime, 0o700)
+    #expect(throws: Never.self) { try VolumeDirectory.prepareRuntime(runtime) }
+  }
+
   @Test func leftoversOfTheDeadGoAndTheLivingStay() throws {
     let living = try VolumeDirectory.claim(runtime: runtime, device: "0:4000001")
     scratch.directory("runtime/0:4000002")
