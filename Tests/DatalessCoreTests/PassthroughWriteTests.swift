@@ -33,6 +33,52 @@ import Testing
     #expect(volume.open(node).open?.kind == .passing)
   }
 
+  /// Emptied by an open that fails because its change cannot be kept, a dataless file is as it was before.
+  @Test func anOpenThatCannotBeKeptEmptiesNothing() throws {
+    let journal = RecordingJournal()
+    let volume = PassthroughFixture(["a": 200], writing: .kept, journal: journal) {
+      $0.simulation.profile = .windows
+    }
+    let (node, fixture) = (volume.fixture.node("a"), volume.fixture)
+    let before = try #require(fixture.attributes(node))
+    #expect(volume.open(node, flags: 0o1001).errno == "durability" && fixture.attributes(node)?.size == 0)
+    let failure = Mutex<String?>(nil)
+    fixture.engine.whenDurable(ChangeNumber(rawValue: UInt64(journal.changes.count)), opening: node) { error in
+      failure.withLock { $0 = error?.errno.name }
+    }
+    journal.fail(FSError(.noSpace, "the test's disk is full"))
+    #expect(failure.withLock { $0 } == "ENOSPC")
+    #expect(fixture.attributes(node) == before && fixture.engine.describe(node)?.state == "dataless")
+    #expect(!volume.isDirty(node) && fixture.kernel.calls.withLock { $0.last } == "attributes \(node.rawValue)")
+    // With room it is as if nobody had tried.
+    let last = UInt64(journal.changes.count)
+    journal.makeDurable(last)
+    fixture.engine.whenDurable(ChangeNumber(rawValue: last)) { _ in }
+    fixture.lane.runAll()
+    #expect(fixture.content.items == 0 && JournalReplay(journal.changes).contents.isEmpty)
+    fixture.bring(node, .read)
+    #expect(volume.bytes(node) == PatternBytes.bytes(0, 200))
+  }
+
+  /// What another one has done since is his: truncate(2) has returned.
+  @Test func anOpenThatCannotBeKeptTakesNothingBackFromOthers() throws {
+    let journal = RecordingJournal()
+    let volume = PassthroughFixture(["a": 200, "b": 200], writing: .kept, journal: journal) {
+      $0.simulation.profile = .windows
+    }
+    let (node, other, fixture) = (volume.fixture.node("a"), volume.fixture.node("b"), volume.fixture)
+    #expect(fixture.truncate(other, to: 0) == nil)
+    for (opened, flags) in [(node, Int32(0o1001)), (other, 1)] {
+      volume.open(opened, flags: flags)
+      fixture.engine.whenDurable(ChangeNumber(rawValue: UInt64(journal.changes.count)), opening: opened) { _ in }
+    }
+    // Somebody reads the file while it is empty.
+    let reader = try #require(volume.open(node, flags: 0).open)
+    journal.fail(FSError(.noSpace, "the test's disk is full"))
+    for emptied in [node, other] { #expect(fixture.attributes(emptied)?.size == 0 && volume.isDirty(emptied)) }
+    volume.close(node, reader)
+  }
+
   @Test func sizeAndTimesAreTheContents() throws {
     let volume = PassthroughFixture(["d/a": 200])
     let (node, fixture) = (volume.resident("d/a"), volume.fixture)

@@ -55,6 +55,28 @@ extension RealMounts {
       }
     }
 
+    /// Nothing more can be kept: a call that fails has changed nothing.
+    @Test func anOpenThatFailsOnAFullDiskHasEmptiedNothing() async throws {
+      try await withScratch { scratch in
+        try Self.tree(scratch)
+        let state = "\(scratch.root)/state"
+        #expect(mkdir(state, 0o700) == 0)
+        try await scratch.shell("mount -t tmpfs -o size=400k,mode=700 none '\(state)'")
+        let volume = try await scratch.mount(["--state", state, "--profile", "windows"])
+        try await scratch.shell(
+          Self.prelude + """
+            head -c 1000000 /dev/zero > big 2> /dev/null || true; for i in {1..500}; do mkdir made$i; done
+            no dd if=/dev/zero of=large count=1 status=none 2> "$ROOT/words"; grep -q 'No space left' "$ROOT/words"
+            [ "$(stat -c %s large)" = 300000 ]; "$DATALESS" ls large | grep -q dataless
+            mount -o remount,size=8m "$ROOT/state"; cmp large "$SOURCE/large"
+            # With room it is emptied.
+            : > other; [ "$(stat -c %s other)" = 0 ]
+            """)
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        try await scratch.shell("umount '\(state)'")
+      }
+    }
+
     /// What is written past the volume is written to the content file, whatever becomes of the daemon.
     @Test(arguments: ["fsync", "notrunc"]) func whatIsWrittenIsThereAfterTheDaemonWasKilled(flush: String) async throws
     {

@@ -15,8 +15,10 @@ extension Engine {
   ) -> WritableOpenAnswer {
     guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
     var before: Int64 = 0
+    var file: EmptiedFile?
     if openFlags & OpenFlags.truncate != 0 {
       before = size(of: node) ?? 0
+      file = state.withLock { $0.fileToBeEmptied(node) }
       if let refusal = state.withLock({ $0.refusalOfOpen(node, openFlags: openFlags) }) { return refusal }
       var change = AttributeChange()
       change.size = 0
@@ -33,8 +35,10 @@ extension Engine {
       case .failed(let error): return .failed(error)
       }
     }
-    return openNow(
+    let answer = openNow(
       node, WritableOpen(flags: openFlags & ~OpenFlags.truncate, io: io, caller: caller, sizeBefore: before))
+    if case .needsDurability = answer, let file { state.withLock { $0.noteEmptied(node, file) } }
+    return answer
   }
 
   private struct WritableOpen {

@@ -42,10 +42,17 @@ struct Writers {
     var isMixed = false
   }
 
+  /// A change that is to be durable before a file's first byte changes.
+  private struct Pending {
+    let number: ChangeNumber
+    /// If it emptied the file: what that was.
+    var before: EmptiedFile?
+  }
+
   private var handles: [UInt64: Written] = [:]
   private(set) var nodes = Nodes()
   /// Files that became dirty by a change that may not be durable yet.
-  private var pending: [NodeIndex: ChangeNumber] = [:]
+  private var pending: [NodeIndex: Pending] = [:]
   /// Empty but for moments.
   private var atWork: [NodeID: AtWork] = [:]
 
@@ -128,10 +135,18 @@ struct Writers {
   // MARK: - Durability
 
   /// A file is dirty by a change that is to be durable before its first byte changes.
-  mutating func wait(for number: ChangeNumber, before node: NodeIndex) { pending[node] = number }
+  mutating func wait(for number: ChangeNumber, before node: NodeIndex) { pending[node] = Pending(number: number) }
 
   /// The change that has to be durable first; nil if there is none.
-  func pendingChange(of node: NodeIndex) -> ChangeNumber? { pending.isEmpty ? nil : pending[node] }
+  func pendingChange(of node: NodeIndex) -> ChangeNumber? { pending.isEmpty ? nil : pending[node]?.number }
+
+  /// The change that a file waits for has emptied it.
+  mutating func noteEmptied(_ node: NodeIndex, _ before: EmptiedFile) { pending[node]?.before = before }
+
+  /// The change that a file waits for cannot become durable.
+  ///
+  /// - Returns: What the file was, if that has emptied it; once.
+  mutating func takeEmptied(_ node: NodeIndex) -> EmptiedFile? { pending[node]?.before.take() }
 
   mutating func endWait(of node: NodeIndex) { pending[node] = nil }
 

@@ -32,7 +32,7 @@ extension FilesystemAdapter {
     case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)
     case .needsDurability(let number):
       let box = ParkedReply(reply)
-      engine.whenDurable(number) { [self] error in
+      engine.whenDurable(number, opening: NodeID(node)) { [self] error in
         guard let reply = box.take() else { return }
         if let error { return reply.failed(error) }
         openNow(node, flags: flags, context: context, reply: reply, mayFetch: false)

@@ -7,7 +7,6 @@ final class RecordingJournal: JournalSink {
     var changes: [StateChange] = []
     var durable = ChangeNumber(rawValue: 0)
     var waiting: [(number: ChangeNumber, completion: @Sendable (FSError?) -> Void)] = []
-    var failure: FSError?
   }
 
   private let state = Mutex(State())
@@ -28,6 +27,15 @@ final class RecordingJournal: JournalSink {
       return number <= state.durable
     }
     if isDone { completion(nil) }
+  }
+
+  /// The disk is full: whoever waits is told, once.
+  func fail(_ error: FSError) {
+    let told = state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for waiter in told { waiter.completion(error) }
   }
 
   /// All changes up to a number are durable.
