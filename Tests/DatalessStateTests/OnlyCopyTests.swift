@@ -121,4 +121,50 @@ import Testing
     if isReplaced { #expect(after.names("d") == ["theirs"]) }
     try after.unmount()
   }
+
+  /// A directory that was changed stays when SOURCE has it no more, whether it was moved or not, and of what is in it
+  /// what was changed: at once what the next mount finds.
+  @Test(arguments: [false, true]) func onlyWhatWasChangedStaysOfADirectoryThatIsGone(isMoved: Bool) throws {
+    for directory in ["d", "d/plain", "d/changed"] { mkdir(source.full(directory), 0o755) }
+    let files = ["read", "dataless", "written", "out", "plain/read", "changed/read", "changed/written"]
+    for file in files { source.write("d/" + file, bytes("old")) }
+    let fixture = StateFixture()
+    let volume = try KeptVolume(fixture, source: source)
+    for file in ["read", "plain/read", "changed/read"] { #expect(volume.read("d/" + file) == "old") }
+    for file in ["written", "changed/written"] { #expect(volume.write("mine", to: "d/" + file) == nil) }
+    // Moved out of it, and never read.
+    #expect(volume.rename("d/out", to: "e/out") == nil)
+    let top = isMoved ? "e/moved" : "d"
+    if isMoved { #expect(volume.rename("d", to: top) == nil) }
+    Scratch.removeTree(source.full("d"))
+    volume.refresh()
+
+    func check(_ volume: KeptVolume) {
+      #expect(volume.names(top) == ["changed", "written"])
+      #expect(volume.names(top + "/changed") == ["written"])
+      #expect(volume.read(top + "/written") == "mine" && volume.read(top + "/changed/written") == "mine")
+      #expect(volume.names("e") == (isMoved ? ["moved"] : []))
+      let kept = [top, top + "/changed", top + "/changed/written", top + "/written"]
+      #expect(volume.conflicts == Dictionary(uniqueKeysWithValues: kept.map { ($0, "gone_in_source") }))
+    }
+    check(volume)
+    volume.refresh()
+    check(volume)
+    // What is the volume's own now can be moved as everything else.
+    #expect(volume.rename(top + "/changed", to: top + "/renamed") == nil)
+    #expect(volume.rename(top + "/renamed", to: top + "/changed") == nil)
+    try volume.unmount()
+    let unmounted = StateFixture()
+    fixture.scratch.copy(to: unmounted.scratch)
+    let after = try KeptVolume(unmounted, source: source)
+    _ = after.tree()
+    check(after)
+    #expect(after.contents == 2)
+    #expect(after.rename(top, to: "last") == nil && after.names("last/changed") == ["written"])
+    try after.unmount()
+    let closed = StateFixture()
+    unmounted.scratch.copy(to: closed.scratch)
+    let findings = try closed.check().findings
+    #expect(findings.isEmpty, "\(findings)")
+  }
 }

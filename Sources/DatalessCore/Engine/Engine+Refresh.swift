@@ -60,14 +60,28 @@ extension Engine {
   func path(of node: NodeIndex) -> [UInt8] { state.withLock { $0.namespace.path(of: node) } }
 
   /// Starts the new listing of a directory; nil when it is not a listed one (any more).
-  func beginRefresh(of directory: NodeIndex, recurses: Bool) -> (RefreshFindings.Place, StoreBinding)? {
+  ///
+  /// - Parameter isOwn: As `EngineState.beginRefresh`.
+  func beginRefresh(
+    of directory: NodeIndex, recurses: Bool, isOwn: Bool = false
+  ) -> (RefreshFindings.Place, StoreBinding?)? {
     var yielder = LockYielder(timer)
     while true {
-      switch state.withLock({ $0.beginRefresh(of: directory, recurses: recurses) }) {
+      switch state.withLock({ $0.beginRefresh(of: directory, recurses: recurses, isOwn: isOwn) }) {
       case .begun(let place, let item): return (place, item)
       case .notListed: return nil
       case .indexing: yielder.yieldIfDue()
       }
+    }
+  }
+
+  /// Decides about what the store has no more, when a refresh has listed all. - Returns: The listed directories among
+  /// that, which have become the volume's own because of what was changed in them: the rest of them is to go.
+  func takeOwnDirectories() -> [NodeIndex] {
+    state.withLock { state in
+      state.namespace.dropUnbound(use: state.itemUse)
+      state.tellConflicts(timer.now)
+      return state.namespace.takeOwnDirectories()
     }
   }
 

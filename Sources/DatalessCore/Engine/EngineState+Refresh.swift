@@ -1,14 +1,16 @@
 /// What a refresh does to the namespace, in steps of bounded size under the engine's lock.
 extension EngineState {
   enum RefreshStart {
-    case begun(RefreshFindings.Place, StoreBinding)
+    case begun(RefreshFindings.Place, StoreBinding?)
     case notListed
     /// Names have to be made findable first, a bounded number under each lock: call again.
     case indexing
   }
 
   /// Starts the new listing of a listed directory.
-  mutating func beginRefresh(of directory: NodeIndex, recurses: Bool) -> RefreshStart {
+  ///
+  /// - Parameter isOwn: Whether the store has had it, and has it no more: then it has nothing in it.
+  mutating func beginRefresh(of directory: NodeIndex, recurses: Bool, isOwn: Bool) -> RefreshStart {
     let record = namespace[directory]
     guard record.kind == .directory, record.state == .resident, !record.isOrphan,
       !isDetached(directory)
@@ -17,6 +19,8 @@ extension EngineState {
     let place = RefreshFindings.Place(
       directory: directory, epoch: namespace[directory].listingEpoch, recurses: recurses)
     // What was made on the volume is in no listing of the store.
+    // What was moved here has the key still under which the store had it.
+    if isOwn, !namespace.isBound(directory) { return .begun(place, nil) }
     return namespace.binding(of: directory).map { .begun(place, $0) } ?? .notListed
   }
 

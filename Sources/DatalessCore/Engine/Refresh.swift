@@ -106,6 +106,8 @@ public final class Refresh: Sendable {
 
   private func nextStep(_ work: inout RefreshWork) -> RefreshWork.Step {
     if work.begin() { findStart(&work) }
+    let step = work.next()
+    guard case .finish = step, work.takeOwn(engine.takeOwnDirectories()) else { return step }
     return work.next()
   }
 
@@ -152,8 +154,10 @@ public final class Refresh: Sendable {
     guard var listing = beginListing(node, recurses: recurses, work: &work) else { return nil }
     do throws(FSError) {
       if node == .root { takeRoot(try store.currentRoot(), &work) }
-      try store.list(listing.item) { (batch: ListingBatch) throws(FSError) in
-        try observe(batch, in: &listing, work: &work)
+      if let item = listing.item {
+        try store.list(item) { (batch: ListingBatch) throws(FSError) in
+          try observe(batch, in: &listing, work: &work)
+        }
       }
       endListing(&listing, &work)
       return nil
@@ -169,8 +173,10 @@ public final class Refresh: Sendable {
     guard var listing = beginListing(node, recurses: recurses, work: &work) else { return nil }
     do throws(FSError) {
       if node == .root { takeRoot(try await store.currentRoot(), &work) }
-      let pages = try await store.list(listing.item)
-      while let batch = try await pages.next() { try observe(batch, in: &listing, work: &work) }
+      if let item = listing.item {
+        let pages = try await store.list(item)
+        while let batch = try await pages.next() { try observe(batch, in: &listing, work: &work) }
+      }
       endListing(&listing, &work)
       return nil
     } catch {
@@ -181,7 +187,8 @@ public final class Refresh: Sendable {
   /// A directory that is being listed again.
   private struct Listing {
     let place: RefreshFindings.Place
-    let item: StoreBinding
+    /// nil: the store has it no more, and so nothing in it.
+    let item: StoreBinding?
     var yielder: LockYielder
     /// False when somebody else has listed it since.
     var isCurrent = true
@@ -190,7 +197,9 @@ public final class Refresh: Sendable {
   /// nil if there is nothing to list.
   private func beginListing(_ node: NodeIndex, recurses: Bool, work: inout RefreshWork) -> Listing? {
     if recurses, !work.walked.insert(node).inserted { return nil }
-    guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses) else { return nil }
+    guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses, isOwn: work.own.contains(node)) else {
+      return nil
+    }
     return Listing(place: place, item: item, yielder: LockYielder(engine.timer))
   }
 

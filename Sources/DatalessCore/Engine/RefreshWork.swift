@@ -12,6 +12,8 @@ struct RefreshWork {
   /// Directories to be listed, the next one last.
   var directories: [(node: NodeIndex, recurses: Bool)] = []
   var walked: Set<NodeIndex> = []
+  /// Directories that have become the volume's own: nothing is listed in them any more.
+  private(set) var own: Set<NodeIndex> = []
   /// Paths that were asked for and were not known.
   var unknown: [[UInt8]] = []
   private(set) var failures: [(path: [UInt8], error: FSError)] = []
@@ -33,7 +35,8 @@ struct RefreshWork {
 
   mutating func next() -> Step {
     if let next = directories.popLast() { return .list(next.node, recurses: next.recurses) }
-    guard rounds < Self.roundsMax, findings.hasOpenEnds else { return .finish }
+    // What only goes comes to an end by itself.
+    guard rounds < Self.roundsMax || findings.deferred.isEmpty, findings.hasOpenEnds else { return .finish }
     rounds += 1
     return .settle
   }
@@ -42,6 +45,13 @@ struct RefreshWork {
   mutating func takeSubdirectories() {
     directories += findings.subdirectories.reversed().map { ($0, true) }
     findings.subdirectories.removeAll()
+  }
+
+  /// Directories that have become the volume's own are next. - Returns: Whether there are any.
+  mutating func takeOwn(_ nodes: [NodeIndex]) -> Bool {
+    own.formUnion(nodes)
+    directories += nodes.map { ($0, false) }
+    return !nodes.isEmpty
   }
 
   mutating func fail(_ path: [UInt8], _ error: FSError) {

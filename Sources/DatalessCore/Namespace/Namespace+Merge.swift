@@ -150,6 +150,7 @@ extension Namespace {
     if decided.change == .keptHere || (local == .none && self[node].awaitsSaved) {
       keepHere(name)
       noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+      noteOwnDirectory(node)
       return .keptHere
     }
     if local != .none { noteVanished(name, decided.conflict, wasRemoved: local == .removed) }
@@ -169,6 +170,7 @@ extension Namespace {
         noteConflict(.changedHereGoneThere, of: node, theirs: nil)
         // What the store has under its number later is not it.
         if self[node].isClean { noteOnlyHere(node) } else { tellUnbound(node) }
+        noteOwnDirectory(node)
         continue
       }
       for name in localNames(of: node) { setStanding(.gone, of: name) }

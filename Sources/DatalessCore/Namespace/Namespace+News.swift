@@ -10,6 +10,8 @@ struct NamespaceNews {
   private var older: [NodeID] = []
   /// Files whose content is nowhere else, and not dirty yet.
   private var onlyHere: [NodeID] = []
+  /// Listed directories that the store has no more, and that have become the volume's own.
+  private var own: [NodeID] = []
   /// Whether `versions` is wanted.
   private(set) var tellsVersions = false
   /// Nodes of a name before and after it became another version.
@@ -22,6 +24,7 @@ struct NamespaceNews {
   mutating func noteUnbound(_ node: NodeID) { unbound.append(node) }
   mutating func noteOlder(_ node: NodeID) { older.append(node) }
   mutating func noteOnlyHere(_ node: NodeID) { onlyHere.append(node) }
+  mutating func noteOwn(_ directory: NodeID) { own.append(directory) }
 
   /// From now on nodes are told that take the place of an older version.
   mutating func tellVersions() { tellsVersions = true }
@@ -36,6 +39,7 @@ struct NamespaceNews {
   mutating func takeUnbound() -> [NodeID] { Self.take(&unbound) }
   mutating func takeOlder() -> [NodeID] { Self.take(&older) }
   mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }
+  mutating func takeOwn() -> [NodeID] { Self.take(&own) }
   mutating func takeVersions() -> [Namespace.NewVersion] { Self.take(&versions) }
 
   private static func take<Item>(_ list: inout [Item]) -> [Item] {
@@ -82,6 +86,13 @@ extension Namespace {
       index(of: node).map { self[$0].isClean && !self[$0].isOrphan && !isBound($0) } ?? false
     }
   }
+
+  /// A directory, if it is one, that the store has no more stays here, and with it what was changed in it. All else
+  /// that was listed in it is to go.
+  mutating func noteOwnDirectory(_ node: NodeIndex) { if self[node].isListed { news.noteOwn(id(of: node)) } }
+
+  /// The directories that have become the volume's own since this was asked last.
+  mutating func takeOwnDirectories() -> [NodeIndex] { withoutStore(news.takeOwn()).filter { self[$0].isListed } }
 
   private func withoutStore(_ nodes: [NodeID]) -> [NodeIndex] {
     nodes.compactMap { index(of: $0) }.filter { !self[$0].isOrphan && !isBound($0) }

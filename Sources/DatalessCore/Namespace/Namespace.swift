@@ -217,9 +217,14 @@ struct Namespace: ~Copyable {
 
   /// As `NameGraph.keepHere`.
   mutating func keepHere(_ name: NameIndex) {
-    let before = told(name)
+    let (node, before) = (record(of: name).node, told(name))
     graph.keepHere(name)
+    journal.beginOperation()
+    defer { journal.endOperation() }
     tell(name, since: before)
+    // Of a directory nothing may have been told yet but what is below it: what it looks like, it is told last, when its
+    // name has said which one it is.
+    if self[node].kind == .directory { tellUnbound(node) }
   }
 
   /// The name under which the store has a node, as `NameTable.storeName`.

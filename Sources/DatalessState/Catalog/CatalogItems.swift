@@ -189,6 +189,15 @@ struct CatalogItems: Sendable {
     if lastDirectory?.item == id { lastDirectory = nil }
   }
 
+  /// A directory of the store's is the volume's own from now on, and nothing was told of it yet but what is below it:
+  /// the row of its place is its own, so that all of that stays in it.
+  mutating func adopt(_ item: ChangedItem, at place: ItemRow.Place, _ connection: CatalogConnection) throws {
+    guard item.binding == nil, known[item.node] == nil, let row = try connection.item(at: place),
+      row.kind == .directory || row.kind == nil
+    else { return }
+    known.remember(row.id, as: item.node)
+  }
+
   private mutating func takeID() -> Int64 {
     defer { nextID += 1 }
     return nextID

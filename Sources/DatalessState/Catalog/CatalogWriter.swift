@@ -136,6 +136,7 @@ struct CatalogWriter: Sendable {
     let id = try items.update(item, connection) { row in
       row.set(attributes, listed: listed, of: item)
       row.record.target = target
+      if row.inode == 0 { row.inode = item.inode }
       // What was written here is of no version of the store's, which may have another item of the same number.
       if item.binding == nil, row.record.isDirty { row.record.version = nil }
     }
@@ -182,10 +183,9 @@ struct CatalogWriter: Sendable {
     _ name: [UInt8], in directory: ChangedItem, _ layer: NameRow.Layer, item: ChangedItem,
     connection: CatalogConnection
   ) throws {
-    let row = NameRow(
-      directory: try items.resolve(directory, connection).id, name: name, layer: layer,
-      item: try items.resolve(item, connection).id
-    )
+    let parent = try items.resolve(directory, connection).id
+    if layer == .made { try items.adopt(item, at: ItemRow.Place(parent: parent, name: name), connection) }
+    let row = NameRow(directory: parent, name: name, layer: layer, item: try items.resolve(item, connection).id)
     var former: Int64?
     if layer == .made {
       former = try replaced.note(row, connection)
