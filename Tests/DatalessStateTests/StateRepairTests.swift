@@ -98,6 +98,37 @@ import Testing
     #expect(try Self.texts(lost) == ["being made"])
   }
 
+  /// Whoever mounts it need not know of `check`: what may have been written has a name, and what was fetched goes.
+  @Test func whatALossOfPowerLeavesHasANameWhenItIsMounted() throws {
+    let fixture = StateFixture()
+    let volume = try fixture.open()
+    let file = own(node: 50, 1)
+    // In a slab, as what is fetched.
+    let writer = try volume.content.makeWriter(size: 4)
+    bytes("gone").withUnsafeBytes { buffer in try? writer.write(buffer, at: 0) }
+    _ = try writer.commit()
+    try fixture.keep(
+      .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("file"), in: root)]),
+      .dirty(of: file, try volume.content.make("being made")), in: volume)
+    let lost = fixture.copy()
+    try? volume.close()
+    var wal = lost.scratch.read("catalog.sqlite-wal")
+    wal[wal.count - 1] ^= 1
+    lost.scratch.write("catalog.sqlite-wal", wal)
+    let mounted = try lost.open()
+    #expect(mounted.namedFiles == 1 && mounted.highestInode > 1 << 62)
+    #expect(try mounted.reconcile() == 1)
+    let name = "lost+found-\(mounted.highestInode)"
+    #expect(try mounted.saved(of: root).made.map { String(decoding: $0.name, as: UTF8.self) } == [name])
+    try mounted.close()
+    let closed = lost.copy()
+    #expect(try closed.check().findings == [])
+    #expect(try Self.texts(closed) == ["being made"])
+    let again = try closed.open()
+    #expect(again.namedFiles == 0)
+    try again.close()
+  }
+
   @Test func contentThatOthersMayReadIsNotLost() throws {
     for change: (String) -> Void in [
       { path in _ = chmod(path, 0o644) }, { path in _ = Glibc.link(path, path + ".copy") },

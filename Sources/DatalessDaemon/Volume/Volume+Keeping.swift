@@ -74,8 +74,15 @@ extension Volume {
 
   /// What should be said of the state directory now.
   var stateWarnings: [String] {
-    guard let state, let failure = state.journal.failure else { return [] }
-    return [
+    guard let state else { return [] }
+    var warnings: [String] = []
+    if state.namedFiles > 0 {
+      warnings.append(
+        "A loss of power has taken the names of \(state.namedFiles) files that programs may have written. They are"
+          + " 'lost+found-...' in the root of the volume: look at them, and remove what you do not need.")
+    }
+    guard let failure = state.journal.failure else { return warnings }
+    return warnings + [
       "\(state.journal.backlog) changes wait for the disk of the state directory: \(failure.message) (\(failure.errno.name)). "
         + "They are lost if the daemon ends before that is mended."
     ]

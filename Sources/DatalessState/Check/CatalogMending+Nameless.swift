@@ -1,5 +1,4 @@
 import DatalessCore
-import Glibc
 
 /// What nothing leads to.
 extension CatalogMending {
@@ -22,9 +21,9 @@ extension CatalogMending {
         try forget(row.id)
         continue
       }
-      let name = try nameForFound(row)
+      let name = try found.name(for: row)
       report.add(.nameless, "item \(row.id)", message: "it has no name", repair: "it is \(Self.text(name)) in the root")
-      try keep(row, as: name)
+      try found.keep(row, as: name)
     }
     try mendHidden()
   }
@@ -46,11 +45,11 @@ extension CatalogMending {
     ) { row in hidden.append(try ItemRow(row)) }
     for var row in hidden where hasBytes(row) {
       if hasLostRows || hasLostEnd {
-        let name = try nameForFound(row)
+        let name = try found.name(for: row)
         report.add(
           .nameless, "item \(row.id)", message: "it has no name", repair: "it is \(Self.text(name)) in the root",
           isDamage: hasLostRows)
-        try keep(row, as: name)
+        try found.keep(row, as: name)
       } else {
         report.add(.unlinked, "item \(row.id)", message: "it was unlinked", repair: "removed")
         row.content = nil
@@ -63,54 +62,17 @@ extension CatalogMending {
   /// Content that no row names, of a catalog that has lost rows: a program may have written it, so it gets a name.
   /// After a loss of power it is what was being made, or removed, just then.
   mutating func keepUnnamedContent() throws {
-    var highest = max(try connection.number(.highestInode) ?? 0, 1 << 62)
-    var id = try connection.first("SELECT max(id) FROM item") { row throws in try row.integer(0) } ?? ItemRow.root
     let unnamed = contents.sizes.keys.filter { !referenced.contains($0) && contents.mayBeDirty($0) }
-    for content in unnamed.sorted(by: { $0.rawValue < $1.rawValue }) {
-      // None of the volume's own is left: the content stays, and the next `check` finds it.
-      guard highest < .max >> 1, id < .max / 2 else { return }
-      highest += 1
-      id += 1
-      var row = ItemRow(id: id, place: nil, inode: highest)
-      row.content = content
-      row.record.isDirty = true
-      let name = try nameForFound(row)
+    try found.keep(unnamed) { row, name in
       report.add(
-        .lostName, "content \(content.rawValue)", message: "the row of its file is lost",
+        .lostName, "content \(row.content?.rawValue ?? 0)", message: "the row of its file is lost",
         repair: "it is \(Self.text(name)) in the root", isDamage: hasLostRows)
-      try keep(row, as: name)
-      items.insert(id)
-      referenced.insert(content)
+      items.insert(row.id)
+      if let content = row.content { referenced.insert(content) }
     }
-    try connection.set(.highestInode, to: highest)
   }
 
-  /// A name in the root that nobody has made on the volume.
-  private func nameForFound(_ row: ItemRow) throws -> [UInt8] {
-    let name = "lost+found-\(row.inode)"
-    var (candidate, number) = (Array(name.utf8), 1)
-    while try connection.name(candidate, in: ItemRow.root, .made) != nil {
-      number += 1
-      candidate = Array("\(name)-\(number)".utf8)
-    }
-    return candidate
-  }
-
-  private func keep(_ row: ItemRow, as name: [UInt8]) throws {
-    var row = row
-    if row.record.attributes == nil {
-      var attributes = ItemAttributes.none
-      attributes.inode = row.inode
-      attributes.mode = UInt32(ItemKind.file.rawValue) << 12 | 0o600
-      (attributes.uid, attributes.gid) = (geteuid(), getegid())
-      attributes.linkCount = 1
-      attributes.size = row.content.flatMap { contents.sizes[$0] } ?? 0
-      attributes.modificationTime = row.record.version?.modificationTime ?? attributes.modificationTime
-      row.record.attributes = attributes
-    }
-    try row.save(connection)
-    try NameRow(directory: ItemRow.root, name: name, layer: .made, item: row.id).save(connection)
-  }
+  private var found: FoundFiles { FoundFiles(connection: connection) { [contents] in contents.sizes[$0] } }
 
   private mutating func forget(_ id: Int64) throws {
     try connection.run("DELETE FROM name WHERE item = ?", .integer(id))

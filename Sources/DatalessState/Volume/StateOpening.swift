@@ -16,12 +16,15 @@ struct StateOpening {
   let orphaned: [ContentID]
   /// As `StateVolume.found`.
   let found: [ContentID]
+  /// As `StateVolume.namedFiles`.
+  let named: Int
 
   init(_ directory: StateDirectory, source: String, root: ItemAttributes) throws(FSError) {
     let files = directory.files
     try CatalogRescue.finish(files)
     try Self.makeCatalogIfNew(directory, source: source, root: root)
-    content = try DiskContentStore(in: files.directory, path: FilePath(directory.path), lifetime: .kept)
+    let content = try DiskContentStore(in: files.directory, path: FilePath(directory.path), lifetime: .kept)
+    self.content = content
     if let name = content.adoption.refusedContent {
       throw FSError(
         .notPermitted,
@@ -36,15 +39,16 @@ struct StateOpening {
     self.identity = identity
     let begun = try catalog.write("cannot begin with '\(directory.path)'") { connection in
       if isTorn { try connection.set(.wasTorn, to: [1]) }
-      return try Self.begin(connection, directory, source: source, root: root, identity: identity)
+      return try Self.begin(connection, directory, source: source, root: root, identity: identity, content: content)
     }
     writer = begun.writer
     epochs = begun.epochs
     wasClean = begun.wasClean
     orphaned = begun.orphaned
+    named = begun.named
     var found: [ContentID] = []
     let removed = Set(begun.orphaned)
-    // Names of content may be in what was left out: `check` gives it names.
+    // Names of content may be in what was left out.
     if !begun.wasClean && !begun.wasTorn {
       content.forEachContent { id, _ in if !removed.contains(id) { found.append(id) } }
     }
@@ -55,14 +59,16 @@ struct StateOpening {
     var writer: CatalogWriter
     var epochs: Epochs
     var wasClean: Bool
+    /// Whether content is there that may have had a name in what was left out, and has none yet.
     var wasTorn: Bool
     var orphaned: [ContentID]
+    var named: Int
   }
 
   /// One transaction: from here on the directory is in use.
   private static func begin(
     _ connection: CatalogConnection, _ directory: StateDirectory, source: String, root: ItemAttributes,
-    identity: MountIdentity?
+    identity: MountIdentity?, content: DiskContentStore
   ) throws -> Begun {
     guard try connection.setting(.volume) == Array(directory.marker.volume.utf8) else {
       throw Damage("its catalog is that of another state directory")
@@ -88,9 +94,43 @@ struct StateOpening {
     let wasClean = try connection.setting(.isClean) == [1] && !epochs.hasLost
     try connection.set(.isClean, to: [0])
     let orphaned = try removeOrphans(connection)
+    var wasTorn = try connection.setting(.wasTorn) == [1]
+    var named = 0
+    if wasTorn, let found = try nameLost(connection, content, except: Set(orphaned)) {
+      (wasTorn, named) = (false, found)
+    }
     let writer = try CatalogWriter(connection, epoch: epochs.current)
-    let wasTorn = try connection.setting(.wasTorn) == [1]
-    return Begun(writer: writer, epochs: epochs, wasClean: wasClean, wasTorn: wasTorn, orphaned: orphaned)
+    return Begun(
+      writer: writer, epochs: epochs, wasClean: wasClean, wasTorn: wasTorn, orphaned: orphaned, named: named)
+  }
+
+  /// The end of the WAL was left out, and with it names of what programs were writing just then, or had removed: it
+  /// gets names, as by `check`. The rest that nobody names is of no use, and `reconcile` removes it.
+  ///
+  /// All rows are read for it: after a loss of power that has cut a commit, and at no other time.
+  ///
+  /// - Returns: How many; nil if the catalog is damaged besides: that is for `check`.
+  private static func nameLost(
+    _ connection: CatalogConnection, _ content: DiskContentStore, except removed: Set<ContentID>
+  ) throws -> Int? {
+    var sizes: [ContentID: Int64] = [:]
+    content.forEachContent { id, size in
+      if content.hasOwnFile(id), !removed.contains(id) { sizes[id] = size }
+    }
+    var unnamed = sizes
+    do {
+      if !unnamed.isEmpty {
+        try connection.forEach("SELECT \(ItemRow.columns) FROM item NOT INDEXED") { row in
+          if let named = try ItemRow(row).content { unnamed[named] = nil }
+        }
+      }
+    } catch is Damage {
+      return nil
+    }
+    var count = 0
+    try FoundFiles(connection: connection) { sizes[$0] }.keep(unnamed.keys) { _, _ in count += 1 }
+    try connection.run("DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.wasTorn.rawValue))
+    return count
   }
 
   /// - Returns: Their content.

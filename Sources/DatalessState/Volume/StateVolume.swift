@@ -16,6 +16,10 @@ public final class StateVolume: Sendable {
   /// Whether the run before this one ended with `close`. If not, `reconcile` has something to look for.
   public let wasClean: Bool
 
+  /// Files of which a loss of power had taken the name and left the bytes: they have been given names in the root,
+  /// `lost+found-...`, when the volume was opened.
+  public let namedFiles: Int
+
   let directory: StateDirectory
   let catalog: Catalog
   private let identity: MountIdentity?
@@ -58,6 +62,7 @@ public final class StateVolume: Sendable {
     found = Mutex(opened.found)
     isReconciled = Atomic(opened.found.isEmpty)
     highestInode = opened.writer.highestInode
+    namedFiles = opened.named
     journal = CatalogJournal(
       opened.catalog, opened.writer, content: opened.content, lane: lane, timer: timer, interval: interval)
     trashLeft = Atomic(opened.writer.trashCount)
