@@ -139,6 +139,30 @@ extension RealMounts {
       }
     }
 
+    @Test func whatWasUsedBeforeTheMountOfAKeptVolumeIsInOrder() async throws {
+      try await withScratch { scratch in
+        try Self.files(scratch)
+        let options = ["--state", "\(scratch.root)/state"]
+        var volume = try await scratch.mount(options)
+        for name in ["c", "a", "b", "d", "c"] { try await volume.read(name) }
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        volume = try await scratch.mount(options)
+        #expect(try await run(["ls", volume.mountpoint]).succeeded)
+        // Used later than all that was used before the mount.
+        try await volume.read("a")
+        try await volume.done("pressure", "1", volume.mountpoint)
+        try await volume.done("pressure", "1", volume.mountpoint)
+        #expect(try await evictions(volume) == ["b pressure", "d pressure"])
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        // The next run begins where this one was.
+        volume = try await scratch.mount(options)
+        #expect(try await run(["ls", volume.mountpoint]).succeeded)
+        try await volume.done("pressure", "1", volume.mountpoint)
+        #expect(try await evictions(volume).last == "c pressure")
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+      }
+    }
+
     /// Readers in parallel and a small quota: everybody gets his bytes, and the cache stays small.
     @Test func manyReadersShareASmallQuota() async throws {
       try await withVolume(

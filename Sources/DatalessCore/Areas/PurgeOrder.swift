@@ -17,6 +17,11 @@ struct PurgeOrder {
 
   /// What is found while files are looked at.
   private var uses: [Areas.App: (order: Int64, place: Areas.Place)] = [:]
+  /// The last use of each app, as far as it was found when files were looked at, in this run or an earlier one: of
+  /// files that are gone, or were not met since the mount, too.
+  private(set) var kept: [[UInt8]: UInt32] = [:]
+  /// LIMIT: apps of which that is known; of others only what is here counts.
+  private static let keptMax = 4096
   /// The use from which others are counted.
   private var origin: UInt32 = 0
   /// What was found when all had been looked at.
@@ -29,15 +34,49 @@ struct PurgeOrder {
     origin = now
   }
 
-  /// Nothing is known any more: there are other areas.
-  mutating func forget() { self = PurgeOrder() }
+  /// Nothing is known any more but when apps were used: there are other areas.
+  mutating func forget() {
+    let kept = kept
+    self = PurgeOrder()
+    self.kept = kept
+  }
+
+  /// - Parameter apps: As `kept`, of an earlier run.
+  mutating func restore(_ apps: [[UInt8]: UInt32]) {
+    for (app, use) in apps where use != 0 && kept.count < Self.keptMax { kept[app] = use }
+  }
 
   /// A file lies in a place. - Parameter use: The number of its last use; 0: none.
   mutating func noteUse(_ use: UInt32, at place: Areas.Place, in areas: Areas) {
     let owner = areas.owner(of: place)
-    let order = use == 0 ? .min : Int64(Int32(bitPattern: use &- origin))
-    guard let known = uses[owner] else { return uses[owner] = (order, place) }
-    if known.order < order { uses[owner] = (order, known.place) }
+    let order = order(of: use)
+    if let known = uses[owner] {
+      if known.order < order { uses[owner] = (order, known.place) }
+    } else {
+      uses[owner] = (max(order, kept[Self.key(of: owner, areas)].map { self.order(of: $0) } ?? .min), place)
+    }
+    keep(use, at: place, in: areas)
+  }
+
+  private func order(of use: UInt32) -> Int64 { use == 0 ? .min : Int64(Int32(bitPattern: use &- origin)) }
+
+  /// A use of a file that lies in a place.
+  mutating func keep(_ use: UInt32, at place: Areas.Place, in areas: Areas) {
+    guard use != 0 else { return }
+    let key = Self.key(of: areas.owner(of: place), areas)
+    guard let known = kept[key] else {
+      if kept.count < Self.keptMax { kept[key] = use }
+      return
+    }
+    if Int32(bitPattern: use &- known) > 0 { kept[key] = use }
+  }
+
+  /// What outlives the areas, whose places in the list may change.
+  private static func key(of app: Areas.App, _ areas: Areas) -> [UInt8] {
+    switch app {
+    case .named: [UInt8(ascii: "n")] + name(of: app, areas)
+    case .area: [UInt8(ascii: "a")] + name(of: app, areas)
+    }
   }
 
   /// All files have been looked at. - Parameter apps: Those that run now.

@@ -28,6 +28,9 @@ public struct EngineConfiguration: Sendable {
   /// made before has the numbers below it.
   public var firstMadeNumber: UInt64 = 1
 
+  /// What an earlier run has kept of uses. Default: nothing.
+  public var keptUses = KeptUses()
+
   /// How much memory changes may take: a call that would take more fails.
   public var changeLimits = ChangeLimits()
 

@@ -273,6 +273,9 @@ extension EngineState {
     }
     for (name, value) in item.extendedAttributes { restoreAttribute(name, value, of: node) }
     if !item.target.isEmpty { extras.setTarget(item.target, of: node) }
+    if item.lastUse != 0, namespace[node].kind == .file, namespace[node].lastUse == 0 {
+      namespace.noteUse(item.lastUse, of: node)
+    }
     bookRestored(node)
   }
 

@@ -78,6 +78,7 @@ struct EngineState: ~Copyable {
     ledger = MaterializationLedger(budget: configuration.budget)
     _ = gates.setNames(simulation.rules.gates)
     room.setLimit(simulation.quota)
+    restore(configuration.keptUses)
   }
 }
 

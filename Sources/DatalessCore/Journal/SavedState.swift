@@ -111,6 +111,8 @@ public struct SavedItem: Sendable, Equatable {
   public var target: [UInt8]
   /// Extended attributes that were set, or removed (nil), on the volume.
   public var extendedAttributes: [[UInt8]: [UInt8]?]
+  /// When it was used last, as `KeptUses.File` has it; 0 if that is not known.
+  public var lastUse: UInt32 = 0
 
   public init(id: SavedItemID, inode: UInt64) {
     self.id = id

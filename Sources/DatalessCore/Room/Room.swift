@@ -65,6 +65,9 @@ struct Room {
 
   var lastUse: UInt32 { uses }
 
+  /// Uses of an earlier run have the numbers up to this one.
+  mutating func beginUses(after last: UInt32) { uses = last }
+
   // MARK: - Looking
 
   var isLimited: Bool { limit != nil }

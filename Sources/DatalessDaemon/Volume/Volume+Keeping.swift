@@ -18,6 +18,8 @@ extension Volume {
 
   /// How long the content may take to get to the disk when the volume ends.
   private static let flushLimit = Nanoseconds.milliseconds(5000)
+  /// The same of what was used.
+  private static let usesLimit = Nanoseconds.milliseconds(1000)
   /// How long after it was written it is brought there while the volume serves, so that there is little left at the
   /// end.
   private static let flushDelay = Nanoseconds.seconds(60)
@@ -38,12 +40,34 @@ extension Volume {
     }
   }
 
+  /// Keeps when files were used, from time to time, if any was.
+  func keepUsesRegularly() {
+    guard state != nil else { return }
+    timer.schedule(at: timer.now + Self.flushDelay) { [weak self] in
+      guard let self, let state, ending.withLock({ $0 == nil }) else { return }
+      guard engine.lastUse != state.lastKeptUse else { return keepUsesRegularly() }
+      DetachedThread.start { [self] in
+        let ending = ending
+        keepUses { ending.withLock { $0 == nil } }
+        keepUsesRegularly()
+      }
+    }
+  }
+
+  /// What cannot be kept is of little use: the order of what goes for room is another one after a mount.
+  private func keepUses(while goesOn: () -> Bool) {
+    guard let state, engine.lastUse != state.lastKeptUse, goesOn() else { return }
+    _ = try? state.keepUses(engine.uses(after: state.lastKeptUse), while: goesOn)
+  }
+
   /// Has all changes on the disk, and the content, too, unless that takes too long. Nothing is served any more, so that
   /// nobody but the next mount waits for it.
   ///
   /// - Returns: Why it could not; nil if it could.
   func closeState() -> FSError? {
     guard let state else { return nil }
+    let usesDeadline = MonotonicTime.current + Self.usesLimit
+    keepUses { MonotonicTime.current < usesDeadline }
     let deadline = MonotonicTime.current + Self.flushLimit
     let goesOn = { MonotonicTime.current < deadline }
     do throws(FSError) {

@@ -73,6 +73,7 @@ final class Volume: VolumeRunning {
       start.journal = state.journal
       start.savedState = state
       start.firstMadeNumber = state.nextMadeNumber
+      start.keptUses = state.keptUses
     }
     start.timeOfDay = { Timestamp.timeOfDay }
     start.nameKey = Self.randomKey()
@@ -149,6 +150,7 @@ final class Volume: VolumeRunning {
     engine.schedulePoll()
     engine.visitSaved()
     flushRegularly()
+    keepUsesRegularly()
     removeLeftovers()
     if let run = configuration.run {
       let (words, isWithheld) = configuration.argumentPolicy.words(of: run.command)

@@ -15,7 +15,11 @@ enum CatalogSchema {
     let changes: [String]
   }
 
-  static let migrations: [Migration] = [Migration(makes: first, changes: [])]
+  static let migrations: [Migration] = [
+    Migration(makes: first, changes: []),
+    // Records of items say when these were used (`ItemRecord`). Those that are there are read as they are.
+    Migration(makes: [], changes: []),
+  ]
 
   /// The tables and indices of a format. - Returns: Their SQL by name; nil for a format that there is none of.
   static func objects(of format: Int64) -> [String: String]? {

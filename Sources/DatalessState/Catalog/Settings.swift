@@ -11,6 +11,9 @@ extension CatalogConnection {
     case isClean
     /// 1 byte: whether the WAL had an end that was left out (`WALEnd`) since `check` has looked last.
     case wasTorn
+    /// As `KeptUses.last`, 8 bytes, and `KeptUses.apps`.
+    case lastUse
+    case appUses
   }
 
   func setting(_ setting: Setting) throws -> [UInt8]? {

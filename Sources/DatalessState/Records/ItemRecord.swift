@@ -15,11 +15,15 @@ struct ItemRecord: Equatable {
   var epoch: Int64 = 0
   /// Where a symbolic link that was made on the volume leads.
   var target: [UInt8] = []
+  /// When its content was used last, as `KeptUses.File` has it; 0 if that is not known.
+  var use: UInt32 = 0
 
   /// Whether nothing is kept but the place.
   var isEmpty: Bool { attributes == nil && !isDirty && target.isEmpty }
 
-  private static let format: UInt8 = 1
+  private static let format: UInt8 = 2
+  /// It does not say when an item was used.
+  private static let firstFormat: UInt8 = 1
   /// PATH_MAX.
   static let targetMax = 4096
   static let tokenMax = 64 << 10
@@ -37,6 +41,7 @@ struct ItemRecord: Equatable {
     if let attributes { writer.put(attributes) }
     writer.put(listed != nil)
     if let listed { writer.put(listed) }
+    writer.put(use)
     return writer.bytes
   }
 
@@ -45,7 +50,8 @@ struct ItemRecord: Equatable {
   /// - Parameter home: As `Catalog.home`.
   init(decoding bytes: [UInt8], home: UInt64) throws(Damage) {
     var reader = ByteReader(bytes, home: home)
-    guard try reader.take(UInt8.self) == Self.format else { throw Damage("its record is of another format") }
+    let format = try reader.take(UInt8.self)
+    guard Self.firstFormat...Self.format ~= format else { throw Damage("its record is of another format") }
     isDirty = try reader.takeFlag()
     epoch = try reader.take()
     target = try reader.takeBytes(limit: Self.targetMax)
@@ -53,6 +59,7 @@ struct ItemRecord: Equatable {
     if try reader.takeFlag() { version = try reader.takeVersion() }
     if try reader.takeFlag() { attributes = try reader.takeAttributes() }
     if try reader.takeFlag() { listed = try reader.takeAttributes() }
+    if format > Self.firstFormat { use = try reader.take() }
     guard reader.isAtEnd else { throw Damage("its record has more than it should") }
   }
 }

@@ -18,6 +18,7 @@ struct StateOpening {
   let found: [ContentID]
   /// As `StateVolume.namedFiles`.
   let named: Int
+  let uses: KeptUses
 
   init(_ directory: StateDirectory, source: String, root: ItemAttributes) throws(FSError) {
     let files = directory.files
@@ -46,6 +47,7 @@ struct StateOpening {
     wasClean = begun.wasClean
     orphaned = begun.orphaned
     named = begun.named
+    uses = begun.uses
     var found: [ContentID] = []
     let removed = Set(begun.orphaned)
     // Names of content may be in what was left out.
@@ -63,6 +65,7 @@ struct StateOpening {
     var wasTorn: Bool
     var orphaned: [ContentID]
     var named: Int
+    var uses: KeptUses
   }
 
   /// One transaction: from here on the directory is in use.
@@ -101,7 +104,8 @@ struct StateOpening {
     }
     let writer = try CatalogWriter(connection, epoch: epochs.current)
     return Begun(
-      writer: writer, epochs: epochs, wasClean: wasClean, wasTorn: wasTorn, orphaned: orphaned, named: named)
+      writer: writer, epochs: epochs, wasClean: wasClean, wasTorn: wasTorn, orphaned: orphaned, named: named,
+      uses: try connection.keptUses())
   }
 
   /// The end of the WAL was left out, and with it names of what programs were writing just then, or had removed: it

@@ -120,6 +120,7 @@ extension StateVolume: SavedState {
     item.attributes = row.record.attributes
     item.isDirty = row.record.isDirty
     item.target = row.record.target
+    item.lastUse = row.record.use
     if let id = row.content {
       let size = try? content.size(of: id)
       let isWhole =

@@ -19,6 +19,8 @@ public final class StateVolume: Sendable {
   /// Files of which a loss of power had taken the name and left the bytes: they have been given names in the root,
   /// `lost+found-...`, when the volume was opened.
   public let namedFiles: Int
+  /// What an earlier run has kept of uses; those of files come with what is saved of these.
+  public let keptUses: KeptUses
 
   let directory: StateDirectory
   let catalog: Catalog
@@ -33,6 +35,7 @@ public final class StateVolume: Sendable {
   /// Whether nobody's content may be left of an earlier run.
   private let isReconciled: Atomic<Bool>
   private let isClosed = Atomic<Bool>(false)
+  let lastKept: Atomic<UInt32>
   /// Whether somebody goes through removed trees; and how much of them is left, as `CatalogTrash.count`.
   private let emptiesTrash = Atomic<Bool>(false)
   private let trashLeft: Atomic<Int>
@@ -63,6 +66,8 @@ public final class StateVolume: Sendable {
     isReconciled = Atomic(opened.found.isEmpty)
     highestInode = opened.writer.highestInode
     namedFiles = opened.named
+    keptUses = opened.uses
+    lastKept = Atomic(opened.uses.last)
     journal = CatalogJournal(
       opened.catalog, opened.writer, content: opened.content, lane: lane, timer: timer, interval: interval)
     trashLeft = Atomic(opened.writer.trashCount)

@@ -17,7 +17,9 @@ final class KeptVolume {
   static let caller = Caller(
     process: ProcessID(rawValue: 1), threadID: 10, pid: 10, isMainThread: true, uid: 1000, gid: 1001)
 
-  init(_ fixture: StateFixture, source: Scratch) throws(FSError) {
+  init(
+    _ fixture: StateFixture, source: Scratch, _ edit: (inout EngineConfiguration) -> Void = { _ in }
+  ) throws(FSError) {
     let store = try LocalStore(source: FilePath(source.path))
     state = try StateVolume(
       try fixture.directory(), source: source.path, root: store.root, lane: lane, timer: timer)
@@ -26,11 +28,13 @@ final class KeptVolume {
     configuration.journal = state.journal
     configuration.savedState = state
     configuration.firstMadeNumber = state.nextMadeNumber
+    configuration.keptUses = state.keptUses
     configuration.timeOfDay = {
       var now = timespec()
       clock_gettime(CLOCK_REALTIME, &now)
       return Timestamp(seconds: Int64(now.tv_sec), nanoseconds: UInt32(now.tv_nsec))
     }
+    edit(&configuration)
     engine = Engine(
       configuration: configuration, store: .blocking(store), content: state.content, timer: timer, blocking: lane,
       metadata: lane, kernel: NoKernel(), events: NoEvents(), signals: NoSignals(), processes: NoProcesses())
@@ -41,6 +45,7 @@ final class KeptVolume {
   func unmount() throws(FSError) {
     engine.end(FSError(.timedOut, "the volume is being unmounted"))
     run()
+    try state.keepUses(engine.uses(after: state.lastKeptUse))
     try state.close()
     run()
   }
