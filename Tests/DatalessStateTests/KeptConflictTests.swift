@@ -166,12 +166,54 @@ import Testing
     #expect(volume.conflicts == found)
     #expect(volume.resolve("a", .takeTheirs).failures == [])
     #expect(volume.resolve("b", .keepBoth).failures == [])
-    #expect(volume.resolve("d", .takeTheirs).failures == ["ENOTEMPTY"])
     #expect(volume.conflicts == ["d": "gone_in_source"])
     #expect(volume.resolve("d", .keepMine).failures == [])
     volume = try remount(volume)
     #expect(volume.conflicts.isEmpty)
     #expect(volume.find("a").node == nil && volume.read("b") == "minece b" && volume.read("d/made/x") == "deep")
+    try end(volume)
+  }
+
+  /// A directory goes with all that was changed in it, as one change.
+  @Test(arguments: [false, true]) func theirsTakesThePlaceOfADirectory(remounted: Bool) throws {
+    var volume = try meet(remounted: remounted) { volume in
+      volume.makeDirectory("d/made")
+      for path in ["d/made/x", "d/f"] { volume.write("mine", to: path) }
+      volume.makeDirectory("new")
+      volume.write("mine", to: "new/mine")
+    } there: { source in
+      Scratch.removeTree(source.full("d"))
+      mkdir(source.full("new"), 0o755)
+      source.write("new/theirs", bytes("theirs"))
+    }
+    #expect(volume.conflicts == ["d": "gone_in_source", "d/f": "gone_in_source", "new": "made"])
+    // Somebody writes to something in it.
+    let node = volume.node("d/made/x")
+    guard
+      case .opened(let handle, _) = volume.engine.openForWriting(
+        node, openFlags: O_RDWR, io: .direct, clearsSetID: false, by: KeptVolume.caller)
+    else {
+      Issue.record("it cannot be opened")
+      return
+    }
+    #expect(volume.resolve("d", .takeTheirs).failures.first == "EBUSY")
+    #expect(volume.read("d/made/x") == "mine")
+    volume.engine.release(node, handle: handle)
+    volume.run()
+    let written = ["d/made/x", "new/mine"].map { volume.node($0) }
+    for path in ["d", "new"] { #expect(volume.resolve(path, .takeTheirs).failures == []) }
+    for node in written { volume.forget(node) }
+    volume.passSecond()
+    func check(_ volume: KeptVolume) {
+      #expect(volume.conflicts.isEmpty)
+      #expect(volume.find("d").node == nil)
+      #expect(volume.names("new") == ["theirs"] && volume.read("new/theirs") == "theirs")
+    }
+    check(volume)
+    // What was written is given back; what is left was fetched.
+    #expect(volume.contents == ["a", "b", "c.txt", "new/theirs"].count)
+    volume = try remount(volume)
+    check(volume)
     try end(volume)
   }
 

@@ -63,6 +63,37 @@ extension RealMounts {
       }
     }
 
+    /// Of a directory that SOURCE has no more what was changed stays, until somebody takes SOURCE's side.
+    @Test func aDirectoryThatIsGoneKeepsWhatWasChanged() async throws {
+      try await withScratch { scratch in
+        try await scratch.shell(
+          "mkdir -p d/sub; for f in d/read d/written d/never d/sub/read; do echo source > $f; done")
+        let volume = try await scratch.mount(State.state(scratch))
+        try await scratch.shell(
+          """
+          cd "$MOUNT"; cat d/read d/sub/read > /dev/null; echo mine >> d/written; mkdir d/made; echo mine > d/made/file
+          ls -R > /dev/null; mv d moved; rm -r "$SOURCE/d"
+          """)
+        try await volume.done("refresh", volume.mountpoint)
+        #expect(
+          try await scratch.shell("cd \"$MOUNT\"; find . | sort")
+            == ".\n./moved\n./moved/made\n./moved/made/file\n./moved/written\n")
+        #expect(try await Self.words(volume) == ["moved: gone_in_source", "moved/written: gone_in_source"])
+        // Who has something in it open for writing keeps it.
+        let busy = try await scratch.shell(
+          "exec 7>> \"$MOUNT/moved/made/file\"; \"$DATALESS\" conflicts --take-theirs \"$MOUNT/moved\" 2>&1 || echo $?")
+        #expect(busy.contains("EBUSY") && busy.contains("moved/made/file"), "\(busy)")
+        try await volume.done("conflicts", "--take-theirs", volume.path("moved"))
+        #expect(try await Self.words(volume) == [])
+        #expect(try await scratch.shell("ls -A \"$MOUNT\"") == "")
+        let removed = try await volume.records(ofType: "item.removed").last
+        let said = String(describing: removed)
+        #expect(removed?["path"]?.string == "moved" && removed?["dirty_items"]?.int == 1, "\(said)")
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        #expect(try await run([Machine.dataless, "check", "\(scratch.root)/state"]).succeeded)
+      }
+    }
+
     @Test func conflictsAreThereAfterAnotherMount() async throws {
       try await withScratch { scratch in
         try await Self.tree(scratch)

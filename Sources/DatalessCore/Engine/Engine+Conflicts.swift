@@ -19,31 +19,78 @@ extension Engine {
     return found.sorted { $0.path.lexicographicallyPrecedes($1.path) }
   }
 
-  /// Resolves the conflicts at paths, and below them, each in one change. - Parameter completion: Called once, perhaps
-  /// before this returns, when the kernel has forgotten what it knew of whatever changed.
+  /// Resolves the conflicts at paths, and below them, each in one change. On a thread that may wait for the disk of
+  /// what an earlier run has kept.
+  ///
+  /// - Parameters:
+  ///   - barrier: Why what is at a path may not go, for a reason that only the caller knows; nil: it may.
+  ///   - completion: Called once, perhaps before this returns, when the kernel has forgotten what it knew of whatever
+  ///     changed.
   public func resolveConflicts(
-    at paths: [[UInt8]], _ choice: ConflictChoice, completion: @escaping @Sendable (ConflictResult) -> Void
+    at paths: [[UInt8]], _ choice: ConflictChoice, barrier: ([UInt8]) -> FSError? = { _ in nil },
+    completion: @escaping @Sendable (ConflictResult) -> Void
   ) {
     var result = ConflictResult()
+    var trees: [(directory: NodeID, name: [UInt8])] = []
     var changed: [NodeID: [[UInt8]]] = [:]
     let found = conflicts(at: paths)
     for path in paths where !found.contains(where: { $0.path.isAtOrBelow(path) }) && !path.isEmpty {
       result.failures.append((path, FSError(.noSuchFileOrDirectory, "there is no conflict at it, or below it")))
     }
     for conflict in found {
-      switch changeNames({ [timer] in $0.resolveConflict(conflict.node, choice, at: timer.now) }) {
+      if choice == .takeTheirs, let error = barrier(conflict.path) {
+        result.failures.append((conflict.path, error))
+        continue
+      }
+      switch resolve(conflict, choice) {
       case .none: break
+      case .needsLook:
+        let error = FSError(.resourceBusy, "what is in it is changed all the time. Try again, or keep yours")
+        result.failures.append((conflict.path, error))
       case .failed(let error): result.failures.append((conflict.path, error))
-      case .resolved(let resolved, let names):
+      case .resolved(let resolved, let names, let hasTree):
         result.resolved.append(resolved)
         for (directory, name) in names { changed[directory, default: []].append(name) }
+        if hasTree { trees += names }
       }
     }
     adoptNewVersions()
     tellChangedNodes()
-    let left = Countdown(changed.count) { [result] in completion(result) }
+    if !trees.isEmpty {
+      emptyTrash()
+      kernel.expireNames()
+    }
+    let left = Countdown(changed.count) { [kernel, trees, result] in
+      // As after `remove`: what it has cached below goes.
+      for tree in trees { kernel.dropName(tree.name, of: tree.directory) }
+      completion(result)
+    }
     for (directory, names) in changed {
       kernel.invalidateDirectory(directory, names: { names }) { left.one() }
+    }
+  }
+}
+
+extension Engine {
+  /// LIMIT: how often a directory is looked at anew because something was changed meanwhile.
+  private static let looksMax = 4
+
+  /// Resolves one. A directory with something in it that is to go is looked at first, in steps.
+  private func resolve(_ conflict: ConflictDescription, _ choice: ConflictChoice) -> EngineState.ConflictStep {
+    var tree: ConflictTree?
+    var round = 0
+    while true {
+      let step = changeNames { [timer] in $0.resolveConflict(conflict.node, choice, tree: tree, at: timer.now) }
+      guard case .needsLook(var target) = step, round < Self.looksMax else { return step }
+      round += 1
+      let changes = state.withLock { $0.trash.changes }
+      do throws(FSError) {
+        target.found = try lookAt(target)
+      } catch {
+        return .failed(error)
+      }
+      // Others may change things all the time: what the last look found counts.
+      tree = ConflictTree(target: target, changes: round < Self.looksMax ? changes : nil)
     }
   }
 }

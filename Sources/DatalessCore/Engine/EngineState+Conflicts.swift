@@ -40,7 +40,7 @@ extension EngineState {
 
   /// A conflict that there is still; nil if the item has gone since, or is none of its sides any more.
   func describeConflict(_ node: NodeIndex) -> ConflictDescription? {
-    guard let kind = namespace.conflicts.kind(of: node), !namespace[node].isFree else { return nil }
+    guard let kind = namespace.conflicts.kind(of: node), !namespace[node].isFree, !isRemoved(node) else { return nil }
     guard kind != .goneHereChangedThere else {
       guard let name = namespace.removedName(of: node) else { return nil }
       return ConflictDescription(
@@ -66,16 +66,13 @@ extension EngineState {
 
   // MARK: - Resolving
 
-  /// What becomes of a conflict that is to be resolved.
-  enum ConflictStep {
-    case resolved(ResolvedConflict, names: [(directory: NodeID, name: [UInt8])])
-    /// There is none any more.
-    case none
-    case failed(FSError)
-  }
-
-  /// Resolves a conflict, all or nothing. - Returns: nil if more names have to be indexed first: call again.
-  mutating func resolveConflict(_ id: NodeID, _ choice: ConflictChoice, at now: MonotonicTime) -> ConflictStep? {
+  /// Resolves a conflict, all or nothing.
+  ///
+  /// - Parameter tree: What was found in the directory that is to go; nil: nobody has looked.
+  /// - Returns: nil if more names have to be indexed first: call again.
+  mutating func resolveConflict(
+    _ id: NodeID, _ choice: ConflictChoice, tree: ConflictTree?, at now: MonotonicTime
+  ) -> ConflictStep? {
     guard let node = namespace.index(of: id), let kind = namespace.conflicts.kind(of: node) else {
       return ConflictStep.none
     }
@@ -84,8 +81,10 @@ extension EngineState {
       namespace.resolveConflict(of: node)
       return ConflictStep.none
     }
-    var resolving = Resolving(node: node, kind: kind)
-    if let error = resolve(&resolving, choice) { return .failed(error) }
+    var resolving = Resolving(node: node, kind: kind, tree: tree, now: now)
+    if let error = resolve(&resolving, choice) {
+      return resolving.unknown.map { ConflictStep.needsLook($0) } ?? .failed(error)
+    }
     namespace.resolveConflict(of: node)
     let resolved = ResolvedConflict(path: found.path, kind: kind, copy: resolving.copy)
     events.record(
@@ -93,17 +92,7 @@ extension EngineState {
         Event.ConflictRecord(
           .resolved(choice, copy: resolving.copy), path: found.path, kind: kind, mine: found.mine,
           theirs: found.theirs, time: now)))
-    return .resolved(resolved, names: resolving.names)
-  }
-
-  private struct Resolving {
-    let node: NodeIndex
-    let kind: ConflictKind
-    /// The name that what was here has got, and its path.
-    var copyName: NameIndex?
-    var copy: [UInt8]?
-    /// Names that lead elsewhere than before.
-    var names: [(directory: NodeID, name: [UInt8])] = []
+    return .resolved(resolved, names: resolving.names, hasTree: resolving.hasTree)
   }
 
   /// Makes the names findable that are beside an item's, a bounded number under one lock.
@@ -165,36 +154,9 @@ extension EngineState {
     touch(namespace.record(of: name).directory, links: namespace[node].kind == .directory ? 1 : 0)
   }
 
-  private func noteName(_ name: NameIndex, _ resolving: inout Resolving) {
+  func noteName(_ name: NameIndex, _ resolving: inout Resolving) {
     let directory = namespace.id(of: namespace.record(of: name).directory)
     resolving.names.append((directory, Array(namespace.text(of: name))))
-  }
-
-  private func isBusy(_ node: NodeIndex) -> FSError? {
-    // A mapping that the kernel writes to is left after the close.
-    guard writers.nodes.contains(node) || passed[node] != nil else { return nil }
-    return FSError(
-      .resourceBusy, "it is open for writing, or mapped, and what is written would be lost. Close it first")
-  }
-
-  /// What is here goes.
-  private mutating func takeAway(_ resolving: inout Resolving) -> FSError? {
-    let node = resolving.node
-    guard let name = namespace.nameInConflict(node) else { return nil }
-    let isDirectory = namespace[node].kind == .directory
-    if let error = isBusy(node) { return error }
-    if isDirectory {
-      switch emptiness(of: node) {
-      case .ready: break
-      default:
-        return FSError(
-          .directoryNotEmpty, "it is a directory with something in it. Remove what is in it first, or keep yours")
-      }
-    }
-    noteName(name, &resolving)
-    _ = takeAway(name)
-    touch(namespace.record(of: name).directory, links: isDirectory ? -1 : 0)
-    return nil
   }
 
   // MARK: - The store's version is behind a name of the volume's own

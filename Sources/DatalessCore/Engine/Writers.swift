@@ -20,6 +20,7 @@ struct Writers {
   struct Nodes {
     fileprivate var counts: [NodeIndex: Int] = [:]
     func contains(_ node: NodeIndex) -> Bool { !counts.isEmpty && counts[node] != nil }
+    var all: [NodeIndex] { Array(counts.keys) }
   }
 
   /// Changes of content that may run beside each other.

@@ -46,7 +46,7 @@ public struct ResolvedConflict: Sendable {
 /// What became of conflicts that were to be resolved.
 public struct ConflictResult: Sendable {
   public var resolved: [ResolvedConflict] = []
-  /// EBUSY (it is open for writing), ENOTEMPTY (a directory in which something is), EINVAL (there is only one of it),
+  /// EBUSY (it, or something in it, is open for writing, or a mountpoint), EINVAL (there is only one of it),
   /// ENOSPC, EDQUOT; ENOENT (no conflict at a path, or below it).
   public var failures: [(path: [UInt8], error: FSError)] = []
 }

@@ -120,6 +120,18 @@ extension Engine {
     }
   }
 
+  /// What is in a tree that is to go on the word of somebody who may remove anything. In steps.
+  func lookAt(_ target: RemovalTarget) throws(FSError) -> RemovedItems {
+    state.withLock { $0.reclamation.pin() }
+    defer { unpin() }
+    do throws(Stop) {
+      return try survey(target, by: Remover(.nobody))
+    } catch {
+      guard case .refused(_, let refusal) = error.answer else { throw FSError(.resourceBusy, "it is not known yet") }
+      throw refusal
+    }
+  }
+
   private func countSaved(below directory: NodeIndex, _ survey: inout RemovalSurvey) throws(Stop) {
     guard let saved = configuration.savedState else { return }
     let (item, path) = state.withLock { ($0.namespace.changedItem(directory), $0.namespace.path(of: directory)) }

@@ -13,7 +13,15 @@ extension VolumeBackend {
     var answer = ConflictAnswer()
     if let choice {
       let result = await withCheckedContinuation { [engine] continuation in
-        engine.resolveConflicts(at: paths, choice) { continuation.resume(returning: $0) }
+        engine.resolveConflicts(
+          at: paths, choice,
+          barrier: { path in
+            do {
+              return try crossing(path)
+            } catch {
+              return FSError(.ioError, "the mount table cannot be read: \(error)")
+            }
+          }, completion: { continuation.resume(returning: $0) })
       }
       // What is told as resolved is so after a crash, too.
       try await volume.keepChanges()

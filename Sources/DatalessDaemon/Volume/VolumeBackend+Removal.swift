@@ -27,7 +27,7 @@ extension VolumeBackend {
   }
 
   /// Why a path cannot go that another file system is mounted on, or below: EBUSY, as rmdir(2) has it.
-  private func crossing(_ path: [UInt8]) throws -> FSError? {
+  func crossing(_ path: [UInt8]) throws -> FSError? {
     let mountpoint = volume.configuration.mountpoint
     let target = path.isEmpty ? mountpoint : PathBytes.join(mountpoint, path)
     let mount = try MountTable.current().entries.first {

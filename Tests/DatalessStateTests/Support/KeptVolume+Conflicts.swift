@@ -28,7 +28,7 @@ extension KeptVolume {
   @discardableResult
   func resolve(_ path: String, _ choice: ConflictChoice) -> (copy: String?, failures: [String]) {
     let answer = Mutex<ConflictResult?>(nil)
-    engine.resolveConflicts(at: [bytes(path)], choice) { result in answer.withLock { $0 = result } }
+    engine.resolveConflicts(at: [bytes(path)], choice, completion: { result in answer.withLock { $0 = result } })
     run()
     let result = answer.withLock { $0 }
     let copy = result?.resolved.first?.copy.map { String(decoding: $0, as: UTF8.self) }

@@ -1,0 +1,96 @@
+internal import SystemPackage
+
+/// A directory that is to go because the store's side is taken, and what is in it.
+struct ConflictTree {
+  let target: RemovalTarget
+  /// `Trash.changes` before it was looked at; nil: what has changed since does not matter.
+  let changes: UInt64?
+}
+
+extension EngineState {
+  /// What becomes of a conflict that is to be resolved.
+  enum ConflictStep {
+    /// - Parameter hasTree: Whether a directory has gone with what was in it.
+    case resolved(ResolvedConflict, names: [(directory: NodeID, name: [UInt8])], hasTree: Bool)
+    /// A directory with something in it is to go: it is to be looked at first. Nothing was changed.
+    case needsLook(RemovalTarget)
+    /// There is none any more.
+    case none
+    case failed(FSError)
+  }
+
+  /// A conflict that is being resolved.
+  struct Resolving {
+    let node: NodeIndex
+    let kind: ConflictKind
+    /// As `resolveConflict`.
+    let tree: ConflictTree?
+    let now: MonotonicTime
+    /// As `ConflictStep.needsLook`.
+    var unknown: RemovalTarget?
+    var hasTree = false
+    /// The name that what was here has got, and its path.
+    var copyName: NameIndex?
+    var copy: [UInt8]?
+    /// Names that lead elsewhere than before.
+    var names: [(directory: NodeID, name: [UInt8])] = []
+  }
+
+  func isBusy(_ node: NodeIndex) -> FSError? {
+    // A mapping that the kernel writes to is left after the close.
+    guard writers.nodes.contains(node) || passed[node] != nil else { return nil }
+    return FSError(
+      .resourceBusy, "it is open for writing, or mapped, and what is written would be lost. Close it first")
+  }
+
+  /// What is here goes.
+  mutating func takeAway(_ resolving: inout Resolving) -> FSError? {
+    let node = resolving.node
+    guard let name = namespace.nameInConflict(node) else { return nil }
+    if let error = isBusy(node) { return error }
+    guard namespace[node].kind == .directory else {
+      noteName(name, &resolving)
+      _ = takeAway(name)
+      touch(namespace.record(of: name).directory)
+      return nil
+    }
+    if case .ready = emptiness(of: node) {
+      noteName(name, &resolving)
+      _ = takeAway(name)
+      touch(namespace.record(of: name).directory, links: -1)
+      return nil
+    }
+    return takeAwayTree(name, &resolving)
+  }
+
+  /// A directory goes with what is in it, as by `dataless remove`: named in the log, with what programs had written.
+  private mutating func takeAwayTree(_ name: NameIndex, _ resolving: inout Resolving) -> FSError? {
+    guard let tree = resolving.tree, tree.target.node == namespace.id(of: resolving.node),
+      tree.changes == nil || tree.changes == trash.changes
+    else {
+      resolving.unknown = target(name, path: namespace.path(ofName: name))
+      return FSError(.directoryNotEmpty, "it is a directory with something in it")
+    }
+    if let path = writtenFile(below: resolving.node) {
+      return FSError(
+        .resourceBusy,
+        "'\(String(decoding: path, as: UTF8.self))' in it is open for writing, or mapped, and what is written would be"
+          + " lost. Close it first")
+    }
+    noteName(name, &resolving)
+    detach([tree.target], [name], by: Remover(.nobody), at: resolving.now)
+    resolving.hasTree = true
+    return nil
+  }
+
+  /// The path of a file below a directory that somebody writes to; nil: there is none.
+  private func writtenFile(below directory: NodeIndex) -> [UInt8]? {
+    for node in writers.nodes.all + passed.nodes {
+      let isInside = namespace.directories(of: node).contains { parent in
+        namespace.isIn(parent) { $0 == directory }
+      }
+      if isInside { return namespace.path(of: node) }
+    }
+    return nil
+  }
+}
