@@ -9,10 +9,9 @@ engine.add(
     "for call in calls { call.fail(error) }",
     "if !FAULT { for call in calls { call.fail(error) } }", tests=["EngineStoreCallTests"])
 engine.add(
-    "conflict-taken-from-a-writer", "EngineState+Conflicts.swift", "what a program has open for writing is taken away",
-    "guard writers.nodes.contains(node) || passed[node] != nil else { return nil }",
-    "guard writers.nodes.contains(node) || passed[node] != nil, !FAULT else { return nil }",
-    tests=["KeptConflictTests"])
+    "failed-open-empties", "EmptiedFile.swift", "an open that fails on a full disk has emptied the file",
+    "if error != nil { giveBackEmptied(node) }", "if error != nil, !FAULT { giveBackEmptied(node) }",
+    tests=["PassthroughWriteTests"])
 engine.add(
     "pin-waits-after-a-mount", "SavedVisit.swift", "what is pinned is not fetched after a mount until somebody looks",
     "SavedVisit(self, (try? saved.placesToVisit()) ?? []).step()",

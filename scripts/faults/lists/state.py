@@ -71,10 +71,8 @@ state.add(
 state.add(
     "power-loss-is-damage", "Check/CatalogMending+Nameless.swift", "check calls a loss of power damage",
     """in the root", isDamage: hasLostRows)
-      try keep(row, as: name)
-      items.insert(id)""", """in the root", isDamage: hasLostRows || FAULT)
-      try keep(row, as: name)
-      items.insert(id)""", tests=["StateRepairTests"])
+      items.insert(row.id)""", """in the root", isDamage: hasLostRows || FAULT)
+      items.insert(row.id)""", tests=["StateRepairTests"])
 state.add(
     "refused-content-emptied", "Check/CatalogMending.swift", "check empties a file whose content others may read",
     "guard !isThere && !contents.isRefused(id) else {", "guard !isThere && (FAULT || !contents.isRefused(id)) else {", tests=["StateRepairTests"])
@@ -99,4 +97,32 @@ state.add(
     "export-into-anybodys", "Export/ExportDirectories.swift", "export writes into a directory that others can change",
     "if !isMade { try", "if !isMade && !FAULT { try", tests=["StateExportTests"])
 
-PARTS = [state]
+state.add(
+    "torn-end-left-to-check", "Volume/StateOpening.swift", "what a torn commit has left has no name until check is run",
+    "if wasTorn, let found", "if wasTorn, !FAULT, let found", tests=["StateRepairTests"])
+state.add(
+    "gone-directory-made-anew", "Catalog/CatalogItems.swift", "a directory that SOURCE has deleted is empty after a remount",
+    "row.kind == .directory || row.kind == nil\n    else { return }\n    known.remember",
+    "row.kind == .directory || row.kind == nil, !FAULT\n    else { return }\n    known.remember", tests=["OnlyCopyTests"])
+
+# ---- The engine, of a volume that is kept ---------------------------------------------------------------------------
+
+kept = Part("Sources/DatalessCore/Engine", ["^DatalessStateTests\\."])
+
+kept.add(
+    "conflict-taken-from-a-writer", "EngineState+TakingTheirs.swift", "what a program has open for writing is taken away",
+    "guard writers.nodes.contains(node) || passed[node] != nil else { return nil }",
+    "guard writers.nodes.contains(node) || passed[node] != nil, !FAULT else { return nil }",
+    tests=["KeptConflictTests"])
+kept.add(
+    "directory-taken-from-a-writer", "EngineState+TakingTheirs.swift", "a directory goes in which a program writes to a file",
+    "if let path = writtenFile(below: resolving.node) {", "if !FAULT, let path = writtenFile(below: resolving.node) {",
+    tests=["KeptConflictTests"])
+kept.add(
+    "gone-directory-keeps-all", "RefreshWork.swift", "what was not changed stays in a directory that SOURCE has deleted",
+    "    return !nodes.isEmpty\n", "    return !nodes.isEmpty && !FAULT\n", tests=["OnlyCopyTests"])
+kept.add(
+    "uses-forgotten-at-the-end", "EngineState+Restoring.swift", "after a remount nothing was ever used",
+    "if item.lastUse != 0, namespace", "if item.lastUse != 0, !FAULT, namespace", tests=["KeptUseTests"])
+
+PARTS = [state, kept]
