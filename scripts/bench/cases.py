@@ -8,6 +8,7 @@ import subprocess
 import biglog
 import blocked
 import foreign
+import kept
 import native
 import ordinary
 import recording
@@ -214,5 +215,5 @@ CASES = {
     "mount-million": mount_million,
     "memory-million": memory_million,
     **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES, **biglog.CASES,
-    **staged.CASES, **foreign.CASES, **stacks.CASES, **writing.CASES,
+    **staged.CASES, **foreign.CASES, **stacks.CASES, **writing.CASES, **kept.CASES,
 }
