@@ -16,7 +16,7 @@ export DATALESS_WARNINGS_AS_ERRORS := 1
 
 # Names of files in the executable (the C and C++ of packages has some, in messages and in names of lambdas) do not say where
 # it was built: the same source gives the same bytes in any directory.
-RELEASE_FLAGS := -c release --static-swift-stdlib -Xlinker --gc-sections -Xcc -ffile-prefix-map=$(CURDIR)=. \
+RELEASE_FLAGS := -c release --static-swift-stdlib -Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xcxx -ffile-prefix-map=$(CURDIR)=. -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=.
 NAMES ?= 100000000
 RELEASE_DIR := .build/release-static
