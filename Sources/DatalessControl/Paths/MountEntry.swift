@@ -46,6 +46,10 @@ public struct MountEntry: Sendable, Equatable {
   /// Whether it is a volume of this program.
   public var isDataless: Bool { isRecorded || fileSystemType == Self.datalessType }
 
+  /// Whether something is to be mounted over it when somebody looks: what systemd has for `x-systemd.automount`, and
+  /// automount(8).
+  public var isAutomount: Bool { fileSystemType == "autofs" }
+
   /// Whether nothing on it can be changed, by this mount of it at least.
   public var isReadOnly: Bool { options.split(separator: ",").contains("ro") }
 

@@ -93,6 +93,6 @@ extension DirectoryStep {
     let mount = mounts?.entries.first { UInt64($0.mountID) == facts.mount }
     guard let type = mount?.fileSystemType else { throw UntrustedPath(path, .servedByUser("unknown")) }
     guard !type.hasPrefix("fuse") else { throw UntrustedPath(path, .servedByUser(type)) }
-    guard type != "autofs" else { throw UntrustedPath(path, .automount) }
+    guard mount?.isAutomount != true else { throw UntrustedPath(path, .automount) }
   }
 }

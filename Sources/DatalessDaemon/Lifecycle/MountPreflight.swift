@@ -114,7 +114,7 @@ public struct MountPreflight {
     guard let entry = mounts.mount(containing: mountpoint) else { return false }
     let name = "MOUNTPOINT \(ErrorText.quoted(request.mountpoint))"
     guard entry.isDataless else {
-      guard entry.mountPoint == mountpoint, mountpoint != [UInt8(ascii: "/")] else { return false }
+      guard entry.mountPoint == mountpoint, mountpoint != [UInt8(ascii: "/")], !entry.isAutomount else { return false }
       throw LifecycleError(
         "cannot mount: \(name) is already a mount point (\(entry.fileSystemType)) (EBUSY). "
           + "Give an empty directory that nothing is mounted on, or unmount it first.")
@@ -169,6 +169,8 @@ public struct MountPreflight {
   }
 
   private func checkEmpty(_ mountpoint: [UInt8]) throws(LifecycleError) {
+    // A look into it would wait for the very mount that is being made.
+    if let entry = mounts.mount(containing: mountpoint), entry.isAutomount, entry.mountPoint == mountpoint { return }
     let name = "MOUNTPOINT \(ErrorText.quoted(request.mountpoint))"
     guard let names = CPath.names(in: mountpoint, limit: 1) else {
       throw LifecycleError(

@@ -83,6 +83,24 @@ struct PreflightTests {
     #expect(try failure(request(mountpoint: "full"))?.contains("is not empty (ENOTEMPTY)") == true)
   }
 
+  /// As of a line of fstab with `x-systemd.automount`.
+  @Test(.enabled(if: geteuid() == 0, "mounting needs root"))
+  func anAutomountPointIsMountedOverAndNotLookedInto() throws {
+    let mount = try #require(Automount(at: scratch.path + "/mount"))
+    defer { mount.end() }
+    #expect(try failure(request()) == nil)
+    #expect(mount.requests == 0)
+    var mounts = try MountTable.current()
+    let place = try #require(mounts.mount(containing: scratch.bytes("mount")))
+    #expect(place.isAutomount)
+    // What it was for is there already.
+    mounts.entries.append(
+      MountEntry(
+        mountID: 1_000_001, parentID: place.mountID, device: "0:9998", root: [UInt8(ascii: "/")],
+        mountPoint: place.mountPoint, options: "rw", fileSystemType: "ext4", source: [], superOptions: "rw"))
+    #expect(try failure(request(), mounts: mounts)?.contains("is already a mount point (ext4) (EBUSY)") == true)
+  }
+
   @Test(arguments: ["source", "source/below", "link/below", "source/../source/below"])
   func mountpointMustNotLieInSource(_ mountpoint: String) throws {
     scratch.directory("source/below")
