@@ -5,7 +5,8 @@ import Testing
 @Suite struct EncapsulationTests {
   /// The parts, and the types that they consist of.
   private static let parts: Set<String> = [
-    "AccessDelays", "AreaMoves", "Attempt", "Attempts", "AttributePresentation", "BandwidthLink", "ChangeCosts",
+    "AccessDelays", "AccessEntry", "AccessOrder", "AccessPlaces", "AreaMoves", "Attempt", "Attempts",
+    "AttributePresentation", "BandwidthLink", "ChangeCosts",
     "CloseWaiters",
     "Conflicts",
     "ContentLeases", "ContentPolicies", "DirectoryHeights", "EagerFetches", "EvictionCandidates", "Gates", "GoneNames",
@@ -14,7 +15,9 @@ import Testing
     "MaterializationLedger", "NameArena", "NameChanges", "NameGraph", "NameHashTable", "NameTable", "Namespace",
     "NamespaceNews",
     "NodeTable",
-    "OpenFileTable", "OpenFiles", "PageDrops", "PassthroughWrites", "PendingCalls", "PlannedEvictions", "PurgeOrder",
+    "OpenFileTable", "OpenFiles", "PageDrops", "PassthroughWrites", "PendingCalls", "PlannedEvictions", "PositionQueue",
+    "PresenterQuestions", "Presenters",
+    "PurgeOrder",
     "RangeAttempts",
     "RecentFailures",
     "Reclamation",

@@ -1,0 +1,130 @@
+@testable import DatalessCore
+import Testing
+
+/// What `AccessOrder` promises, a case each. That it holds for all that can happen: `AccessOrderModelTests`.
+@Suite struct AccessOrderTests {
+  private static func read(_ paths: String...) -> [AccessClaim] {
+    paths.map { AccessClaim(Array($0.utf8), isWrite: false) }
+  }
+
+  private static func write(_ paths: String...) -> [AccessClaim] {
+    paths.map { AccessClaim(Array($0.utf8), isWrite: true) }
+  }
+
+  @Test func readersShareAndWritersExclude() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.read("a")) == .held)
+    #expect(order.begin(2, Self.read("a")) == .held)
+    #expect(order.begin(3, Self.write("a")) == .waits)
+    #expect(order.begin(4, Self.write("b")) == .held)
+    #expect(order.end(1).isEmpty)
+    #expect(order.end(2) == [3])
+  }
+
+  @Test func aDirectoryIsHeldWithAllBelowIt() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("a/b/c")) == .held)
+    #expect(order.begin(2, Self.read("a")) == .waits)
+    #expect(order.begin(3, Self.read("a/d")) == .held)
+    #expect(order.begin(4, Self.write("")) == .waits)
+    #expect(order.blockers(of: 2).intents == [1])
+    #expect(order.end(1) == [2])
+    #expect(order.begin(5, Self.read("x")) == .waits)
+    #expect(order.end(2).isEmpty)
+    #expect(order.end(3) == [4])
+    #expect(order.end(4) == [5])
+  }
+
+  @Test func nobodyOvertakesAWriterThatWaits() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.read("a")) == .held)
+    #expect(order.begin(2, Self.write("a")) == .waits)
+    #expect(order.begin(3, Self.read("a")) == .waits)
+    #expect(order.begin(4, Self.read("a")) == .waits)
+    #expect(order.end(1) == [2])
+    #expect(order.end(2).sorted() == [3, 4])
+  }
+
+  @Test func whoLeavesTheQueueKeepsNobody() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.read("a")) == .held)
+    #expect(order.begin(2, Self.write("a")) == .waits)
+    #expect(order.begin(3, Self.read("a")) == .waits)
+    #expect(order.end(2) == [3])
+  }
+
+  @Test func allNamesAreTakenAtOnce() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("b")) == .held)
+    #expect(order.begin(2, Self.read("a") + Self.write("b", "c")) == .waits)
+    // In the order, the second one is before these, at all of its names.
+    #expect(order.begin(3, Self.write("a")) == .waits)
+    #expect(order.begin(4, Self.read("c")) == .waits)
+    #expect(order.end(1) == [2])
+    #expect(order.end(2).sorted() == [3, 4])
+  }
+
+  @Test func anIntentWithinAnotherIsNotKeptByIt() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.read("a")) == .held)
+    #expect(order.begin(2, Self.write("a")) == .waits)
+    // It has the place of the first: the second one came later.
+    #expect(order.begin(3, Self.write("a"), within: 1) == .held)
+    #expect(order.begin(4, Self.read("b"), within: 2) == .outerNotHeld)
+    #expect(order.end(1).isEmpty)
+    #expect(order.end(3) == [2])
+  }
+
+  @Test func aCircleIsRefused() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("a")) == .held)
+    #expect(order.begin(2, Self.write("b")) == .held)
+    #expect(order.begin(3, Self.write("b"), within: 1) == .waits)
+    #expect(order.begin(4, Self.write("a"), within: 2) == .deadlock)
+    #expect(order.end(2) == [3])
+  }
+
+  @Test func twoReadersThatBothWantToWriteAreACircle() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.read("a")) == .held)
+    #expect(order.begin(2, Self.read("a")) == .held)
+    #expect(order.begin(3, Self.write("a"), within: 1) == .waits)
+    #expect(order.begin(4, Self.write("a"), within: 2) == .deadlock)
+    #expect(order.end(2) == [3])
+  }
+
+  @Test func aHoldFollowsARename() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("a/x")) == .held)
+    #expect(order.rename(Array("a".utf8), to: Array("b".utf8)).isEmpty)
+    #expect(order.begin(2, Self.read("b/x")) == .waits)
+    // The name stays held, too: what is made there in the place of what went is the same document.
+    #expect(order.begin(3, Self.read("a/x")) == .waits)
+    #expect(order.end(1).sorted() == [2, 3])
+    #expect(order.end(2).isEmpty && order.end(3).isEmpty && order.placeCount == 0)
+  }
+
+  /// Ten thousand that want one file, and as many that want one each: it takes no more looks for the last than for the
+  /// first, or this would not end.
+  @Test func thousandsAreServedInTheirOrder() {
+    var order = AccessOrder()
+    let count: UInt64 = 10_000
+    for id in 0..<count { #expect(order.begin(id, Self.write("d/a")) == (id == 0 ? .held : .waits)) }
+    for id in count..<(2 * count) { #expect(order.begin(id, Self.write("d/\(id)")) == .held) }
+    for id in 0..<count { #expect(order.end(id) == (id + 1 < count ? [id + 1] : [])) }
+    for id in count..<(2 * count) { #expect(order.end(id).isEmpty) }
+    #expect(order.count == 0 && order.placeCount == 0)
+  }
+
+  @Test func aQueueOfThoseThatLeftIsNotKept() {
+    var queue = PositionQueue()
+    var live: Set<UInt64> = []
+    for id in 0..<UInt64(10_000) {
+      live = [id]
+      queue.add(id, at: id) { live.contains($0) }
+    }
+    #expect(queue.count <= 65)
+    let first = queue.first { live.contains($0) }
+    #expect(first?.intent == 9_999)
+  }
+}
