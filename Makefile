@@ -47,7 +47,7 @@ release-check: release ## that the release executable keeps to its size and its 
 
 # What programs link with to set their policy (docs/POLICY.md): C11, nothing but the C library.
 LIBRARY_DIR := .build/libcdataless
-LIBRARY_PARTS := cdataless storage materialize materialize_result
+LIBRARY_PARTS := cdataless storage materialize materialize_result coordinate coordinate_volume
 LIBRARY_OBJECTS := $(LIBRARY_PARTS:%=$(LIBRARY_DIR)/%.o)
 LIBRARY_VERSION := 1.0.0
 LIBRARY_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -fPIC -fvisibility=hidden -ISources/CDataless/include
@@ -170,6 +170,11 @@ crash-check: ## losses of power at each flush of a disk, of what CRASH_FLAGS nam
 names: bootstrap ## 100 million names that come and go, and what is left of them (some 20 minutes; NAMES=100000000)
 	@DATALESS_NAMES=$(NAMES) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-names --disable-xctest \
 	  --filter ManyNamesTests
+
+STEPS ?= 1000000
+.PHONY: coordination-model
+coordination-model: bootstrap ## a million random steps of coordinated accesses beside a model (STEPS=1000000; DATALESS_TEST_SEED)
+	@DATALESS_COORDINATION_STEPS=$(STEPS) $(SWIFT) test --disable-xctest --no-parallel --filter AccessOrderModelTests
 
 .PHONY: fuzz
 fuzz: bootstrap ## generated input for all that reads bytes of others (FUZZ_SECONDS=20 for each of 27 runs, FUZZ_SEED, FUZZ_ONLY)

@@ -29,6 +29,7 @@ let package = Package(
     .executable(name: "dataless", targets: ["dataless"]),
     .library(name: "CDataless", targets: ["CDataless"]),
     .library(name: "DatalessTesting", targets: ["DatalessTesting"]),
+    .library(name: "DatalessAccess", targets: ["DatalessAccess"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -90,6 +91,8 @@ let package = Package(
     // For tests of programs that use volumes; calls the executable, and has no other part of it. The script that ends the
     // volumes of a test that died is the Python library's, by a link.
     .target(name: "DatalessTesting", resources: [.embedInCode("keeper.sh")], swiftSettings: settings),
+    // For programs under test: coordinated accesses.
+    .target(name: "DatalessAccess", dependencies: ["CDataless"], swiftSettings: settings),
     // Seeds and generators, shared by tests.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     .testTarget(name: "FuseKitTests", dependencies: ["FuseKit", "CFuse3", system], swiftSettings: settings),
@@ -125,7 +128,8 @@ let package = Package(
     .testTarget(
       name: "MountTests",
       dependencies: [
-        "dataless", "DatalessState", "DatalessStores", "DatalessCore", "SchemaCheck", "TestSupport", system,
+        "dataless", "DatalessAccess", "DatalessState", "DatalessStores", "DatalessCore", "SchemaCheck", "TestSupport",
+        system,
       ],
       exclude: ["Clients"], swiftSettings: settings),
     .testTarget(

@@ -493,5 +493,6 @@ static inline long clinux_read_process_memory(int32_t process, uint64_t address,
 }
 
 #include "helpers.h"
+#include "polling.h"
 
 #endif

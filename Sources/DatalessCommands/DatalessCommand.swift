@@ -17,12 +17,15 @@ public struct DatalessCommand: ParsableCommand {
 
       EXIT STATUS
         0 done; 1 failure; 2 usage error; 3 no such volume, or its daemon is not running; 4 timed out; 130 interrupted. \
-      `run` and `exec` have their own.
+      `run`, `exec` and `coordinate` have their own.
       """,
     version: Version.current,
     groupedSubcommands: [
       CommandGroup(
-        name: "Volumes", subcommands: [MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self]),
+        name: "Volumes",
+        subcommands: [
+          MountCommand.self, UnmountCommand.self, RunCommand.self, ExecCommand.self, CoordinateCommand.self,
+        ]),
       CommandGroup(name: "Kept volumes", subcommands: [CheckCommand.self, ExportCommand.self, RestoreCommand.self]),
       CommandGroup(name: "This machine", subcommands: [DoctorCommand.self]),
       CommandGroup(
@@ -91,7 +94,7 @@ public struct DatalessCommand: ParsableCommand {
     let isUnknown = subcommand == nil && arguments.first.map { !$0.hasPrefix("-") && $0 != "help" } ?? false
     guard exitCode(for: error).isSuccess, !isUnknown else {
       // The status of `run` and `exec` is their command's, so their own has to be one that commands do not use.
-      let passesStatusOn = subcommand == "run" || subcommand == "exec"
+      let passesStatusOn = subcommand == "run" || subcommand == "exec" || subcommand == "coordinate"
       let failure = CommandFailure(
         usageMessage(message(for: error), arguments: arguments, subcommand: subcommand),
         status: passesStatusOn ? .runFailed : .usage,

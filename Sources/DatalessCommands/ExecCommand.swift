@@ -77,7 +77,7 @@ struct ExecCommand: ParsableCommand {
   }
 
   /// execvp(3), which does not return if it succeeds.
-  private static func execute(_ arguments: [[UInt8]]) -> Int32 {
+  static func execute(_ arguments: [[UInt8]]) -> Int32 {
     // Given back by exec, or by the end of this process.
     var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { bytes in
       strdup(bytes.map { CChar(bitPattern: $0) } + [0])

@@ -38,7 +38,8 @@ import Testing
   @Test(arguments: [
     "run", "run /tmp --bogus -- true", "run /tmp --report html=- -- true", "run /tmp --report html -- true", "exec",
     "exec -- true", "exec --materialize maybe -- true",
-    "exec --materialize off",
+    "exec --materialize off", "coordinate", "coordinate -- true", "coordinate --read a",
+    "coordinate --read a --timeout soon -- true",
   ])
   func wrongUseOfWhatPassesAStatusOn(line: String) { #expect(Self.execute(line) == 125) }
 
@@ -70,7 +71,7 @@ import Testing
   @Test func everyCommandHasTwoExamplesAndItsExitStatuses() {
     let groups = DatalessCommand.configuration.groupedSubcommands
     let commands = groups.flatMap { $0.subcommands }
-    #expect(commands.count == 36)
+    #expect(commands.count == 37)
     let named = commands.map { ($0.configuration.commandName ?? "", $0) }
     let below = named.flatMap { parent, command in
       command.configuration.subcommands.map { ("\(parent) \($0.configuration.commandName ?? "")", $0) }

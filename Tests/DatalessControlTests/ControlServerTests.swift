@@ -102,6 +102,7 @@ import Testing
       #expect(try await client.press(5).bytes == 5)
       #expect(backend.orders.suffix(4) == ["pin eager", "pin lazy-and-evict", "unpin", "press 5"])
       #expect(try await client.capacity() == WireSamples.capacity)
+      #expect(try await client.coordination() == WireSamples.coordination)
       #expect(try await client.inventory([]) == WireSamples.inventory)
       _ = try await client.inventory(Array("a".utf8), since: "x")
       #expect(backend.orders.suffix(2) == ["inventory  since the mount", "inventory a since x"])

@@ -104,6 +104,8 @@ final class FakeBackend: ControlBackend {
 
   func capacity() async throws -> CapacityAnswer { WireSamples.capacity }
 
+  func coordination() async throws -> CoordinationStatus { WireSamples.coordination }
+
   func inventory(
     _ path: [UInt8], since mark: String?, progress: @escaping @Sendable (InventoryProgress) async throws -> Void
   ) async throws -> InventoryReport {

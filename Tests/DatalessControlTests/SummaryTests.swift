@@ -445,6 +445,8 @@ import Testing
     for type in [
       "materialization.started", "materialization.finished", "materialization.refused", "materialization.held",
       "wait.started", "wait.finished", "access.started", "access.finished",
+      "coordination.started", "coordination.granted", "coordination.finished", "presenter.started",
+      "presenter.answered", "presenter.finished",
       "handle.closed", "handle.open", "handle.unseen", "eviction.finished", "eviction.refused", "source.changed",
       "refresh.finished", "item.created", "item.renamed", "item.removed", "item.changed", "item.written", "item.purged",
       "conflict.found", "conflict.resolved",

@@ -45,6 +45,12 @@ enum WireSamples {
   private static let call = DelayedCall(number: 1, path: odd, kind: "file", gate: "g", waiter: waiter)
   private static let count = AccessCount(operation: "read", calls: 3, failures: 1, blockedNanoseconds: 9)
   private static let access = AccessStatus(waiting: 1, calls: [call], operations: [count])
+  private static let coordinated = CoordinatedIntent(
+    number: 1, stage: "waiting", reads: 1, writes: 2, options: ["moving"], within: 3, path: odd, ageNanoseconds: 4,
+    waitsFor: [5], asks: [6], process: process)
+  private static let coordinatedSums = CoordinationTotals(granted: 1, refused: 2, deadlocks: 3, takenAway: 4)
+  static let coordination = CoordinationStatus(
+    waiting: 1, granted: 2, presenters: 3, totals: coordinatedSums, intents: [coordinated])
   private static let excess = BudgetExcess(budget: "files", limit: 1, used: 2, path: odd, process: process)
   static let children = RunChildren(
     waitedNanoseconds: 1, end: "time_up", left: [RunChild(process: process, ended: false)], notLookedAt: 1,
@@ -135,7 +141,7 @@ enum WireSamples {
     profile: profile,
     present: present, seed: 7,
     ruleCount: 1,
-    gates: [summary], inFlight: [attempt], access: access, budget: budget,
+    gates: [summary], inFlight: [attempt], access: access, coordination: coordination, budget: budget,
     warnings: ["w"])
 
   /// By the schema's name in docs/openapi.yaml: with everything, with what is required only.
@@ -158,6 +164,14 @@ enum WireSamples {
     "ItemCounts": (counts, counts), "MaterializedCounts": (materialized, materialized),
     "OpenCounts": (opens, opens), "OpenModeCounts": (modes, modes),
     "AccessStatus": (access, AccessStatus(waiting: 0, calls: [], operations: [])),
+    "CoordinationStatus": (
+      coordination, CoordinationStatus(waiting: 0, granted: 0, presenters: 0, totals: coordinatedSums, intents: [])
+    ),
+    "CoordinationTotals": (coordinatedSums, coordinatedSums),
+    "CoordinatedIntent": (
+      coordinated,
+      CoordinatedIntent(number: 1, stage: "granted", reads: 1, writes: 0, path: [], ageNanoseconds: 1)
+    ),
     "DelayedCall": (call, DelayedCall(number: 1, path: [], kind: "file", waiter: waiter)),
     "AccessCount": (count, count),
     "InFlightAttempt": (

@@ -83,7 +83,7 @@ extension RealMounts {
         try await Self.tryRuns(scratch, session)
       }
       let all = Set(session.schemas.ofCommands.keys)
-      #expect(session.seen.answers.withLock { $0 } == all.subtracting(["exec"]))
+      #expect(session.seen.answers.withLock { $0 } == all.subtracting(["exec", "coordinate"]))
       #expect(session.seen.errors.withLock { $0 } == all)
     }
 
@@ -183,6 +183,8 @@ extension RealMounts {
       try await session.run("restore", ["--simulate", "--from", nowhere, scratch.root + "-new"], status: 1)
       session.check(
         "exec", try await JSONLines.run(["exec", "--json", "--materialize", "default", "--", "/nonexistent"]))
+      session.check(
+        "coordinate", try await JSONLines.run(["coordinate", "--json", "--read", nowhere, "--", "true"]))
     }
 
     private static func tryRuns(_ scratch: Scratch, _ session: Session) async throws {

@@ -35,13 +35,17 @@ import Testing
       "ArgumentParser", "CDataless", "DatalessControl", "DatalessCore", "DatalessDaemon", "DatalessReports",
       "DatalessScenario", "DatalessState", "FoundationEssentials", "Glibc",
     ]),
+    // Dispatch, because a program under test may have no event loop.
+    "DatalessAccess": ["CDataless", "Dispatch", "Glibc", "Synchronization"],
     "DatalessTesting": ["FoundationEssentials", "Glibc", "Synchronization", "Testing", "XCTest"],
     // The executable is also the daemon: it asks InternalEntryPoint first which of the two it is.
     "dataless": ["DatalessCommands", "DatalessDaemon"],
   ]
 
   /// What comes with the compiler, and is no dependency.
-  static let toolchain: Set<String> = ["Synchronization", "FoundationEssentials", "Glibc", "Testing", "XCTest"]
+  static let toolchain: Set<String> = [
+    "Dispatch", "Synchronization", "FoundationEssentials", "Glibc", "Testing", "XCTest",
+  ]
   /// The modules of products that are not named like their one module.
   static let modules: [String: Set<String>] = ["Collections": collections]
 

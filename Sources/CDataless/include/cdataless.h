@@ -133,6 +133,113 @@ int dataless_materialize_start(const char *const *paths, size_t count, int flags
 // EFAULT if errors is NULL. With EAGAIN and EINVAL it can be asked for again.
 int dataless_materialize_result(int descriptor, int *errors, size_t count);
 
+// Coordinated accesses (docs/COORDINATION.md): programs that read and write the same files say so beforehand, and come one
+// after the other. Who reads shares with others who read; who writes is alone; a directory is claimed with all below it.
+// First come, first served. What is dataless is made local first, several at once, whatever policy the calling thread has.
+struct dataless_claim {
+  const char *path;  // relative to the working directory, or absolute; links are followed up to the volume, not on it
+  int writes;        // 0: it is read
+};
+
+// Nothing is made local. Only names and attributes are of interest, so nothing is made local either. What is written is
+// moved, deleted or replaced whole: its content is not needed.
+#define DATALESS_COORDINATE_WITHOUT_MATERIALIZATION 1
+#define DATALESS_COORDINATE_METADATA_ONLY 2
+#define DATALESS_COORDINATE_MOVING 4
+#define DATALESS_COORDINATE_DELETING 8
+#define DATALESS_COORDINATE_REPLACING 16
+
+// Asks for all claims at once: a batch, or what is read and what is written after that.
+//
+// Mechanism: a connection to the volume's daemon, one message, no thread. Up to 100,000 paths, on one volume. within: the
+// number of an intent of this process that is granted and is not given back before this one is answered, or 0.
+//
+// Returns a close-on-exec descriptor that becomes readable (poll(2), epoll(7), select(2)) when dataless_coordinate_result()
+// has an answer. It is the intent: close(2) it earlier, and it is cancelled; end it with dataless_coordinate_end().
+//
+// Returns -1 with errno set, and nothing asked: EFAULT, EINVAL (no claims, unknown flags); ENODATA if a path lies on no
+// volume, EXDEV if they lie on several; ENOTCONN if nobody serves the volume, EAGAIN if too many ask at this moment, EACCES
+// if somebody else answers in the daemon's place; ENAMETOOLONG, ELOOP, ENOMEM, EMFILE, ENFILE, ENOSPC.
+int dataless_coordinate_start(const struct dataless_claim *claims, size_t count, int flags, uint64_t within);
+
+// What an intent was answered.
+struct dataless_coordination {
+  int code;              // DATALESS_COORDINATION_...
+  int error;             // the errno that goes with it; 0 when granted
+  uint64_t intent;       // its number, as the volume's log has it
+  int64_t waited_ns;     // for others
+  int64_t materialized;  // files and directories that were made local for it
+  char message[1025];    // what is wrong, where, and what to do
+};
+
+#define DATALESS_COORDINATION_GRANTED 0
+#define DATALESS_COORDINATION_DEADLOCK 1        // ECANCELED: those it would wait for wait for what is held already
+#define DATALESS_COORDINATION_BUSY 2            // EBUSY: too many intents, or too many names in them
+#define DATALESS_COORDINATION_TOO_MANY_PATHS 3  // E2BIG: more than one intent may have
+#define DATALESS_COORDINATION_BAD_PATH 4        // EINVAL: it has `..` in it, or is too long
+#define DATALESS_COORDINATION_THROUGH_LINK 5    // ELOOP: a symbolic link on the volume
+#define DATALESS_COORDINATION_OUTER_NOT_HELD 6  // ESRCH: `within` is not granted to this process
+#define DATALESS_COORDINATION_TAKEN_AWAY 7      // ECANCELED: the process was stopped while others waited
+#define DATALESS_COORDINATION_VOLUME_ENDED 8    // ETIMEDOUT
+#define DATALESS_COORDINATION_FAILED 9          // what read(2) would have said: ENOENT, EIO, ETIMEDOUT, ENOSPC
+#define DATALESS_COORDINATION_BAD_REQUEST 10    // EPROTO: the daemon is of another version
+#define DATALESS_COORDINATION_NOT_ALLOWED 11    // EACCES: neither the volume's user nor root
+
+// The answer. Never waits. 0: granted, from now on and until the descriptor is closed. Asked again after that it fails with
+// EAGAIN as long as the intent is granted, and tells, once, when it is taken away: the descriptor is readable then.
+//
+// Returns -1 with errno set: EAGAIN if there is no answer yet; EBADF, EFAULT, EINVAL (the descriptor is of something else),
+// with *result unchanged; else result->error, with *result filled.
+int dataless_coordinate_result(int descriptor, struct dataless_coordination *result);
+
+// Gives back what is held, also by copies of the descriptor in children, and closes it.
+//
+// Returns 0, or -1 with errno set: EBADF, EINVAL and nothing done; ECANCELED or ETIMEDOUT if the intent had been taken away
+// before: what was done since was coordinated with nobody.
+int dataless_coordinate_end(int descriptor);
+
+// "coordination_deadlock" and so on, as the volume's log has it.
+const char *dataless_coordination_name(int code);
+
+// Presents a name: a document that is open, a folder that is shown. Its program is told before others who coordinate use
+// that name, what is below it or a directory in which it lies, and may save before they do; and of some things when they
+// have happened. Its own intents, of the whole process, it is not told of.
+//
+// Returns a close-on-exec descriptor that becomes readable when there is news; close it with dataless_present_end(). -1 with
+// errno set: EFAULT if path is NULL, otherwise as dataless_coordinate_start().
+int dataless_present_start(const char *path);
+
+struct dataless_news {
+  int what;         // DATALESS_NEWS_...
+  uint64_t intent;  // the number of the intent it is about; 0 for none
+  int64_t others;   // paths of the intent beside this one
+  char path[4096];  // what is used, from the volume's root
+};
+
+// About to happen: it waits for dataless_present_answer(), 5 s at most. To save first, or to look at it under coordination, ask
+// within the intent, and answer when that is ended.
+#define DATALESS_NEWS_READ 1
+#define DATALESS_NEWS_WRITE 2
+#define DATALESS_NEWS_MOVE 3
+#define DATALESS_NEWS_DELETE 4
+#define DATALESS_NEWS_REPLACE 5
+// Over: the presenter may use the file again.
+#define DATALESS_NEWS_ENDED 6
+// Has happened, and waits for nobody: content was evicted; SOURCE has another version; the name presented is `path` now.
+#define DATALESS_NEWS_EVICTED 7
+#define DATALESS_NEWS_CHANGED 8
+#define DATALESS_NEWS_RENAMED 9
+
+// The next news. Never waits. Returns 0, or -1 with errno set: EAGAIN if there is none; ETIMEDOUT if the volume has ended, EPROTO if
+// the presenter was cut off, as it left too much unread; EINVAL, EBADF, EFAULT.
+int dataless_present_next(int descriptor, struct dataless_news *news);
+
+// The intent may go on. An answer that nobody waits for is nothing. Returns 0, or -1 with errno set: ETIMEDOUT, EINVAL, EBADF.
+int dataless_present_answer(int descriptor, uint64_t intent);
+
+// Presents no more. Returns 0, or -1 with errno set: EBADF, EINVAL and nothing done.
+int dataless_present_end(int descriptor);
+
 #ifdef __cplusplus
 }
 #endif

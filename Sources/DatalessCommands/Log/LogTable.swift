@@ -142,6 +142,8 @@ struct LogTable {
       row.isBad = record.type == .evictionRefused
     case .sourceChanged, .refreshFinished: LogRow.refresh(record, &row)
     case .conflictFound, .conflictResolved: LogRow.conflict(record, &row)
+    case .coordinationStarted, .coordinationGranted, .coordinationFinished: LogRow.coordination(record, &row)
+    case .presenterStarted, .presenterAnswered, .presenterFinished: LogRow.presenter(record, &row)
     case .itemCreated, .itemRenamed, .itemRemoved, .itemChanged, .itemWritten, .itemPurged:
       LogRow.change(record, &row)
     default: LogRow.other(record, &row)

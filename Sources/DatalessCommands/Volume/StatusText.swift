@@ -45,6 +45,7 @@ enum StatusText {
     if let rules = rules(status) { lines.append(line("rules", rules)) }
     for gate in status.gates { lines.append(line("gate", Self.gate(gate))) }
     if let access = status.access { lines += Self.access(access) }
+    if let coordination = status.coordination { lines += Self.coordination(coordination) }
     if let budget = status.budget { lines.append(line("budget", Self.budget(budget))) }
     for warning in status.warnings { lines.append(line("warning", TerminalText.escaped(warning))) }
     if !status.inFlight.isEmpty {
@@ -74,7 +75,7 @@ enum StatusText {
     ]
   }
 
-  private static func line(_ title: String, _ text: String) -> String {
+  static func line(_ title: String, _ text: String) -> String {
     "  " + title + String(repeating: " ", count: max(1, 10 - title.count)) + text
   }
 

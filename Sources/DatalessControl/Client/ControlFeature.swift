@@ -1,6 +1,6 @@
 /// What a daemon can, by names that do not change: a client asks for them before it uses what older daemons have not.
 public enum ControlFeature: String, CaseIterable, Sendable {
-  case capacity, conflicts, events, evict, explain, gates, interrupt, inventory, items
+  case capacity, conflicts, coordination, events, evict, explain, gates, interrupt, inventory, items
   case logFlush = "log_flush"
   case mark, materialize, pin, pressure, refresh, remove, reset, run, scenario, stacks, status, unmount, version
 }
@@ -21,6 +21,7 @@ extension ControlRoute {
     case .remove: .remove
     case .refresh: .refresh
     case .conflicts: .conflicts
+    case .coordination: .coordination
     case .interrupt: .interrupt
     case .mark: .mark
     case .reset: .reset

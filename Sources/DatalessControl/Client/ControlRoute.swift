@@ -18,6 +18,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
   case mark = "POST /v1/mark"
   case flushLog = "POST /v1/log/flush"
   case stacks = "GET /v1/stacks"
+  case coordination = "GET /v1/coordination"
   case gates = "GET /v1/gates"
   case releaseGate = "POST /v1/gates/release"
   case openGate = "POST /v1/gates/open"

@@ -4,6 +4,7 @@ import Glibc
 public enum SessionPaths {
   /// Files in a volume's runtime directory.
   public static let socketName = "control.sock"
+  public static let coordinationName = "coordination.sock"
   public static let recordName = "session.json"
   /// Held with flock(2) by the daemon as long as it lives: a lock that can be had means that the daemon is dead.
   public static let lockName = "lock"

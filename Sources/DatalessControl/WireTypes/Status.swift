@@ -62,6 +62,8 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
   public var inFlight: [InFlightAttempt]
   /// Calls on what is local that are delayed; only if the scenario delays some, or has.
   public var access: AccessStatus?
+  /// Intents of programs that coordinate their accesses; nil where nobody has done so.
+  public var coordination: CoordinationStatus?
   /// Only while `dataless run` measures a command.
   public var budget: BudgetStatus?
   /// What a user should know, one sentence each.
@@ -69,7 +71,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
 
   enum CodingKeys: String, CodingKey {
     case pid, session, mountpoint, socket, source, options, log, cache, started, kernel, libfuse, items, materialized,
-      opens, access, budget, warnings, seed, gates, profile, present, changes, room, trash, conflicts
+      opens, access, budget, coordination, warnings, seed, gates, profile, present, changes, room, trash, conflicts
     case isOffline = "offline"
     case ruleCount = "rule_count"
     case mountpointBase64 = "mountpoint_b64"
@@ -95,6 +97,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     present: PresentationStatus, seed: UInt64 = 0,
     ruleCount: Int64 = 0,
     gates: [GateSummary] = [], inFlight: [InFlightAttempt], access: AccessStatus? = nil,
+    coordination: CoordinationStatus? = nil,
     budget: BudgetStatus? = nil, warnings: [String]
   ) {
     self.pid = pid
@@ -128,6 +131,7 @@ public struct VolumeStatus: Codable, Sendable, Equatable {
     self.gates = gates
     self.inFlight = inFlight
     self.access = access
+    self.coordination = coordination
     self.budget = budget
     self.warnings = warnings
   }

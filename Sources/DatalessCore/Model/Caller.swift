@@ -43,6 +43,8 @@ public enum Trigger: String, Sendable, Hashable, CaseIterable {
   case read, write, truncate
   case openTruncate = "open_truncate"
   case link, copy, open, xattr, seek, readdir, lookup, command
+  /// An intent of docs/COORDINATION.md, which has the content brought here before it is granted.
+  case coordinate
   /// A content policy wants it: nobody waits.
   case eager
 }

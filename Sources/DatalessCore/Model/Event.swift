@@ -58,6 +58,9 @@ public indirect enum Event: Sendable {
   /// A program has changed something on the volume.
   case changed(VolumeChange)
   case conflict(ConflictRecord)
+  /// A program coordinates its accesses with others.
+  case coordination(Coordination)
+  case presenter(Presenter)
 
   public struct MaterializationStarted: Sendable {
     public var attempt: UInt64

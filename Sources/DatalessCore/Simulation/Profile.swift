@@ -91,7 +91,7 @@ public struct Profile: Sendable, Equatable {
   /// Whether an operation materializes an item of this kind; nil for both kinds: of one of them at least.
   public func triggers(_ trigger: Trigger, on kind: MaterializationKind? = nil) -> Bool {
     switch trigger {
-    case .command, .eager: true
+    case .command, .coordinate, .eager: true
     case .read, .write, .truncate, .openTruncate, .link, .copy: kind != .directory
     case .readdir, .lookup: kind != .file
     case .open, .xattr, .seek:

@@ -83,6 +83,9 @@ public protocol ControlBackend: Sendable {
   /// The stacks of everybody who waits right now, or of one process.
   func stacks(pid: Int32?) async throws -> StackList
 
+  /// Who coordinates accesses now, and who waits for whom.
+  func coordination() async throws -> CoordinationStatus
+
   func gates() async throws -> GateList
 
   /// Lets held attempts go on, or fail. - Throws: ENOENT: no such gate; ESRCH: it holds nothing of the kind.

@@ -100,6 +100,7 @@ struct ControlRequestHandler: Sendable {
     case .reset: return try Self.json(try await backend.reset(by: Self.origin(request)))
     case .flushLog: return try Self.json(try await backend.flushLog())
     case .stacks: return try Self.json(try await backend.stacks(pid: try Self.pid(query)))
+    case .coordination: return try Self.json(try await backend.coordination())
     case .gates, .releaseGate, .openGate, .closeGate, .waitForGate: return try await gate(route, request)
     case .scenario, .replaceScenario, .changeSettings, .addRule, .removeRule, .explain:
       return try await scenario(route, request, parameters: query)

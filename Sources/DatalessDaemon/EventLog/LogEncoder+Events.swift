@@ -27,6 +27,8 @@ extension LogEncoder {
     case .refreshFinished(let event): refreshFinished(event)
     case .changed(let event): changed(event)
     case .conflict(let event): conflict(event)
+    case .coordination(let event): coordination(event)
+    case .presenter(let event): presenter(event)
     }
   }
 

@@ -131,6 +131,8 @@ extension Event {
     case .refreshFinished: .refreshFinished
     case .changed(let event): event.type
     case .conflict(let event): event.type
+    case .coordination(let event): event.step.type
+    case .presenter(let event): event.step.type
     }
   }
 
@@ -152,6 +154,8 @@ extension Event {
     case .refreshFinished(let event): event.time
     case .changed(let event): event.time
     case .conflict(let event): event.time
+    case .coordination(let event): event.time
+    case .presenter(let event): event.time
     }
   }
 }

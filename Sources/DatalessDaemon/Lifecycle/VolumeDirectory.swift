@@ -18,6 +18,8 @@ public final class VolumeDirectory: Sendable {
   public var path: String { String(decoding: directory.path, as: UTF8.self) }
   /// Where the daemon listens, through the directory's descriptor.
   public var socketPath: String { directory.path(of: SessionPaths.socketName) }
+  /// Where programs coordinate their accesses, in the same way.
+  public var coordinationPath: String { directory.path(of: SessionPaths.coordinationName) }
 
   private init(runtime: TrustedDirectory, directory: TrustedDirectory, lock: CInt) {
     self.runtime = runtime

@@ -29,6 +29,7 @@ final class Volume: VolumeRunning {
   let kernel: SessionKernelCache
   let capacity: CapacityReader
   let uses: UseMarks
+  let coordination = CoordinationServer()
   let isResetting = Atomic<Bool>(false)
   private let control = ControlLane()
   private let cacheDirectory: SessionDirectory
@@ -90,7 +91,7 @@ final class Volume: VolumeRunning {
       configuration: start, store: store.store, content: content, timer: timer, blocking: blocking,
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       trash: ThreadBlockingLane(timer: timer, name: "dl-trash", threads: 1, limit: 1),
-      kernel: kernel, events: watchdog, signals: ProcSignalProbe(), processes: processes)
+      kernel: kernel, events: coordination.watch(watchdog), signals: ProcSignalProbe(), processes: processes)
     self.engine = engine
     try engine.restoreRoot()
     uses = UseMarks(mount: engine.lastUse)
@@ -195,6 +196,7 @@ final class Volume: VolumeRunning {
     let started = failure.wait { $0.map { .done($0) } ?? .wait(until: nil) }
     if let started { throw LifecycleError("cannot open the control socket '\(directory.socketPath)': \(started).") }
     serving.withLock { $0 = Serving(directory: directory, server: server) }
+    try coordinate(at: directory.coordinationPath)
     try directory.write(
       SessionRecord(
         pid: ownPID, session: configuration.session, mountpoint: configuration.mountpoint,
@@ -229,6 +231,7 @@ final class Volume: VolumeRunning {
       reason == Self.endedOutside
       ? FSError(.connectionAbort, "the volume was unmounted, or its connection aborted, from outside")
       : FSError(.timedOut, "the volume is being unmounted")
+    coordination.stop(within: .milliseconds(200))
     engine.end(error)
     endSession()
     engine.end(error)

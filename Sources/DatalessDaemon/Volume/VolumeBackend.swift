@@ -11,7 +11,11 @@ final class VolumeBackend: ControlBackend {
     self.volume = volume
   }
 
-  func status() async throws -> VolumeStatus { volume.status() }
+  func status() async throws -> VolumeStatus {
+    var status = volume.status()
+    status.coordination = await coordinationInStatus()
+    return status
+  }
 
   func items(_ query: ItemQuery) async throws -> ItemPage {
     var walk: ItemWalk

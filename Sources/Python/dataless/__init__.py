@@ -7,6 +7,7 @@ import threading
 from importlib import metadata
 from typing import Any, Dict, Optional
 
+from ._coordination import CoordinationError, Intent, News, Presenter, coordinate
 from ._errors import (
     DatalessError,
     ExpectationFailed,
@@ -25,6 +26,7 @@ from ._volume import Gate, Volume
 
 __all__ = [
     "Caller",
+    "CoordinationError",
     "DatalessError",
     "ExpectationFailed",
     "ExpectationUnknown",
@@ -33,6 +35,9 @@ __all__ = [
     "Frame",
     "Gate",
     "GateTimeout",
+    "Intent",
+    "News",
+    "Presenter",
     "Process",
     "Program",
     "ProgramTimeout",
@@ -41,6 +46,7 @@ __all__ = [
     "Scenario",
     "Source",
     "Volume",
+    "coordinate",
     "mount",
     "run",
 ]

@@ -173,6 +173,8 @@ final class RecordingSink: EventSink {
       case .sourceChanged(let change): "source \(change.change.rawValue)"
       case .refreshFinished: "refreshed"
       case .changed(let change): "changed \(change.name)"
+      case .coordination: "coordinated"
+      case .presenter: "presented"
       case .conflict(let conflict): "conflict \(conflict.kind.rawValue)\(conflict.change == .found ? "" : " over")"
       }
     }

@@ -86,7 +86,7 @@ enum ExtremeRecords {
     )
     var written = SampleRecords.counters
     written.changes = ["dirty_files": 1, "dirty_bytes": 2, "names_made": 3, "names_removed": 4]
-    return [
+    return coordination(odd, isFull: true) + [
       .counters(written, dropped: 0), .unmounted(reason: "r", counters: written, dropped: 0),
       .mark(label: "l", counters: written),
       .event(.materializationStarted(started)), .event(.materializationFinished(finished)),
@@ -108,6 +108,30 @@ enum ExtremeRecords {
         children: LogValue(children)),
     ]
   }()
+
+  /// Intents and presenters with every key, or with as few as there can be.
+  private static func coordination(_ path: [UInt8], isFull: Bool) -> [LogRecord] {
+    let intents: [Event.Coordination.Step] = [
+      .started(waitsFor: isFull ? [1] : [], place: path),
+      .granted(waited: 0, asking: 0, materializing: 0, materialized: 0),
+      .finished(outcome: "ok", held: isFull ? 1 : nil, message: isFull ? "m" : nil),
+    ]
+    let presenters: [Event.Presenter.Step] = [
+      .started, .answered(intent: 1, what: "read", took: 0, outcome: "withdrawn"), .finished,
+    ]
+    return intents.map { step in
+      var intent = SampleRecords.coordination(step)
+      intent.path = path
+      (intent.names, intent.options) = isFull ? ([path, path], ["moving"]) : ([], [])
+      if !isFull { intent.within = nil }
+      return .event(.coordination(intent))
+    }
+      + presenters.map { step in
+        var presenter = SampleRecords.presenter(step)
+        presenter.path = path
+        return .event(.presenter(presenter))
+      }
+  }
 
   private static func wait(_ caller: Caller, _ outcome: Outcome?) -> Event.WaitRecord {
     Event.WaitRecord(
@@ -202,7 +226,7 @@ enum ExtremeRecords {
     let released = Event.Release(
       attempt: 1, path: [], gate: "g", by: "api", errno: nil, held: 1, time: SampleRecords.time(1))
     let replaced = ConfigurationChange(what: .scenario, before: .null, after: .null, by: .api)
-    return [
+    return coordination([], isFull: false) + [
       .event(.materializationStarted(started)), .event(.waitStarted(wait(unknown, nil))),
       .event(.waitFinished(wait(unknown, .ok))),
       .event(.materializationFinished(finished)), .event(.handleClosed(closed)), .event(.handleOpen(unread)),

@@ -201,7 +201,7 @@ enum SampleRecords {
     unchanged + ChangeRecords.samples.map { (record: LogRecord.event(.changed($0)), time: $0.time) }
     + [conflict(.found), conflict(.resolved(.keepBoth, copy: conflictCopy))].map {
       (record: LogRecord.event(.conflict($0)), time: $0.time)
-    } + [(record: .reset(reset), time: time(427))]
+    } + [(record: .reset(reset), time: time(427))] + coordinated
 
   private static let reset = VolumeReset(files: 1, directories: 14, bytes: 48_000, by: .api, counters: counters)
 
@@ -254,6 +254,33 @@ enum SampleRecords {
     (.watchdog(hang(.expired, spared: .notNamed)), time(1_021)), (.watchdog(hang(.signalled)), time(1_022)),
     (.watchdog(hang(.survived)), time(2_022)),
   ]
+
+  private static let coordinated: [(record: LogRecord, time: MonotonicTime)] =
+    [
+      Event.Coordination.Step.started(waitsFor: [5, 6], place: Array("notes".utf8)),
+      .granted(waited: 1_200_000, asking: 3_000_000, materializing: 201_000_000, materialized: 2),
+      .finished(
+        outcome: "coordination_taken_away", held: 5_000_000_000, message: "the process was stopped while others waited"),
+    ].map { (.event(.coordination(coordination($0))), time(280)) }
+    + [
+      Event.Presenter.Step.started, .answered(intent: 7, what: "replace", took: 3_000_000, outcome: "ok"), .finished,
+    ].map { (.event(.presenter(presenter($0))), time(290)) }
+
+  static func presenter(_ step: Event.Presenter.Step) -> Event.Presenter {
+    Event.Presenter(
+      presenter: 4, step: step, path: Array("notes".utf8),
+      caller: coordination(.started(waitsFor: [], place: [])).caller,
+      time: time(290))
+  }
+
+  static func coordination(_ step: Event.Coordination.Step) -> Event.Coordination {
+    var caller = caller
+    (caller.threadID, caller.isMainThread, caller.threadName) = (0, false, .none)
+    return Event.Coordination(
+      intent: 7, step: step, path: Array("notes/a.txt".utf8),
+      names: [Array("notes/a.txt".utf8), Array("notes/b.txt".utf8)], reads: 1, writes: 1, options: ["replacing"],
+      within: 5, caller: caller, time: time(280))
+  }
 
   private static func version(size: Int64, changed: Int64) -> ItemAttributes {
     ItemAttributes(

@@ -86,6 +86,14 @@ final class Child: Sendable {
     return nil
   }
 
+  /// Writes a line to its standard input.
+  func send(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    state.withLock { state in
+      if state.inputIsOpen { _ = write(input, bytes, bytes.count) }
+    }
+  }
+
   func closeInput() {
     state.withLock { state in
       if state.inputIsOpen { close(input) }

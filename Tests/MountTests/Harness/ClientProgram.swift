@@ -22,6 +22,15 @@ actor ClientProgram {
     ],
     options: ["-std=gnu11", "-Werror", "-ISources/CDataless/include"])
 
+  /// What coordinates by the library.
+  static let coordinate = ClientProgram(
+    name: "dataless-coordinated",
+    sources: [
+      "Tests/MountTests/Clients/coordinate.c", "Sources/CDataless/coordinate.c",
+      "Sources/CDataless/coordinate_volume.c",
+    ],
+    options: ["-std=gnu11", "-Werror", "-ISources/CDataless/include"])
+
   private let name: String
   private let sources: [String]
   private let options: [String]

@@ -1,0 +1,83 @@
+internal import CDataless
+internal import Dispatch
+internal import Glibc
+
+/// Presents a name on a volume: its program is told before others who coordinate use that name, what is below it or a
+/// directory in which it lies, and may save before they do. It ends with its last reference.
+public final class AccessPresenter: Sendable {
+  /// What it is told.
+  public struct News: Sendable, Equatable {
+    public enum What: Int32, Sendable {
+      /// About to happen: it waits for `answer`, 5 s at most.
+      case read = 1
+      case write, move, delete, replace
+      /// An access about which it was asked is over.
+      case ended
+      /// Has happened: the content was evicted; SOURCE has another version; the name presented is `path` now.
+      case evicted, changed, renamed
+    }
+
+    public let what: What
+    /// The intent it is about; its number is 0 for none. To save before it: `AccessIntent(writing:within:)`.
+    public let intent: AccessIntent.Grant
+    /// What is used, from the volume's root.
+    public let path: String
+    /// Paths of the intent beside this one.
+    public let others: Int64
+
+    /// Whether an answer is waited for.
+    public var waits: Bool { what.rawValue <= What.replace.rawValue }
+  }
+
+  /// Readable when there is news: for an event loop of one's own, which then asks `look()`.
+  public let descriptor: Int32
+
+  /// - Parameter path: Relative to the working directory, or absolute.
+  /// - Throws: As `AccessIntent`.
+  public init(_ path: String) throws(CoordinationError) {
+    descriptor = dataless_present_start(path)
+    guard descriptor < 0 else { return }
+    let number = errno
+    throw CoordinationError(
+      name: "coordination_not_asked", errno: number,
+      message: "cannot present \(path): \(String(cString: strerror(number)))")
+  }
+
+  deinit { dataless_present_end(descriptor) }
+
+  /// The next news; nil: none now. Never waits. - Throws: The volume has ended, or it was cut off.
+  public func look() throws(CoordinationError) -> News? {
+    while true {
+      var news = dataless_news()
+      guard dataless_present_next(descriptor, &news) == 0 else {
+        let number = errno
+        if number == EAGAIN { return nil }
+        throw CoordinationError(
+          name: number == ETIMEDOUT ? "coordination_volume_ended" : "coordination_bad_request", errno: number,
+          message: "there is no news any more")
+      }
+      // What a later version tells is read over.
+      guard let what = News.What(rawValue: news.what) else { continue }
+      let path = withUnsafeBytes(of: &news.path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      return News(
+        what: what, intent: AccessIntent.Grant(intent: news.intent, waited: .zero, materialized: 0), path: path,
+        others: news.others)
+    }
+  }
+
+  /// What is about to happen may happen. - Throws: The volume has ended.
+  public func answer(_ news: News) throws(CoordinationError) {
+    guard dataless_present_answer(descriptor, news.intent.intent) != 0 else { return }
+    throw CoordinationError(name: "coordination_volume_ended", errno: errno, message: "the answer cannot be given")
+  }
+
+  /// The news, as it comes. Ends when there will be none. For one reader.
+  public var news: AsyncStream<News> {
+    AsyncStream { continuation in
+      DescriptorSource.watch(descriptor, continuation) { [weak self] in
+        while let self, let news = try look() { continuation.yield(news) }
+        return self != nil
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/// An intent that is not granted, or was taken away.
+public struct CoordinationError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// Its name in docs/COORDINATION.md: `coordination_deadlock` and so on; `coordination_failed` where `errno` alone
+  /// says why, and `coordination_not_asked` where nobody could be asked.
+  public let name: String
+  /// The number of errno(3) that goes with it.
+  public let errno: Int32
+  /// What is wrong, where, and what to do.
+  public let message: String
+
+  public init(name: String, errno: Int32, message: String) {
+    self.name = name
+    self.errno = errno
+    self.message = message
+  }
+
+  public var description: String { "\(message) (\(name))" }
+}

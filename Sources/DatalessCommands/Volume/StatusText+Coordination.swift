@@ -1,0 +1,38 @@
+import DatalessControl
+
+extension StatusText {
+  /// Who coordinates, and who waits for whom.
+  static func coordination(_ status: CoordinationStatus) -> [String] {
+    let totals = status.totals
+    let failed = [
+      (totals.refused, "refused"), (totals.deadlocks, "of them deadlocks"), (totals.takenAway, "taken away"),
+    ]
+    let words =
+      ["\(HumanText.count(totals.granted, "intent")) granted"]
+      + failed.compactMap { $0.0 > 0 ? "\(HumanText.count($0.0)) \($0.1)" : nil }
+    var lines = [
+      line(
+        "coordinate",
+        words.joined(separator: ", ")
+          + "; now \(HumanText.count(status.granted)) granted, \(HumanText.count(status.waiting)) waiting")
+    ]
+    if status.presenters > 0 { lines.append("    \(HumanText.count(status.presenters, "presenter"))") }
+    lines += status.intents.map { "    " + intent($0) }
+    let more = status.waiting.plus(status.granted).minus(Int64(status.intents.count))
+    if more > 0 { lines.append("    and \(HumanText.count(more)) more") }
+    return lines
+  }
+
+  private static func intent(_ intent: CoordinatedIntent) -> String {
+    let path = intent.pathBytes.isEmpty ? "." : TerminalText.escaped(intent.pathBytes)
+    let others = intent.reads.plus(intent.writes).minus(1)
+    let who = intent.process.map { "\(TerminalText.escaped($0.comm ?? "?"))[\($0.pid)]" } ?? "?"
+    let what = intent.writes > 0 ? intent.reads > 0 ? "reads and writes" : "writes" : "reads"
+    var text = "\(intent.number): \(who) \(what) \(path)"
+    if others > 0 { text += " and \(HumanText.count(others)) more" }
+    text += ", \(TerminalText.escaped(intent.stage)) after \(HumanText.duration(nanoseconds: intent.ageNanoseconds))"
+    if let waitsFor = intent.waitsFor { text += ", behind " + waitsFor.map { "\($0)" }.joined(separator: ", ") }
+    if let asks = intent.asks { text += ", asks presenter " + asks.map { "\($0)" }.joined(separator: ", ") }
+    return text
+  }
+}

@@ -1,0 +1,96 @@
+/// Who coordinates accesses: answer of `GET /v1/coordination`, and a part of `GET /v1/status`.
+public struct CoordinationStatus: Codable, Sendable, Equatable {
+  /// Intents that wait for others.
+  public var waiting: Int64
+  /// Intents that are granted now.
+  public var granted: Int64
+  /// Programs that present something.
+  public var presenters: Int64
+  /// Since the volume was mounted.
+  public var totals: CoordinationTotals
+  /// The oldest first: at most 1,000, in the status at most 64.
+  public var intents: [CoordinatedIntent]
+
+  public init(
+    waiting: Int64, granted: Int64, presenters: Int64, totals: CoordinationTotals, intents: [CoordinatedIntent]
+  ) {
+    self.waiting = waiting
+    self.granted = granted
+    self.presenters = presenters
+    self.totals = totals
+    self.intents = intents
+  }
+}
+
+/// What became of intents since the volume was mounted.
+public struct CoordinationTotals: Codable, Sendable, Equatable {
+  public var granted: Int64
+  public var refused: Int64
+  /// Of `refused`, those that would never have been granted.
+  public var deadlocks: Int64
+  /// From processes that were stopped while others waited.
+  public var takenAway: Int64
+
+  enum CodingKeys: String, CodingKey {
+    case granted, refused, deadlocks
+    case takenAway = "taken_away"
+  }
+
+  public init(granted: Int64, refused: Int64, deadlocks: Int64, takenAway: Int64) {
+    self.granted = granted
+    self.refused = refused
+    self.deadlocks = deadlocks
+    self.takenAway = takenAway
+  }
+}
+
+/// One intent.
+public struct CoordinatedIntent: Codable, Sendable, Equatable {
+  /// Its number in the event log.
+  public var number: UInt64
+  /// `waiting` for others, `asking` presenters, `preparing` what is dataless, or `granted`.
+  public var stage: String
+  public var reads: Int64
+  public var writes: Int64
+  /// What was asked for beside the paths; absent for nothing.
+  public var options: [String]?
+  /// The intent that it is within; absent for none.
+  public var within: UInt64?
+  /// The first of its paths, relative to the volume's root.
+  public var path: String
+  public var pathBase64: String?
+  /// Since it was asked for.
+  public var ageNanoseconds: Int64
+  /// Some of the intents that keep it from being granted; absent for nobody.
+  public var waitsFor: [UInt64]?
+  /// The presenters that have not answered; absent for nobody.
+  public var asks: [UInt64]?
+  public var process: WireProcess?
+
+  enum CodingKeys: String, CodingKey {
+    case number, stage, reads, writes, options, within, path, asks, process
+    case pathBase64 = "path_b64"
+    case ageNanoseconds = "age_ns"
+    case waitsFor = "waits_for"
+  }
+
+  public init(
+    number: UInt64, stage: String, reads: Int64, writes: Int64, options: [String]? = nil, within: UInt64? = nil,
+    path: [UInt8], ageNanoseconds: Int64, waitsFor: [UInt64]? = nil, asks: [UInt64]? = nil,
+    process: WireProcess? = nil
+  ) {
+    self.number = number
+    self.stage = stage
+    self.reads = reads
+    self.writes = writes
+    self.options = options
+    self.within = within
+    (self.path, pathBase64) = WirePath.split(path)
+    self.ageNanoseconds = ageNanoseconds
+    self.waitsFor = waitsFor
+    self.asks = asks
+    self.process = process
+  }
+
+  public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
+}

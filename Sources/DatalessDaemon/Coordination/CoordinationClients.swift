@@ -1,0 +1,155 @@
+import DatalessCore
+import DequeModule
+import Glibc
+
+/// One connection: one intent, or one presenter.
+final class CoordinationClient {
+  enum Stage: Equatable {
+    /// Nothing was asked for yet.
+    case silent
+    /// Its paths are being read.
+    case reading
+    /// Others are before it.
+    case waiting
+    /// It is held, and those who present what it is for are asked.
+    case asking
+    /// What it is for is brought here.
+    case preparing
+    case granted
+    /// A presenter.
+    case presenting
+  }
+
+  let id: UInt64
+  let descriptor: Int32
+  /// As the kernel says it; 0 in another pid namespace.
+  let pid: Int32
+  let caller: Caller
+  let since: MonotonicTime
+  var stage = Stage.silent
+  var request: CoordinationRequest?
+  var fetch: CoordinatedFetch?
+  /// When it was held, and when it was answered.
+  var heldAt: MonotonicTime?
+  var grantedAt: MonotonicTime?
+  /// The presenters that were asked; when all had answered, or their time was up.
+  var asked: [UInt64: CoordinationAnswer.News] = [:]
+  var answeredAt: MonotonicTime?
+  /// What a presenter is to be told, and its socket does not take yet.
+  var outbox = Deque<[UInt8]>()
+
+  init(id: UInt64, descriptor: Int32, pid: Int32, caller: Caller, since: MonotonicTime) {
+    self.pid = pid
+    self.id = id
+    self.descriptor = descriptor
+    self.caller = caller
+    self.since = since
+  }
+
+  deinit { close(descriptor) }
+
+  var isHeld: Bool { stage == .asking || stage == .preparing || stage == .granted }
+}
+
+/// The processes that have connections: told when one ends, whoever else has its descriptors, and whether one is
+/// stopped.
+struct CoordinationProcesses {
+  private struct Process {
+    /// nil where the kernel does not give it, as of another pid namespace.
+    let handle: ProcessHandle?
+    var clients: Set<UInt64> = []
+    var stoppedSince: MonotonicTime?
+  }
+
+  /// How long a process may be stopped while others wait for what it holds.
+  static let stoppedMax = Nanoseconds.seconds(5)
+
+  private var processes: [Int32: Process] = [:]
+
+  /// - Returns: A descriptor to be watched from now on, of a process that has none yet.
+  mutating func add(_ client: UInt64, of pid: Int32) -> Int32? {
+    if let known = processes[pid], known.handle.map({ !$0.hasEnded }) ?? true {
+      processes[pid]?.clients.insert(client)
+      return nil
+    }
+    var process = Process(handle: ProcessHandle(pid: pid))
+    // Those of a process that had this id, and whose end comes to be known now.
+    process.clients = processes[pid]?.clients ?? []
+    process.clients.insert(client)
+    processes[pid] = process
+    return process.handle?.descriptor
+  }
+
+  mutating func remove(_ client: UInt64, of pid: Int32) {
+    processes[pid]?.clients.remove(client)
+    if processes[pid]?.clients.isEmpty ?? false { processes[pid] = nil }
+  }
+
+  func count(of pid: Int32) -> Int { processes[pid]?.clients.count ?? 0 }
+
+  /// The clients of a process that has ended; empty if it has not.
+  func ended(_ pid: Int32) -> [UInt64] {
+    guard let process = processes[pid], process.handle?.hasEnded ?? false else { return [] }
+    return process.clients.sorted()
+  }
+
+  /// The clients of processes that have been stopped for too long.
+  mutating func stopped(at now: MonotonicTime) -> [UInt64] {
+    var found: [UInt64] = []
+    for (pid, process) in processes {
+      guard Self.isStopped(pid), !(process.handle?.hasEnded ?? true) else {
+        processes[pid]?.stoppedSince = nil
+        continue
+      }
+      let since = process.stoppedSince ?? now
+      processes[pid]?.stoppedSince = since
+      if now - since >= Self.stoppedMax { found += process.clients }
+    }
+    return found.sorted()
+  }
+
+  /// Whether a process is stopped, by a signal or a debugger.
+  private static func isStopped(_ pid: Int32) -> Bool {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
+      let count = ProcReader.readStat(pid, into: buffer)
+      guard count > 0, let close = buffer[..<count].lastIndex(of: UInt8(ascii: ")")), close + 2 < count else {
+        return false
+      }
+      return buffer[close + 2] == UInt8(ascii: "T") || buffer[close + 2] == UInt8(ascii: "t")
+    }
+  }
+}
+
+/// Who coordinates, as `status` and `GET /v1/coordination` show it.
+struct CoordinationSnapshot: Sendable {
+  struct Intent: Sendable {
+    var id: UInt64
+    var caller: Caller
+    /// `waiting`, `asking`, `preparing` or `granted`.
+    var stage: String
+    var reads: Int
+    var writes: Int
+    var options: [String]
+    var within: UInt64?
+    var path: [UInt8]
+    var age: Nanoseconds
+    var waitsFor: [UInt64]
+    /// Presenters that have not answered.
+    var asks: [UInt64]
+  }
+
+  var waiting = 0
+  var granted = 0
+  var presenters = 0
+  /// Of all since the mount: granted, refused, taken away.
+  var totals = Totals()
+  /// The oldest first, at most so many as were asked for.
+  var intents: [Intent] = []
+
+  struct Totals: Sendable {
+    var granted: Int64 = 0
+    var refused: Int64 = 0
+    var deadlocks: Int64 = 0
+    var takenAway: Int64 = 0
+  }
+}

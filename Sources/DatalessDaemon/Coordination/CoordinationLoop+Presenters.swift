@@ -1,0 +1,137 @@
+import DatalessCore
+import DequeModule
+import Synchronization
+
+/// Presenters: told before others use what they present, and asked to answer when they have saved it.
+extension CoordinationLoop {
+  /// How long a presenter may take to answer.
+  static let answerMax = Nanoseconds.seconds(5)
+  /// LIMIT: messages that a presenter, and all together, may leave unread, beside what their sockets take.
+  private static let outboxMax = 16_384
+  private static let unreadMax = 131_072
+
+  /// Takes up a presenter. - Throws: Why not.
+  func present(
+    _ client: CoordinationClient, _ head: CoordinationHead, text: ArraySlice<UInt8>
+  ) throws(CoordinationRefusal) {
+    guard head.kind == .presenter else { throw CoordinationRefusal(.badRequest, "nobody has asked yet") }
+    let request = try head.request(text)
+    guard let path = request.claims.first?.path else { return }
+    client.stage = .presenting
+    presenters.add(client.id, path: path)
+    mailbox.hasPresenters.store(true, ordering: .releasing)
+    record(.started, of: client, path: path)
+    CoordinationSocket.send(
+      CoordinationAnswer(granted: client.id, waited: 0, materialized: 0).encoded, to: client.descriptor)
+  }
+
+  /// A presenter is no more: nobody waits for its answers.
+  func stopPresenting(_ client: CoordinationClient) {
+    let path = presenters.path(of: client.id) ?? []
+    presenters.remove(client.id)
+    if presenters.isEmpty { mailbox.hasPresenters.store(false, ordering: .releasing) }
+    let goOn = questions.gone(client.id)
+    record(.finished, of: client, path: path)
+    for id in goOn { if let asker = clients[id] { bring(asker) } }
+  }
+
+  // MARK: - Questions
+
+  /// Asks those who present what an intent is for. - Returns: False when there is nobody to be asked.
+  func ask(_ client: CoordinationClient) -> Bool {
+    guard !presenters.isEmpty, let request = client.request, !request.options.contains(.metadataOnly) else {
+      return false
+    }
+    var concerned = presenters.concerned(by: request.claims)
+    // Who uses it is not asked about it.
+    for id in Array(concerned.keys) where client.pid != 0 && clients[id]?.pid == client.pid { concerned[id] = nil }
+    guard !concerned.isEmpty else { return false }
+    client.stage = .asking
+    questions.ask(Set(concerned.keys), about: client.id, until: now + Self.answerMax)
+    for (id, index) in concerned.sorted(by: { $0.key < $1.key }) {
+      let claim = request.claims[index]
+      let news = Self.news(of: claim, request.options)
+      client.asked[id] = news
+      tell(id, CoordinationAnswer(news, about: client.id, path: claim.path, others: request.claims.count - 1))
+    }
+    return true
+  }
+
+  private static func news(of claim: AccessClaim, _ options: CoordinationOptions) -> CoordinationAnswer.News {
+    guard claim.isWrite else { return .read }
+    if options.contains(.deleting) { return .delete }
+    if options.contains(.moving) { return .move }
+    return options.contains(.replacing) ? .replace : .write
+  }
+
+  /// A presenter has answered. What it was not asked, or has answered, is nothing.
+  func answered(_ presenter: CoordinationClient, about id: UInt64) {
+    let (wasAsked, isLast) = questions.answer(presenter.id, about: id)
+    guard wasAsked, let client = clients[id] else { return }
+    record(client, answeredBy: presenter.id, outcome: "ok")
+    if isLast { bring(client) }
+  }
+
+  /// Intents go on when presenters have had their time; who has not answered is named.
+  func expireQuestions(at now: MonotonicTime) {
+    for (id, slow) in questions.expire(at: now) {
+      guard let client = clients[id] else { continue }
+      for presenter in slow { record(client, answeredBy: presenter, outcome: "timed_out") }
+      bring(client)
+    }
+  }
+
+  /// An intent is no more: those who were asked about it are told.
+  func endQuestions(of client: CoordinationClient) {
+    for presenter in questions.withdraw(client.id) { record(client, answeredBy: presenter, outcome: "withdrawn") }
+    guard let path = client.request?.claims.first?.path else { return }
+    for id in client.asked.keys.sorted() { tell(id, CoordinationAnswer(.ended, about: client.id, path: path)) }
+  }
+
+  private func record(_ client: CoordinationClient, answeredBy id: UInt64, outcome: String) {
+    guard let presenter = clients[id], let path = presenters.path(of: id), let news = client.asked[id] else { return }
+    record(
+      .answered(intent: client.id, what: news.word, took: now - (client.heldAt ?? now), outcome: outcome),
+      of: presenter, path: path)
+  }
+
+  private func record(_ step: Event.Presenter.Step, of client: CoordinationClient, path: [UInt8]) {
+    surroundings.log.record(
+      .presenter(Event.Presenter(presenter: client.id, step: step, path: path, caller: client.caller, time: now)))
+  }
+
+  // MARK: - News
+
+  func tellPresenters(_ news: CoordinationAnswer.News, of path: [UInt8]) {
+    for id in presenters.concerned(by: path).sorted() { tell(id, CoordinationAnswer(news, about: 0, path: path)) }
+  }
+
+  func renamePresented(_ from: [UInt8], to: [UInt8]) {
+    for id in presenters.rename(from, to: to) {
+      tell(id, CoordinationAnswer(.renamed, about: 0, path: presenters.path(of: id) ?? to))
+    }
+  }
+
+  private func tell(_ id: UInt64, _ answer: CoordinationAnswer) {
+    guard let client = clients[id], client.stage == .presenting else { return }
+    if client.outbox.isEmpty, CoordinationSocket.send(answer.encoded, to: client.descriptor) { return }
+    guard client.outbox.count < Self.outboxMax, unread < Self.unreadMax else {
+      return end(
+        id,
+        CoordinationRefusal(.badRequest, "\(client.outbox.count) messages are unread: a presenter has to read its own"))
+    }
+    client.outbox.append(answer.encoded)
+    unread += 1
+    if client.outbox.count == 1 { watch(client, isFull: true) }
+  }
+
+  /// A presenter reads on.
+  func sendRest(to id: UInt64) {
+    guard let client = clients[id] else { return }
+    while let next = client.outbox.first, CoordinationSocket.send(next, to: client.descriptor) {
+      client.outbox.removeFirst()
+      unread -= 1
+    }
+    if client.outbox.isEmpty { watch(client, isFull: false) }
+  }
+}

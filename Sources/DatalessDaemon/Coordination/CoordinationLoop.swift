@@ -1,0 +1,284 @@
+import CDatalessLinux
+import DatalessCore
+import DequeModule
+import Glibc
+import Synchronization
+
+/// Serves all who coordinate, on one thread, which waits for nothing but its sockets and its mail.
+///
+/// What is decided is decided by `AccessOrder`; here is who asks, how long, and what has to be brought here before the
+/// answer. The state is the thread's alone: nobody else has it, and there is no lock.
+final class CoordinationLoop {
+  struct Surroundings: Sendable {
+    var engine: Engine
+    var processes: ProcessTable
+    var log: EventLog
+    var timer: any TimerLane
+    var makeWaiter: @Sendable () -> WaiterID
+    var allowedUserIDs: Set<UInt32>
+    /// How many connections there may be at once.
+    var clientsMax: Int
+  }
+
+  private enum Token {
+    static let listener: UInt64 = 0
+    static let mail: UInt64 = 1
+    static let first: UInt64 = 2
+    static let process: UInt64 = 1 << 63
+  }
+
+  /// LIMIT: connections at once. Of one process at most three quarters, so that there are some left for others.
+  static let clientsMax = 16_384
+  /// LIMIT: components of the paths of all intents.
+  static let placesMax = 1_200_000
+  /// LIMIT: intents that are listed.
+  static let listedMax = 1_000
+  /// LIMIT: paths that are looked at on this thread; more of them on another one.
+  static let ownClaimsMax = 64
+  private static let silenceMax = Nanoseconds.seconds(10)
+  private static let lookInterval = Nanoseconds.seconds(1)
+
+  let surroundings: Surroundings
+  let mailbox: CoordinationMailbox
+  private let listener: Int32
+  private let poll: Int32
+  var order = AccessOrder()
+  var presenters = Presenters()
+  var questions = PresenterQuestions()
+  var clients: [UInt64: CoordinationClient] = [:]
+  private var byProcess = CoordinationProcesses()
+  private var lastID: UInt64 = 0
+  var places = 0
+  var totals = CoordinationSnapshot.Totals()
+  var waiting = 0
+  /// Messages in the outboxes of all presenters.
+  var unread = 0
+  /// Held in the order, and not prepared yet.
+  var ready = Deque<UInt64>()
+  var isPreparing = false
+  private var buffer = [UInt8](repeating: 0, count: CoordinationHead.bytes + CoordinationHead.inlineMax + 1)
+  /// Those that have said nothing yet, in the order in which they came.
+  private var silent = Deque<(id: UInt64, since: MonotonicTime)>()
+  private var nextLook = MonotonicTime(nanoseconds: 0)
+  private var work: ThreadBlockingLane?
+  var isEnding = false
+
+  /// - Parameters:
+  ///   - listener: Listens; it is closed with this.
+  ///   - poll: An epoll descriptor; the same.
+  init(_ surroundings: Surroundings, mailbox: CoordinationMailbox, listener: Int32, poll: Int32) {
+    self.surroundings = surroundings
+    self.mailbox = mailbox
+    self.listener = listener
+    self.poll = poll
+  }
+
+  deinit {
+    close(listener)
+    close(poll)
+  }
+
+  var now: MonotonicTime { surroundings.timer.now }
+
+  /// Runs until it is told to end.
+  func run() {
+    _ = clinux_poll_add(poll, listener, CLINUX_POLL_IN, Token.listener)
+    _ = clinux_poll_add(poll, mailbox.descriptor, CLINUX_POLL_IN, Token.mail)
+    var events = [clinux_poll_event](repeating: clinux_poll_event(), count: 256)
+    while !isEnding {
+      let count = max(0, clinux_poll_wait(poll, &events, Int32(events.count), timeout))
+      // Before it is taken: what comes in between wakes once more, and nothing is left lying.
+      for index in 0..<count where events[index].token == Token.mail { mailbox.acknowledge() }
+      // Before anything is decided: who has what was renamed.
+      readMail()
+      for index in 0..<count where !isEnding {
+        let event = events[index]
+        switch event.token {
+        case Token.listener: accept()
+        case Token.mail: break
+        case let token where token & Token.process != 0:
+          for id in byProcess.ended(Int32(truncatingIfNeeded: token & 0xFFFF_FFFF)) {
+            end(id, outcome: "ended")
+          }
+        case let token:
+          if event.events & CLINUX_POLL_OUT != 0 { sendRest(to: token - Token.first) }
+          if event.events & ~CLINUX_POLL_OUT != 0 { receive(from: token - Token.first) }
+        }
+      }
+      lookAround()
+    }
+    for mail in mailbox.end() { if case .look(let tell) = mail { tell(CoordinationSnapshot()) } }
+  }
+
+  private var timeout: Int32 {
+    let at = [silent.first.map { $0.since + Self.silenceMax }, waiting > 0 ? nextLook : nil, questions.next].compactMap(
+      \.self
+    ).min()
+    guard let at else { return -1 }
+    return Int32(clamping: max(0, (at - now).rawValue / 1_000_000 + 1))
+  }
+
+  private func readMail() {
+    for mail in mailbox.take() {
+      switch mail {
+      case .renamed(let from, let to):
+        for id in order.rename(from, to: to) { refuse(id, Self.deadlock) }
+        renamePresented(from, to: to)
+      case .happened(let news, let path): tellPresenters(news, of: path)
+      case .read(let id, let result): begin(id, result)
+      case .prepared(let id, let result): prepared(id, result)
+      case .look(let tell): tell(snapshot())
+      case .end: endAll()
+      }
+    }
+  }
+
+  /// What no event tells: clients that say nothing, and processes that are stopped while others wait for them.
+  private func lookAround() {
+    let now = now
+    while let first = silent.first, clients[first.id]?.stage != .silent || now - first.since >= Self.silenceMax {
+      silent.removeFirst()
+      if clients[first.id]?.stage == .silent {
+        refuse(
+          first.id,
+          CoordinationRefusal(.badRequest, "nothing was asked for within \(Self.silenceMax.rawValue / 1_000_000_000) s")
+        )
+      }
+    }
+    expireQuestions(at: now)
+    guard waiting > 0, now >= nextLook else { return }
+    nextLook = now + Self.lookInterval
+    for id in byProcess.stopped(at: now) where clients[id]?.isHeld ?? false {
+      totals.takenAway += 1
+      let refusal = CoordinationRefusal(
+        .takenAway,
+        "the process was stopped for \(CoordinationProcesses.stoppedMax.rawValue / 1_000_000_000) s while others waited: "
+          + "what it does now is coordinated with nobody")
+      end(id, refusal)
+    }
+  }
+
+  // MARK: - Clients
+
+  private func accept() {
+    for _ in 0..<64 {
+      guard let descriptor = CoordinationSocket.accept(listener) else { return }
+      lastID += 1
+      let peer = CoordinationSocket.peer(of: descriptor)
+      guard let peer, surroundings.allowedUserIDs.contains(peer.user) else {
+        refuse(
+          descriptor,
+          CoordinationRefusal(.notAllowed, "only the volume's own user and root coordinate accesses on it"))
+        continue
+      }
+      guard clients.count < surroundings.clientsMax,
+        byProcess.count(of: peer.process) < surroundings.clientsMax / 4 * 3
+      else {
+        refuse(
+          descriptor,
+          CoordinationRefusal(
+            .busy,
+            "\(clients.count) intents are there, of \(surroundings.clientsMax) and of \(surroundings.clientsMax / 4 * 3) "
+              + "of one process. Ask again when some have ended"))
+        continue
+      }
+      for id in byProcess.ended(peer.process) { end(id, outcome: "ended") }
+      // A process, and none of its threads: nobody knows which of them will use it.
+      var caller = surroundings.processes.caller(threadID: peer.process, uid: peer.user, gid: peer.group)
+      (caller.threadID, caller.isMainThread) = (0, false)
+      let client = CoordinationClient(
+        id: lastID, descriptor: descriptor, pid: peer.process, caller: caller, since: now)
+      clients[lastID] = client
+      if let watched = byProcess.add(lastID, of: peer.process) {
+        _ = clinux_poll_add(poll, watched, CLINUX_POLL_IN, Token.process | UInt64(UInt32(bitPattern: peer.process)))
+      }
+      silent.append((lastID, client.since))
+      _ = clinux_poll_add(poll, descriptor, CLINUX_POLL_IN | CLINUX_POLL_HANGUP, lastID + Token.first)
+      // Its request is there already, as a rule.
+      receive(from: lastID)
+    }
+  }
+
+  private func refuse(_ descriptor: Int32, _ refusal: CoordinationRefusal) {
+    totals.refused += 1
+    CoordinationSocket.send(CoordinationAnswer(refusal, of: 0).encoded, to: descriptor)
+    close(descriptor)
+  }
+
+  private func receive(from id: UInt64) {
+    guard let client = clients[id] else { return }
+    switch CoordinationSocket.receive(client.descriptor, into: &buffer) {
+    case .nothing: break
+    case .gone: end(id, outcome: client.stage == .granted ? "ok" : "cancelled")
+    case .message(let message, let memory):
+      if client.stage == .presenting, memory == nil, let head = try? CoordinationHead(message), head.kind == .answer {
+        return answered(client, about: head.within ?? 0)
+      }
+      guard client.stage == .silent else {
+        if let memory { close(memory) }
+        return end(id, CoordinationRefusal(.badRequest, "a connection is for one intent: make another one"))
+      }
+      do throws(CoordinationRefusal) {
+        let head = try CoordinationHead(message)
+        if head.kind != .intent {
+          guard memory == nil else { throw CoordinationRefusal(.badRequest, "a presenter's path comes with it") }
+          return try present(client, head, text: message.dropFirst(CoordinationHead.bytes))
+        }
+        guard let memory else {
+          begin(
+            id, Result { () throws(CoordinationRefusal) in try head.request(message.dropFirst(CoordinationHead.bytes)) }
+          )
+          return
+        }
+        client.stage = .reading
+        lane.submit { [mailbox] in
+          mailbox.post(
+            .read(
+              id,
+              Result { () throws(CoordinationRefusal) in
+                try head.request(try CoordinationSocket.read(memory: memory, count: head.memoryBytes)[...])
+              }))
+        }
+      } catch {
+        if let memory { close(memory) }
+        refuse(id, error)
+      }
+    }
+  }
+
+  /// Where what takes longer is done.
+  var lane: ThreadBlockingLane {
+    if let work { return work }
+    let new = ThreadBlockingLane(timer: surroundings.timer, name: "dl-coord-work", threads: 1, limit: 2)
+    work = new
+    return new
+  }
+
+  /// Forgets a client, whose descriptor is closed with it.
+  func forget(_ client: CoordinationClient) {
+    clients[client.id] = nil
+    byProcess.remove(client.id, of: client.pid)
+    client.fetch?.cancel()
+    places -= client.request?.places ?? 0
+    if client.stage == .waiting { waiting -= 1 }
+    unread -= client.outbox.count
+    if client.stage == .presenting { stopPresenting(client) }
+    if clients.isEmpty { mailbox.hasIntents.store(false, ordering: .releasing) }
+  }
+
+  /// Has a client looked at when its socket takes more, or not any more.
+  func watch(_ client: CoordinationClient, isFull: Bool) {
+    let events = CLINUX_POLL_IN | CLINUX_POLL_HANGUP | (isFull ? CLINUX_POLL_OUT : 0)
+    _ = clinux_poll_modify(poll, client.descriptor, events, client.id + Token.first)
+  }
+
+  static let deadlock = CoordinationRefusal(
+    .deadlock,
+    "those it would have to wait for wait for what is held here already. Give that back, or ask for all names at once")
+
+  private func endAll() {
+    isEnding = true
+    let refusal = CoordinationRefusal(.volumeEnded, "the volume is being unmounted")
+    for id in clients.keys.sorted() { end(id, refusal) }
+  }
+}

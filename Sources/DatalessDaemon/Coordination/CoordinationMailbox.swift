@@ -1,0 +1,114 @@
+import CDatalessLinux
+import DatalessCore
+import Glibc
+import Synchronization
+
+/// What other threads tell the one that coordinates.
+enum CoordinationMail: Sendable {
+  /// On the volume, or in SOURCE.
+  case renamed([UInt8], to: [UInt8])
+  case happened(CoordinationAnswer.News, [UInt8])
+  case read(UInt64, Result<CoordinationRequest, CoordinationRefusal>)
+  case prepared(UInt64, Result<Int64, CoordinationRefusal>)
+  case look(@Sendable (CoordinationSnapshot) -> Void)
+  case end
+}
+
+/// Takes what they tell, in its order, and wakes the thread.
+final class CoordinationMailbox: Sendable {
+  private struct State {
+    var mail: [CoordinationMail] = []
+    var isClosed = false
+  }
+
+  /// LIMIT: renames, and news for presenters, that wait to be looked at. What comes faster than that is not told.
+  private static let newsMax = 65_536
+
+  /// Readable when there is mail.
+  let descriptor: Int32
+  /// Whether anything is held: a rename is of interest only then.
+  let hasIntents = Atomic<Bool>(false)
+  let hasPresenters = Atomic<Bool>(false)
+  private let state = Mutex(State())
+
+  /// nil when there are no descriptors left.
+  init?() {
+    let descriptor = clinux_event_create()
+    guard descriptor >= 0 else { return nil }
+    self.descriptor = Int32(truncatingIfNeeded: descriptor)
+  }
+
+  deinit { _ = Glibc.close(descriptor) }
+
+  /// - Returns: False when nobody reads it any more.
+  @discardableResult
+  func post(_ mail: CoordinationMail) -> Bool {
+    let (isOpen, wakes) = state.withLock { state -> (Bool, Bool) in
+      guard !state.isClosed else { return (false, false) }
+      switch mail {
+      case .renamed, .happened: if state.mail.count > Self.newsMax { return (true, false) }
+      default: break
+      }
+      state.mail.append(mail)
+      return (true, state.mail.count == 1)
+    }
+    if wakes {
+      var one: UInt64 = 1
+      _ = write(descriptor, &one, 8)
+    }
+    return isOpen
+  }
+
+  func take() -> [CoordinationMail] {
+    state.withLock { state in
+      defer { state.mail = [] }
+      return state.mail
+    }
+  }
+
+  /// As `take`; nothing is accepted any more.
+  func end() -> [CoordinationMail] {
+    state.withLock { state in
+      state.isClosed = true
+      defer { state.mail = [] }
+      return state.mail
+    }
+  }
+
+  /// So that the next mail wakes again.
+  func acknowledge() {
+    var count: UInt64 = 0
+    _ = read(descriptor, &count, 8)
+  }
+}
+
+/// Sees renames, and what presenters are told, among the engine's events on their way to the log. Costs two loads where
+/// nothing is coordinated.
+final class CoordinationWatch: EventSink {
+  private let next: any EventSink
+  private let mailbox: CoordinationMailbox?
+
+  init(mailbox: CoordinationMailbox?, next: any EventSink) {
+    self.mailbox = mailbox
+    self.next = next
+  }
+
+  func record(_ event: Event) {
+    next.record(event)
+    guard let mailbox else { return }
+    let hasPresenters = mailbox.hasPresenters.load(ordering: .acquiring)
+    guard hasPresenters || mailbox.hasIntents.load(ordering: .acquiring) else { return }
+    switch event {
+    case .changed(let change):
+      guard case .renamed(let from, let isExchange, _) = change.change else { return }
+      mailbox.post(.renamed(from, to: change.path))
+      if isExchange { mailbox.post(.renamed(change.path, to: from)) }
+    case .sourceChanged(let change):
+      if let from = change.oldPath { mailbox.post(.renamed(from, to: change.path)) }
+      if hasPresenters { mailbox.post(.happened(.changed, change.path)) }
+    case .evictionFinished(let eviction):
+      if hasPresenters { mailbox.post(.happened(.evicted, eviction.path)) }
+    default: break
+    }
+  }
+}

@@ -1,0 +1,235 @@
+// Coordinated accesses by libcdataless, as lines of standard input say; an answer is one line.
+//   ask N FLAGS WITHIN r:PATH w:PATH...   asks under the number N, within the intent of number WITHIN, or 0: `N asked`
+//   wait N      waits for the answer: `N granted MATERIALIZED`, or `N ERROR ERRNO`
+//   look N      the same without waiting
+//   end N       `N ended`, or the errno;   close N   closes the descriptor
+//   present N PATH   `N presents`;   news N   waits for news: `N WHAT INTENT OTHERS PATH`;   answer N INTENT   `N answered`
+//   save N INTENT PATH   asks to write PATH within INTENT, a number of the log, under the number N: `N asked`
+//   fork        a child that has all descriptors, and lives until it is killed: `forked PID`
+// And by arguments:
+//   count ROUNDS FILE   adds 1 to the number in FILE so many times, each time by a rename: under an intent
+//   many COUNT r|w FILE...   asks for COUNT intents at once, for the files in turn, and gives each back when it has it
+//   wide COUNT DIRECTORY     one intent for COUNT names that are not there
+//   wrong PATH OUTSIDE       what is refused, and how
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cdataless.h"
+
+enum { slots = 64 };
+
+static int descriptors[slots];
+static uint64_t intents[slots];
+
+static void fail(const char *what) {
+  printf("%s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+static void wait_for(int descriptor) {
+  struct pollfd look = {descriptor, POLLIN, 0};
+  if (poll(&look, 1, 60000) != 1) fail("poll");
+}
+
+static void ask(int number, char *rest) {
+  struct dataless_claim claims[slots];
+  int flags = (int)strtol(strtok_r(NULL, " ", &rest), NULL, 10);
+  int within = (int)strtol(strtok_r(NULL, " ", &rest), NULL, 10);
+  size_t count = 0;
+  for (char *word; (word = strtok_r(NULL, " ", &rest)) != NULL; count++) {
+    claims[count].writes = word[0] == 'w';
+    claims[count].path = word + 2;
+  }
+  descriptors[number] = dataless_coordinate_start(claims, count, flags, within == 0 ? 0 : intents[within]);
+  if (descriptors[number] < 0) printf("%d refused %d\n", number, errno);
+  else printf("%d asked\n", number);
+}
+
+static void say(int number) {
+  struct dataless_coordination answer;
+  if (dataless_coordinate_result(descriptors[number], &answer) == 0) {
+    intents[number] = answer.intent;
+    printf("%d granted %lld\n", number, (long long)answer.materialized);
+  } else if (errno == EAGAIN) {
+    printf("%d waits\n", number);
+  } else {
+    printf("%d %s %d\n", number, dataless_coordination_name(answer.code), errno);
+    fprintf(stderr, "%s\n", answer.message);
+  }
+}
+
+static void say_news(int number) {
+  struct dataless_news news;
+  for (;;) {
+    wait_for(descriptors[number]);
+    if (dataless_present_next(descriptors[number], &news) == 0) break;
+    if (errno == EAGAIN) continue;
+    printf("%d errno %d\n", number, errno);
+    return;
+  }
+  printf("%d %d %llu %lld %s\n", number, news.what, (unsigned long long)news.intent, (long long)news.others, news.path);
+}
+
+static void follow(char *line) {
+  char *rest = line;
+  const char *verb = strtok_r(line, " ", &rest);
+  const char *argument = strtok_r(NULL, " ", &rest);
+  int number = argument == NULL ? 0 : (int)strtol(argument, NULL, 10);
+  if (strcmp(verb, "ask") == 0) ask(number, rest);
+  else if (strcmp(verb, "wait") == 0) wait_for(descriptors[number]), say(number);
+  else if (strcmp(verb, "look") == 0) say(number);
+  else if (strcmp(verb, "close") == 0) close(descriptors[number]), printf("%d closed\n", number);
+  else if (strcmp(verb, "present") == 0) {
+    descriptors[number] = dataless_present_start(rest);
+    if (descriptors[number] < 0) printf("%d refused %d\n", number, errno);
+    else printf("%d presents\n", number);
+  } else if (strcmp(verb, "news") == 0) {
+    say_news(number);
+  } else if (strcmp(verb, "answer") == 0) {
+    if (dataless_present_answer(descriptors[number], strtoull(rest, NULL, 10)) == 0) printf("%d answered\n", number);
+    else printf("%d errno %d\n", number, errno);
+  } else if (strcmp(verb, "save") == 0) {
+    uint64_t outer = strtoull(strtok_r(NULL, " ", &rest), NULL, 10);
+    const struct dataless_claim claim = {rest, 1};
+    descriptors[number] = dataless_coordinate_start(&claim, 1, 0, outer);
+    printf("%d %s\n", number, descriptors[number] < 0 ? "refused" : "asked");
+  } else if (strcmp(verb, "end") == 0) {
+    if (dataless_coordinate_end(descriptors[number]) == 0) printf("%d ended\n", number);
+    else printf("%d %d\n", number, errno);
+  } else if (strcmp(verb, "fork") == 0) {
+    int child = fork();
+    if (child == 0) {
+      close(STDOUT_FILENO);
+      for (;;) pause();
+    }
+    printf("forked %d\n", child);
+  }
+}
+
+static uint64_t take(const struct dataless_claim *claims, size_t count, int flags, int *descriptor) {
+  struct dataless_coordination answer;
+  *descriptor = dataless_coordinate_start(claims, count, flags, 0);
+  if (*descriptor < 0) fail("start");
+  wait_for(*descriptor);
+  if (dataless_coordinate_result(*descriptor, &answer) != 0) fail(dataless_coordination_name(answer.code));
+  return answer.intent;
+}
+
+static int count_up(int rounds, const char *path) {
+  char temporary[4096];
+  snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
+  const struct dataless_claim claim = {path, 1};
+  for (int round = 0; round < rounds; round++) {
+    int descriptor;
+    take(&claim, 1, 0, &descriptor);
+    FILE *file = fopen(path, "r");
+    long number = -1;
+    if (file == NULL || fscanf(file, "%ld", &number) != 1) fail("read");
+    fclose(file);
+    file = fopen(temporary, "w");
+    if (file == NULL) fail("open");
+    fprintf(file, "%ld\n", number + 1);
+    if (fclose(file) != 0 || rename(temporary, path) != 0) fail("write");
+    if (dataless_coordinate_end(descriptor) != 0) fail("end");
+  }
+  printf("counted\n");
+  return 0;
+}
+
+static int ask_for_many(int count, int writes, char **paths, int path_count) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  struct pollfd *looks = calloc((size_t)count, sizeof *looks);
+  for (int index = 0; index < count; index++) {
+    const struct dataless_claim claim = {paths[index % path_count], writes};
+    looks[index].fd = dataless_coordinate_start(&claim, 1, 0, 0);
+    looks[index].events = POLLIN;
+    if (looks[index].fd < 0) fail("start");
+  }
+  int left = count, disorder = 0;
+  uint64_t last = 0;
+  while (left > 0) {
+    if (poll(looks, (nfds_t)count, 60000) <= 0) fail("poll");
+    for (int index = 0; index < count; index++) {
+      if (looks[index].fd < 0 || looks[index].revents == 0) continue;
+      struct dataless_coordination answer;
+      if (dataless_coordinate_result(looks[index].fd, &answer) != 0) fail(dataless_coordination_name(answer.code));
+      if (answer.intent < last) disorder++;
+      last = answer.intent;
+      if (dataless_coordinate_end(looks[index].fd) != 0) fail("end");
+      looks[index].fd = -1;
+      left--;
+    }
+  }
+  printf("all %d disorder %d\n", count, path_count == 1 ? disorder : 0);
+  return 0;
+}
+
+static int ask_widely(int count, const char *directory) {
+  struct dataless_claim *claims = calloc((size_t)count, sizeof *claims);
+  for (int index = 0; index < count; index++) {
+    char *path = malloc(strlen(directory) + 32);
+    sprintf(path, "%s/name-%06d", directory, index);
+    claims[index] = (struct dataless_claim){path, 1};
+  }
+  struct dataless_coordination answer;
+  int descriptor = dataless_coordinate_start(claims, (size_t)count, 0, 0);
+  if (descriptor < 0) fail("start");
+  wait_for(descriptor);
+  if (dataless_coordinate_result(descriptor, &answer) == 0) printf("granted\n");
+  else printf("%s %d\n", dataless_coordination_name(answer.code), errno);
+  return 0;
+}
+
+static void expect(const char *what, int error, int result) {
+  printf("%s %s\n", what, result == -1 && errno == error ? "ok" : strerror(errno));
+}
+
+static int refuse(const char *path, const char *outside) {
+  const struct dataless_claim claims[] = {{path, 0}, {outside, 0}, {NULL, 0}};
+  struct dataless_coordination answer;
+  expect("null", EFAULT, dataless_coordinate_start(NULL, 1, 0, 0));
+  expect("null-path", EFAULT, dataless_coordinate_start(claims + 2, 1, 0, 0));
+  expect("none", EINVAL, dataless_coordinate_start(claims, 0, 0, 0));
+  expect("flags", EINVAL, dataless_coordinate_start(claims, 1, 32, 0));
+  expect("outside", ENODATA, dataless_coordinate_start(claims + 1, 1, 0, 0));
+  expect("both", ENODATA, dataless_coordinate_start(claims, 2, 0, 0));
+  expect("no-room", EFAULT, dataless_coordinate_result(0, NULL));
+  expect("closed", EBADF, dataless_coordinate_result(-1, &answer));
+  expect("closed-end", EBADF, dataless_coordinate_end(-1));
+  int other[2];
+  if (pipe(other) != 0) fail("pipe");
+  expect("pipe", EINVAL, dataless_coordinate_result(other[0], &answer));
+  expect("pipe-end", EINVAL, dataless_coordinate_end(other[0]));
+  errno = 77;
+  int descriptor;
+  take(claims, 1, 0, &descriptor);
+  expect("held", EAGAIN, dataless_coordinate_result(descriptor, &answer));
+  errno = 77;
+  int result = dataless_coordinate_end(descriptor);
+  printf("end %d errno %d\n", result, errno);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  if (argc == 4 && strcmp(argv[1], "count") == 0) return count_up((int)strtol(argv[2], NULL, 10), argv[3]);
+  if (argc >= 5 && strcmp(argv[1], "many") == 0)
+    return ask_for_many((int)strtol(argv[2], NULL, 10), argv[3][0] == 'w', argv + 4, argc - 4);
+  if (argc == 4 && strcmp(argv[1], "wide") == 0) return ask_widely((int)strtol(argv[2], NULL, 10), argv[3]);
+  if (argc == 4 && strcmp(argv[1], "wrong") == 0) return refuse(argv[2], argv[3]);
+  char line[8192];
+  while (fgets(line, sizeof line, stdin) != NULL) {
+    line[strcspn(line, "\n")] = 0;
+    follow(line);
+  }
+  return 0;
+}

@@ -1,0 +1,148 @@
+"""Coordinated accesses, on real volumes: docs/COORDINATION.md."""
+
+import asyncio
+import errno
+import os
+import select
+import subprocess
+import sys
+
+import pytest
+
+import dataless
+
+FILES = {"a.txt": "one", "b.txt": "two", "d/c.txt": "three"}
+
+
+def is_ready(intent):
+    poll = select.poll()
+    poll.register(intent.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def test_writers_come_one_after_the_other():
+    with dataless.mount(FILES) as volume:
+        path = volume.path / "a.txt"
+        with dataless.coordinate(write=[path]) as first:
+            assert first.number > 0 and first.materialized == 2
+            second = dataless.Intent(read=path)
+            third = subprocess.Popen(
+                [sys.executable, "-c", "import dataless, sys\nwith dataless.coordinate(write=sys.argv[1:]): print('in')", path],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        second.wait(30)
+        second.end()
+        assert third.communicate(timeout=30)[0] == "in\n"
+
+
+def test_what_is_inside_is_within():
+    with dataless.mount(FILES) as volume:
+        path = volume.path / "a.txt"
+        with dataless.coordinate(read=[path]):
+            with dataless.coordinate(write=[path]):
+                pass
+        finished = volume.log("coordination.finished")
+        assert [record["outcome"] for record in finished] == ["ok", "ok"]
+        # Both end at once, in no order.
+        assert sorted("within" in record for record in finished) == [False, True]
+
+
+def test_a_deadlock_has_a_name():
+    with dataless.mount(FILES) as volume:
+        a, b = volume.path / "a.txt", volume.path / "b.txt"
+        one, other = dataless.Intent(write=a).wait(), dataless.Intent(write=b).wait()
+        waits = dataless.Intent(write=b, within=one)
+        with pytest.raises(TimeoutError):
+            waits.wait(0)
+        with pytest.raises(dataless.CoordinationError) as found:
+            dataless.Intent(write=a, within=other).wait()
+        assert found.value.code == "coordination_deadlock" and found.value.errno == errno.ECANCELED
+        other.end()
+        waits.wait().end()
+        one.end()
+
+
+def test_refusals_have_names():
+    with dataless.mount(FILES) as volume:
+        with pytest.raises(dataless.CoordinationError) as found:
+            dataless.Intent(read=volume.path / "absent").wait()
+        assert (found.value.code, found.value.errno) == ("coordination_failed", errno.ENOENT)
+        with pytest.raises(OSError) as outside:
+            dataless.Intent(read="/etc/passwd")
+        assert outside.value.errno == errno.ENODATA
+        with pytest.raises(dataless.CoordinationError) as dots:
+            dataless.Intent(read=f"{volume.path}/d/../a.txt").wait()
+        assert dots.value.code == "coordination_bad_path"
+
+
+def test_many_paths_are_one_intent():
+    with dataless.mount(FILES) as volume:
+        paths = [f"{volume.path}/d/{number:06d}" for number in range(20_000)]
+        with dataless.coordinate(write=paths) as intent:
+            assert intent.number > 0
+        started = volume.log("coordination.started")
+        assert started[0]["writes"] == 20_000 and len(started[0]["names"]) == 8
+
+
+def test_tasks_wait_without_threads():
+    async def use(path, order, name):
+        async with dataless.coordinate(write=[path]):
+            order.append(name)
+            await asyncio.sleep(0)
+            order.append(name)
+
+    async def both(path):
+        order = []
+        await asyncio.gather(*(use(path, order, name) for name in range(5)))
+        return order
+
+    with dataless.mount(FILES) as volume:
+        order = asyncio.run(both(volume.path / "a.txt"))
+        assert order[::2] == order[1::2] and sorted(order[::2]) == list(range(5))
+
+
+def test_a_link_to_the_volume_is_followed(tmp_path):
+    with dataless.mount(FILES) as volume:
+        link = tmp_path / "link"
+        os.symlink(volume.path, link)
+        held = dataless.Intent(write=[link / "a.txt"]).wait()
+        waits = dataless.Intent(read=volume.path / "a.txt")
+        assert not waits.granted and not is_ready(waits)
+        held.end()
+        waits.wait(30).end()
+
+
+def test_a_presenter_saves_before_it_is_read():
+    with dataless.mount(FILES, scratch=True) as volume:
+        path = volume.path / "a.txt"
+        reader = [sys.executable, "-c", "import dataless, sys\nwith dataless.coordinate(sys.argv[1]): print(open(sys.argv[1]).read())"]
+        with dataless.Presenter(path) as presenter:
+            # Its own accesses it is not asked about.
+            with dataless.coordinate(write=[path]):
+                pass
+            program = subprocess.Popen([*reader, path], stdout=subprocess.PIPE, text=True)
+            news = presenter.next(30)
+            assert (news.what, news.path, news.others, news.waits) == ("read", "a.txt", 0, True)
+            with presenter.save(news, path):
+                path.write_text("saved")
+            presenter.answer(news)
+            assert program.communicate(timeout=30)[0] == "saved\n"
+            assert presenter.next(30).what == "ended"
+        answered = volume.log("presenter.answered")
+        assert [(record["what"], record["outcome"]) for record in answered] == [("read", "ok")]
+
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Examples", "coordination")
+
+
+def test_the_examples_save_and_show_everything():
+    photos = {f"{number:03d}.jpg": 5_000 for number in range(40)}
+    with dataless.mount(photos, scratch=True, latency="20ms") as volume:
+        shown = [sys.executable, os.path.join(EXAMPLES, "photos.py"), "coordinated", str(volume.path)]
+        done = subprocess.run(shown, capture_output=True, text=True, timeout=60)
+        assert done.stdout.startswith("40 pictures"), done.stderr
+        document = str(volume.path / "document")
+        saves = [sys.executable, os.path.join(EXAMPLES, "saves.py"), "--coordinated", "--rounds", "20", document]
+        done = subprocess.run(saves, capture_output=True, text=True, timeout=60)
+        assert done.stdout == "40 saves: 0 versions lost, 0 torn reads\n", done.stderr
