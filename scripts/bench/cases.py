@@ -7,6 +7,7 @@ import subprocess
 
 import biglog
 import blocked
+import coordination
 import foreign
 import kept
 import native
@@ -215,5 +216,5 @@ CASES = {
     "mount-million": mount_million,
     "memory-million": memory_million,
     **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES, **biglog.CASES,
-    **staged.CASES, **foreign.CASES, **stacks.CASES, **writing.CASES, **kept.CASES,
+    **staged.CASES, **foreign.CASES, **stacks.CASES, **writing.CASES, **kept.CASES, **coordination.CASES,
 }
