@@ -6,6 +6,8 @@ final class AttemptEnding {
   let attempt: Attempt
   let end: AttemptEnd
   let result: WaitResult
+  /// Whether names were looked up in a directory that is listed now: the records say what they are.
+  let answersLookups: Bool
   /// The first 64 waits.
   private(set) var records: [Event.WaitRecord]
   /// Whether all is recorded, and the waiters are to be answered.
@@ -23,6 +25,9 @@ final class AttemptEnding {
     }
     records = attempt.departed
     waiters = attempt.takeWaiters()
+    answersLookups =
+      attempt.kind == .directory && end.outcome == .ok
+      && waiters.contains { $0?.request.trigger == .lookup && $0?.request.name != nil }
   }
 
   /// The next waiter to be recorded; nil after the last.
@@ -59,6 +64,8 @@ extension EngineState {
   mutating func record(_ ending: AttemptEnding, _ now: MonotonicTime) {
     guard !ending.isRecorded else { return }
     let attempt = ending.attempt
+    // LIMIT: names that are made findable under one hold of the lock. The lookups that were waiting need them next.
+    guard !ending.answersLookups || namespace.indexNames(of: attempt.node) else { return }
     for _ in 0..<Self.recordedAtOnce {
       guard let waiter = ending.nextWaiter() else {
         events.record(
@@ -68,11 +75,29 @@ extension EngineState {
         return
       }
       attempts.forget(waiter.id, of: attempt.node)
-      let record = waiter.record(in: attempt.id, ending.end.outcome, now)
+      var record = waiter.record(in: attempt.id, ending.end.outcome, now)
+      if ending.answersLookups { record.lookup = answer(waiter.request, in: attempt.node) }
       events.record(.waitFinished(record))
       ending.keep(record)
       if case .failed(let error) = ending.result { rememberFailure(attempt.node, waiter, error: error, now: now) }
     }
+  }
+
+  /// What a lookup finds in a directory whose names are indexed; nil for another request.
+  private func answer(_ request: TriggerRequest, in directory: NodeIndex) -> Event.AnsweredLookup? {
+    guard request.trigger == .lookup, let name = request.name, name.count <= Namespace.nameLengthMax else { return nil }
+    guard !isDetached(directory), let found = name.withUnsafeBufferPointer({ namespace.find($0, in: directory) }) else {
+      return Event.AnsweredLookup(name: name, found: .absent)
+    }
+    let record = namespace[namespace.record(of: found).node]
+    let kind: Event.FoundName =
+      switch record.kind {
+      case .file: record.size > 0 ? .file : .emptyFile
+      case .directory: .directory
+      case .symlink: .symlink
+      case .fifo, .characterDevice, .blockDevice, .socket: .special
+      }
+    return Event.AnsweredLookup(name: name, found: kind)
   }
 
   /// What the log says of an attempt's end. - Parameter waits: The first that were for it.

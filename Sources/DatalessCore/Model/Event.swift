@@ -136,6 +136,8 @@ public indirect enum Event: Sendable {
     public var length: Int64?
     public var blocked: Nanoseconds?
     public var outcome: Outcome?
+    /// In `waitFinished`: of a lookup whose directory was listed.
+    public var lookup: AnsweredLookup?
     /// In `waitStarted`: whether a rule wants the caller's stack, or wants none; nil: none says anything.
     public var takesStack: Bool?
     public var time: MonotonicTime

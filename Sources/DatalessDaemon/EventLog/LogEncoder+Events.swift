@@ -10,6 +10,10 @@ extension LogEncoder {
     case .waitStarted(let wait), .waitFinished(let wait):
       json.field("attempt", wait.attempt)
       waiter(wait)
+      if let lookup = wait.lookup {
+        json.field("name", lookup.name)
+        json.field("found", lookup.found.rawValue)
+      }
     case .materializationFinished(let event): finished(event)
     case .accessStarted(let event), .accessFinished(let event): access(event)
     case .handleClosed(let event), .handleOpen(let event): closed(event)

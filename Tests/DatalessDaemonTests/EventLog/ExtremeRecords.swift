@@ -49,7 +49,8 @@ enum ExtremeRecords {
     var started = SampleRecords.started
     (started.path, started.names, started.callerPath, started.name) = (odd, [odd, odd], odd, odd)
     started.caller = oddlyNamed
-    let waited = wait(oddlyNamed, .ok)
+    var waited = wait(oddlyNamed, .ok)
+    waited.lookup = Event.AnsweredLookup(name: odd, found: .emptyFile)
     var finished = SampleRecords.finished
     (finished.path, finished.entries, finished.waiters) = (odd, 1, [waited])
     var closed = SampleRecords.closed

@@ -201,7 +201,16 @@ enum SampleRecords {
     unchanged + ChangeRecords.samples.map { (record: LogRecord.event(.changed($0)), time: $0.time) }
     + [conflict(.found), conflict(.resolved(.keepBoth, copy: conflictCopy))].map {
       (record: LogRecord.event(.conflict($0)), time: $0.time)
-    } + [(record: .reset(reset), time: time(427))] + coordinated
+    } + [(record: .reset(reset), time: time(427)), (record: .event(.waitFinished(lookup)), time: time(428))]
+    + coordinated
+
+  private static let lookup: Event.WaitRecord = {
+    var wait = Event.WaitRecord(
+      attempt: 15, caller: caller, trigger: .lookup, offset: nil, length: nil, blocked: 200_745_000, outcome: .ok,
+      time: time(428))
+    wait.lookup = Event.AnsweredLookup(name: Array("a.jpg".utf8), found: .file)
+    return wait
+  }()
 
   private static let reset = VolumeReset(files: 1, directories: 14, bytes: 48_000, by: .api, counters: counters)
 
