@@ -189,8 +189,23 @@ enum AnswerSamples {
     blocked: blocked, longest: wait, unknownWaits: 1, hitches: SummaryReport.Hitches(),
     hangs: SummaryReport.Hangs())
 
+  private static let place: FindingPlace = {
+    var place = FindingPlace()
+    let process = Violation.Process(name: "tar", pid: 2, comm: "tar", exe: "/bin/tar", script: "a.py")
+    (place.process, place.listedBy, place.stack) = (process, process, WireSamples.stack)
+    (place.sparedNanoseconds, place.lists, place.hitches, place.leadNanoseconds) = (1, 1, 1, 1)
+    (place.attempt, place.threadID, place.paths) = (1, 2, [FindingPlace.Path(odd)])
+    return place
+  }()
+  private static let usage: Finding = {
+    var finding = Finding(.serial)
+    (finding.places, finding.reasons, finding.sparedNanoseconds) = ([place], ["r"], 1)
+    return finding
+  }()
+
   private static let summary: SummaryReport = {
     var report = SummaryReport()
+    report.findings = [usage]
     (report.started, report.ended) = ("2026-01-02T03:04:05.000000000Z", "2026-01-02T03:04:06.000000000Z")
     report.unmountReason = "unmount"
     (report.waiting, report.access) = ([waiting], [access])
@@ -219,6 +234,9 @@ enum AnswerSamples {
     ),
     "TopRates": (rates, rates),
     "SummaryReport": (summary, SummaryReport()),
+    "Finding": (usage, Finding(.prefetch)),
+    "FindingPlace": (place, FindingPlace()),
+    "FindingPath": (FindingPlace.Path(odd), FindingPlace.Path(bytes("a"))),
     "SummaryCompleteness": (SummaryReport.Completeness(), SummaryReport.Completeness()),
     "SummaryMaterialized": (SummaryReport.Materialized(), SummaryReport.Materialized(distinctBytes: nil)),
     "SummaryKnown": (SummaryReport.Known(), SummaryReport.Known()),

@@ -15,11 +15,26 @@ extension Int64 {
 
 /// FNV-1a, 64 bits: a key for a path that takes 8 bytes however long the path is.
 enum PathHash {
+  private static let start: UInt64 = 0xcbf2_9ce4_8422_2325
+
   static func of(_ path: some Sequence<UInt8>) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in path { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
+    var hash = start
+    for byte in path { hash = next(hash, byte) }
     return hash
   }
+
+  /// The hash of each directory on the way to a path, the root's first, and then its own.
+  static func ofEach(on path: some Collection<UInt8>, _ body: (_ hash: UInt64, _ isWhole: Bool) -> Void) {
+    var hash = start
+    if !path.isEmpty { body(hash, false) }
+    for byte in path {
+      if byte == PathBytes.slash { body(hash, false) }
+      hash = next(hash, byte)
+    }
+    body(hash, true)
+  }
+
+  private static func next(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
 }
 
 /// The length of the union of time intervals that come in roughly by their ends, in bounded memory.

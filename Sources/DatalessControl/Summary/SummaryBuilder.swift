@@ -31,6 +31,7 @@ public struct SummaryBuilder: Sendable {
   var accesses = SummaryAccesses()
   var wall = IntervalUnion()
   var mainThread: SummaryMainThread
+  private var findings: SummaryFindings
   var attempts: [UInt64: Attempt] = [:]
   var topLevel: [SummaryReport.TopLevel] = []
   private var topLevelIndex: [[UInt8]: Int] = [:]
@@ -39,9 +40,7 @@ public struct SummaryBuilder: Sendable {
   private var firstMonotonic: Int64?
   private var lastMonotonic: Int64 = 0
   private var continuity = RecordContinuity()
-  /// Whether every open of a file leaves a record, and how many files were open at the last count.
-  private var observesAll = false
-  private var opensNow: Int64?
+  private var opens = WatchedOpens()
   private let session: String?
   private let order: FileSummary.Order?
   /// Records so far, of whatever session.
@@ -56,6 +55,7 @@ public struct SummaryBuilder: Sendable {
     frame: Int64 = SummaryReport.Hitches.defaultFrame
   ) {
     mainThread = SummaryMainThread(frame: frame)
+    findings = SummaryFindings(frame: frame)
     self.session = session
     self.order = order
     files = SummaryFiles(keepsFiles: order != nil)
@@ -75,8 +75,9 @@ public struct SummaryBuilder: Sendable {
     if record.type == .processSeen {
       processes.add(record)
       if let id = record.process { groups.forget(id) }
-      return
     }
+    opens.note(record)
+    findings.add(record, groups: &groups, processes)
     let json = record.json
     switch record.type {
     case .materializationStarted: started(record)
@@ -97,7 +98,6 @@ public struct SummaryBuilder: Sendable {
     case .sourceChanged: files.changed(record)
     case .itemCreated, .itemRenamed, .itemRemoved, .itemPurged: files.changedHere(record)
     case .refreshFinished: files.refreshEnded()
-    case .configurationChanged: configured(json)
     // What a refresh freed was of no use to anybody any more: nobody evicted it.
     case .evictionFinished where json.string("by") == "source": break
     case .evictionFinished:
@@ -113,7 +113,6 @@ public struct SummaryBuilder: Sendable {
     case .volumeMounted:
       report.source = json.string("source") ?? ""
       report.mountpoint = json.string("mountpoint") ?? ""
-      observesAll = json.object("options")?.string("observe") == "reads"
     case .volumeCounters, .volumeUnmounted: counters(record)
     case .budgetExceeded: exceeded(record)
     case .runStarted:
@@ -173,7 +172,7 @@ public struct SummaryBuilder: Sendable {
     result.completeness.isComplete =
       result.completeness.lostRecords == 0 && result.completeness.malformedLines == 0
       && !result.completeness.isEndMissing
-    let isAllTold = observesAll && result.completeness.isComplete && areHandlesTold
+    let isAllTold = opens.areAllTold && result.completeness.isComplete
     (result.materialized.distinctFiles, result.materialized.distinctBytes) = files.distinct
     result.blocked.wallNanoseconds = wall.length
     result.blocked.setParallelism()
@@ -191,12 +190,10 @@ public struct SummaryBuilder: Sendable {
     result.topLevelDirectories = topLevel.sorted {
       ($1.bytes, $1.files, $1.directories, $0.path) < ($0.bytes, $0.files, $0.directories, $1.path)
     }
+    result.findings = findings.report(result.completeness, groups: groups, processes)
     result.sections = sections.finish(report.requestsReachingTheVolume ?? [:])
     return result
   }
-
-  /// Whether none of the handles that were open at the last count is left out of the log.
-  private var areHandlesTold: Bool { opensNow.map { $0 <= Int64(Event.handlesToldMax) } ?? false }
 
   // MARK: - Any record
 
@@ -227,24 +224,10 @@ public struct SummaryBuilder: Sendable {
     lastMonotonic = max(lastMonotonic, monotonic)
   }
 
-  /// What is simulated was changed: opens may leave no records from now on.
-  private mutating func configured(_ json: JSONObject) {
-    let after = json.object("after")
-    guard after?.range("observe") != nil else {
-      // Settings of which it is none leave it as it is, a whole scenario without it does not.
-      if json.string("what") == "scenario" { observesAll = false }
-      return
-    }
-    if after?.string("observe") != "reads" { observesAll = false }
-  }
-
   private mutating func counters(_ record: LogRecord) {
     let json = record.json
     if let requests = json.object("requests_reaching_the_volume") {
       report.requestsReachingTheVolume = Dictionary(requests.counts.map { ($0.name, $0.value) }) { $1 }
-    }
-    if let open = json.object("opens")?.object("now") {
-      opensNow = open.counts.reduce(0) { $0.plus(max(0, $1.value)) }
     }
     if let items = json.object("items") {
       report.known = SummaryReport.Known(

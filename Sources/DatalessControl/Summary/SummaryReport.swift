@@ -23,6 +23,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   public var blocked = Blocked()
   /// What of it main threads waited for.
   public var mainThread = MainThread()
+  /// How programs use the volume: one for each kind.
+  public var findings: [Finding] = []
   /// Who is blocked now, the longest first, at most 64.
   public var waiting: [Waiting] = []
   public var use = Use()
@@ -66,6 +68,7 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case unmountReason = "unmount_reason"
     case durationNanoseconds = "duration_ns"
     case mainThread = "main_thread"
+    case findings
     case completeness, materialized, known, blocked, waiting, use, failures, refusals, refused, held, access, triggers,
       evictions,
       repeated

@@ -782,6 +782,16 @@ function display(column, row) {
 const number = (title, index, show = count) => ({ title, isNumber: true, value: (row) => row[index], show });
 const word = (title, index) => ({ title, isName: true, value: (row) => text(row[index]) });
 
+/** What the log says of how programs wait: one row for each program of each finding. */
+function findings() {
+  table(
+    "findings", "Findings",
+    [word("finding", 0), number("count", 1), number("blocked", 2, duration), number("spared", 3, (value) => (value < 0 ? "not known" : duration(value))),
+      word("program", 4), word("paths", 5), word("functions, innermost first", 6), word("rule of thumb", 7)],
+    data.findings, "nothing was found",
+  );
+}
+
 function tables() {
   table(
     "programs", "Programs",
@@ -833,6 +843,7 @@ function stackDetails(stack) {
 
 verdict();
 section("numbers", "Numbers", facts(data.facts));
+findings();
 new Timeline();
 new Flame();
 new Tree();

@@ -6,7 +6,7 @@ import DatalessControl
 enum HTMLWriter {
   /// As a Content-Security-Policy names what it allows: SHA-256 of Page/report.js and Page/report.css, held against the
   /// files by `PageTests`.
-  static let scriptHash = "sha256-aAWK9rCBax2QIqq4XzH2M6a8XStS3621lJvPu9JMwRI="
+  static let scriptHash = "sha256-yNIl1GJKP+Rt51tjStxQkBG1a8mmxTlz0rUhBMj2k8M="
   static let styleHash = "sha256-WjcllMEa61DYcY/EpzKxvZe/61zozeNQSFcoEZU6YQ8="
 
   static func write(_ report: Report, to file: ReportFile) throws(ControlError) {

@@ -16,6 +16,7 @@ enum MarkdownWriter {
     for check in report.verdict.checks { lines += self.lines(check) }
     if !report.verdict.checks.isEmpty { lines.append("") }
     lines += facts(report)
+    lines += findings(report)
     lines += programs(report)
     lines += stacks(report)
     lines += files(report)
@@ -70,6 +71,26 @@ enum MarkdownWriter {
 
   private static func folded(_ title: String, _ lines: [String]) -> [String] {
     ["", "<details><summary>\(EscapedText.markdown(title))</summary>", ""] + lines + ["", "</details>"]
+  }
+
+  private static func findings(_ report: Report) -> [String] {
+    let rows = report.summary.findings.flatMap { finding in
+      finding.places.prefix(rowsMax).map { place in
+        "| \(EscapedText.markdown(FindingText.title(finding.kind))) | \(place.count) "
+          + "| \(HumanText.duration(nanoseconds: place.blockedNanoseconds)) "
+          + "| \(place.sparedNanoseconds.map { HumanText.duration(nanoseconds: $0) } ?? "?") "
+          + "| \(EscapedText.markdownCode(FindingText.who(place))) | \(EscapedText.markdownCode(FindingText.paths(place))) "
+          + "| \(FindingText.place(place).map { EscapedText.markdownCode($0) } ?? "") | \(EscapedText.markdown(finding.rule)) |"
+      }
+    }
+    guard !rows.isEmpty else { return [] }
+    return folded(
+      "Findings (\(HumanText.count(Int64(report.summary.findings.count { $0.count > 0 }))))",
+      [
+        "| finding | count | blocked | spared | program | paths | function | rule |",
+        "|---|--:|--:|--:|---|---|---|---|",
+      ]
+        + rows)
   }
 
   private static func programs(_ report: Report) -> [String] {

@@ -181,4 +181,32 @@ extension PageData {
       }
     }
   }
+
+  mutating func findings(_ json: inout JSONBuffer) {
+    json.key("findings")
+    json.array { json in
+      for finding in report.summary.findings {
+        for place in finding.places {
+          json.array { json in
+            json.integer(texts.text(FindingText.title(finding.kind)))
+            json.integer(place.count)
+            json.integer(place.blockedNanoseconds)
+            json.integer(place.sparedNanoseconds ?? -1)
+            json.integer(texts.text(FindingText.who(place)))
+            json.integer(texts.text(FindingText.paths(place)))
+            json.integer(texts.text(Self.functions(place)))
+            json.integer(texts.text(finding.rule))
+          }
+        }
+        guard finding.placeCount > Int64(finding.places.count) else { continue }
+        notes.append(
+          "Of \(HumanText.count(finding.placeCount)) programs with the finding '\(FindingText.title(finding.kind))' the table "
+            + "has the \(HumanText.count(Int64(finding.places.count))) that waited longest.")
+      }
+    }
+  }
+
+  private static func functions(_ place: FindingPlace) -> String {
+    place.stack.map { StackTable.stack($0).frames.prefix(5).map(\.name).joined(separator: " < ") } ?? ""
+  }
 }

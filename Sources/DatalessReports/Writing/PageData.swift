@@ -44,6 +44,7 @@ struct PageData {
       json.array { json in
         for (title, text) in SummaryText.facts(report.summary) { json.strings([title, text]) }
       }
+      findings(&json)
       json.field("duration", report.end.minus(report.origin))
       timeline(&json)
       happenings(&json)

@@ -36,6 +36,13 @@ enum FuzzSamples {
         "source.changed", at: 71,
         #""path":"d/f\#(index)","kind":"file","change":"renamed","old_path":"\#(path)","by":"poll""#)
     }
+    for (index, trigger) in ["lookup", "readdir", "lookup"].enumerated() {
+      log.started(10 + index, "d", kind: "directory", trigger: trigger, by: 2, at: 1)
+      let fields = #""attempt":\#(10 + index),"process":2,"tid":7,"main_thread":true,"trigger":"\#(trigger)""#
+      log.add("wait.started", at: 1, fields)
+      log.add("wait.finished", at: 9, fields + #","blocked_ns":8,"outcome":"ok","name":"f\#(index)","found":"file""#)
+      log.finished(10 + index, "d", kind: "directory", by: 2, at: 9)
+    }
     log.add("item.renamed", at: 71, #""path":"d/f9","old_path":"d/f1","kind":"file","exchange":true,"process":2"#)
     log.add(
       "item.removed", at: 71,

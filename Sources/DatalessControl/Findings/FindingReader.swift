@@ -1,0 +1,218 @@
+import DatalessCore
+
+/// Reads one session of a log for findings, record by record: of everybody who used the volume.
+struct FindingReader: Sendable {
+  /// One wait that is part of a finding.
+  struct Wait: Sendable {
+    /// The log's id; nil where it does not tell.
+    var process: UInt32?
+    /// By which its stack is found.
+    var key: ViolationList.Wait?
+    var path: [UInt8]
+    var blocked: Int64
+  }
+
+  /// Something that was found.
+  enum Found: Sendable {
+    /// A main thread waited.
+    case mainThread(Wait)
+    case serial(SerialWaits.List)
+    /// A main thread waited for a file that a listing had shown at least as long before.
+    case prefetch(Wait, VisibleFiles.Listing, lead: Int64)
+    /// A lookup that nothing followed; not known for certain where it is doubtful.
+    case notNeeded(Wait, count: Int64, isDoubtful: Bool)
+  }
+
+  private struct Attempt {
+    var path: [UInt8]
+    var isFile: Bool
+    /// The program's thread that started it, if it is the first one on its item since the mount, and until it has its
+    /// answer.
+    var starter: ViolationList.Wait?
+    /// What it took beside the wait, once it has ended.
+    var storeTime: Int64?
+    var wasHeld = false
+    /// Processes whose list has it, and are to be told what it took.
+    var listed: [UInt32] = []
+    var waiting = 0
+  }
+
+  /// LIMIT: processes that are told what one attempt took.
+  private static let listedMax = 64
+
+  private var attempts: [UInt64: Attempt] = [:]
+  /// Processes that share their id with others, as they cannot be looked at.
+  private var shared: Set<UInt32> = []
+  private var serial = SerialWaits()
+  private var lookups = UnfollowedLookups<Wait>()
+  private var visible = VisibleFiles()
+  private var capacity = FetchCapacity()
+  private var opens = WatchedOpens()
+  /// Waits for files of callers that are not known, and waits of threads of which it is not known whether they are main
+  /// ones.
+  private(set) var unknownCallers: Int64 = 0
+  private(set) var unknownThreads: Int64 = 0
+  private(set) var unknownFileThreads: Int64 = 0
+
+  /// Why the log does not tell how long something would have taken at once; nil if it tells.
+  var limit: String? { capacity.limit }
+
+  /// Whether every open of a file is in the log.
+  var opensAreTold: Bool { opens.areAllTold }
+
+  /// Lookups that the log does not tell enough of, and listings of which nothing was opened.
+  var untoldLookups: Int64 { lookups.untold }
+  var listingsLeft: (count: Int64, blocked: Int64) { lookups.listingsLeft }
+
+  mutating func add(_ record: LogRecord) -> [Found] {
+    capacity.note(record)
+    opens.note(record)
+    visible.note(record)
+    let path = record.attempt.flatMap { attempts[$0]?.path }
+    lookups.note(record, path: path)
+    switch record.type {
+    case .processSeen:
+      guard let id = record.process else { return [] }
+      if record.json.integer("pid") == nil { shared.insert(id) } else { shared.remove(id) }
+    case .materializationStarted: started(record)
+    case .materializationFinished: finished(record)
+    case .waitStarted: return waitStarted(record)
+    case .waitFinished: return waitFinished(record)
+    default: break
+    }
+    return []
+  }
+
+  /// What is found at the end. - Parameter isEnded: Whether the session is over, so that nothing more can follow.
+  func finish(isEnded: Bool) -> [Found] {
+    let left = lookups.left(opensAreTold: opens.areAllTold).map { lookup -> Found in
+      var wait = lookup.asker
+      wait.blocked = lookup.blocked
+      return .notNeeded(wait, count: lookup.count, isDoubtful: lookup.isDoubtful || !isEnded)
+    }
+    return serial.openLists.map { Found.serial($0) } + left
+  }
+
+  // MARK: - Attempts
+
+  private mutating func started(_ record: LogRecord) {
+    let json = record.json
+    guard let id = record.attempt, let path = json.path else { return }
+    let isFirst = json.integer("file_attempt") == 1 && !Self.isCommand(record)
+    attempts[id] = Attempt(
+      path: path, isFile: json.string("kind") == "file", starter: isFirst ? ViolationList.Wait(json) : nil)
+  }
+
+  private mutating func finished(_ record: LogRecord) {
+    guard let id = record.attempt, var attempt = attempts[id] else { return }
+    let json = record.json
+    attempt.storeTime = max(0, json.integer("store_ns") ?? 0)
+    attempt.wasHeld = (json.integer("held_ns") ?? 0) > 0 || (json.integer("queued_ns") ?? 0) > 0
+    for process in attempt.listed {
+      serial.worked(storeTime: attempt.storeTime ?? 0, wasHeld: attempt.wasHeld, for: process)
+    }
+    attempt.listed = []
+    attempts[id] = attempt.waiting > 0 ? attempt : nil
+  }
+
+  // MARK: - Waits
+
+  private mutating func waitStarted(_ record: LogRecord) -> [Found] {
+    guard let id = record.attempt, let attempt = attempts[id] else { return [] }
+    attempts[id]?.waiting += 1
+    guard attempt.isFile, !Self.isCommand(record), let process = known(record), let time = record.monotonicNanoseconds
+    else { return [] }
+    return serial.begin(PathHash.of(attempt.path), by: process, at: time).map { [Found.serial($0)] } ?? []
+  }
+
+  private mutating func waitFinished(_ record: LogRecord) -> [Found] {
+    let json = record.json
+    guard let id = record.attempt, let attempt = attempts[id] else { return [] }
+    defer { ended(id) }
+    guard !Self.isCommand(record), let blocked = json.integer("blocked_ns"), let end = record.monotonicNanoseconds
+    else {
+      return []
+    }
+    let wait = Wait(
+      process: known(record), key: ViolationList.Wait(json), path: attempt.path, blocked: max(0, blocked))
+    var found: [Found] = []
+    let isMainThread = json.bool("main_thread")
+    switch isMainThread {
+    case true?: found.append(.mainThread(wait))
+    case nil: unknownThreads += 1
+    default: break
+    }
+    if attempt.isFile {
+      waitedForFile(id, wait, end: end)
+      found += prefetch(wait, of: id, record, isMainThread: isMainThread)
+    } else {
+      if let process = wait.process { serial.waited(by: process, until: end) }
+      if record.outcome == "ok" { directoryListed(attempt.path, wait, json: json, at: end) }
+    }
+    return found
+  }
+
+  private mutating func waitedForFile(_ id: UInt64, _ wait: Wait, end: Int64) {
+    guard let process = wait.process else {
+      unknownCallers += 1
+      return
+    }
+    let isNew = serial.end(
+      SerialWaits.Wait(
+        process: process, path: wait.path, key: wait.key, start: end.minus(wait.blocked), end: end))
+    guard isNew != nil, let attempt = attempts[id] else { return }
+    if let storeTime = attempt.storeTime {
+      serial.worked(storeTime: storeTime, wasHeld: attempt.wasHeld, for: process)
+    } else if attempt.listed.count < Self.listedMax {
+      attempts[id]?.listed.append(process)
+    }
+  }
+
+  /// Of the one who started the first attempt on a file.
+  private mutating func prefetch(
+    _ wait: Wait, of id: UInt64, _ record: LogRecord, isMainThread: Bool?
+  ) -> [Found] {
+    guard let starter = attempts[id]?.starter, starter == wait.key, let end = record.monotonicNanoseconds else {
+      return []
+    }
+    attempts[id]?.starter = nil
+    guard record.outcome == "ok", let listing = visible.listing(with: wait.path) else { return [] }
+    let lead = end.minus(wait.blocked).minus(listing.time)
+    guard lead >= wait.blocked else { return [] }
+    guard let isMainThread else {
+      unknownFileThreads += 1
+      return []
+    }
+    return isMainThread ? [.prefetch(wait, listing, lead: lead)] : []
+  }
+
+  private mutating func directoryListed(_ path: [UInt8], _ wait: Wait, json: JSONObject, at time: Int64) {
+    switch json.string("trigger") {
+    case "lookup":
+      lookups.lookedUp(json, in: path, blocked: wait.blocked) { path in
+        var wait = wait
+        wait.path = path
+        return wait
+      }
+    case "readdir":
+      visible.listed(path, by: wait.process, at: time)
+      lookups.listed(path, blocked: wait.blocked)
+    default: break
+    }
+  }
+
+  /// Forgets an attempt when it and all its waits have ended.
+  private mutating func ended(_ id: UInt64) {
+    attempts[id]?.waiting -= 1
+    guard let attempt = attempts[id], attempt.storeTime != nil, attempt.waiting <= 0 else { return }
+    attempts[id] = nil
+  }
+
+  /// The process of a record, if it is one alone.
+  private func known(_ record: LogRecord) -> UInt32? { record.process.flatMap { shared.contains($0) ? nil : $0 } }
+
+  /// What `dataless materialize` waits is no program's wait.
+  private static func isCommand(_ record: LogRecord) -> Bool {
+    ["command", "eager"].contains(record.json.string("trigger"))
+  }
+}

@@ -1,0 +1,156 @@
+/// Lists of files that one process waited for one after the other.
+///
+/// It is told of waits for the content of files in the order of the log. A wait is alone if at no moment of it the
+/// process waited for another file, in whatever thread. Files that were waited for alone are a list as long as no other
+/// wait comes between, and no pause.
+///
+/// Memory: some 100 bytes for each process that waited for a file, and 16 for each file of the list it is at.
+struct SerialWaits: Sendable {
+  /// Fewer files are no list.
+  static let filesMin: Int64 = 3
+  /// LIMIT: nanoseconds between two waits of one list. Who pauses for longer has let somebody look, and did not know
+  /// what would be asked for next.
+  static let pauseMax: Int64 = 1_000_000_000
+  /// LIMIT: paths that are kept of a list.
+  static let pathsMax = 8
+
+  /// A wait that has ended.
+  struct Wait: Sendable {
+    var process: UInt32
+    var path: [UInt8]
+    /// By which its stack is found.
+    var key: ViolationList.Wait?
+    /// CLOCK_MONOTONIC, nanoseconds.
+    var start: Int64
+    var end: Int64
+  }
+
+  /// What a process waited for one after the other.
+  struct List: Sendable, Equatable {
+    let process: UInt32
+    fileprivate(set) var files: Int64 = 0
+    /// Time in which the process waited for them.
+    fileprivate(set) var blocked: Int64 = 0
+    /// For the file that it waited for longest.
+    fileprivate(set) var longest: Int64 = 0
+    /// How long SOURCE was read for all of them: that may take as long whenever it is asked for.
+    fileprivate(set) var storeTime: Int64 = 0
+    /// Whether a gate held one of them, or a queue.
+    fileprivate(set) var wasHeld = false
+    /// The first ones.
+    fileprivate(set) var paths: [[UInt8]] = []
+    fileprivate(set) var longestWait: ViolationList.Wait?
+    fileprivate var longestWaitTime: Int64 = -1
+
+    /// How long it would have waited for all of them at once: for the longest, and for all that SOURCE takes.
+    var atOnce: Int64 { min(blocked, longest.plus(storeTime)) }
+
+    fileprivate init(process: UInt32) { self.process = process }
+  }
+
+  private struct OpenList {
+    var list: List
+    /// By the hash of the path: how long the process waited for it.
+    private var times: [UInt64: Int64] = [:]
+
+    init(list: List) { self.list = list }
+
+    /// - Returns: How many files there are with this one; nil if it is none more.
+    mutating func add(_ wait: Wait, _ path: UInt64, blocked: Int64) -> Int64? {
+      list.blocked = list.blocked.plus(blocked)
+      let isNew = times[path] == nil
+      let time = (times[path] ?? 0).plus(blocked)
+      times[path] = time
+      list.longest = max(list.longest, time)
+      if blocked > list.longestWaitTime { (list.longestWaitTime, list.longestWait) = (blocked, wait.key) }
+      guard isNew else { return nil }
+      list.files += 1
+      if list.paths.count < SerialWaits.pathsMax { list.paths.append(wait.path) }
+      return list.files
+    }
+
+    mutating func worked(storeTime: Int64, wasHeld: Bool) {
+      list.storeTime = list.storeTime.plus(max(0, storeTime))
+      if wasHeld { list.wasHeld = true }
+    }
+  }
+
+  private struct Process {
+    /// By the hash of the path.
+    var underWay: [UInt64: Int] = [:]
+    /// Whether files were waited for at the same time, since nothing was.
+    var isParallel = false
+    /// When it began to wait for what is under way.
+    var since: Int64 = 0
+    var lastEnd: Int64?
+    var open: OpenList?
+  }
+
+  private var processes: [UInt32: Process] = [:]
+
+  /// A process waits for a file from now on. - Returns: The list that is over by this; nil for none.
+  mutating func begin(_ path: UInt64, by process: UInt32, at time: Int64) -> List? {
+    // In its place: a list may be long.
+    Self.begin(path, at: time, &processes[process, default: Process()])
+  }
+
+  private static func begin(_ path: UInt64, at time: Int64, _ process: inout Process) -> List? {
+    var isOver = false
+    if process.underWay.isEmpty {
+      process.isParallel = false
+      process.since = time
+      isOver = process.lastEnd.map { time.minus($0) > pauseMax } ?? false
+    } else if process.underWay[path] == nil || process.underWay.count > 1 {
+      process.isParallel = true
+      isOver = true
+    }
+    process.underWay[path, default: 0] += 1
+    guard isOver else { return nil }
+    defer { process.open = nil }
+    return process.open.flatMap { $0.list.files >= filesMin ? $0.list : nil }
+  }
+
+  /// A wait has ended that `begin` was told of.
+  ///
+  /// - Returns: How many files the list has with this one, if that is new in it; nil for a file that it had already,
+  ///   and for one that was not waited for alone.
+  mutating func end(_ wait: Wait) -> Int64? {
+    guard let place = processes.index(forKey: wait.process) else { return nil }
+    return Self.end(wait, &processes.values[place])
+  }
+
+  private static func end(_ wait: Wait, _ process: inout Process) -> Int64? {
+    let path = PathHash.of(wait.path)
+    guard let count = process.underWay[path] else { return nil }
+    process.underWay[path] = count > 1 ? count - 1 : nil
+    // Several threads may wait for one file: their time counts once.
+    let since = min(wait.start, process.since)
+    let start = max(since, process.lastEnd ?? since)
+    process.lastEnd = max(process.lastEnd ?? wait.end, wait.end)
+    guard !process.isParallel else { return nil }
+    if process.open == nil { process.open = OpenList(list: List(process: wait.process)) }
+    return process.open?.add(wait, path, blocked: max(0, wait.end.minus(start)))
+  }
+
+  /// The process has waited for something else up to now, which is no pause.
+  mutating func waited(by process: UInt32, until time: Int64) {
+    guard let place = processes.index(forKey: process), let last = processes.values[place].lastEnd else { return }
+    processes.values[place].lastEnd = max(last, time)
+  }
+
+  /// What the last file of a process's list took beside its wait.
+  ///
+  /// - Parameters:
+  ///   - storeTime: How long SOURCE was read.
+  ///   - wasHeld: Whether a gate held it, or a queue.
+  mutating func worked(storeTime: Int64, wasHeld: Bool, for process: UInt32) {
+    guard let place = processes.index(forKey: process), processes.values[place].open != nil else { return }
+    processes.values[place].open?.worked(storeTime: storeTime, wasHeld: wasHeld)
+  }
+
+  /// The lists that are open, as far as they have come.
+  var openLists: [List] {
+    processes.values.compactMap { $0.open?.list }.filter { $0.files >= Self.filesMin }
+      .sorted { $0.process < $1.process }
+  }
+}
