@@ -51,7 +51,8 @@ import Testing
       case .maxParallel: return 100 * (processes(process).map { peak($0) }.max() ?? 0)
       case .minParallel:
         return processes(process).filter { intervals($0).count > 1 }.map { mean($0) }.min() ?? 0
-      case .maxNeedless, .allow, .baseline: return 0
+      case .maxSerialWaits: return processes(process).map { longestList($0) }.max() ?? 0
+      case .maxNeedless, .allow, .baseline, .forbidUnneededBlocking: return 0
       }
     }
 
@@ -61,6 +62,34 @@ import Testing
       attempts.filter { $0.kind == "file" }.compactMap { attempt in
         attempt.askers.filter { $0.process == process }.map(\.at).min().map { ($0, attempt.end) }
       }
+    }
+
+    /// Every wait of a process for a file, in the order of their beginnings.
+    private func fileWaits(_ process: Int) -> [(path: String, start: Int64, end: Int64)] {
+      attempts.filter { $0.kind == "file" }.flatMap { attempt in
+        attempt.askers.filter { $0.process == process }.map { (attempt.path, $0.at, attempt.end) }
+      }.sorted { $0.start < $1.start }
+    }
+
+    /// The most files that stand one after the other, with no wait between that had another file's beside it.
+    private func longestList(_ process: Int) -> Int64 {
+      let all = fileWaits(process)
+      // Waits that overlap, at whatever distance, are together.
+      var clusters: [[(path: String, start: Int64, end: Int64)]] = []
+      for wait in all {
+        if let last = clusters.last, wait.start < (last.map(\.end).max() ?? 0) {
+          clusters[clusters.count - 1].append(wait)
+        } else {
+          clusters.append([wait])
+        }
+      }
+      var (longest, files): (Int, Set<String>) = (0, [])
+      for cluster in clusters {
+        let paths = Set(cluster.map(\.path))
+        files = paths.count == 1 ? files.union(paths) : []
+        longest = max(longest, files.count)
+      }
+      return Int64(longest)
     }
 
     private func peak(_ process: Int) -> Int64 {
@@ -167,7 +196,7 @@ import Testing
 
   private static let measures: [Expected.Measure] = [
     .maxFiles, .maxBytes, .maxDirectories, .maxWait, .maxMainThread, .maxRefusals, .maxRepeated, .forbid, .maxParallel,
-    .minParallel,
+    .minParallel, .maxSerialWaits,
   ]
 
   /// Each measure for one program and for all, with a bound that often is near to what will be measured.
@@ -183,7 +212,8 @@ import Testing
           name: "\(measure.rawValue)-\(process ?? 0)", measure: measure,
           match: process == nil ? RuleMatch() : try .of("python3"))
         expected.paths = measure == .forbid ? [try glob("d/3")] : []
-        expected.bound = measure == .forbid ? 0 : max(0, truth + Int64(random.below(5)) - 2)
+        expected.bound =
+          measure == .forbid ? 0 : max(0, truth + Int64(random.below(5)) - 2)
         return (expected, truth)
       }
     }

@@ -44,7 +44,18 @@ import Testing
     #expect(try again.setting([("latency", "5ms")]).expectations?.count == 12)
   }
 
+  @Test func listsAndLookupsHaveBounds() throws {
+    let document = try Self.document("expect:\n- {max_serial_waits: 8, forbid_unneeded_blocking: on}\n")
+    #expect(document.expectations?.map(\.measure) == [.maxSerialWaits, .forbidUnneededBlocking])
+    #expect(document.expectations?.map(\.bound) == [8, 0] && document.warnings.isEmpty)
+  }
+
   @Test(arguments: [
+    ("expect: [{max_serial_waits: 0}]", "'0' is not possible"),
+    ("expect: [{max_serial_waits: 1, match: {kind: directory}}]", "nothing can violate 'max_serial_waits' here"),
+    ("expect: [{forbid_unneeded_blocking: off}]", "'off' expects nothing. Write on, or leave it out."),
+    ("expect: [{forbid_unneeded_blocking: on, match: {trigger: read}}]", "it is about lookups. Remove 'trigger'."),
+    ("expect: [{forbid_unneeded_blocking: on, match: {size: 4k}}]", "the log has no size of what is looked up."),
     ("expect: {max_files: 1}", "1:9: a mapping instead of a list."),
     ("expect: [{}]", "1:10: an expectation that expects nothing."),
     ("expect: [{match: {path: a}}]", "an expectation that expects nothing."),

@@ -99,6 +99,11 @@ import Testing
       VolumeOptions(latency: .seconds(1), maxFiles: 3, settings: ["stacks": "off"]).settings["stacks"] == "off")
     #expect(VolumeOptions(maxFiles: 3).scenarioText == nil)
     #expect(VolumeOptions(expecting: [.maxNeedless(0)]).settings["observe"] == "reads")
+    #expect(VolumeOptions(expecting: [.forbidUnneededBlocking]).settings["observe"] == "reads")
+    #expect(VolumeOptions(expecting: [.maxSerialWaits(3)]).settings["observe"] == nil)
+    #expect(
+      Bound.options([.maxSerialWaits(3), .forbidUnneededBlocking], environment: [:])
+        == ["--max-serial-waits", "3", "--forbid-unneeded-blocking"])
   }
 
   @Test func pathsBeginAtTheTestsFile() {

@@ -35,6 +35,11 @@ def test_what_is_expected_decides_what_is_recorded():
     assert Options.of(max_files=1, stacks="off").scenario["stacks"] == "off"
     assert Options.of(max_needless=0).scenario["observe"] == "reads"
     assert Options.of(expect=[{"max_needless": 0}]).scenario["observe"] == "reads"
+    assert Options.of(expect=[{"forbid_unneeded_blocking": True}]).scenario["observe"] == "reads"
+    made = Options.of(forbid_unneeded_blocking=True, max_serial_waits=3)
+    assert made.scenario["observe"] == "reads"
+    assert sorted(made.bounds) == ["--forbid-unneeded-blocking", "--max-serial-waits", "3"]
+    assert Options.of(forbid_unneeded_blocking=False).bounds == []
 
 
 def test_the_expectations_of_a_scenario_are_taken_out_of_it():

@@ -63,6 +63,15 @@ struct ExpectationOptions: ParsableArguments {
   var maxRepeated: Int64?
 
   @Option(
+    help: ArgumentHelp(
+      "Files that one process may wait for one after the other, 1 or more. [default: any number]", valueName: "n"),
+    transform: { try Self.count($0, of: "files", min: 1) })
+  var maxSerialWaits: Int64?
+
+  @Flag(help: "No lookup may block of which nothing is opened, listed or changed afterwards. [default: it may]")
+  var forbidUnneededBlocking = false
+
+  @Option(
     help: ArgumentHelp("Nobody may ask for paths that match. Repeatable. [default: none]", valueName: "glob"),
     transform: GlobOption.parse)
   var forbid: [PathPattern] = []
@@ -93,6 +102,7 @@ struct ExpectationOptions: ParsableArguments {
       (.maxFiles, maxFiles), (.maxBytes, maxBytes), (.maxDirectories, maxDirs), (.maxWait, maxWait),
       (.maxMainThread, maxMainThread), (.maxNeedless, maxNeedless), (.maxRefusals, maxRefusals),
       (.maxParallel, maxParallel.map { $0 * 100 }), (.minParallel, minParallel), (.maxRepeated, maxRepeated),
+      (.maxSerialWaits, maxSerialWaits), (.forbidUnneededBlocking, forbidUnneededBlocking ? 0 : nil),
     ]
     var result = bounds.compactMap { measure, bound in bound.map { Expectation(measure, $0) } }
     if !forbid.isEmpty { result.append(Expectation(.forbid, paths: forbid)) }
@@ -117,9 +127,9 @@ struct ExpectationOptions: ParsableArguments {
     verdict.baseline?.isUpdated = true
   }
 
-  private static func count(_ text: String, of what: String, max: Int64 = .max) throws -> Int64 {
-    guard let value = Int64(text), (0...max).contains(value) else {
-      throw ValidationError("malformed number of \(what) '\(text)': expected a whole number, 0 or more (EINVAL).")
+  private static func count(_ text: String, of what: String, min: Int64 = 0, max: Int64 = .max) throws -> Int64 {
+    guard let value = Int64(text), (min...max).contains(value) else {
+      throw ValidationError("malformed number of \(what) '\(text)': expected a whole number, \(min) or more (EINVAL).")
     }
     return value
   }

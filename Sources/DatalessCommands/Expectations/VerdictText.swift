@@ -67,6 +67,7 @@ enum VerdictText {
       case .needless: HumanText.count(measured, "file")
       case .refusals: HumanText.count(measured, "refusal")
       case .repetitions: HumanText.count(measured, "time")
+      case .lookups: HumanText.count(measured, "lookup")
       case .parallelHundredths: HumanText.decimal(Double(measured) / 100, measured % 100 == 0 ? 0 : 2)
       case .paths: ""
       }

@@ -10,6 +10,7 @@ struct ExpectationState: Sendable {
   private(set) var possible: Int64 = 0
   private(set) var violations = ViolationList()
   var parallelism = ProcessParallelism()
+  var serial = SerialWaits()
 
   init(_ expectation: Expectation) {
     self.expectation = expectation
@@ -97,7 +98,7 @@ struct ExpectationState: Sendable {
 extension Expectation {
   var unit: ExpectationResult.Unit {
     switch measure {
-    case .maxFiles: .files
+    case .maxFiles, .maxSerialWaits: .files
     case .maxBytes: .bytes
     case .maxDirectories: .directories
     case .maxWait, .maxMainThread: .nanoseconds
@@ -105,6 +106,7 @@ extension Expectation {
     case .maxRefusals: .refusals
     case .maxParallel, .minParallel: .parallelHundredths
     case .maxRepeated: .repetitions
+    case .forbidUnneededBlocking: .lookups
     case .forbid, .allow, .baseline: .paths
     }
   }
@@ -112,7 +114,7 @@ extension Expectation {
   /// Whether a violation is one whatever else the log might have told: more records cannot make less of it.
   var isFirm: Bool {
     switch measure {
-    case .maxParallel, .minParallel, .maxNeedless, .maxRepeated: false
+    case .maxParallel, .minParallel, .maxNeedless, .maxRepeated, .maxSerialWaits, .forbidUnneededBlocking: false
     default: true
     }
   }
@@ -121,7 +123,7 @@ extension Expectation {
   func counts(_ kind: MaterializationKind?) -> Bool {
     switch measure {
     case .maxParallel, .minParallel: kind == (match.kind ?? .file)
-    case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated: kind != .directory
+    case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated, .maxSerialWaits: kind != .directory
     case .maxDirectories: kind == .directory
     default: true
     }

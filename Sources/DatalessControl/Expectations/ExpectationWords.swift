@@ -16,6 +16,8 @@ enum ExpectationWords {
       case .maxParallel: "at most \(bound / 100) in flight at once for one process"
       case .minParallel: "at least \(amount(bound, .parallelHundredths)) in flight on average for each process"
       case .maxRepeated: "no file materialized again more often than \(times(bound))"
+      case .maxSerialWaits: "at most \(HumanText.count(bound, "file")) waited for one after the other by one process"
+      case .forbidUnneededBlocking: "no lookup that blocked and that nothing followed"
       case .forbid: "nothing of \(globs(expectation.paths)) asked for"
       case .allow: "nothing but \(globs(expectation.paths)) asked for"
       case .baseline: "nothing materialized that the baseline lacks"
@@ -33,6 +35,7 @@ enum ExpectationWords {
     case .needless: "\(HumanText.count(value)) needless"
     case .refusals: HumanText.count(value, "refusal")
     case .repetitions: times(value)
+    case .lookups: HumanText.count(value, "lookup")
     case .parallelHundredths:
       value % 100 == 0 ? "\(value / 100)" : HumanText.decimal(Double(value) / 100, 2)
     case .paths: HumanText.count(value, "path")
@@ -90,6 +93,8 @@ enum ExpectationWords {
     case .maxRefusals: "The policy said no and the program got an errno: does it go on sensibly?"
     case .maxParallel: "Bound the number of files that the program reads at the same time."
     case .minParallel: "The program waits for one file after the other: have several read at the same time."
+    case .maxSerialWaits: Finding.Kind.serial.rule
+    case .forbidUnneededBlocking: Finding.Kind.notNeeded.rule
     case .maxRepeated: "The same content is fetched again: read it once, or keep what was made of it."
     case .forbid, .allow: "Leave the path out, or allow it if it is meant."
     case .baseline: "If it is meant, write the baseline anew with --update-baseline, and review the change."

@@ -9,6 +9,7 @@ extension Expectations {
     verdict.earlierSessions = ending.earlierSessions
     verdict.gaps = gaps
     countWaitsUnderWay()
+    settleLookups()
     for index in states.indices {
       let isAuthoritative = settle(index, report)
       let result = result(index, gaps: isAuthoritative ? [] : gaps)
@@ -119,7 +120,7 @@ extension Expectations {
   private func mayBeBeyond(_ index: Int) -> Bool {
     let state = states[index]
     return switch state.expectation.measure {
-    case .maxFiles, .maxBytes, .maxDirectories, .maxNeedless, .maxRefusals:
+    case .maxFiles, .maxBytes, .maxDirectories, .maxNeedless, .maxRefusals, .maxSerialWaits, .forbidUnneededBlocking:
       state.measured.plus(state.possible) > state.expectation.bound
     default: true
     }
@@ -129,6 +130,9 @@ extension Expectations {
     switch expectation.measure {
     case .maxNeedless:
       "of \(HumanText.count(count, "file")) nobody knows how much was read, or for whom (--observe reads tells)"
+    case .forbidUnneededBlocking:
+      "of \(HumanText.count(count, "lookup")) nobody knows whether anything followed: opens that leave no record (--observe "
+        + "reads), links, empty files, or callers of which the log does not tell enough"
     case .maxMainThread, .maxWait:
       "\(HumanText.count(count, "long wait")) of a caller of which the log does not tell enough"
     default:

@@ -37,6 +37,8 @@ public struct Expectations: Sendable {
   private var accesses: Set<UInt64> = []
   private var accessStacks: [ViolationList.Wait: UInt64] = [:]
   var ending = SessionEnding()
+  /// Only for `forbid_unneeded_blocking`: nil without.
+  var lookups: LookupJudge?
   /// Files of which parts are local.
   var partial: Set<UInt64> = []
   /// How often files were materialized; only for `max_repeated`.
@@ -57,6 +59,7 @@ public struct Expectations: Sendable {
     self.session = session
     states = (expectations + (baseline == nil ? [] : [Expectation(.baseline, 0)])).map { ExpectationState($0) }
     let asksForUse = expectations.contains { $0.measure == .maxNeedless }
+    lookups = expectations.contains { $0.measure == .forbidUnneededBlocking } ? LookupJudge() : nil
     summary = asksForUse ? SummaryBuilder(session: session, files: .needless) : nil
   }
 
@@ -72,6 +75,10 @@ public struct Expectations: Sendable {
     }
     summary?.add(record)
     ending.note(record)
+    if lookups != nil {
+      let path = record.attempt.flatMap { attempts[$0]?.item.path }
+      lookups?.note(record, path: path)
+    }
     switch record.type {
     case .processSeen:
       processes.add(record)
@@ -218,9 +225,11 @@ public struct Expectations: Sendable {
 
   private mutating func waitStarted(_ record: LogRecord) {
     waits.begin(record)
-    guard let id = record.attempt, attempts[id] != nil else { return }
+    guard let id = record.attempt, let attempt = attempts[id] else { return }
     attempts[id]?.waiting += 1
-    asked(id, LoggedCaller(record.json), record: record)
+    let caller = LoggedCaller(record.json)
+    asked(id, caller, record: record)
+    if attempt.item.kind == .file { beginSerial(attempt.item, by: caller, record) }
   }
 
   private mutating func waitFinished(_ record: LogRecord) {
@@ -229,6 +238,10 @@ public struct Expectations: Sendable {
       let attempt = record.attempt.flatMap { attempts[$0] } ?? Attempt(item: LoggedItem(), isRange: false)
       let evidence = evidence(attempt, record.attempt, by: LoggedCaller(record.json), record: record)
       waited(blocked, evidence)
+      endSerial(evidence, blocked: blocked)
+      if evidence.caller.trigger == .lookup, record.outcome == "ok" {
+        lookedUp(record.json, evidence, blocked: blocked)
+      }
     }
     guard let id = record.attempt else { return }
     attempts[id]?.waiting -= 1

@@ -38,6 +38,9 @@ struct SeenProcesses: Sendable {
 
   subscript(id: UInt32) -> Process? { byID[id] }
 
+  /// The id, if it is that of one process alone: those that cannot be looked at share theirs.
+  func alone(_ id: UInt32?) -> UInt32? { id.flatMap { byID[$0]?.pid == nil ? nil : $0 } }
+
   /// The ancestors that are known, nearest first, and whether these are all up to the first process.
   func ancestors(of process: Process) -> (known: [Process], areAll: Bool) {
     let known = process.parents.compactMap { byID[$0] }

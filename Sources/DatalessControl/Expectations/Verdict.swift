@@ -48,6 +48,8 @@ public struct ExpectationResult: Codable, Sendable, Equatable {
     case refusals
     /// How often one item was materialized again.
     case repetitions
+    /// Lookups that blocked, and that nothing followed.
+    case lookups
     /// Attempts of one process in flight at the same time, in hundredths: 150 is one and a half on average.
     case parallelHundredths = "parallel_hundredths"
     /// Paths that may not be touched.

@@ -21,6 +21,10 @@ public struct Expectation: Sendable, Equatable {
     case minParallel = "min_parallel"
     /// How often one item was materialized again after its eviction.
     case maxRepeated = "max_repeated"
+    /// Files that one process waited for one after the other.
+    case maxSerialWaits = "max_serial_waits"
+    /// Lookups that blocked, and that nothing followed: none.
+    case forbidUnneededBlocking = "forbid_unneeded_blocking"
     /// Paths for which nobody may ask.
     case forbid
     /// Paths of which all others are forbidden.

@@ -24,6 +24,7 @@ extension ReportVerdict {
       case .directories: HumanText.count(value, "directory", plural: "directories")
       case .refusals: HumanText.count(value, "refusal")
       case .repetitions: HumanText.count(value, "time")
+      case .lookups: HumanText.count(value, "lookup")
       case .paths: HumanText.count(value, "path")
       }
     }

@@ -62,12 +62,16 @@ enum ExpectFields {
   /// Why nothing that meets the conditions can violate the bound; nil if something can.
   private static func never(_ bound: ExpectationDraft.Bound, _ match: RuleMatch) -> String? {
     switch bound.measure {
-    case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated:
+    case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated, .maxSerialWaits:
       match.kind == .directory ? "it is about files. Remove 'kind', or use max_dirs." : nil
     case .maxDirectories:
       match.kind == .file
         ? "it is about directories. Remove 'kind', or use max_files."
         : match.size != nil ? "directories have no size. Remove 'size', or use max_files." : nil
+    case .forbidUnneededBlocking:
+      !match.triggers.isEmpty && !match.triggers.contains(.lookup)
+        ? "it is about lookups. Remove 'trigger'."
+        : match.size != nil ? "the log has no size of what is looked up. Remove 'size'." : nil
     default: nil
     }
   }
@@ -108,6 +112,14 @@ enum ExpectFields {
         value: hundredths
       ) { $0.add(.minParallel, $1) },
       count(.maxRepeated, "How often one file is materialized again after its eviction, at most."),
+      ScenarioField(
+        "max_serial_waits", summary: "Files that one process waits for one after the other, at most.",
+        value: BasicValues.integer(1...1_000_000_000_000, "a whole number, 1 or more")
+      ) { $0.add(.maxSerialWaits, Int64($1)) },
+      ScenarioField(
+        "forbid_unneeded_blocking",
+        summary: "Whether no lookup may block of which nothing is opened, listed or changed afterwards.", value: isOn
+      ) { draft, _ in draft.add(.forbidUnneededBlocking, 0) },
       ScenarioField(
         "forbid", summary: "Globs of paths that nobody may ask for.", value: PathValues.globs
       ) { $0.bounds.append(.init(measure: .forbid, paths: $1)) },
@@ -164,6 +176,16 @@ enum ExpectFields {
 
   private static func duration(_ measure: Expectation.Measure, _ summary: String) -> ScenarioField<ExpectationDraft> {
     ScenarioField(measure.rawValue, summary: summary, value: BasicValues.duration) { $0.add(measure, $1.rawValue) }
+  }
+
+  /// A bound without a number: it is there, or left out.
+  private static let isOn = ScenarioValue<Bool>(
+    schema: .object(["enum": .list([.plain("true")] + ["on", "true", "yes"].map { .text($0) })])
+  ) { node, decoder in
+    guard let text = decoder.text(node, expected: "on") else { return nil }
+    if ["on", "true", "yes"].contains(text) { return true }
+    decoder.fail(node, "'\(Suggestion.quotable(text))' expects nothing. Write on, or leave it out.")
+    return nil
   }
 
   private static let hundredths = ScenarioValue<Int64>(

@@ -5,7 +5,7 @@ public struct Bound: Sendable, Hashable {
   /// Options of `dataless check-log`.
   let words: [String]
 
-  private init(_ option: String, _ value: String) { words = ["--" + option, value] }
+  private init(_ option: String, _ value: String? = nil) { words = ["--" + option] + (value.map { [$0] } ?? []) }
 
   /// At most so many files are materialized; 0 or more.
   public static func maxFiles(_ count: Int) -> Bound { Bound("max-files", "\(count)") }
@@ -27,6 +27,10 @@ public struct Bound: Sendable, Hashable {
   public static func minParallel(_ count: Double) -> Bound { Bound("min-parallel", "\(count)") }
   /// Files are materialized again at most so often; 0 or more.
   public static func maxRepeated(_ count: Int) -> Bound { Bound("max-repeated", "\(count)") }
+  /// One process waits for at most so many files one after the other; 1 or more.
+  public static func maxSerialWaits(_ count: Int) -> Bound { Bound("max-serial-waits", "\(count)") }
+  /// No lookup blocks of which nothing is opened, listed or changed afterwards. Has every read recorded.
+  public static let forbidUnneededBlocking = Bound("forbid-unneeded-blocking")
   /// Nothing that the glob matches is materialized.
   public static func forbid(_ glob: String) -> Bound { Bound("forbid", glob) }
   /// Nothing is materialized but what a glob of these matches.
@@ -35,7 +39,8 @@ public struct Bound: Sendable, Hashable {
   public static func baseline(_ file: String) -> Bound { Bound("baseline", file) }
 
   var isBaseline: Bool { words.first == "--baseline" }
-  var isNeedless: Bool { words.first == "--max-needless" }
+  /// Whether it takes a record of every open.
+  var asksForReads: Bool { words.first == "--max-needless" || words.first == "--forbid-unneeded-blocking" }
 
   /// Options of `dataless check-log` for all of them.
   static func options(_ bounds: [Bound], environment: [String: String]) -> [String] {

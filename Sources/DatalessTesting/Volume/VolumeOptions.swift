@@ -41,7 +41,8 @@ public struct VolumeOptions: Sendable {
     if scenario == nil, self.settings["latency"] != nil, !self.bounds.isEmpty || !expect.isEmpty {
       self.settings["stacks"] = settings["stacks"] ?? "first"
     }
-    if self.bounds.contains(where: \.isNeedless) || expect.contains(where: { $0["max_needless"] != nil }) {
+    let isAsked = expect.contains { $0["max_needless"] != nil || $0["forbid_unneeded_blocking"] != nil }
+    if isAsked || self.bounds.contains(where: \.asksForReads) {
       self.settings["observe"] = settings["observe"] ?? "reads"
     }
   }

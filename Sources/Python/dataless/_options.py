@@ -30,10 +30,14 @@ BOUNDS = (
     "max_parallel",
     "min_parallel",
     "max_repeated",
+    "max_serial_waits",
+    "forbid_unneeded_blocking",
     "forbid",
     "allow",
     "baseline",
 )
+#: Those that take a record of every open.
+READS = ("max_needless", "forbid_unneeded_blocking")
 #: Set to anything, it has every ``baseline`` written anew instead of held against.
 UPDATE_BASELINE = "DATALESS_UPDATE_BASELINE"
 
@@ -44,6 +48,9 @@ def bounds(keywords: Mapping[str, Any]) -> List[str]:
     for key, value in keywords.items():
         if key not in BOUNDS:
             raise DatalessError(f"there is no expectation {key!r}. There are: {', '.join(BOUNDS)}.", "usage")
+        if key == "forbid_unneeded_blocking":
+            options += ["--forbid-unneeded-blocking"] if value else []
+            continue
         several = isinstance(value, (list, tuple)) and key in ("forbid", "allow")
         for one in value if several else [value]:
             options += ["--" + key.replace("_", "-"), os.fspath(one) if isinstance(one, os.PathLike) else str(one)]
@@ -104,13 +111,13 @@ class Options:
         return made
 
     def _observe(self, expected: Mapping[str, Any]) -> None:
-        """What a failure has to tell: the stack; and of a needless file, how little of it was read.
+        """What a failure has to tell: the stack; and what was read of each file, where that is asked for.
 
         Who is blocked for no time has no stack, and looking for it in vain takes as long.
         """
         if self.expects and self.scenario_file is None and "latency" in self.scenario:
             self.scenario.setdefault("stacks", "first")
-        if "max_needless" in expected or any("max_needless" in entry for entry in self.expect):
+        if any(key in entry for key in READS for entry in [expected, *self.expect]):
             self.scenario.setdefault("observe", "reads")
 
     def scenario_text(self) -> bytes:

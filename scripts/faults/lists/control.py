@@ -140,7 +140,23 @@ text.add(
     "percent-without-zero", "Client/ControlRoute.swift", "bytes below 16 are sent as %F",
     '(byte < 16 ? "0" : "")', '(byte < 16 && !FAULT ? "0" : "")', tests=["ControlServerTests|TextTests|SessionPathsTests"])
 
-PARTS = [log, summary, text]
+findings = Part("Sources/DatalessControl/Findings", ["^DatalessControlTests\\."])
+findings.add(
+    "parallel-is-a-list", "SerialWaits.swift", "files that were waited for at the same time are a list",
+    "process.isParallel = true\n", "process.isParallel = !FAULT\n",
+    tests=["FindingTests|ExpectationRandomTests"])
+findings.add(
+    "a-pause-goes-on", "SerialWaits.swift", "a list goes on after any pause",
+    "time.minus($0) > pauseMax }", "time.minus($0) > pauseMax && !FAULT }", tests=["FindingTests"])
+findings.add(
+    "absence-is-not-needed", "UnfollowedLookups.swift", "that a name is not there is no answer",
+    'if found == "absent" { return }', 'if found == "absent", !FAULT { return }', tests=["FindingLookupTests"])
+findings.add(
+    "the-way-is-no-use", "UnfollowedLookups.swift", "a directory is not used by what is below it",
+    "      lookups[hash] = nil\n", "      if isWhole || !FAULT { lookups[hash] = nil }\n", tests=["FindingLookupTests"])
+findings.add(
+    "too-late-to-ask", "FindingReader.swift", "what was listed just before could have been asked for",
+    "guard lead >= wait.blocked else", "guard lead >= wait.blocked || FAULT else", tests=["FindingLookupTests"])
 
 expectations = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
 expectations.add(
@@ -152,8 +168,8 @@ expectations.add(
     "if !isUnmounted {\n      gaps.append(", "if !isUnmounted, !FAULT {\n      gaps.append(", tests=["ExpectationLogTests"])
 expectations.add(
     "lost-parallel-is-violation", "Expectations/ExpectationState.swift", "what looks like a violation in a log that lacks records is one",
-    "case .maxParallel, .minParallel, .maxNeedless, .maxRepeated: false",
-    "case .maxParallel, .minParallel, .maxNeedless, .maxRepeated: FAULT",
+    "case .maxParallel, .minParallel, .maxNeedless, .maxRepeated, .maxSerialWaits, .forbidUnneededBlocking: false",
+    "case .maxParallel, .minParallel, .maxNeedless, .maxRepeated, .maxSerialWaits, .forbidUnneededBlocking: FAULT",
     tests=["ExpectationLogTests|ExpectationRandomTests"])
 expectations.add(
     "unknown-caller-is-none", "Expectations/ExpectationConditions.swift", "a caller that is not known meets no condition",
@@ -171,3 +187,5 @@ expectations.add(
     "any-first-line", "Expectations/Baseline.swift", "a file of another format is read as a baseline",
     "guard first.elementsEqual(Baseline.header.utf8) else {",
     "guard first.elementsEqual(Baseline.header.utf8) || FAULT else {", tests=["BaselineTests"])
+
+PARTS = [log, summary, text, findings, expectations]

@@ -1,0 +1,126 @@
+import DatalessCore
+import Testing
+
+@testable import DatalessControl
+
+/// `max_serial_waits` and `forbid_unneeded_blocking`.
+@Suite struct FindingExpectationTests {
+  private static func verdict(_ log: FindingLog, _ expected: [Expected]) throws -> Verdict {
+    var checked = Expectations(expected)
+    for line in log.log.lines { checked.add(try #require(LogRecord(line: bytes(line)))) }
+    return checked.finish(log: bytes("/x.jsonl"))
+  }
+
+  private static func list(_ count: Int, by caller: FindingLog.Caller = FindingLog.Caller()) -> FindingLog {
+    var log = FindingLog()
+    for index in 0..<count { log.read("f\(index)", from: Int64(index) * 10, to: Int64(index) * 10 + 10, by: caller) }
+    return log
+  }
+
+  // MARK: - Lists
+
+  @Test func eachFileBeyondTheBoundIsTold() throws {
+    var log = Self.list(5)
+    log.unmount()
+    let verdict = try Self.verdict(log, [Expected(.maxSerialWaits, 3), Expected(.maxSerialWaits, 5)])
+    #expect(verdict.gaps == [] && verdict.expectations.map(\.outcome) == [.violated, .held])
+    let result = verdict.expectations[0]
+    #expect(result.measured == 5 && result.violationCount == 2 && result.unit == .files)
+    #expect(result.words == "at most 3 files waited for one after the other by one process")
+    #expect(verdict.violations.map(\.path) == ["f3", "f4"] && verdict.violations.map(\.measured) == [4, 5])
+    let violation = try #require(verdict.violations.first)
+    #expect(violation.process?.name == "viewer" && violation.attempt == 4 && violation.isMainThread == true)
+    #expect(violation.hint.hasPrefix(Finding.Kind.serial.rule) && violation.hint.contains("--stacks first"))
+  }
+
+  /// A list of what is meant: other files in between are not looked at.
+  @Test func conditionsSayWhichFilesAreMeant() throws {
+    var log = FindingLog()
+    for index in 0..<3 {
+      log.read("photos/\(index)", from: Int64(index) * 20, to: Int64(index) * 20 + 10)
+      log.read("music/\(index)", from: Int64(index) * 20 + 10, to: Int64(index) * 20 + 20)
+    }
+    log.unmount()
+    var expected = Expected(.maxSerialWaits, 2)
+    expected.match.paths = [try glob("photos/**")]
+    let verdict = try Self.verdict(log, [expected])
+    #expect(verdict.expectations[0].measured == 3 && verdict.violations.map(\.path) == ["photos/2"])
+    expected.match = try .of("cat")
+    #expect(try Self.verdict(log, [expected]).outcome == .held)
+  }
+
+  @Test func whoMayBeSeveralIsUnknownWhereItMatters() throws {
+    var log = Self.list(3, by: FindingLog.caller { $0.process = 3 })
+    log.unmount()
+    let verdict = try Self.verdict(log, [Expected(.maxSerialWaits, 2), Expected(.maxSerialWaits, 3)])
+    #expect(verdict.expectations.map(\.outcome) == [.unknown, .held] && verdict.violations.isEmpty)
+    #expect(verdict.expectations[0].reason?.contains("3 files of callers") == true)
+  }
+
+  @Test func aListInALogThatLacksRecordsMayBeNone() throws {
+    var log = Self.list(5)
+    log.log.add("log.dropped", at: 0, #""count":1"#)
+    log.unmount()
+    let verdict = try Self.verdict(log, [Expected(.maxSerialWaits, 3)])
+    #expect(verdict.outcome == .unknown && verdict.violations.isEmpty)
+    #expect(verdict.expectations[0].reason?.contains("what looks like 2 violations may be none") == true)
+  }
+
+  // MARK: - Lookups
+
+  private static let forbidden = [Expected(.forbidUnneededBlocking, 0)]
+
+  @Test func aLookupThatNothingFollowsIsAViolation() throws {
+    var log = FindingLog()
+    log.lookUp("a.jpg", in: "photos", found: "file", from: 0, to: 100)
+    log.lookUp("b", in: "photos/2024", found: "directory", from: 100, to: 200)
+    log.lookUp(".git", in: "", found: "absent", from: 200, to: 300)
+    var opened = log
+    log.unmount()
+    let verdict = try Self.verdict(log, Self.forbidden)
+    #expect(verdict.outcome == .violated && verdict.expectations[0].measured == 2)
+    #expect(
+      verdict.expectations[0].unit == .lookups
+        && verdict.expectations[0].words == "no lookup that blocked and that nothing followed")
+    #expect(verdict.violations.map(\.path) == ["photos/a.jpg", "photos/2024/b"])
+    #expect(
+      verdict.violations.map(\.kind) == ["file", "directory"]
+        && verdict.violations.map(\.trigger) == ["lookup", "lookup"])
+    #expect(
+      verdict.violations.map(\.process?.name) == ["viewer", "viewer"] && verdict.violations.map(\.attempt) == [1, 2])
+    opened.opened("photos/a.jpg", by: 2, at: 400)
+    opened.opened("photos/2024/b/c", at: 400)
+    opened.unmount()
+    #expect(try Self.verdict(opened, Self.forbidden).outcome == .held)
+  }
+
+  @Test func whatTheLogDoesNotTellOfIsUnknown() throws {
+    for (found, options) in [("symlink", #""observe":"reads""#), ("file", ""), (nil, #""observe":"reads""#)] {
+      var log = FindingLog(options: options)
+      log.lookUp("a", in: "d", found: found, from: 0, to: 100)
+      log.unmount()
+      let verdict = try Self.verdict(log, Self.forbidden)
+      #expect(verdict.outcome == .unknown && verdict.violations.isEmpty)
+      #expect(verdict.expectations[0].reason?.contains("1 lookup") == true)
+    }
+    var log = FindingLog()
+    log.lookUp("a", in: "d", found: "file", from: 0, to: 100)
+    #expect(try Self.verdict(log, Self.forbidden).outcome == .unknown)
+  }
+
+  @Test func conditionsAreAboutWhatWasLookedUp() throws {
+    var log = FindingLog()
+    log.lookUp("a", in: "d", found: "file", from: 0, to: 100)
+    log.lookUp("a", in: "e", found: "directory", from: 100, to: 200)
+    log.unmount()
+    func verdict(_ change: (inout RuleMatch) throws -> Void) throws -> [String?] {
+      var expected = Self.forbidden[0]
+      try change(&expected.match)
+      return try Self.verdict(log, [expected]).violations.map(\.path)
+    }
+    #expect(try verdict { $0.paths = [try glob("d/*")] } == ["d/a"])
+    #expect(try verdict { $0.kind = .directory } == ["e/a"])
+    #expect(try verdict { $0.triggers = [.lookup] } == ["d/a", "e/a"])
+    #expect(try verdict { $0 = try .of("cat") } == [])
+  }
+}
