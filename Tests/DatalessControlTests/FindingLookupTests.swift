@@ -54,6 +54,7 @@ import Testing
           "materialization.refused", at: 200, #""path":"photos/a.jpg","kind":"file","trigger":"read","errno":"EDEADLK""#
         )
       },
+      { $0.log.add("item.created", at: 200, #""path":"b","linked_from":"photos/a.jpg","kind":"file""#) },
       { change("item.removed", &$0) }, { change("item.renamed", &$0) }, { change("item.changed", &$0) },
       { change("item.written", &$0) },
       { $0.log.add("item.renamed", at: 200, #""path":"photos/b.jpg","old_path":"photos/a.jpg","kind":"file""#) },

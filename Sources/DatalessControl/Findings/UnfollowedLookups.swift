@@ -114,6 +114,8 @@ struct UnfollowedLookups<Asker: Sendable>: Sendable {
   private mutating func followed(_ json: JSONObject) {
     json.path.map { followed($0) }
     for name in json.names { followed(name) }
+    // A link is made of it.
+    json.name("linked_from", "linked_from_b64").map { followed($0) }
   }
 
   /// Something is used, and so are all directories on the way to it.
