@@ -11,6 +11,8 @@ import pytest
 
 import dataless
 
+WRITER = "import dataless, sys\nwith dataless.coordinate(write=sys.argv[1:]): print('in')"
+READER = "import dataless, sys\nwith dataless.coordinate(sys.argv[1]): print(open(sys.argv[1]).read())"
 FILES = {"a.txt": "one", "b.txt": "two", "d/c.txt": "three"}
 
 
@@ -27,7 +29,7 @@ def test_writers_come_one_after_the_other():
             assert first.number > 0 and first.materialized == 2
             second = dataless.Intent(read=path)
             third = subprocess.Popen(
-                [sys.executable, "-c", "import dataless, sys\nwith dataless.coordinate(write=sys.argv[1:]): print('in')", path],
+                [sys.executable, "-c", WRITER, path],
                 stdout=subprocess.PIPE,
                 text=True,
             )
@@ -116,12 +118,11 @@ def test_a_link_to_the_volume_is_followed(tmp_path):
 def test_a_presenter_saves_before_it_is_read():
     with dataless.mount(FILES, scratch=True) as volume:
         path = volume.path / "a.txt"
-        reader = [sys.executable, "-c", "import dataless, sys\nwith dataless.coordinate(sys.argv[1]): print(open(sys.argv[1]).read())"]
         with dataless.Presenter(path) as presenter:
             # Its own accesses it is not asked about.
             with dataless.coordinate(write=[path]):
                 pass
-            program = subprocess.Popen([*reader, path], stdout=subprocess.PIPE, text=True)
+            program = subprocess.Popen([sys.executable, "-c", READER, path], stdout=subprocess.PIPE, text=True)
             news = presenter.next(30)
             assert (news.what, news.path, news.others, news.waits) == ("read", "a.txt", 0, True)
             with presenter.save(news, path):

@@ -17,6 +17,8 @@ from typing import Any, Generator, Iterable, List, Optional, Tuple, Type, Union
 from ._places import Place, place_of
 
 _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+#: One, or several.
+_Paths = Union[_Path, Iterable[_Path]]
 
 _MAGIC, _VERSION = 0x31636C64, 1
 _REQUEST = struct.Struct("<IHHIIQQ")
@@ -64,8 +66,8 @@ class Intent:
 
     def __init__(
         self,
-        read: Iterable[_Path] = (),
-        write: Iterable[_Path] = (),
+        read: _Paths = (),
+        write: _Paths = (),
         *,
         without_materialization: bool = False,
         metadata_only: bool = False,
@@ -169,7 +171,7 @@ class Intent:
         loop = asyncio.get_running_loop()
         while not self.granted:
             ready: asyncio.Future[None] = loop.create_future()
-            loop.add_reader(self.fileno(), lambda: ready.done() or ready.set_result(None))
+            loop.add_reader(self.fileno(), _wake, ready)
             try:
                 await ready
             finally:
@@ -194,8 +196,8 @@ class Intent:
 class News:
     """What a presenter is told.
 
-    ``what``: ``read``, ``write``, ``move``, ``delete`` or ``replace`` is about to happen and waits for ``answer()``, 5 s
-    at most; ``ended``: that is over; ``evicted``, ``changed`` (in SOURCE) and ``renamed`` have happened.
+    ``what``: ``read``, ``write``, ``move``, ``delete`` or ``replace`` is about to happen and waits for ``answer()``,
+    5 s at most; ``ended``: that is over; ``evicted``, ``changed`` (in SOURCE) and ``renamed`` have happened.
     """
 
     what: str
@@ -279,7 +281,7 @@ class Presenter:
         self.end()
 
 
-def coordinate(read: Iterable[_Path] = (), write: Iterable[_Path] = (), **options: Any) -> Intent:
+def coordinate(read: _Paths = (), write: _Paths = (), **options: Any) -> Intent:
     """Asks to read and write files, as ``Intent`` does: ``with dataless.coordinate(write=[path]): ...``"""
     return Intent(read, write, **options)
 
@@ -303,6 +305,11 @@ def _send(connection: socket.socket, text: bytes, flags: int, count: int, outer:
             os.close(memory)
     except (BrokenPipeError, ConnectionResetError):
         pass  # It was refused before it was read: the answer says why.
+
+
+def _wake(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
 
 
 def _wait(descriptor: int, seconds: Optional[float], what: str) -> None:

@@ -9,7 +9,7 @@ import Testing
   /// Those of which another number or word is no answer of the form.
   private static let kept: Set<String> = [
     "pid", "tid", "mode", "inode", "seq", "seed", "attempt", "user_id", "state_listed", "exit_status", "path_b64",
-    "exe_b64", "number",
+    "exe_b64", "number", "within", "waits_for", "asks",
     "mountpoint_b64", "source_b64", "log_b64", "cache_b64",
   ]
 

@@ -201,8 +201,8 @@ enum SampleRecords {
     unchanged + ChangeRecords.samples.map { (record: LogRecord.event(.changed($0)), time: $0.time) }
     + [conflict(.found), conflict(.resolved(.keepBoth, copy: conflictCopy))].map {
       (record: LogRecord.event(.conflict($0)), time: $0.time)
-    } + [(record: .reset(reset), time: time(427)), (record: .event(.waitFinished(lookup)), time: time(428))]
-    + coordinated
+    } + [(record: .reset(reset), time: time(427))] + coordinated
+    + [(record: .event(.waitFinished(lookup)), time: time(428))]
 
   private static let lookup: Event.WaitRecord = {
     var wait = Event.WaitRecord(

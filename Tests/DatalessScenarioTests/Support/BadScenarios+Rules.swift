@@ -202,7 +202,7 @@ extension BadScenarios {
     rule(
       "{match: {trigger: raed}, fault: EIO}",
       "s.yaml:2:23: unknown trigger 'raed'. Did you mean 'read'? It is one of read, write, truncate, "
-        + "open_truncate, link, copy, open, xattr, seek, readdir, lookup, command, eager."),
+        + "open_truncate, link, copy, open, xattr, seek, readdir, lookup, command, coordinate, eager."),
     rule(
       "{match: {process: {}}, fault: EIO}",
       "s.yaml:2:23: no condition for the process. Give exe, comm, cgroup or uid, or remove the field."),
