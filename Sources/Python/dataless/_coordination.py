@@ -86,7 +86,7 @@ class Intent:
         self._socket = _connect(place)
         self._token: Optional[contextvars.Token[Optional[Intent]]] = None
         #: Its number in the volume's log; 0 until it is granted.
-        self.number = 0
+        self.number: int = 0
         #: How long it waited for others, in seconds, and how many files and listings were made local for it.
         self.waited = 0.0
         self.materialized = 0
