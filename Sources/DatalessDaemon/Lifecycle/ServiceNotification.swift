@@ -1,3 +1,5 @@
+// Names of sockets are those of whichever module has their header first in a build of the whole: either may.
+import CDatalessLinux
 import Glibc
 
 /// What a service manager is told of a volume in the foreground: sd_notify(3)'s protocol, datagrams to $NOTIFY_SOCKET.
