@@ -79,10 +79,8 @@ import Testing
     #expect(try Self.texts(fixture) == [])
   }
 
-  /// A loss of power in the last commit: content of a file that was being made has no row.
-  @Test func whatALossOfPowerLeavesIsNoDamage() throws {
-    let fixture = StateFixture()
-    let volume = try fixture.open()
+  /// A copy of a volume's directory as a loss of power leaves it that tears the last commit, which made a file.
+  private func losePower(of volume: StateVolume, in fixture: StateFixture) throws -> StateFixture {
     let file = own(node: 50, 1)
     try fixture.keep(
       .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("file"), in: root)]),
@@ -92,6 +90,14 @@ import Testing
     var wal = lost.scratch.read("catalog.sqlite-wal")
     wal[wal.count - 1] ^= 1
     lost.scratch.write("catalog.sqlite-wal", wal)
+    return lost
+  }
+
+  /// A loss of power in the last commit: content of a file that was being made has no row.
+  @Test func whatALossOfPowerLeavesIsNoDamage() throws {
+    let fixture = StateFixture()
+    let volume = try fixture.open()
+    let lost = try losePower(of: volume, in: fixture)
     let report = try lost.check()
     #expect(report.damages == 0 && Set(report.findings.map(\.kind)).isSuperset(of: [.tornLog, .lostName]))
     #expect(try lost.check().findings == [])
@@ -102,19 +108,11 @@ import Testing
   @Test func whatALossOfPowerLeavesHasANameWhenItIsMounted() throws {
     let fixture = StateFixture()
     let volume = try fixture.open()
-    let file = own(node: 50, 1)
     // In a slab, as what is fetched.
     let writer = try volume.content.makeWriter(size: 4)
     bytes("gone").withUnsafeBytes { buffer in try? writer.write(buffer, at: 0) }
     _ = try writer.commit()
-    try fixture.keep(
-      .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("file"), in: root)]),
-      .dirty(of: file, try volume.content.make("being made")), in: volume)
-    let lost = fixture.copy()
-    try? volume.close()
-    var wal = lost.scratch.read("catalog.sqlite-wal")
-    wal[wal.count - 1] ^= 1
-    lost.scratch.write("catalog.sqlite-wal", wal)
+    let lost = try losePower(of: volume, in: fixture)
     let mounted = try lost.open()
     #expect(mounted.namedFiles == 1 && mounted.highestInode > 1 << 62)
     #expect(try mounted.reconcile() == 1)
