@@ -15,7 +15,7 @@ DESTDIR ?=
 export DATALESS_WARNINGS_AS_ERRORS := 1
 
 # Names of files in the executable (the C and C++ of packages has some, in messages and in names of lambdas) do not say where
-# it was built: the same source gives the same bytes in any directory.
+# it was built, on which its bytes would depend.
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xcxx -ffile-prefix-map=$(CURDIR)=. -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=.
 NAMES ?= 100000000
