@@ -37,8 +37,6 @@ public enum InternalEntryPoint {
 
   private static func serveDaemon() -> Int32 {
     signal(SIGPIPE, SIG_IGN)
-    // A session of its own: no terminal, and no Ctrl-C that is meant for the command in the foreground.
-    setsid()
     let output = HelperProcess.outputDescriptor
     guard let line = DescriptorIO.readLine(HelperProcess.inputDescriptor) else { return 1 }
     let configuration: VolumeConfiguration
@@ -50,8 +48,7 @@ public enum InternalEntryPoint {
     return DaemonProcess.serve(
       configuration, launcher: HelperProcess.inputDescriptor, makeVolume: VolumeFactory.make,
       ready: { message in
-        // From here on nobody reads our words; a full pipe must never stop the daemon.
-        if case .ready = message { silence() }
+        if case .ready = message { leaveLauncher() }
         _ = report(message, to: output)
         close(output)
       })
@@ -69,7 +66,15 @@ public enum InternalEntryPoint {
     return DescriptorIO.write(line, to: descriptor) ? 0 : 1
   }
 
-  private static func silence() {
+  /// Nothing of the process that started this one reaches it from here on.
+  ///
+  /// Only once the volume is mounted: an automount point lets the process group of systemd's own `mount` pass, and makes
+  /// everybody else wait for the mount, so a daemon that had left that group would wait for itself
+  /// (autofs_oz_mode of fs/autofs/autofs_i.h). Until then a Ctrl-C in the foreground ends the attempt to mount.
+  private static func leaveLauncher() {
+    // A session of its own: no terminal, and no Ctrl-C that is meant for the command in the foreground.
+    setsid()
+    // Nobody reads our words any more; a full pipe must never stop the daemon.
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     guard null >= 0 else { return }
     dup2(null, 2)
