@@ -47,7 +47,7 @@ release-check: release ## that the release executable keeps to its size and its 
 
 # What programs link with to set their policy (docs/POLICY.md): C11, nothing but the C library.
 LIBRARY_DIR := .build/libcdataless
-LIBRARY_PARTS := cdataless storage materialize materialize_result coordinate coordinate_volume
+LIBRARY_PARTS := cdataless storage materialize materialize_result coordinate coordinate_answer coordinate_volume present
 LIBRARY_OBJECTS := $(LIBRARY_PARTS:%=$(LIBRARY_DIR)/%.o)
 LIBRARY_VERSION := 1.0.0
 LIBRARY_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -fPIC -fvisibility=hidden -ISources/CDataless/include

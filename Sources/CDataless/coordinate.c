@@ -3,6 +3,7 @@
 #endif
 
 #include "cdataless.h"
+#include "coordinate_message.h"
 #include "coordinate_volume.h"
 
 #include <errno.h>
@@ -18,42 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXPORTED __attribute__((visibility("default")))
-
 enum {
-  magic = 0x31636c64,
-  version = 1,
   inline_max = 64 << 10,
-  kind_taken_away = 2,
-  kind_news = 3,
-  of_answer = 0x4000,
-  of_presenter = 0x8000,
   options_all = DATALESS_COORDINATE_WITHOUT_MATERIALIZATION | DATALESS_COORDINATE_METADATA_ONLY |
                 DATALESS_COORDINATE_MOVING | DATALESS_COORDINATE_DELETING | DATALESS_COORDINATE_REPLACING
 };
-
-struct request_head {
-  uint32_t magic;
-  uint16_t version;
-  uint16_t options;
-  uint32_t count;
-  uint32_t inline_bytes;
-  uint64_t within;
-  uint64_t memory_bytes;
-};
-
-struct answer_head {
-  uint32_t magic;
-  uint16_t kind;
-  uint16_t code;
-  int32_t error;
-  uint32_t text_bytes;
-  uint64_t intent;
-  int64_t waited_ns;
-  int64_t materialized;
-};
-
-_Static_assert(sizeof(struct request_head) == 32 && sizeof(struct answer_head) == 40, "as the daemon reads them");
 
 // ---- The volume that was asked last ------------------------------------------------------------------------------
 
@@ -69,7 +39,7 @@ static time_t now_seconds(void) {
 // Whoever finds the lock taken, also for ever by a thread that a fork has left behind, does without.
 static bool recall(const char *path, struct volume *volume) {
   if (pthread_mutex_trylock(&last_mutex) != 0) return false;
-  bool is_it = last_until > now_seconds() && below_volume(&last_volume, path) != NULL;
+  bool is_it = last_until > now_seconds() && cdataless_below_volume(&last_volume, path) != NULL;
   if (is_it) *volume = last_volume;
   pthread_mutex_unlock(&last_mutex);
   return is_it;
@@ -142,10 +112,10 @@ static int collect(const struct dataless_claim *claims, size_t count, struct vol
     int error = make_absolute(claims[index].path, absolute);
     if (error != 0) return error;
     const char *name = NULL;
-    if (index > 0 || recall(absolute, volume)) name = below_volume(volume, absolute);
+    if (index > 0 || recall(absolute, volume)) name = cdataless_below_volume(volume, absolute);
     if (name == NULL) {
       struct volume found;
-      error = find_volume(absolute, &found, rest, sizeof rest);
+      error = cdataless_find_volume(absolute, &found, rest, sizeof rest);
       if (error != 0) return error;
       if (index > 0 && strcmp(found.mountpoint, volume->mountpoint) != 0) return EXDEV;
       *volume = found;
@@ -221,13 +191,13 @@ static int start(const struct dataless_claim *claims, size_t count, int flags, u
   int error = collect(claims, count, &volume, &text);
   int descriptor = -1;
   if (error == 0) {
-    descriptor = connect_volume(&volume);
+    descriptor = cdataless_connect_volume(&volume);
     if (descriptor == -ENOTCONN) {
       // Something else may be mounted there by now.
       keep(NULL);
       text.length = 0;
       error = collect(claims, count, &volume, &text);
-      if (error == 0) descriptor = connect_volume(&volume);
+      if (error == 0) descriptor = cdataless_connect_volume(&volume);
     }
     if (error == 0 && descriptor < 0) error = -descriptor;
   }
@@ -240,7 +210,7 @@ static int start(const struct dataless_claim *claims, size_t count, int flags, u
   return error == 0 ? descriptor : -error;
 }
 
-static int start_for_caller(const struct dataless_claim *claims, size_t count, int flags, uint64_t within) {
+int cdataless_start(const struct dataless_claim *claims, size_t count, int flags, uint64_t within) {
   const int before = errno;
   int cancellation;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
@@ -252,146 +222,7 @@ static int start_for_caller(const struct dataless_claim *claims, size_t count, i
 
 EXPORTED int dataless_coordinate_start(
     const struct dataless_claim *claims, size_t count, int flags, uint64_t within) {
-  if ((flags & of_presenter) == 0) return start_for_caller(claims, count, flags, within);
+  if ((flags & of_presenter) == 0) return cdataless_start(claims, count, flags, within);
   errno = EINVAL;
   return -1;
-}
-
-EXPORTED int dataless_present_start(const char *path) {
-  const struct dataless_claim claim = {path, 0};
-  return start_for_caller(&claim, 1, of_presenter, 0);
-}
-
-// ---- The answer --------------------------------------------------------------------------------------------------
-
-// 0 when it is granted, else an errno.
-static int receive(int descriptor, struct dataless_coordination *result) {
-  struct {
-    struct answer_head head;
-    char text[sizeof result->message];
-  } answer;
-  ssize_t count;
-  do count = recv(descriptor, &answer, sizeof answer, MSG_DONTWAIT);
-  while (count < 0 && errno == EINTR);
-  if (count < 0 && errno != ECONNRESET) return errno == ENOTSOCK ? EINVAL : errno;
-  memset(result, 0, sizeof *result);
-  if (count <= 0) {
-    result->code = DATALESS_COORDINATION_VOLUME_ENDED;
-    strcpy(result->message, "the volume's daemon has ended, or was killed");
-    return result->error = ETIMEDOUT;
-  }
-  if ((size_t)count < sizeof answer.head || answer.head.magic != magic) return EINVAL;
-  size_t length = (size_t)count - sizeof answer.head;
-  if (length >= sizeof result->message) length = sizeof result->message - 1;
-  memcpy(result->message, answer.text, length);
-  result->code = answer.head.code;
-  result->error = answer.head.error;
-  result->intent = answer.head.intent;
-  result->waited_ns = answer.head.waited_ns;
-  result->materialized = answer.head.materialized;
-  if (answer.head.kind == kind_taken_away && result->error == 0) result->error = ECANCELED;
-  return result->error;
-}
-
-EXPORTED int dataless_coordinate_result(int descriptor, struct dataless_coordination *result) {
-  const int before = errno;
-  int error = result == NULL ? EFAULT : receive(descriptor, result);
-  errno = error == 0 ? before : error;
-  return error == 0 ? 0 : -1;
-}
-
-EXPORTED int dataless_coordinate_end(int descriptor) {
-  const int before = errno;
-  struct dataless_coordination last;
-  int error;
-  do error = receive(descriptor, &last);
-  while (error == 0);
-  // Held to the end, or not answered yet.
-  if (error == EAGAIN) error = 0;
-  if (error != EBADF && error != EINVAL) {
-    // For all copies of the descriptor, in children, too.
-    shutdown(descriptor, SHUT_RDWR);
-    close(descriptor);
-  }
-  errno = error == 0 ? before : error;
-  return error == 0 ? 0 : -1;
-}
-
-// ---- Presenters --------------------------------------------------------------------------------------------------
-
-// 0, or an errno.
-static int receive_news(int descriptor, struct dataless_news *news) {
-  struct {
-    struct answer_head head;
-    char text[sizeof news->path];
-  } message;
-  for (;;) {
-    ssize_t count = recv(descriptor, &message, sizeof message, MSG_DONTWAIT);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno != ECONNRESET) return errno == ENOTSOCK ? EINVAL : errno;
-    if (count <= 0) return ETIMEDOUT;
-    if ((size_t)count < sizeof message.head || message.head.magic != magic) return EINVAL;
-    // That it is taken up is no news.
-    if (message.head.kind != kind_news && message.head.error == 0) continue;
-    if (message.head.kind != kind_news) return message.head.error;
-    size_t length = (size_t)count - sizeof message.head;
-    if (length >= sizeof news->path) length = sizeof news->path - 1;
-    news->what = message.head.code;
-    news->intent = message.head.intent;
-    news->others = message.head.materialized;
-    memcpy(news->path, message.text, length);
-    news->path[length] = 0;
-    return 0;
-  }
-}
-
-EXPORTED int dataless_present_next(int descriptor, struct dataless_news *news) {
-  const int before = errno;
-  int error = news == NULL ? EFAULT : receive_news(descriptor, news);
-  errno = error == 0 ? before : error;
-  return error == 0 ? 0 : -1;
-}
-
-EXPORTED int dataless_present_answer(int descriptor, uint64_t intent) {
-  const int before = errno;
-  const struct request_head head = {magic, version, of_answer, 0, 0, intent, 0};
-  ssize_t count;
-  do count = send(descriptor, &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT);
-  while (count < 0 && errno == EINTR);
-  if (count >= 0) {
-    errno = before;
-    return 0;
-  }
-  if (errno == ENOTSOCK) errno = EINVAL;
-  if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN) errno = ETIMEDOUT;
-  return -1;
-}
-
-EXPORTED int dataless_present_end(int descriptor) {
-  const int before = errno;
-  if (shutdown(descriptor, SHUT_RDWR) != 0 && errno != ENOTCONN) {
-    if (errno == ENOTSOCK) errno = EINVAL;
-    return -1;
-  }
-  close(descriptor);
-  errno = before;
-  return 0;
-}
-
-EXPORTED const char *dataless_coordination_name(int code) {
-  static const char *const names[] = {
-    "ok",
-    "coordination_deadlock",
-    "coordination_busy",
-    "coordination_too_many_paths",
-    "coordination_bad_path",
-    "coordination_through_link",
-    "coordination_outer_not_held",
-    "coordination_taken_away",
-    "coordination_volume_ended",
-    "coordination_failed",
-    "coordination_bad_request",
-    "coordination_not_allowed",
-  };
-  return code >= 0 && (size_t)code < sizeof names / sizeof names[0] ? names[code] : "coordination_unknown";
 }

@@ -13,11 +13,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { links_max = 40 };
+enum {
+  links_max = 40,
+  // How long a connection waits for its turn.
+  wait_seconds = 2
+};
 
 // ---- The table of mounts -----------------------------------------------------------------------------------------
 
@@ -126,7 +132,7 @@ static const struct mount *covering(const struct mounts *mounts, const char *pat
   return found;
 }
 
-const char *below_volume(const struct volume *volume, const char *path) {
+const char *cdataless_below_volume(const struct volume *volume, const char *path) {
   return below(volume->mountpoint, volume->length, path);
 }
 
@@ -206,7 +212,7 @@ static int find_socket(const struct mount *mount, struct volume *volume) {
   return mount->is_named_so ? ENOTCONN : ENODATA;
 }
 
-int find_volume(const char *path, struct volume *volume, char *rest, size_t rest_size) {
+int cdataless_find_volume(const char *path, struct volume *volume, char *rest, size_t rest_size) {
   struct mounts mounts;
   int error = read_mounts(&mounts);
   if (error != 0) return error;
@@ -220,7 +226,7 @@ int find_volume(const char *path, struct volume *volume, char *rest, size_t rest
     else {
       strcpy(volume->mountpoint, mount->point);
       if (volume->length == 1) volume->length = 0;
-      const char *begun = below_volume(volume, reached);
+      const char *begun = cdataless_below_volume(volume, reached);
       if (snprintf(rest, rest_size, "%s%s%s", begun, *begun != 0 && *left != 0 ? "/" : "", left) >= (int)rest_size)
         error = ENAMETOOLONG;
       else error = find_socket(mount, volume);
@@ -230,7 +236,32 @@ int find_volume(const char *path, struct volume *volume, char *rest, size_t rest
   return error;
 }
 
-int connect_volume(const struct volume *volume) {
+static int try_to_connect(int descriptor, const struct sockaddr_un *address) {
+  return connect(descriptor, (const struct sockaddr *)address, sizeof *address) == 0 ? 0 : errno;
+}
+
+// Waits only when more connections than the kernel keeps wait to be taken up: whoever asks for thousands at once is
+// faster than the daemon. Not for ever, as a daemon that is stopped takes up none.
+static int connect_in_turn(int descriptor, const struct sockaddr_un *address) {
+  int error = try_to_connect(descriptor, address);
+  if (error != EAGAIN) return error;
+  const struct timeval longest = {wait_seconds, 0};
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const time_t until = now.tv_sec + wait_seconds;
+  const int flags = fcntl(descriptor, F_GETFL);
+  if (flags < 0 || setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest) != 0 ||
+      fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0)
+    return errno;
+  do {
+    error = try_to_connect(descriptor, address);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while (error == EINTR && now.tv_sec <= until);
+  if (error == 0 && fcntl(descriptor, F_SETFL, flags) != 0) error = errno;
+  return error == EINTR ? EAGAIN : error;
+}
+
+int cdataless_connect_volume(const struct volume *volume) {
   int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -errno;
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -244,7 +275,7 @@ int connect_volume(const struct volume *volume) {
     directory = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/coordination.sock", directory);
   }
-  int error = connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+  int error = connect_in_turn(descriptor, &address);
   if (directory >= 0) close(directory);
   struct ucred peer;
   socklen_t size = sizeof peer;

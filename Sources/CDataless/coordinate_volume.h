@@ -15,13 +15,13 @@ struct volume {
 // the way to the mountpoint are followed. *rest is set to what lies below it, without a slash before it.
 //
 // Returns 0, or an errno: ENODATA if the path lies on no volume.
-int find_volume(const char *path, struct volume *volume, char *rest, size_t rest_size);
+int cdataless_find_volume(const char *path, struct volume *volume, char *rest, size_t rest_size);
 
 // Whether a path lies at or below a volume's mountpoint, as it is written. Returns what is below it, or NULL.
-const char *below_volume(const struct volume *volume, const char *path);
+const char *cdataless_below_volume(const struct volume *volume, const char *path);
 
-// A connected socket of the volume's daemon, close-on-exec, that waits for nothing; or a negative errno: ENOTCONN if
-// nobody serves it, EACCES if somebody does who must not, EAGAIN if too many ask at once.
-int connect_volume(const struct volume *volume);
+// A connected socket of the volume's daemon, close-on-exec and non-blocking; or a negative errno: ENOTCONN if nobody serves
+// it, EACCES if somebody does who must not, EAGAIN if 4,096 wait to be taken up before it, and still do after 2 s.
+int cdataless_connect_volume(const struct volume *volume);
 
 #endif

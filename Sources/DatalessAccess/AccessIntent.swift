@@ -37,7 +37,8 @@ public final class AccessIntent: Sendable {
   ///   - writing: The same.
   ///   - outer: A granted intent of this process that is not given back before this one is answered. It keeps this one
   ///     from nothing, and a deadlock of the two is found.
-  /// - Throws: ENODATA: not on a volume. EXDEV: on several. ENOTCONN: its daemon does not run. EAGAIN: too many ask.
+  /// - Throws: ENODATA: not on a volume. EXDEV: on several. ENOTCONN: its daemon does not run. EAGAIN: 4,096
+  ///   asked before it and were not heard for 2 s, for which it waits then.
   public init(
     reading: [String] = [], writing: [String] = [], options: AccessOptions = [], within outer: Grant? = nil
   ) throws(CoordinationError) {

@@ -188,6 +188,16 @@ extension RealMounts {
       }
     }
 
+    @Test func whoAsksForThousandsAtOnceWaitsForATurn() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let daemon = try #require(try await volume.status()["pid"]?.int)
+        let program = try await ClientProgram.coordinate.path()
+        let asked = try await run([program, "turn", "6000", "\(daemon)", volume.path("a")], timeLimit: .seconds(60))
+        #expect(
+          asked.lines == ["full \(EAGAIN) after 2 s", "all 6000 disorder 0"], "\(asked.text)\(asked.errorText)")
+      }
+    }
+
     @Test func aHundredThousandNamesAreOneIntentAndMoreAreNone() async throws {
       try await withVolume([], source: Self.source) { volume in
         let program = try await ClientProgram.coordinate.path()

@@ -8,7 +8,7 @@ from measure import Failed, percentile, run
 from mounts import Dataless
 from sides import row
 
-LIBRARY = ["coordinate", "coordinate_volume"]
+LIBRARY = ["coordinate", "coordinate_answer", "coordinate_volume"]
 
 
 def program(bench):

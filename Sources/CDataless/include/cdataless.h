@@ -158,8 +158,8 @@ struct dataless_claim {
 // has an answer. It is the intent: close(2) it earlier, and it is cancelled; end it with dataless_coordinate_end().
 //
 // Returns -1 with errno set, and nothing asked: EFAULT, EINVAL (no claims, unknown flags); ENODATA if a path lies on no
-// volume, EXDEV if they lie on several; ENOTCONN if nobody serves the volume, EAGAIN if too many ask at this moment, EACCES
-// if somebody else answers in the daemon's place; ENAMETOOLONG, ELOOP, ENOMEM, EMFILE, ENFILE, ENOSPC.
+// volume, EXDEV if they lie on several; ENOTCONN if nobody serves the volume, EAGAIN if 4,096 asked
+// before it and were not heard for 2 s, for which it waits then; EACCES if somebody else answers in the daemon's place; ENAMETOOLONG, ELOOP, ENOMEM, EMFILE, ENFILE, ENOSPC.
 int dataless_coordinate_start(const struct dataless_claim *claims, size_t count, int flags, uint64_t within);
 
 // What an intent was answered.

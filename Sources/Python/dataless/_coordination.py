@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import struct
+import time
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generator, Iterable, List, Optional, Tuple, Type, Union
@@ -28,6 +29,8 @@ _NEWS = 3
 _OF_ANSWER, _OF_PRESENTER = 0x4000, 0x8000
 _WORDS = ["", "read", "write", "move", "delete", "replace", "ended", "evicted", "changed", "renamed"]
 _INLINE_MAX = 64 << 10
+#: How long a connection waits for its turn.
+_TURN_SECONDS = 2
 _SEALS = 0x1 | 0x2 | 0x4 | 0x8
 
 _NAMES = [
@@ -367,10 +370,7 @@ def _collect(claims: List[Tuple[bytes, bytes]]) -> Tuple[Place, bytes, int]:
 def _connect(place: Place) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
     try:
-        try:
-            connection.connect(place.socket())
-        except (FileNotFoundError, ConnectionRefusedError):
-            raise OSError(errno.ENOTCONN, "the volume's daemon is not running") from None
+        _connect_in_turn(connection, place.socket())
         _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         # Nothing is said to anybody but the one who mounted it, and root.
         if user not in (0, place.owner):
@@ -379,3 +379,17 @@ def _connect(place: Place) -> socket.socket:
         connection.close()
         raise
     return connection
+
+
+def _connect_in_turn(connection: socket.socket, address: bytes) -> None:
+    """Waits only when more connections than the kernel keeps wait to be taken up; and not for a daemon that is stopped."""
+    until = time.monotonic() + _TURN_SECONDS
+    while True:
+        try:
+            return connection.connect(address)
+        except (FileNotFoundError, ConnectionRefusedError):
+            raise OSError(errno.ENOTCONN, "the volume's daemon is not running") from None
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise OSError(errno.EAGAIN, "4,096 others wait to be heard by the volume's daemon: is it stopped?") from None
+            time.sleep(0.001)

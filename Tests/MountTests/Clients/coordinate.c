@@ -10,14 +10,18 @@
 //   count ROUNDS FILE   adds 1 to the number in FILE so many times, each time by a rename: under an intent
 //   many COUNT r|w FILE...   asks for COUNT intents at once, for the files in turn, and gives each back when it has it
 //   wide COUNT DIRECTORY     one intent for COUNT names that are not there
+//   turn COUNT PID FILE      asks for FILE until the daemon PID, which is stopped, has no room for more, and how long that
+//                            was waited for; then COUNT times, while it goes on again a second later
 //   wrong PATH OUTSIDE       what is refused, and how
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cdataless.h"
@@ -142,11 +146,15 @@ static int count_up(int rounds, const char *path) {
   return 0;
 }
 
-static int ask_for_many(int count, int writes, char **paths, int path_count) {
+static void raise_limit(void) {
   struct rlimit limit;
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int ask_for_many(int count, int writes, char **paths, int path_count) {
+  raise_limit();
   struct pollfd *looks = calloc((size_t)count, sizeof *looks);
   for (int index = 0; index < count; index++) {
     const struct dataless_claim claim = {paths[index % path_count], writes};
@@ -157,7 +165,9 @@ static int ask_for_many(int count, int writes, char **paths, int path_count) {
   int left = count, disorder = 0;
   uint64_t last = 0;
   while (left > 0) {
-    if (poll(looks, (nfds_t)count, 60000) <= 0) fail("poll");
+    int ready = poll(looks, (nfds_t)count, 60000);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) fail("poll");
     for (int index = 0; index < count; index++) {
       if (looks[index].fd < 0 || looks[index].revents == 0) continue;
       struct dataless_coordination answer;
@@ -171,6 +181,37 @@ static int ask_for_many(int count, int writes, char **paths, int path_count) {
   }
   printf("all %d disorder %d\n", count, path_count == 1 ? disorder : 0);
   return 0;
+}
+
+static pid_t daemon_pid;
+
+static void go_on(int number) {
+  (void)number;
+  kill(daemon_pid, SIGCONT);
+}
+
+static int wait_for_turns(int count, char **paths) {
+  const struct sigaction action = {.sa_handler = go_on};
+  const struct dataless_claim claim = {paths[0], 0};
+  static int fds[1 << 15];
+  int asked = 0;
+  struct timespec before, after;
+  kill(daemon_pid, SIGSTOP);
+  do {
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    fds[asked] = dataless_coordinate_start(&claim, 1, 0, 0);
+  } while (fds[asked] >= 0 && ++asked < 1 << 15);
+  int error = errno;
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  const double waited = (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+  printf("full %d after %s\n", error, waited < 1.9 ? "less" : "2 s");
+  while (asked > 0) close(fds[--asked]);
+  kill(daemon_pid, SIGCONT);
+  // In the middle of a wait: a signal does not end it.
+  sigaction(SIGALRM, &action, NULL);
+  kill(daemon_pid, SIGSTOP);
+  alarm(1);
+  return ask_for_many(count, 0, paths, 1);
 }
 
 static int ask_widely(int count, const char *directory) {
@@ -224,6 +265,11 @@ int main(int argc, char **argv) {
   if (argc == 4 && strcmp(argv[1], "count") == 0) return count_up((int)strtol(argv[2], NULL, 10), argv[3]);
   if (argc >= 5 && strcmp(argv[1], "many") == 0)
     return ask_for_many((int)strtol(argv[2], NULL, 10), argv[3][0] == 'w', argv + 4, argc - 4);
+  if (argc == 5 && strcmp(argv[1], "turn") == 0) {
+    raise_limit();
+    daemon_pid = (pid_t)strtol(argv[3], NULL, 10);
+    return wait_for_turns((int)strtol(argv[2], NULL, 10), argv + 4);
+  }
   if (argc == 4 && strcmp(argv[1], "wide") == 0) return ask_widely((int)strtol(argv[2], NULL, 10), argv[3]);
   if (argc == 4 && strcmp(argv[1], "wrong") == 0) return refuse(argv[2], argv[3]);
   char line[8192];

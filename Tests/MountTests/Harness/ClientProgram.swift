@@ -27,7 +27,7 @@ actor ClientProgram {
     name: "dataless-coordinated",
     sources: [
       "Tests/MountTests/Clients/coordinate.c", "Sources/CDataless/coordinate.c",
-      "Sources/CDataless/coordinate_volume.c",
+      "Sources/CDataless/coordinate_answer.c", "Sources/CDataless/coordinate_volume.c", "Sources/CDataless/present.c",
     ],
     options: ["-std=gnu11", "-Werror", "-ISources/CDataless/include"])
 
