@@ -38,7 +38,7 @@ extension Engine {
       result.failures.append((path, FSError(.noSuchFileOrDirectory, "there is no conflict at it, or below it")))
     }
     for conflict in found {
-      if choice == .takeTheirs, let error = barrier(conflict.path) {
+      if choice == .takeTheirs, let error = Self.left(conflict.path, after: result) ?? barrier(conflict.path) {
         result.failures.append((conflict.path, error))
         continue
       }
@@ -72,6 +72,13 @@ extension Engine {
 }
 
 extension Engine {
+  /// Who wants a whole directory gone, and cannot have that, keeps what is below it, too. Parents come before what is in
+  /// them.
+  private static func left(_ path: [UInt8], after result: ConflictResult) -> FSError? {
+    guard let above = result.failures.first(where: { path != $0.path && path.isAtOrBelow($0.path) }) else { return nil }
+    return FSError(above.error.errno, "it is left, as the directory in which it lies could not be taken away")
+  }
+
   /// LIMIT: how often a directory is looked at anew because something was changed meanwhile.
   private static let looksMax = 4
 
