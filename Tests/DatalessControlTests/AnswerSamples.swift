@@ -156,6 +156,23 @@ enum AnswerSamples {
   private static let caller = SummaryReport.AccessCaller(
     comm: "tar", exe: "/bin/tar", script: "a.py", calls: 1, blockedNanoseconds: 2)
   private static let access = SummaryReport.Access(operation: "read", blocked: blocked, failures: 1, callers: [caller])
+  private static let holder = SummaryReport.IntentHolder(intent: 1, path: "a", process: reader)
+  private static let intentWait = SummaryReport.IntentWait(
+    intent: 2, path: "a", reads: 1, writes: 1, process: reader, waitedNanoseconds: 4, isUnderWay: true,
+    outcome: "granted", waitsFor: [holder])
+  private static let presenter = SummaryReport.SlowPresenter(
+    presenter: 3, path: "a", process: reader, asked: 1, timedOut: 1, sumNanoseconds: 5, longestNanoseconds: 5)
+  private static let brought: SummaryReport.Brought = {
+    var brought = SummaryReport.Brought()
+    (brought.sparedNanoseconds, brought.unreadFiles) = (1, 2)
+    return brought
+  }()
+  private static let coordination: SummaryReport.Coordination = {
+    var coordination = SummaryReport.Coordination()
+    (coordination.longest, coordination.slowest, coordination.brought) = ([intentWait], [presenter], brought)
+    coordination.failures = ["coordination_busy": 1]
+    return coordination
+  }()
   private static let chain = SummaryReport.Chain(length: 1, path: "a", durationNanoseconds: 2)
   private static let topLevel = SummaryReport.TopLevel(path: "a")
   private static let section = SummaryReport.Section(
@@ -208,7 +225,7 @@ enum AnswerSamples {
     report.findings = [usage]
     (report.started, report.ended) = ("2026-01-02T03:04:05.000000000Z", "2026-01-02T03:04:06.000000000Z")
     report.unmountReason = "unmount"
-    (report.waiting, report.access) = ([waiting], [access])
+    (report.waiting, report.access, report.coordination) = ([waiting], [access], coordination)
     (report.failures, report.refusals, report.triggers) = (["EIO": 1], ["EDEADLK": 1], ["read": 1])
     (report.longestDirectoryChain, report.mainThread) = (chain, mainThread)
     (report.processes, report.topLevelDirectories, report.sections) = ([process], [topLevel], [section])
@@ -252,6 +269,15 @@ enum AnswerSamples {
     "SummaryRefused": (SummaryReport.Refused(), SummaryReport.Refused()),
     "SummaryAccess": (access, SummaryReport.Access(operation: "read")),
     "SummaryAccessCaller": (caller, SummaryReport.AccessCaller()),
+    "SummaryCoordination": (coordination, SummaryReport.Coordination()),
+    "SummaryIntentWait": (intentWait, SummaryReport.IntentWait(intent: 2, path: "a", waitedNanoseconds: 4)),
+    "SummaryIntentHolder": (holder, SummaryReport.IntentHolder(intent: 1)),
+    "SummarySlowPresenter": (presenter, SummaryReport.SlowPresenter(presenter: 3, path: "a")),
+    "SummaryBrought": (brought, SummaryReport.Brought()),
+    "WaitingIntent": (
+      WaitingIntent(intent: WireSamples.coordination.intents[0], holders: WireSamples.coordination.intents),
+      WaitingIntent(intent: WireSamples.coordination.intents[0], holders: [])
+    ),
     "SummaryHeld": (SummaryReport.Held(), SummaryReport.Held()),
     "SummaryEvictions": (SummaryReport.Evictions(), SummaryReport.Evictions()),
     "SummaryRepeated": (repeated, SummaryReport.Repeated()),

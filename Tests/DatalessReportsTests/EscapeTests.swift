@@ -24,8 +24,23 @@ import Testing
         index + 1, id: index + 1, by: index + 1, thread: index + 10, frames: [(name, name, 1)],
         at: Int64(index) * 100 + 60)
     }
+    for (index, name) in names.enumerated() { coordinated(index, name, &log) }
     log.add("mark", at: 5_000, #""label":"\#(names.joined())""#)
     return log
+  }
+
+  /// An intent that waits for the one before it, one that fails, and a presenter.
+  private static func coordinated(_ index: Int, _ name: String, _ log: inout LogLines) {
+    let time = 3_000 + Int64(index) * 100
+    let process = index + 1
+    let path = #""path":"\#(name)","process":\#(process)"#
+    log.add(
+      "coordination.started", at: time,
+      #""intent":\#(process),\#(path),"reads":1,"writes":1,"waits_for":[\#(index)],"waits_at":"\#(name)""#)
+    log.add("coordination.finished", at: time, #""intent":\#(process + 100),\#(path),"outcome":"\#(name)""#)
+    log.add(
+      "presenter.answered", at: time,
+      #""presenter":\#(process),\#(path),"intent":1,"what":"\#(name)","took_ns":5,"outcome":"timed_out""#)
   }
 
   private static func folder() throws -> ReportFolder {

@@ -59,6 +59,63 @@ import Testing
     #expect(data.raw("notes")?.count == 2)
   }
 
+  /// One waits for the other, which is asked about it; and one to the end of what the log has.
+  private static var coordinated: LogLines {
+    var log = LogLines()
+    log.mounted()
+    log.process(1, pid: 10, "editor")
+    log.process(2, pid: 12, "<b>sync")
+    let own = #""path":"a","reads":0,"writes":1,"process":1"#
+    let other = #""path":"<i>","reads":2,"writes":0,"process":2"#
+    log.add("coordination.started", at: 1_000, #""intent":1,\#(own)"#)
+    log.add("coordination.granted", at: 1_000, #""intent":1,\#(own),"waited_ns":0,"asking_ns":0,"materializing_ns":0"#)
+    log.add("coordination.started", at: 2_000, #""intent":2,\#(other),"waits_for":[1],"waits_at":"a""#)
+    log.add("coordination.finished", at: 5_000, #""intent":1,\#(own),"outcome":"ok","held_ns":4000"#)
+    log.add("presenter.answered", at: 5_100, #""presenter":9,"path":"a","process":1,"took_ns":100,"outcome":"ok""#)
+    log.add(
+      "coordination.granted", at: 5_300,
+      #""intent":2,\#(other),"waited_ns":3000,"asking_ns":100,"materializing_ns":200"#)
+    log.add("coordination.started", at: 6_000, #""intent":3,\#(own),"waits_for":[2],"waits_at":"a""#)
+    log.add("mark", at: 6_500, #""label":"now""#)
+    return log
+  }
+
+  @Test func aPageShowsWhoWaitedForWhom() throws {
+    let page = try Self.page(Self.coordinated)
+    let coordination = try #require(try Self.data(page).object("coordination"))
+    func raw(_ key: StaticString) -> String {
+      coordination.raw(key).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+    #expect(raw("facts").contains("for others: 3.5 us in 2 intents (1 under way)"), "\(raw("facts"))")
+    // Waited for, and by whom; the names are texts of the page.
+    #expect(raw("waits").hasPrefix(#"[[3000,"2","#) && raw("waits").contains(#"],[500,"3","#), "\(raw("waits"))")
+    #expect(raw("presenters").contains(",1,0,100,100]"), "\(raw("presenters"))")
+    for text in [
+      #"to read \u003ci\u003e and 1 more"#, "editor[10] (intent 1)", #"\u003cb\u003esync[12] (intent 2)"#,
+      "to write, behind ",
+    ] {
+      #expect(page.contains(text), "\(text)")
+    }
+    #expect(!page.contains("<b>sync") && !page.contains("<i>"))
+    let lanes = coordination.objects("lanes")
+    #expect(lanes.map { $0.integer("waits") } == [1, 1] && lanes.map { $0.integer("blocked") } == [3_000, 500])
+    #expect(lanes.map { $0.string("thread") } == ["coordinated accesses", "coordinated accesses"])
+    #expect(page.contains("Coordinated accesses"))
+  }
+
+  @Test func aPageWithoutCoordinationHasNoneOfIt() throws {
+    #expect(try Self.data(Self.page()).object("coordination") == nil)
+  }
+
+  @Test func markdownHasTheSameRows() throws {
+    let folder = try ReportFolder(Self.coordinated.bytes)
+    try folder.export([.markdown])
+    let text = try folder.text(.markdown)
+    #expect(text.contains("<summary>Coordinated accesses &#40;3&#41;</summary>"), "\(text)")
+    #expect(text.contains("| 3.0 us | <code>&#60;b&#62;sync&#91;12&#93;</code> |"), "\(text)")
+    #expect(!text.contains("<b>") && !text.contains("<i>"))
+  }
+
   /// More than is shown one by one: added up, with the same sums, and said.
   @Test func manyWaitsBecomeFewerPieces() {
     var timeline = Timeline()

@@ -46,6 +46,13 @@ extension RealMounts {
         #expect(started[1]["waits_for"]?.array.map(\.int) == [started[0]["intent"]?.int])
         #expect(started[1]["waits_at"]?.string == "a")
         #expect(await other("look 1") == "1 waits")
+        let stack = try await volume.dataless("stack", volume.mountpoint, "--json").lines
+          .map { try JSON(parsing: $0.utf8) }
+        #expect(stack.map { $0["intent"]?["process"]?["pid"]?.int } == [Int(other.child.pid), Int(other.child.pid)])
+        #expect(stack.first?["holders"]?[0]?["process"]?["pid"]?.int == Int(one.child.pid))
+        let words = try await volume.dataless("stack", volume.mountpoint, "--pid", "\(other.child.pid)").text
+        #expect(words.contains("to write a, waiting") && words.contains("blocks no thread"), "\(words)")
+        #expect(words.contains("[\(one.child.pid)] (intent \(started[0]["intent"]?.int ?? 0)) at a"), "\(words)")
         #expect(await one("end 1") == "1 ended")
         #expect(await other("wait 1") == "1 granted 0")
         #expect(await other("look 2") == "2 waits")
@@ -53,6 +60,16 @@ extension RealMounts {
         #expect(await other("wait 2") == "2 granted 0")
         let text = try await volume.dataless("log", volume.mountpoint).text
         #expect(text.contains("coordinate: write") && text.contains("behind"), "\(text)")
+        let report = try await volume.json("summary", volume.mountpoint)
+        let summary = try #require(report["coordination"])
+        #expect(summary["intents"]?.int == 3 && summary["granted"]?.int == 3 && summary["waited"]?["waits"]?.int == 2)
+        let waits = try #require(summary["longest"]?.array)
+        let holders = waits.compactMap { $0["waits_for"]?[0]?["process"]?["pid"]?.int }
+        #expect(Set(holders) == [Int(one.child.pid), Int(other.child.pid)], "the last one waits for the second")
+        #expect(waits.allSatisfy { $0["process"]?["pid"]?.int == Int(other.child.pid) && $0["path"]?.string == "a" })
+        #expect(summary["brought"]?["files"]?.int == 1 && summary["brought"]?["spared_ns"]?.int != nil)
+        let lines = try await volume.dataless("summary", volume.mountpoint).text
+        #expect(lines.contains("Coordinated accesses") && lines.contains("to write a"), "\(lines)")
       }
     }
 
@@ -64,6 +81,10 @@ extension RealMounts {
         // Both at the gate: neither waits for the other. No thread of the client's does.
         try await volume.waitForCallers(2, at: "g")
         #expect(await client("look 1") == "1 waits")
+        let stack = try await volume.dataless("stack", volume.mountpoint, "--json").lines
+          .map { try JSON(parsing: $0.utf8) }
+        #expect(stack.map { $0["outcome"]?.string } == ["not_blocked", "not_blocked", nil])
+        #expect(stack.last?["intent"]?["stage"]?.string == "preparing")
         try await volume.done("gate", "open", volume.mountpoint, "g")
         #expect(await client("wait 1") == "1 granted 4")
         let items = try await volume.list()
@@ -289,6 +310,9 @@ extension RealMounts {
         #expect(await reader("wait 1")?.hasPrefix("1 granted") == true)
         let answers = try await volume.records(ofType: "presenter.answered")
         #expect(answers.map { $0["outcome"]?.string } == ["timed_out"] && answers.first?["path"]?.string == "d")
+        let summary = try await volume.json("summary", volume.mountpoint)["coordination"]
+        #expect(summary?["timed_out"]?.int == 1 && summary?["slowest"]?[0]?["path"]?.string == "d")
+        #expect(summary?["slowest"]?[0]?["process"]?["pid"]?.int == Int(silent.child.pid))
         #expect(await reader("ask 2 0 0 r:\(volume.path(""))") == "2 asked")
         silent.child.signal(SIGKILL)
         #expect(await reader("end 1") == "1 ended")

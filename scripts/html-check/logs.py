@@ -66,6 +66,20 @@ def write(path, count, seed=7):
             if attempt % 500 == 0:
                 add(now, "mark", label=f"half {attempt} <i>way</i>")
             now += chance.randrange(0, 3_000_000)
+        # Programs that coordinate: each of the others waits for the first, and a presenter is slow.
+        def intent(nanoseconds, step, number, process, **fields):
+            add(nanoseconds, f"coordination.{step}", intent=number, path=f"2026/01/{NAMES[number % 5]}", reads=1, writes=number % 2, process=process, tid=None, main_thread=None, **fields)
+
+        began = now // 2
+        intent(began, "started", 1, 2)
+        intent(began, "granted", 1, 2, waited_ns=0, asking_ns=0, materializing_ns=1_000, materialized=0)
+        for number in range(2, 20):
+            intent(began + number, "started", number, 2 + number % 4, waits_for=[1], waits_at="2026")
+        intent(now, "finished", 1, 2, outcome="ok", held_ns=now - began)
+        add(now, "presenter.answered", presenter=30, path="2026", process=5, tid=None, main_thread=None, intent=2, what="read", took_ns=5_000_000_000, outcome="timed_out")
+        for number in range(2, 20):
+            intent(now, "granted", number, 2 + number % 4, waited_ns=now - began - number, asking_ns=0, materializing_ns=0, materialized=0)
+            intent(now, "finished", number, 2 + number % 4, outcome="ok", held_ns=0)
         add(now, "budget.exceeded", budget="files", limit=10, used=11, attempt=12, path="2026/01/<script>alert(1)</script>", process=2, tid=200, main_thread=True)
         add(now, "run.finished", exit_status=0, budgets={"max_files": 10, "files": 1900, "bytes": 5, "in_flight": 0, "exceeded": [{"budget": "files", "limit": 10, "used": 11, "path": "2026/01/<script>alert(1)</script>"}]})
         add(now + 1, "volume.unmounted", reason="unmount", requests_reaching_the_volume={"lookup": 4812, "read": 2200, "readdirplus": 40}, items={"files": 3000, "directories": 13, "bytes": 9_000_000_000}, log_dropped=0)

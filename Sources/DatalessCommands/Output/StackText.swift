@@ -45,6 +45,7 @@ enum StackText {
     case "unknown_thread": "it lives in another pid namespace"
     case "dropped": "too many are waiting"
     case "not_taken": "it was not asked for"
+    case "not_blocked": "an intent blocks no thread: its process waits on a descriptor, if at all"
     case "no_helper": "no process could be started for it"
     default: TerminalText.escaped(outcome)
     }

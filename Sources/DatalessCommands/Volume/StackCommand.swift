@@ -12,6 +12,9 @@ struct StackCommand: ParsableCommand {
       come from symbols and debug information, which may lie in files of their own (/usr/lib/debug, .gnu_debuglink); \
       Python's functions from the interpreter. Other users' processes can be looked at by root's daemon only.
 
+      Coordinated accesses that wait are named, too, with those for whom they do. They have no stack: no thread is \
+      blocked by them.
+
       EXAMPLES
         dataless stack /mnt/project
         dataless stack /mnt/project --pid 4711 --json
@@ -42,7 +45,10 @@ struct StackCommand: ParsableCommand {
   func run() throws {
     let pid = pid
     let what = "cannot take the stacks of callers of \(mountpoint.description)"
-    let list = try RemoteCall.run(mountpoint, failure: what) { client in try await client.stacks(pid: pid) }
+    let (list, coordination) = try RemoteCall.run(mountpoint, failure: what) { client in
+      (try await client.stacks(pid: pid), try await Self.coordination(client))
+    }
+    let intents = coordination?.waitingIntents(of: pid) ?? []
     let output = StandardOutput()
     for caller in list.callers {
       if json {
@@ -51,13 +57,55 @@ struct StackCommand: ParsableCommand {
         for line in Self.lines(caller) { try output.line(line) }
       }
     }
-    if list.callers.isEmpty, !json { try output.line("nobody waits") }
+    for intent in intents {
+      if json {
+        try output.line(json: intent)
+      } else {
+        for line in Self.lines(intent) { try output.line(line) }
+      }
+    }
+    if list.callers.isEmpty, intents.isEmpty, !json { try output.line("nobody waits") }
     try output.flush()
+  }
+
+  /// nil where the daemon is older than coordinated accesses.
+  private static func coordination(_ client: ControlClient) async throws -> CoordinationStatus? {
+    do {
+      return try await client.coordination()
+    } catch let error as ControlError where error.code == .otherVersion {
+      return nil
+    }
   }
 
   static func lines(_ caller: BlockedCaller) -> [String] {
     let path = caller.pathBytes.isEmpty ? "." : TerminalText.escaped(caller.pathBytes)
     return WaiterText.lines([caller.waiter], count: 1, indent: "").map { "\($0): \(path)" }
       + (caller.stack.map { StackText.lines($0, indent: "  ") } ?? ["  no stack: \(StackText.reason(caller.outcome))"])
+  }
+
+  /// `editor[10] (intent 7), to write a and 2 more, waiting for 3.10 s, behind sync[12] (intent 5) at a`.
+  static func lines(_ waiting: WaitingIntent) -> [String] {
+    let intent = waiting.intent
+    let others = intent.reads.plus(intent.writes).minus(1)
+    var text = "\(who(intent)), to \(CoordinationText.use(reads: intent.reads, writes: intent.writes)) \(path(intent))"
+    if others > 0 { text += " and \(HumanText.count(others)) more" }
+    text += ", \(TerminalText.escaped(intent.stage)) for \(HumanText.duration(nanoseconds: intent.ageNanoseconds))"
+    let known = Set(waiting.holders.map(\.number))
+    var behind = waiting.holders.map { "\(who($0)) at \(path($0))" }
+    for number in intent.waitsFor ?? [] where !known.contains(number) { behind.append("intent \(number)") }
+    if !behind.isEmpty { text += ", behind " + behind.joined(separator: ", ") }
+    if let asks = intent.asks { text += ", asks presenter " + asks.map { "\($0)" }.joined(separator: ", ") }
+    return [text, "  no stack: \(StackText.reason("not_blocked"))"]
+  }
+
+  private static func who(_ intent: CoordinatedIntent) -> String {
+    let name = intent.process.map {
+      "\(ProcessName.text(comm: $0.comm, exe: $0.exe, script: $0.script))[\($0.pid)]"
+    }
+    return "\(name ?? "unknown") (intent \(intent.number))"
+  }
+
+  private static func path(_ intent: CoordinatedIntent) -> String {
+    intent.pathBytes.isEmpty ? "." : TerminalText.escaped(intent.pathBytes)
   }
 }

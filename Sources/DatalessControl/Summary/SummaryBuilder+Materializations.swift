@@ -84,6 +84,17 @@ extension SummaryBuilder {
       budget: json.string("budget") ?? "", limit: json.integer("limit") ?? 0, used: json.integer("used") ?? 0,
       path: json.string("path") ?? "", process: "\(name)[\(process?.pid ?? 0)]")
   }
+
+  mutating func runFinished(_ json: JSONObject) {
+    report.run = report.run ?? SummaryReport.Run()
+    report.run?.exitStatus = json.integer("exit_status")
+    report.run?.signal = json.string("signal")
+    // The moment of the excess said how many there were then.
+    if let excess = report.run?.exceeded, let budgets = json.object("budgets") {
+      let used = excess.budget == "bytes" ? budgets.integer("bytes") : budgets.integer("files")
+      report.run?.exceeded?.used = max(excess.used, used ?? 0)
+    }
+  }
 }
 
 /// Adds up what refused triggers would have materialized: an item that was refused a thousand times counts once.

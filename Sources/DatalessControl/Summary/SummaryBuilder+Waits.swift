@@ -44,6 +44,7 @@ extension SummaryBuilder {
     report.blocked.add(blocked, isUnderWay: wait.isUnderWay)
     wall.insert(from: wait.start, to: wait.end)
     groups.waited(wait, processes)
+    coordination.waited(wait)
     let attempt = wait.attempt.flatMap { attempts[$0] }
     mainThread.add(wait, path: attempt?.path, processes)
     sections.current.blockedNanoseconds = sections.current.blockedNanoseconds.plus(blocked)
@@ -65,13 +66,7 @@ extension SummaryBuilder {
     files.told(handle, isOpen: isOpen, groups: groups, by: handle.readers.map { process($0.process) })
   }
 
-  func process(_ id: UInt32?) -> FileSummary.Process? {
-    id.flatMap { processes[$0] }.map { process in
-      FileSummary.Process(
-        pid: process.pid, comm: process.comm.map { String(decoding: $0, as: UTF8.self) },
-        script: process.script.map { String(decoding: $0, as: UTF8.self) })
-    }
-  }
+  func process(_ id: UInt32?) -> FileSummary.Process? { processes.short(id) }
 }
 
 /// The callers that a log says are blocked: waits that have begun and not ended.

@@ -29,6 +29,7 @@ public struct SummaryBuilder: Sendable {
   var files: SummaryFiles
   var waits = SummaryWaits()
   var accesses = SummaryAccesses()
+  var coordination = SummaryCoordination()
   var wall = IntervalUnion()
   var mainThread: SummaryMainThread
   private var findings: SummaryFindings
@@ -78,6 +79,7 @@ public struct SummaryBuilder: Sendable {
     }
     opens.note(record)
     findings.add(record, groups: &groups, processes)
+    coordination.add(record, processes)
     let json = record.json
     switch record.type {
     case .materializationStarted: started(record)
@@ -120,15 +122,7 @@ public struct SummaryBuilder: Sendable {
         command: json.elements("command").map {
           String(decoding: JSONText.decode(json.bytes[$0]) ?? [], as: UTF8.self)
         }, isCommandWithheld: json.bool("command_withheld") ?? false, exceeded: report.run?.exceeded)
-    case .runFinished:
-      report.run = report.run ?? SummaryReport.Run()
-      report.run?.exitStatus = json.integer("exit_status")
-      report.run?.signal = json.string("signal")
-      // The moment of the excess said how many there were then.
-      if let excess = report.run?.exceeded, let budgets = json.object("budgets") {
-        let used = excess.budget == "bytes" ? budgets.integer("bytes") : budgets.integer("files")
-        report.run?.exceeded?.used = max(excess.used, used ?? 0)
-      }
+    case .runFinished: runFinished(json)
     default: break
     }
   }
@@ -153,11 +147,12 @@ public struct SummaryBuilder: Sendable {
     current.report.completeness.malformedLines += Int64(tail)
     current.files.endHandles()
     // In a log that has its end, a wait without one is a record that was lost.
-    if report.unmountReason == nil {
-      let end = max(now ?? lastMonotonic, lastMonotonic)
+    let end = report.unmountReason == nil ? max(now ?? lastMonotonic, lastMonotonic) : nil
+    if let end {
       current.endWaits(at: end)
       if current.accesses.endAll(at: end) { current.noteTime(end) }
     }
+    if current.coordination.finish(at: end, processes), let end { current.noteTime(end) }
     return current.finished(log: log, isMounted: isMounted, lost: lost)
   }
 
@@ -186,6 +181,8 @@ public struct SummaryBuilder: Sendable {
     }
     result.refused = refusedItems.sum
     result.access = accesses.report
+    let isGapless = result.completeness.lostRecords == 0 && result.completeness.malformedLines == 0
+    result.coordination = coordination.report(isGapless: isGapless, isAllTold: isAllTold)
     result.mainThread = mainThread.report
     result.topLevelDirectories = topLevel.sorted {
       ($1.bytes, $1.files, $1.directories, $0.path) < ($0.bytes, $0.files, $0.directories, $1.path)

@@ -93,6 +93,8 @@ struct CountedWait: Sendable {
   var blocked: Int64 { end.minus(start) }
   /// Whether `dataless materialize` waited, which is no program's thread.
   var isCommand: Bool { trigger == "command" || trigger == "eager" }
+  /// Whether nobody's thread waited: an intent does, on a descriptor.
+  var isOfNoThread: Bool { isCommand || trigger == "coordinate" }
 }
 
 /// Adds up the waits of main threads.
@@ -127,8 +129,8 @@ struct SummaryMainThread: Sendable {
 
   /// - Parameter path: Of what the wait is for; nil when the log does not tell.
   mutating func add(_ wait: CountedWait, path: [UInt8]?, _ processes: LogProcesses) {
-    guard !wait.isCommand, let isMainThread = wait.isMainThread else {
-      if !wait.isCommand { sum.unknownWaits += 1 }
+    guard !wait.isOfNoThread, let isMainThread = wait.isMainThread else {
+      if !wait.isOfNoThread { sum.unknownWaits += 1 }
       return
     }
     guard isMainThread else { return }

@@ -38,6 +38,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   /// Calls that needed no materialization and were delayed, by operation; the longest blocked first. They are in no
   /// other number.
   public var access: [Access] = []
+  /// Programs that came one after the other, and what it was good for; absent when nobody coordinated.
+  public var coordination: Coordination?
   /// Materializations that were started, by trigger.
   public var triggers: [String: Int64] = [:]
   public var evictions = Evictions()
@@ -69,9 +71,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
     case durationNanoseconds = "duration_ns"
     case mainThread = "main_thread"
     case findings
-    case completeness, materialized, known, blocked, waiting, use, failures, refusals, refused, held, access, triggers,
-      evictions,
-      repeated
+    case completeness, materialized, known, blocked, waiting, use, failures, refusals, refused, held, access,
+      coordination, triggers, evictions, repeated
     case longestDirectoryChain = "longest_directory_chain"
     case processes
     case topLevelDirectories = "top_level_directories"

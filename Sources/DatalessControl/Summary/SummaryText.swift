@@ -10,6 +10,10 @@ public enum SummaryText {
     lines.append("")
     for (title, text) in facts(report) { lines += wrap(title, text, width: max(40, width)) }
     for table in SummaryTables.all(report, rowsMax: rowsMax) { lines += [""] + table }
+    guard let coordination = report.coordination else { return lines }
+    lines += ["", CoordinationText.title]
+    for (title, text) in CoordinationText.facts(coordination) { lines += wrap(title, text, width: max(40, width)) }
+    for table in CoordinationText.tables(coordination) { lines += [""] + table }
     return lines
   }
 

@@ -94,3 +94,31 @@ public struct CoordinatedIntent: Codable, Sendable, Equatable {
 
   public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
 }
+
+/// An intent that is not granted yet, and for whom it waits: a line of `dataless stack --json`.
+public struct WaitingIntent: Codable, Sendable, Equatable {
+  public var intent: CoordinatedIntent
+  /// Of `intent.waitsFor`, those that the daemon lists.
+  public var holders: [CoordinatedIntent]
+
+  public init(intent: CoordinatedIntent, holders: [CoordinatedIntent]) {
+    self.intent = intent
+    self.holders = holders
+  }
+}
+
+extension CoordinationStatus {
+  // LIMIT: a daemon says less; one of another user may say anything.
+  private static let holdersMax = 8
+
+  /// Those of `intents` that wait: for others, for presenters, or for content.
+  ///
+  /// - Parameter pid: Only those of this process; nil for all.
+  public func waitingIntents(of pid: Int32? = nil) -> [WaitingIntent] {
+    let byNumber = Dictionary(intents.map { ($0.number, $0) }) { first, _ in first }
+    return intents.filter { $0.stage != "granted" && (pid == nil || $0.process?.pid == pid) }.map { intent in
+      WaitingIntent(
+        intent: intent, holders: (intent.waitsFor ?? []).prefix(Self.holdersMax).compactMap { byNumber[$0] })
+    }
+  }
+}

@@ -12,7 +12,7 @@ extension VolumeBackend {
     let lane = volume.stacks
     return StackList(
       callers: await withTaskGroup(of: (Int, CaptureAnswer).self) { group in
-        for (index, caller) in callers.enumerated() {
+        for (index, caller) in callers.enumerated() where caller.outcome == "ok" {
           group.addTask {
             (index, await lane.stack(processID: caller.waiter.pid, threadID: caller.waiter.tid))
           }
@@ -31,8 +31,10 @@ extension VolumeBackend {
   private var blockedCallers: [BlockedCaller] {
     engine.attemptsInFlight().flatMap { attempt in
       attempt.waiters.map {
+        // What an intent waits for no thread does.
         BlockedCaller(
-          attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue, waiter: volume.wire($0))
+          attempt: attempt.attempt, path: attempt.path, kind: attempt.kind.rawValue, waiter: volume.wire($0),
+          outcome: $0.trigger == .coordinate ? "not_blocked" : "ok")
       }
     }
   }

@@ -48,6 +48,8 @@ public struct Report: Sendable {
   let directories: DirectoryWaits
   /// Settings at the mount: JSON, escaped for a terminal.
   let options: String?
+  /// What intents waited for others.
+  var intents = IntentTimeline()
 
   /// Frames of a stack, innermost first; empty where there is none.
   func frames(_ stack: ReportStack) -> [ReportFrame] {

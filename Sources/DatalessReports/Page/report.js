@@ -151,22 +151,26 @@ class Timeline {
         })),
       });
     }
-    for (const row of data.timeline.rows) {
-      this.rows.push({
-        name: row.name,
-        thread: row.thread,
-        kind: row.main ? "main" : "wait",
-        waits: row.waits,
-        blocked: row.blocked,
-        pieces: row.pieces.map(([start, length, waits, blocked, longest, path, trigger, outcome, stack, failures, isUnderWay]) => ({
-          start, duration: length, waits, blocked, longest, path, trigger, outcome, stack, failures, isUnderWay,
-        })),
-      });
-    }
+    for (const row of data.timeline.rows) this.rows.push(this.lane(row));
+    // Behind all threads: what waits there blocks none.
+    for (const row of data.coordination?.lanes ?? []) this.rows.push({ ...this.lane(row), kind: "intent" });
     this.shown = this.rows;
     this.selected = null;
     this.build();
     this.whole();
+  }
+
+  lane(row) {
+    return {
+      name: row.name,
+      thread: row.thread,
+      kind: row.main ? "main" : "wait",
+      waits: row.waits,
+      blocked: row.blocked,
+      pieces: row.pieces.map(([start, length, waits, blocked, longest, path, trigger, outcome, stack, failures, isUnderWay]) => ({
+        start, duration: length, waits, blocked, longest, path, trigger, outcome, stack, failures, isUnderWay,
+      })),
+    };
   }
 
   build() {
@@ -195,7 +199,7 @@ class Timeline {
       make(
         "p",
         { class: "legend faint" },
-        [["main", "main thread"], ["wait", "other thread"], ["failed", "failed, or moment of a failure"], ["gate", "held at a gate, or mark"]].map(([kind, title]) =>
+        [["main", "main thread"], ["wait", "other thread"], ["failed", "failed, or moment of a failure"], ["gate", "held at a gate, or mark"], ...(data.coordination ? [["intent", "access that waits for others"]] : [])].map(([kind, title]) =>
           make("span", {}, make("i", { class: kind }), title),
         ),
       ),
@@ -397,7 +401,8 @@ class Timeline {
     const end = piece.isUnderWay ? " so far" : piece.outcome >= 0 && text(piece.outcome) !== "ok" ? `, ${text(piece.outcome)}` : "";
     this.details.append(
       make("div", {}, make("strong", {}, who), `: ${many}${duration(piece.longest)}${end}, ${text(piece.trigger)} `, make("code", {}, text(piece.path)), make("span", { class: "faint" }, `  from ${duration(piece.start)}`)),
-      stackList(piece.stack),
+      // An intent blocks no thread that could have a stack.
+      row.kind === "intent" ? "" : stackList(piece.stack),
     );
   }
 
@@ -792,6 +797,23 @@ function findings() {
   );
 }
 
+/** Who waited for whom, and which presenter was slow: only where programs coordinate. */
+function coordination() {
+  const known = data.coordination;
+  if (!known) return;
+  section("coordination", "Coordinated accesses", facts(known.facts));
+  table(
+    "intents", "Accesses that waited",
+    [number("waited", 0, duration), { title: "intent", value: (row) => row[1] }, word("program", 2), word("access", 3), word("for", 4), word("outcome", 5)],
+    known.waits, "nobody is known to have waited for others",
+  );
+  table(
+    "presenters", "Presenters",
+    [word("program", 0), word("path", 1), number("asked", 2), number("timed out", 3), number("longest", 4, duration), number("altogether", 5, duration)],
+    known.presenters, "no presenter was asked",
+  );
+}
+
 function tables() {
   table(
     "programs", "Programs",
@@ -847,6 +869,7 @@ findings();
 new Timeline();
 new Flame();
 new Tree();
+coordination();
 tables();
 section(
   "settings", "What was simulated",

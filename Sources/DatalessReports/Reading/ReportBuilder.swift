@@ -19,6 +19,7 @@ struct ReportBuilder {
   private var longest = LongestWaits(limit: 1_000)
   private var happenings = Happenings()
   private var directories = DirectoryWaits()
+  private var intents = IntentTimeline()
   private var verdict = LogVerdict()
   private var processes = LogProcesses(keepsRecords: false)
   private var names: [UInt32: Names] = [:]
@@ -62,6 +63,7 @@ struct ReportBuilder {
     default: break
     }
     happenings.add(record)
+    intents.add(record, processes)
     verdict.add(record) { id in
       let parents = processes.chain(of: id).dropFirst().map { "\(TerminalText.escaped($0.name))[\($0.pid)]" }
       return (processes[id].map { "\(TerminalText.escaped($0.name))[\($0.pid)]" } ?? "unknown", Array(parents))
@@ -76,13 +78,14 @@ struct ReportBuilder {
   ) throws(ControlError) -> Report {
     let end = max(now ?? last, last)
     for wait in waits.finish(at: hasEnd ? nil : end) { try tell(wait) }
+    intents.finish(at: hasEnd ? nil : end, processes)
     let report = Report(
       context: context,
       verdict: overall(context),
       summary: summary.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now),
       records: records, origin: origin ?? 0, end: hasEnd ? last : end, timeline: timeline, lanes: rowNames(),
       stackTable: waits.stacks, blocked: stacks, longest: longest.sorted, happenings: happenings,
-      directories: directories, options: options)
+      directories: directories, options: options, intents: intents)
     try trace?.add(happenings, end: report.end)
     try trace?.finish([
       ("dataless", context.version), ("session", TerminalText.escaped(report.summary.session)),

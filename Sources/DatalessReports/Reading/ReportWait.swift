@@ -7,6 +7,8 @@ struct ReportWait: Sendable, Equatable {
     case wait
     /// A delayed call on what is local: in no sum of blocked time.
     case access
+    /// An intent that waits for others, which blocks no thread.
+    case intent
   }
 
   var kind = Kind.wait

@@ -6,8 +6,8 @@ import DatalessControl
 enum HTMLWriter {
   /// As a Content-Security-Policy names what it allows: SHA-256 of Page/report.js and Page/report.css, held against the
   /// files by `PageTests`.
-  static let scriptHash = "sha256-yNIl1GJKP+Rt51tjStxQkBG1a8mmxTlz0rUhBMj2k8M="
-  static let styleHash = "sha256-WjcllMEa61DYcY/EpzKxvZe/61zozeNQSFcoEZU6YQ8="
+  static let scriptHash = "sha256-zkThWyhC3KS3e1eEJrsz9CDnaycBtTk3pF7jHGUzD1o="
+  static let styleHash = "sha256-xGGmFyu1N5jjxuA7mrVJ2+YC9z4KgNqew9uIjkLbUUA="
 
   static func write(_ report: Report, to file: ReportFile) throws(ControlError) {
     let (script, style) = (PackageResources.report_js, PackageResources.report_css)

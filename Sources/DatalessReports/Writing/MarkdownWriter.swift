@@ -17,6 +17,7 @@ enum MarkdownWriter {
     if !report.verdict.checks.isEmpty { lines.append("") }
     lines += facts(report)
     lines += findings(report)
+    lines += coordination(report)
     lines += programs(report)
     lines += stacks(report)
     lines += files(report)
@@ -91,6 +92,34 @@ enum MarkdownWriter {
         "|---|--:|--:|--:|---|---|---|---|",
       ]
         + rows)
+  }
+
+  private static func coordination(_ report: Report) -> [String] {
+    guard let coordination = report.summary.coordination else { return [] }
+    var lines = ["| | |", "|---|---|"]
+    for (title, text) in CoordinationText.facts(coordination) {
+      lines.append("| \(EscapedText.markdown(title)) | \(EscapedText.markdown(text)) |")
+    }
+    if !coordination.longest.isEmpty {
+      lines += ["", "| waited | program | access | outcome | for |", "|--:|---|---|---|---|"]
+    }
+    for wait in coordination.longest {
+      let (who, access) = (CoordinationText.who(wait.process), CoordinationText.path(wait))
+      lines.append(
+        "| \(HumanText.duration(nanoseconds: wait.waitedNanoseconds)) | \(EscapedText.markdownCode(who)) "
+          + "| \(EscapedText.markdownCode(access)) | \(EscapedText.markdown(CoordinationText.outcome(wait))) "
+          + "| \(EscapedText.markdownCode(CoordinationText.holders(wait))) |")
+    }
+    if !coordination.slowest.isEmpty {
+      lines += ["", "| longest | asked | timed out | presenter | path |", "|--:|--:|--:|---|---|"]
+    }
+    for row in coordination.slowest {
+      let who = CoordinationText.who(row.process)
+      lines.append(
+        "| \(HumanText.duration(nanoseconds: row.longestNanoseconds)) | \(row.asked) | \(row.timedOut) "
+          + "| \(EscapedText.markdownCode(who)) | \(EscapedText.markdownCode(TerminalText.escaped(row.path))) |")
+    }
+    return folded("\(CoordinationText.title) (\(HumanText.count(coordination.intents)))", lines)
   }
 
   private static func programs(_ report: Report) -> [String] {

@@ -50,6 +50,7 @@ struct PageData {
       happenings(&json)
       blocked(&json)
       longest(&json)
+      coordination(&json)
       files(&json)
       directories(&json)
       programs(&json)
@@ -77,7 +78,11 @@ struct PageData {
     json.object { json in
       json.field("resolution", timeline.resolution)
       json.key("rows")
-      json.array { json in for (row, name) in rows() { self.row(row, name, json: &json) } }
+      json.array { json in
+        for (row, name) in rows() {
+          self.row(row, name, thread: row.isRest ? "" : Self.thread(row.lane), json: &json)
+        }
+      }
     }
     if timeline.resolution > 0 {
       notes.append(
@@ -113,10 +118,10 @@ struct PageData {
     return rows.sorted { rank($0.0) < rank($1.0) }
   }
 
-  private mutating func row(_ row: Timeline.Row, _ name: Report.RowName, json: inout JSONBuffer) {
+  mutating func row(_ row: Timeline.Row, _ name: Report.RowName, thread: String, json: inout JSONBuffer) {
     json.object { json in
       json.field("name", name.program + (name.pid.map { "[\($0)]" } ?? ""))
-      json.field("thread", row.isRest ? "" : Self.thread(row.lane))
+      json.field("thread", thread)
       json.key("main")
       json.bool(row.lane.isMainThread && !row.isRest)
       json.field("waits", row.waits)

@@ -40,7 +40,9 @@ extension DatalessVolume {
 
   /// Who waits right now, and where in its program: everybody, or the threads of one process.
   public func stacks(pid: Int32? = nil) async throws -> [BlockedCaller] {
-    try await command(["stack", path] + (pid.map { ["--pid", "\($0)"] } ?? [])).map(BlockedCaller.init)
+    // Beside them are coordinated accesses that wait, which block no thread.
+    try await command(["stack", path] + (pid.map { ["--pid", "\($0)"] } ?? [])).filter { $0["waiter"] != nil }
+      .map(BlockedCaller.init)
   }
 
   /// The same in words, a line for each caller and one for its stack; empty when nobody waits.

@@ -28,6 +28,10 @@ import Testing
       status.profile.errnos["offline"] = "\u{1b}[2J"
       var lines = StatusText.lines(status)
       lines += GateListCommand.lines(try Self.answer(WireSamples.gate, &random, note))
+      let coordination = try Self.answer(WireSamples.coordination, &random, note)
+      for intent in coordination.intents {
+        lines += StackCommand.lines(WaitingIntent(intent: intent, holders: coordination.intents))
+      }
       var explanation = try Self.answer(WireSamples.explanation, &random, note)
       explanation.errnos["offline"] = "\u{1b}[2J"
       explanation.isOffline = random.oneIn(2)

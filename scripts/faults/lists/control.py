@@ -100,9 +100,19 @@ summary.add(
     tests=["SummaryMainThreadTests"])
 summary.add(
     "unknown-thread-blocked", "SummaryMainThread.swift", "a wait of a thread of which nothing is known is a main thread's",
-    "guard !wait.isCommand, let isMainThread = wait.isMainThread else {",
-    "guard !wait.isCommand, let isMainThread = wait.isMainThread ?? (FAULT ? true : nil) else {",
+    "guard !wait.isOfNoThread, let isMainThread = wait.isMainThread else {",
+    "guard !wait.isOfNoThread, let isMainThread = wait.isMainThread ?? (FAULT ? true : nil) else {",
     tests=["SummaryMainThreadTests"])
+summary.add(
+    "intent-wait-made-up", "IntentJoiner.swift", "an intent that was never granted waited for others to its end, whether they were there or not",
+    "private func isKept(_ wait: Wait) -> Bool { wait.holders.contains { entries[$0.intent] != nil } }",
+    "private func isKept(_ wait: Wait) -> Bool { FAULT || wait.holders.contains { entries[$0.intent] != nil } }",
+    tests=["SummaryCoordinationTests"])
+summary.add(
+    "blocked-read-spared", "SummaryBrought.swift", "a read that was blocked for what an intent brought is told to have been spared it",
+    "if attempt.isJoined { return }",
+    "if attempt.isJoined, !FAULT { return }",
+    tests=["SummaryCoordinationTests"])
 summary.add(
     "first-reader-forgotten", "SummaryFiles.swift", "who read a file before another program did has read nothing",
     "uses[UseKey(row: row, group: first), default: .init()].take(versions[row].reads)",

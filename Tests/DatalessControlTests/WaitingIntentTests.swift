@@ -1,0 +1,42 @@
+import DatalessControl
+import Testing
+
+@testable import DatalessCommands
+
+/// What `dataless stack` says of coordinated accesses that wait.
+@Suite struct WaitingIntentTests {
+  private static func intent(
+    _ number: UInt64, stage: String, by pid: Int32?, path: String, writes: Int64 = 1, waitsFor: [UInt64]? = nil,
+    asks: [UInt64]? = nil
+  ) -> CoordinatedIntent {
+    CoordinatedIntent(
+      number: number, stage: stage, reads: 0, writes: writes, path: bytes(path), ageNanoseconds: 3_100_000_000,
+      waitsFor: waitsFor, asks: asks, process: pid.map { WireProcess(pid: $0, comm: "p\($0)") })
+  }
+
+  private static let status = CoordinationStatus(
+    waiting: 1, granted: 1, presenters: 1,
+    totals: CoordinationTotals(granted: 1, refused: 0, deadlocks: 0, takenAway: 0),
+    intents: [
+      intent(5, stage: "granted", by: 10, path: "a"),
+      intent(7, stage: "waiting", by: 12, path: "a", writes: 3, waitsFor: [5, 9]),
+      intent(8, stage: "asking", by: nil, path: "", asks: [4]),
+    ])
+
+  @Test func whoWaitsIsNamedWithThoseWhoKeepIt() {
+    let waiting = Self.status.waitingIntents()
+    #expect(waiting.map(\.intent.number) == [7, 8])
+    #expect(waiting.map { $0.holders.map(\.number) } == [[5], []])
+    #expect(
+      waiting.map { StackCommand.lines($0)[0] } == [
+        "p12[12] (intent 7), to write a and 2 more, waiting for 3.10 s, behind p10[10] (intent 5) at a, intent 9",
+        "unknown (intent 8), to write ., asking for 3.10 s, asks presenter 4",
+      ])
+    #expect(StackCommand.lines(waiting[0])[1].contains("blocks no thread"))
+  }
+
+  @Test func oneProcessIsEnough() {
+    #expect(Self.status.waitingIntents(of: 12).map(\.intent.number) == [7])
+    #expect(Self.status.waitingIntents(of: 10).isEmpty)
+  }
+}
