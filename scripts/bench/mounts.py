@@ -85,7 +85,7 @@ class Dataless:
 
     def __exit__(self, *_):
         try:
-            run([self.bench.dataless, "unmount", self.bench.mountpoint], 15)
+            run([self.bench.dataless, "unmount", self.bench.mountpoint], 120)
         finally:
             force_unmount(self.bench.mountpoint)
 
@@ -128,7 +128,7 @@ class Foreground:
         mountpoint = self.bench.mountpoint
         for command in (["fusermount3", "-u", mountpoint], ["umount", mountpoint]):
             if is_mounted(mountpoint):
-                subprocess.run(command, stderr=subprocess.DEVNULL, timeout=15, check=False)
+                subprocess.run(command, stderr=subprocess.DEVNULL, timeout=120, check=False)
         force_unmount(mountpoint)
         try:
             self.process.wait(timeout=10)
