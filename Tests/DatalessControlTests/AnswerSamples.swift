@@ -209,7 +209,7 @@ enum AnswerSamples {
   private static let place: FindingPlace = {
     var place = FindingPlace()
     let process = Violation.Process(name: "tar", pid: 2, comm: "tar", exe: "/bin/tar", script: "a.py")
-    (place.process, place.listedBy, place.stack) = (process, process, WireSamples.stack)
+    (place.process, place.listedBy, place.other, place.stack) = (process, process, process, WireSamples.stack)
     (place.sparedNanoseconds, place.lists, place.hitches, place.leadNanoseconds) = (1, 1, 1, 1)
     (place.attempt, place.threadID, place.paths) = (1, 2, [FindingPlace.Path(odd)])
     return place

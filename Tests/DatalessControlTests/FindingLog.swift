@@ -8,11 +8,13 @@ struct FindingLog {
   private var attempt = 0
   private var attempts: [String: Int] = [:]
 
-  /// - Parameter options: JSON without braces.
-  init(options: String = #""observe":"reads""#) {
+  /// - Parameters:
+  ///   - options: JSON without braces.
+  ///   - mounted: What of `volume.mounted` says what can be written to, as JSON.
+  init(options: String = #""observe":"reads""#, mounted: String = #""read_only":true"#) {
     log.add(
       "volume.mounted", at: 0,
-      #""source":"/src","mountpoint":"/mnt","options":{\#(options)},"pid":99,"read_only":true"#)
+      #""source":"/src","mountpoint":"/mnt","options":{\#(options)},"pid":99,\#(mounted)"#)
     log.process(1, pid: 10, "viewer", exe: "/usr/bin/viewer")
     log.process(2, pid: 20, "cat", exe: "/usr/bin/cat")
     log.add("process.seen", at: 0, #""process":3,"pid":null,"comm":null,"exe":null,"unavailable":"pid_namespace""#)
@@ -111,6 +113,21 @@ struct FindingLog {
       "handle.closed", at: time * Self.millisecond,
       #""path":"\#(path)","handle":5,"process":\#(process),"size":100,"bytes_read":0,"covered_bytes":0,"high_water_mark":0,"#
         + #""reads":0,"triggered":false"# + more)
+  }
+
+  /// A process writes to a file that another one has open. - Parameter locked: As the log has it: `null` with a reason.
+  mutating func wrote(
+    _ path: String, by process: Int = 1, beside other: String = "2", locked: String = "false", at time: Int64 = 100
+  ) {
+    log.add(
+      "handle.together", at: time * Self.millisecond,
+      #""path":"\#(path)","inode":5,"process":\#(process),"tid":10,"main_thread":true,"other":\#(other),"#
+        + #""other_writes":false,"locked":\#(locked)"#)
+  }
+
+  /// - Parameter fields: Of the record beside its number, as JSON.
+  mutating func coordination(_ step: String, _ intent: Int, at time: Int64, _ fields: String) {
+    log.add("coordination.\(step)", at: time * Self.millisecond, #""intent":\#(intent),\#(fields)"#)
   }
 
   mutating func unmount(at time: Int64 = 9_000) {

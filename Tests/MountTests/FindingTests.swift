@@ -18,7 +18,7 @@ extension RealMounts {
       #expect(finished.status == 0, "\(finished.errorText)")
       let summary = try await MountTests.run([Machine.dataless, "summary", scratch.log.path, "--json"])
       let findings = try JSON(parsing: summary.text.utf8)["findings"]?.array ?? []
-      #expect(findings.map { $0["kind"]?.string } == ["serial", "main_thread", "not_needed", "prefetch"])
+      #expect(findings.map { $0["kind"]?.string } == ["serial", "main_thread", "not_needed", "prefetch", "together"])
       return try #require(findings.first { $0["kind"]?.string == kind })
     }
 

@@ -74,7 +74,7 @@ struct LogTable {
 
   private static func isQuiet(_ type: EventType?) -> Bool {
     switch type {
-    case .processSeen, .handleClosed, .handleOpen, .handleUnseen, .volumeCounters, .accessStarted: true
+    case .processSeen, .handleClosed, .handleOpen, .handleUnseen, .handleTogether, .volumeCounters, .accessStarted: true
     default: false
     }
   }
@@ -134,6 +134,10 @@ struct LogTable {
     case .handleUnseen:
       row.what = "reopen"
       row.outcome = "unseen"
+    case .handleTogether:
+      row.what = "together"
+      row.outcome = json.bool("locked").map { $0 ? "locked" : "not locked" } ?? "unknown"
+      row.isBad = json.bool("locked") == false
     case .evictionFinished, .evictionRefused:
       row.who = json.word("by") ?? ""
       row.what = "evict"

@@ -10,6 +10,8 @@ public struct Finding: Codable, Sendable, Equatable {
     case notNeeded = "not_needed"
     /// Files that main threads waited for, and that a listing had shown long enough before.
     case prefetch
+    /// Files that one process wrote while another one had them open, without a lock or an intent.
+    case together
   }
 
   public enum Outcome: String, Codable, Sendable, CaseIterable {
@@ -26,7 +28,7 @@ public struct Finding: Codable, Sendable, Equatable {
   public var rule: String
   /// Why something is not known, one sentence each; empty where all is.
   public var reasons: [String] = []
-  /// Of `serial` and `prefetch` files, of `main_thread` waits, of `not_needed` lookups.
+  /// Of `serial`, `prefetch` and `together` files, of `main_thread` waits, of `not_needed` lookups.
   public var count: Int64 = 0
   /// Further ones of which nobody knows whether they belong here.
   public var unknownCount: Int64 = 0
@@ -87,6 +89,8 @@ public struct FindingPlace: Codable, Sendable, Equatable {
   /// otherwise.
   public var leadNanoseconds: Int64?
   public var listedBy: Violation.Process?
+  /// Of `together`: who had the first of the files open; absent otherwise.
+  public var other: Violation.Process?
   /// The first ones, at most `pathsMax`.
   public var paths: [Path] = []
   /// Numbers of the log, by which the longest wait is found; absent where it does not tell.
@@ -101,7 +105,7 @@ public struct FindingPlace: Codable, Sendable, Equatable {
   public init() {}
 
   enum CodingKeys: String, CodingKey {
-    case process, count, lists, hitches, paths, attempt, stack
+    case process, count, lists, hitches, other, paths, attempt, stack
     case processCount = "process_count"
     case blockedNanoseconds = "blocked_ns"
     case sparedNanoseconds = "spared_ns"
@@ -119,6 +123,7 @@ extension Finding.Kind {
     case .mainThread: "A thread that has a window or a prompt waits for no file."
     case .notNeeded: "Open what is wanted and handle the error, instead of asking first whether it is there."
     case .prefetch: "Ask for what is visible before it is wanted."
+    case .together: "Lock a file, or coordinate, before it is written to while others have it open."
     }
   }
 }

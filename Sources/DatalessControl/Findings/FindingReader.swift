@@ -21,6 +21,8 @@ struct FindingReader: Sendable {
     case prefetch(Wait, VisibleFiles.Listing, lead: Int64)
     /// A lookup that nothing followed; not known for certain where it is doubtful.
     case notNeeded(Wait, count: Int64, isDoubtful: Bool)
+    /// A process wrote to a file that another one had open, and neither has locked or announced it.
+    case together(WritesTogether.Write)
   }
 
   private struct Attempt {
@@ -48,6 +50,8 @@ struct FindingReader: Sendable {
   private var visible = VisibleFiles()
   private var capacity = FetchCapacity()
   private var opens = WatchedOpens()
+  /// Files that are written to while others have them open.
+  private(set) var together = WritesTogether()
   /// Waits for files of callers that are not known, and waits of threads of which it is not known whether they are main
   /// ones.
   private(set) var unknownCallers: Int64 = 0
@@ -68,6 +72,7 @@ struct FindingReader: Sendable {
     capacity.note(record)
     opens.note(record)
     visible.note(record)
+    if let write = together.note(record) { return [.together(write)] }
     let path = record.attempt.flatMap { attempts[$0]?.path }
     lookups.note(record, path: path)
     switch record.type {

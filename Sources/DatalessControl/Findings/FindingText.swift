@@ -8,6 +8,8 @@ public enum FindingText {
   static func facts(_ findings: [Finding]) -> [(String, String)] {
     findings.compactMap { finding in
       guard finding.kind != .mainThread, finding.outcome != .none else { return nil }
+      // A log of a version that did not look for it says nothing about it.
+      guard finding.kind != .together || finding.count > 0 || finding.unknownCount > 0 else { return nil }
       return (title(finding.kind), sentence(finding))
     }
   }
@@ -18,6 +20,7 @@ public enum FindingText {
     case .mainThread: "main thread"
     case .notNeeded: "not needed"
     case .prefetch: "prefetch"
+    case .together: "together"
     }
   }
 
@@ -59,6 +62,8 @@ public enum FindingText {
     case .mainThread: return "\(HumanText.count(count, "wait")) of main threads, \(time)"
     case .notNeeded: return "\(HumanText.count(count, "lookup")) that nothing followed, \(time)"
     case .prefetch: return "\(HumanText.count(count, "file")) waited for, \(time), that a listing had shown long before"
+    case .together:
+      return "\(HumanText.count(count, "file")) written to without a lock while another process had it open"
     }
   }
 
@@ -69,6 +74,7 @@ public enum FindingText {
     if let lead = place.leadNanoseconds {
       text += " (up to \(HumanText.duration(nanoseconds: lead)) before, listed by \(name(place.listedBy)))"
     }
+    if let other = place.other { text += " (beside \(name(other)))" }
     return text
   }
 

@@ -52,6 +52,12 @@ struct SummaryFindings: Sendable {
       let part = FindingPlaces.Part(
         wait: wait, count: count, paths: [wait.path], spared: wait.blocked, longest: wait.blocked)
       places.add(part, to: key(.notNeeded, wait.process), process: { name(wait.process) })
+    case .together(let write):
+      let wait = FindingReader.Wait(process: write.process, key: nil, path: write.path, blocked: 0)
+      let part = FindingPlaces.Part(wait: wait, paths: [write.path], spared: nil, longest: 0)
+      places.add(part, to: key(.together, write.process), process: { name(write.process) }) { place in
+        if place.other == nil { place.other = name(write.other) }
+      }
     }
   }
 
@@ -87,7 +93,8 @@ struct SummaryFindings: Sendable {
       let isFirm = kind == .mainThread || !hasGap
       finding.outcome =
         finding.count > 0 && isFirm
-        ? .found : finding.unknownCount > 0 || hasGap || finding.count > 0 ? .unknown : .none
+        ? .found
+        : finding.unknownCount > 0 || hasGap || finding.count > 0 || !isTold(kind) ? .unknown : .none
       return finding
     }
   }
@@ -100,7 +107,30 @@ struct SummaryFindings: Sendable {
     case .prefetch:
       Self.unknown(reader.unknownFileThreads, "threads of which the log does not tell which they are")
     case .notNeeded: unknownLookups(doubtful, isEnded: isEnded)
+    case .together: unknownWrites
     }
+  }
+
+  /// Whether the log would have a finding of this kind.
+  private func isTold(_ kind: Finding.Kind) -> Bool { kind != .together || reader.together.isTold }
+
+  private var unknownWrites: (Int64, [String]) {
+    let (unseen, unknown) = (reader.together.unseen, reader.together.unknown)
+    var reasons: [String] = []
+    if !reader.together.isTold {
+      reasons.append("the log does not tell who has files open at the same time: it is of an older version")
+    }
+    if unseen > 0 {
+      reasons.append(
+        "\(HumanText.count(unseen, "file")) written to by the kernel itself while others had it open: whether with a"
+          + " lock is not seen (--observe reads)")
+    }
+    if unknown > 0 {
+      reasons.append(
+        "\(HumanText.count(unknown, "file")) written to beside others: who they are, or whether they hold a lock, could"
+          + " not be looked at")
+    }
+    return (unseen.plus(unknown), reasons)
   }
 
   private static func unknown(_ count: Int64, _ callers: String) -> (Int64, [String]) {

@@ -24,13 +24,16 @@ extension Engine {
 
   /// open(2) of a file. Never materializes by itself.
   ///
-  /// - Parameter io: How the kernel will be told to read the file if its reads are watched.
+  /// - Parameters:
+  ///   - threadID: Who opens it; 0 when that thread lives in another pid namespace.
+  ///   - io: How the kernel will be told to read the file if its reads are watched.
   public func open(
-    _ node: NodeID, process: ProcessID, openFlags: Int32, io: ReadMode = .direct
+    _ node: NodeID, process: ProcessID, threadID: Int32 = 0, openFlags: Int32, io: ReadMode = .direct
   ) -> OpenAnswer {
     state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return .failed(.staleNFSFileHandle) }
       let record = state.namespace[position]
+      let opener = SharedWrite.Opener(process: process, threadID: threadID, writes: false)
       // The kernel still knew a name of it. It looks the name up again then, and opens what has it now.
       if record.isOrphan, !record.isUnlinked { return .failed(.staleNFSFileHandle) }
       if state.pageDrops.isUnderWay(of: node) { return .isBeingEvicted }
@@ -44,10 +47,11 @@ extension Engine {
         && !state.openFiles.mustPassThrough(position) && !state.passed.mustPassThrough(position)
       guard isResident, !isObserved else {
         if !record.isWatched { state.updateContent(of: position) { $0.setWatched(true) } }
-        return .dataless(
-          handle: state.openFiles.openWatched(
-            position, process: process, openFlags: openFlags, content: isResident ? record.content : .none, io: io,
-            pagesBefore: record.mayBeCached))
+        let handle = state.openFiles.openWatched(
+          position, process: process, openFlags: openFlags, content: isResident ? record.content : .none, io: io,
+          pagesBefore: record.mayBeCached)
+        state.openers.begin(handle, position, by: opener)
+        return .dataless(handle: handle)
       }
       let reference = record.content
       // Once withdrawn it is offered to no file but those that are open so: their backing is there to be shared.
@@ -55,9 +59,12 @@ extension Engine {
       if record.isWatched { noteUnseen(position, by: process, isPassthrough: passesThrough, &state) }
       if record.kind == .file, !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
       guard passesThrough else {
-        return .resident(handle: state.openFiles.open(position, openFlags: openFlags, content: reference))
+        let handle = state.openFiles.open(position, openFlags: openFlags, content: reference)
+        state.openers.begin(handle, position, by: opener)
+        return .resident(handle: handle)
       }
       let handle = state.openFiles.openPassthrough(position, openFlags: openFlags, content: reference)
+      state.openers.begin(handle, position, by: opener)
       let number = state.contents.makeNumber()
       state.updateContent(of: position) { $0.notePassthrough(number) }
       return .passthrough(reference, handle: handle)
@@ -93,6 +100,7 @@ extension Engine {
       guard let position = state.namespace.index(of: node) else { return OpenFiles.Closed() }
       let isDirectory = state.namespace[position].kind == .directory
       if let written = state.writers.end(handle, position) { state.tell(written, of: handle, timer.now) }
+      state.openers.end(handle, position)
       if let report = state.report(handle, of: position, now: timer.now) { state.events.record(.handleClosed(report)) }
       let closed =
         isDirectory ? state.openFiles.closeDirectory(position) : state.openFiles.close(position, handle: handle)

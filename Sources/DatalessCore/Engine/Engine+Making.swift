@@ -138,6 +138,7 @@ extension EngineState {
   fileprivate mutating func opened(_ node: NodeIndex, openFlags: Int32, by caller: Caller) -> CreateAnswer {
     namespace.count(.open, of: node)
     let handle = openFiles.open(node, openFlags: openFlags, content: .none)
+    openers.begin(handle, node, by: SharedWrite.Opener(caller, openFlags: openFlags))
     if OpenFlags.writes(openFlags) { writers.begin(handle, node, by: caller) }
     updateContent(of: node) { $0.noteCached() }
     namespace.countLookup(of: node)

@@ -48,6 +48,8 @@ extension Engine {
     let caller: Caller
     /// In bytes, before O_TRUNC.
     let sizeBefore: Int64
+
+    var opener: SharedWrite.Opener { SharedWrite.Opener(caller, openFlags: flags) }
   }
 
   private enum OpenStep {
@@ -130,6 +132,7 @@ extension Engine {
     let handle = state.openFiles.openPassthrough(position, openFlags: open.flags, content: record.content)
     let number = state.contents.makeNumber()
     state.updateContent(of: position) { $0.notePassthrough(number) }
+    state.openers.begin(handle, position, by: open.opener)
     if let before { state.writers.begin(handle, position, by: open.caller, before: before) }
     return .answered(.passthrough(record.content, handle: handle))
   }
@@ -151,6 +154,7 @@ extension Engine {
         position, process: open.caller.process, openFlags: open.flags, content: isResident ? record.content : .none,
         io: open.io, pagesBefore: record.mayBeCached)
     }
+    state.openers.begin(handle, position, by: open.opener)
     if OpenFlags.writes(open.flags) { state.writers.begin(handle, position, by: open.caller) }
     return .opened(handle: handle, isDirect: OpenHandle.isWatched(handle))
   }

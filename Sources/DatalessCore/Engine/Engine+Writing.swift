@@ -14,8 +14,10 @@ extension Engine {
     guard request.offset >= 0, request.offset <= Int64.max - Int64(bytes.count) else {
       return .failed(FSError(.fileTooLarge, "cannot write at \(request.offset)"))
     }
-    guard request.isWriteback || mayWrite(node, request.handle) else {
-      return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
+    if !request.isWriteback {
+      let (mayWrite, shared) = state.withLock { $0.beginWrite(node, request, looks: !bytes.isEmpty, at: timer.now) }
+      guard mayWrite else { return .failed(FSError(.badFileDescriptor, "the handle is not open for writing")) }
+      if let shared { look(at: shared, node, request.handle) }
     }
     guard !bytes.isEmpty else { return .done(0) }
     guard !request.isWriteback else { return writeBack(bytes, to: node, request) }
@@ -115,7 +117,8 @@ extension Engine {
     do throws(FSError) {
       let count = try content.read(original, into: buffer, at: offset)
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-      switch write(bytes, to: target, WriteAccess(handle: targetHandle, offset: targetOffset)) {
+      let access = WriteAccess(handle: targetHandle, offset: targetOffset, threadID: caller.threadID)
+      switch write(bytes, to: target, access) {
       case .done(let count): return .done(count)
       case .needsMaterialization: return .needsMaterialization(target)
       case .needsDurability(let number): return .needsDurability(number)
@@ -257,6 +260,7 @@ extension EngineState {
     // Through whichever open: nobody saw it.
     let isUnseen = written.before.map { $0 != passed[written.node]?.seen } ?? false
     guard !written.isNothing || isUnseen else { return }
+    tellUnseenTogether(written, of: handle, isUnseen: isUnseen, now)
     namespace.tellAttributes(of: written.node)
     let record = Event.VolumeChange.Written(
       handle: OpenHandle.inLog(handle), bytes: written.bytes, calls: written.calls, mappedBytes: written.mappedBytes,

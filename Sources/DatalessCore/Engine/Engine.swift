@@ -26,6 +26,8 @@ public final class Engine: Sendable {
   let events: any EventSink
   let signals: any SignalProbe
   let processes: any ProcessDirectory
+  /// nil: nobody asks who has a file open together.
+  let holders: (any HolderProbe)?
   /// Whether a short fetch may be done on a request thread.
   let isFastLocal: Bool
   /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for
@@ -43,11 +45,14 @@ public final class Engine: Sendable {
   let visited = VisitEnd()
   let state: AdaptiveMutex<EngineState>
 
-  /// - Parameter trash: A lane of its own for content that is to be removed. Default: `blocking`.
+  /// - Parameters:
+  ///   - trash: A lane of its own for content that is to be removed. Default: `blocking`.
+  ///   - holders: Whom to ask who has a file open together with a writer; nil: that is not recorded.
   public init(
     configuration: EngineConfiguration, store: EngineStore, content: any ContentStore, timer: any TimerLane,
     blocking: any BlockingLane, metadata: any BlockingLane, trash: (any BlockingLane)? = nil,
-    kernel: any KernelCache, events: any EventSink, signals: any SignalProbe, processes: any ProcessDirectory
+    kernel: any KernelCache, events: any EventSink, signals: any SignalProbe, processes: any ProcessDirectory,
+    holders: (any HolderProbe)? = nil
   ) {
     self.configuration = configuration
     self.store = store
@@ -67,9 +72,12 @@ public final class Engine: Sendable {
     self.events = events
     self.signals = signals
     self.processes = processes
+    self.holders = holders
     limitsRoom = Atomic(configuration.simulation.quota != nil)
     state = AdaptiveMutex(
-      EngineState(configuration: configuration, root: store.root, events: events, now: timer.now) {
+      EngineState(
+        configuration: configuration, root: store.root, events: events, now: timer.now, asksForHolders: holders != nil
+      ) {
         content.allocatedBytes
       })
   }

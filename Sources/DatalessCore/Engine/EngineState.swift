@@ -7,6 +7,7 @@ struct EngineState: ~Copyable {
   var namespace: Namespace
   var contents = ItemContents()
   var openFiles = OpenFiles()
+  var openers: Openers
   var writers = Writers()
   var passed = PassthroughWrites()
   var extras = ItemExtras()
@@ -55,7 +56,7 @@ struct EngineState: ~Copyable {
 
   init(
     configuration: EngineConfiguration, root: ItemAttributes, events: any EventSink, now: MonotonicTime,
-    localBytes: @escaping @Sendable () -> Int64 = { 0 }
+    asksForHolders: Bool = false, localBytes: @escaping @Sendable () -> Int64 = { 0 }
   ) {
     self.localBytes = localBytes
     self.events = events
@@ -64,6 +65,7 @@ struct EngineState: ~Copyable {
       root: root, nameKey: configuration.nameKey, journal: journal, timeOfDay: configuration.timeOfDay)
     namespace.setAwaitsSaved(configuration.savedState != nil, of: .root)
     writing = configuration.writing
+    openers = Openers(isKept: asksForHolders && configuration.writing != .readOnly)
     // What was changed of an item goes with its name, also to another version of it.
     if configuration.writing != .readOnly { namespace.news.tellVersions() }
     timeOfDay = configuration.timeOfDay

@@ -12,6 +12,11 @@ struct Writers {
     fileprivate(set) var mappedBytes: Int64 = 0
     /// Of a passthrough open, whose writes nobody sees: what the content was like before. nil: all are seen.
     fileprivate(set) var before: ContentStatus?
+    /// The latest open of the file when it was looked who else has it open, by its number; 0: never, `.max`: somebody
+    /// has, and it is told.
+    fileprivate(set) var lookedAt: UInt64 = 0
+    /// Whether a write was not looked at because there were too many.
+    fileprivate(set) var wasPassedOver = false
 
     var isNothing: Bool { calls == 0 && mappedBytes == 0 }
   }
@@ -84,6 +89,22 @@ struct Writers {
       handles.values[place].bytes += bytes
       handles.values[place].calls += 1
     }
+  }
+
+  /// What was written through a handle; nil if it is not open for writing.
+  subscript(handle: UInt64) -> Written? { handles[handle] }
+
+  /// It was looked who else has the file open.
+  ///
+  /// - Parameter open: The number of the file's latest open; nil: somebody has, and it is told.
+  mutating func noteLook(_ handle: UInt64, at open: UInt64?) {
+    guard let place = handles.index(forKey: handle) else { return }
+    handles.values[place].lookedAt = open ?? .max
+    if open == nil { handles.values[place].wasPassedOver = false }
+  }
+
+  mutating func notePassedOver(_ handle: UInt64) {
+    if let place = handles.index(forKey: handle) { handles.values[place].wasPassedOver = true }
   }
 
   /// A handle is closed. - Returns: What was written through it; nil if it was not open for writing.

@@ -45,6 +45,8 @@ public indirect enum Event: Sendable {
   /// So far: the handle is open.
   case handleOpen(HandleClosed)
   case handleUnseen(HandleUnseen)
+  /// A file was written to while another process had it open.
+  case handleTogether(HandleTogether)
   case evictionFinished(EvictionRecord)
   case evictionRefused(EvictionRecord)
   case materializationRefused(Refusal)

@@ -28,6 +28,7 @@ public enum EventType: String, Sendable, CaseIterable {
   case handleClosed = "handle.closed"
   case handleOpen = "handle.open"
   case handleUnseen = "handle.unseen"
+  case handleTogether = "handle.together"
   case evictionFinished = "eviction.finished"
   case evictionRefused = "eviction.refused"
   case sourceChanged = "source.changed"

@@ -107,15 +107,19 @@ public struct WriteAccess: Sendable {
   public var isDirect: Bool
   /// The page cache writes back what was stored in a mapping: nobody's process, and the handle may be closed.
   public var isWriteback: Bool
+  /// Who calls; 0 when that thread lives in another pid namespace, and for nobody.
+  public var threadID: Int32
 
   public init(
-    handle: UInt64, offset: Int64, clearsSetID: Bool = false, isDirect: Bool = false, isWriteback: Bool = false
+    handle: UInt64, offset: Int64, clearsSetID: Bool = false, isDirect: Bool = false, isWriteback: Bool = false,
+    threadID: Int32 = 0
   ) {
     self.handle = handle
     self.offset = offset
     self.clearsSetID = clearsSetID
     self.isDirect = isDirect
     self.isWriteback = isWriteback
+    self.threadID = threadID
   }
 }
 

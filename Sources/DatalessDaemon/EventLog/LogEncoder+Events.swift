@@ -18,6 +18,7 @@ extension LogEncoder {
     case .accessStarted(let event), .accessFinished(let event): access(event)
     case .handleClosed(let event), .handleOpen(let event): closed(event)
     case .handleUnseen(let event): unseen(event)
+    case .handleTogether(let event): together(event)
     case .evictionFinished(let event), .evictionRefused(let event): eviction(event)
     case .materializationRefused(let event): refused(event)
     case .materializationHeld(let event):

@@ -51,4 +51,21 @@ extension LogEncoder {
     json.field("size", event.size)
     json.field("io", event.isPassthrough ? "passthrough" : "page_cache")
   }
+
+  mutating func together(_ event: Event.HandleTogether) {
+    json.field("path", event.path)
+    json.field("inode", event.inode)
+    caller(event.found.writer)
+    if event.handle != 0 { json.field("handle", event.handle) }
+    json.nullable("other", event.found.other == .unknown ? nil : event.found.other.rawValue)
+    json.field("other_writes", event.found.otherWrites)
+    json.key("locked")
+    switch event.found.lock {
+    case .held: json.bool(true)
+    case .free: json.bool(false)
+    case .unknown(let reason):
+      json.null()
+      json.field("reason", reason.rawValue)
+    }
+  }
 }

@@ -82,6 +82,7 @@ struct LogEncoder {
     json.key("fast_paths")
     json.value(volume.fastPaths)
     json.field("read_only", volume.readOnly)
+    if volume.tellsTogether { json.field("together", true) }
   }
 
   private mutating func volumeReset(_ reset: VolumeReset) {

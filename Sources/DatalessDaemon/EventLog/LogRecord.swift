@@ -55,6 +55,8 @@ struct VolumeMounted: Sendable {
   /// What the kernel granted, an object of booleans or strings.
   var fastPaths: LogValue
   var readOnly: Bool
+  /// Whether it is recorded who writes to a file that another process has open.
+  var tellsTogether = false
 }
 
 /// The volume is as freshly mounted from this record on.
@@ -121,6 +123,7 @@ extension Event {
     case .handleClosed: .handleClosed
     case .handleOpen: .handleOpen
     case .handleUnseen: .handleUnseen
+    case .handleTogether: .handleTogether
     case .evictionFinished: .evictionFinished
     case .evictionRefused: .evictionRefused
     case .materializationRefused: .materializationRefused
@@ -145,6 +148,7 @@ extension Event {
     case .accessStarted(let event), .accessFinished(let event): event.time
     case .handleClosed(let event), .handleOpen(let event): event.time
     case .handleUnseen(let event): event.time
+    case .handleTogether(let event): event.time
     case .evictionFinished(let event), .evictionRefused(let event): event.time
     case .materializationRefused(let event): event.trigger.time
     case .materializationHeld(let event): event.time

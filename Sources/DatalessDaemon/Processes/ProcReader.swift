@@ -3,8 +3,9 @@ import Glibc
 
 /// Reads small files of /proc with raw system calls into the caller's buffer.
 ///
-/// Only `stat`, `status`, `comm`, `exe`, `cgroup`, `ns/user` and `syscall` may be read on a request thread. `cmdline`,
-/// `environ` and memory take a lock of the process that it may hold while it waits for our reply: a deadlock for good.
+/// Only `stat`, `status`, `comm`, `exe`, `cgroup`, `ns/user`, `syscall`, links in `fd`, and `fdinfo` of files of the
+/// volume may be read on a request thread. `cmdline`, `environ` and memory take a lock of the process that it may hold
+/// while it waits for our reply: a deadlock for good. So may `fdinfo` of anything else, as of epoll(7).
 enum ProcReader {
   // Opened once: shorter lookups, and no surprise if something is mounted over /proc later. -1 makes every read fail.
   private static let root = Glibc.open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -58,6 +59,35 @@ enum ProcReader {
       let count = readlinkat(root, path, buffer.baseAddress!, buffer.count)
       return count >= 0 ? count : -Int(errno)
     }
+  }
+
+  /// What /proc/`id`/fdinfo/`descriptor` says, locks included. Only of a file of the volume.
+  ///
+  /// - Returns: as `read`.
+  static func readDescriptorInfo(
+    _ id: Int32, _ descriptor: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int {
+    "\(id)/fdinfo/\(descriptor)".withCString { read($0, into: buffer) }
+  }
+
+  /// The descriptors that a process has open, at most `limit`.
+  ///
+  /// - Parameter failure: The errno where there is nothing to be had.
+  static func descriptors(_ id: Int32, limit: Int, failure: inout Int32) -> [Int32] {
+    let directory = "\(id)/fd".withCString { openat(root, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard directory >= 0, let stream = fdopendir(directory) else {
+      failure = errno
+      if directory >= 0 { close(directory) }
+      return []
+    }
+    defer { closedir(stream) }
+    var found: [Int32] = []
+    while found.count < limit, let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { $0.prefix { $0 != 0 } }
+      guard name.count < 10, name.allSatisfy({ (48...57).contains($0) }) else { continue }
+      found.append(name.reduce(0) { $0 * 10 + Int32($1 - 48) })
+    }
+    return found
   }
 
   /// A descriptor of the link /proc/`id`/exe itself, which stays with this thread and opens nothing; the caller closes

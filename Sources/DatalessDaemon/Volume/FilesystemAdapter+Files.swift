@@ -56,7 +56,10 @@ extension FilesystemAdapter {
     if isWritable, Self.opensForWriting(flags) {
       return answerWritableOpen(reply, of: node, flags: flags, context: context)
     }
-    switch engine.open(NodeID(node), process: process, openFlags: flags, io: opensDirectly ? .direct : .pageCache) {
+    let answer = engine.open(
+      NodeID(node), process: process, threadID: context.threadID, openFlags: flags,
+      io: opensDirectly ? .direct : .pageCache)
+    switch answer {
     case .needsMaterialization: return reply
     case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)
     case .failed(let errno): reply.fail(errno)

@@ -45,7 +45,7 @@ extension FilesystemAdapter {
   func write(_ node: FuseNode, _ request: WriteRequest, context: RequestContext, reply: consuming WriteReply) {
     let access = WriteAccess(
       handle: request.handle.rawValue, offset: request.offset, clearsSetID: context.clearsSetID,
-      isDirect: request.isDirect, isWriteback: request.isWriteback)
+      isDirect: request.isDirect, isWriteback: request.isWriteback, threadID: context.threadID)
     let mustBeDurable = request.mustBeDurable
     // Of what the kernel writes back nobody is the caller.
     if engine.delaysAccess(.write), !request.isWriteback {

@@ -91,7 +91,8 @@ final class Volume: VolumeRunning {
       configuration: start, store: store.store, content: content, timer: timer, blocking: blocking,
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       trash: ThreadBlockingLane(timer: timer, name: "dl-trash", threads: 1, limit: 1),
-      kernel: kernel, events: coordination.watch(watchdog), signals: ProcSignalProbe(), processes: processes)
+      kernel: kernel, events: coordination.watch(watchdog), signals: ProcSignalProbe(), processes: processes,
+      holders: FileHolders(processes: processes, mountpoint: configuration.mountpoint))
     self.engine = engine
     try engine.restoreRoot()
     uses = UseMarks(mount: engine.lastUse)
@@ -101,8 +102,7 @@ final class Volume: VolumeRunning {
       engine: engine, processes: processes, statistics: statistics, capacity: capacity, kernel: kernel,
       accessLane: AccessLane(timer: timer), contentLane: blocking,
       keptWrites: KeptWrites(directory: cacheDirectory.descriptor, lane: blocking),
-      mayReadDirectly: !configuration.without.contains(.directMapping),
-      mountpoint: configuration.mountpoint)
+      mayReadDirectly: !configuration.without.contains(.directMapping), mountpoint: configuration.mountpoint)
     startedAt = timer.now
     startedText = Self.wallClock()
     var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: configuration.subtype)
@@ -170,7 +170,7 @@ final class Volume: VolumeRunning {
       VolumeMounted(
         source: configuration.sourceBytes, mountpoint: configuration.mountpoint, options: LogValue(options),
         pid: ownPID, kernel: MachineExamination.kernelRelease, libfuse: libfuseVersion, fastPaths: LogValue(fastPaths),
-        readOnly: configuration.writing == .readOnly))
+        readOnly: configuration.writing == .readOnly, tellsTogether: configuration.writing != .readOnly))
   }
 
   /// Opens the control socket in the directory that is named for the mount's device.

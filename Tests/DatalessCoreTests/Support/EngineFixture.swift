@@ -18,7 +18,7 @@ final class EngineFixture: Sendable {
 
   init(
     _ store: ScriptedStore, _ configuration: EngineConfiguration = EngineConfiguration(),
-    kind: StoreKind = .blocking
+    kind: StoreKind = .blocking, holders: (any HolderProbe)? = nil
   ) {
     self.store = store
     waiting = ScriptedAsyncStore(store, lane)
@@ -26,7 +26,7 @@ final class EngineFixture: Sendable {
       configuration: configuration, store: kind == .blocking ? .blocking(store) : .async(waiting), content: content,
       timer: timer, blocking: lane, metadata: lane,
       kernel: kernel,
-      events: events, signals: signals, processes: processes)
+      events: events, signals: signals, processes: processes, holders: holders)
   }
 
   func makeWaiter() -> WaiterID { WaiterID(rawValue: nextWaiter.wrappingAdd(1, ordering: .relaxed).oldValue) }
@@ -164,6 +164,7 @@ final class RecordingSink: EventSink {
       case .handleClosed: "closed"
       case .handleOpen: "open"
       case .handleUnseen: "unseen"
+      case .handleTogether: "together"
       case .evictionFinished: "evicted"
       case .evictionRefused: "refused"
       case .budgetExceeded: "exceeded"

@@ -22,9 +22,9 @@ final class PassthroughFixture {
 
   init(
     _ files: [String: Int], writing: EngineConfiguration.Writing = .scratch, journal: RecordingJournal? = nil,
-    _ edit: (inout EngineConfiguration) -> Void = { _ in }
+    holders: (any HolderProbe)? = nil, _ edit: (inout EngineConfiguration) -> Void = { _ in }
   ) {
-    fixture = .writable(files, writing: writing, journal: journal) { configuration in
+    fixture = .writable(files, writing: writing, journal: journal, holders: holders) { configuration in
       configuration.passthrough = true
       configuration.cachedMax = 50
       edit(&configuration)

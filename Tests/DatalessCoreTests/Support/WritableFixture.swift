@@ -32,7 +32,7 @@ final class TestClock: Sendable {
 extension EngineFixture {
   static func writable(
     _ files: [String: Int], links: [(String, to: String)] = [], writing: EngineConfiguration.Writing = .scratch,
-    profile: Profile = .macos, journal: (any JournalSink)? = nil,
+    profile: Profile = .macos, journal: (any JournalSink)? = nil, holders: (any HolderProbe)? = nil,
     _ edit: (inout EngineConfiguration) -> Void = { _ in }
   ) -> EngineFixture {
     var configuration = EngineConfiguration()
@@ -42,7 +42,7 @@ extension EngineFixture {
     configuration.timeOfDay = { clock.now }
     if let journal { configuration.journal = journal }
     edit(&configuration)
-    return EngineFixture(ScriptedStore(files, links: links), configuration)
+    return EngineFixture(ScriptedStore(files, links: links), configuration, holders: holders)
   }
 
   static let maker: Caller = {

@@ -25,7 +25,7 @@ enum ExtremeRecords {
     return caller
   }()
 
-  static let all = (full + least + changes).map { (record: $0, time: SampleRecords.time(500)) }
+  static let all = (full + least + changes + together).map { (record: $0, time: SampleRecords.time(500)) }
 
   private static let changes = ChangeRecords.extremes(odd: odd, unknown: unknown, named: oddlyNamed).map {
     LogRecord.event(.changed($0))
@@ -79,7 +79,7 @@ enum ExtremeRecords {
     var answered = SampleRecords.access(blocked: 1, outcome: .failed(.interrupted))
     (answered.path, answered.names, answered.gate, answered.caller) = (odd, [odd, odd], "g", oddlyNamed)
     var mounted = SampleRecords.mounted
-    (mounted.source, mounted.mountpoint) = (odd, odd)
+    (mounted.source, mounted.mountpoint, mounted.tellsTogether) = (odd, odd, true)
     let refusal = Event.Refusal(trigger: started, errno: .deadlock, policy: "process")
     let held = Event.Hold(attempt: 1, path: odd, gate: "g", rule: "r", time: SampleRecords.time(1))
     let released = Event.Release(
@@ -108,6 +108,19 @@ enum ExtremeRecords {
         exitStatus: nil, signal: 9, budgets: Volume.budgetValue(budget), rules: SampleRecords.rules,
         children: LogValue(children)),
     ]
+  }()
+
+  /// Who writes beside whom, with every key, and with as few as there can be.
+  private static let together: [LogRecord] = {
+    var full = SampleRecords.together
+    full.path = odd
+    (full.found.writer, full.found.lock) = (oddlyNamed, .held)
+    var least = full
+    (least.path, least.handle) = ([], 0)
+    least.found = SharedWrite.Together(writer: unknown, other: .unknown, otherWrites: false, lock: .unknown(.unseen))
+    var free = full
+    free.found.lock = .free
+    return [full, least, free].map { .event(.handleTogether($0)) }
   }()
 
   /// Intents and presenters with every key, or with as few as there can be.

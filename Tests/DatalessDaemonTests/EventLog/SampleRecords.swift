@@ -173,6 +173,11 @@ enum SampleRecords {
     path: Array("photos/2024/a.jpg".utf8), inode: 790_123, process: ProcessID(rawValue: 3), size: 48_000,
     isPassthrough: false, time: time(240))
 
+  static let together = Event.HandleTogether(
+    path: Array("photos/2024/a.jpg".utf8), inode: 790_123, handle: 9,
+    found: SharedWrite.Together(
+      writer: caller, other: ProcessID(rawValue: 5), otherWrites: true, lock: .unknown(.elsewhere)), time: time(429))
+
   static func eviction(_ errno: Errno?) -> Event.EvictionRecord {
     var record = Event.EvictionRecord(
       path: Array("photos/2024/a.jpg".utf8), kind: .file, bytes: 48_000, errno: errno, by: "command", time: time(300))
@@ -202,7 +207,11 @@ enum SampleRecords {
     + [conflict(.found), conflict(.resolved(.keepBoth, copy: conflictCopy))].map {
       (record: LogRecord.event(.conflict($0)), time: $0.time)
     } + [(record: .reset(reset), time: time(427))] + coordinated
-    + [(record: .event(.waitFinished(lookup)), time: time(428))]
+    + later
+
+  private static let later: [(record: LogRecord, time: MonotonicTime)] = [
+    (.event(.waitFinished(lookup)), time(428)), (.event(.handleTogether(together)), together.time),
+  ]
 
   private static let lookup: Event.WaitRecord = {
     var wait = Event.WaitRecord(
