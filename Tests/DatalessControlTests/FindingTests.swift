@@ -222,7 +222,7 @@ import Testing
     log.unmount()
     let found = try log.summary().findings
     #expect(found.map(\.kind) == Finding.Kind.allCases)
-    #expect(found.map(\.outcome) == [.unknown, .found, .unknown, .unknown])
+    #expect(found.map(\.outcome) == [.unknown, .found, .unknown, .unknown, .unknown])
     #expect(found.first?.count == 3 && found.allSatisfy { $0.kind == .mainThread || !$0.reasons.isEmpty })
   }
 

@@ -226,7 +226,8 @@ import Testing
     }
     let sum = try Self.coordination(log)
     #expect(sum.waited.waits == 102 && sum.longest.count == 16)
-    #expect(sum.longest.map(\.waitedNanoseconds) == (0..<16).map { 54_000 - Int64($0 / 2) * 1_000 })
+    let expected: [Int64] = (0..<16).map { rank in 54_000 - Int64(rank / 2) * 1_000 }
+    #expect(sum.longest.map(\.waitedNanoseconds) == expected)
     #expect(sum.longest.prefix(2).map(\.intent) == [149, 199])
   }
 

@@ -91,7 +91,7 @@ extension RealMounts {
         #expect(try await scratch.shell("ls -A \"$MOUNT\"") == "")
         let removed = try await volume.records(ofType: "item.removed").last
         let said = String(describing: removed)
-        #expect(removed?["path"]?.string == "moved" && removed?["dirty_items"]?.int == 1, "\(said)")
+        #expect(removed?["path"]?.string == "moved" && removed?["dirty_items"]?.int == 2, "\(said)")
         #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
         #expect(try await run([Machine.dataless, "check", "\(scratch.root)/state"]).succeeded)
       }

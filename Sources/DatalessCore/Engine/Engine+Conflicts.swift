@@ -72,8 +72,8 @@ extension Engine {
 }
 
 extension Engine {
-  /// Who wants a whole directory gone, and cannot have that, keeps what is below it, too. Parents come before what is in
-  /// them.
+  /// Who wants a whole directory gone, and cannot have that, keeps what is below it, too. Parents come before what is
+  /// in them.
   private static func left(_ path: [UInt8], after result: ConflictResult) -> FSError? {
     guard let above = result.failures.first(where: { path != $0.path && path.isAtOrBelow($0.path) }) else { return nil }
     return FSError(above.error.errno, "it is left, as the directory in which it lies could not be taken away")

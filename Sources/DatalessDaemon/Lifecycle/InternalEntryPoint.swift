@@ -68,8 +68,8 @@ public enum InternalEntryPoint {
 
   /// Nothing of the process that started this one reaches it from here on.
   ///
-  /// Only once the volume is mounted: an automount point lets the process group of systemd's own `mount` pass, and makes
-  /// everybody else wait for the mount, so a daemon that had left that group would wait for itself
+  /// Only once the volume is mounted: an automount point lets the process group of systemd's own `mount` pass, and
+  /// makes everybody else wait for the mount, so a daemon that had left that group would wait for itself
   /// (autofs_oz_mode of fs/autofs/autofs_i.h). Until then a Ctrl-C in the foreground ends the attempt to mount.
   private static func leaveLauncher() {
     // A session of its own: no terminal, and no Ctrl-C that is meant for the command in the foreground.

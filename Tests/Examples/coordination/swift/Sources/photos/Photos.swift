@@ -6,8 +6,8 @@ import Glibc
 ///     photos naive|coordinated FOLDER
 ///
 /// Both list the folder, as the browser's window would, and then show one picture after the other. The naive one reads
-/// each on its main thread when its turn comes. The other one asks for the next pictures while it shows this one, and only
-/// ever shows what has come: its main thread waits for nothing but its event loop.
+/// each on its main thread when its turn comes. The other one asks for the next pictures while it shows this one, and
+/// only ever shows what has come: its main thread waits for nothing but its event loop.
 @main
 struct Photos {
   /// Pictures that are asked for ahead of the one that is shown.
