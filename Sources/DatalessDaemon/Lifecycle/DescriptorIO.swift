@@ -18,19 +18,19 @@ enum DescriptorIO {
     }
   }
 
-  /// Reads up to and without the first line feed; nil when the other side ends or fails before.
+  /// Reads a line that nothing follows until it is answered, without its line feed.
+  ///
+  /// - Returns: nil when the other side ends or fails before the line does, or sends more.
   static func readLine(_ descriptor: CInt) -> [UInt8]? {
     var line: [UInt8] = []
-    // Byte by byte after the first part would be slow, but what follows the line must stay in the pipe; a line is read
-    // once per process.
-    var byte: UInt8 = 0
-    while true {
-      let count = read(descriptor, &byte, 1)
-      if count < 0, errno == EINTR { continue }
-      guard count == 1 else { return nil }
-      if byte == UInt8(ascii: "\n") { return line }
-      line.append(byte)
+    while let part = readSome(descriptor), !part.isEmpty {
+      line += part
+      guard let end = part.firstIndex(of: UInt8(ascii: "\n")) else { continue }
+      guard end == part.count - 1 else { return nil }
+      line.removeLast()
+      return line
     }
+    return nil
   }
 
   /// Waits until one of the descriptors is readable or at its end.
