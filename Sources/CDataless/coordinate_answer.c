@@ -5,10 +5,23 @@
 #include "coordinate_message.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+ssize_t cdataless_receive(int descriptor, void *message, size_t size) {
+  ssize_t count;
+  // Where the daemon has closed without reading what it was sent, that is said first, and then what it has answered.
+  bool is_reset = false;
+  do {
+    count = recv(descriptor, message, size, MSG_DONTWAIT);
+    if (count < 0 && errno == ECONNRESET && !is_reset) is_reset = true;
+    else if (count >= 0 || errno != EINTR) break;
+  } while (true);
+  return count;
+}
 
 // 0 when it is granted, else an errno.
 static int receive(int descriptor, struct dataless_coordination *result) {
@@ -16,9 +29,7 @@ static int receive(int descriptor, struct dataless_coordination *result) {
     struct answer_head head;
     char text[sizeof result->message];
   } answer;
-  ssize_t count;
-  do count = recv(descriptor, &answer, sizeof answer, MSG_DONTWAIT);
-  while (count < 0 && errno == EINTR);
+  const ssize_t count = cdataless_receive(descriptor, &answer, sizeof answer);
   if (count < 0 && errno != ECONNRESET) return errno == ENOTSOCK ? EINVAL : errno;
   memset(result, 0, sizeof *result);
   if (count <= 0) {

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -43,5 +44,8 @@ _Static_assert(sizeof(struct request_head) == 32 && sizeof(struct answer_head) =
 
 // Asks, on a connection of its own. The caller's descriptor, or -1 with errno set.
 int cdataless_start(const struct dataless_claim *claims, size_t count, int flags, uint64_t within);
+
+// The next message, without waiting: its length, 0 at the end, or -1 with errno set.
+ssize_t cdataless_receive(int descriptor, void *message, size_t size);
 
 #endif

@@ -22,8 +22,7 @@ static int receive_news(int descriptor, struct dataless_news *news) {
     char text[sizeof news->path];
   } message;
   for (;;) {
-    ssize_t count = recv(descriptor, &message, sizeof message, MSG_DONTWAIT);
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = cdataless_receive(descriptor, &message, sizeof message);
     if (count < 0 && errno != ECONNRESET) return errno == ENOTSOCK ? EINVAL : errno;
     if (count <= 0) return ETIMEDOUT;
     if ((size_t)count < sizeof message.head || message.head.magic != magic) return EINVAL;

@@ -15,6 +15,9 @@ public final class AccessPresenter: Sendable {
       case ended
       /// Has happened: the content was evicted; SOURCE has another version; the name presented is `path` now.
       case evicted, changed, renamed
+      /// A command is about to evict the content: it waits for `answer`, too. An eviction holds nothing: to save before
+      /// it, take an intent of your own.
+      case evict
     }
 
     public let what: What
@@ -26,7 +29,7 @@ public final class AccessPresenter: Sendable {
     public let others: Int64
 
     /// Whether an answer is waited for.
-    public var waits: Bool { what.rawValue <= What.replace.rawValue }
+    public var waits: Bool { what.rawValue <= What.replace.rawValue || what == .evict }
   }
 
   /// Readable when there is news: for an event loop of one's own, which then asks `look()`.

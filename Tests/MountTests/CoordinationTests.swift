@@ -325,9 +325,19 @@ extension RealMounts {
         let presenter = try AccessPresenter(volume.path("a"))
         var news = presenter.news.makeAsyncIterator()
         try await withAccess(reading: [volume.path("a")]) { _ in }
-        try await volume.done("evict", volume.path("a"))
+        async let eviction = volume.dataless("evict", volume.path("a"))
+        let asked = try #require(await news.next())
+        #expect(asked.what == .evict && asked.path == "a" && asked.waits && asked.intent.intent > 0)
+        // Not before the answer.
+        #expect(try await volume.list()["a"]?["state"]?.string == "resident")
+        try presenter.answer(asked)
+        #expect(try await eviction.succeeded)
         let evicted = await news.next()
         #expect(evicted?.what == .evicted && evicted?.path == "a" && evicted?.waits == false)
+        let ended = await news.next()
+        #expect(ended?.what == .ended && ended?.intent == asked.intent)
+        let answers = try await volume.records(ofType: "presenter.answered")
+        #expect(answers.last?["what"]?.string == "evict" && answers.last?["outcome"]?.string == "ok")
         #expect(throws: CoordinationError.self) { _ = try AccessPresenter("/etc/passwd") }
       }
     }

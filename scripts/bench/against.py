@@ -14,7 +14,9 @@ class Unmeasured(Exception):
 
 
 def number_of(result):
-    """The number that a row is about: the ratio to its peer, else the first number of what it prints."""
+    """The number that a row is about: the one it says, the ratio to its peer, or the first number of what it prints."""
+    if "compared" in result:
+        return result["compared"]
     if "ratio_median" in result:
         return result["cpu_ratio_median"] if result.get("decided_by") == "cpu" else result["ratio_median"]
     found = NUMBER.search(result["value"])

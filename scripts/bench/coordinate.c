@@ -1,7 +1,7 @@
 // Coordinated accesses: what one takes that nobody is in the way of, and what thousands that wait do to plain reads.
 //   round FILE COUNT     asks to read FILE, waits for the answer, gives it back, COUNT times; a line of ns for each
-//   crowd FILE COUNT     asks COUNT times at once to write FILE, says `ready` when all are asked but nobody has it but the
-//                        first, and gives all back, one after the other, when standard input ends: `served NS`
+//   crowd FILE COUNT     asks COUNT times at once to write FILE, and gives all back, one after the other, when standard
+//                        input ends: `served NS`
 //   reads FILE COUNT     opens FILE, reads 4 KiB and closes it, COUNT times; a line of ns for each
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -69,14 +69,10 @@ static void crowd(const char *file, int count) {
   setrlimit(RLIMIT_NOFILE, &limit);
   int *descriptors = calloc((size_t)count, sizeof *descriptors);
   for (int index = 0; index < count; index++) descriptors[index] = ask(file, 1);
-  take(descriptors[0]);
-  printf("ready\n");
-  fflush(stdout);
   char byte;
   while (read(STDIN_FILENO, &byte, 1) > 0) {}
   int64_t before = now();
-  if (dataless_coordinate_end(descriptors[0]) != 0) fail("dataless_coordinate_end");
-  for (int index = 1; index < count; index++) {
+  for (int index = 0; index < count; index++) {
     take(descriptors[index]);
     if (dataless_coordinate_end(descriptors[index]) != 0) fail("dataless_coordinate_end");
   }

@@ -3,6 +3,7 @@
 import os
 import statistics
 import subprocess
+import time
 
 from measure import Failed, percentile, run
 from mounts import Dataless
@@ -42,6 +43,38 @@ def intent(bench):
     return result
 
 
+class Crowd:
+    """Two processes that ask for one file: one alone may have three quarters of all intents at most."""
+
+    def __init__(self, bench, volume, file, count):
+        self.volume, self.count = volume, count
+        command = [program(bench), "crowd", file, str(count // 2)]
+        self.processes = [
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+            for _ in range(2)
+        ]
+
+    def __enter__(self):
+        until = time.monotonic() + 60
+        while self.volume.status()["coordination"]["waiting"] < self.count - 1:
+            if time.monotonic() > until or any(process.poll() is not None for process in self.processes):
+                self.__exit__()
+                raise Failed("the crowd could not be asked for")
+            time.sleep(0.05)
+        return self
+
+    def serve(self):
+        """Until the last has been served, in seconds."""
+        for process in self.processes:
+            process.stdin.close()
+        return max(int(process.stdout.read().split()[1]) / 1e9 for process in self.processes)
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
 def crowd(bench):
     count = 2_000 if bench.quick else 10_000
     reads = 20_000 if bench.quick else 100_000
@@ -50,22 +83,15 @@ def crowd(bench):
     )
     source = bench.files("coordinated", 4, 4096)
     ratios, served = [], []
-    with Dataless(bench, source):
+    with Dataless(bench, source) as volume:
         held, read = (os.path.join(bench.mountpoint, "d00000", f"f{index:06}") for index in range(2))
         command = [program(bench), "reads", read, str(reads)]
         times(command)
         for _ in range(3 if bench.quick else 7):
             idle = percentile(times(command), 0.99)
-            others = subprocess.Popen(
-                [program(bench), "crowd", held, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                start_new_session=True,
-            )
-            if others.stdout.readline() != b"ready\n":
-                others.kill()
-                raise Failed("the crowd could not be asked for")
-            ratios.append(percentile(times(command), 0.99) / idle)
-            line, _ = others.communicate(timeout=120)
-            served.append(int(line.split()[1]) / 1e9)
+            with Crowd(bench, volume, held, count) as crowd:
+                ratios.append(percentile(times(command), 0.99) / idle)
+                served.append(crowd.serve())
     median = statistics.median(ratios)
     result.value = f"{median:.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"
     result.detail = (

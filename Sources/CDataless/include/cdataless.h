@@ -229,6 +229,9 @@ struct dataless_news {
 #define DATALESS_NEWS_EVICTED 7
 #define DATALESS_NEWS_CHANGED 8
 #define DATALESS_NEWS_RENAMED 9
+// About to happen, and waits for dataless_present_answer() as the first five do: a command evicts the content. It holds
+// nothing, so that who wants to save first asks within nothing.
+#define DATALESS_NEWS_EVICT 10
 
 // The next news. Never waits. Returns 0, or -1 with errno set: EAGAIN if there is none; ETIMEDOUT if the volume has ended, EPROTO if
 // the presenter was cut off, as it left too much unread; EINVAL, EBADF, EFAULT.

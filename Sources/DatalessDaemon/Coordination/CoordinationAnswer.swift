@@ -10,7 +10,7 @@ struct CoordinationAnswer {
     case news = 3
   }
 
-  /// What a presenter is told. The first five it answers.
+  /// What a presenter is told. The first five, and the last, it answers.
   enum News: UInt16 {
     case read = 1
     case write = 2
@@ -24,6 +24,8 @@ struct CoordinationAnswer {
     case changed = 8
     /// What it presents has another name, which the text is.
     case renamed = 9
+    /// A command is about to evict it.
+    case evict = 10
 
     var word: String {
       switch self {
@@ -36,6 +38,7 @@ struct CoordinationAnswer {
       case .evicted: "evicted"
       case .changed: "changed"
       case .renamed: "renamed"
+      case .evict: "evict"
       }
     }
   }

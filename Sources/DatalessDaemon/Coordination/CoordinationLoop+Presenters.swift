@@ -32,7 +32,7 @@ extension CoordinationLoop {
     if presenters.isEmpty { mailbox.hasPresenters.store(false, ordering: .releasing) }
     let goOn = questions.gone(client.id)
     record(.finished, of: client, path: path)
-    for id in goOn { if let asker = clients[id] { bring(asker) } }
+    for id in goOn { self.goOn(id) }
   }
 
   // MARK: - Questions
@@ -67,17 +67,16 @@ extension CoordinationLoop {
   /// A presenter has answered. What it was not asked, or has answered, is nothing.
   func answered(_ presenter: CoordinationClient, about id: UInt64) {
     let (wasAsked, isLast) = questions.answer(presenter.id, about: id)
-    guard wasAsked, let client = clients[id] else { return }
-    record(client, answeredBy: presenter.id, outcome: "ok")
-    if isLast { bring(client) }
+    guard wasAsked else { return }
+    record(answerOf: presenter.id, about: id, outcome: "ok")
+    if isLast { goOn(id) }
   }
 
   /// Intents go on when presenters have had their time; who has not answered is named.
   func expireQuestions(at now: MonotonicTime) {
     for (id, slow) in questions.expire(at: now) {
-      guard let client = clients[id] else { continue }
-      for presenter in slow { record(client, answeredBy: presenter, outcome: "timed_out") }
-      bring(client)
+      for presenter in slow { record(answerOf: presenter, about: id, outcome: "timed_out") }
+      goOn(id)
     }
   }
 
@@ -88,6 +87,13 @@ extension CoordinationLoop {
     for id in client.asked.keys.sorted() { tell(id, CoordinationAnswer(.ended, about: client.id, path: path)) }
   }
 
+  private func record(answerOf presenter: UInt64, about id: UInt64, outcome: String) {
+    guard let client = clients[id] else {
+      return record(evictionAnsweredBy: presenter, about: id, outcome: outcome)
+    }
+    record(client, answeredBy: presenter, outcome: outcome)
+  }
+
   private func record(_ client: CoordinationClient, answeredBy id: UInt64, outcome: String) {
     guard let presenter = clients[id], let path = presenters.path(of: id), let news = client.asked[id] else { return }
     record(
@@ -95,7 +101,7 @@ extension CoordinationLoop {
       of: presenter, path: path)
   }
 
-  private func record(_ step: Event.Presenter.Step, of client: CoordinationClient, path: [UInt8]) {
+  func record(_ step: Event.Presenter.Step, of client: CoordinationClient, path: [UInt8]) {
     surroundings.log.record(
       .presenter(Event.Presenter(presenter: client.id, step: step, path: path, caller: client.caller, time: now)))
   }
@@ -112,7 +118,7 @@ extension CoordinationLoop {
     }
   }
 
-  private func tell(_ id: UInt64, _ answer: CoordinationAnswer) {
+  func tell(_ id: UInt64, _ answer: CoordinationAnswer) {
     guard let client = clients[id], client.stage == .presenting else { return }
     if client.outbox.isEmpty, CoordinationSocket.send(answer.encoded, to: client.descriptor) { return }
     guard client.outbox.count < Self.outboxMax, unread < Self.unreadMax else {

@@ -45,6 +45,8 @@ final class CoordinationLoop {
   var order = AccessOrder()
   var presenters = Presenters()
   var questions = PresenterQuestions()
+  /// By the number under which presenters were asked.
+  var evictions: [UInt64: Eviction] = [:]
   var clients: [UInt64: CoordinationClient] = [:]
   private var byProcess = CoordinationProcesses()
   private var lastID: UInt64 = 0
@@ -107,7 +109,16 @@ final class CoordinationLoop {
       }
       lookAround()
     }
-    for mail in mailbox.end() { if case .look(let tell) = mail { tell(CoordinationSnapshot()) } }
+    for mail in mailbox.end() {
+      if case .look(let tell) = mail { tell(CoordinationSnapshot()) }
+      if case .evicts(_, let goOn) = mail { goOn(nil) }
+    }
+  }
+
+  /// Of an intent, a presenter or an eviction: never used before.
+  func makeID() -> UInt64 {
+    lastID += 1
+    return lastID
   }
 
   private var timeout: Int32 {
@@ -127,6 +138,8 @@ final class CoordinationLoop {
       case .happened(let news, let path): tellPresenters(news, of: path)
       case .read(let id, let result): begin(id, result)
       case .prepared(let id, let result): prepared(id, result)
+      case .evicts(let paths, let goOn): askBeforeEviction(of: paths, goOn: goOn)
+      case .evicted(let id): evictionIsOver(id)
       case .look(let tell): tell(snapshot())
       case .end: endAll()
       }
@@ -163,7 +176,7 @@ final class CoordinationLoop {
   private func accept() {
     for _ in 0..<64 {
       guard let descriptor = CoordinationSocket.accept(listener) else { return }
-      lastID += 1
+      let id = makeID()
       let peer = CoordinationSocket.peer(of: descriptor)
       guard let peer, surroundings.allowedUserIDs.contains(peer.user) else {
         refuse(
@@ -182,26 +195,28 @@ final class CoordinationLoop {
               + "of one process. Ask again when some have ended"))
         continue
       }
-      for id in byProcess.ended(peer.process) { end(id, outcome: "ended") }
+      for gone in byProcess.ended(peer.process) { end(gone, outcome: "ended") }
       // A process, and none of its threads: nobody knows which of them will use it.
       var caller = surroundings.processes.caller(threadID: peer.process, uid: peer.user, gid: peer.group)
       (caller.threadID, caller.isMainThread) = (0, false)
       let client = CoordinationClient(
-        id: lastID, descriptor: descriptor, pid: peer.process, caller: caller, since: now)
-      clients[lastID] = client
-      if let watched = byProcess.add(lastID, of: peer.process) {
+        id: id, descriptor: descriptor, pid: peer.process, caller: caller, since: now)
+      clients[id] = client
+      if let watched = byProcess.add(id, of: peer.process) {
         _ = clinux_poll_add(poll, watched, CLINUX_POLL_IN, Token.process | UInt64(UInt32(bitPattern: peer.process)))
       }
-      silent.append((lastID, client.since))
-      _ = clinux_poll_add(poll, descriptor, CLINUX_POLL_IN | CLINUX_POLL_HANGUP, lastID + Token.first)
+      silent.append((id, client.since))
+      _ = clinux_poll_add(poll, descriptor, CLINUX_POLL_IN | CLINUX_POLL_HANGUP, id + Token.first)
       // Its request is there already, as a rule.
-      receive(from: lastID)
+      receive(from: id)
     }
   }
 
   private func refuse(_ descriptor: Int32, _ refusal: CoordinationRefusal) {
     totals.refused += 1
     CoordinationSocket.send(CoordinationAnswer(refusal, of: 0).encoded, to: descriptor)
+    // What is left unread would be told as a reset connection, before the answer.
+    if case .message(_, let memory?) = CoordinationSocket.receive(descriptor, into: &buffer) { close(memory) }
     close(descriptor)
   }
 
@@ -279,6 +294,7 @@ final class CoordinationLoop {
   private func endAll() {
     isEnding = true
     let refusal = CoordinationRefusal(.volumeEnded, "the volume is being unmounted")
+    endEvictions()
     for id in clients.keys.sorted() { end(id, refusal) }
   }
 }

@@ -10,6 +10,10 @@ enum CoordinationMail: Sendable {
   case happened(CoordinationAnswer.News, [UInt8])
   case read(UInt64, Result<CoordinationRequest, CoordinationRefusal>)
   case prepared(UInt64, Result<Int64, CoordinationRefusal>)
+  /// A command is about to evict these, and waits for the call; nil: nobody was asked.
+  case evicts([[UInt8]], @Sendable (UInt64?) -> Void)
+  /// That is over.
+  case evicted(UInt64)
   case look(@Sendable (CoordinationSnapshot) -> Void)
   case end
 }

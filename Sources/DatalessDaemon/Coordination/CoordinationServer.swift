@@ -1,6 +1,7 @@
 import CDatalessLinux
 import DatalessCore
 import Glibc
+import Synchronization
 import SystemPackage
 
 /// Coordinates accesses of programs on one volume (docs/COORDINATION.md): a socket beside that of the control API,
@@ -47,6 +48,20 @@ final class CoordinationServer: Sendable {
     let deadline = MonotonicTime.current + limit
     _ = hasEnded.wait { $0 || MonotonicTime.current >= deadline ? .done($0) : .wait(until: deadline) }
   }
+
+  /// Asks those who present what a command is about to evict, and waits until they have answered, 5 s at most.
+  ///
+  /// - Returns: What to end when that is over; nil: nobody was asked.
+  func askBeforeEviction(of paths: [[UInt8]]) async -> UInt64? {
+    guard let mailbox, mailbox.hasPresenters.load(ordering: .acquiring) else { return nil }
+    return await withCheckedContinuation { continuation in
+      let isTaken = mailbox.post(.evicts(paths) { continuation.resume(returning: $0) })
+      if !isTaken { continuation.resume(returning: nil) }
+    }
+  }
+
+  /// What presenters were asked about is done, or was refused.
+  func endEviction(_ question: UInt64?) { if let question { mailbox?.post(.evicted(question)) } }
 
   /// Who coordinates now.
   func snapshot() async -> CoordinationSnapshot {

@@ -27,7 +27,7 @@ _ANSWER = struct.Struct("<IHHiIQqq")
 _TAKEN_AWAY = 2
 _NEWS = 3
 _OF_ANSWER, _OF_PRESENTER = 0x4000, 0x8000
-_WORDS = ["", "read", "write", "move", "delete", "replace", "ended", "evicted", "changed", "renamed"]
+_WORDS = ["", "read", "write", "move", "delete", "replace", "ended", "evicted", "changed", "renamed", "evict"]
 _INLINE_MAX = 64 << 10
 #: How long a connection waits for its turn.
 _TURN_SECONDS = 2
@@ -199,8 +199,8 @@ class Intent:
 class News:
     """What a presenter is told.
 
-    ``what``: ``read``, ``write``, ``move``, ``delete`` or ``replace`` is about to happen and waits for ``answer()``,
-    5 s at most; ``ended``: that is over; ``evicted``, ``changed`` (in SOURCE) and ``renamed`` have happened.
+    ``what``: ``read``, ``write``, ``move``, ``delete``, ``replace`` or ``evict`` is about to happen and waits for
+    ``answer()``, 5 s at most; ``ended``: that is over; ``evicted``, ``changed`` (in SOURCE) and ``renamed`` have happened.
     """
 
     what: str
@@ -214,7 +214,7 @@ class News:
     @property
     def waits(self) -> bool:
         """Whether an answer is waited for."""
-        return self.what in _WORDS[1:6]
+        return self.what in _WORDS[1:6] or self.what == "evict"
 
 
 class Presenter:
@@ -324,7 +324,11 @@ def _wait(descriptor: int, seconds: Optional[float], what: str) -> None:
 
 def _receive(connection: socket.socket, text: int) -> Optional[bytes]:
     try:
-        message = connection.recv(_ANSWER.size + text)
+        try:
+            message = connection.recv(_ANSWER.size + text)
+        except ConnectionResetError:
+            # The daemon has closed without reading what it was sent. What it has answered comes after that.
+            message = connection.recv(_ANSWER.size + text)
     except BlockingIOError:
         return None
     except ConnectionResetError:
