@@ -171,3 +171,22 @@ def test_the_keeper_waits_for_a_mount_that_is_being_made(ours, tmp_path):
         time.sleep(0.02)
     go.touch()
     ours.wait_for([])
+
+
+def test_only_who_makes_a_folder_makes_its_lock(tmp_path):
+    """Else a lock could come to be in a folder that is just being removed, and whoever has it would take it for his."""
+    parent = tmp_path / "parent"
+    for name in ("1-empty", "2-begun"):
+        (parent / name).mkdir(parents=True)
+    (parent / "2-begun" / "v1").mkdir()
+    workspace = dataless._workspace
+    workspace._remove_leftovers(str(parent), None)
+    assert sorted(os.listdir(parent)) == ["2-begun"] and os.listdir(parent / "2-begun") == ["v1"]
+    folder, lock = workspace._new_folder(str(parent))
+    try:
+        assert workspace._locked(folder) is None
+        assert workspace._locked(folder, is_new=True) is None
+        workspace._remove_leftovers(str(parent), None)
+        assert os.path.exists(folder)
+    finally:
+        os.close(lock)

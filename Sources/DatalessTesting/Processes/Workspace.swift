@@ -25,7 +25,10 @@ final class Workspace: Sendable {
     let parent = try await Threads.run { try parentFolder(executable.environment) }
     let leftovers = try await Threads.run { (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] }
     for name in leftovers {
-      guard let lock = try await Threads.run({ takeLock(of: "\(parent)/\(name)") }) else { continue }
+      // One that is empty is of a process that was killed before it made the lock, or is about to: that takes another
+      // folder then.
+      guard let lock = try await Threads.run({ rmdir("\(parent)/\(name)") == 0 ? nil : takeLock(of: "\(parent)/\(name)") })
+      else { continue }
       defer { close(lock) }
       let child = try await Child.start(
         keeper(of: "\(parent)/\(name)", executable: executable, lock: lock, input: "/dev/null"))
@@ -63,8 +66,11 @@ final class Workspace: Sendable {
   }
 
   /// A descriptor with the folder's lock; nil when somebody has it, or the folder is gone.
-  private static func takeLock(of folder: String) -> Int32? {
-    let lock = open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  ///
+  /// Only who has made the folder makes the lock, once. If others did, one could come to be in a folder that is just
+  /// being removed, and be taken for a sign that nobody else has it.
+  private static func takeLock(of folder: String, isNew: Bool = false) -> Int32? {
+    let lock = open(folder + "/lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0o600)
     guard lock >= 0 else { return nil }
     var found = stat()
     if flock(lock, LOCK_EX | LOCK_NB) == 0, fstat(lock, &found) == 0, found.st_nlink > 0 { return lock }
@@ -78,7 +84,7 @@ final class Workspace: Sendable {
       var template = Array("\(parent)/\(getpid())-XXXXXX".utf8CString)
       guard mkdtemp(&template) != nil else { throw failure("mkdtemp", parent) }
       let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      guard let lock = takeLock(of: folder) else { continue }
+      guard let lock = takeLock(of: folder, isNew: true) else { continue }
       let path = folder + "/alive"
       guard mkfifo(path, 0o600) == 0 else { throw failure("mkfifo", path) }
       // Both ends: so the opening waits for nobody, neither here nor in the keeper.

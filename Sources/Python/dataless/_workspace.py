@@ -52,10 +52,15 @@ def _keeper(folder: str, executable: Executable, lock: int, stdin: int) -> subpr
     )
 
 
-def _locked(folder: str) -> Optional[int]:
-    """A descriptor with the folder's lock; None when somebody has it, or the folder is gone."""
+def _locked(folder: str, is_new: bool = False) -> Optional[int]:
+    """A descriptor with the folder's lock; None when somebody has it, or the folder is gone.
+
+    Only who has made the folder makes the lock, once. If others did, one could come to be in a folder that is just
+    being removed, and be taken for a sign that nobody else has it.
+    """
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | (os.O_CREAT | os.O_EXCL if is_new else 0)
     try:
-        lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        lock = os.open(os.path.join(folder, _LOCK), flags, 0o600)
     except OSError:
         return None
     try:
@@ -72,7 +77,12 @@ def _remove_leftovers(parent: str, executable: Executable) -> None:
     """Ends and removes what processes have left that were killed together with their keepers."""
     for name in os.listdir(parent):
         folder = os.path.join(parent, name)
-        lock = _locked(folder)
+        try:
+            # Of a process that was killed before it made the lock, or is about to: that takes another folder then.
+            os.rmdir(folder)
+            continue
+        except OSError:
+            lock = _locked(folder)
         if lock is None:
             continue
         try:
@@ -85,7 +95,7 @@ def _new_folder(parent: str) -> Tuple[str, int]:
     """A folder and its lock. Whoever cleans up may take one away that is not locked yet: then another one."""
     for _ in range(100):
         folder = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent)
-        lock = _locked(folder)
+        lock = _locked(folder, is_new=True)
         if lock is not None:
             return folder, lock
     raise DatalessError(f"no folder in {parent} can be locked.")

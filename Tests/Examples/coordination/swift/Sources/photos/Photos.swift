@@ -54,7 +54,8 @@ struct Photos {
   }
 
   private static func fail(_ message: String) -> Never {
-    fputs("photos: \(message)\n", stderr)
+    let line = "photos: \(message)\n"
+    write(STDERR_FILENO, line, line.utf8.count)
     exit(1)
   }
 }
