@@ -116,7 +116,8 @@ public enum CoordinationText {
     if sum.withdrawn > 0 { words.append("\(HumanText.count(sum.withdrawn)) withdrawn") }
     var text = words.joined(separator: ", ")
     if let slowest = sum.slowest.first {
-      text += "; slowest \(who(slowest.process)) at \(TerminalText.escaped(slowest.path)), "
+      text +=
+        "; slowest \(who(slowest.process)) at \(TerminalText.escaped(slowest.path)), "
         + duration(slowest.longestNanoseconds)
     }
     guard sum.asked > 0 else { return text }
@@ -130,7 +131,8 @@ public enum CoordinationText {
       "\(HumanText.count(brought.files, "file")) (\(HumanText.size(brought.bytes))) and \(directories) ahead of reads, "
       + "in \(HumanText.count(brought.attempts, "attempt"))"
     if brought.joinedWaits > 0 {
-      text += "; \(HumanText.count(brought.joinedWaits, "call")) came meanwhile, and were blocked for "
+      text +=
+        "; \(HumanText.count(brought.joinedWaits, "call")) came meanwhile, and were blocked for "
         + duration(brought.joinedNanoseconds)
     }
     return text

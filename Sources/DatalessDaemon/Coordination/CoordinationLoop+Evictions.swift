@@ -30,9 +30,8 @@ extension CoordinationLoop {
 
   /// A presenter has answered, or had its time.
   func record(evictionAnsweredBy presenter: UInt64, about id: UInt64, outcome: String) {
-    guard let eviction = evictions[id], let client = clients[presenter], let path = presenters.path(of: presenter) else {
-      return
-    }
+    guard let eviction = evictions[id], let client = clients[presenter], let path = presenters.path(of: presenter)
+    else { return }
     record(
       .answered(
         intent: id, what: CoordinationAnswer.News.evict.word, took: now - eviction.askedAt, outcome: outcome),

@@ -27,8 +27,8 @@ final class Workspace: Sendable {
     for name in leftovers {
       // One that is empty is of a process that was killed before it made the lock, or is about to: that takes another
       // folder then.
-      guard let lock = try await Threads.run({ rmdir("\(parent)/\(name)") == 0 ? nil : takeLock(of: "\(parent)/\(name)") })
-      else { continue }
+      let left = "\(parent)/\(name)"
+      guard let lock = try await Threads.run({ rmdir(left) == 0 ? nil : takeLock(of: left) }) else { continue }
       defer { close(lock) }
       let child = try await Child.start(
         keeper(of: "\(parent)/\(name)", executable: executable, lock: lock, input: "/dev/null"))
