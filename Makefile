@@ -225,7 +225,7 @@ survey: release ## some 120 tools of Debian on one tree: docs/SURVEY.md, docs/su
 .PHONY: survey-check
 survey-check: ## that strace of the same commands on the bare tree says what docs/survey.json says (TOOLS="tar rsync")
 	@scripts/bootstrap --survey
-	@scripts/survey/check $(TOOLS)
+	@scripts/survey/check --install $(TOOLS)
 
 .PHONY: docs-check
 docs-check: testlib-executable ## the commands that README.md and docs/*.md show, run; the options of the others looked at (DATALESS=EXE)
