@@ -162,9 +162,9 @@ private final class ScriptedHolders: HolderProbe {
     var openers = Openers(isKept: true)
     let handles = (1...200 as ClosedRange<UInt64>).map { $0 }
     for handle in handles { openers.begin(handle, Self.node, by: Self.opener(Int32(handle))) }
-    #expect(openers.isMixed(Self.node) && openers.beside(1, Self.node)?.others.count == SharedWrite.othersMax)
+    #expect(openers.isMixed(Self.node) && openers.beside(1, Self.node)?.count == SharedWrite.othersMax)
     // Those that are not noted are others' as well.
-    #expect(openers.beside(200, Self.node)?.others.count == SharedWrite.othersMax)
+    #expect(openers.beside(200, Self.node)?.count == SharedWrite.othersMax)
     for handle in handles.dropLast() { openers.end(handle, Self.node) }
     #expect(openers.isMixed(Self.node) && openers.beside(200, Self.node) == nil)
     openers.end(200, Self.node)
@@ -178,7 +178,7 @@ private final class ScriptedHolders: HolderProbe {
     let passing = OpenHandle.passthrough(1)
     openers.begin(passing, Self.node, by: Self.opener(1))
     openers.begin(OpenHandle.cached(2), Self.node, by: Self.opener(2))
-    #expect(openers.beside(OpenHandle.asCached(passing), Self.node)?.others == [Self.opener(2)])
+    #expect(openers.beside(OpenHandle.asCached(passing), Self.node) == [Self.opener(2)])
     openers.end(OpenHandle.asCached(passing), Self.node)
     #expect(openers.beside(OpenHandle.cached(2), Self.node) == nil)
   }

@@ -37,17 +37,24 @@ extension Engine {
     for path in paths where !found.contains(where: { $0.path.isAtOrBelow(path) }) && !path.isEmpty {
       result.failures.append((path, FSError(.noSuchFileOrDirectory, "there is no conflict at it, or below it")))
     }
+    // Those that could not be taken away.
+    var kept: [[UInt8]: FSError] = [:]
+    func fail(_ path: [UInt8], _ error: FSError) {
+      result.failures.append((path, error))
+      if choice == .takeTheirs { kept[path] = error }
+    }
     for conflict in found {
-      if choice == .takeTheirs, let error = Self.left(conflict.path, after: result) ?? barrier(conflict.path) {
-        result.failures.append((conflict.path, error))
+      if choice == .takeTheirs, let error = Self.left(conflict.path, kept) ?? barrier(conflict.path) {
+        fail(conflict.path, error)
         continue
       }
       switch resolve(conflict, choice) {
       case .none: break
       case .needsLook:
-        let error = FSError(.resourceBusy, "what is in it is changed all the time. Try again, or keep yours")
-        result.failures.append((conflict.path, error))
-      case .failed(let error): result.failures.append((conflict.path, error))
+        fail(
+          conflict.path,
+          FSError(.resourceBusy, "what is in it is changed all the time. Try again, or keep yours"))
+      case .failed(let error): fail(conflict.path, error)
       case .resolved(let resolved, let names, let hasTree):
         result.resolved.append(resolved)
         for (directory, name) in names { changed[directory, default: []].append(name) }
@@ -74,9 +81,14 @@ extension Engine {
 extension Engine {
   /// Who wants a whole directory gone, and cannot have that, keeps what is below it, too. Parents come before what is
   /// in them.
-  private static func left(_ path: [UInt8], after result: ConflictResult) -> FSError? {
-    guard let above = result.failures.first(where: { path != $0.path && path.isAtOrBelow($0.path) }) else { return nil }
-    return FSError(above.error.errno, "it is left, as the directory in which it lies could not be taken away")
+  private static func left(_ path: [UInt8], _ kept: [[UInt8]: FSError]) -> FSError? {
+    guard !kept.isEmpty else { return nil }
+    for end in path.indices where path[end] == UInt8(ascii: "/") {
+      if let above = kept[Array(path[..<end])] {
+        return FSError(above.errno, "it is left, as the directory in which it lies could not be taken away")
+      }
+    }
+    return nil
   }
 
   /// LIMIT: how often a directory is looked at anew because something was changed meanwhile.

@@ -26,22 +26,26 @@ extension EngineState {
   /// - Parameter looks: Whether anything will be written.
   /// - Returns: Whether it may be; and what is to be asked before, nil for nothing.
   mutating func beginWrite(
-    _ node: NodeID, _ request: WriteAccess, looks: Bool, at now: MonotonicTime
+    _ node: NodeID, _ request: WriteAccess, looks: Bool, at now: @autoclosure () -> MonotonicTime
   ) -> (mayWrite: Bool, shared: SharedWrite?) {
     guard let position = namespace.index(of: node), writers.isOpen(request.handle, position) else {
       return (false, nil)
     }
-    return (true, looks ? sharedWrite(position, request, at: now) : nil)
+    return (true, looks ? sharedWrite(position, request, at: now()) : nil)
   }
 
   private mutating func sharedWrite(
-    _ node: NodeIndex, _ request: WriteAccess, at now: MonotonicTime
+    _ node: NodeIndex, _ request: WriteAccess, at now: @autoclosure () -> MonotonicTime
   ) -> SharedWrite? {
-    guard openers.isMixed(node), let written = writers[request.handle], written.lookedAt < .max,
-      let (others, latest) = openers.beside(request.handle, node), written.lookedAt < latest,
+    // Whatever was looked at costs no more than this, however often it is written to.
+    guard let latest = openers.latestIfMixed(node), let written = writers[request.handle], written.lookedAt < latest,
       !namespace[node].isOrphan
     else { return nil }
-    guard openers.mayLook(now) else {
+    guard let others = openers.beside(request.handle, node) else {
+      writers.noteLook(request.handle, at: latest)
+      return nil
+    }
+    guard openers.mayLook(now()) else {
       writers.notePassedOver(request.handle)
       return nil
     }

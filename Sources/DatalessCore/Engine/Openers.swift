@@ -83,11 +83,17 @@ struct Openers {
   // MARK: - Looking
 
   /// Whether different processes have had a file open at the same time, since nobody had.
-  func isMixed(_ node: NodeIndex) -> Bool { mixed > 0 && groups[node]?.isMixed == true }
+  func isMixed(_ node: NodeIndex) -> Bool { latestIfMixed(node) != nil }
+
+  /// The number of the latest open of a file that is mixed; nil for another one.
+  func latestIfMixed(_ node: NodeIndex) -> UInt64? {
+    guard mixed > 0, let place = groups.index(forKey: node), groups.values[place].isMixed else { return nil }
+    return groups.values[place].latest
+  }
 
   /// Who else has a file open that may be another process; nil for nobody.
-  func beside(_ handle: UInt64, _ node: NodeIndex) -> (others: [SharedWrite.Opener], latest: UInt64)? {
-    guard mixed > 0, let group = groups[node], group.isMixed else { return nil }
+  func beside(_ handle: UInt64, _ node: NodeIndex) -> [SharedWrite.Opener]? {
+    guard isMixed(node), let group = groups[node] else { return nil }
     let key = OpenHandle.asCached(handle)
     let entries = [group.first] + group.rest
     let own = entries.first { $0.handle == key }?.opener
@@ -100,7 +106,7 @@ struct Openers {
         others.append(entry.opener)
       }
     }
-    return others.isEmpty ? nil : (others, group.latest)
+    return others.isEmpty ? nil : others
   }
 
   /// Whether one more look may be made now.
