@@ -5,6 +5,8 @@ import Glibc
 struct FuseAvailability {
   var userID = geteuid()
   var device = "/dev/fuse"
+  /// Major and minor number that it has to have: FUSE's are 10 and 229 (admin-guide/devices.txt of the kernel).
+  var deviceNumber = (major: UInt64(10), minor: UInt64(229))
   var configuration = "/etc/fuse.conf"
   var processStatus = "/proc/self/status"
   /// Where fusermount3 is looked for, as libfuse does: its own directory first, then $PATH.
@@ -45,7 +47,16 @@ struct FuseAvailability {
         }
       throw LifecycleError("cannot mount: \(device) cannot be opened: \(ErrorText.reason(number)). \(remedy)")
     }
-    close(descriptor)
+    defer { close(descriptor) }
+    // Containers hide a device by another one in its place: it can be opened, and nothing can be mounted.
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFCHR,
+      status.st_rdev == deviceNumber.major << 8 | deviceNumber.minor
+    else {
+      throw LifecycleError(
+        "cannot mount: \(device) is something else than FUSE's device (\(deviceNumber.major), \(deviceNumber.minor)) "
+          + "(ENODEV). Start the container with --device /dev/fuse --cap-add SYS_ADMIN, or mount outside of it.")
+    }
   }
 
   private func checkCapability() throws(LifecycleError) {

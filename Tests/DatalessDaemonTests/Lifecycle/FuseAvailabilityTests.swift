@@ -12,6 +12,7 @@ struct FuseAvailabilityTests {
     var fuse = FuseAvailability()
     fuse.userID = 0
     fuse.device = "/dev/null"
+    fuse.deviceNumber = (1, 3)
     fuse.configuration = "\(scratch.path)/fuse.conf"
     fuse.processStatus = "\(scratch.path)/status"
     fuse.searchPath = [scratch.path]
@@ -43,6 +44,15 @@ struct FuseAvailabilityTests {
     scratch.file("device")
     chmod(fuse.device, 0)
     #expect(message(fuse)?.contains("chmod 666") == true)
+  }
+
+  @Test func anotherDeviceInItsPlaceIsSaid() {
+    var fuse = fuse
+    fuse.deviceNumber = (10, 229)
+    #expect(message(fuse)?.contains("/dev/null is something else than FUSE's device (10, 229)") == true)
+    fuse.device = "\(scratch.path)/file"
+    scratch.file("file")
+    #expect(message(fuse)?.contains("something else") == true)
   }
 
   @Test func rootWithoutTheCapabilityIsToldSo() {

@@ -14,6 +14,7 @@ struct PreflightTests {
     var fuse = FuseAvailability()
     fuse.userID = 0
     fuse.device = "/dev/null"
+    fuse.deviceNumber = (1, 3)
     fuse.processStatus = "/dev/null"
     return fuse
   }
