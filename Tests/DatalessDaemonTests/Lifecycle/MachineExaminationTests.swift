@@ -12,6 +12,7 @@ struct MachineExaminationTests {
     var examination = MachineExamination()
     examination.availability.userID = 0
     examination.availability.device = "/dev/null"
+    examination.availability.deviceNumber = (1, 3)
     examination.availability.configuration = "\(scratch.path)/fuse.conf"
     examination.availability.processStatus = "\(scratch.path)/status"
     examination.availability.searchPath = [scratch.path]
