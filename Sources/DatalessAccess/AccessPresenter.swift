@@ -15,9 +15,11 @@ public final class AccessPresenter: Sendable {
       case ended
       /// Has happened: the content was evicted; SOURCE has another version; the name presented is `path` now.
       case evicted, changed, renamed
-      /// A command is about to evict the content: it waits for `answer`, too. An eviction holds nothing: to save before
-      /// it, take an intent of your own.
+      /// A command, a rule or pressure is about to evict the content: it waits for `answer`, too. An eviction holds
+      /// nothing: to save before it, take an intent of your own.
       case evict
+      /// What SOURCE has changed is about to be taken over; as `evict`. What is saved before is kept, as a conflict.
+      case change
     }
 
     public let what: What
@@ -29,7 +31,7 @@ public final class AccessPresenter: Sendable {
     public let others: Int64
 
     /// Whether an answer is waited for.
-    public var waits: Bool { what.rawValue <= What.replace.rawValue || what == .evict }
+    public var waits: Bool { what.rawValue <= What.replace.rawValue || what == .evict || what == .change }
   }
 
   /// Readable when there is news: for an event loop of one's own, which then asks `look()`.
@@ -59,8 +61,11 @@ public final class AccessPresenter: Sendable {
           name: number == ETIMEDOUT ? "coordination_volume_ended" : "coordination_bad_request", errno: number,
           message: "there is no news any more")
       }
-      // What a later version tells is read over.
-      guard let what = News.What(rawValue: news.what) else { continue }
+      // What a later version tells is read over; what it asks nobody here can do anything about.
+      guard let what = News.What(rawValue: news.what) else {
+        if news.intent != 0 { dataless_present_answer(descriptor, news.intent) }
+        continue
+      }
       let path = withUnsafeBytes(of: &news.path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
       return News(
         what: what, intent: AccessIntent.Grant(intent: news.intent, waited: .zero, materialized: 0), path: path,

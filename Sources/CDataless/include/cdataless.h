@@ -211,7 +211,7 @@ int dataless_present_start(const char *path);
 
 struct dataless_news {
   int what;         // DATALESS_NEWS_...
-  uint64_t intent;  // the number of the intent it is about; 0 for none
+  uint64_t intent;  // the number of the intent, the eviction or the change it is about; 0 for none
   int64_t others;   // paths of the intent beside this one
   char path[4096];  // what is used, from the volume's root
 };
@@ -229,9 +229,10 @@ struct dataless_news {
 #define DATALESS_NEWS_EVICTED 7
 #define DATALESS_NEWS_CHANGED 8
 #define DATALESS_NEWS_RENAMED 9
-// About to happen, and waits for dataless_present_answer() as the first five do: a command evicts the content. It holds
-// nothing, so that who wants to save first asks within nothing.
+// About to happen, and wait for dataless_present_answer() as the first five do: a command, a rule or pressure evicts the
+// content; what SOURCE has changed is taken over. They hold nothing, so that who wants to save first asks within nothing.
 #define DATALESS_NEWS_EVICT 10
+#define DATALESS_NEWS_CHANGE 11
 
 // The next news. Never waits. Returns 0, or -1 with errno set: EAGAIN if there is none; ETIMEDOUT if the volume has ended, EPROTO if
 // the presenter was cut off, as it left too much unread; EINVAL, EBADF, EFAULT.

@@ -43,7 +43,10 @@ extension LogRow {
       row.blocked = json.integer("took_ns").map(\.duration) ?? ""
       row.outcome = json.word("outcome") ?? "?"
       row.isBad = row.outcome == "timed_out"
-      row.detail += " \(json.word("what") ?? "?") by intent \(json.unsigned("intent") ?? 0)"
+      let what = json.word("what") ?? "?"
+      let number = json.unsigned("intent") ?? 0
+      let isAnnounced = what == "evict" || what == "change"
+      row.detail += " \(what)" + (isAnnounced ? ", question \(number)" : " by intent \(number)")
     case .presenterFinished: row.outcome = "ended"
     default: row.outcome = "started"
     }

@@ -1,6 +1,7 @@
 internal import DequeModule
 
-/// What presenters were asked, and have not answered: an intent goes on when all have, or its time is up.
+/// What presenters were asked, and have not answered: an intent goes on when all have, or its time is up. The same
+/// holds for what is announced to them without an intent, which has a number as intents have.
 public struct PresenterQuestions: Sendable {
   private struct Question {
     var open: Set<UInt64>
@@ -10,7 +11,7 @@ public struct PresenterQuestions: Sendable {
   private var questions: [UInt64: Question] = [:]
   /// Of each presenter, the intents about which it was asked.
   private var asked: [UInt64: Set<UInt64>] = [:]
-  /// All have the same time, so that the first one asked is up first.
+  /// The first one is up first. Nearly all have the same time, so that new ones come to the end.
   private var times = Deque<(intent: UInt64, until: MonotonicTime)>()
 
   public init() {}
@@ -23,13 +24,13 @@ public struct PresenterQuestions: Sendable {
     questions[intent]?.open.contains(presenter) ?? false
   }
 
-  /// - Parameters:
-  ///   - presenters: Not empty.
-  ///   - until: Not before that of any question asked before.
+  /// - Parameter presenters: Not empty.
   public mutating func ask(_ presenters: Set<UInt64>, about intent: UInt64, until: MonotonicTime) {
     questions[intent] = Question(open: presenters, until: until)
     for presenter in presenters { asked[presenter, default: []].insert(intent) }
-    times.append((intent, until))
+    var place = times.endIndex
+    while place > times.startIndex, times[place - 1].until > until { place -= 1 }
+    times.insert((intent, until), at: place)
   }
 
   /// A presenter has answered. What nobody asked it is nothing.

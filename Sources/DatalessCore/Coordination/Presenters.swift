@@ -42,6 +42,12 @@ public struct Presenters: Sendable {
     return found
   }
 
+  /// Whether a name concerns anybody; finds out without making sets.
+  public func isConcerned(by path: [UInt8]) -> Bool {
+    guard !paths.isEmpty else { return false }
+    return at[path] != nil || below[path] != nil || Self.directories(of: path).contains { at[$0] != nil }
+  }
+
   /// Those concerned by several names, each with the place of the first name that concerns it.
   public func concerned(by claims: [AccessClaim]) -> [UInt64: Int] {
     var found: [UInt64: Int] = [:]

@@ -24,14 +24,14 @@ extension Engine {
       return (nil, state.refreshes.add(refresh))
     }
     if let error { refresh.abort(error) }
-    if isFirst { metadata.submit { refresh.step() } }
+    if isFirst { metadata.submit { refresh.begin() } }
     return refresh
   }
 
   func refreshEnded(_ refresh: Refresh) {
     let next = state.withLock { $0.refreshes.remove(refresh) }
     unpin()
-    if let next { metadata.submit { next.step() } }
+    if let next { metadata.submit { next.begin() } }
   }
 
   /// Begins, changes or ends the poll, as the simulation has it. Called at the start and when it was changed.

@@ -48,7 +48,54 @@ extension Engine {
       let due = state.planned.removeDue(timer.now, limit: Self.dueMax) { open.contains($0) }
       return (due.map { (state.namespace.id(of: $0.node), $0.rule) }, state.planned.nextCall())
     }
-    for (node, rule) in due { evictBySystem(node, by: rule) {} }
+    evict(due)
+    callForEvictions(at: next)
+  }
+
+  /// Evicts what is due; what somebody presents, when he has answered. Nobody waits for these evictions.
+  private func evict(_ due: [(node: NodeID, rule: String)]) {
+    guard let presenters, presenters.areThere else {
+      for (node, rule) in due { evictBySystem(node, by: rule) {} }
+      return
+    }
+    var nodes: [NodeID] = []
+    var paths: [[UInt8]] = []
+    var others: [(node: NodeID, rule: String)] = []
+    state.withLock { state in
+      for item in due {
+        // Of what would be refused nobody is asked.
+        guard let node = state.namespace.index(of: item.node), state.mayGo(node) else {
+          others.append(item)
+          continue
+        }
+        state.planned.beginAsking(node)
+        nodes.append(item.node)
+        paths.append(state.namespace.path(of: node))
+      }
+    }
+    for (node, rule) in others { evictBySystem(node, by: rule) {} }
+    guard !nodes.isEmpty else { return }
+    presenters.ask(ItemQuestion(.evict, paths: paths, splits: true)) { [self, nodes] places, number in
+      let answered = places.map { nodes[$0] }
+      metadata.submit { [self] in evictAsked(answered, number) }
+    }
+  }
+
+  /// Those who present files that were due have answered, or have had their time.
+  private func evictAsked(_ nodes: [NodeID], _ number: UInt64?) {
+    var due: [(node: NodeID, rule: String)] = []
+    let next: MonotonicTime? = state.withLock { state in
+      guard state.ending == nil else { return nil }
+      for id in nodes {
+        guard let node = state.namespace.index(of: id), let rule = state.planned.endAsking(node, now: timer.now) else {
+          continue
+        }
+        due.append((id, rule))
+      }
+      return state.planned.nextCall()
+    }
+    let left = Countdown(due.count) { [self] in if let number { presenters?.end(number) } }
+    for (node, rule) in due { evictBySystem(node, by: rule) { left.one() } }
     callForEvictions(at: next)
   }
 

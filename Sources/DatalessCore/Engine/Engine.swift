@@ -28,6 +28,8 @@ public final class Engine: Sendable {
   let processes: any ProcessDirectory
   /// nil: nobody asks who has a file open together.
   let holders: (any HolderProbe)?
+  /// nil: nobody presents anything.
+  let presenters: (any ItemPresenters)?
   /// Whether a short fetch may be done on a request thread.
   let isFastLocal: Bool
   /// Whether resident files may be opened for passthrough: until the kernel does not grant it, or refuses a backing for
@@ -48,11 +50,12 @@ public final class Engine: Sendable {
   /// - Parameters:
   ///   - trash: A lane of its own for content that is to be removed. Default: `blocking`.
   ///   - holders: Whom to ask who has a file open together with a writer; nil: that is not recorded.
+  ///   - presenters: Who is asked before rules and pressure evict, and before a refresh changes anything; nil: nobody.
   public init(
     configuration: EngineConfiguration, store: EngineStore, content: any ContentStore, timer: any TimerLane,
     blocking: any BlockingLane, metadata: any BlockingLane, trash: (any BlockingLane)? = nil,
     kernel: any KernelCache, events: any EventSink, signals: any SignalProbe, processes: any ProcessDirectory,
-    holders: (any HolderProbe)? = nil
+    holders: (any HolderProbe)? = nil, presenters: (any ItemPresenters)? = nil
   ) {
     self.configuration = configuration
     self.store = store
@@ -73,6 +76,7 @@ public final class Engine: Sendable {
     self.signals = signals
     self.processes = processes
     self.holders = holders
+    self.presenters = presenters
     limitsRoom = Atomic(configuration.simulation.quota != nil)
     state = AdaptiveMutex(
       EngineState(

@@ -52,6 +52,7 @@ extension EngineState {
     findings: inout RefreshFindings, use: Namespace.ItemUse, now: MonotonicTime
   ) {
     guard 1...Namespace.nameLengthMax ~= text.count else { return }
+    guard findings.look == nil else { return look(text, listed, in: place, findings: &findings, use: use) }
     let known = namespace.find(text, in: place.directory, .store)
     let old = known.map { namespace.listed(of: namespace.record(of: $0).node).attributes }
     let merged = namespace.merge(text, listed, in: place.directory, keeps: findings.keeps, use: use)
@@ -96,8 +97,12 @@ extension EngineState {
     _ place: RefreshFindings.Place, from cursor: NameCursor, limit: Int, _ findings: inout RefreshFindings
   ) -> NameCursor? {
     guard isCurrent(place) else { return nil }
-    return namespace.visitVanishedNames(of: place.directory, from: cursor, limit: limit) { _, name in
-      findings.vanished.append(name)
+    return namespace.visitVanishedNames(of: place.directory, from: cursor, limit: limit) { namespace, name in
+      if findings.look == nil {
+        findings.vanished.append(name)
+      } else if let path = namespace.visiblePath(ofVanished: name) {
+        findings.look?.note(path)
+      }
     }
   }
 

@@ -17,6 +17,8 @@ struct PlannedEvictions {
     var entry: MonotonicTime?
     /// It was due while it was open: its close evicts it.
     var isOverdue = false
+    /// Presenters are asked about it: it is not due again before they have answered.
+    var isAsked = false
     /// False once it is dataless, or no rule wants it evicted: what is left is the mark of its entry.
     var isActive = true
 
@@ -144,7 +146,7 @@ struct PlannedEvictions {
       plan.entry = nil
       plans[node] = plan.isActive ? plan : nil
       // Decided by rules that are no more: it is decided anew, and filed then.
-      guard plan.isActive, plan.generation == generation else { continue }
+      guard plan.isActive, plan.generation == generation, !plan.isAsked else { continue }
       if isOpen(node) {
         // Its close files it anew, by all of its times: until then no look at it can tell anything.
         guard let afterDue = plan.afterDue else { continue }
@@ -156,6 +158,24 @@ struct PlannedEvictions {
       }
     }
     return due
+  }
+
+  /// Presenters are about to be asked about a file that is due.
+  mutating func beginAsking(_ node: NodeIndex) { plans[node]?.isAsked = true }
+
+  /// They have answered, or have had their time.
+  ///
+  /// - Returns: The rule that wants it evicted now. nil: it was written to, or decided about anew, or used since, so
+  ///   that it is due later.
+  mutating func endAsking(_ node: NodeIndex, now: MonotonicTime) -> String? {
+    guard let plan = plans[node], plan.isAsked else { return nil }
+    plans[node]?.isAsked = false
+    guard plan.isActive, plan.generation == generation,
+      let moment = [plan.afterDue, plan.idleDue].compactMap({ $0 }).min()
+    else { return nil }
+    if moment <= now { return plan.rule }
+    file(node, at: moment)
+    return nil
   }
 
   /// When the timer lane is to be asked to call; nil when it will call in time. Who is told asks it.

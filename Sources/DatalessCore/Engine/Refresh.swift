@@ -9,14 +9,14 @@ internal import Synchronization
 public final class Refresh: Sendable {
   let by: RefreshOrigin
   let keeps: Bool
-  private let engine: Engine
-  private let paths: [[UInt8]]
+  let engine: Engine
+  let paths: [[UInt8]]
   private let startedAt: MonotonicTime
   private let completion: @Sendable (RefreshOutcome) -> Void
   private let isCancelled = Atomic<Bool>(false)
   private let isComplete = OnceFlag()
-  /// Used by one lane thread at a time; the lock only carries the state from one to the next.
-  private let work: Mutex<RefreshWork?>
+  /// Used by one thread at a time; the lock only carries the state from one to the next.
+  let work: Mutex<RefreshWork?>
   private let task = LaneTask()
   private let counts = Mutex(RefreshCounts())
 
@@ -56,7 +56,7 @@ public final class Refresh: Sendable {
     completion(RefreshOutcome(counts: progress, failures: [], failureCount: 0, error: error))
   }
 
-  /// Begins it, or goes on with it. Runs on the metadata lane.
+  /// Goes on with it. Runs on the metadata lane.
   func step() {
     switch engine.store {
     case .blocking(let store): step(store)
@@ -74,6 +74,7 @@ public final class Refresh: Sendable {
       var settling = RefreshSettling(engine, &work.findings)
       settling.askGenerations(store)
       settling.settle(&work.findings)
+    case .ask: return ask(work.findings.look) { self.engine.metadata.submit { self.step() } }
     case .finish: return finish(work, nil)
     }
     endStep(&work)
@@ -95,6 +96,14 @@ public final class Refresh: Sendable {
         // A store that was told to give up has not told.
         ending = stopped
         if ending == nil { settling.settle(&work.findings) }
+      case .ask:
+        let look = work.findings.look
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+          ask(look) { continuation.resume() }
+        }
+        guard let anew = self.work.withLock({ $0.take() }) else { return }
+        work = anew
+        continue
       case .finish: return finish(work, nil)
       }
       endStep(&work)
@@ -116,34 +125,6 @@ public final class Refresh: Sendable {
     counts.withLock { $0 = work.findings.counts }
   }
 
-  // MARK: - Where to look
-
-  /// A path means the directory that holds it, whose listing tells of the item itself; and for a directory, all that is
-  /// listed below it.
-  private func findStart(_ work: inout RefreshWork) {
-    for path in paths {
-      switch engine.resolve(path) {
-      case .found(let node):
-        if let node = engine.listedDirectory(node) { work.directories.append((node, true)) }
-      case .absent: work.unknown.append(path)
-      case .insideDataless: continue
-      }
-    }
-    var known = Set(work.directories.map(\.node))
-    // Taken from the end: what holds an item first, since its listing may say that the item is another one now.
-    for path in paths {
-      var parent = path
-      while !parent.isEmpty {
-        parent = parent.lastIndex(of: UInt8(ascii: "/")).map { Array(parent[..<$0]) } ?? []
-        guard case .found(let found) = engine.resolve(parent), let node = engine.listedDirectory(found) else {
-          continue
-        }
-        if known.insert(node).inserted { work.directories.append((node, false)) }
-        break
-      }
-    }
-  }
-
   // MARK: - One directory
 
   /// - Returns: Why the whole refresh cannot go on.
@@ -153,7 +134,7 @@ public final class Refresh: Sendable {
     if let error = stopped { return error }
     guard var listing = beginListing(node, recurses: recurses, work: &work) else { return nil }
     do throws(FSError) {
-      if node == .root { takeRoot(try store.currentRoot(), &work) }
+      if node == .root, work.findings.look == nil { takeRoot(try store.currentRoot(), &work) }
       if let item = listing.item {
         try store.list(item) { (batch: ListingBatch) throws(FSError) in
           try observe(batch, in: &listing, work: &work)
@@ -172,7 +153,7 @@ public final class Refresh: Sendable {
     if let error = stopped { return error }
     guard var listing = beginListing(node, recurses: recurses, work: &work) else { return nil }
     do throws(FSError) {
-      if node == .root { takeRoot(try await store.currentRoot(), &work) }
+      if node == .root, work.findings.look == nil { takeRoot(try await store.currentRoot(), &work) }
       if let item = listing.item {
         let pages = try await store.list(item)
         while let batch = try await pages.next() { try observe(batch, in: &listing, work: &work) }
@@ -197,6 +178,7 @@ public final class Refresh: Sendable {
   /// nil if there is nothing to list.
   private func beginListing(_ node: NodeIndex, recurses: Bool, work: inout RefreshWork) -> Listing? {
     if recurses, !work.walked.insert(node).inserted { return nil }
+    if let look = work.findings.look, !look.concerns(engine.path(of: node)) { return nil }
     guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses, isOwn: work.own.contains(node)) else {
       return nil
     }
@@ -230,7 +212,7 @@ public final class Refresh: Sendable {
       listing.yielder.yieldIfDue()
     }
     engine.tellChangedNodes()
-    work.findings.counts.directories += 1
+    if work.findings.look == nil { work.findings.counts.directories += 1 }
   }
 
   /// - Returns: Why the whole refresh cannot go on.
@@ -242,7 +224,7 @@ public final class Refresh: Sendable {
     return nil
   }
 
-  private var stopped: FSError? {
+  var stopped: FSError? {
     if let error = engine.state.withLock({ $0.ending }) { return error }
     guard isCancelled.load(ordering: .acquiring) else { return nil }
     return FSError(.interrupted, "the refresh was given up")
@@ -286,6 +268,7 @@ public final class Refresh: Sendable {
             by: by, counts: counts, failures: work.failureCount, outcome: outcome, duration: now - startedAt,
             time: now)))
     }
+    if let question = work.question { engine.presenters?.end(question) }
     engine.fetchPinned()
     engine.refreshEnded(self)
     guard isComplete.claim() else { return }

@@ -26,6 +26,8 @@ struct RefreshFindings {
 
   let by: RefreshOrigin
   let keeps: Bool
+  /// While it is only looked what would change; nil: what is found is taken over.
+  var look: RefreshLook?
   var deferred: [Deferred] = []
   /// Names that the listing of their directory did not have any more.
   var vanished: [NameIndex] = []

@@ -3,12 +3,16 @@ struct RefreshWork {
   enum Step {
     /// List a directory again.
     case list(NodeIndex, recurses: Bool)
+    /// Ask those who present what would change, and begin anew.
+    case ask
     /// Put in what came, and take away what went.
     case settle
     case finish
   }
 
   var findings: RefreshFindings
+  /// Under which presenters were asked; nil: nobody was.
+  var question: UInt64?
   /// Directories to be listed, the next one last.
   var directories: [(node: NodeIndex, recurses: Bool)] = []
   var walked: Set<NodeIndex> = []
@@ -35,6 +39,7 @@ struct RefreshWork {
 
   mutating func next() -> Step {
     if let next = directories.popLast() { return .list(next.node, recurses: next.recurses) }
+    if findings.look != nil { return .ask }
     // What only goes comes to an end by itself.
     guard rounds < Self.roundsMax || findings.deferred.isEmpty, findings.hasOpenEnds else { return .finish }
     rounds += 1

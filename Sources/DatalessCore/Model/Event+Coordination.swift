@@ -56,10 +56,11 @@ extension Event {
   public struct Presenter: Sendable {
     public enum Step: Sendable, Equatable {
       case started
-      /// It was asked about an intent, and that goes on.
+      /// It was asked about an intent, an eviction or changes in the store, and that goes on.
       ///
       /// - Parameters:
-      ///   - what: `read`, `write`, `move`, `delete`, `replace`.
+      ///   - intent: Its number, which evictions and changes have, too.
+      ///   - what: `read`, `write`, `move`, `delete`, `replace`; `evict`, `change`.
       ///   - outcome: `ok`, `timed_out`, or `withdrawn`: the intent was given up.
       case answered(intent: UInt64, what: String, took: Nanoseconds, outcome: String)
       case finished

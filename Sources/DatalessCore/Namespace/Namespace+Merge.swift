@@ -40,6 +40,21 @@ extension Namespace {
     return Merged(change: change, name: name)
   }
 
+  /// What `merge` would make of a name. Only that the listing has seen it is noted.
+  mutating func foresee(
+    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, in directory: NodeIndex, keeps: Bool, use: ItemUse
+  ) -> Merged {
+    let isMade = isMadeHere(text, in: directory)
+    guard let name = self[directory].isRelisted ? find(text, in: directory, .store) : nil else {
+      return Merged(change: NameMerge.appeared(isMade: isMade).change, name: nil)
+    }
+    let base = record(of: name).isInStore ? self.base(of: name, listed, use) : nil
+    if base != nil { markSeen(name) }
+    let decided = NameMerge.merge(
+      base: base, listed: listed, local: localChange(of: name), isMade: isMade, keeps: keeps)
+    return Merged(change: decided.change, name: name)
+  }
+
   private mutating func apply(_ change: NameChange, to name: NameIndex, _ listed: ListedItem) -> NameChange {
     let node = record(of: name).node
     switch change {

@@ -56,10 +56,59 @@ extension Engine {
     let left = Countdown(batch.count) { [self] in
       metadata.submit { [self] in step(sweep, hasLooked: hasLooked) }
     }
+    if case .pressure(let pressure) = sweep, let presenters, presenters.areThere, pressure.mayAsk {
+      return ask(presenters, about: batch, pressure) { left.one() }
+    }
     for candidate in batch {
       take(candidate, sweep) {
         left.one()
       }
+    }
+  }
+
+  /// Takes files for pressure: those that somebody presents, when he has answered. Nobody who reads waits for these;
+  /// the quota, for which somebody does, asks nobody.
+  ///
+  /// - Parameter completion: Called for each of them.
+  private func ask(
+    _ presenters: any ItemPresenters, about batch: [EvictionCandidates.Candidate], _ pressure: PressureSweep,
+    completion: @escaping @Sendable () -> Void
+  ) {
+    var known: [EvictionCandidates.Candidate] = []
+    var paths: [[UInt8]] = []
+    state.withLock { state in
+      for candidate in batch {
+        guard let node = state.namespace.index(of: candidate.node) else { continue }
+        known.append(candidate)
+        paths.append(state.namespace.path(of: node))
+      }
+    }
+    // Gone since they were chosen.
+    for _ in known.count..<batch.count { completion() }
+    let now = timer.now
+    let question = ItemQuestion(.evict, paths: paths, until: now + pressure.patience, splits: true)
+    presenters.ask(question) { [self, known] places, number in
+      let answered = places.map { known[$0] }
+      metadata.submit { [self] in
+        if number != nil { pressure.noteAsked(timer.now - now) }
+        takeAsked(answered, pressure, number: number, completion: completion)
+      }
+    }
+  }
+
+  /// - Parameter number: Under which presenters were asked; nil: nobody was.
+  private func takeAsked(
+    _ candidates: [EvictionCandidates.Candidate], _ pressure: PressureSweep, number: UInt64?,
+    completion: @escaping @Sendable () -> Void
+  ) {
+    let left = Countdown(candidates.count) { [self] in if let number { presenters?.end(number) } }
+    let done: @Sendable () -> Void = {
+      left.one()
+      completion()
+    }
+    let goesOn = !pressure.isStopped && state.withLock { $0.ending == nil }
+    for candidate in candidates {
+      if goesOn { take(candidate, .pressure(pressure), completion: done) } else { done() }
     }
   }
 
@@ -126,6 +175,7 @@ public final class PressureSweep: Sendable {
   private struct State {
     var result = PressureResult()
     var isStopped = false
+    var patience = ItemQuestion.answerMax
     var completion: (@Sendable (PressureResult) -> Void)?
   }
 
@@ -149,6 +199,14 @@ public final class PressureSweep: Sendable {
 
   /// No more files are to go.
   public func stop() { state.withLock { $0.isStopped = true } }
+
+  /// How long it may still wait for presenters, of all that it asks: else many files and one silent program would be
+  /// many waits.
+  var patience: Nanoseconds { state.withLock { $0.patience } }
+  var mayAsk: Bool { patience > .zero }
+
+  /// It has waited for presenters.
+  func noteAsked(_ time: Nanoseconds) { state.withLock { $0.patience -= time } }
 
   func note(_ bytes: Int64, isPurged: Bool) {
     state.withLock { state in

@@ -10,7 +10,7 @@ struct CoordinationAnswer {
     case news = 3
   }
 
-  /// What a presenter is told. The first five, and the last, it answers.
+  /// What a presenter is told. The first five, and the last two, it answers.
   enum News: UInt16 {
     case read = 1
     case write = 2
@@ -24,8 +24,10 @@ struct CoordinationAnswer {
     case changed = 8
     /// What it presents has another name, which the text is.
     case renamed = 9
-    /// A command is about to evict it.
+    /// A command, a rule or pressure is about to evict it.
     case evict = 10
+    /// What SOURCE has changed is about to be taken over.
+    case change = 11
 
     var word: String {
       switch self {
@@ -39,6 +41,7 @@ struct CoordinationAnswer {
       case .changed: "changed"
       case .renamed: "renamed"
       case .evict: "evict"
+      case .change: "change"
       }
     }
   }

@@ -5,7 +5,7 @@ import Synchronization
 /// Presenters: told before others use what they present, and asked to answer when they have saved it.
 extension CoordinationLoop {
   /// How long a presenter may take to answer.
-  static let answerMax = Nanoseconds.seconds(5)
+  static let answerMax = ItemQuestion.answerMax
   /// LIMIT: messages that a presenter, and all together, may leave unread, beside what their sockets take.
   private static let outboxMax = 16_384
   private static let unreadMax = 131_072
@@ -89,7 +89,7 @@ extension CoordinationLoop {
 
   private func record(answerOf presenter: UInt64, about id: UInt64, outcome: String) {
     guard let client = clients[id] else {
-      return record(evictionAnsweredBy: presenter, about: id, outcome: outcome)
+      return record(announcementAnsweredBy: presenter, about: id, outcome: outcome)
     }
     record(client, answeredBy: presenter, outcome: outcome)
   }

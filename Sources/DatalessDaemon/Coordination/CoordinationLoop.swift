@@ -46,7 +46,7 @@ final class CoordinationLoop {
   var presenters = Presenters()
   var questions = PresenterQuestions()
   /// By the number under which presenters were asked.
-  var evictions: [UInt64: Eviction] = [:]
+  var announced: [UInt64: Announcement] = [:]
   var clients: [UInt64: CoordinationClient] = [:]
   private var byProcess = CoordinationProcesses()
   private var lastID: UInt64 = 0
@@ -109,13 +109,10 @@ final class CoordinationLoop {
       }
       lookAround()
     }
-    for mail in mailbox.end() {
-      if case .look(let tell) = mail { tell(CoordinationSnapshot()) }
-      if case .evicts(_, let goOn) = mail { goOn(nil) }
-    }
+    for mail in mailbox.end() { mail.giveUp() }
   }
 
-  /// Of an intent, a presenter or an eviction: never used before.
+  /// Of an intent, a presenter or an announcement: never used before.
   func makeID() -> UInt64 {
     lastID += 1
     return lastID
@@ -138,8 +135,9 @@ final class CoordinationLoop {
       case .happened(let news, let path): tellPresenters(news, of: path)
       case .read(let id, let result): begin(id, result)
       case .prepared(let id, let result): prepared(id, result)
-      case .evicts(let paths, let goOn): askBeforeEviction(of: paths, goOn: goOn)
-      case .evicted(let id): evictionIsOver(id)
+      case .announces(let question, let goOn): announce(question, goOn: goOn)
+      case .isOver(let id): announcementIsOver(id)
+      case .presented(let tell): tell(presenters)
       case .look(let tell): tell(snapshot())
       case .end: endAll()
       }
@@ -294,7 +292,7 @@ final class CoordinationLoop {
   private func endAll() {
     isEnding = true
     let refusal = CoordinationRefusal(.volumeEnded, "the volume is being unmounted")
-    endEvictions()
+    endAnnouncements()
     for id in clients.keys.sorted() { end(id, refusal) }
   }
 }

@@ -10,12 +10,23 @@ enum CoordinationMail: Sendable {
   case happened(CoordinationAnswer.News, [UInt8])
   case read(UInt64, Result<CoordinationRequest, CoordinationRefusal>)
   case prepared(UInt64, Result<Int64, CoordinationRefusal>)
-  /// A command is about to evict these, and waits for the call; nil: nobody was asked.
-  case evicts([[UInt8]], @Sendable (UInt64?) -> Void)
+  /// Something is about to be done to items, and waits for the call, as `ItemPresenters.ask` has it.
+  case announces(ItemQuestion, @Sendable ([Int], UInt64?) -> Void)
   /// That is over.
-  case evicted(UInt64)
+  case isOver(UInt64)
+  case presented(@Sendable (Presenters) -> Void)
   case look(@Sendable (CoordinationSnapshot) -> Void)
   case end
+
+  /// Nobody reads it any more: who waits for an answer has one.
+  func giveUp() {
+    switch self {
+    case .announces(let question, let goOn): goOn(Array(question.paths.indices), nil)
+    case .presented(let tell): tell(Presenters())
+    case .look(let tell): tell(CoordinationSnapshot())
+    case .renamed, .happened, .read, .prepared, .isOver, .end: break
+    }
+  }
 }
 
 /// Takes what they tell, in its order, and wakes the thread.

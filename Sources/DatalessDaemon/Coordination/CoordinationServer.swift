@@ -53,15 +53,14 @@ final class CoordinationServer: Sendable {
   ///
   /// - Returns: What to end when that is over; nil: nobody was asked.
   func askBeforeEviction(of paths: [[UInt8]]) async -> UInt64? {
-    guard let mailbox, mailbox.hasPresenters.load(ordering: .acquiring) else { return nil }
+    guard areThere else { return nil }
     return await withCheckedContinuation { continuation in
-      let isTaken = mailbox.post(.evicts(paths) { continuation.resume(returning: $0) })
-      if !isTaken { continuation.resume(returning: nil) }
+      ask(ItemQuestion(.evict, paths: paths)) { _, number in continuation.resume(returning: number) }
     }
   }
 
   /// What presenters were asked about is done, or was refused.
-  func endEviction(_ question: UInt64?) { if let question { mailbox?.post(.evicted(question)) } }
+  func endEviction(_ number: UInt64?) { if let number { end(number) } }
 
   /// Who coordinates now.
   func snapshot() async -> CoordinationSnapshot {
@@ -71,4 +70,20 @@ final class CoordinationServer: Sendable {
       if !isTaken { continuation.resume(returning: CoordinationSnapshot()) }
     }
   }
+}
+
+extension CoordinationServer: ItemPresenters {
+  var areThere: Bool { mailbox?.hasPresenters.load(ordering: .acquiring) ?? false }
+
+  func look(_ completion: @escaping @Sendable (Presenters) -> Void) {
+    guard let mailbox, mailbox.post(.presented(completion)) else { return completion(Presenters()) }
+  }
+
+  func ask(_ question: ItemQuestion, goOn: @escaping @Sendable ([Int], UInt64?) -> Void) {
+    guard areThere, let mailbox, mailbox.post(.announces(question, goOn)) else {
+      return goOn(Array(question.paths.indices), nil)
+    }
+  }
+
+  func end(_ number: UInt64) { mailbox?.post(.isOver(number)) }
 }

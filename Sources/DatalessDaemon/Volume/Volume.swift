@@ -92,7 +92,7 @@ final class Volume: VolumeRunning {
       metadata: ThreadBlockingLane(timer: timer, name: "dl-meta", share: share),
       trash: ThreadBlockingLane(timer: timer, name: "dl-trash", threads: 1, limit: 1),
       kernel: kernel, events: coordination.watch(watchdog), signals: ProcSignalProbe(), processes: processes,
-      holders: FileHolders(processes: processes, mountpoint: configuration.mountpoint))
+      holders: FileHolders(processes: processes, mountpoint: configuration.mountpoint), presenters: coordination)
     self.engine = engine
     try engine.restoreRoot()
     uses = UseMarks(mount: engine.lastUse)

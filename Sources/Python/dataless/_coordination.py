@@ -27,7 +27,7 @@ _ANSWER = struct.Struct("<IHHiIQqq")
 _TAKEN_AWAY = 2
 _NEWS = 3
 _OF_ANSWER, _OF_PRESENTER = 0x4000, 0x8000
-_WORDS = ["", "read", "write", "move", "delete", "replace", "ended", "evicted", "changed", "renamed", "evict"]
+_WORDS = ["", "read", "write", "move", "delete", "replace", "ended", "evicted", "changed", "renamed", "evict", "change"]
 _INLINE_MAX = 64 << 10
 #: How long a connection waits for its turn.
 _TURN_SECONDS = 2
@@ -199,8 +199,9 @@ class Intent:
 class News:
     """What a presenter is told.
 
-    ``what``: ``read``, ``write``, ``move``, ``delete``, ``replace`` or ``evict`` is about to happen and waits for
-    ``answer()``, 5 s at most; ``ended``: that is over; ``evicted``, ``changed`` (in SOURCE) and ``renamed`` have happened.
+    ``what``: ``read``, ``write``, ``move``, ``delete``, ``replace``, ``evict`` or ``change`` (what SOURCE has changed is
+    taken over) is about to happen and waits for ``answer()``, 5 s at most; ``ended``: that is over; ``evicted``, ``changed``
+    (in SOURCE) and ``renamed`` have happened.
     """
 
     what: str
@@ -214,7 +215,10 @@ class News:
     @property
     def waits(self) -> bool:
         """Whether an answer is waited for."""
-        return self.what in _WORDS[1:6] or self.what == "evict"
+        if self.what == "unknown":
+            # What a later version asks nobody here can do anything about.
+            return self.intent != 0
+        return self.what in _WORDS[1:6] or self.what in ("evict", "change")
 
 
 class Presenter:
@@ -264,7 +268,8 @@ class Presenter:
 
     def save(self, news: News, path: _Path) -> Intent:
         """An intent to write before what is about to happen does: to be ended before ``answer()``."""
-        return Intent(write=[path], within=news)
+        # An eviction and a change hold nothing that an intent could be within.
+        return Intent(write=[path], within=None if news.what in ("evict", "change") else news)
 
     def end(self) -> None:
         """Presents no more."""
