@@ -154,6 +154,35 @@ import Testing
     #expect(due.map(\.node) == [node])
   }
 
+  @Test func whatPresentersAreAskedAboutIsNotDueAgain() {
+    var planned = PlannedEvictions()
+    let (node, start) = (NodeIndex(rawValue: 2), MonotonicTime(nanoseconds: 0))
+    _ = planned.plan(node, SystemEviction(idle: 100), rule: "r", isRenewed: false, now: start)
+    let first = planned.removeDue(start + 100, limit: 8) { _ in false }
+    planned.beginAsking(node)
+    planned.closed(node, now: start + 150)
+    let meanwhile = planned.removeDue(start + 300, limit: 8) { _ in false }
+    #expect(first.map(\.node) == [node] && meanwhile.isEmpty)
+    let rule = planned.endAsking(node, now: start + 300)
+    let again = planned.endAsking(node, now: start + 300)
+    #expect(rule == "r" && again == nil)
+    planned.refused(node, isOpen: false, now: start + 300)
+    let counts = planned.counts
+    #expect(counts == (1, 1))
+    // Used since it was asked about: it is filed for later.
+    let late = MonotonicTime(nanoseconds: 10_000_000_000)
+    let due = planned.removeDue(late, limit: 8) { _ in false }
+    planned.beginAsking(node)
+    planned.closed(node, now: late)
+    let early = planned.endAsking(node, now: late + 50)
+    let then = planned.removeDue(late + 100, limit: 8) { _ in false }
+    #expect(due.count == 1 && early == nil && then.map(\.node) == [node])
+    planned.beginAsking(node)
+    planned.drop(node)
+    let dropped = planned.endAsking(node, now: late + 200)
+    #expect(dropped == nil)
+  }
+
   @Test func rulesThatSayTheSameChangeNothing() {
     var planned = PlannedEvictions()
     var (none, some) = (Simulation(), Simulation())

@@ -44,6 +44,7 @@ import Testing
       let name = random.element(of: Self.names)
       let expected = model.filter { Self.lies($0.value, below: name) || Self.lies(name, below: $0.value) }.map(\.key)
       #expect(presenters.concerned(by: Self.bytes(name)) == Set(expected), "seed \(seed)")
+      #expect(presenters.isConcerned(by: Self.bytes(name)) == !expected.isEmpty, "seed \(seed)")
       #expect(presenters.count == model.count, "seed \(seed)")
     }
   }
@@ -87,5 +88,16 @@ import Testing
     #expect(questions.withdraw(12) == [2, 3])
     #expect(questions.withdraw(12).isEmpty && questions.next == nil)
     #expect(questions.gone(2).isEmpty)
+  }
+
+  @Test func whoIsAskedLaterForLessTimeIsUpFirst() {
+    var questions = PresenterQuestions()
+    questions.ask([1], about: 10, until: Self.time(9))
+    questions.ask([1], about: 11, until: Self.time(5))
+    questions.ask([2], about: 12, until: Self.time(7))
+    #expect(questions.next == Self.time(5))
+    #expect(questions.expire(at: Self.time(6)).map(\.intent) == [11])
+    #expect(questions.answer(2, about: 12) == (true, true) && questions.next == Self.time(9))
+    #expect(questions.expire(at: Self.time(9)).map(\.intent) == [10] && questions.next == nil)
   }
 }

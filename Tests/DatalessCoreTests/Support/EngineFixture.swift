@@ -18,7 +18,7 @@ final class EngineFixture: Sendable {
 
   init(
     _ store: ScriptedStore, _ configuration: EngineConfiguration = EngineConfiguration(),
-    kind: StoreKind = .blocking, holders: (any HolderProbe)? = nil
+    kind: StoreKind = .blocking, holders: (any HolderProbe)? = nil, presenters: (any ItemPresenters)? = nil
   ) {
     self.store = store
     waiting = ScriptedAsyncStore(store, lane)
@@ -26,7 +26,7 @@ final class EngineFixture: Sendable {
       configuration: configuration, store: kind == .blocking ? .blocking(store) : .async(waiting), content: content,
       timer: timer, blocking: lane, metadata: lane,
       kernel: kernel,
-      events: events, signals: signals, processes: processes, holders: holders)
+      events: events, signals: signals, processes: processes, holders: holders, presenters: presenters)
   }
 
   func makeWaiter() -> WaiterID { WaiterID(rawValue: nextWaiter.wrappingAdd(1, ordering: .relaxed).oldValue) }
