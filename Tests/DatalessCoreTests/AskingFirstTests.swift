@@ -162,7 +162,7 @@ import Testing
     let answer = fixture.startRefresh("")
     fixture.lane.runAll()
     #expect(answer.text == nil && presenters.asked == ["change d/x"])
-    // Nothing is taken over yet, of what concerns nobody neither.
+    // Nothing is taken over yet, also of what concerns nobody.
     #expect(fixture.engine.attributes(of: fixture.node("a"))?.attributes.size == 10)
     #expect(!fixture.events.kinds.contains { $0.hasPrefix("source") })
     Self.save("d/x", fixture)
