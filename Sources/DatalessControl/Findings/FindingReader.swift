@@ -73,7 +73,7 @@ struct FindingReader: Sendable {
     opens.note(record)
     visible.note(record)
     if let write = together.note(record) { return [.together(write)] }
-    let path = record.attempt.flatMap { attempts[$0]?.path }
+    let path = record.type == .waitStarted ? record.attempt.flatMap { attempts[$0]?.path } : nil
     lookups.note(record, path: path)
     switch record.type {
     case .processSeen:
@@ -103,43 +103,52 @@ struct FindingReader: Sendable {
   private mutating func started(_ record: LogRecord) {
     let json = record.json
     guard let id = record.attempt, let path = json.path else { return }
-    let isFirst = json.integer("file_attempt") == 1 && !Self.isCommand(record)
+    let isFirst = json.integer("file_attempt") == 1 && !record.isTriggeredByCommand
     attempts[id] = Attempt(
-      path: path, isFile: json.string("kind") == "file", starter: isFirst ? ViolationList.Wait(json) : nil)
+      path: path, isFile: json.has("kind", "file"), starter: isFirst ? ViolationList.Wait(json) : nil)
   }
 
   private mutating func finished(_ record: LogRecord) {
-    guard let id = record.attempt, var attempt = attempts[id] else { return }
+    guard let place = place(of: record) else { return }
     let json = record.json
-    attempt.storeTime = max(0, json.integer("store_ns") ?? 0)
-    attempt.wasHeld = (json.integer("held_ns") ?? 0) > 0 || (json.integer("queued_ns") ?? 0) > 0
-    for process in attempt.listed {
-      serial.worked(storeTime: attempt.storeTime ?? 0, wasHeld: attempt.wasHeld, for: process)
+    let storeTime = max(0, json.integer("store_ns") ?? 0)
+    let wasHeld = (json.integer("held_ns") ?? 0) > 0 || (json.integer("queued_ns") ?? 0) > 0
+    attempts.values[place].storeTime = storeTime
+    attempts.values[place].wasHeld = wasHeld
+    for process in attempts.values[place].listed {
+      serial.worked(storeTime: storeTime, wasHeld: wasHeld, for: process)
     }
-    attempt.listed = []
-    attempts[id] = attempt.waiting > 0 ? attempt : nil
+    attempts.values[place].listed = []
+    if attempts.values[place].waiting <= 0 { attempts.remove(at: place) }
+  }
+
+  /// Where its attempt is: one search for all that is done with it.
+  private func place(of record: LogRecord) -> Dictionary<UInt64, Attempt>.Index? {
+    record.attempt.flatMap { attempts.index(forKey: $0) }
   }
 
   // MARK: - Waits
 
   private mutating func waitStarted(_ record: LogRecord) -> [Found] {
-    guard let id = record.attempt, let attempt = attempts[id] else { return [] }
-    attempts[id]?.waiting += 1
-    guard attempt.isFile, !Self.isCommand(record), let process = known(record), let time = record.monotonicNanoseconds
+    guard let place = place(of: record) else { return [] }
+    attempts.values[place].waiting += 1
+    guard attempts.values[place].isFile, !record.isTriggeredByCommand, let process = known(record),
+      let time = record.monotonicNanoseconds
     else { return [] }
-    return serial.begin(PathHash.of(attempt.path), by: process, at: time).map { [Found.serial($0)] } ?? []
+    return serial.begin(PathHash.of(attempts.values[place].path), by: process, at: time).map { [Found.serial($0)] } ?? []
   }
 
   private mutating func waitFinished(_ record: LogRecord) -> [Found] {
+    guard let place = place(of: record) else { return [] }
+    defer { ended(at: place) }
     let json = record.json
-    guard let id = record.attempt, let attempt = attempts[id] else { return [] }
-    defer { ended(id) }
-    guard !Self.isCommand(record), let blocked = json.integer("blocked_ns"), let end = record.monotonicNanoseconds
+    guard !record.isTriggeredByCommand, let blocked = json.integer("blocked_ns"), let end = record.monotonicNanoseconds
     else {
       return []
     }
     let wait = Wait(
-      process: known(record), key: ViolationList.Wait(json), path: attempt.path, blocked: max(0, blocked))
+      process: known(record), key: ViolationList.Wait(json), path: attempts.values[place].path,
+      blocked: max(0, blocked))
     var found: [Found] = []
     let isMainThread = json.bool("main_thread")
     switch isMainThread {
@@ -147,17 +156,17 @@ struct FindingReader: Sendable {
     case nil: unknownThreads += 1
     default: break
     }
-    if attempt.isFile {
-      waitedForFile(id, wait, end: end)
-      found += prefetch(wait, of: id, record, isMainThread: isMainThread)
+    if attempts.values[place].isFile {
+      waitedForFile(at: place, wait, end: end)
+      if let early = prefetch(wait, at: place, record, isMainThread: isMainThread) { found.append(early) }
     } else {
       if let process = wait.process { serial.waited(by: process, until: end) }
-      if record.outcome == "ok" { directoryListed(attempt.path, wait, json: json, at: end) }
+      if json.has("outcome", "ok") { directoryListed(wait.path, wait, json: json, at: end) }
     }
     return found
   }
 
-  private mutating func waitedForFile(_ id: UInt64, _ wait: Wait, end: Int64) {
+  private mutating func waitedForFile(at place: Dictionary<UInt64, Attempt>.Index, _ wait: Wait, end: Int64) {
     guard let process = wait.process else {
       unknownCallers += 1
       return
@@ -165,30 +174,29 @@ struct FindingReader: Sendable {
     let isNew = serial.end(
       SerialWaits.Wait(
         process: process, path: wait.path, key: wait.key, start: end.minus(wait.blocked), end: end))
-    guard isNew != nil, let attempt = attempts[id] else { return }
-    if let storeTime = attempt.storeTime {
-      serial.worked(storeTime: storeTime, wasHeld: attempt.wasHeld, for: process)
-    } else if attempt.listed.count < Self.listedMax {
-      attempts[id]?.listed.append(process)
+    guard isNew != nil else { return }
+    if let storeTime = attempts.values[place].storeTime {
+      serial.worked(storeTime: storeTime, wasHeld: attempts.values[place].wasHeld, for: process)
+    } else if attempts.values[place].listed.count < Self.listedMax {
+      attempts.values[place].listed.append(process)
     }
   }
 
   /// Of the one who started the first attempt on a file.
   private mutating func prefetch(
-    _ wait: Wait, of id: UInt64, _ record: LogRecord, isMainThread: Bool?
-  ) -> [Found] {
-    guard let starter = attempts[id]?.starter, starter == wait.key, let end = record.monotonicNanoseconds else {
-      return []
-    }
-    attempts[id]?.starter = nil
-    guard record.outcome == "ok", let listing = visible.listing(with: wait.path) else { return [] }
+    _ wait: Wait, at place: Dictionary<UInt64, Attempt>.Index, _ record: LogRecord, isMainThread: Bool?
+  ) -> Found? {
+    guard let starter = attempts.values[place].starter, starter == wait.key, let end = record.monotonicNanoseconds
+    else { return nil }
+    attempts.values[place].starter = nil
+    guard record.json.has("outcome", "ok"), let listing = visible.listing(with: wait.path) else { return nil }
     let lead = end.minus(wait.blocked).minus(listing.time)
-    guard lead >= wait.blocked else { return [] }
+    guard lead >= wait.blocked else { return nil }
     guard let isMainThread else {
       unknownFileThreads += 1
-      return []
+      return nil
     }
-    return isMainThread ? [.prefetch(wait, listing, lead: lead)] : []
+    return isMainThread ? .prefetch(wait, listing, lead: lead) : nil
   }
 
   private mutating func directoryListed(_ path: [UInt8], _ wait: Wait, json: JSONObject, at time: Int64) {
@@ -207,17 +215,12 @@ struct FindingReader: Sendable {
   }
 
   /// Forgets an attempt when it and all its waits have ended.
-  private mutating func ended(_ id: UInt64) {
-    attempts[id]?.waiting -= 1
-    guard let attempt = attempts[id], attempt.storeTime != nil, attempt.waiting <= 0 else { return }
-    attempts[id] = nil
+  private mutating func ended(at place: Dictionary<UInt64, Attempt>.Index) {
+    attempts.values[place].waiting -= 1
+    guard attempts.values[place].storeTime != nil, attempts.values[place].waiting <= 0 else { return }
+    attempts.remove(at: place)
   }
 
   /// The process of a record, if it is one alone.
   private func known(_ record: LogRecord) -> UInt32? { record.process.flatMap { shared.contains($0) ? nil : $0 } }
-
-  /// What `dataless materialize` waits is no program's wait.
-  private static func isCommand(_ record: LogRecord) -> Bool {
-    ["command", "eager"].contains(record.json.string("trigger"))
-  }
 }

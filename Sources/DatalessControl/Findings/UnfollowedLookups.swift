@@ -83,11 +83,11 @@ struct UnfollowedLookups<Asker: Sendable>: Sendable {
     case .handleClosed, .handleOpen, .handleUnseen, .itemCreated, .itemRemoved, .itemChanged, .itemWritten:
       followed(json)
     case .materializationStarted, .materializationRefused:
-      guard ["command", "eager"].contains(json.string("trigger")) else { return followed(json) }
+      guard record.isTriggeredByCommand else { return followed(json) }
       // Whoever goes through a directory that is listed leaves no record.
       json.path.map { doubt($0) }
     case .waitStarted:
-      if let attempted, !["command", "eager"].contains(json.string("trigger")) { followed(attempted) }
+      if let attempted, !record.isTriggeredByCommand { followed(attempted) }
     case .accessStarted: accessed(json)
     case .itemRenamed:
       followed(json)

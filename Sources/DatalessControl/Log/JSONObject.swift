@@ -69,7 +69,30 @@ public struct JSONObject: Sendable {
   /// The text of a string value, its escapes undone; nil for anything that is not a string.
   public func text(_ key: StaticString) -> [UInt8]? { raw(key).flatMap { JSONText.decode($0) } }
 
-  public func string(_ key: StaticString) -> String? { text(key).map { String(decoding: $0, as: UTF8.self) } }
+  public func string(_ key: StaticString) -> String? {
+    guard let range = range(key) else { return nil }
+    return bytes.withUnsafeBytes { buffer in
+      // Nearly every text is its bytes: it needs no array of its own.
+      if let body = JSONText.plainBody(UnsafeRawBufferPointer(rebasing: buffer[range])) {
+        return String(decoding: body, as: UTF8.self)
+      }
+      return JSONText.decode(bytes[range]).map { String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
+  /// Whether the value is this text, without making a string of it.
+  ///
+  /// - Parameter text: One that is written without escapes.
+  public func has(_ key: StaticString, _ text: StaticString) -> Bool {
+    guard let range = range(key) else { return false }
+    return bytes.withUnsafeBytes { buffer in
+      guard let body = JSONText.plainBody(UnsafeRawBufferPointer(rebasing: buffer[range])) else {
+        return string(key) == text.description
+      }
+      return body.count == text.utf8CodeUnitCount
+        && body.baseAddress.map { memcmp($0, text.utf8Start, body.count) == 0 } ?? true
+    }
+  }
 
   /// The bytes of a path or name: those of `base64Key` when it is there, else the text of `key`.
   public func name(_ key: StaticString, _ base64Key: StaticString) -> [UInt8]? {

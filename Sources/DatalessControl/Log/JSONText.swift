@@ -1,10 +1,20 @@
+import Glibc
+
 /// Reads strings as JSON writes them; `JSONString` writes them.
 enum JSONText {
+  /// What is between the quotes of a string without escapes; nil for one that has some, and for what is no string.
+  static func plainBody(_ raw: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    guard raw.count >= 2, raw.first == UInt8(ascii: "\""), raw.last == UInt8(ascii: "\"") else { return nil }
+    let body = UnsafeRawBufferPointer(rebasing: raw[1..<raw.count - 1])
+    guard let start = body.baseAddress, memchr(start, 0x5c, body.count) != nil else { return body }
+    return nil
+  }
+
   /// Undoes the escapes of a string with its quotes; a lone surrogate becomes U+FFFD. nil when it is not a string.
   static func decode(_ raw: ArraySlice<UInt8>) -> [UInt8]? {
     guard raw.count >= 2, raw.first == UInt8(ascii: "\""), raw.last == UInt8(ascii: "\"") else { return nil }
+    if let plain = raw.withUnsafeBytes({ plainBody($0).map { Array($0) } }) { return plain }
     let body = raw.dropFirst().dropLast()
-    guard body.contains(UInt8(ascii: "\\")) else { return Array(body) }
     var output: [UInt8] = []
     output.reserveCapacity(body.count)
     var index = body.startIndex

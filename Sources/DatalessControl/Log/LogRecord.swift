@@ -43,6 +43,8 @@ public struct LogRecord: Sendable {
   /// The id of the process in this session; nil when unknown.
   public var process: UInt32? { json.unsigned("process").flatMap { UInt32(exactly: $0) } }
   public var outcome: String? { json.string("outcome") }
+  /// Whether it was triggered by `dataless materialize` or by a policy that fetches early, and by no program.
+  public var isTriggeredByCommand: Bool { json.has("trigger", "command") || json.has("trigger", "eager") }
 
   /// Whether the type is `name`, or begins with it and a dot.
   public func isOfType(_ name: String) -> Bool {

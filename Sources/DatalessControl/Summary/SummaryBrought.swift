@@ -40,7 +40,7 @@ struct SummaryBrought: Sendable {
     case .handleClosed, .handleOpen: read(json)
     case .evictionFinished:
       // Nobody has read it before, as far as is told.
-      if json.string("kind") != "directory" { unread[PathHash.of(json.path ?? [])] = nil }
+      if !json.has("kind", "directory") { unread[PathHash.of(json.path ?? [])] = nil }
     case .itemCreated, .itemRemoved, .itemPurged, .sourceChanged: forget(json.path)
     case .itemRenamed, .volumeReset:
       // With a directory all below it.
@@ -88,14 +88,14 @@ struct SummaryBrought: Sendable {
     }
     sum.attempts += 1
     guard let attempt = record.attempt else { return }
-    attempts[attempt] = Attempt(isWhole: json.string("kind") != "directory" && json.range("hydration") == nil)
+    attempts[attempt] = Attempt(isWhole: !json.has("kind", "directory") && json.range("hydration") == nil)
   }
 
   private mutating func finished(_ record: LogRecord) {
     guard let id = record.attempt, let attempt = attempts.removeValue(forKey: id) else { return }
     let json = record.json
     guard record.outcome ?? "ok" == "ok" else { return }
-    guard json.string("kind") != "directory" else {
+    guard !json.has("kind", "directory") else {
       sum.directories += 1
       return
     }

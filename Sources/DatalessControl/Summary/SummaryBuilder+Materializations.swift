@@ -1,15 +1,14 @@
 extension SummaryBuilder {
   mutating func started(_ record: LogRecord) {
     guard let path = record.json.path else { return }
-    let isFile = record.json.string("kind") != "directory"
+    let isFile = !record.json.has("kind", "directory")
     report.triggers[record.json.string("trigger") ?? "unknown", default: 0] += 1
     let row = files.started(
       path, names: record.json.names, size: record.json.integer("size") ?? 0, isFile: isFile,
       handle: record.json.unsigned("handle"), by: process(record.process))
     guard let id = record.attempt else { return }
     attempts[id] = Attempt(
-      process: record.process, isCommand: ["command", "eager"].contains(record.json.string("trigger")), path: path,
-      isFile: isFile,
+      process: record.process, isCommand: record.isTriggeredByCommand, path: path, isFile: isFile,
       row: row, part: Self.part(record.json), topLevel: topLevel(of: path, isFile: isFile))
   }
 
@@ -22,7 +21,7 @@ extension SummaryBuilder {
 
   mutating func finished(_ record: LogRecord) {
     let json = record.json
-    let isFile = json.string("kind") != "directory"
+    let isFile = !json.has("kind", "directory")
     let path = json.path ?? []
     let attempt = record.attempt.flatMap { attempts[$0] }
     let process = attempt?.process ?? json.objects("waiters").first?.unsigned("process").flatMap { UInt32(exactly: $0) }

@@ -55,9 +55,9 @@ extension SummaryBuilder {
 
   /// Changes an attempt, and forgets it when it and all its waits have ended.
   mutating func update(attempt id: UInt64, _ body: (inout Attempt) -> Void) {
-    guard var attempt = attempts[id] else { return }
-    body(&attempt)
-    attempts[id] = attempt.isFinished && attempt.waiting <= 0 ? nil : attempt
+    guard let place = attempts.index(forKey: id) else { return }
+    body(&attempts.values[place])
+    if attempts.values[place].isFinished, attempts.values[place].waiting <= 0 { attempts.remove(at: place) }
   }
 
   mutating func handleTold(_ record: LogRecord, isOpen: Bool) {

@@ -40,6 +40,8 @@ public struct SummaryBuilder: Sendable {
   var refusedItems = RefusedItems()
   private var firstMonotonic: Int64?
   private var lastMonotonic: Int64 = 0
+  /// The last record that has a time: only of one its text is needed.
+  private var lastTimed: LogRecord?
   private var continuity = RecordContinuity()
   private var opens = WatchedOpens()
   private let session: String?
@@ -159,6 +161,7 @@ public struct SummaryBuilder: Sendable {
   private func finished(log: [UInt8], isMounted: Bool, lost: Int64) -> SummaryReport {
     var result = report
     result.log = String(decoding: log, as: UTF8.self)
+    result.ended = lastTimed?.time
     result.durationNanoseconds = lastMonotonic.minus(firstMonotonic ?? lastMonotonic)
     result.completeness.lostRecords = max(result.completeness.lostRecords, lost)
     result.completeness.unfinishedAttempts = Int64(attempts.values.count { !$0.isFinished })
@@ -204,9 +207,9 @@ public struct SummaryBuilder: Sendable {
 
   private mutating func header(_ record: LogRecord) {
     if report.session.isEmpty, let session = record.session { report.session = session }
-    if let time = record.time {
-      if report.started == nil { report.started = time }
-      report.ended = time
+    if record.json.raw("time")?.first == UInt8(ascii: "\"") {
+      if report.started == nil { report.started = record.time }
+      lastTimed = record
     }
     if let monotonic = record.monotonicNanoseconds { noteTime(monotonic) }
     continuity.note(record)
