@@ -72,7 +72,7 @@ struct FindingReader: Sendable {
     capacity.note(record)
     opens.note(record)
     visible.note(record)
-    if let write = together.note(record) { return [.together(write)] }
+    if let write = together.note(record) { return write.isKnown ? [.together(write)] : [] }
     let path = record.type == .waitStarted ? record.attempt.flatMap { attempts[$0]?.path } : nil
     lookups.note(record, path: path)
     switch record.type {
