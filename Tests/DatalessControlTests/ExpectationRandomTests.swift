@@ -52,7 +52,7 @@ import Testing
       case .minParallel:
         return processes(process).filter { intervals($0).count > 1 }.map { mean($0) }.min() ?? 0
       case .maxSerialWaits: return processes(process).map { longestList($0) }.max() ?? 0
-      case .maxNeedless, .allow, .baseline, .forbidUnneededBlocking: return 0
+      case .maxNeedless, .allow, .baseline, .forbidUnneededBlocking, .maxTogether: return 0
       }
     }
 

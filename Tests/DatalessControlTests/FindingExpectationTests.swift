@@ -1,9 +1,11 @@
 import DatalessCore
+import DatalessReports
 import Testing
 
+@testable import DatalessCommands
 @testable import DatalessControl
 
-/// `max_serial_waits` and `forbid_unneeded_blocking`.
+/// `max_serial_waits`, `forbid_unneeded_blocking` and `max_together`.
 @Suite struct FindingExpectationTests {
   private static func verdict(_ log: FindingLog, _ expected: [Expected]) throws -> Verdict {
     var checked = Expectations(expected)
@@ -122,5 +124,80 @@ import Testing
     #expect(try verdict { $0.kind = .directory } == ["e/a"])
     #expect(try verdict { $0.triggers = [.lookup] } == ["d/a", "e/a"])
     #expect(try verdict { $0 = try .of("cat") } == [])
+  }
+
+  // MARK: - Writes beside others
+
+  private static let writable = #""read_only":false,"together":true"#
+
+  @Test func eachFileThatIsWrittenBesideOthersIsTold() throws {
+    var log = FindingLog(mounted: Self.writable)
+    log.wrote("notes.txt")
+    log.wrote("notes.txt", at: 200)
+    log.wrote("d/other", at: 300)
+    log.wrote("locked", locked: "true", at: 400)
+    log.unmount()
+    let verdict = try Self.verdict(log, [Expected(.maxTogether, 1), Expected(.maxTogether, 2)])
+    #expect(verdict.gaps == [] && verdict.expectations.map(\.outcome) == [.violated, .held])
+    let result = verdict.expectations[0]
+    #expect(result.measured == 2 && result.violationCount == 1 && result.unit == .files && verdict.warnings.isEmpty)
+    #expect(
+      result.words == "at most 1 file written to while others had them open, without a lock or an intent")
+    let violation = try #require(verdict.violations.first)
+    #expect(violation.path == "d/other" && violation.process?.name == "viewer" && violation.other?.name == "cat")
+    #expect(violation.kind == "file" && violation.trigger == "write" && violation.attempt == nil)
+    #expect(
+      violation.hint == Finding.Kind.together.rule + " 'dataless log --type handle.together' says when it was.")
+    let text = VerdictText.lines(verdict)
+    #expect(text.contains("  d/other by viewer[10] main thread beside cat[20] write"), "\(text)")
+    let told = ReportVerdict(verdict).checks[0].violations.map(\.message)
+    #expect(told.first?.hasPrefix("viewer[10] (beside cat[20]) write d/other: ") == true, "\(told)")
+  }
+
+  @Test func conditionsAreAboutWhoWrites() throws {
+    var log = FindingLog(mounted: Self.writable)
+    log.wrote("a/1")
+    log.wrote("b/1", by: 2, beside: "1", at: 200)
+    log.unmount()
+    func paths(_ change: (inout RuleMatch) throws -> Void) throws -> [String?] {
+      var expected = Expected(.maxTogether, 0)
+      try change(&expected.match)
+      return try Self.verdict(log, [expected]).violations.map(\.path)
+    }
+    #expect(try paths { $0 = try .of("cat") } == ["b/1"])
+    #expect(try paths { $0.paths = [try glob("a/*")] } == ["a/1"])
+    #expect(try paths { $0.triggers = [.write] } == ["a/1", "b/1"])
+    #expect(try paths { $0.triggers = [.read] } == [])
+  }
+
+  @Test func anIntentOfEitherIsNoViolation() throws {
+    var log = FindingLog(mounted: Self.writable)
+    log.coordination("granted", 1, at: 50, #""path":"","reads":0,"writes":1,"process":2"#)
+    log.wrote("notes.txt")
+    log.unmount()
+    let verdict = try Self.verdict(log, [Expected(.maxTogether, 0)])
+    #expect(verdict.outcome == .held && verdict.expectations[0].measured == 0)
+  }
+
+  @Test func ofWritesThatNobodySawNothingIsClaimed() throws {
+    var log = FindingLog(mounted: Self.writable)
+    log.wrote("a", beside: "null", locked: #"null,"reason":"unseen""#)
+    log.unmount()
+    let verdict = try Self.verdict(log, [Expected(.maxTogether, 0), Expected(.maxTogether, 1)])
+    #expect(verdict.expectations.map(\.outcome) == [.unknown, .held] && verdict.violations.isEmpty)
+    #expect(verdict.expectations[0].reason?.contains("1 file written to beside others") == true)
+    var old = FindingLog(mounted: #""read_only":false"#)
+    old.unmount()
+    let ofOld = try Self.verdict(old, [Expected(.maxTogether, 0)])
+    #expect(ofOld.outcome == .unknown && ofOld.expectations[0].reason?.contains("of an older version") == true)
+    var lost = FindingLog(mounted: Self.writable)
+    lost.wrote("a")
+    lost.log.add("log.dropped", at: 0, #""count":1"#)
+    lost.unmount()
+    #expect(try Self.verdict(lost, [Expected(.maxTogether, 0)]).outcome == .unknown)
+    var readOnly = FindingLog()
+    readOnly.unmount()
+    let nothing = try Self.verdict(readOnly, [Expected(.maxTogether, 0)])
+    #expect(nothing.outcome == .held && nothing.warnings.first?.contains("nothing can violate it") == true)
   }
 }

@@ -113,6 +113,29 @@ import Testing
     #expect(more.count == 0)
   }
 
+  /// Who holds something in a directory holds that directory under its new name, and a rename in SOURCE is one, too.
+  @Test func whatIsHeldIsFollowedWhoeverRenames() throws {
+    let folder = try Self.finding { log in
+      log.coordination("granted", 1, at: 50, Self.intent(["d/notes.txt"]))
+      log.log.add("item.renamed", at: 60, #""path":"e","old_path":"d","kind":"directory""#)
+      log.wrote("e/notes.txt")
+    }
+    #expect(folder.count == 0)
+    let source = try Self.finding { log in
+      log.coordination("granted", 1, at: 50, Self.intent(["notes.txt"]))
+      log.log.add("source.changed", at: 60, #""path":"old.txt","old_path":"notes.txt","kind":"file","change":"renamed""#)
+      log.wrote("old.txt")
+      log.wrote("other.txt", at: 200)
+    }
+    #expect(source.count == 1)
+    let exchanged = try Self.finding { log in
+      log.coordination("granted", 1, at: 50, Self.intent(["b"]))
+      log.log.add("item.renamed", at: 60, #""path":"b","old_path":"a","kind":"file","exchange":true"#)
+      log.wrote("a")
+    }
+    #expect(exchanged.count == 0)
+  }
+
   @Test func aLogOfAnOlderVersionSaysNothing() throws {
     var log = FindingLog(mounted: #""read_only":false"#)
     log.log.add("item.written", at: 100, #""path":"notes.txt","process":1,"bytes":5"#)

@@ -17,7 +17,7 @@ enum VerdictSamples {
   private static let violation: Violation = {
     var violation = Violation(expectation: "max_files", path: odd, measured: 2, hint: "h")
     (violation.kind, violation.trigger, violation.process, violation.ancestors) = ("file", "read", process, [process])
-    violation.threadName = "loader"
+    (violation.threadName, violation.other) = ("loader", process)
     (violation.threadID, violation.isMainThread, violation.attempt, violation.access) = (1, true, 2, 3)
     (violation.stack, violation.time, violation.monotonicNanoseconds) = (WireSamples.stack, "t", 4)
     return violation

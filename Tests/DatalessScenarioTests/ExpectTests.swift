@@ -45,9 +45,9 @@ import Testing
   }
 
   @Test func listsAndLookupsHaveBounds() throws {
-    let document = try Self.document("expect:\n- {max_serial_waits: 8, forbid_unneeded_blocking: on}\n")
-    #expect(document.expectations?.map(\.measure) == [.maxSerialWaits, .forbidUnneededBlocking])
-    #expect(document.expectations?.map(\.bound) == [8, 0] && document.warnings.isEmpty)
+    let document = try Self.document("expect:\n- {max_serial_waits: 8, forbid_unneeded_blocking: on, max_together: 2}\n")
+    #expect(document.expectations?.map(\.measure) == [.maxSerialWaits, .forbidUnneededBlocking, .maxTogether])
+    #expect(document.expectations?.map(\.bound) == [8, 0, 2] && document.warnings.isEmpty)
   }
 
   @Test(arguments: [
@@ -56,6 +56,10 @@ import Testing
     ("expect: [{forbid_unneeded_blocking: off}]", "'off' expects nothing. Write on, or leave it out."),
     ("expect: [{forbid_unneeded_blocking: on, match: {trigger: read}}]", "it is about lookups. Remove 'trigger'."),
     ("expect: [{forbid_unneeded_blocking: on, match: {size: 4k}}]", "the log has no size of what is looked up."),
+    ("expect: [{max_together: -1}]", "'-1' is not possible"),
+    ("expect: [{max_together: 0, match: {kind: directory}}]", "it is about files. Remove 'kind'."),
+    ("expect: [{max_together: 0, match: {trigger: read}}]", "it is about writes. Remove 'trigger'."),
+    ("expect: [{max_together: 0, match: {size: 4k}}]", "the log has no size of what is written to."),
     ("expect: {max_files: 1}", "1:9: a mapping instead of a list."),
     ("expect: [{}]", "1:10: an expectation that expects nothing."),
     ("expect: [{match: {path: a}}]", "an expectation that expects nothing."),

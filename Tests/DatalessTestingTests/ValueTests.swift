@@ -100,6 +100,8 @@ import Testing
     #expect(VolumeOptions(maxFiles: 3).scenarioText == nil)
     #expect(VolumeOptions(expecting: [.maxNeedless(0)]).settings["observe"] == "reads")
     #expect(VolumeOptions(expecting: [.forbidUnneededBlocking]).settings["observe"] == "reads")
+    #expect(VolumeOptions(expecting: [.maxTogether(0)]).settings["observe"] == "reads")
+    #expect(VolumeOptions(expect: [["max_together": 0]]).settings["observe"] == "reads")
     #expect(VolumeOptions(expecting: [.maxSerialWaits(3)]).settings["observe"] == nil)
     #expect(
       Bound.options([.maxSerialWaits(3), .forbidUnneededBlocking], environment: [:])

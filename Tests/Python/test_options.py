@@ -36,6 +36,8 @@ def test_what_is_expected_decides_what_is_recorded():
     assert Options.of(max_needless=0).scenario["observe"] == "reads"
     assert Options.of(expect=[{"max_needless": 0}]).scenario["observe"] == "reads"
     assert Options.of(expect=[{"forbid_unneeded_blocking": True}]).scenario["observe"] == "reads"
+    assert Options.of(max_together=0).scenario["observe"] == "reads"
+    assert Options.of(max_together=0).bounds == ["--max-together", "0"]
     made = Options.of(forbid_unneeded_blocking=True, max_serial_waits=3)
     assert made.scenario["observe"] == "reads"
     assert sorted(made.bounds) == ["--forbid-unneeded-blocking", "--max-serial-waits", "3"]

@@ -72,6 +72,13 @@ struct ExpectationOptions: ParsableArguments {
   var forbidUnneededBlocking = false
 
   @Option(
+    help: ArgumentHelp(
+      "Files that may be written to while another process has them open, without a lock or an intent, 0 or more."
+        + " [default: any number]", valueName: "n"),
+    transform: { try Self.count($0, of: "files") })
+  var maxTogether: Int64?
+
+  @Option(
     help: ArgumentHelp("Nobody may ask for paths that match. Repeatable. [default: none]", valueName: "glob"),
     transform: GlobOption.parse)
   var forbid: [PathPattern] = []
@@ -103,6 +110,7 @@ struct ExpectationOptions: ParsableArguments {
       (.maxMainThread, maxMainThread), (.maxNeedless, maxNeedless), (.maxRefusals, maxRefusals),
       (.maxParallel, maxParallel.map { $0 * 100 }), (.minParallel, minParallel), (.maxRepeated, maxRepeated),
       (.maxSerialWaits, maxSerialWaits), (.forbidUnneededBlocking, forbidUnneededBlocking ? 0 : nil),
+      (.maxTogether, maxTogether),
     ]
     var result = bounds.compactMap { measure, bound in bound.map { Expectation(measure, $0) } }
     if !forbid.isEmpty { result.append(Expectation(.forbid, paths: forbid)) }

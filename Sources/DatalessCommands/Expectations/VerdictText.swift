@@ -86,6 +86,7 @@ enum VerdictText {
     default: break
     }
     parts.append("by \(who(violation))")
+    if let other = violation.other { parts.append("beside \(name(other))") }
     if let trigger = violation.trigger { parts.append(TerminalText.escaped(trigger)) }
     if violation.count > 1 { parts.append("\(HumanText.count(violation.count)) times") }
     var lines = ["  " + parts.joined(separator: " ")]

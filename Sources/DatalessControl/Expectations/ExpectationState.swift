@@ -21,6 +21,8 @@ struct ExpectationState: Sendable {
   struct Evidence {
     var item: LoggedItem
     var caller: LoggedCaller
+    /// Who had the file open, too; only of `max_together`.
+    var other: UInt32?
     var attempt: UInt64?
     var access: UInt64?
     var stack: UInt64?
@@ -66,6 +68,7 @@ struct ExpectationState: Sendable {
       if let told = processes.told(evidence.caller.process) {
         (violation.process, violation.ancestors) = (told.process, told.ancestors)
       }
+      violation.other = processes.told(evidence.other)?.process
       violation.threadID = evidence.caller.threadID
       violation.threadName = evidence.caller.threadName.map { String(decoding: $0, as: UTF8.self) }
       violation.isMainThread = evidence.caller.isMainThread
@@ -98,7 +101,7 @@ struct ExpectationState: Sendable {
 extension Expectation {
   var unit: ExpectationResult.Unit {
     switch measure {
-    case .maxFiles, .maxSerialWaits: .files
+    case .maxFiles, .maxSerialWaits, .maxTogether: .files
     case .maxBytes: .bytes
     case .maxDirectories: .directories
     case .maxWait, .maxMainThread: .nanoseconds
@@ -115,6 +118,7 @@ extension Expectation {
   var isFirm: Bool {
     switch measure {
     case .maxParallel, .minParallel, .maxNeedless, .maxRepeated, .maxSerialWaits, .forbidUnneededBlocking: false
+    case .maxTogether: false
     default: true
     }
   }
@@ -123,7 +127,7 @@ extension Expectation {
   func counts(_ kind: MaterializationKind?) -> Bool {
     switch measure {
     case .maxParallel, .minParallel: kind == (match.kind ?? .file)
-    case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated, .maxSerialWaits: kind != .directory
+    case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated, .maxSerialWaits, .maxTogether: kind != .directory
     case .maxDirectories: kind == .directory
     default: true
     }

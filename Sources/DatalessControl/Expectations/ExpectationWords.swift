@@ -18,6 +18,8 @@ enum ExpectationWords {
       case .maxRepeated: "no file materialized again more often than \(times(bound))"
       case .maxSerialWaits: "at most \(HumanText.count(bound, "file")) waited for one after the other by one process"
       case .forbidUnneededBlocking: "no lookup that blocked and that nothing followed"
+      case .maxTogether:
+        "at most \(HumanText.count(bound, "file")) written to while others had them open, without a lock or an intent"
       case .forbid: "nothing of \(globs(expectation.paths)) asked for"
       case .allow: "nothing but \(globs(expectation.paths)) asked for"
       case .baseline: "nothing materialized that the baseline lacks"
@@ -78,7 +80,8 @@ enum ExpectationWords {
   ///
   /// - Parameter hasStack: Whether the line of code is known.
   static func hint(_ measure: Expectation.Measure, hasStack: Bool) -> String {
-    let isAboutCode = measure != .maxRefusals && measure != .minParallel && measure != .maxRepeated
+    let others: [Expectation.Measure] = [.maxRefusals, .minParallel, .maxRepeated, .maxTogether]
+    let isAboutCode = !others.contains(measure)
     return hint(measure)
       + (isAboutCode && !hasStack ? " Run again with --stacks first to see the line of code." : "")
   }
@@ -95,6 +98,7 @@ enum ExpectationWords {
     case .minParallel: "The program waits for one file after the other: have several read at the same time."
     case .maxSerialWaits: Finding.Kind.serial.rule
     case .forbidUnneededBlocking: Finding.Kind.notNeeded.rule
+    case .maxTogether: Finding.Kind.together.rule + " 'dataless log --type handle.together' says when it was."
     case .maxRepeated: "The same content is fetched again: read it once, or keep what was made of it."
     case .forbid, .allow: "Leave the path out, or allow it if it is meant."
     case .baseline: "If it is meant, write the baseline anew with --update-baseline, and review the change."

@@ -1,6 +1,6 @@
 import DatalessCore
 
-/// What is expected of how programs wait: lists, and lookups.
+/// What is expected of how programs use files: lists, lookups, and writes beside others.
 extension Expectations {
   // MARK: - One file after the other
 
@@ -91,6 +91,21 @@ extension Expectations {
     guard lookups.untold > 0 else { return }
     for index in states.indices where states[index].expectation.measure == .forbidUnneededBlocking {
       states[index].add(possible: lookups.untold)
+    }
+  }
+
+  // MARK: - Writes beside others
+
+  /// A process wrote to a file that another one had open, or may have had.
+  mutating func wroteTogether(_ write: WritesTogether.Write, _ record: LogRecord) {
+    var (item, caller) = (LoggedItem(record.json), LoggedCaller(record.json))
+    // The record has neither, as it can be of nothing else.
+    item.kind = .file
+    caller.trigger = .write
+    let evidence = ExpectationState.Evidence(
+      item: item, caller: caller, other: write.other, time: record.time, monotonic: record.monotonicNanoseconds)
+    for (index, isKnown) in statesMeant(.maxTogether, item, by: caller) {
+      states[index].count(1, isKnown: isKnown && write.isKnown, evidence, processes: processes)
     }
   }
 }

@@ -12,7 +12,7 @@ extension Expectations {
     settleLookups()
     for index in states.indices {
       let isAuthoritative = settle(index, report)
-      let result = result(index, gaps: isAuthoritative ? [] : gaps)
+      let result = result(index, gaps: (isAuthoritative ? [] : gaps) + untold(index))
       verdict.expectations.append(result)
       verdict.violations += states[index].violations.violations(
         stacks, of: states[index].expectation.measure)
@@ -22,6 +22,12 @@ extension Expectations {
     verdict.outcome = outcomes.contains(.violated) ? .violated : outcomes.contains(.unknown) ? .unknown : .held
     verdict.baseline = baseline?.result(isComplete: gaps.isEmpty)
     return verdict
+  }
+
+  /// Why the log tells nothing of what is expected, whatever else it tells.
+  private func untold(_ index: Int) -> [String] {
+    guard states[index].expectation.measure == .maxTogether, let together, !together.isTold else { return [] }
+    return ["the log does not tell who has files open at the same time: it is of an older version"]
   }
 
   /// Counts waits that have not ended in a log that has no end: they lasted at least so long.
@@ -120,7 +126,8 @@ extension Expectations {
   private func mayBeBeyond(_ index: Int) -> Bool {
     let state = states[index]
     return switch state.expectation.measure {
-    case .maxFiles, .maxBytes, .maxDirectories, .maxNeedless, .maxRefusals, .maxSerialWaits, .forbidUnneededBlocking:
+    case .maxFiles, .maxBytes, .maxDirectories, .maxNeedless, .maxRefusals, .maxSerialWaits, .forbidUnneededBlocking,
+      .maxTogether:
       state.measured.plus(state.possible) > state.expectation.bound
     default: true
     }
@@ -133,6 +140,9 @@ extension Expectations {
     case .forbidUnneededBlocking:
       "of \(HumanText.count(count, "lookup")) nobody knows whether anything followed: opens that leave no record (--observe "
         + "reads), links, empty files, or callers of which the log does not tell enough"
+    case .maxTogether:
+      "\(HumanText.count(count, "file")) written to beside others: who they are, or whether one holds a lock, "
+        + "is not in the log (--observe reads tells more)"
     case .maxMainThread, .maxWait:
       "\(HumanText.count(count, "long wait")) of a caller of which the log does not tell enough"
     default:
@@ -150,6 +160,9 @@ extension Expectations {
     }
     if expectation.measure == .minParallel, state.violations.count == 0, state.measured == 0, state.possible == 0 {
       return "no process materialized several files, so there is nothing to be done at the same time."
+    }
+    if expectation.measure == .maxTogether, together?.isReadOnly == true {
+      return "nothing can violate it: nothing on the volume can be written to. Mount it with --scratch or --state."
     }
     guard let volume = ending.volume, volume.isKnownWhole, !ending.hasEvictions else { return nil }
     let most: Int64? =

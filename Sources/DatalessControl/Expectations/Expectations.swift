@@ -34,11 +34,13 @@ public struct Expectations: Sendable {
   var attempts: [UInt64: Attempt] = [:]
   var waits = SummaryWaits()
   /// Delayed calls that are under way, and their stacks.
-  private var accesses: Set<UInt64> = []
-  private var accessStacks: [ViolationList.Wait: UInt64] = [:]
+  var accesses: Set<UInt64> = []
+  var accessStacks: [ViolationList.Wait: UInt64] = [:]
   var ending = SessionEnding()
   /// Only for `forbid_unneeded_blocking`: nil without.
   var lookups: LookupJudge?
+  /// Only for `max_together`.
+  var together: WritesTogether?
   /// Files of which parts are local.
   var partial: Set<UInt64> = []
   /// How often files were materialized; only for `max_repeated`.
@@ -60,6 +62,7 @@ public struct Expectations: Sendable {
     states = (expectations + (baseline == nil ? [] : [Expectation(.baseline, 0)])).map { ExpectationState($0) }
     let asksForUse = expectations.contains { $0.measure == .maxNeedless }
     lookups = expectations.contains { $0.measure == .forbidUnneededBlocking } ? LookupJudge() : nil
+    together = expectations.contains { $0.measure == .maxTogether } ? WritesTogether() : nil
     summary = asksForUse ? SummaryBuilder(session: session, files: .needless) : nil
   }
 
@@ -79,6 +82,7 @@ public struct Expectations: Sendable {
       let path = record.attempt.flatMap { attempts[$0]?.item.path }
       lookups?.note(record, path: path)
     }
+    let write = together?.note(record)
     switch record.type {
     case .processSeen:
       processes.add(record)
@@ -93,6 +97,7 @@ public struct Expectations: Sendable {
     case .accessFinished: accessFinished(record)
     case .evictionFinished: record.json.path.map { _ = partial.remove(PathHash.of($0)) }
     case .sourceChanged: changed(record)
+    case .handleTogether: if let write { wroteTogether(write, record) }
     default: break
     }
   }
@@ -142,7 +147,7 @@ public struct Expectations: Sendable {
   }
 
   /// A caller has started an attempt, or joined it.
-  private mutating func asked(_ id: UInt64, _ caller: LoggedCaller, record: LogRecord) {
+  mutating func asked(_ id: UInt64, _ caller: LoggedCaller, record: LogRecord) {
     guard var attempt = attempts[id], attempt.askers.insert(caller.key).inserted else { return }
     defer { attempts[id] = attempt }
     let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
@@ -216,82 +221,8 @@ public struct Expectations: Sendable {
     for waiter in record.json.objects("waiters").prefix(64) { asked(id, LoggedCaller(waiter), record: record) }
   }
 
-  private mutating func forget(_ id: UInt64) {
+  mutating func forget(_ id: UInt64) {
     guard let attempt = attempts[id], attempt.isFinished, attempt.waiting <= 0 else { return }
     attempts[id] = nil
-  }
-
-  // MARK: - Waits
-
-  private mutating func waitStarted(_ record: LogRecord) {
-    waits.begin(record)
-    guard let id = record.attempt, let attempt = attempts[id] else { return }
-    attempts[id]?.waiting += 1
-    let caller = LoggedCaller(record.json)
-    asked(id, caller, record: record)
-    if attempt.item.kind == .file { beginSerial(attempt.item, by: caller, record) }
-  }
-
-  private mutating func waitFinished(_ record: LogRecord) {
-    waits.end(record)
-    if let blocked = record.json.integer("blocked_ns") {
-      let attempt = record.attempt.flatMap { attempts[$0] } ?? Attempt(item: LoggedItem(), isRange: false)
-      let evidence = evidence(attempt, record.attempt, by: LoggedCaller(record.json), record: record)
-      waited(blocked, evidence)
-      endSerial(evidence, blocked: blocked)
-      if evidence.caller.trigger == .lookup, record.outcome == "ok" {
-        lookedUp(record.json, evidence, blocked: blocked)
-      }
-    }
-    guard let id = record.attempt else { return }
-    attempts[id]?.waiting -= 1
-    forget(id)
-  }
-
-  mutating func waited(_ nanoseconds: Int64, _ evidence: ExpectationState.Evidence) {
-    let caller = evidence.caller
-    let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
-    guard isOfRun != .no else { return }
-    for index in states.indices {
-      let measure = states[index].expectation.measure
-      guard measure == .maxWait || (measure == .maxMainThread && caller.isMainThread != false) else { continue }
-      let isMeant = isOfRun.and(states[index].conditions.hold(evidence.item, caller, processes: processes))
-      guard isMeant != .no else { continue }
-      let isThread = measure == .maxWait || caller.isMainThread == true
-      states[index].note(nanoseconds, isKnown: isMeant == .yes && isThread, evidence, processes: processes)
-    }
-  }
-
-  private mutating func accessFinished(_ record: LogRecord) {
-    if let number = record.json.unsigned("access") { accesses.remove(number) }
-    guard let blocked = record.json.integer("blocked_ns") else { return }
-    var evidence = evidence(
-      Attempt(item: LoggedItem(record.json), isRange: false), nil, by: LoggedCaller(record.json), record: record)
-    evidence.access = record.json.unsigned("access")
-    evidence.stack = evidence.wait.flatMap { accessStacks.removeValue(forKey: $0) }
-    waited(blocked, evidence)
-  }
-
-  private mutating func stackTold(_ record: LogRecord) {
-    guard let stack = stacks.add(record), let wait = ViolationList.Wait(record.json) else { return }
-    if wait.isAccess {
-      if accesses.contains(wait.number) { accessStacks[wait] = stack }
-    } else if attempts[wait.number]?.stacks[wait.threadID] == nil {
-      attempts[wait.number]?.stacks[wait.threadID] = stack
-    }
-    for index in states.indices { states[index].told(stack: stack, of: wait) }
-  }
-
-  private mutating func refused(_ record: LogRecord) {
-    let caller = LoggedCaller(record.json)
-    let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
-    guard isOfRun != .no else { return }
-    let attempt = Attempt(item: LoggedItem(record.json), isRange: false)
-    for index in states.indices where states[index].expectation.measure == .maxRefusals {
-      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes: processes))
-      guard isMeant != .no else { continue }
-      states[index].count(
-        1, isKnown: isMeant == .yes, evidence(attempt, nil, by: caller, record: record), processes: processes)
-    }
   }
 }

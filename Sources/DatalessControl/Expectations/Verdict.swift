@@ -131,6 +131,8 @@ public struct Violation: Codable, Sendable, Equatable {
   public var trigger: String?
   /// Absent when the log does not tell who.
   public var process: Process?
+  /// Of `max_together`: who had the file open while it was written to; absent otherwise.
+  public var other: Process?
   public var threadID: Int32?
   /// Absent for a thread that has none of its own.
   public var threadName: String?
@@ -164,7 +166,8 @@ public struct Violation: Codable, Sendable, Equatable {
   public var pathBytes: [UInt8]? { path.map { WirePath.bytes($0, pathBase64) } }
 
   enum CodingKeys: String, CodingKey {
-    case expectation, path, kind, trigger, process, ancestors, attempt, access, stack, time, measured, count, hint
+    case expectation, path, kind, trigger, process, other, ancestors, attempt, access, stack, time, measured, count
+    case hint
     case pathBase64 = "path_b64"
     case threadID = "tid"
     case threadName = "thread_name"

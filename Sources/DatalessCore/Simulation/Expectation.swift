@@ -25,6 +25,8 @@ public struct Expectation: Sendable, Equatable {
     case maxSerialWaits = "max_serial_waits"
     /// Lookups that blocked, and that nothing followed: none.
     case forbidUnneededBlocking = "forbid_unneeded_blocking"
+    /// Files that one process wrote while another one had them open, without a lock or an intent.
+    case maxTogether = "max_together"
     /// Paths for which nobody may ask.
     case forbid
     /// Paths of which all others are forbidden.

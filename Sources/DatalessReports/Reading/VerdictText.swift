@@ -54,7 +54,8 @@ extension ReportVerdict.Violation {
       TerminalText.escaped(process.name) + (process.pid.map { "[\($0)]" } ?? "")
     }
     let path = violation.pathBytes.map { PathText.of($0) }
-    var text = [violation.process.map { name($0) }, violation.trigger.map { TerminalText.escaped($0) }, path]
+    let other = violation.other.map { "(beside \(name($0)))" }
+    var text = [violation.process.map { name($0) }, other, violation.trigger.map { TerminalText.escaped($0) }, path]
       .compactMap { $0 }.joined(separator: " ")
     if violation.count > 1 { text += " (\(HumanText.count(violation.count)) times)" }
     if !violation.hint.isEmpty { text += (text.isEmpty ? "" : ": ") + TerminalText.harmless(violation.hint) }

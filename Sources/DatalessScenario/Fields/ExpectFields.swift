@@ -62,6 +62,7 @@ enum ExpectFields {
   /// Why nothing that meets the conditions can violate the bound; nil if something can.
   private static func never(_ bound: ExpectationDraft.Bound, _ match: RuleMatch) -> String? {
     switch bound.measure {
+    case .maxTogether: neverTogether(match)
     case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated, .maxSerialWaits:
       match.kind == .directory ? "it is about files. Remove 'kind', or use max_dirs." : nil
     case .maxDirectories:
@@ -74,6 +75,14 @@ enum ExpectFields {
         : match.size != nil ? "the log has no size of what is looked up. Remove 'size'." : nil
     default: nil
     }
+  }
+
+  private static func neverTogether(_ match: RuleMatch) -> String? {
+    match.kind == .directory
+      ? "it is about files. Remove 'kind'."
+      : !match.triggers.isEmpty && !match.triggers.contains(.write)
+        ? "it is about writes. Remove 'trigger'."
+        : match.size != nil ? "the log has no size of what is written to. Remove 'size'." : nil
   }
 
   static let boundNames = Expectation.Measure.allCases.filter { $0 != .baseline }.map(\.rawValue)
@@ -120,6 +129,9 @@ enum ExpectFields {
         "forbid_unneeded_blocking",
         summary: "Whether no lookup may block of which nothing is opened, listed or changed afterwards.", value: isOn
       ) { draft, _ in draft.add(.forbidUnneededBlocking, 0) },
+      count(
+        .maxTogether,
+        "Files that are written to while another process has them open, without a lock or an intent, at most."),
       ScenarioField(
         "forbid", summary: "Globs of paths that nobody may ask for.", value: PathValues.globs
       ) { $0.bounds.append(.init(measure: .forbid, paths: $1)) },

@@ -31,6 +31,9 @@ public struct Bound: Sendable, Hashable {
   public static func maxSerialWaits(_ count: Int) -> Bound { Bound("max-serial-waits", "\(count)") }
   /// No lookup blocks of which nothing is opened, listed or changed afterwards. Has every read recorded.
   public static let forbidUnneededBlocking = Bound("forbid-unneeded-blocking")
+  /// At most so many files are written to while another process has them open, without a lock or an intent; 0 or more.
+  /// Has every read recorded.
+  public static func maxTogether(_ count: Int) -> Bound { Bound("max-together", "\(count)") }
   /// Nothing that the glob matches is materialized.
   public static func forbid(_ glob: String) -> Bound { Bound("forbid", glob) }
   /// Nothing is materialized but what a glob of these matches.
@@ -40,7 +43,9 @@ public struct Bound: Sendable, Hashable {
 
   var isBaseline: Bool { words.first == "--baseline" }
   /// Whether it takes a record of every open.
-  var asksForReads: Bool { words.first == "--max-needless" || words.first == "--forbid-unneeded-blocking" }
+  var asksForReads: Bool {
+    ["--max-needless", "--forbid-unneeded-blocking", "--max-together"].contains(words.first ?? "")
+  }
 
   /// Options of `dataless check-log` for all of them.
   static func options(_ bounds: [Bound], environment: [String: String]) -> [String] {

@@ -41,7 +41,8 @@ public struct VolumeOptions: Sendable {
     if scenario == nil, self.settings["latency"] != nil, !self.bounds.isEmpty || !expect.isEmpty {
       self.settings["stacks"] = settings["stacks"] ?? "first"
     }
-    let isAsked = expect.contains { $0["max_needless"] != nil || $0["forbid_unneeded_blocking"] != nil }
+    let keys = ["max_needless", "forbid_unneeded_blocking", "max_together"]
+    let isAsked = expect.contains { entry in keys.contains { entry[$0] != nil } }
     if isAsked || self.bounds.contains(where: \.asksForReads) {
       self.settings["observe"] = settings["observe"] ?? "reads"
     }

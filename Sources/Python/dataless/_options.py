@@ -32,12 +32,13 @@ BOUNDS = (
     "max_repeated",
     "max_serial_waits",
     "forbid_unneeded_blocking",
+    "max_together",
     "forbid",
     "allow",
     "baseline",
 )
 #: Those that take a record of every open.
-READS = ("max_needless", "forbid_unneeded_blocking")
+READS = ("max_needless", "forbid_unneeded_blocking", "max_together")
 #: Set to anything, it has every ``baseline`` written anew instead of held against.
 UPDATE_BASELINE = "DATALESS_UPDATE_BASELINE"
 

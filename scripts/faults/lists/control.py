@@ -187,7 +187,7 @@ expectations.add(
     "guard let id = caller.process, let process = processes[id] else { return FAULT ? .no : .unknown }",
     tests=["ExpectationTests|ExpectationRandomTests"])
 expectations.add(
-    "joiners-are-not-asked", "Expectations/Expectations.swift", "who joins an attempt asks for nothing",
+    "joiners-are-not-asked", "Expectations/Expectations+Waits.swift", "who joins an attempt asks for nothing",
     "attempts[id]?.waiting += 1\n", "attempts[id]?.waiting += 1\n    if FAULT { return }\n",
     tests=["ExpectationRandomTests"])
 expectations.add(
