@@ -57,6 +57,7 @@ import Testing
       "Coordinated accesses", "intents    5: 2 granted, 1 given up, 1 failed (coordination_deadlock 1), 1 deadlock",
       "waited     for others: 4.5 us in 3 intents (1 under way), longest 3.0 us; 3.5 us of wall clock",
       "sync[12]", "to read a and 1 more", "editor[10] (intent 5), sync[12] (intent 7), unknown (intent 99)",
+      "coordinated 2 of 5 intents granted; longest wait 3.0 us: sync[12] to read a and 1 more, for editor[10] (intent 5)",
     ] {
       #expect(text.contains(line), "\(line) in \(text)")
     }
@@ -80,6 +81,7 @@ import Testing
     #expect(sum.brought.sparedNanoseconds == nil)
     let text = SummaryText.lines(try Self.report(log), width: 200)
     #expect(text.contains { $0.contains("not known of 1 more") }, "\(text)")
+    #expect(text.contains { $0.contains("; not known how long 1 more waited") }, "\(text)")
   }
 
   /// The volume's end lets nobody go on: who waited, waited until then.
@@ -116,6 +118,7 @@ import Testing
     #expect(sum.slowest.first?.timedOut == 1 && sum.slowest.first?.process?.comm == "editor")
     let text = SummaryText.lines(try Self.report(log), width: 200).joined(separator: "\n")
     #expect(text.contains("1 timed out, 1 withdrawn; slowest editor[10] at p, 5.0 us"), "\(text)")
+    #expect(text.contains("; 1 question not answered in time by editor[10] at p"), "\(text)")
   }
 
   // MARK: - What it spared
@@ -166,6 +169,7 @@ import Testing
     let text = SummaryText.lines(report, width: 200).joined(separator: "\n")
     #expect(text.contains("3 files (2.9 KiB) and 0 directories ahead of reads, in 3 attempts; 1 call came"), "\(text)")
     #expect(text.contains("as they came at the same time it was 1.0 us: 2.0 us spared"), "\(text)")
+    #expect(text.contains("coordinated 1 of 1 intent granted; 2.0 us spared\n"), "\(text)")
     #expect(text.contains("1 file of them afterwards, with nobody blocked: 900 ns of fetching"), "\(text)")
   }
 
@@ -198,6 +202,7 @@ import Testing
     let report = try Self.report(log)
     #expect(report.coordination == nil)
     #expect(!SummaryText.lines(report, width: 100).contains(CoordinationText.title))
+    #expect(!SummaryText.facts(report).contains { $0.0 == "coordinated" })
     #expect(JSONObject(try WireCoding.encode(report))?.range("coordination") == nil)
   }
 

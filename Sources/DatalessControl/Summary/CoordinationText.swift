@@ -17,6 +17,34 @@ public enum CoordinationText {
     return facts
   }
 
+  /// `2 of 3 intents granted; longest wait 1.2 s: sync[12] to read a, for editor[10] (intent 5); 40 ms spared`: the
+  /// section in a line; nil where nothing was asked for.
+  static func line(_ sum: SummaryReport.Coordination) -> String? {
+    guard sum.intents > 0 else { return nil }
+    var parts = ["\(HumanText.count(sum.granted)) of \(HumanText.count(sum.intents, "intent")) granted"]
+    if let longest = sum.longest.first {
+      let holders = longest.waitsFor.isEmpty ? "" : ", for \(holders(longest))"
+      parts.append(
+        "longest wait \(duration(longest.waitedNanoseconds)): \(who(longest.process)) \(path(longest))\(holders)")
+    }
+    if sum.unknownWaits > 0 { parts.append("not known how long \(HumanText.count(sum.unknownWaits)) more waited") }
+    if sum.timedOut > 0 { parts.append(unanswered(sum)) }
+    if sum.brought.attempts > 0 || sum.brought.waited.waits > 0 {
+      parts.append(sum.brought.sparedNanoseconds.map { "\(duration($0)) spared" } ?? "what it spared is unknown")
+    }
+    return parts.joined(separator: "; ")
+  }
+
+  /// `2 questions not answered in time by editor[10] at notes.txt`.
+  private static func unanswered(_ sum: SummaryReport.Coordination) -> String {
+    let text = "\(HumanText.count(sum.timedOut, "question")) not answered in time"
+    let late = sum.slowest.filter { $0.timedOut > 0 }
+    guard !late.isEmpty else { return text }
+    let names = late.prefix(holdersShown).map { "\(who($0.process)) at \(TerminalText.escaped($0.path))" }
+    return "\(text) by \(names.joined(separator: ", "))"
+      + (late.count > names.count ? " and \(late.count - names.count) more" : "")
+  }
+
   static func tables(_ coordination: SummaryReport.Coordination) -> [[String]] {
     var tables: [[String]] = []
     if !coordination.longest.isEmpty {

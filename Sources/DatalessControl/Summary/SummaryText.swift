@@ -54,6 +54,7 @@ public enum SummaryText {
     if report.blocked.waits > 0 { facts.append(("blocked", blocked(report.blocked))) }
     if let text = mainThread(report.mainThread) { facts.append(("main thread", text)) }
     facts += FindingText.facts(report.findings)
+    if let text = report.coordination.flatMap(CoordinationText.line) { facts.append(("coordinated", text)) }
     if let text = waiting(report) { facts.append(("waiting", text)) }
     if let text = use(report) { facts.append(("use", text)) }
     let failed = HumanText.counts(report.failures)
