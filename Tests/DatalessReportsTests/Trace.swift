@@ -12,6 +12,19 @@ struct Trace {
     var duration: Int64
   }
 
+  /// A beginning and its end, of what may overlap with others on its track.
+  struct Pair {
+    var id: Int64
+    var process: Int64
+    var track: Int64
+    var name: String
+    /// Nanoseconds.
+    var start: Int64
+    var duration: Int64
+    /// Of the beginning.
+    var arguments: JSONObject?
+  }
+
   let text: String
   private let events: [JSONObject]
 
@@ -28,6 +41,7 @@ struct Trace {
       if phase == "b" || phase == "e" { #expect(event.integer("id") != nil) }
     }
     try checkTracks()
+    for category in Set(events.compactMap { $0.string("cat") }) { _ = try pairs(category) }
   }
 
   func spans(_ category: String) -> [Span] {
@@ -39,6 +53,42 @@ struct Trace {
         category: category, process: process, thread: thread, start: Self.nanoseconds(start),
         duration: Self.nanoseconds(duration))
     }
+  }
+
+  /// In the order in which they are written: a beginning, and its end next.
+  func pairs(_ category: String) throws -> [Pair] {
+    var pairs: [Pair] = []
+    var open: JSONObject?
+    for event in events where event.string("cat") == category {
+      let phase = event.string("ph")
+      guard phase == "b" || phase == "e" else { continue }
+      if phase == "b" {
+        let isFirst = open == nil
+        #expect(isFirst, "\(category): two beginnings")
+        open = event
+        continue
+      }
+      let begin = try #require(open, "\(category): an end without a beginning")
+      open = nil
+      for key in ["id", "pid", "tid"] as [StaticString] { #expect(begin.integer(key) == event.integer(key)) }
+      #expect(begin.string("name") == event.string("name"))
+      let start = Self.nanoseconds(try #require(begin.raw("ts")))
+      let end = Self.nanoseconds(try #require(event.raw("ts")))
+      #expect(start <= end)
+      pairs.append(
+        Pair(
+          id: try #require(begin.integer("id")), process: try #require(begin.integer("pid")),
+          track: try #require(begin.integer("tid")), name: begin.string("name") ?? "", start: start,
+          duration: end - start, arguments: begin.object("args")))
+    }
+    let isClosed = open == nil
+    #expect(isClosed, "\(category): a beginning without an end")
+    return pairs
+  }
+
+  /// What happened at one moment.
+  func moments(_ category: String) -> [JSONObject] {
+    events.filter { $0.string("ph") == "i" && $0.string("cat") == category }
   }
 
   func names(of kind: String) -> [String] {

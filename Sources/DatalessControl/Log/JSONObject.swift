@@ -130,6 +130,9 @@ public struct JSONObject: Sendable {
   /// The whole numbers in an array; other elements are left out.
   public func integers(_ key: StaticString) -> [Int64] { elements(key).compactMap { Self.integer(bytes[$0]) } }
 
+  /// The strings in an array; other elements are left out.
+  public func strings(_ key: StaticString) -> [String] { texts(key).map { String(decoding: $0, as: UTF8.self) } }
+
   /// Where the elements of an array are; empty for anything else.
   func elements(_ key: StaticString) -> [Range<Int>] {
     guard let range = range(key) else { return [] }

@@ -20,6 +20,8 @@ struct ReportBuilder {
   private var happenings = Happenings()
   private var directories = DirectoryWaits()
   private var intents = IntentTimeline()
+  /// Only for a trace.
+  private var slices = IntentSlices()
   private var verdict = LogVerdict()
   private var processes = LogProcesses(keepsRecords: false)
   private var names: [UInt32: Names] = [:]
@@ -69,6 +71,12 @@ struct ReportBuilder {
       return (processes[id].map { "\(TerminalText.escaped($0.name))[\($0.pid)]" } ?? "unknown", Array(parents))
     }
     for wait in waits.add(record) { try tell(wait) }
+    guard trace != nil else { return }
+    for slice in slices.add(record) { try tell(slice) }
+    if let answer = IntentSlices.Answer(record) {
+      let name = name(ofProcess: answer.process)
+      try trace?.add(answer, program: name.text, pid: name.pid)
+    }
   }
 
   /// - Parameters:
@@ -86,11 +94,14 @@ struct ReportBuilder {
       records: records, origin: origin ?? 0, end: hasEnd ? last : end, timeline: timeline, lanes: rowNames(),
       stackTable: waits.stacks, blocked: stacks, longest: longest.sorted, happenings: happenings,
       directories: directories, options: options, intents: intents)
+    if trace != nil { for slice in slices.unfinished(at: hasEnd ? nil : end) { try tell(slice) } }
     try trace?.add(happenings, end: report.end)
     try trace?.finish([
       ("dataless", context.version), ("session", TerminalText.escaped(report.summary.session)),
       ("source", TerminalText.escaped(report.summary.source)), ("log", TerminalText.escaped(report.summary.log)),
       ("waits", String(report.summary.blocked.waits)), ("blocked_ns", String(report.summary.blocked.sumNanoseconds)),
+      ("intents", String(report.summary.coordination?.intents ?? 0)),
+      ("intents_granted", String(report.summary.coordination?.granted ?? 0)),
     ])
     return report
   }
@@ -112,9 +123,17 @@ struct ReportBuilder {
     try trace?.add(wait, lane: waits.lanes.lanes[wait.lane], program: name.text, pid: name.pid, frames: frames)
   }
 
+  private mutating func tell(_ slice: IntentSlices.Slice) throws(ControlError) {
+    let name = name(ofProcess: slice.process)
+    try trace?.add(slice, program: name.text, pid: name.pid)
+  }
+
   private mutating func name(of wait: ReportWait) -> Names {
-    if wait.isCommand { return Names(text: "dataless materialize") }
-    guard let id = wait.process else { return Names(text: "unknown") }
+    wait.isCommand ? Names(text: "dataless materialize") : name(ofProcess: wait.process)
+  }
+
+  private mutating func name(ofProcess id: UInt32?) -> Names {
+    guard let id else { return Names(text: "unknown") }
     if let known = names[id] { return known }
     let process = processes[id]
     let name = Names(text: process.map { TerminalText.escaped($0.name) } ?? "unknown", pid: process?.pid)

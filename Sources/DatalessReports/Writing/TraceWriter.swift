@@ -1,18 +1,23 @@
 import DatalessControl
 
-/// Writes a trace for Perfetto and Chrome, wait by wait: one track for each thread, in Chrome's JSON format. Times are
-/// microseconds since the session's first record, with three digits, so that nothing is rounded.
+/// Writes a trace for Perfetto and Chrome, wait by wait: one track for each thread, and one for what each process
+/// coordinates, in Chrome's JSON format. Times are microseconds since the session's first record, with three digits, so
+/// that nothing is rounded.
 struct TraceWriter {
   /// Above what the kernel gives to processes.
-  private static let syntheticID: Int64 = 1_000_000_000
+  static let syntheticID: Int64 = 1_000_000_000
   private static let commandProcess = syntheticID + 1
   private static let volumeProcess = syntheticID + 2
+  /// The first of these tracks; threads have other numbers, as they are below or above.
+  static let coordinationTrackID: Int64 = 500_000_000
 
   private let file: ReportFile
   private var json = JSONBuffer()
   private var isEmpty = true
   private var namedLanes: Set<Int> = []
-  private var namedProcesses: Set<Int64> = []
+  var namedProcesses: Set<Int64> = []
+  /// What each process coordinates, by process.
+  var coordinationTracks: [Int64: Int64] = [:]
   /// CLOCK_MONOTONIC of the first record.
   var origin: Int64 = 0
   private(set) var spans: Int64 = 0
@@ -120,7 +125,7 @@ struct TraceWriter {
     return lane.number == 0 ? name : "\(name), at the same time (\(lane.number))"
   }
 
-  private mutating func name(_ process: Int64, _ thread: Int64?, text: String) throws(ControlError) {
+  mutating func name(_ process: Int64, _ thread: Int64?, text: String) throws(ControlError) {
     try event { json in
       json.field("ph", "M")
       json.field("name", thread == nil ? "process_name" : "thread_name")
@@ -131,7 +136,7 @@ struct TraceWriter {
     }
   }
 
-  private mutating func event(_ body: (inout JSONBuffer) -> Void) throws(ControlError) {
+  mutating func event(_ body: (inout JSONBuffer) -> Void) throws(ControlError) {
     json.removeAll()
     json.object(body)
     try file.write(isEmpty ? "\n" : ",\n")
