@@ -7,11 +7,11 @@ import Testing
 @Suite struct WaitingIntentTests {
   private static func intent(
     _ number: UInt64, stage: String, by pid: Int32?, path: String, writes: Int64 = 1, waitsFor: [UInt64]? = nil,
-    asks: [UInt64]? = nil
+    asks: [UInt64]? = nil, presenters: [AskedPresenter]? = nil
   ) -> CoordinatedIntent {
     CoordinatedIntent(
       number: number, stage: stage, reads: 0, writes: writes, path: bytes(path), ageNanoseconds: 3_100_000_000,
-      waitsFor: waitsFor, asks: asks, process: pid.map { WireProcess(pid: $0, comm: "p\($0)") })
+      waitsFor: waitsFor, asks: asks, presenters: presenters, process: pid.map { WireProcess(pid: $0, comm: "p\($0)") })
   }
 
   private static let status = CoordinationStatus(
@@ -33,6 +33,18 @@ import Testing
         "unknown (intent 8), to write ., asking for 3.10 s, asks presenter 4",
       ])
     #expect(StackCommand.lines(waiting[0])[1].contains("blocks no thread"))
+  }
+
+  @Test func presentersThatHaveNotAnsweredAreNamed() {
+    let presenters = [
+      AskedPresenter(number: 4, path: bytes("a"), process: WireProcess(pid: 20, comm: "editor")),
+      AskedPresenter(number: 5, path: []),
+    ]
+    let asking = Self.intent(8, stage: "asking", by: 12, path: "a", asks: [4, 5, 6], presenters: presenters)
+    #expect(
+      StackCommand.lines(WaitingIntent(intent: asking, holders: []))[0]
+        == "p12[12] (intent 8), to write a, asking for 3.10 s, asks editor[20] (presenter 4) at a, "
+        + "unknown (presenter 5) at ., presenter 6")
   }
 
   @Test func oneProcessIsEnough() {

@@ -45,9 +45,10 @@ enum WireSamples {
   private static let call = DelayedCall(number: 1, path: odd, kind: "file", gate: "g", waiter: waiter)
   private static let count = AccessCount(operation: "read", calls: 3, failures: 1, blockedNanoseconds: 9)
   private static let access = AccessStatus(waiting: 1, calls: [call], operations: [count])
+  private static let asked = AskedPresenter(number: 6, path: odd, process: process)
   private static let coordinated = CoordinatedIntent(
     number: 1, stage: "waiting", reads: 1, writes: 2, options: ["moving"], within: 3, path: odd, ageNanoseconds: 4,
-    waitsFor: [5], asks: [6], process: process)
+    waitsFor: [5], asks: [6], presenters: [asked], process: process)
   private static let coordinatedSums = CoordinationTotals(granted: 1, refused: 2, deadlocks: 3, takenAway: 4)
   static let coordination = CoordinationStatus(
     waiting: 1, granted: 2, presenters: 3, totals: coordinatedSums, intents: [coordinated])
@@ -168,6 +169,7 @@ enum WireSamples {
       coordination, CoordinationStatus(waiting: 0, granted: 0, presenters: 0, totals: coordinatedSums, intents: [])
     ),
     "CoordinationTotals": (coordinatedSums, coordinatedSums),
+    "AskedPresenter": (asked, AskedPresenter(number: 6, path: [])),
     "CoordinatedIntent": (
       coordinated,
       CoordinatedIntent(number: 1, stage: "granted", reads: 1, writes: 0, path: [], ageNanoseconds: 1)

@@ -12,8 +12,8 @@ struct StackCommand: ParsableCommand {
       come from symbols and debug information, which may lie in files of their own (/usr/lib/debug, .gnu_debuglink); \
       Python's functions from the interpreter. Other users' processes can be looked at by root's daemon only.
 
-      Coordinated accesses that wait are named, too, with those for whom they do. They have no stack: no thread is \
-      blocked by them.
+      Coordinated accesses that wait are named, too, with those for whom they do, and with the presenters that have not \
+      answered. They have no stack: no thread is blocked by them.
 
       EXAMPLES
         dataless stack /mnt/project
@@ -94,18 +94,28 @@ struct StackCommand: ParsableCommand {
     var behind = waiting.holders.map { "\(who($0)) at \(path($0))" }
     for number in intent.waitsFor ?? [] where !known.contains(number) { behind.append("intent \(number)") }
     if !behind.isEmpty { text += ", behind " + behind.joined(separator: ", ") }
-    if let asks = intent.asks { text += ", asks presenter " + asks.map { "\($0)" }.joined(separator: ", ") }
+    let asked = asked(intent)
+    if !asked.isEmpty { text += ", asks " + asked.joined(separator: ", ") }
     return [text, "  no stack: \(StackText.reason("not_blocked"))"]
   }
 
-  private static func who(_ intent: CoordinatedIntent) -> String {
-    let name = intent.process.map {
-      "\(ProcessName.text(comm: $0.comm, exe: $0.exe, script: $0.script))[\($0.pid)]"
-    }
-    return "\(name ?? "unknown") (intent \(intent.number))"
+  /// `editor[10] (presenter 4) at a`; of further ones, and where the daemon does not say it, the number alone.
+  private static func asked(_ intent: CoordinatedIntent) -> [String] {
+    let named = intent.presenters ?? []
+    let known = Set(named.map(\.number))
+    return named.map { "\(who($0.process)) (presenter \($0.number)) at \(path($0.pathBytes))" }
+      + (intent.asks ?? []).filter { !known.contains($0) }.map { "presenter \($0)" }
   }
 
-  private static func path(_ intent: CoordinatedIntent) -> String {
-    intent.pathBytes.isEmpty ? "." : TerminalText.escaped(intent.pathBytes)
+  private static func who(_ intent: CoordinatedIntent) -> String {
+    "\(who(intent.process)) (intent \(intent.number))"
   }
+
+  private static func who(_ process: WireProcess?) -> String {
+    process.map { "\(ProcessName.text(comm: $0.comm, exe: $0.exe, script: $0.script))[\($0.pid)]" } ?? "unknown"
+  }
+
+  private static func path(_ intent: CoordinatedIntent) -> String { path(intent.pathBytes) }
+
+  private static func path(_ bytes: [UInt8]) -> String { bytes.isEmpty ? "." : TerminalText.escaped(bytes) }
 }

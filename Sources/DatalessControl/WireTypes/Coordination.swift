@@ -65,10 +65,12 @@ public struct CoordinatedIntent: Codable, Sendable, Equatable {
   public var waitsFor: [UInt64]?
   /// The presenters that have not answered; absent for nobody.
   public var asks: [UInt64]?
+  /// Who these are: the first eight; absent for nobody, and in the answer of a daemon that does not say it.
+  public var presenters: [AskedPresenter]?
   public var process: WireProcess?
 
   enum CodingKeys: String, CodingKey {
-    case number, stage, reads, writes, options, within, path, asks, process
+    case number, stage, reads, writes, options, within, path, asks, presenters, process
     case pathBase64 = "path_b64"
     case ageNanoseconds = "age_ns"
     case waitsFor = "waits_for"
@@ -77,7 +79,7 @@ public struct CoordinatedIntent: Codable, Sendable, Equatable {
   public init(
     number: UInt64, stage: String, reads: Int64, writes: Int64, options: [String]? = nil, within: UInt64? = nil,
     path: [UInt8], ageNanoseconds: Int64, waitsFor: [UInt64]? = nil, asks: [UInt64]? = nil,
-    process: WireProcess? = nil
+    presenters: [AskedPresenter]? = nil, process: WireProcess? = nil
   ) {
     self.number = number
     self.stage = stage
@@ -89,6 +91,31 @@ public struct CoordinatedIntent: Codable, Sendable, Equatable {
     self.ageNanoseconds = ageNanoseconds
     self.waitsFor = waitsFor
     self.asks = asks
+    self.presenters = presenters
+    self.process = process
+  }
+
+  public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
+}
+
+/// A presenter that has not answered.
+public struct AskedPresenter: Codable, Sendable, Equatable {
+  /// Its number in the event log.
+  public var number: UInt64
+  /// What it presents, relative to the volume's root.
+  public var path: String
+  public var pathBase64: String?
+  /// Absent when that is not known.
+  public var process: WireProcess?
+
+  enum CodingKeys: String, CodingKey {
+    case number, path, process
+    case pathBase64 = "path_b64"
+  }
+
+  public init(number: UInt64, path: [UInt8], process: WireProcess? = nil) {
+    self.number = number
+    (self.path, pathBase64) = WirePath.split(path)
     self.process = process
   }
 

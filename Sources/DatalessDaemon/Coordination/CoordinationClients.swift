@@ -134,8 +134,15 @@ struct CoordinationSnapshot: Sendable {
     var path: [UInt8]
     var age: Nanoseconds
     var waitsFor: [UInt64]
-    /// Presenters that have not answered.
+    /// Presenters that have not answered, and who the first of them are.
     var asks: [UInt64]
+    var presenters: [Presenter]
+  }
+
+  struct Presenter: Sendable {
+    var id: UInt64
+    var caller: Caller
+    var path: [UInt8]
   }
 
   var waiting = 0

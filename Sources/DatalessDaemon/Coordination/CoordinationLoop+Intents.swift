@@ -162,15 +162,24 @@ extension CoordinationLoop {
     for id in clients.keys.sorted().prefix(Self.listedMax) {
       guard let client = clients[id], let request = client.request else { continue }
       let blockers = client.stage == .waiting ? order.blockers(of: id).intents : []
+      let asks = client.stage == .asking ? client.asked.keys.filter { questions.isOpen($0, about: id) }.sorted() : []
       snapshot.intents.append(
         .init(
           id: id, caller: client.caller,
           stage: "\(client.stage)",
           reads: request.reads, writes: request.writes, options: request.options.names, within: request.within,
           path: request.claims.first?.path ?? [], age: now - client.since, waitsFor: blockers,
-          asks: client.stage == .asking ? client.asked.keys.filter { questions.isOpen($0, about: id) }.sorted() : []))
+          asks: asks, presenters: asks.prefix(Self.presentersNamed).compactMap { presenter($0) }))
     }
     return snapshot
+  }
+
+  /// LIMIT: presenters of one intent that are told by name: as many as those that an intent waits for.
+  private static let presentersNamed = 8
+
+  private func presenter(_ id: UInt64) -> CoordinationSnapshot.Presenter? {
+    guard let client = clients[id], let path = presenters.path(of: id) else { return nil }
+    return CoordinationSnapshot.Presenter(id: id, caller: client.caller, path: path)
   }
 }
 
