@@ -111,8 +111,13 @@ enum AnswerSamples {
     log: "/l", session: "0123456789ab", source: "/s", started: "2026-01-02T03:04:05.000000000Z", isComplete: true)
   private static let row = RunDifference.Row(
     name: "a", change: .new, files: amount, bytes: amount, waits: amount, blocked: amount, frames: ["main"])
+  private static let intents = RunDifference.Intents(
+    name: "a", change: .new, intents: amount, waits: amount, waited: amount, longest: amount)
+  private static let comparedPresenter = RunDifference.Presenter(
+    name: "a", change: .changed, asked: amount, timedOut: amount, took: amount, longest: amount)
   private static let difference = RunDifference(
-    before: side, after: side, totals: ["files": amount], programs: [row], paths: [row], stacks: [row])
+    before: side, after: side, totals: ["files": amount], programs: [row], paths: [row], stacks: [row],
+    intents: [intents], presenters: [comparedPresenter])
 
   private static let reports: [String: Pair] = [
     "RunDifference": (difference, difference),
@@ -120,6 +125,7 @@ enum AnswerSamples {
       side, RunDifference.Side(log: "/l", session: "0123456789ab", source: "/s", started: nil, isComplete: true)
     ),
     "DifferenceAmount": (amount, amount),
+    "DifferenceIntents": (intents, intents), "DifferencePresenter": (comparedPresenter, comparedPresenter),
     "DifferenceRow": (
       row,
       RunDifference.Row(

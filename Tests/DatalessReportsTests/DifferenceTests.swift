@@ -80,4 +80,83 @@ import Testing
     let json = try #require(JSONObject(Array(try folder.text(.json).utf8.dropLast())))
     #expect(json.objects("paths").map { $0.string("change") } == ["new", "changed"])
   }
+
+  // MARK: - Coordination
+
+  /// One that waits for another, which is asked about it.
+  ///
+  /// - Parameter waited: nil for one that is given up after the other has ended: nobody knows how long it waited.
+  private static func coordinated(waited: Int?, answer: Int, outcome: String = "ok") -> LogLines {
+    var log = LogLines()
+    log.mounted()
+    log.process(1, pid: 10, "editor")
+    log.process(2, pid: 12, "sync|")
+    let own = #""path":"a","reads":0,"writes":1,"process":1"#
+    let other = #""path":"a","reads":1,"writes":0,"process":2"#
+    log.add("coordination.started", at: 1_000, #""intent":1,\#(own)"#)
+    log.add("coordination.granted", at: 1_000, #""intent":1,\#(own),"waited_ns":0,"asking_ns":0,"materializing_ns":0"#)
+    log.add("coordination.started", at: 2_000, #""intent":2,\#(other),"waits_for":[1],"waits_at":"a""#)
+    log.add("coordination.finished", at: 3_000, #""intent":1,\#(own),"outcome":"ok","held_ns":2000"#)
+    log.add(
+      "presenter.answered", at: 4_000,
+      #""presenter":9,"path":"a","process":1,"intent":2,"what":"read","took_ns":\#(answer),"outcome":"\#(outcome)""#)
+    if let waited {
+      log.add(
+        "coordination.granted", at: 5_000,
+        #""intent":2,\#(other),"waited_ns":\#(waited),"asking_ns":0,"materializing_ns":0"#)
+      log.add("coordination.finished", at: 6_000, #""intent":2,\#(other),"outcome":"ok","held_ns":1000"#)
+    } else {
+      log.add("coordination.finished", at: 6_000, #""intent":2,\#(other),"outcome":"cancelled""#)
+    }
+    log.unmounted(at: 9_000)
+    return log
+  }
+
+  private static func compared(_ before: LogLines, _ after: LogLines) throws -> RunDifference {
+    let (first, second) = (try ReportFolder(before.bytes), try ReportFolder(after.bytes))
+    return RunDifference(before: try first.export([]), after: try second.export([]))
+  }
+
+  @Test func intentsAndPresentersAreCompared() throws {
+    let difference = try Self.compared(
+      Self.coordinated(waited: 1_000, answer: 100), Self.coordinated(waited: 3_000, answer: 5_000, outcome: "timed_out"))
+    #expect(difference.totals["intents"] == .init(before: 2, after: 2))
+    #expect(difference.totals["intents_waited_ns"] == .init(before: 1_000, after: 3_000))
+    #expect(difference.totals["longest_intent_wait_ns"] == .init(before: 1_000, after: 3_000))
+    #expect(difference.totals["presenters_timed_out"] == .init(before: 0, after: 1))
+    // What the editor's intents did is the same.
+    #expect(difference.intents.map(\.name) == ["sync|"] && difference.intents.map(\.change) == [.changed])
+    #expect(difference.intents[0].waited == .init(before: 1_000, after: 3_000))
+    #expect(difference.intents[0].intents == .init(before: 1, after: 1))
+    #expect(difference.presenters.map(\.name) == ["editor"])
+    #expect(difference.presenters[0].longest == .init(before: 100, after: 5_000))
+    let text = DifferenceText.lines(difference)
+    #expect(text.contains { $0.hasPrefix("intents waited") && $0.contains("+2.0 us (+200.0 %)") }, "\(text)")
+    #expect(text.contains { $0.hasPrefix("slower") && $0.hasSuffix("sync|") }, "\(text)")
+    #expect(text.contains { $0.hasPrefix("CHANGE") && $0.hasSuffix("PRESENTER") }, "\(text)")
+    let markdown = DifferenceText.markdown(difference)
+    #expect(markdown.contains("| change | asked | timed out | took | longest | |\n|---|--:|--:|--:|--:|---|"))
+    #expect(markdown.contains("intents of (1)") && !markdown.contains("sync| "))
+    #expect(DifferenceText.page(difference).contains("<h2>presenter (1)</h2>"))
+  }
+
+  @Test func aRunThatCoordinatesIsNewBesideOneThatDoesNot() throws {
+    let difference = try Self.compared(Self.after, Self.coordinated(waited: 1_000, answer: 100))
+    #expect(difference.intents.map(\.name) == ["sync|", "editor"])
+    #expect(difference.intents.map(\.change) == [.new, .new] && difference.presenters.map(\.change) == [.new])
+    #expect(difference.totals["intents"] == .init(before: 0, after: 2))
+    #expect(try Self.difference().totals["intents"] == nil)
+  }
+
+  /// What some intent waited before is in no sum: it is no alarm that others waited.
+  @Test func longerIntentWaitsAreAnAlarmOnlyWhereAllIsKnown() throws {
+    let condition = try DifferenceCondition(parsing: "longer-intent-waits")
+    let (short, long) = (Self.coordinated(waited: 1_000, answer: 0), Self.coordinated(waited: 3_000, answer: 0))
+    #expect(
+      try condition.failure(of: Self.compared(short, long)) == "longer-intent-waits: 3.0 us after 1.0 us before")
+    #expect(try condition.failure(of: Self.compared(long, short)) == nil)
+    let unknown = Self.coordinated(waited: nil, answer: 0)
+    #expect(try condition.failure(of: Self.compared(unknown, long)) == nil)
+    #expect(try condition.failure(of: Self.compared(Self.after, long)) != nil)
+  }
 }

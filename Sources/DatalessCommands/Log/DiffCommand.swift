@@ -9,12 +9,14 @@ struct DiffCommand: ParsableCommand {
     abstract: "Compare the logs of two runs: what is new, gone, more, less and slower.",
     discussion: """
       BEFORE and AFTER are log files, or mountpoints. Compared are sums, programs by their names, files by their paths, and \
-      stacks by their functions; a file counts when content of it was fetched. Lists begin with the greatest difference of blocked \
-      time. Of a log that does not tell all, what seems gone may only be missing, and it says so.
+      stacks by their functions, and, where programs coordinate, their intents and how long presenters took to answer; a \
+      file counts when content of it was fetched. Lists begin with the greatest difference of time. Of a log that does not \
+      tell all, what seems gone may only be missing, and it says so.
 
       --fail-on takes new-files, more-files, more-directories, more-bytes, more-waits, longer-waits (blocked time \
-      altogether), longer-main-thread, more-needless, more-failures and more-refusals, each but the first with a tolerance \
-      (longer-waits=20%), separated by commas.
+      altogether), longer-main-thread, longer-intent-waits (what coordinated accesses waited for others altogether), \
+      more-needless, more-failures and more-refusals, each but the first with a tolerance (longer-waits=20%), separated by \
+      commas.
 
       EXAMPLES
         dataless diff main.jsonl branch.jsonl --fail-on new-files,more-bytes,longer-waits=20%

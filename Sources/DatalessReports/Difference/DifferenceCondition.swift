@@ -12,6 +12,8 @@ public struct DifferenceCondition: Sendable, Equatable {
     /// Callers were blocked longer altogether.
     case longerWaits = "longer-waits"
     case longerMainThread = "longer-main-thread"
+    /// Intents waited longer for others altogether.
+    case longerIntentWaits = "longer-intent-waits"
     case moreNeedless = "more-needless"
     case moreFailures = "more-failures"
     case moreRefusals = "more-refusals"
@@ -26,6 +28,7 @@ public struct DifferenceCondition: Sendable, Equatable {
       case .moreWaits: "waits"
       case .longerWaits: "blocked_ns"
       case .longerMainThread: "main_thread_blocked_ns"
+      case .longerIntentWaits: "intents_waited_ns"
       case .moreNeedless: "needless_files"
       case .moreFailures: "failures"
       case .moreRefusals: "refusals"
@@ -64,6 +67,8 @@ public struct DifferenceCondition: Sendable, Equatable {
       return "new-files: \(first.name)\(more) were not fetched before"
     }
     guard let amount = difference.totals[total] else { return nil }
+    // What some waited before is not in the sum: it may have been as long.
+    if measure == .longerIntentWaits, difference.totals["intent_waits_unknown"]?.before ?? 0 > 0 { return nil }
     let allowed = Double(amount.before) * (1 + Double(tolerance) / 10_000)
     guard amount.change > 0, Double(amount.after) > allowed else { return nil }
     let words = DifferenceText.amount(total)

@@ -5,8 +5,19 @@ public enum DifferenceText {
   private static let rowsMax = 20
   private static let order = [
     "files", "directories", "bytes", "waits", "blocked_ns", "longest_wait_ns", "main_thread_blocked_ns",
-    "needless_files", "failures", "refusals",
+    "needless_files", "failures", "refusals", "intents", "intents_granted", "intent_waits", "intents_waited_ns",
+    "longest_intent_wait_ns", "intent_waits_unknown", "presenters_asked", "presenters_timed_out",
+    "presenters_longest_ns",
   ]
+
+  /// Rows that differ, as cells; the last column is the name, and code.
+  private struct List {
+    /// Of the names.
+    var title: String
+    /// Of the other columns.
+    var heads: [String]
+    var rows: [[String]]
+  }
 
   /// How a total is written.
   static func amount(_ name: String) -> (Int64) -> String {
@@ -23,19 +34,18 @@ public enum DifferenceText {
     var totals = TextTable([.init("TOTAL"), .init("BEFORE", .right), .init("AFTER", .right), .init("CHANGE", .right)])
     totals.rows = self.totals(difference)
     lines += totals.lines
-    for (title, rows) in lists(difference) {
+    let lists = lists(difference)
+    for list in lists {
       lines.append("")
-      var table = TextTable([
-        .init("CHANGE"), .init("FILES", .right), .init("BYTES", .right), .init("WAITS", .right),
-        .init("BLOCKED", .right), .init(title),
-      ])
-      table.rows = rows.prefix(rowsMax).map { cells($0) }
+      let columns = list.heads.dropFirst().map { TextTable.Column($0.uppercased(), .right) }
+      var table = TextTable([TextTable.Column("CHANGE")] + columns + [TextTable.Column(list.title)])
+      table.rows = Array(list.rows.prefix(rowsMax))
       lines += table.lines
-      if rows.count > rowsMax {
-        lines.append("... and \(HumanText.count(Int64(rows.count - rowsMax))) more (--json has them)")
+      if list.rows.count > rowsMax {
+        lines.append("... and \(HumanText.count(Int64(list.rows.count - rowsMax))) more (--json has them)")
       }
     }
-    if lists(difference).isEmpty { lines += ["", "no program, no file and no stack differs"] }
+    if lists.isEmpty { lines += ["", "no program, no file and no stack differs"] }
     for failure in difference.failures { lines += ["", "FAILED  \(failure)"] }
     return lines
   }
@@ -46,13 +56,14 @@ public enum DifferenceText {
     lines += difference.failures.dropFirst().map { "* \(EscapedText.markdown($0))" }
     lines += ["", "| total | before | after | change |", "|---|--:|--:|--:|"]
     lines += totals(difference).map { row in "| \(row.map { EscapedText.markdown($0) }.joined(separator: " | ")) |" }
-    for (title, rows) in lists(difference) {
-      lines += ["", "<details><summary>\(EscapedText.markdown("\(title.lowercased()) (\(rows.count))"))</summary>", ""]
-      lines += ["| change | files | bytes | waits | blocked | |", "|---|--:|--:|--:|--:|---|"]
-      lines += rows.prefix(rowsMax).map { row in
-        let cells = cells(row)
+    for list in lists(difference) {
+      let title = "\(list.title.lowercased()) (\(list.rows.count))"
+      lines += ["", "<details><summary>\(EscapedText.markdown(title))</summary>", ""]
+      lines.append("| \(list.heads.joined(separator: " | ")) | |")
+      lines.append("|---|" + list.heads.dropFirst().map { _ in "--:|" }.joined() + "---|")
+      lines += list.rows.prefix(rowsMax).map { cells in
         let numbers = cells.dropLast().map { EscapedText.markdown($0) }.joined(separator: " | ")
-        return "| \(numbers) | \(EscapedText.markdownCode(cells[5])) |"
+        return "| \(numbers) | \(EscapedText.markdownCode(cells.last ?? "")) |"
       }
       lines += ["", "</details>"]
     }
@@ -75,10 +86,10 @@ public enum DifferenceText {
       html += "<div class=\"verdict failed\"><span class=\"word\">FAILED</span> \(EscapedText.markup(failure))</div>\n"
     }
     html += table("Totals", ["", "before", "after", "change"], rows: totals(difference), nameColumn: 0)
-    for (title, rows) in lists(difference) {
+    for list in lists(difference) {
       html += table(
-        "\(title.lowercased()) (\(HumanText.count(Int64(rows.count))))",
-        ["change", "files", "bytes", "waits", "blocked", ""], rows: rows.map { cells($0) }, nameColumn: 5)
+        "\(list.title.lowercased()) (\(HumanText.count(Int64(list.rows.count))))", list.heads + [""], rows: list.rows,
+        nameColumn: list.heads.count)
     }
     return html + "</body>\n</html>\n"
   }
@@ -123,24 +134,59 @@ public enum DifferenceText {
     return "\(text) (\(sign)\(HumanText.decimal(Double(amount.change.magnitude) * 100 / Double(amount.before), 1)) %)"
   }
 
-  private static func lists(_ difference: RunDifference) -> [(String, [RunDifference.Row])] {
-    [("PROGRAM", difference.programs), ("PATH", difference.paths), ("STACK", difference.stacks)]
-      .filter { !$0.1.isEmpty }
+  // MARK: - Lists
+
+  private static func lists(_ difference: RunDifference) -> [List] {
+    let heads = ["change", "files", "bytes", "waits", "blocked"]
+    let lists = [
+      List(title: "PROGRAM", heads: heads, rows: difference.programs.map { cells($0) }),
+      List(title: "PATH", heads: heads, rows: difference.paths.map { cells($0) }),
+      List(title: "STACK", heads: heads, rows: difference.stacks.map { cells($0) }),
+      List(
+        title: "INTENTS OF", heads: ["change", "intents", "waits", "waited", "longest"],
+        rows: difference.intents.map { cells($0) }),
+      List(
+        title: "PRESENTER", heads: ["change", "asked", "timed out", "took", "longest"],
+        rows: difference.presenters.map { cells($0) }),
+    ]
+    return lists.filter { !$0.rows.isEmpty }
   }
 
   private static func cells(_ row: RunDifference.Row) -> [String] {
-    func signed(_ amount: RunDifference.Amount, _ words: (Int64) -> String) -> String {
-      guard amount.change != 0 else { return "-" }
-      return (amount.change > 0 ? "+" : "-") + words(Int64(clamping: amount.change.magnitude))
-    }
     let frames = row.frames.map { " " + $0.prefix(4).joined(separator: " < ") } ?? ""
     return [
-      row.change == .changed
-        ? (row.blocked.change > 0 ? "slower" : row.blocked.change < 0 ? "faster" : "changed")
-        : row.change.rawValue,
-      signed(row.files) { HumanText.count($0) }, signed(row.bytes) { HumanText.size($0) },
-      signed(row.waits) { HumanText.count($0) }, signed(row.blocked) { HumanText.duration(nanoseconds: $0) },
-      row.name + frames,
+      word(row.change, by: row.blocked), count(row.files), signed(row.bytes) { HumanText.size($0) }, count(row.waits),
+      duration(row.blocked), row.name + frames,
     ]
+  }
+
+  private static func cells(_ row: RunDifference.Intents) -> [String] {
+    [
+      word(row.change, by: row.waited), count(row.intents), count(row.waits), duration(row.waited),
+      duration(row.longest), row.name,
+    ]
+  }
+
+  private static func cells(_ row: RunDifference.Presenter) -> [String] {
+    [
+      word(row.change, by: row.longest), count(row.asked), count(row.timedOut), duration(row.took),
+      duration(row.longest), row.name,
+    ]
+  }
+
+  private static func word(_ change: RunDifference.Row.Change, by time: RunDifference.Amount) -> String {
+    guard change == .changed else { return change.rawValue }
+    return time.change > 0 ? "slower" : time.change < 0 ? "faster" : "changed"
+  }
+
+  private static func count(_ amount: RunDifference.Amount) -> String { signed(amount) { HumanText.count($0) } }
+
+  private static func duration(_ amount: RunDifference.Amount) -> String {
+    signed(amount) { HumanText.duration(nanoseconds: $0) }
+  }
+
+  private static func signed(_ amount: RunDifference.Amount, _ words: (Int64) -> String) -> String {
+    guard amount.change != 0 else { return "-" }
+    return (amount.change > 0 ? "+" : "-") + words(Int64(clamping: amount.change.magnitude))
   }
 }

@@ -51,20 +51,26 @@ public struct RunDifference: Encodable, Sendable {
   public var before: Side
   public var after: Side
   /// By name: `files`, `directories`, `bytes`, `waits`, `blocked_ns`, `longest_wait_ns`, `main_thread_blocked_ns`,
-  /// `needless_files`, `failures`, `refusals`.
+  /// `needless_files`, `failures`, `refusals`; where one of both coordinates, also `intents`, `intents_granted`,
+  /// `intent_waits`, `intents_waited_ns`, `longest_intent_wait_ns`, `intent_waits_unknown`, `presenters_asked`,
+  /// `presenters_timed_out`, `presenters_longest_ns`.
   public var totals: [String: Amount]
   /// Those that differ, greatest difference of blocked time first.
   public var programs: [Row]
   /// Files that differ in what was fetched of them. Of those that differ only in blocked time, the greatest 1,000.
   public var paths: [Row]
   public var stacks: [Row]
+  /// Programs whose intents differ, greatest difference of what they waited for others first.
+  public var intents: [Intents] = []
+  /// Programs that differ in how they answer as presenters, greatest difference of the longest answer first.
+  public var presenters: [Presenter] = []
   /// Rows that are left out of each list, because there are too many.
   public var omitted: Int64 = 0
   /// What was asked to fail and did: sentences.
   public var failures: [String] = []
 
   enum CodingKeys: String, CodingKey {
-    case before, after, totals, programs, paths, stacks, omitted, failures
+    case before, after, totals, programs, paths, stacks, intents, presenters, omitted, failures
   }
 
   // LIMIT: of each list.
@@ -79,8 +85,8 @@ extension RunDifference {
 
   init(_ first: DifferenceSide, _ second: DifferenceSide) {
     var totals: [String: Amount] = [:]
-    for (name, value) in first.totals {
-      totals[name] = Amount(before: value, after: second.totals[name] ?? 0)
+    for name in Set(first.totals.keys).union(second.totals.keys) {
+      totals[name] = Amount(before: first.totals[name] ?? 0, after: second.totals[name] ?? 0)
     }
     let files = Self.rows(first.files, second.files)
     let isFetchedOtherwise = { (row: Row) in row.bytes.change != 0 || row.files.change != 0 }
@@ -89,11 +95,15 @@ extension RunDifference {
       before: first.side, after: second.side, totals: totals, programs: Self.rows(first.programs, second.programs),
       paths: files.filter(isFetchedOtherwise) + slower.prefix(Self.slowerMax),
       stacks: Self.rows(first.stacks, second.stacks),
+      intents: Self.intents(first.coordination, second.coordination),
+      presenters: Self.presenters(first.coordination, second.coordination),
       omitted: Int64(slower.count - min(slower.count, Self.slowerMax)))
     for list in [\RunDifference.programs, \.paths, \.stacks] where self[keyPath: list].count > Self.rowsMax {
       omitted += Int64(self[keyPath: list].count - Self.rowsMax)
       self[keyPath: list].removeLast(self[keyPath: list].count - Self.rowsMax)
     }
+    omitted += Int64(max(0, intents.count - Self.rowsMax) + max(0, presenters.count - Self.rowsMax))
+    (intents, presenters) = (Array(intents.prefix(Self.rowsMax)), Array(presenters.prefix(Self.rowsMax)))
   }
 
   private static func rows(
@@ -135,10 +145,12 @@ struct DifferenceSide: Sendable {
   /// Those of which content was fetched.
   var files: [Key: Numbers] = [:]
   var stacks: [Key: Numbers] = [:]
+  let coordination: CoordinationPrograms
 
   init(_ report: Report) {
     let summary = report.summary
     side = RunDifference.Side(summary)
+    coordination = report.intents.programs
     totals = [
       "files": summary.materialized.files, "directories": summary.materialized.directories,
       "bytes": summary.materialized.bytes, "waits": summary.blocked.waits, "blocked_ns": summary.blocked.sumNanoseconds,
@@ -147,6 +159,7 @@ struct DifferenceSide: Sendable {
       "needless_files": summary.use.needlessFiles, "failures": summary.materialized.failures,
       "refusals": summary.materialized.refusals,
     ]
+    totals.merge(summary.coordination?.totals ?? [:]) { first, _ in first }
     for program in summary.processes {
       programs[Key(name: ProgramText.name(program)), default: Numbers()].add(
         files: program.files, bytes: program.bytes, waits: program.blocked.waits,

@@ -1,7 +1,7 @@
 import DatalessControl
 
 /// When intents waited for others, and for whom: lanes for each process, in as many pieces as the timeline of threads
-/// has at most.
+/// has at most; and sums for each program.
 struct IntentTimeline: Sendable {
   /// Those for whom an intent waited that are named.
   private static let holdersShown = 3
@@ -9,17 +9,22 @@ struct IntentTimeline: Sendable {
   private(set) var timeline = Timeline()
   /// One for each row of `timeline`.
   private(set) var names: [Report.RowName] = []
+  private(set) var programs = CoordinationPrograms()
   private var joiner = IntentJoiner()
   private var lanes = ThreadLanes()
 
   mutating func add(_ record: LogRecord, _ processes: LogProcesses) {
-    if let wait = joiner.add(record)?.wait { add(wait, processes, isUnderWay: false) }
+    guard let step = joiner.add(record) else { return programs.answered(record, processes) }
+    programs.add(step, by: record.process, processes)
+    if let wait = step.wait { add(wait, processes, isUnderWay: false) }
   }
 
   /// - Parameter end: Up to when those count that wait; nil in a log that has its end.
   mutating func finish(at end: Int64?, _ processes: LogProcesses) {
     for step in joiner.unfinished(at: end) {
-      if let wait = step.wait { add(wait, processes, isUnderWay: true) }
+      guard let wait = step.wait else { continue }
+      programs.add(wait, processes)
+      add(wait, processes, isUnderWay: true)
     }
     names = timeline.rows.map { row in
       if row.isRest { return Report.RowName(program: "further processes", pid: nil) }
