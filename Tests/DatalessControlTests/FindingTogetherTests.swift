@@ -123,7 +123,8 @@ import Testing
     #expect(folder.count == 0)
     let source = try Self.finding { log in
       log.coordination("granted", 1, at: 50, Self.intent(["notes.txt"]))
-      log.log.add("source.changed", at: 60, #""path":"old.txt","old_path":"notes.txt","kind":"file","change":"renamed""#)
+      log.log.add(
+        "source.changed", at: 60, #""path":"old.txt","old_path":"notes.txt","kind":"file","change":"renamed""#)
       log.wrote("old.txt")
       log.wrote("other.txt", at: 200)
     }

@@ -8,10 +8,10 @@ import Testing
   private static func record(_ number: Int, _ names: [String], count: Int? = nil) throws -> LogRecord {
     var log = LogText()
     let list = names.count > 1 ? #","names":["\#(names.joined(separator: #"",""#))"]"# : ""
+    let writes = #""reads":0,"writes":\#(count ?? names.count)"#
     log.add(
       "coordination.granted", at: 1,
-      #""intent":\#(number),"path":"\#(names[0])","reads":0,"writes":\#(count ?? names.count),"process":\#(number)"# + list
-    )
+      #""intent":\#(number),"path":"\#(names[0])","process":\#(number),\#(writes)"# + list)
     return try #require(LogRecord(line: bytes(log.lines[0])))
   }
 

@@ -45,7 +45,8 @@ import Testing
   }
 
   @Test func listsAndLookupsHaveBounds() throws {
-    let document = try Self.document("expect:\n- {max_serial_waits: 8, forbid_unneeded_blocking: on, max_together: 2}\n")
+    let document = try Self.document(
+      "expect:\n- {max_serial_waits: 8, forbid_unneeded_blocking: on, max_together: 2}\n")
     #expect(document.expectations?.map(\.measure) == [.maxSerialWaits, .forbidUnneededBlocking, .maxTogether])
     #expect(document.expectations?.map(\.bound) == [8, 0, 2] && document.warnings.isEmpty)
   }
