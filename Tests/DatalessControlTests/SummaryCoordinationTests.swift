@@ -57,7 +57,7 @@ import Testing
       "Coordinated accesses", "intents    5: 2 granted, 1 given up, 1 failed (coordination_deadlock 1), 1 deadlock",
       "waited     for others: 4.5 us in 3 intents (1 under way), longest 3.0 us; 3.5 us of wall clock",
       "sync[12]", "to read a and 1 more", "editor[10] (intent 5), sync[12] (intent 7), unknown (intent 99)",
-      "coordinated 2 of 5 intents granted; longest wait 3.0 us: sync[12] to read a and 1 more, for editor[10] (intent 5",
+      "coordinated 2 of 5 intents granted; longest wait 3.0 us: sync[12] to read a and 1 more, for editor[10] (",
     ] {
       #expect(text.contains(line), "\(line) in \(text)")
     }
