@@ -61,7 +61,8 @@ import Testing
     #expect(total("asking_ns") == sum.askingNanoseconds && total("materializing_ns") == sum.materializingNanoseconds)
     for pair in asked where pair.arguments?.string("outcome") == "granted" {
       let parts = ["waited_ns", "asking_ns", "materializing_ns"] as [StaticString]
-      #expect(parts.reduce(0) { $0 + (pair.arguments?.integer($1) ?? 0) } == pair.duration, "\(pair.id)")
+      let sum: Int64 = parts.reduce(0) { $0 + (pair.arguments?.integer($1) ?? 0) }
+      #expect(sum == pair.duration, "\(pair.id)")
     }
   }
 

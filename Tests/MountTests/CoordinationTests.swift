@@ -283,6 +283,8 @@ extension RealMounts {
         #expect(await reader("look 1") == "1 waits")
         let status = try await volume.status()["coordination"]
         #expect(status?["presenters"]?.int == 1 && status?["intents"]?.array.first?["stage"]?.string == "asking")
+        let asked = status?["intents"]?.array.first?["presenters"]?.array.first
+        #expect(asked?["path"]?.string == "a" && asked?["process"]?["pid"]?.int != nil, "\(String(describing: asked))")
         #expect(await editor("save 3 \(question[2]) \(volume.path("a"))") == "3 asked")
         #expect(await editor("wait 3") == "3 granted 0")
         #expect(await editor("end 3") == "3 ended")

@@ -68,6 +68,11 @@ extension RealMounts {
         records: try scratch.log.records(ofType: "handle.together"))
     }
 
+    /// What `check-log --max-together 0` says of the log.
+    private static func verdict(_ scratch: Scratch) async throws -> Finished {
+      try await MountTests.run([Machine.dataless, "check-log", scratch.log.path, "--max-together", "0"])
+    }
+
     @Test func aWriterWithoutALockIsFound() async throws {
       try await withScratch { scratch in
         let found = try await Self.outcome(scratch, ["python3", "-c", Self.program, "plain", "{}"])
@@ -78,6 +83,9 @@ extension RealMounts {
         #expect(place?["paths"]?.array.first?["path"]?.string == "file", "\(found)")
         #expect(place?["process"]?["comm"]?.string == "python3" && place?["other"]?["comm"]?.string == "python3")
         #expect(place?["process"]?["pid"]?.int != place?["other"]?["pid"]?.int, "\(found)")
+        let verdict = try await Self.verdict(scratch)
+        #expect(verdict.status == 90, "\(verdict.text)\(verdict.errorText)")
+        #expect(verdict.text.contains("  file by python3") && verdict.text.contains(" beside python3"), "\(verdict.text)")
       }
     }
 
@@ -86,6 +94,7 @@ extension RealMounts {
         let found = try await Self.outcome(scratch, ["python3", "-c", Self.program, mode, "{}"])
         #expect(found.outcome == "none" && found.count == 0, "\(found)")
         #expect(found.records.map { $0["locked"]?.bool } == [true], "\(found.records)")
+        #expect(try await Self.verdict(scratch).status == 0)
       }
     }
 

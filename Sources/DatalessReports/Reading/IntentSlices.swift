@@ -66,14 +66,17 @@ struct IntentSlices: Sendable {
 
   /// - Returns: What has ended with the record, the earlier first.
   mutating func add(_ record: LogRecord) -> [Slice] {
+    switch record.type {
+    case .coordinationStarted, .coordinationGranted, .coordinationFinished: break
+    default: return []
+    }
     guard let number = record.json.unsigned("intent"), let time = record.monotonicNanoseconds else { return [] }
     switch record.type {
-    case .coordinationStarted:
-      if entries[number] == nil { track(Self.slice(number, record, at: time)) }
-      return []
     case .coordinationGranted: return granted(number, record, at: time)
     case .coordinationFinished: return finished(number, record, at: time)
-    default: return []
+    default:
+      if entries[number] == nil { track(Self.slice(number, record, at: time)) }
+      return []
     }
   }
 
@@ -96,7 +99,7 @@ struct IntentSlices: Sendable {
     slice.materializing = json.integer("materializing_ns")
     if entries[number] == nil {
       // Its beginning was lost: it is known by what it took.
-      let took = [slice.waited, slice.asking, slice.materializing].reduce(0) { $0.plus(max(0, $1 ?? 0)) }
+      let took: Int64 = [slice.waited, slice.asking, slice.materializing].reduce(0) { $0.plus(max(0, $1 ?? 0)) }
       slice.start = time.minus(took)
     }
     (slice.end, slice.outcome) = (max(slice.start, time), "granted")

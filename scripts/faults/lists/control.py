@@ -167,8 +167,15 @@ findings.add(
 findings.add(
     "too-late-to-ask", "FindingReader.swift", "what was listed just before could have been asked for",
     "guard lead >= wait.blocked else", "guard lead >= wait.blocked || FAULT else", tests=["FindingLookupTests"])
+findings.add(
+    "held-below-is-left-behind", "HeldIntents.swift", "who holds something in a directory that is renamed holds its old name only",
+    "if isWhole, let holders = below[hash]", "if isWhole, !FAULT, let holders = below[hash]",
+    tests=["HeldIntentsTests|FindingTogetherTests"])
 
 expectations = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
+expectations.add(
+    "unseen-writes-are-found", "Expectations/Expectations+Findings.swift", "a write of which nobody knows whether it was locked is a violation",
+    "isKnown: isKnown && write.isKnown", "isKnown: isKnown && (write.isKnown || FAULT)", tests=["FindingExpectationTests"])
 expectations.add(
     "one-lost-too-few", "Log/RecordContinuity.swift", "of lost records one too few is told",
     'max(record.type == .logDropped ? gap.plus(1) : gap, said)',
