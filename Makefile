@@ -177,7 +177,7 @@ coordination-model: bootstrap ## a million random steps of coordinated accesses 
 	@DATALESS_COORDINATION_STEPS=$(STEPS) $(SWIFT) test --disable-xctest --no-parallel --filter AccessOrderModelTests
 
 .PHONY: fuzz
-fuzz: bootstrap ## generated input for all that reads bytes of others (FUZZ_SECONDS=20 for each of 27 runs, FUZZ_SEED, FUZZ_ONLY)
+fuzz: bootstrap ## generated input for all that reads bytes of others (FUZZ_SECONDS=20 for each of 28 runs, FUZZ_SEED, FUZZ_ONLY)
 	@scripts/fuzz/run
 
 .PHONY: fuzz-api
