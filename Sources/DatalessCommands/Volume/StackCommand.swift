@@ -100,7 +100,7 @@ struct StackCommand: ParsableCommand {
   }
 
   /// `editor[10] (presenter 4) at a`; of further ones, and where the daemon does not say it, the number alone.
-  private static func asked(_ intent: CoordinatedIntent) -> [String] {
+  static func asked(_ intent: CoordinatedIntent) -> [String] {
     let named = intent.presenters ?? []
     let known = Set(named.map(\.number))
     return named.map { "\(who($0.process)) (presenter \($0.number)) at \(path($0.pathBytes))" }

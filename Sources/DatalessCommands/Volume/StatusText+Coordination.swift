@@ -32,7 +32,8 @@ extension StatusText {
     if others > 0 { text += " and \(HumanText.count(others)) more" }
     text += ", \(TerminalText.escaped(intent.stage)) after \(HumanText.duration(nanoseconds: intent.ageNanoseconds))"
     if let waitsFor = intent.waitsFor { text += ", behind " + waitsFor.map { "\($0)" }.joined(separator: ", ") }
-    if let asks = intent.asks { text += ", asks presenter " + asks.map { "\($0)" }.joined(separator: ", ") }
+    let asked = StackCommand.asked(intent)
+    if !asked.isEmpty { text += ", asks " + asked.joined(separator: ", ") }
     return text
   }
 }
