@@ -10,7 +10,7 @@ public struct FileSummary: Codable, Sendable, Equatable {
     case bytes
   }
 
-  public struct Process: Codable, Sendable, Equatable {
+  public struct Process: Codable, Sendable, Hashable {
     public var pid: Int32
     public var comm: String?
     /// What an interpreter runs; absent where there is none, or none is known.
@@ -63,16 +63,30 @@ public struct FileSummary: Codable, Sendable, Equatable {
 
   private var age: Int { isSuperseded ? 0 : 1 }
 
-  public static func sort(_ files: inout [FileSummary], by order: Order) {
-    files.sort { left, right in
-      switch order {
-      case .needless:
-        (right.isNeedless ? 1 : 0, right.unread, left.path, left.age)
-          < (left.isNeedless ? 1 : 0, left.unread, right.path, right.age)
-      case .blocked:
-        (right.blocked.sumNanoseconds, left.path, left.age) < (left.blocked.sumNanoseconds, right.path, right.age)
-      case .bytes: (right.bytes, right.size, left.path, left.age) < (left.bytes, left.size, right.path, right.age)
-      }
+  /// By what rows are ordered: greater numbers first, then by their paths, an older version before the newer one.
+  struct Rank: Sendable {
+    var first: Int64
+    var second: Int64
+    var path: String
+    var age: Int
+
+    func precedes(_ other: Rank) -> Bool {
+      (other.first, other.second, path, age) < (first, second, other.path, other.age)
     }
+
+    /// Whether it comes behind another one, whatever the paths are.
+    func isBehindByNumbers(_ other: Rank) -> Bool { (first, second) < (other.first, other.second) }
+  }
+
+  func rank(by order: Order) -> Rank {
+    switch order {
+    case .needless: Rank(first: isNeedless ? 1 : 0, second: unread, path: path, age: age)
+    case .blocked: Rank(first: blocked.sumNanoseconds, second: 0, path: path, age: age)
+    case .bytes: Rank(first: bytes, second: size, path: path, age: age)
+    }
+  }
+
+  public static func sort(_ files: inout [FileSummary], by order: Order) {
+    files.sort { $0.rank(by: order).precedes($1.rank(by: order)) }
   }
 }

@@ -10,9 +10,9 @@ struct FileVersion: Sendable {
     var isMinimum = false
     var isReadAgain = false
     /// What came by pages: the most through one handle, and the sum of all.
-    private var mappedMost: Int64 = 0
-    private var mappedSum: Int64 = 0
-    private var isMappedExact = true
+    fileprivate var mappedMost: Int64 = 0
+    fileprivate var mappedSum: Int64 = 0
+    fileprivate var isMappedExact = true
 
     mutating func add(_ reads: HandleRecord.Reads, isMinimum: Bool) {
       coverage.add(
@@ -163,6 +163,62 @@ struct FileVersion: Sendable {
     guard group != nil, materializations > 0 else { return false }
     if isUnopened { return isAllTold && !mayHaveMore }
     return reads.isOpened && !mayHaveMore && !reads.isMinimum && reads.coverage.bytesAtMost <= local / 20
+  }
+}
+
+// MARK: - In few bytes
+
+extension FileVersion {
+  init(_ packed: PackedVersion) {
+    self.init()
+    (size, local, mostLocal) = (Int64(packed.size), Int64(packed.local), Int64(packed.mostLocal))
+    fetched = Int64(packed.fetched)
+    reads.coverage = ReadCoverage(packed.coverage)
+    (reads.mappedMost, reads.mappedSum) = (Int64(packed.mappedMost), Int64(packed.mappedSum))
+    (groupIndex, predecessorRow) = (packed.group, packed.predecessor)
+    reader = packed.reader >= 0 ? .group(packed.reader) : packed.reader == -1 ? .none : .several
+    (attempts, materializations) = (packed.attempts, packed.materializations)
+    openHandles = Int32(packed.openHandles)
+    let flags = packed.flags
+    (reads.isOpened, reads.isMinimum) = (flags.contains(.isOpened), flags.contains(.isMinimum))
+    (reads.isReadAgain, reads.isMappedExact) = (flags.contains(.isReadAgain), flags.contains(.isMappedExact))
+    (isUnseen, isPartial) = (flags.contains(.isUnseen), flags.contains(.isPartial))
+    (hadWhole, wasWanted) = (flags.contains(.hadWhole), flags.contains(.wasWanted))
+    (isKept, isSuperseded) = (flags.contains(.isKept), flags.contains(.isSuperseded))
+  }
+
+  /// All of it; nil where it does not fit.
+  var packed: PackedVersion? {
+    guard let size = UInt32(exactly: self.size), let local = UInt32(exactly: self.local),
+      let mostLocal = UInt32(exactly: self.mostLocal), let fetched = UInt32(exactly: self.fetched),
+      let coverage = reads.coverage.short, let mappedMost = UInt32(exactly: reads.mappedMost),
+      let mappedSum = UInt32(exactly: reads.mappedSum), let handles = UInt16(exactly: self.openHandles)
+    else { return nil }
+    let reader: Int32 =
+      switch self.reader {
+      case .none: -1
+      case .several: -2
+      case .group(let group): group
+      }
+    return PackedVersion(
+      size: size, local: local, mostLocal: mostLocal, fetched: fetched, coverage: coverage, mappedMost: mappedMost,
+      mappedSum: mappedSum, group: groupIndex, reader: reader, predecessor: predecessorRow, attempts: attempts,
+      materializations: materializations, openHandles: handles, flags: flags)
+  }
+
+  private var flags: PackedVersion.Flags {
+    var flags: PackedVersion.Flags = []
+    if reads.isOpened { flags.insert(.isOpened) }
+    if reads.isMinimum { flags.insert(.isMinimum) }
+    if reads.isReadAgain { flags.insert(.isReadAgain) }
+    if reads.isMappedExact { flags.insert(.isMappedExact) }
+    if isUnseen { flags.insert(.isUnseen) }
+    if isPartial { flags.insert(.isPartial) }
+    if hadWhole { flags.insert(.hadWhole) }
+    if wasWanted { flags.insert(.wasWanted) }
+    if isKept { flags.insert(.isKept) }
+    if isSuperseded { flags.insert(.isSuperseded) }
+    return flags
   }
 }
 

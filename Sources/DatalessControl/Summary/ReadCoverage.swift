@@ -12,7 +12,7 @@ struct ReadCoverage: Sendable {
   /// End of the furthest read.
   private(set) var highWaterMark: Int64 = 0
 
-  init(rangesMax: UInt16 = 64) { self.rangesMax = rangesMax }
+  init(rangesMax: UInt16 = Self.shortRangesMax) { self.rangesMax = rangesMax }
 
   /// All that is known: disjoint, in order.
   var ranges: [Range<Int64>] { head > 0 ? [0..<head] + others : others }
@@ -71,6 +71,40 @@ struct ReadCoverage: Sendable {
       last += 1
     }
     others.replaceSubrange(first..<last, with: CollectionOfOne(merged))
+  }
+}
+
+// MARK: - In few bytes
+
+extension ReadCoverage {
+  /// That of a file that was read from its beginning on, or of which only numbers were told.
+  struct Short: Sendable {
+    fileprivate var head: UInt32 = 0
+    fileprivate var greatest: UInt32 = 0
+    fileprivate var sum: UInt32 = 0
+    fileprivate var highWaterMark: UInt32 = 0
+
+    init() {}
+  }
+
+  private static let shortRangesMax: UInt16 = 64
+
+  init(_ short: Short) {
+    self.init(rangesMax: Self.shortRangesMax)
+    (head, greatest, sum) = (Int64(short.head), Int64(short.greatest), Int64(short.sum))
+    highWaterMark = Int64(short.highWaterMark)
+  }
+
+  /// All of it; nil where it does not fit.
+  var short: Short? {
+    guard others.isEmpty, rangesMax == Self.shortRangesMax, let head = UInt32(exactly: self.head),
+      let greatest = UInt32(exactly: self.greatest), let sum = UInt32(exactly: self.sum),
+      let highWaterMark = UInt32(exactly: self.highWaterMark)
+    else { return nil }
+    var short = Short()
+    (short.head, short.greatest) = (head, greatest)
+    (short.sum, short.highWaterMark) = (sum, highWaterMark)
+    return short
   }
 }
 

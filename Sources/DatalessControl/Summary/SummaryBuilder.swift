@@ -2,9 +2,10 @@ import DatalessCore
 
 /// Adds up one session of a log, record by record: the one that is asked for, or the one that was mounted last.
 ///
-/// Memory, whatever the number of records: some 200 bytes for each version of a file and each directory that was
-/// materialized or opened, more for files that are read in pieces or by several programs, some 500 for each process,
-/// and what `dataless summary --files` prints. What is under way is kept until it ends.
+/// Memory, whatever the number of records: some 90 bytes for each version of a file and each directory that was
+/// materialized or opened, some 30 more while a process waits for one file after the other, more for files that are
+/// read in pieces or by several programs, some 500 for each process, and with files some 40 and a name for each. What
+/// is under way is kept until it ends.
 public struct SummaryBuilder: Sendable {
   struct Attempt {
     var process: UInt32?
@@ -143,6 +144,18 @@ public struct SummaryBuilder: Sendable {
   public func finish(
     log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil
   ) -> SummaryReport {
+    let (report, table) = finishWithTable(
+      log: log, malformedLines: malformedLines, isMounted: isMounted, lost: lost, now: now)
+    guard let order else { return report }
+    var result = report
+    result.files = table.summaries(by: order)
+    return result
+  }
+
+  /// As `finish`, with files in few bytes rather than in the report; none if they were not asked for.
+  public func finishWithTable(
+    log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil
+  ) -> (report: SummaryReport, files: FileTable) {
     var current = self
     // Behind a session's last record is nothing of it.
     let tail = report.unmountReason == nil ? continuity.linesBehind + malformedLines : 0
@@ -158,7 +171,9 @@ public struct SummaryBuilder: Sendable {
     return current.finished(log: log, isMounted: isMounted, lost: lost)
   }
 
-  private func finished(log: [UInt8], isMounted: Bool, lost: Int64) -> SummaryReport {
+  private func finished(
+    log: [UInt8], isMounted: Bool, lost: Int64
+  ) -> (report: SummaryReport, files: FileTable) {
     var result = report
     result.log = String(decoding: log, as: UTF8.self)
     result.ended = lastTimed?.time
@@ -178,10 +193,6 @@ public struct SummaryBuilder: Sendable {
     result.repeated = files.repeated
     result.longestDirectoryChain = files.longestChain
     result.processes = groups.summaries(files.usesByGroup(isAllTold: isAllTold))
-    if let order, var rows = files.rows(isAllTold: isAllTold) {
-      FileSummary.sort(&rows, by: order)
-      result.files = rows
-    }
     result.refused = refusedItems.sum
     result.access = accesses.report
     let isGapless = result.completeness.lostRecords == 0 && result.completeness.malformedLines == 0
@@ -192,7 +203,7 @@ public struct SummaryBuilder: Sendable {
     }
     result.findings = findings.report(result.completeness, groups: groups, processes)
     result.sections = sections.finish(report.requestsReachingTheVolume ?? [:])
-    return result
+    return (result, files.table(isAllTold: isAllTold))
   }
 
   // MARK: - Any record

@@ -29,9 +29,9 @@ struct SummaryFiles: Sendable {
   /// Ranges of a file that comes in parts: beyond, what was fetched twice is not known.
   private static let partsMax: UInt16 = 1_024
 
-  private(set) var versions: [FileVersion] = []
+  private(set) var versions = FileVersions()
   /// The row of what has a path now.
-  private var rowOfPath: [UInt64: Int] = [:]
+  private var rowOfPath = PathRows()
   private var former: [UInt64: FormerVersions] = [:]
   /// Which of it is an older version of what will have the path.
   private var predecessors: [UInt64: Int] = [:]
@@ -45,7 +45,7 @@ struct SummaryFiles: Sendable {
   private var details: FileDetails?
   private(set) var repeated = SummaryReport.Repeated()
 
-  /// - Parameter keepsFiles: Whether `rows` are asked for, which takes a path per file.
+  /// - Parameter keepsFiles: Whether `table` is asked for, which takes a path per file.
   init(keepsFiles: Bool) { details = keepsFiles ? FileDetails() : nil }
 
   // MARK: Materializations
@@ -135,7 +135,7 @@ struct SummaryFiles: Sendable {
   mutating func leave(_ path: [UInt8]) -> Int? {
     let hash = PathHash.of(path)
     predecessors[hash] = nil
-    guard let row = rowOfPath.removeValue(forKey: hash) else { return nil }
+    guard let row = rowOfPath.remove(hash) else { return nil }
     versions[row].isSuperseded = true
     former[hash, default: FormerVersions()].rows.append(row)
     return row
@@ -151,7 +151,7 @@ struct SummaryFiles: Sendable {
       row = known
       versions[row].isSuperseded = false
       former[from]?.remove(row)
-    } else if let known = rowOfPath.removeValue(forKey: from) {
+    } else if let known = rowOfPath.remove(from) {
       row = known
     } else {
       return
@@ -285,13 +285,8 @@ struct SummaryFiles: Sendable {
     return result
   }
 
-  /// One row for each version of a file that was tried or opened, if they are kept; in the order in which they were
-  /// met.
-  func rows(isAllTold: Bool) -> [FileSummary]? {
-    details?.rows.sorted { $0.key < $1.key }.map { row, summary in
-      var summary = summary
-      summary.set(versions[row], isAllTold: isAllTold)
-      return summary
-    }
+  /// One row for each version of a file that was tried or opened; none if they are not kept.
+  func table(isAllTold: Bool) -> FileTable {
+    details.map { FileTable(versions, $0, isAllTold: isAllTold) } ?? FileTable()
   }
 }

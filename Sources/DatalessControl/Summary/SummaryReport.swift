@@ -125,10 +125,26 @@ extension SummaryReport {
     log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
     files: FileSummary.Order? = nil, frame: Int64 = Hitches.defaultFrame, other: LogReader? = nil
   ) throws(ControlError) -> SummaryReport {
+    let (report, table) = try loadWithTable(
+      log: log, owner: owner, session: session, isMounted: isMounted, lost: lost, keepsFiles: files != nil,
+      frame: frame, other: other)
+    guard let files else { return report }
+    var result = report
+    result.files = table.summaries(by: files)
+    return result
+  }
+
+  /// As `load`, with files in few bytes rather than in the report.
+  ///
+  /// - Parameter keepsFiles: Whether they are asked for.
+  public static func loadWithTable(
+    log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
+    keepsFiles: Bool = true, frame: Int64 = Hitches.defaultFrame, other: LogReader? = nil
+  ) throws(ControlError) -> (report: SummaryReport, files: FileTable) {
     // Waits that have not ended count up to here; the daemon's clock is this machine's.
     let now = isMounted ? MonotonicClock.nanoseconds : nil
     let file = try LogFile(path: log, owner: owner)
-    var builder = SummaryBuilder(session: session, files: files, frame: frame)
+    var builder = SummaryBuilder(session: session, files: keepsFiles ? .needless : nil, frame: frame)
     var malformed = 0
     func add(_ record: LogRecord?) {
       builder.addMalformed(lines: file.malformedLines - malformed)
@@ -139,7 +155,7 @@ extension SummaryReport {
     while let record = try file.next() { add(record) }
     add(file.tornLine())
     guard builder.recordCount > 0 else { throw .noRecord(log) }
-    return builder.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
+    return builder.finishWithTable(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
   }
 }
 

@@ -92,13 +92,21 @@ public enum SummaryFileTable {
   /// - Parameter rowsMax: Rows that are shown; nil for all.
   public static func lines(_ report: SummaryReport, rowsMax: Int?) -> [String] {
     let files = report.files ?? []
+    return lines(report, shown: files.prefix(rowsMax ?? files.count), of: files.count)
+  }
+
+  /// - Parameters:
+  ///   - shown: Rows in their order.
+  ///   - count: Of all files.
+  public static func lines(
+    _ report: SummaryReport, shown: some Collection<FileSummary>, of count: Int
+  ) -> [String] {
     let headline = SummaryText.headline(report)
-    guard !files.isEmpty else { return [headline, "", "no file was tried or opened"] }
+    guard count > 0 else { return [headline, "", "no file was tried or opened"] }
     var table = TextTable([
       .init("BYTES", .right), .init("READ", .right), .init("WAITS", .right), .init("BLOCKED", .right), .init("USE"),
       .init("BY", widthMax: 32), .init("PATH"),
     ])
-    let shown = files.prefix(rowsMax ?? files.count)
     for file in shown {
       table.rows.append([
         HumanText.size(file.bytes), share(file), waits(file.blocked),
@@ -106,7 +114,7 @@ public enum SummaryFileTable {
         TerminalText.escaped(file.pathBytes),
       ])
     }
-    let more = files.count - shown.count
+    let more = count - shown.count
     let rest = more > 0 ? ["... and \(HumanText.count(Int64(more), "file")) more (--limit 0 shows all)"] : []
     return [headline, ""] + table.lines + rest
   }
