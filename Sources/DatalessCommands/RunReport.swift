@@ -57,11 +57,7 @@ struct RunReport {
         }(), frame: frame, other: reader)
     }
     report = try? exported.get()
-    summary = exported.map { report in
-      var summary = report.summary
-      summary.files = nil
-      return summary
-    }
+    summary = exported.map { $0.summary }
     (status, verdict) = judgement ?? judge(Self.failure(of: exported))
     if report == nil, !reports.isEmpty { status.isReportMissing = true }
   }

@@ -77,46 +77,43 @@ struct SummaryCommand: ParsableCommand {
     let reports = reporting.reports
     if !reports.isEmpty { try ReportRequest.check(reports, log: log.log) }
     let flushed = try LogFlush.flush(log)
-    let report: SummaryReport
+    let loaded: (report: SummaryReport, files: FileTable)
     if reports.isEmpty {
-      report = try SummaryReport.load(
+      loaded = try SummaryReport.loadWithTable(
         log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
-        isMounted: flushed.isMounted, lost: flushed.lost, files: files ? sort ?? .needless : nil,
-        frame: frame.nanoseconds)
+        isMounted: flushed.isMounted, lost: flushed.lost, keepsFiles: files, frame: frame.nanoseconds)
     } else {
-      report = summary(
-        try ReportExporter.export(
-          reports, log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
-          isMounted: flushed.isMounted, lost: flushed.lost, context: ReportContext(version: Version.current),
-          frame: frame.nanoseconds))
+      let exported = try ReportExporter.export(
+        reports, log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
+        isMounted: flushed.isMounted, lost: flushed.lost, context: ReportContext(version: Version.current),
+        frame: frame.nanoseconds)
+      loaded = (exported.summary, exported.files)
     }
-    if reporting.takesStandardOutput { return }
-    let output = StandardOutput()
-    if json {
-      try output.json(report)
-      return
-    }
-    let rowsMax = limit ?? 20
-    let lines =
-      files
-      ? SummaryFileTable.lines(report, rowsMax: rowsMax == 0 ? nil : rowsMax)
-      : SummaryText.lines(report, width: TerminalSize.columns())
-    for line in lines { try output.line(line) }
-    try output.flush()
+    if !reporting.takesStandardOutput { try show(loaded.report, loaded.files) }
   }
 }
 
 extension SummaryCommand {
-  /// Of the reports, what the command itself prints.
-  private func summary(_ report: Report) -> SummaryReport {
-    var summary = report.summary
-    if files, var rows = summary.files {
-      FileSummary.sort(&rows, by: sort ?? .needless)
-      summary.files = rows
-    } else {
-      summary.files = nil
+  private func show(_ report: SummaryReport, _ table: FileTable) throws {
+    let output = StandardOutput()
+    let order = sort ?? .needless
+    if json {
+      var report = report
+      if files { report.files = table.summaries(by: order) }
+      try output.json(report)
+      return
     }
-    return summary
+    let lines: [String]
+    if files {
+      // Only of those that are shown are there rows.
+      let rowsMax = limit ?? 20
+      let shown = table.first(rowsMax == 0 ? table.count : rowsMax, by: order).map { table[$0] }
+      lines = SummaryFileTable.lines(report, shown: shown, of: table.count)
+    } else {
+      lines = SummaryText.lines(report, width: TerminalSize.columns())
+    }
+    for line in lines { try output.line(line) }
+    try output.flush()
   }
 }
 

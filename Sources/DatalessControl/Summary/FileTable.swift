@@ -95,10 +95,10 @@ public struct FileTable: Sendable {
   private let isAllTold: Bool
 
   /// No file.
-  public init() { self.init(FileVersions(), FileDetails(), isAllTold: false) }
+  public init() { self.init(versions: FileVersions(), details: FileDetails(), isAllTold: false) }
 
   /// - Parameter isAllTold: As in `FileVersion.use`.
-  init(_ versions: FileVersions, _ details: FileDetails, isAllTold: Bool) {
+  init(versions: FileVersions, details: FileDetails, isAllTold: Bool) {
     (self.versions, self.details, self.isAllTold) = (versions, details, isAllTold)
   }
 
@@ -147,6 +147,8 @@ public struct FileTable: Sendable {
   public struct Numbers: Sendable, Equatable {
     public var materializations: Int64 = 0
     public var bytes: Int64 = 0
+    /// Seen being read.
+    public var read: Int64 = 0
     public var waits: Int64 = 0
     public var blocked: Int64 = 0
 
@@ -157,6 +159,7 @@ public struct FileTable: Sendable {
     let (version, blocked) = (versions[row], details.blocked(row))
     var numbers = Numbers()
     (numbers.materializations, numbers.bytes) = (Int64(version.materializations), version.fetched)
+    numbers.read = version.reads.coverage.bytesAtLeast
     (numbers.waits, numbers.blocked) = (blocked.waits, blocked.sumNanoseconds)
     return numbers
   }

@@ -287,6 +287,6 @@ struct SummaryFiles: Sendable {
 
   /// One row for each version of a file that was tried or opened; none if they are not kept.
   func table(isAllTold: Bool) -> FileTable {
-    details.map { FileTable(versions, $0, isAllTold: isAllTold) } ?? FileTable()
+    details.map { FileTable(versions: versions, details: $0, isAllTold: isAllTold) } ?? FileTable()
   }
 }

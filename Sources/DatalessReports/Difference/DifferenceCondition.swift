@@ -61,10 +61,10 @@ public struct DifferenceCondition: Sendable, Equatable {
   /// A sentence that says what is beyond the condition; nil when nothing is.
   func failure(of difference: RunDifference) -> String? {
     guard let total = measure.total else {
-      let new = difference.paths.filter { $0.change == .new }
-      guard let first = new.first else { return nil }
-      let more = new.count > 1 ? " and \(HumanText.count(Int64(new.count - 1))) more" : ""
-      return "new-files: \(first.name)\(more) were not fetched before"
+      guard let first = difference.firstNewPath else { return nil }
+      let count = difference.newPathCount
+      let more = count > 1 ? " and \(HumanText.count(count - 1)) more" : ""
+      return "new-files: \(first)\(more) were not fetched before"
     }
     guard let amount = difference.totals[total] else { return nil }
     // What some waited before is not in the sum: it may have been as long.

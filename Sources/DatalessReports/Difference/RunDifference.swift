@@ -68,6 +68,9 @@ public struct RunDifference: Encodable, Sendable {
   public var omitted: Int64 = 0
   /// What was asked to fail and did: sentences.
   public var failures: [String] = []
+  /// Files that only the second run fetched, also those that are left out, and the first of them.
+  var newPathCount: Int64 = 0
+  var firstNewPath: String?
 
   enum CodingKeys: String, CodingKey {
     case before, after, totals, programs, paths, stacks, intents, presenters, omitted, failures
@@ -88,17 +91,15 @@ extension RunDifference {
     for name in Set(first.totals.keys).union(second.totals.keys) {
       totals[name] = Amount(before: first.totals[name] ?? 0, after: second.totals[name] ?? 0)
     }
-    let files = Self.rows(first.files, second.files)
-    let isFetchedOtherwise = { (row: Row) in row.bytes.change != 0 || row.files.change != 0 }
-    let slower = files.filter { !isFetchedOtherwise($0) }
+    let files = DifferencePaths.compare(first.files, second.files)
     self.init(
       before: first.side, after: second.side, totals: totals, programs: Self.rows(first.programs, second.programs),
-      paths: files.filter(isFetchedOtherwise) + slower.prefix(Self.slowerMax),
-      stacks: Self.rows(first.stacks, second.stacks),
+      paths: files.rows, stacks: Self.rows(first.stacks, second.stacks),
       intents: Self.intents(first.coordination, second.coordination),
       presenters: Self.presenters(first.coordination, second.coordination),
-      omitted: Int64(slower.count - min(slower.count, Self.slowerMax)))
-    for list in [\RunDifference.programs, \.paths, \.stacks] where self[keyPath: list].count > Self.rowsMax {
+      omitted: files.omitted)
+    (newPathCount, firstNewPath) = (files.newCount, files.firstNew)
+    for list in [\RunDifference.programs, \.stacks] where self[keyPath: list].count > Self.rowsMax {
       omitted += Int64(self[keyPath: list].count - Self.rowsMax)
       self[keyPath: list].removeLast(self[keyPath: list].count - Self.rowsMax)
     }
@@ -113,15 +114,9 @@ extension RunDifference {
     for key in Set(first.keys).union(second.keys) {
       let (old, new) = (first[key], second[key])
       guard old != new else { continue }
-      let (was, now) = (old ?? .init(), new ?? .init())
-      rows.append(
-        Row(
-          name: key.name, change: old == nil ? .new : new == nil ? .gone : .changed,
-          files: Amount(before: was.files, after: now.files), bytes: Amount(before: was.bytes, after: now.bytes),
-          waits: Amount(before: was.waits, after: now.waits),
-          blocked: Amount(before: was.blocked, after: now.blocked), frames: key.frames))
+      rows.append(Row(name: key.name, frames: key.frames, before: old, after: new))
     }
-    return rows.sorted { ($1.blocked.change.magnitude, $0.name) < ($0.blocked.change.magnitude, $1.name) }
+    return rows.sorted(by: Row.precedes)
   }
 }
 
@@ -143,7 +138,7 @@ struct DifferenceSide: Sendable {
   var totals: [String: Int64]
   var programs: [Key: Numbers] = [:]
   /// Those of which content was fetched.
-  var files: [Key: Numbers] = [:]
+  let files: DifferencePaths
   var stacks: [Key: Numbers] = [:]
   let coordination: CoordinationPrograms
 
@@ -151,6 +146,7 @@ struct DifferenceSide: Sendable {
     let summary = report.summary
     side = RunDifference.Side(summary)
     coordination = report.intents.programs
+    files = DifferencePaths(report.files)
     totals = [
       "files": summary.materialized.files, "directories": summary.materialized.directories,
       "bytes": summary.materialized.bytes, "waits": summary.blocked.waits, "blocked_ns": summary.blocked.sumNanoseconds,
@@ -165,11 +161,6 @@ struct DifferenceSide: Sendable {
         files: program.files, bytes: program.bytes, waits: program.blocked.waits,
         blocked: program.blocked.sumNanoseconds)
     }
-    for file in summary.files ?? [] where file.materializations > 0 {
-      files[Key(name: PathText.of(file.pathBytes)), default: Numbers()].add(
-        files: file.materializations, bytes: file.bytes, waits: file.blocked.waits, blocked: file.blocked.sumNanoseconds
-      )
-    }
     for row in report.blocked.rows {
       guard case .known = row.stack else { continue }
       let frames = report.frames(row.stack).map(\.name)
@@ -181,7 +172,7 @@ struct DifferenceSide: Sendable {
 }
 
 extension DifferenceSide.Numbers {
-  fileprivate mutating func add(files: Int64, bytes: Int64, waits: Int64, blocked: Int64) {
+  mutating func add(files: Int64, bytes: Int64, waits: Int64, blocked: Int64) {
     self.files = self.files.plus(files)
     self.bytes = self.bytes.plus(bytes)
     self.waits = self.waits.plus(waits)

@@ -30,7 +30,7 @@ public struct Report: Sendable {
 
   let context: ReportContext
   public let verdict: ReportVerdict
-  /// With a row for each file.
+  /// Without its files.
   public let summary: SummaryReport
   /// Of the session.
   let records: Int64
@@ -50,6 +50,8 @@ public struct Report: Sendable {
   let options: String?
   /// What intents waited for others.
   var intents = IntentTimeline()
+  /// Each version of a file that was tried or opened.
+  public var files = FileTable()
 
   /// Frames of a stack, innermost first; empty where there is none.
   func frames(_ stack: ReportStack) -> [ReportFrame] {

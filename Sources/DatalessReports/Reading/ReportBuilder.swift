@@ -87,13 +87,15 @@ struct ReportBuilder {
     let end = max(now ?? last, last)
     for wait in waits.finish(at: hasEnd ? nil : end) { try tell(wait) }
     intents.finish(at: hasEnd ? nil : end, processes)
+    let (summary, files) = self.summary.finishWithTable(
+      log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
     let report = Report(
       context: context,
       verdict: overall(context),
-      summary: summary.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now),
+      summary: summary,
       records: records, origin: origin ?? 0, end: hasEnd ? last : end, timeline: timeline, lanes: rowNames(),
       stackTable: waits.stacks, blocked: stacks, longest: longest.sorted, happenings: happenings,
-      directories: directories, options: options, intents: intents)
+      directories: directories, options: options, intents: intents, files: files)
     if trace != nil { for slice in slices.unfinished(at: hasEnd ? nil : end) { try tell(slice) } }
     try trace?.add(happenings, end: report.end)
     try trace?.finish([

@@ -92,6 +92,7 @@ extension ReportDocument {
     version = report.context.version
     verdict = report.verdict
     summary = report.summary
+    summary.files = report.files.summaries(by: .needless)
     again = report.commandLine
     let rows = report.blocked.sorted
     stacks = rows.prefix(JSONReportWriter.stacksMax).map { row in

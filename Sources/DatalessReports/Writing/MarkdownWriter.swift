@@ -150,14 +150,15 @@ enum MarkdownWriter {
   }
 
   private static func files(_ report: Report) -> [String] {
-    let files = report.summary.files ?? []
-    guard !files.isEmpty else { return [] }
-    let rows = files.prefix(rowsMax).map { file in
+    let count = report.files.count
+    guard count > 0 else { return [] }
+    let rows = report.files.first(rowsMax, by: .needless).map { row in
+      let file = report.files[row]
       let share = file.readShare.map { "\(HumanText.decimal($0 * 100, 0)) %" } ?? "?"
       return "| \(EscapedText.markdownCode(PathText.of(file.pathBytes))) | \(HumanText.size(file.bytes)) | \(share) "
         + "| \(HumanText.duration(nanoseconds: file.blocked.sumNanoseconds)) | \(file.isNeedless ? "needless" : "") |"
     }
-    let shown = files.count > rowsMax ? "\(rowsMax) of \(HumanText.count(Int64(files.count)))" : "\(files.count)"
+    let shown = count > rowsMax ? "\(rowsMax) of \(HumanText.count(Int64(count)))" : "\(count)"
     return folded(
       "Files (\(shown); needless ones first)",
       ["| path | fetched | read | blocked | |", "|---|--:|--:|--:|---|"] + rows)

@@ -60,70 +60,6 @@ extension PageData {
     }
   }
 
-  mutating func files(_ json: inout JSONBuffer) {
-    var files = report.summary.files ?? []
-    let isCut = files.count > Self.filesMax
-    // Who shows a part shows what somebody waited for longest.
-    if isCut { FileSummary.sort(&files, by: .blocked) }
-    json.key("files")
-    json.array { json in
-      for file in files.prefix(Self.filesMax) {
-        json.array { json in
-          json.integer(texts.text(PathText.of(file.pathBytes)))
-          for number in [file.size, file.bytes, file.readBytes] { json.integer(number) }
-          json.integer(file.readShare.map { Int64(max(0, min(1, $0)) * 1_000) } ?? -1)
-          json.integer(texts.text(file.use ?? ""))
-          json.integer(file.isNeedless ? 1 : 0)
-          json.integer(file.isSuperseded ? 1 : 0)
-          for number in [file.blocked.sumNanoseconds, file.blocked.waits, file.materializations] {
-            json.integer(number)
-          }
-          json.integer(texts.text(Self.processes(file)))
-        }
-      }
-    }
-    rest(files.dropFirst(Self.filesMax), &json)
-    if isCut {
-      notes.append(
-        "The tables and the tree have the \(HumanText.count(Int64(Self.filesMax))) files of "
-          + "\(HumanText.count(Int64(files.count))) for which callers "
-          + "waited longest; the tree adds up the others.")
-    }
-  }
-
-  /// Files that are not shown, added up by their directory, or where there are too many of these, altogether.
-  private func rest(_ files: ArraySlice<FileSummary>, _ json: inout JSONBuffer) {
-    struct Sum {
-      var files: Int64 = 0
-      var fetched: Int64 = 0
-      var read: Int64 = 0
-      var blocked: Int64 = 0
-      var waits: Int64 = 0
-    }
-    var sums: [String: Sum] = [:]
-    for file in files {
-      let path = PathText.of(file.pathBytes)
-      var directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-      if sums[directory] == nil, sums.count >= Self.restMax { directory = "." }
-      var sum = sums[directory] ?? Sum()
-      sum.files += 1
-      sum.fetched = sum.fetched.plus(file.bytes)
-      sum.read = sum.read.plus(min(file.readBytes, file.bytes))
-      sum.blocked = sum.blocked.plus(file.blocked.sumNanoseconds)
-      sum.waits += file.blocked.waits
-      sums[directory] = sum
-    }
-    json.key("rest")
-    json.array { json in
-      for (directory, sum) in sums.sorted(by: { $0.key < $1.key }) {
-        json.array { json in
-          json.string(directory)
-          for number in [sum.files, sum.fetched, sum.read, sum.blocked, sum.waits] { json.integer(number) }
-        }
-      }
-    }
-  }
-
   mutating func directories(_ json: inout JSONBuffer) {
     let rows = report.directories.rows.map { (PathText.of($0.key), $0.value) }
       .sorted { ($1.1.blocked, $0.0) < ($0.1.blocked, $1.0) }
@@ -143,12 +79,6 @@ extension PageData {
           + "waited for longest."
       )
     }
-  }
-
-  private static func processes(_ file: FileSummary) -> String {
-    let names = file.processes.prefix(2).map { "\(TerminalText.escaped($0.comm ?? "unknown"))[\($0.pid)]" }
-    let more = file.processCount - Int64(names.count)
-    return names.joined(separator: ", ") + (more > 0 ? " +\(more)" : "")
   }
 
   mutating func programs(_ json: inout JSONBuffer) {
