@@ -51,16 +51,23 @@ struct SerialWaits: Sendable {
   private struct OpenList {
     var list: List
     /// By the hash of the path: how long the process waited for it.
-    private var times: [UInt64: Int64] = [:]
+    private var times: [UInt64: UInt32] = [:]
+    /// Where that is 4.3 s or more: of the millions that a list may have, few are.
+    private var longTimes: [UInt64: Int64] = [:]
 
     init(list: List) { self.list = list }
 
     /// - Returns: How many files there are with this one; nil if it is none more.
     mutating func add(_ wait: Wait, _ path: UInt64, blocked: Int64) -> Int64? {
       list.blocked = list.blocked.plus(blocked)
-      let isNew = times[path] == nil
-      let time = (times[path] ?? 0).plus(blocked)
-      times[path] = time
+      let known = longTimes[path] ?? times[path].map { Int64($0) }
+      let isNew = known == nil
+      let time = (known ?? 0).plus(blocked)
+      if longTimes[path] == nil, let short = UInt32(exactly: time) {
+        times[path] = short
+      } else {
+        longTimes[path] = time
+      }
       list.longest = max(list.longest, time)
       if blocked > list.longestWaitTime { (list.longestWaitTime, list.longestWait) = (blocked, wait.key) }
       guard isNew else { return nil }

@@ -138,7 +138,7 @@ public struct FileTable: Sendable {
       rank.path = WirePath.split(details.path(row)).text
       first.add((rank: rank, row: row))
     }
-    return first.sorted.map(\.row)
+    return first.sorted.map { $0.row }
   }
 
   // MARK: Parts of a row

@@ -50,11 +50,12 @@ extension PageData {
     var sums: [Int: Sum] = [:]
     var other = Sum()
     if let shown { (sums, other) = Self.rest(of: report.files, without: shown) }
-    let rows = sums.map { (PathText.of(report.files.directoryPath($0.key)), $0.value) }.sorted { $0.0 < $1.0 }
+    var rows = sums.map { (PathText.of(report.files.directoryPath($0.key)), $0.value) }.sorted { $0.0 < $1.0 }
+    // What is in no directory of its own comes with what is in the root.
+    if other.files > 0 { rows.append((PathText.of([]), other)) }
     json.key("rest")
     json.array { json in
-      // What is in no directory of its own comes with what is in the root.
-      for (directory, sum) in other.files > 0 ? rows + [(PathText.of([]), other)] : rows {
+      for (directory, sum) in rows {
         json.array { json in
           json.string(directory)
           for number in [sum.files, sum.fetched, sum.read, sum.blocked, sum.waits] { json.integer(number) }
