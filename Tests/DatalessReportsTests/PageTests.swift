@@ -155,21 +155,37 @@ import Testing
     #expect(timeline.rows.last?.waits == 50)
   }
 
-  @Test func filesBeyondTheLimitAreAddedUpByDirectory() throws {
-    var summary = SummaryReport()
-    summary.files = (0..<PageData.filesMax + 100).map { number in
-      var file = FileSummary()
-      file.path = "d\(number % 10)/f\(number)"
-      file.bytes = 10
-      file.blocked.sumNanoseconds = Int64(number)
-      return file
-    }
+  /// Data of a page of a run without anything but files.
+  private static func data(_ files: FileTable) throws -> JSONObject {
     let report = Report(
-      context: ReportContext(version: "0"), verdict: ReportVerdict(checks: []), summary: summary, records: 0, origin: 0,
-      end: 0, timeline: Timeline(), lanes: [], stackTable: StackTable(), blocked: BlockedStacks(), longest: [],
-      happenings: Happenings(), directories: DirectoryWaits(), options: nil)
+      context: ReportContext(version: "0"), verdict: ReportVerdict(checks: []), summary: SummaryReport(), records: 0,
+      origin: 0, end: 0, timeline: Timeline(), lanes: [], stackTable: StackTable(), blocked: BlockedStacks(),
+      longest: [], happenings: Happenings(), directories: DirectoryWaits(), options: nil, files: files)
     var data = PageData(report)
-    let json = try #require(JSONObject(data.json()))
+    return try #require(JSONObject(data.json()))
+  }
+
+  @Test func directoriesBeyondTheLimitAreAddedUpAtTheRoot() throws {
+    let (shown, few) = (PageData.filesMax, PageData.restMax + 7)
+    // The files that are waited for longest are in one directory, of the others each in one of its own.
+    let json = try Self.data(FileTables.waited(shown + few) { $0 < few ? "d\($0)/f" : "long/f\($0)" })
+    #expect(json.raw("files")?.count(where: { $0 == UInt8(ascii: "[") }) == shown + 1)
+    let rest = try #require(json.raw("rest").map { String(decoding: $0, as: UTF8.self) })
+    #expect(rest.count { $0 == "[" } == PageData.restMax + 2)
+    #expect(rest.hasSuffix(#",[".",7,70,0,35021,7]]"#), "\(rest.suffix(100))")
+    let notes = try #require(json.raw("notes").map { String(decoding: $0, as: UTF8.self) })
+    #expect(notes.contains("7 are in directories beyond the first 5,000: they are added up at the root"), "\(notes)")
+  }
+
+  @Test func allFilesAreShownUpToTheLimit() throws {
+    let json = try Self.data(FileTables.waited(3) { "d/f\($0)" })
+    #expect(json.raw("rest").map { String(decoding: $0, as: UTF8.self) } == "[]")
+    #expect(json.raw("files")?.count(where: { $0 == UInt8(ascii: "[") }) == 4)
+    #expect(json.raw("notes").map { String(decoding: $0, as: UTF8.self) }?.contains("files") == false)
+  }
+
+  @Test func filesBeyondTheLimitAreAddedUpByDirectory() throws {
+    let json = try Self.data(FileTables.waited(PageData.filesMax + 100) { "d\($0 % 10)/f\($0)" })
     #expect(json.raw("files")?.count(where: { $0 == UInt8(ascii: "[") }) == PageData.filesMax + 1)
     #expect(json.raw("rest").map { String(decoding: $0, as: UTF8.self) }?.hasPrefix(#"[["d0",10,100,"#) == true)
     #expect(json.raw("notes").map { String(decoding: $0, as: UTF8.self) }?.contains("20,000 files of 20,100") == true)
