@@ -189,6 +189,28 @@ import Testing
     #expect(fixture.refresh("d").text == "4 unchanged in 2" && presenters.asked.count == 1)
   }
 
+  /// What was moved on the volume is listed where the store has it, in which nobody may present anything.
+  @Test(arguments: StoreKind.allCases) func whatWasMovedHereIsAskedAboutUnderItsName(_ kind: StoreKind) {
+    let presenters = ScriptedPresenters("m/x", "m/e/y", "m/gone")
+    let fixture = Self.make(["a/x": 10, "a/gone": 10, "c/b/e/y": 10, "m/z": 10], presenters, kind: kind)
+    #expect(fixture.content("a/x") != nil)
+    let (a, b, m) = (fixture.node("a"), fixture.node("c/b"), fixture.node("m"))
+    #expect(fixture.rename("x", in: a, to: "x", into: m) == .ok)
+    #expect(fixture.rename("gone", in: a, to: "gone", into: m) == .ok)
+    #expect(fixture.rename("e", in: b, to: "e", into: m) == .ok)
+    fixture.store.write("a/x", size: 20)
+    fixture.store.write("c/b/e/y", size: 20)
+    fixture.store.remove("a/gone")
+    let answer = fixture.startRefresh("")
+    fixture.lane.runAll()
+    let words = presenters.asked.map { Set($0.split(separator: " ").map(String.init)) }
+    #expect(answer.text == nil && words == [Set(["change", "m/x", "m/e/y", "m/gone"])])
+    Self.answer(presenters, fixture)
+    #expect(answer.text != nil && presenters.ended == [1])
+    #expect(fixture.content("m/x") == fixture.store.bytes("a/x"))
+    #expect(fixture.engine.attributes(of: fixture.node("m/e/y"))?.attributes.size == 20)
+  }
+
   /// Directories in which nobody presents anything are not looked at before.
   @Test(arguments: StoreKind.allCases) func whatConcernsNobodyIsListedOnce(_ kind: StoreKind) {
     for (isPresented, count) in [(true, 5), (false, 3)] {

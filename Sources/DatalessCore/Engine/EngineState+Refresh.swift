@@ -98,10 +98,10 @@ extension EngineState {
   ) -> NameCursor? {
     guard isCurrent(place) else { return nil }
     return namespace.visitVanishedNames(of: place.directory, from: cursor, limit: limit) { namespace, name in
-      if findings.look == nil {
-        findings.vanished.append(name)
-      } else if let path = namespace.visiblePath(ofVanished: name) {
-        findings.look?.note(path)
+      switch findings.look?.takesMore {
+      case nil: findings.vanished.append(name)
+      case true?: if let path = namespace.visiblePath(of: name) { findings.look?.note(path) }
+      case false?: break
       }
     }
   }

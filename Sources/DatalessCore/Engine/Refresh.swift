@@ -178,7 +178,7 @@ public final class Refresh: Sendable {
   /// nil if there is nothing to list.
   private func beginListing(_ node: NodeIndex, recurses: Bool, work: inout RefreshWork) -> Listing? {
     if recurses, !work.walked.insert(node).inserted { return nil }
-    if let look = work.findings.look, !look.concerns(engine.path(of: node)) { return nil }
+    if let look = work.findings.look, !engine.mayConcern(look, node) { return nil }
     guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses, isOwn: work.own.contains(node)) else {
       return nil
     }
@@ -204,10 +204,12 @@ public final class Refresh: Sendable {
   }
 
   private func endListing(_ listing: inout Listing, _ work: inout RefreshWork) {
+    // Paths take longer than numbers.
+    let limit = work.findings.look == nil ? 1024 : Self.batchSize
     var cursor: NameCursor? = listing.isCurrent ? .start : nil
     while let position = cursor {
       cursor = engine.state.withLock {
-        $0.collectVanished(listing.place, from: position, limit: 1024, &work.findings)
+        $0.collectVanished(listing.place, from: position, limit: limit, &work.findings)
       }
       listing.yielder.yieldIfDue()
     }

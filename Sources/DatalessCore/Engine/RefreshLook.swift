@@ -9,12 +9,15 @@ struct RefreshLook {
 
   init(_ presenters: Presenters) { self.presenters = presenters }
 
-  /// Whether a change of something in a directory may concern anybody: it is not listed otherwise.
+  /// Whether somebody presents a directory, something below it, or a directory in which it lies.
   func concerns(_ directory: [UInt8]) -> Bool { presenters.isConcerned(by: directory) }
+
+  /// Whether there is room for more: else nobody has to find out a path.
+  var takesMore: Bool { paths.count < Self.pathsMax }
 
   /// Something would change under a name.
   mutating func note(_ path: [UInt8]) {
-    guard paths.count < Self.pathsMax, presenters.isConcerned(by: path) else { return }
+    guard takesMore, presenters.isConcerned(by: path) else { return }
     paths.append(path)
   }
 }
@@ -30,20 +33,43 @@ extension EngineState {
     case .nothing, .unchanged, .retained(isNew: false): break
     case .metadata, .joined, .version, .retained, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished,
       .keptHere:
-      var path = namespace.path(of: place.directory)
-      if !path.isEmpty { path.append(UInt8(ascii: "/")) }
-      findings.look?.note(path + text)
+      if findings.look?.takesMore ?? false { findings.look?.note(visiblePath(of: text, seen, in: place.directory)) }
     }
     // What another item has now is not what was listed.
     guard place.recurses, seen.change == .unchanged || seen.change == .metadata, let name = seen.name else { return }
     let node = namespace.record(of: name).node
     if namespace[node].isListed { findings.subdirectories.append(node) }
   }
+
+  /// Under which name callers see a change of one of the store's names: that of the item if it was moved on the volume.
+  private func visiblePath(
+    of text: UnsafeBufferPointer<UInt8>, _ seen: Namespace.Merged, in directory: NodeIndex
+  ) -> [UInt8] {
+    switch seen.change {
+    case .metadata, .joined, .version, .retained:
+      if let path = seen.name.flatMap({ namespace.visiblePath(of: $0) }) { return path }
+    case .nothing, .unchanged, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished, .keptHere: break
+    }
+    var path = namespace.path(of: directory)
+    if !path.isEmpty { path.append(UInt8(ascii: "/")) }
+    return path + text
+  }
+}
+
+extension Engine {
+  /// Whether a change of something in a directory may concern those who present something: it lies there, or was moved
+  /// from there, or from below, to where they present it.
+  func mayConcern(_ look: RefreshLook, _ directory: NodeIndex) -> Bool {
+    let (path, isChanged) = state.withLock { state in
+      (state.namespace.path(of: directory), state.namespace.isChanged(directory))
+    }
+    return isChanged || look.concerns(path)
+  }
 }
 
 extension Namespace {
-  /// Under which name callers see what goes when the store has one of its names no more; nil: they see nothing of it.
-  func visiblePath(ofVanished name: NameIndex) -> [UInt8]? {
+  /// Under which name callers see the item that one of the store's names leads to; nil: they see nothing of it.
+  func visiblePath(of name: NameIndex) -> [UInt8]? {
     let record = record(of: name)
     if record.isPresent { return path(ofName: name) }
     return self[record.node].isOrphan ? nil : path(of: record.node)
