@@ -98,6 +98,25 @@ import Testing
     #expect(fixture.evictions == [] && presenters.asked.count == 1 && presenters.ended == [1])
   }
 
+  /// Many files that are due at once are not many questions at once, of which the last ones would have no time.
+  @Test func whatBecomesDueMeanwhileIsAskedAboutTogether() {
+    let presenters = ScriptedPresenters("d")
+    let names = (0..<150).map { "d/f\($0)" }
+    let fixture = Self.make(
+      Dictionary(uniqueKeysWithValues: (names + ["a"]).map { ($0, 10) }), presenters,
+      evicting: SystemEviction(afterMaterialization: 1_000_000_000))
+    for path in names + ["a"] { #expect(fixture.read(path) == nil) }
+    Self.advance(fixture, 2_000)
+    #expect(fixture.evictions == ["a rule:r"] && presenters.asked.count == 1)
+    Self.answer(presenters, fixture)
+    let first = fixture.evictions.count
+    #expect(first < 150 && presenters.asked.count == 2 && presenters.ended == [1])
+    Self.answer(presenters, fixture)
+    #expect(fixture.evictions.count == 151 && presenters.asked.count == 2 && presenters.ended == [1, 2])
+    let words = presenters.asked.flatMap { $0.split(separator: " ").dropFirst().map(String.init) }
+    #expect(words.sorted() == names.sorted())
+  }
+
   /// Of what would be refused nobody is asked, again and again.
   @Test func whatCannotGoIsNotAskedAbout() {
     let presenters = ScriptedPresenters("a")

@@ -75,28 +75,65 @@ extension Engine {
     }
     for (node, rule) in others { evictBySystem(node, by: rule) {} }
     guard !nodes.isEmpty else { return }
-    presenters.ask(ItemQuestion(.evict, paths: paths, splits: true)) { [self, nodes] places, number in
-      let answered = places.map { nodes[$0] }
-      metadata.submit { [self] in evictAsked(answered, number) }
+    presenters.look { [self, nodes, paths] presented in
+      metadata.submit { [self] in
+        var (free, held): ([NodeID], [NodeID]) = ([], [])
+        for (node, path) in zip(nodes, paths) {
+          if presented.isConcerned(by: path) { held.append(node) } else { free.append(node) }
+        }
+        evictAsked(free, nil)
+        state.withLock { $0.askedEvictions.add(held) }
+        askNext()
+      }
+    }
+  }
+
+  /// Asks about the files that wait for it, unless an answer is waited for.
+  private func askNext() {
+    let nodes = state.withLock { $0.askedEvictions.next() }
+    guard !nodes.isEmpty, let presenters else { return }
+    var paths: [[UInt8]] = []
+    inSteps(nodes) { state, part in
+      for id in part {
+        // Written to, or evicted by somebody else, while it waited.
+        guard let node = state.namespace.index(of: id), state.planned.isAsked(node) else { continue }
+        paths.append(state.namespace.path(of: node))
+      }
+    }
+    presenters.ask(ItemQuestion(.evict, paths: paths)) { [self] _, number in
+      metadata.submit { [self] in
+        evictAsked(nodes, number)
+        state.withLock { $0.askedEvictions.answered() }
+        askNext()
+      }
     }
   }
 
   /// Those who present files that were due have answered, or have had their time.
   private func evictAsked(_ nodes: [NodeID], _ number: UInt64?) {
     var due: [(node: NodeID, rule: String)] = []
-    let next: MonotonicTime? = state.withLock { state in
-      guard state.ending == nil else { return nil }
-      for id in nodes {
+    inSteps(nodes) { state, part in
+      guard state.ending == nil else { return }
+      for id in part {
         guard let node = state.namespace.index(of: id), let rule = state.planned.endAsking(node, now: timer.now) else {
           continue
         }
         due.append((id, rule))
       }
-      return state.planned.nextCall()
     }
+    let next: MonotonicTime? = state.withLock { $0.ending == nil ? $0.planned.nextCall() : nil }
     let left = Countdown(due.count) { [self] in if let number { presenters?.end(number) } }
     for (node, rule) in due { evictBySystem(node, by: rule) { left.one() } }
     callForEvictions(at: next)
+  }
+
+  private func inSteps(_ nodes: [NodeID], _ body: (inout EngineState, ArraySlice<NodeID>) -> Void) {
+    var yielder = LockYielder(timer)
+    for start in stride(from: 0, to: nodes.count, by: Self.dueMax) {
+      let part = nodes[start..<min(start + Self.dueMax, nodes.count)]
+      state.withLock { body(&$0, part) }
+      yielder.yieldIfDue()
+    }
   }
 
   /// Evicts without waiting for a close. A file that was opened meanwhile is tried again when it is closed, a mapped

@@ -29,6 +29,7 @@ struct EngineState: ~Copyable {
 
   // What takes it away, and what looks at the store again.
   var planned = PlannedEvictions()
+  var askedEvictions = AskedEvictions()
   var pageDrops = PageDrops()
   var room = Room()
   var purges = PurgeOrder()

@@ -163,6 +163,9 @@ struct PlannedEvictions {
   /// Presenters are about to be asked about a file that is due.
   mutating func beginAsking(_ node: NodeIndex) { plans[node]?.isAsked = true }
 
+  /// Whether they are to be asked about it, or are asked.
+  func isAsked(_ node: NodeIndex) -> Bool { plans[node].map { $0.isActive && $0.isAsked } ?? false }
+
   /// They have answered, or have had their time.
   ///
   /// - Returns: The rule that wants it evicted now. nil: it was written to, or decided about anew, or used since, so

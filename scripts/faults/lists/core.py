@@ -308,8 +308,8 @@ engine.add(
     equivalent="a close enters the file again either way; the mark spares a look while it is open")
 engine.add(
     "old-rules-evict", "PlannedEvictions.swift", "rules that are gone evict",
-    "guard plan.isActive, plan.generation == generation else { continue }",
-    "guard plan.isActive, plan.generation == generation || FAULT else { continue }",
+    "guard plan.isActive, plan.generation == generation, !plan.isAsked else { continue }",
+    "guard plan.isActive, plan.generation == generation || FAULT, !plan.isAsked else { continue }",
     tests=["PlannedEvictionsTests|SystemEvictionTests"])
 engine.add(
     "space-freed-too-early", "../Content/ItemContents.swift", "content is freed while a transfer can still write to it",
