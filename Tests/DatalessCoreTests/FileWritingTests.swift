@@ -352,6 +352,17 @@ import Testing
     #expect(other.attributes(file)?.size == 0 && other.content("a") == [])
   }
 
+  /// Whatever the disk says of it afterwards: it may have no descriptor to look with.
+  @Test func whatIsCutOffIsSaidToBe() {
+    let fixture = EngineFixture.writable(["a": 1_000])
+    let node = fixture.lookUp("a")
+    fixture.bring(node, .read)
+    fixture.content.failsExtent.store(true, ordering: .relaxed)
+    for size in [Int64(5), 0] {
+      #expect(fixture.truncate(node, to: size) == nil && fixture.attributes(node)?.size == size)
+    }
+  }
+
   @Test func aCopyBringsBothFilesIn() {
     let fixture = EngineFixture.writable(["a": 1_000, "b": 10])
     let (source, target) = (fixture.lookUp("a"), fixture.lookUp("b"))

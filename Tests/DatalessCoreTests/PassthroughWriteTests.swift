@@ -191,6 +191,70 @@ import Testing
     #expect(volume.open(node).open?.kind == .cached)
   }
 
+  /// A call that fails has cut nothing, beside readers and mappings, too.
+  @Test func anOpenWithoutADescriptorEmptiesNothing() throws {
+    let volume = PassthroughFixture(["a": 200])
+    let (node, fixture) = (volume.resident("a"), volume.fixture)
+    let before = try #require(fixture.attributes(node))
+    let reader = try #require(volume.open(node, flags: 0).open)
+    fixture.content.failsWatch.store(true, ordering: .relaxed)
+    for flags in [Int32(0o1001), 0o1002] { #expect(volume.open(node, flags: flags).errno == "EMFILE") }
+    #expect(fixture.attributes(node) == before && !volume.isDirty(node))
+    #expect(volume.bytes(node) == PatternBytes.bytes(0, 200) && fixture.engine.opens.now.passthrough == 1)
+    // A reader that empties it is not watched, and shares the backing.
+    #expect(volume.open(node, flags: 0o1000).open?.kind == .passing && fixture.attributes(node)?.size == 0)
+    fixture.content.failsWatch.store(false, ordering: .relaxed)
+    let writer = try #require(volume.open(node).open)
+    #expect(fixture.content.writePast(writer.content, [1, 2, 3], at: 0))
+    for open in [reader, writer] { volume.close(node, open) }
+    volume.closeAll()
+    // Nobody has it open, but somebody mapped.
+    fixture.content.mapped.store(true, ordering: .relaxed)
+    for flags in [Int32(0o1000), 0o1001, 0o1002] {
+      #expect(volume.open(node, flags: flags, hasBacking: false).errno == "no backing")
+    }
+    #expect(volume.bytes(node) == [1, 2, 3] && fixture.attributes(node)?.size == 3)
+    #expect(volume.open(node, flags: 0o1002).open?.kind == .passing && volume.bytes(node) == [])
+    #expect(volume.refused == [])
+  }
+
+  /// Where it is no other kind's turn, it is a cached open, and empties the file.
+  @Test func anOpenWithoutADescriptorThatMayBeCachedEmptiesTheFile() throws {
+    let volume = PassthroughFixture(["a": 200, "b": 200])
+    let (node, other, fixture) = (volume.resident("a"), volume.resident("b"), volume.fixture)
+    #expect(volume.open(node, flags: 0o1002, hasBacking: false).open?.kind == .cached && volume.bytes(node) == [])
+    fixture.content.failsWatch.store(true, ordering: .relaxed)
+    #expect(volume.open(other, flags: 0o1002).open?.kind == .cached && volume.bytes(other) == [])
+    #expect(fixture.attributes(node)?.size == 0 && fixture.attributes(other)?.size == 0 && volume.unsettled == 0)
+  }
+
+  /// What fails last gives back what was had.
+  @Test func anOpenWhoseFileCannotBeCutIsNone() throws {
+    let volume = PassthroughFixture(["a": 200])
+    let (node, fixture) = (volume.resident("a"), volume.fixture)
+    fixture.content.failsResize.store(true, ordering: .relaxed)
+    #expect(volume.open(node, flags: 0o1002).errno == "EIO")
+    #expect(fixture.engine.opens.now == OpenModes() && fixture.attributes(node)?.size == 200)
+    fixture.content.failsResize.store(false, ordering: .relaxed)
+    let writer = try #require(volume.open(node, flags: 0o1001).open)
+    volume.close(node, writer)
+    #expect(volume.bytes(node) == [] && !fixture.events.kinds.contains("changed written"), "it alone is no write")
+  }
+
+  /// On a volume that is kept the file is durably dirty first: until then there is nothing to be taken back.
+  @Test(arguments: [Int32(0o1000), 0o1001]) func onAKeptVolumeItIsDirtyBeforeItIsCut(flags: Int32) throws {
+    let journal = RecordingJournal()
+    let volume = PassthroughFixture(["a": 200], writing: .kept, journal: journal)
+    let (node, fixture) = (volume.resident("a"), volume.fixture)
+    let reader = try #require(volume.open(node, flags: 0).open)
+    #expect(volume.open(node, flags: flags).errno == "durability" && fixture.attributes(node)?.size == 200)
+    let last = UInt64(journal.changes.count)
+    journal.makeDurable(last)
+    fixture.engine.whenDurable(ChangeNumber(rawValue: last)) { _ in }
+    #expect(volume.open(node, flags: flags).open?.kind == .passing && fixture.attributes(node)?.size == 0)
+    volume.close(node, reader)
+  }
+
   @Test func aMappingThatIsLeftKeepsItPassthrough() throws {
     let volume = PassthroughFixture(["a": 200])
     let (node, fixture) = (volume.resident("a"), volume.fixture)

@@ -77,6 +77,14 @@ struct Writers {
     handles[other] = written
   }
 
+  /// A passthrough open has emptied its file: what is written through it is what comes after that.
+  ///
+  /// - Parameter status: What the content is like now.
+  mutating func noteCut(by handle: UInt64, _ status: ContentStatus) {
+    guard let place = handles.index(forKey: handle), handles.values[place].before != nil else { return }
+    handles.values[place].before = status
+  }
+
   /// Whether a handle is open for writing a node.
   func isOpen(_ handle: UInt64, _ node: NodeIndex) -> Bool { handles[handle]?.node == node }
 

@@ -45,7 +45,9 @@ public enum WritableOpenAnswer: Sendable {
   ///   cache serves it.
   case opened(handle: UInt64, isDirect: Bool)
   /// As `OpenAnswer.passthrough`. What is written through it is not seen.
-  case passthrough(ContentID, handle: UInt64)
+  ///
+  /// - Parameter isToBeEmptied: Of O_TRUNC: `Engine.empty` follows once it is settled whether there is a backing.
+  case passthrough(ContentID, handle: UInt64, isToBeEmptied: Bool)
   case needsMaterialization
   /// As `OpenAnswer.isBeingEvicted`.
   case isBeingEvicted

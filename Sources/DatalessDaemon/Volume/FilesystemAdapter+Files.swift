@@ -88,18 +88,24 @@ extension FilesystemAdapter {
   func openPassthrough(
     _ node: FuseNode, _ handle: UInt64, content: ContentID, reply: consuming OpenReply, writes: Bool = false
   ) {
-    let backing: BackingID
-    switch self.backing(node, handle, content: content) {
-    case .had(let had): backing = had
-    case .none: return openThroughCache(node, OpenHandle.asCached(handle), reply: reply, writes: writes)
+    let backing = backing(node, handle, content: content)
+    openPassthrough(node, handle, backing: backing, reply: reply, writes: writes)
+  }
+
+  /// The same, of an open of which it is settled what it is.
+  func openPassthrough(
+    _ node: FuseNode, _ handle: UInt64, backing: Backing, reply: consuming OpenReply, writes: Bool
+  ) {
+    switch backing {
+    case .had(let backing):
+      if !reply.opened(FuseHandle(rawValue: handle), options: [.keepCache, .noFlush], backing: backing) {
+        backings.release(NodeID(node))
+        engine.release(NodeID(node), handle: handle)
+      }
+    case .none: openThroughCache(node, OpenHandle.asCached(handle), reply: reply, writes: writes)
     case .failed(let errno):
       engine.release(NodeID(node), handle: handle)
       reply.fail(errno)
-      return
-    }
-    if !reply.opened(FuseHandle(rawValue: handle), options: [.keepCache, .noFlush], backing: backing) {
-      backings.release(NodeID(node))
-      engine.release(NodeID(node), handle: handle)
     }
   }
 
@@ -107,7 +113,7 @@ extension FilesystemAdapter {
   /// after all.
   ///
   /// All opens of a file that are answered at the same time must agree: of two registrations one may fail.
-  private func backing(_ node: FuseNode, _ handle: UInt64, content: ContentID) -> Backing {
+  func backing(_ node: FuseNode, _ handle: UInt64, content: ContentID) -> Backing {
     while true {
       if let backing = backings.acquire(NodeID(node), engine: engine, reference: content) {
         if engine.confirmPassthrough(handle) { return .had(backing) }
@@ -123,7 +129,7 @@ extension FilesystemAdapter {
     }
   }
 
-  private enum Backing {
+  enum Backing {
     case had(BackingID)
     /// It is a cached open.
     case none

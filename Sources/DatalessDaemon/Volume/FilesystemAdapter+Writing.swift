@@ -1,47 +1,10 @@
 import DatalessCore
 import FuseKit
-import Glibc
 import SystemPackage
 
 /// Content that callers write. Where the content store is prompt, all of it is done on the request's own thread, and
 /// the bytes of a WRITE go from the session's buffer into the content file.
 extension FilesystemAdapter {
-  /// Whether an open may change content: of all others nothing is asked but what a read-only volume asks.
-  static func opensForWriting(_ flags: Int32) -> Bool { flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0 }
-
-  /// What an open that has to wait waits for.
-  static func trigger(ofOpen flags: Int32) -> Trigger { flags & O_TRUNC != 0 ? .openTruncate : .open }
-
-  /// - Returns: The reply, if the file has to be materialized first.
-  func answerWritableOpen(
-    _ reply: consuming OpenReply, of node: FuseNode, flags: Int32, context: RequestContext
-  ) -> OpenReply? {
-    let answer = engine.openForWriting(
-      NodeID(node), openFlags: flags, io: opensDirectly ? .direct : .pageCache, clearsSetID: context.clearsSetID,
-      by: identify(context))
-    switch answer {
-    case .opened(let handle, let isDirect):
-      // With FLUSH at each close, which writes mapped pages back (docs/ARCHITECTURE.md, W10).
-      let options: OpenOptions = isDirect && opensDirectly ? [.directIO, .keepCache] : .keepCache
-      if !reply.opened(FuseHandle(rawValue: handle), options: options) {
-        engine.release(NodeID(node), handle: handle)
-      }
-    case .passthrough(let content, let handle):
-      openPassthrough(node, handle, content: content, reply: reply, writes: true)
-    case .needsMaterialization: return reply
-    case .isBeingEvicted: openWhenEvicted(node, flags: flags, context: context, reply: reply)
-    case .needsDurability(let number):
-      let box = ParkedReply(reply)
-      engine.whenDurable(number, opening: NodeID(node)) { [self] error in
-        guard let reply = box.take() else { return }
-        if let error { return reply.failed(error) }
-        openNow(node, flags: flags, context: context, reply: reply, mayFetch: false)
-      }
-    case .failed(let error): reply.failed(error)
-    }
-    return nil
-  }
-
   func write(_ node: FuseNode, _ request: WriteRequest, context: RequestContext, reply: consuming WriteReply) {
     let access = WriteAccess(
       handle: request.handle.rawValue, offset: request.offset, clearsSetID: context.clearsSetID,

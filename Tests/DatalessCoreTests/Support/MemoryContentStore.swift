@@ -28,6 +28,8 @@ final class MemoryContentStore: ContentStore {
   /// Called once, when content is read.
   let reading = Mutex<(@Sendable () -> Void)?>(nil)
   let failsResize = Atomic<Bool>(false)
+  /// Whether content cannot be looked at.
+  let failsExtent = Atomic<Bool>(false)
   /// Called once, when bytes were written or the size was changed, before the call returns.
   let changed = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -207,6 +209,7 @@ final class MemoryContentStore: ContentStore {
   }
 
   func extent(of id: ContentID) throws(FSError) -> ContentExtent {
+    if failsExtent.load(ordering: .relaxed) { throw FSError(.tooManyOpenFiles, "the test has no descriptors") }
     let size = try size(of: id)
     return ContentExtent(size: size, blocks: (size + 511) / 512)
   }

@@ -51,7 +51,10 @@ final class PassthroughFixture {
           node, openFlags: flags, io: .direct, clearsSetID: false, by: EngineFixture.maker)
         {
         case .opened(let handle, let isDirect): return note(node, handle, isDirect ? .direct : .cached, writes)
-        case .passthrough(let content, let handle): return settle(node, handle, content, writes, hasBacking)
+        case .passthrough(let content, let handle, let isToBeEmptied):
+          let settled = settle(node, handle, content, writes, hasBacking)
+          guard isToBeEmptied, let open = settled.open else { return settled }
+          return empty(node, open)
         case .needsMaterialization: fixture.bring(node, .openTruncate)
         case .isBeingEvicted: fixture.lane.runAll()
         case .needsDurability: return (nil, "durability")
@@ -87,6 +90,19 @@ final class PassthroughFixture {
         fixture.engine.release(node, handle: handle)
         return (nil, "no backing")
       }
+    }
+  }
+
+  /// As O_TRUNC of an open whose kind is settled.
+  private func empty(_ node: NodeID, _ open: Open) -> (open: Open?, errno: String?) {
+    switch fixture.engine.empty(node, openedBy: open.handle, clearsSetID: false, by: EngineFixture.maker) {
+    case nil: return (open, nil)
+    case .failed(let error)?:
+      close(node, open)
+      return (nil, error.errno.name)
+    case let obstacle?:
+      close(node, open)
+      return (nil, "\(obstacle)")
     }
   }
 

@@ -176,8 +176,13 @@ extension EngineFixture {
     while true {
       switch engine.openForWriting(node, openFlags: flags, io: .direct, clearsSetID: false, by: Self.maker) {
       case .opened(let handle, _): return (handle, nil)
-      case .passthrough(_, let handle):
-        return engine.confirmPassthrough(handle) ? (handle, nil) : (OpenHandle.asCached(handle), nil)
+      case .passthrough(_, let given, let isToBeEmptied):
+        let handle = engine.confirmPassthrough(given) ? given : OpenHandle.asCached(given)
+        guard isToBeEmptied else { return (handle, nil) }
+        let obstacle = engine.empty(node, openedBy: handle, clearsSetID: false, by: Self.maker)
+        guard case .failed(let error)? = obstacle else { return (handle, nil) }
+        engine.release(node, handle: handle)
+        return (0, error.errno.name)
       case .needsMaterialization: if let errno = bring(node, .openTruncate) { return (0, errno) }
       case .isBeingEvicted: return (0, "evicting")
       case .needsDurability: return (0, "durability")

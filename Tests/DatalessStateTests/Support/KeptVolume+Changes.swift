@@ -134,7 +134,7 @@ extension KeptVolume {
     var handle: UInt64?
     while handle == nil {
       switch engine.openForWriting(node, openFlags: O_RDWR, io: .direct, clearsSetID: false, by: Self.caller) {
-      case .opened(let given, _), .passthrough(_, let given): handle = given
+      case .opened(let given, _), .passthrough(_, let given, _): handle = given
       case .needsMaterialization: if let errno = bring(node, .open) { return errno }
       case .needsDurability(let number): wait(for: number)
       case .isBeingEvicted: return "evicting"
