@@ -30,23 +30,40 @@ struct GoneNames {
   /// A directory is no longer in use: its sweep may have been left because of that.
   mutating func noteSweepable(_ directory: NodeIndex) { if gone[directory] != nil { sweepable.append(directory) } }
 
-  var nextToSweep: NodeIndex? { sweepable.last }
+  /// Whether a directory waits for being swept.
+  var hasSweepable: Bool { !sweepable.isEmpty }
 
-  /// The next directory is swept, or in use.
-  mutating func leaveNext() { _ = sweepable.popLast() }
-
-  /// The last name that a sweep under way has left in a list; `end` before the first; nil if nothing is to be swept.
-  func sweptTo(in directory: NodeIndex) -> NameIndex? { gone[directory]?.sweptTo }
-
-  mutating func setSweptTo(_ name: NameIndex, in directory: NodeIndex) {
-    gone[directory]?.sweptTo = name
-    countSweep(of: directory)
+  /// Takes names that are gone out of the list of one directory.
+  ///
+  /// - Parameters:
+  ///   - limit: Names looked at.
+  ///   - isInUse: As `NameGraph.sweepNext`.
+  /// - Returns: Those names: they are in no list but that of their item.
+  mutating func sweepNext(
+    limit: Int, _ nodes: inout NodeTable, _ names: inout NameTable, isInUse: (NodeIndex) -> Bool
+  ) -> [NameIndex] {
+    var taken: [NameIndex] = []
+    guard let directory = sweepable.last else { return taken }
+    if isInUse(directory) || sweep(directory, limit: limit, &nodes, names: &names, into: &taken) {
+      sweepable.removeLast()
+    }
+    return taken
   }
 
-  /// All names of a directory's list were looked at.
-  mutating func noteSwept(_ directory: NodeIndex) {
-    gone[directory] = nil
+  /// - Returns: Whether all names of the directory were looked at.
+  private mutating func sweep(
+    _ directory: NodeIndex, limit: Int, _ nodes: inout NodeTable, names: inout NameTable, into taken: inout [NameIndex]
+  ) -> Bool {
+    // The last name that a sweep under way has left in the list; `end` before the first.
+    guard var previous = gone[directory]?.sweptTo else { return true }
+    // A name that is to be indexed is not to go away.
+    if names.isEntering(directory), !names.enterSome(of: directory, &nodes) { return false }
+    var list = (first: nodes[directory].firstChild, last: nodes[directory].lastChild)
+    let isAll = names.removeGone(after: &previous, limit: limit, from: &list) { taken.append($0) }
+    (nodes[directory].firstChild, nodes[directory].lastChild) = list
+    if isAll { gone[directory] = nil } else { gone[directory]?.sweptTo = previous }
     countSweep(of: directory)
+    return isAll
   }
 
   /// Another number after each step of a sweep; 0 for a directory that was never swept.
@@ -67,10 +84,17 @@ struct GoneNames {
 
   // MARK: - Absent
 
-  /// The name of a directory's list up to which, itself included, none is present; nil if nothing is known.
-  func absentUpTo(in directory: NodeIndex) -> NameIndex? { absent.isEmpty ? nil : absent[directory] }
-
-  mutating func setAbsent(upTo name: NameIndex?, in directory: NodeIndex) { absent[directory] = name }
+  /// Whether none of the names in a directory's list is present. - Parameter limit: Names looked at.
+  ///
+  /// - Returns: nil when there are more to be looked at: who asks again goes on where this one stopped.
+  mutating func isNonePresent(
+    in directory: NodeIndex, first: NameIndex, _ names: borrowing NameTable, limit: Int
+  ) -> Bool? {
+    var last = absent.isEmpty ? nil : absent[directory]
+    let isNone = names.isNonePresent(after: &last, first: first, limit: limit)
+    absent[directory] = last
+    return isNone
+  }
 
   /// A name of a directory is present again, or its list has changed.
   mutating func notePresent(in directory: NodeIndex) { if !absent.isEmpty { absent[directory] = nil } }
@@ -91,4 +115,13 @@ struct GoneNames {
 
   /// Whether items without a name were in a directory: it is not forgotten before them.
   func hasFormer(in directory: NodeIndex) -> Bool { former[directory] != nil }
+}
+
+extension NameGraph {
+  /// A name of an item that is there no more.
+  struct FreedName {
+    let node: NodeIndex
+    /// Of its text.
+    let length: Int
+  }
 }

@@ -7,9 +7,14 @@ struct ItemNames {
   /// The name before each one, for items of several names; the last one for the first.
   private var previous: [NameIndex: NameIndex] = [:]
 
-  /// Adds a name that is present: behind the first one, which stands for the item in paths and records as long as it is
-  /// present, so that the item is called the same whatever is listed later.
+  /// Adds a name, at the place that its standing has.
   mutating func add(_ name: NameIndex, to first: inout NameIndex, _ names: inout NameTable) {
+    if names[name].isPresent { addPresent(name, to: &first, &names) } else { addLast(name, to: &first, &names) }
+  }
+
+  /// Behind the first one, which stands for the item in paths and records as long as it is present, so that the item is
+  /// called the same whatever is listed later.
+  private mutating func addPresent(_ name: NameIndex, to first: inout NameIndex, _ names: inout NameTable) {
     guard first != .end else { return addAlone(name, to: &first, &names) }
     guard names[first].isPresent else {
       let last = previous[first] ?? first
@@ -27,8 +32,7 @@ struct ItemNames {
     previous[name] = first
   }
 
-  /// Adds a name that is not present.
-  mutating func addLast(_ name: NameIndex, to first: inout NameIndex, _ names: inout NameTable) {
+  private mutating func addLast(_ name: NameIndex, to first: inout NameIndex, _ names: inout NameTable) {
     guard first != .end else { return addAlone(name, to: &first, &names) }
     let last = previous[first] ?? first
     names.setNextOfNode(name, of: last)

@@ -11,8 +11,7 @@ struct NameGraph: ~Copyable {
   private(set) var names: NameTable
   private var itemNames = ItemNames()
   private var gone = GoneNames()
-  /// Nodes that have lost their last name since this was asked last.
-  private var orphaned: [NodeID] = []
+  private var orphans = Orphans()
   /// What was changed on the volume, by directory.
   private var changes = NameChanges()
 
@@ -62,22 +61,9 @@ struct NameGraph: ~Copyable {
     nodes[node].kind == .directory ? changes.contains(node) : nodes[node].isDirty
   }
 
-  /// As many as have lost their last name and were not taken.
-  var orphanCount: Int { orphaned.count }
-
-  /// The nodes that have lost their last name since there were so many, perhaps very many; they may have one again by
-  /// now.
-  mutating func takeOrphans(after count: Int) -> [NodeID] {
-    var taken: [NodeID] = []
-    guard count > 0 else {
-      swap(&taken, &orphaned)
-      return taken
-    }
-    guard count < orphaned.count else { return [] }
-    taken += orphaned[count...]
-    orphaned.removeSubrange(count...)
-    return taken
-  }
+  /// As `Orphans`.
+  var orphanCount: Int { orphans.count }
+  mutating func takeOrphans(after count: Int) -> [NodeID] { orphans.take(after: count) }
 
   // MARK: - Finding names
 
@@ -86,13 +72,7 @@ struct NameGraph: ~Copyable {
   /// table.
   ///
   /// - Returns: Whether all are; otherwise call again.
-  mutating func indexNames(of directory: NodeIndex) -> Bool {
-    // Nothing to enter yet: what a first listing brings stays out.
-    if nodes[directory].isIndexed || nodes[directory].firstChild == .end { return true }
-    guard names.enterSome(of: directory, first: nodes[directory].firstChild) else { return false }
-    nodes[directory].isIndexed = true
-    return true
-  }
+  mutating func indexNames(of directory: NodeIndex) -> Bool { names.enterSome(of: directory, &nodes) }
 
   /// A name of the node that is present; otherwise one that it had, so that a record can say what it was. nil for the
   /// root.
@@ -107,10 +87,7 @@ struct NameGraph: ~Copyable {
   /// Whether a directory has no name that is present. - Parameter limit: Names looked at.
   /// - Returns: nil when it takes another look: who asks again goes on where this one stopped.
   mutating func isEmpty(_ directory: NodeIndex, limit: Int) -> Bool? {
-    var last = gone.absentUpTo(in: directory)
-    let isEmpty = names.isNonePresent(after: &last, first: nodes[directory].firstChild, limit: limit)
-    gone.setAbsent(upTo: last, in: directory)
-    return isEmpty
+    gone.isNonePresent(in: directory, first: nodes[directory].firstChild, names, limit: limit)
   }
 
   // MARK: - Listings
@@ -145,21 +122,12 @@ struct NameGraph: ~Copyable {
       let name = names.append(text, of: node, in: directory, isLocal: isLocal, epoch: nodes[directory].listingEpoch)
     else { return nil }
     if isLocal { changes.count(1, of: .made, in: directory, nodes, names: names) }
-    addToNames(name, of: node)
+    itemNames.add(name, to: &nodes[node].firstName, &names)
     countChild(node, in: directory, true)
     appendToList(name, of: directory)
     if nodes[directory].isIndexed { names.enter(name) }
     if nodes[node].isOrphan { noteNames(of: node) }
     return name
-  }
-
-  /// Adds one to the names of an item, at the place that its standing has there.
-  private mutating func addToNames(_ name: NameIndex, of node: NodeIndex) {
-    if names[name].isPresent {
-      itemNames.add(name, to: &nodes[node].firstName, &names)
-    } else {
-      itemNames.addLast(name, to: &nodes[node].firstName, &names)
-    }
   }
 
   private mutating func appendToList(_ name: NameIndex, of directory: NodeIndex) {
@@ -195,7 +163,7 @@ struct NameGraph: ~Copyable {
     }
     if record.isLocal { changes.count(standing == .present ? 1 : -1, of: .made, in: directory, nodes, names: names) }
     unlink(name, from: record.node)
-    addToNames(name, of: record.node)
+    itemNames.add(name, to: &nodes[record.node].firstName, &names)
     noteNames(of: record.node)
   }
 
@@ -213,7 +181,7 @@ struct NameGraph: ~Copyable {
     guard old != node else { return }
     unlink(name, from: old)
     names.setNode(node, of: name)
-    addToNames(name, of: node)
+    itemNames.add(name, to: &nodes[node].firstName, &names)
     if record.isPresent {
       countChild(old, in: record.directory, false)
       countChild(node, in: record.directory, true)
@@ -236,7 +204,7 @@ struct NameGraph: ~Copyable {
     let isOrphan = presentName(of: node).map { !names[$0].isPresent } ?? true
     guard node != .root, nodes[node].isOrphan != isOrphan else { return }
     nodes.update(node) { $0.isOrphan = isOrphan }
-    if isOrphan { orphaned.append(nodes.id(of: node)) } else { dropFormer(of: node) }
+    if isOrphan { orphans.add(nodes.id(of: node)) } else { dropFormer(of: node) }
   }
 
   /// An item has a name again: what it was called while it had none is not wanted any more.
@@ -261,7 +229,7 @@ struct NameGraph: ~Copyable {
   mutating func noteSweepable(_ directory: NodeIndex) { gone.noteSweepable(directory) }
 
   /// Whether a directory waits for being swept.
-  var hasSweepable: Bool { gone.nextToSweep != nil }
+  var hasSweepable: Bool { gone.hasSweepable }
 
   /// Another number whenever names were taken out of the list of a directory: cookies from before lead nowhere.
   func sweeps(of directory: NodeIndex) -> UInt64 { gone.sweeps(of: directory) }
@@ -276,35 +244,10 @@ struct NameGraph: ~Copyable {
   mutating func sweepNext(
     limit: Int, formers: inout [NodeIndex], freed: inout [FreedName], isInUse: (NodeIndex) -> Bool
   ) {
-    guard let directory = gone.nextToSweep else { return }
-    if isInUse(directory) || sweep(directory, limit: limit, formers: &formers, freed: &freed) { gone.leaveNext() }
-  }
-
-  /// A name of an item that is there no more.
-  struct FreedName {
-    let node: NodeIndex
-    /// Of its text.
-    let length: Int
-  }
-
-  /// - Returns: Whether all names of the directory were looked at.
-  private mutating func sweep(
-    _ directory: NodeIndex, limit: Int, formers: inout [NodeIndex], freed: inout [FreedName]
-  ) -> Bool {
-    guard let start = gone.sweptTo(in: directory) else { return true }
-    // A name that is to be indexed is not to go away.
-    if names.isEntering(directory), !indexNames(of: directory) { return false }
-    var previous = start
-    var list = (first: nodes[directory].firstChild, last: nodes[directory].lastChild)
-    var taken: [NameIndex] = []
-    let isAll = names.removeGone(after: &previous, limit: limit, from: &list) { taken.append($0) }
-    (nodes[directory].firstChild, nodes[directory].lastChild) = list
-    for name in taken {
+    for name in gone.sweepNext(limit: limit, &nodes, &names, isInUse: isInUse) {
       let node = names[name].node
       if leaveList(name, freed: &freed) { formers.append(node) }
     }
-    if isAll { gone.noteSwept(directory) } else { gone.setSweptTo(previous, in: directory) }
-    return isAll
   }
 
   /// A name that was gone is in no list any more. - Returns: Whether its node may be forgotten.

@@ -107,8 +107,16 @@ struct NameTable: ~Copyable {
   /// Names made findable under one lock: about 50 us.
   private static var enteredAtOnce: Int { 512 }
 
-  /// Makes some more names of a directory findable. - Parameter first: Of its list. - Returns: Whether all are now.
-  mutating func enterSome(of directory: NodeIndex, first: NameIndex) -> Bool {
+  /// Makes some more names of a directory findable. - Returns: Whether all are now.
+  mutating func enterSome(of directory: NodeIndex, _ nodes: inout NodeTable) -> Bool {
+    // Nothing to enter yet: what a first listing brings stays out.
+    if nodes[directory].isIndexed || nodes[directory].firstChild == .end { return true }
+    guard enterSome(of: directory, first: nodes[directory].firstChild) else { return false }
+    nodes[directory].isIndexed = true
+    return true
+  }
+
+  private mutating func enterSome(of directory: NodeIndex, first: NameIndex) -> Bool {
     var name = entering[directory] ?? first
     var left = Self.enteredAtOnce
     while name != .end {

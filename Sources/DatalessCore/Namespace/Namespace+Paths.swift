@@ -75,7 +75,7 @@ extension Namespace {
   /// Whether the store has had all directories on the way to one of its names.
   private func hasStorePath(_ name: NameIndex?) -> Bool {
     // Nearly every volume has none that are its own.
-    guard hasNamesMade else { return true }
+    guard changedNames.made > 0 else { return true }
     var next = name
     for _ in 0..<Self.depthMax {
       guard let name = next else { return false }

@@ -114,12 +114,9 @@ struct Namespace: ~Copyable {
   /// Whether so many names of so many bytes can be made.
   func hasRoom(for count: Int, names: Int = 1) -> Bool { graph.names.hasRoom(for: count, names: names) }
 
-  /// The nodes that have lost their last name since this was asked last; they may have another one by now.
-  mutating func takeOrphans() -> [NodeID] { graph.takeOrphans(after: 0) }
-
-  /// How many nodes `takeOrphans` would hand over, and those that have come since there were so many.
+  /// As `Orphans`.
   var orphanCount: Int { graph.orphanCount }
-  mutating func takeOrphans(after count: Int) -> [NodeID] { graph.takeOrphans(after: count) }
+  mutating func takeOrphans(after count: Int = 0) -> [NodeID] { graph.takeOrphans(after: count) }
 
   /// One more of what the log tells as `prior`; and a use, as `NodeRecord.lastUse`.
   mutating func count(_ call: NodeRecord.CountedCall, of node: NodeIndex) { graph.change(node) { $0.count(call) } }
@@ -236,8 +233,6 @@ struct Namespace: ~Copyable {
 
   /// As `NameGraph.changedNames`.
   var changedNames: (made: Int, removed: Int) { graph.changedNames }
-
-  var hasNamesMade: Bool { graph.changedNames.made > 0 }
 
   /// As `NameGraph.isEmpty`.
   mutating func isEmpty(_ directory: NodeIndex, limit: Int) -> Bool? { graph.isEmpty(directory, limit: limit) }

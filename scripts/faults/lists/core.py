@@ -467,7 +467,7 @@ namespace.add(
     "if case .success(.none) = existence {} else {", "if case .success(.none) = existence {} else if !FAULT {",
     tests=["WritableNameTests"])
 namespace.add(
-    "other-orphans-disposed", "NameGraph.swift", "whoever changes a name disposes of all that a refresh has left",
+    "other-orphans-disposed", "Orphans.swift", "whoever changes a name disposes of all that a refresh has left",
     "guard count > 0 else {", "guard count > 0, !FAULT else {", tests=["WritableNameTests"])
 namespace.add(
     "acl-is-dropped", "../Engine/EngineState+Making.swift", "an item is made without the ACL for which it has no room",
@@ -521,7 +521,7 @@ namespace.add(
     "id-given-twice", "NodeTable.swift", "a place that is used again has the id that it had",
     "records[node].uses += 1", "records[node].uses += FAULT ? 0 : 1", tests=["ForgettingTests"])
 namespace.add(
-    "swept-while-open", "NameGraph.swift", "a cookie of an open directory leads nowhere",
+    "swept-while-open", "GoneNames.swift", "a cookie of an open directory leads nowhere",
     "if isInUse(directory) ||", "if (isInUse(directory) && !FAULT) ||", tests=["ForgettingTests"])
 namespace.add(
     "known-node-forgotten", "NameGraph.swift", "what the kernel still knows is forgotten",
