@@ -104,7 +104,7 @@ import Testing
       var positions: Set<UInt64> = []
       for index in intents.indices where intents[index].isHeld {
         let found = intents[index].claims.filter { below[$0.name][from] }
-        guard !found.isEmpty, intents[index].followed < AccessOrder.followedMax else { continue }
+        guard !found.isEmpty, intents[index].followed < OrderedIntent.followedMax else { continue }
         intents[index].followed += 1
         let claim = Claim(name: to, isWrite: found.contains(where: \.isWrite))
         if !intents[index].claims.contains(claim) { intents[index].claims.append(claim) }

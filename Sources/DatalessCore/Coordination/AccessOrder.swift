@@ -11,45 +11,15 @@
 public struct AccessOrder: Sendable {
   typealias Place = AccessPlaces.Place
 
-  private struct Intent {
-    /// That of its group: of the intent that it is within.
-    let position: UInt64
-    var isHeld = false
-    var entries: [Place: AccessEntry] = [:]
-    /// The places of `entries`, as they are gone through; and where that goes on.
-    var places: [Place] = []
-    var cursor = 0
-    var parked: Place?
-    /// Names that were given on the way, because what had a claimed one was renamed.
-    var followed = 0
-  }
-
-  private struct Queues {
-    var waiting = [PositionQueue](repeating: PositionQueue(), count: AccessMode.allCases.count)
-    /// Of those, who is parked here; who is within another one apart, because what its group holds does not keep it.
-    var parked = [PositionQueue](repeating: PositionQueue(), count: AccessMode.allCases.count)
-    var parkedWithin: Set<UInt64> = []
-  }
-
-  private struct State {
-    var held: Set<UInt64> = []
-    var heldModes = SIMD8<Int32>(repeating: 0)
-    var waiting: Set<UInt64> = []
-    /// Made by the first that waits.
-    var queues: Queues?
-  }
-
-  private var intents: [UInt64: Intent] = [:]
+  private var intents: [UInt64: OrderedIntent] = [:]
   private var places = AccessPlaces()
-  private var states: [Place: State] = [:]
+  private var users: [Place: PlaceUsers] = [:]
   /// By position, of groups that have, or had, more than one.
   private var groups: [UInt64: [UInt64]] = [:]
   private var lastPosition: UInt64 = 0
 
   /// LIMIT: intents within one: each looks at all others of its group wherever it comes.
   public static let withinMax = 64
-  /// LIMIT: new names of what was renamed while an intent held it.
-  static let followedMax = 64
   /// LIMIT: intents that are looked at for one who waits: thousands may be there that are in nobody's way.
   private static let looksMax = 64
 
@@ -59,18 +29,18 @@ public struct AccessOrder: Sendable {
 
   public var count: Int { intents.count }
   /// Names and directories on the way to them.
-  var placeCount: Int { states.count }
+  var placeCount: Int { users.count }
 
   public func isHeld(_ id: UInt64) -> Bool { intents[id]?.isHeld ?? false }
 
   /// Some of those that keep an intent from being held, with the name at which they do; empty: nobody does.
   public func blockers(of id: UInt64, limit: Int = 8) -> (path: [UInt8], intents: [UInt64]) {
-    guard let intent = intents[id], let place = intent.parked, let state = states[place],
-      let mode = intent.entries[place]?.mode
+    guard let intent = intents[id], let place = intent.parked, let users = users[place],
+      let mode = intent.mode(at: place)
     else { return ([], []) }
     var found: [UInt64] = []
     var looks = 0
-    for other in [state.held, state.waiting].joined() {
+    for other in [users.held, users.waiting].joined() {
       looks += 1
       guard looks <= Self.looksMax, found.count < limit else { break }
       if keeps(other, intent, as: mode, at: place) { found.append(other) }
@@ -78,8 +48,8 @@ public struct AccessOrder: Sendable {
     return (places.path(of: place), found)
   }
 
-  private func keeps(_ id: UInt64, _ intent: Intent, as mode: AccessMode, at place: Place) -> Bool {
-    guard let other = intents[id], other.position != intent.position, let theirs = other.entries[place]?.mode else {
+  private func keeps(_ id: UInt64, _ intent: OrderedIntent, as mode: AccessMode, at place: Place) -> Bool {
+    guard let other = intents[id], other.position != intent.position, let theirs = other.mode(at: place) else {
       return false
     }
     return mode.excludes(theirs) && (other.isHeld || other.position < intent.position)
@@ -102,7 +72,7 @@ public struct AccessOrder: Sendable {
     } else {
       lastPosition = position
     }
-    intents[id] = Intent(position: position)
+    intents[id] = OrderedIntent(position: position)
     for claim in claims { add(claim, to: id) }
     guard let places = intents[id]?.places else { return .waits }
     if let kept = scan(id) {
@@ -118,10 +88,7 @@ public struct AccessOrder: Sendable {
   }
 
   private mutating func add(_ claim: AccessClaim, to id: UInt64) {
-    var chain: [Place] = [AccessPlaces.root]
-    for name in claim.path.split(separator: UInt8(ascii: "/")) {
-      chain.append(places.make(Array(name), in: chain[chain.count - 1]))
-    }
+    var chain = places.make(claim.path)
     guard let place = chain.popLast() else { return }
     if enter(id, place, { $0.claim(isWrite: claim.isWrite) }) {
       for above in chain {
@@ -136,20 +103,15 @@ public struct AccessOrder: Sendable {
   /// Changes what an intent does at a place. What is held already is counted anew.
   private mutating func enter(_ id: UInt64, _ place: Place, _ change: (inout AccessEntry) -> Bool) -> Bool {
     let isHeld = intents[id]?.isHeld ?? false
-    let before = intents[id]?.entries[place]
+    let before = intents[id]?.entry(at: place)
     var entry = before ?? AccessEntry()
     let result = change(&entry)
-    intents[id]?.entries[place] = entry
+    intents[id]?.set(entry, at: place)
     if before == nil {
-      intents[id]?.places.append(place)
       places.enter(place)
-      if states[place] == nil { states[place] = State() }
-      if isHeld { states[place]?.held.insert(id) }
+      if users[place] == nil { users[place] = PlaceUsers() }
     }
-    if isHeld {
-      if let before { states[place]?.heldModes[before.mode.rawValue] -= 1 }
-      states[place]?.heldModes[entry.mode.rawValue] += 1
-    }
+    if isHeld { users[place]?.hold(id, as: entry.mode, insteadOf: before?.mode) }
     return result
   }
 
@@ -158,21 +120,19 @@ public struct AccessOrder: Sendable {
   /// The first place at which an intent is kept, from where it was kept last; nil: none, so it may be held.
   private mutating func scan(_ id: UInt64) -> Place? {
     guard let intent = intents[id] else { return nil }
-    let count = intent.places.count
-    for step in 0..<count {
-      let index = (intent.cursor + step) % count
-      let place = intent.places[index]
-      guard let mode = intent.entries[place]?.mode, isKept(intent.position, mode, at: place) else { continue }
-      intents[id]?.cursor = index
+    for step in 0..<intent.places.count {
+      let place = intent.place(atStep: step)
+      guard let mode = intent.mode(at: place), isKept(intent.position, mode, at: place) else { continue }
+      intents[id]?.goOn(atStep: step)
       return place
     }
     return nil
   }
 
   private mutating func isKept(_ position: UInt64, _ mode: AccessMode, at place: Place) -> Bool {
-    guard let held = states[place]?.heldModes else { return false }
+    guard let holds = users[place]?.holds else { return false }
     for other in mode.excluded {
-      if held[other.rawValue] > 0, held[other.rawValue] > ownHolds(position, other, at: place) { return true }
+      if holds[other.rawValue] > 0, holds[other.rawValue] > ownHolds(position, other, at: place) { return true }
       if let first = firstWaiting(other, at: place), first < position { return true }
     }
     return false
@@ -182,46 +142,38 @@ public struct AccessOrder: Sendable {
     guard let members = groups[position] else { return 0 }
     var count: Int32 = 0
     for member in members {
-      if let intent = intents[member], intent.isHeld, intent.entries[place]?.mode == mode { count += 1 }
+      if let intent = intents[member], intent.isHeld, intent.mode(at: place) == mode { count += 1 }
     }
     return count
   }
 
   private mutating func firstWaiting(_ mode: AccessMode, at place: Place) -> UInt64? {
     let intents = intents
-    return states[place]?.queues?.waiting[mode.rawValue].first { intents[$0].map { !$0.isHeld } ?? false }?.position
+    return users[place]?.firstWaiting(mode) { intents[$0]?.isWaiting ?? false }
   }
 
   private mutating func hold(_ id: UInt64) {
     guard let intent = intents[id] else { return }
-    intents[id]?.isHeld = true
-    intents[id]?.parked = nil
+    intents[id]?.hold()
     for place in intent.places {
-      guard let mode = intent.entries[place]?.mode else { continue }
-      states[place]?.waiting.remove(id)
-      states[place]?.held.insert(id)
-      states[place]?.heldModes[mode.rawValue] += 1
+      if let mode = intent.mode(at: place) { users[place]?.hold(id, as: mode) }
     }
   }
 
   private mutating func wait(_ id: UInt64, at place: Place) {
-    guard let intent = intents[id], let mode = intent.entries[place]?.mode else { return }
+    guard let intent = intents[id], let mode = intent.mode(at: place) else { return }
     let intents = intents
-    if states[place]?.queues == nil { states[place]?.queues = Queues() }
-    states[place]?.waiting.insert(id)
-    states[place]?.queues?.waiting[mode.rawValue].add(id, at: intent.position) {
-      intents[$0].map { !$0.isHeld } ?? false
-    }
+    users[place]?.wait(id, as: mode, position: intent.position) { intents[$0]?.isWaiting ?? false }
   }
 
   private mutating func park(_ id: UInt64, at place: Place) {
-    intents[id]?.parked = place
-    guard let intent = intents[id], let mode = intent.entries[place]?.mode else { return }
+    intents[id]?.park(at: place)
+    guard let intent = intents[id], let mode = intent.mode(at: place) else { return }
     if groups[intent.position] != nil {
-      states[place]?.queues?.parkedWithin.insert(id)
+      users[place]?.parkWithin(id)
     } else {
       let intents = intents
-      states[place]?.queues?.parked[mode.rawValue].add(id, at: intent.position) { intents[$0]?.parked == place }
+      users[place]?.park(id, as: mode, position: intent.position) { intents[$0]?.parked == place }
     }
   }
 
@@ -247,20 +199,14 @@ public struct AccessOrder: Sendable {
     }
     var left: [Place] = []
     for place in intent.places {
-      guard let mode = intent.entries[place]?.mode else { continue }
-      if intent.isHeld {
-        states[place]?.held.remove(id)
-        states[place]?.heldModes[mode.rawValue] -= 1
-      } else {
-        states[place]?.waiting.remove(id)
-        states[place]?.queues?.parkedWithin.remove(id)
-      }
-      if let state = states[place], state.held.isEmpty, state.waiting.isEmpty {
-        states[place] = nil
-      } else if states[place]?.queues != nil {
+      guard let mode = intent.mode(at: place) else { continue }
+      users[place]?.leave(id, as: intent.isHeld ? mode : nil)
+      if users[place]?.isNobody ?? false {
+        users[place] = nil
+      } else if users[place]?.mayHaveParked ?? false {
         left.append(place)
       }
-      for gone in places.leave(place) { states[gone] = nil }
+      for gone in places.leave(place) { users[gone] = nil }
     }
     return left
   }
@@ -272,22 +218,22 @@ public struct AccessOrder: Sendable {
         resume(next.intent, &held)
       }
     }
-    for id in states[place]?.queues?.parkedWithin ?? [] {
-      guard let intent = intents[id], let mode = intent.entries[place]?.mode,
+    for id in users[place]?.parkedWithin ?? [] {
+      guard let intent = intents[id], let mode = intent.mode(at: place),
         !isKept(intent.position, mode, at: place)
       else { continue }
-      states[place]?.queues?.parkedWithin.remove(id)
+      users[place]?.unparkWithin(id)
       resume(id, &held)
     }
   }
 
   private mutating func firstParked(_ mode: AccessMode, at place: Place) -> (intent: UInt64, position: UInt64)? {
     let intents = intents
-    return states[place]?.queues?.parked[mode.rawValue].first { intents[$0]?.parked == place }
+    return users[place]?.firstParked(mode) { intents[$0]?.parked == place }
   }
 
   private mutating func resume(_ id: UInt64, _ held: inout [UInt64]) {
-    intents[id]?.parked = nil
+    intents[id]?.park(at: nil)
     if let place = scan(id) {
       park(id, at: place)
     } else {
@@ -303,19 +249,13 @@ public struct AccessOrder: Sendable {
   ///
   /// - Returns: Those that can never be held now, because of what their group holds: to be ended.
   public mutating func rename(_ from: [UInt8], to: [UInt8]) -> [UInt64] {
-    var place = AccessPlaces.root
-    for name in from.split(separator: UInt8(ascii: "/")) {
-      guard let next = places.find(Array(name), in: place) else { return [] }
-      place = next
-    }
+    guard let place = places.find(from) else { return [] }
     var concerned: [UInt64] = []
-    for id in states[place]?.held ?? [] {
-      guard let intent = intents[id], let entry = intent.entries[place], intent.followed < Self.followedMax,
-        let isWrite = entry.isWrite
-      else { continue }
-      intents[id]?.followed += 1
+    for id in users[place]?.held ?? [] {
+      guard let isWrite = intents[id]?.follow(at: place) else { continue }
       add(AccessClaim(to, isWrite: isWrite), to: id)
-      concerned += groups[intent.position, default: []].filter { intents[$0].map { !$0.isHeld } ?? false }
+      guard let position = intents[id]?.position else { continue }
+      concerned += groups[position, default: []].filter { intents[$0]?.isWaiting ?? false }
     }
     return concerned.filter { closesCircle($0) }
   }
@@ -330,8 +270,8 @@ public struct AccessOrder: Sendable {
     while let current = next.popLast() {
       guard let intent = intents[current] else { continue }
       for place in intent.places {
-        guard let mode = intent.entries[place]?.mode, let state = states[place] else { continue }
-        for other in [state.held, state.waiting].joined() where keeps(other, intent, as: mode, at: place) {
+        guard let mode = intent.mode(at: place), let users = users[place] else { continue }
+        for other in [users.held, users.waiting].joined() where keeps(other, intent, as: mode, at: place) {
           guard let theirs = intents[other] else { continue }
           if other == id || (theirs.isHeld && theirs.position == position) { return true }
           guard seen.insert(other).inserted else { continue }
@@ -339,7 +279,7 @@ public struct AccessOrder: Sendable {
             next.append(other)
           } else {
             for member in groups[theirs.position, default: []] where seen.insert(member).inserted {
-              if intents[member].map({ !$0.isHeld }) ?? false { next.append(member) }
+              if intents[member]?.isWaiting ?? false { next.append(member) }
             }
           }
         }

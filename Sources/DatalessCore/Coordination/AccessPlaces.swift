@@ -37,6 +37,22 @@ struct AccessPlaces {
 
   func find(_ name: [UInt8], in parent: Place) -> Place? { known[Key(parent: parent, name: name)] }
 
+  /// The places on the way to a path, from the root, and its own behind them, as `make`.
+  mutating func make(_ path: [UInt8]) -> [Place] {
+    var chain = [Self.root]
+    for name in path.split(separator: UInt8(ascii: "/")) { chain.append(make(Array(name), in: chain[chain.count - 1])) }
+    return chain
+  }
+
+  func find(_ path: [UInt8]) -> Place? {
+    var place = Self.root
+    for name in path.split(separator: UInt8(ascii: "/")) {
+      guard let next = find(Array(name), in: place) else { return nil }
+      place = next
+    }
+    return place
+  }
+
   func parent(of place: Place) -> Place? { records[place]?.key.parent }
 
   /// One more intent has something at a place.

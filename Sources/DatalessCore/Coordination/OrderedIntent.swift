@@ -1,0 +1,57 @@
+/// One intent of `AccessOrder`: where it comes in the order, and what it does at which place.
+struct OrderedIntent {
+  typealias Place = AccessPlaces.Place
+
+  /// LIMIT: new names of what was renamed while an intent held it.
+  static let followedMax = 64
+
+  /// That of its group: of the intent that it is within.
+  let position: UInt64
+  private(set) var isHeld = false
+  private var entries: [Place: AccessEntry] = [:]
+  /// The places of `entries`, as they are gone through; and where that goes on.
+  private(set) var places: [Place] = []
+  private var cursor = 0
+  private(set) var parked: Place?
+  /// Names that were given on the way, because what had a claimed one was renamed.
+  private var followed = 0
+
+  init(position: UInt64) { self.position = position }
+
+  var isWaiting: Bool { !isHeld }
+
+  func entry(at place: Place) -> AccessEntry? { entries[place] }
+
+  func mode(at place: Place) -> AccessMode? { entries[place]?.mode }
+
+  mutating func set(_ entry: AccessEntry, at place: Place) {
+    if entries.updateValue(entry, forKey: place) == nil { places.append(place) }
+  }
+
+  mutating func hold() {
+    isHeld = true
+    parked = nil
+  }
+
+  /// - Parameter place: nil: it goes on.
+  mutating func park(at place: Place?) { parked = place }
+
+  // MARK: - Going on
+
+  /// The places in turn, from where it goes on. - Parameter step: Below their number.
+  func place(atStep step: Int) -> Place { places[(cursor + step) % places.count] }
+
+  /// It goes on at that place, as `place(atStep:)` counts.
+  mutating func goOn(atStep step: Int) { cursor = (cursor + step) % places.count }
+
+  // MARK: - Renames
+
+  /// What it holds at a place has another name, too.
+  ///
+  /// - Returns: Whether it writes there; nil: the name is not taken up.
+  mutating func follow(at place: Place) -> Bool? {
+    guard followed < Self.followedMax, let isWrite = entries[place]?.isWrite else { return nil }
+    followed += 1
+    return isWrite
+  }
+}
