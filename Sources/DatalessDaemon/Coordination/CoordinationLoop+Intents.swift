@@ -43,6 +43,10 @@ extension CoordinationLoop {
     }
   }
 
+  static let deadlock = CoordinationRefusal(
+    .deadlock,
+    "those it would have to wait for wait for what is held here already. Give that back, or ask for all names at once")
+
   private static let outerNotHeld = CoordinationRefusal(
     .outerNotHeld, "the intent that this one was to be within is not granted to this process, or not any more")
 

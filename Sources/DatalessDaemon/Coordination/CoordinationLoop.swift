@@ -35,7 +35,6 @@ final class CoordinationLoop {
   static let listedMax = 1_000
   /// LIMIT: paths that are looked at on this thread; more of them on another one.
   static let ownClaimsMax = 64
-  private static let silenceMax = Nanoseconds.seconds(10)
   private static let lookInterval = Nanoseconds.seconds(1)
 
   let surroundings: Surroundings
@@ -59,8 +58,7 @@ final class CoordinationLoop {
   var ready = Deque<UInt64>()
   var isPreparing = false
   private var buffer = [UInt8](repeating: 0, count: CoordinationHead.bytes + CoordinationHead.inlineMax + 1)
-  /// Those that have said nothing yet, in the order in which they came.
-  private var silent = Deque<(id: UInt64, since: MonotonicTime)>()
+  private var silent = SilentClients()
   private var nextLook = MonotonicTime(nanoseconds: 0)
   private var work: ThreadBlockingLane?
   var isEnding = false
@@ -119,9 +117,7 @@ final class CoordinationLoop {
   }
 
   private var timeout: Int32 {
-    let at = [silent.first.map { $0.since + Self.silenceMax }, waiting > 0 ? nextLook : nil, questions.next].compactMap(
-      \.self
-    ).min()
+    let at = [silent.next, waiting > 0 ? nextLook : nil, questions.next].compactMap(\.self).min()
     guard let at else { return -1 }
     return Int32(clamping: max(0, (at - now).rawValue / 1_000_000 + 1))
   }
@@ -147,14 +143,9 @@ final class CoordinationLoop {
   /// What no event tells: clients that say nothing, and processes that are stopped while others wait for them.
   private func lookAround() {
     let now = now
-    while let first = silent.first, clients[first.id]?.stage != .silent || now - first.since >= Self.silenceMax {
-      silent.removeFirst()
-      if clients[first.id]?.stage == .silent {
-        refuse(
-          first.id,
-          CoordinationRefusal(.badRequest, "nothing was asked for within \(Self.silenceMax.rawValue / 1_000_000_000) s")
-        )
-      }
+    while let id = silent.takeDue(at: now, isSilent: { clients[$0]?.stage == .silent }) {
+      let limit = SilentClients.silenceMax.rawValue / 1_000_000_000
+      refuse(id, CoordinationRefusal(.badRequest, "nothing was asked for within \(limit) s"))
     }
     expireQuestions(at: now)
     guard waiting > 0, now >= nextLook else { return }
@@ -203,7 +194,7 @@ final class CoordinationLoop {
       if let watched = byProcess.add(id, of: peer.process) {
         _ = clinux_poll_add(poll, watched, CLINUX_POLL_IN, Token.process | UInt64(UInt32(bitPattern: peer.process)))
       }
-      silent.append((id, client.since))
+      silent.add(id, since: client.since)
       _ = clinux_poll_add(poll, descriptor, CLINUX_POLL_IN | CLINUX_POLL_HANGUP, id + Token.first)
       // Its request is there already, as a rule.
       receive(from: id)
@@ -284,10 +275,6 @@ final class CoordinationLoop {
     let events = CLINUX_POLL_IN | CLINUX_POLL_HANGUP | (isFull ? CLINUX_POLL_OUT : 0)
     _ = clinux_poll_modify(poll, client.descriptor, events, client.id + Token.first)
   }
-
-  static let deadlock = CoordinationRefusal(
-    .deadlock,
-    "those it would have to wait for wait for what is held here already. Give that back, or ask for all names at once")
 
   private func endAll() {
     isEnding = true
