@@ -16,6 +16,7 @@ import recording
 import scale
 import stacks
 import staged
+import together
 import trees
 import writing
 from measure import Failed, Result, pairs, percentile, run
@@ -217,4 +218,5 @@ CASES = {
     "memory-million": memory_million,
     **native.CASES, **ordinary.CASES, **trees.CASES, **blocked.CASES, **scale.CASES, **recording.CASES, **biglog.CASES,
     **staged.CASES, **foreign.CASES, **stacks.CASES, **writing.CASES, **kept.CASES, **coordination.CASES,
+    **together.CASES,
 }

@@ -3,6 +3,8 @@
 //   writer create DIRECTORY COUNT SIZE   makes, writes SIZE bytes to and closes f0, f1 ...
 //   writer rename DIRECTORY COUNT        renames them to g0, g1 ...
 //   writer unlink DIRECTORY COUNT        removes those
+//   writer open DIRECTORY COUNT FIRST    opens f0, f1 ..., writes 4 KiB to and closes each; also of the FIRST of them
+//   writer hold DIRECTORY COUNT          opens f0, f1 ..., says so, and has them open until its input ends
 //   writer seq PATH BLOCK BYTES [flush]     writes BYTES in blocks to a file that is there, from its beginning
 //   writer random PATH BLOCK COUNT [flush]  COUNT writes at random multiples of BLOCK in a file that is there
 //   writer flush DIRECTORY FILES COUNT   makes FILES files; as many threads each write 4 KiB and flush it, COUNT times
@@ -62,6 +64,37 @@ static int files(const char *step, const char *directory, long count, size_t siz
   return 0;
 }
 
+static int open_one(long number) {
+  char name[32];
+  snprintf(name, sizeof name, "f%ld", number);
+  int fd = open(name, O_RDWR | O_CLOEXEC);
+  if (fd < 0) fail(name);
+  return fd;
+}
+
+static int opens(const char *directory, long count, long first) {
+  char *bytes = buffer_of(4096);
+  if (chdir(directory)) fail(directory);
+  int64_t start = now(), part = start;
+  for (long i = 0; i < count; i++) {
+    if (i == first) part = now();
+    int fd = open_one(i);
+    if (write(fd, bytes, 4096) != 4096 || close(fd)) fail("write");
+  }
+  int64_t end = now();
+  printf("%lld\n%lld\n", (long long)(end - start), (long long)((first < count ? part : end) - start));
+  return 0;
+}
+
+static int hold(const char *directory, long count) {
+  if (chdir(directory)) fail(directory);
+  for (long i = 0; i < count; i++) open_one(i);
+  printf("held\n");
+  fflush(stdout);
+  while (getchar() != EOF) continue;
+  return 0;
+}
+
 static int blocks(const char *path, size_t block, long count, int is_random, int is_flushed) {
   char *bytes = buffer_of(block);
   int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -116,6 +149,8 @@ int main(int count, char **arguments) {
     return files(what, arguments[2], atol(arguments[3]), strtoul(arguments[4], NULL, 10));
   if (count == 4 && (!strcmp(what, "rename") || !strcmp(what, "unlink")))
     return files(what, arguments[2], atol(arguments[3]), 0);
+  if (count == 5 && !strcmp(what, "open")) return opens(arguments[2], atol(arguments[3]), atol(arguments[4]));
+  if (count == 4 && !strcmp(what, "hold")) return hold(arguments[2], atol(arguments[3]));
   int is_flushed = count == 6 && !strcmp(arguments[5], "flush");
   if ((count == 5 || is_flushed) && (!strcmp(what, "seq") || !strcmp(what, "random"))) {
     size_t block = strtoul(arguments[3], NULL, 10);
