@@ -118,9 +118,14 @@ enum AnswerSamples {
   private static let difference = RunDifference(
     before: side, after: side, totals: ["files": amount], programs: [row], paths: [row], stacks: [row],
     intents: [intents], presenters: [comparedPresenter])
+  private static let differenceWithNewPath: RunDifference = {
+    var difference = Self.difference
+    difference.firstNewPath = "a"
+    return difference
+  }()
 
   private static let reports: [String: Pair] = [
-    "RunDifference": (difference, difference),
+    "RunDifference": (differenceWithNewPath, difference),
     "DifferenceSide": (
       side, RunDifference.Side(log: "/l", session: "0123456789ab", source: "/s", started: nil, isComplete: true)
     ),

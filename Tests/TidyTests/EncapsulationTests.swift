@@ -5,7 +5,7 @@ import Testing
 @Suite struct EncapsulationTests {
   /// The parts, and the types that they consist of.
   private static let parts: Set<String> = [
-    "AccessDelays", "AccessEntry", "AccessOrder", "AccessPlaces", "AreaMoves", "Attempt", "Attempts",
+    "AccessDelays", "AccessEntry", "AccessOrder", "AccessPlaces", "AreaMoves", "AskedEvictions", "Attempt", "Attempts",
     "AttributePresentation", "BandwidthLink", "ChangeCosts",
     "CloseWaiters",
     "Conflicts",

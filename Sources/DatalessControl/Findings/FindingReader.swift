@@ -135,7 +135,8 @@ struct FindingReader: Sendable {
     guard attempts.values[place].isFile, !record.isTriggeredByCommand, let process = known(record),
       let time = record.monotonicNanoseconds
     else { return [] }
-    return serial.begin(PathHash.of(attempts.values[place].path), by: process, at: time).map { [Found.serial($0)] } ?? []
+    let path = PathHash.of(attempts.values[place].path)
+    return serial.begin(path, by: process, at: time).map { [Found.serial($0)] } ?? []
   }
 
   private mutating func waitFinished(_ record: LogRecord) -> [Found] {

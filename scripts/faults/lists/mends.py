@@ -316,8 +316,7 @@ reports.add(
     "let withContent = max(0, known.files.minus(FAULT ? 0 : known.emptyFiles))")
 reports.add(
     "files-by-name", "Summary/FileSummary.swift", "--sort needless does not begin with needless files",
-    "(right.isNeedless ? 1 : 0, right.unread, left.path, left.age)\n          < (left.isNeedless ? 1 : 0,",
-    "(FAULT || right.isNeedless ? 1 : 0, right.unread, left.path, left.age)\n          < (FAULT || left.isNeedless ? 1 : 0,")
+    "first: isNeedless ? 1 : 0,", "first: FAULT || isNeedless ? 1 : 0,")
 reports.add(
     "log-knows-one-name", "Log/LogFilter.swift", "`log --path` finds a file under one of its names only",
     "glob.matches($0) || record.json.names.contains(where: glob.matches)",
