@@ -205,6 +205,16 @@ import Testing
     #expect(try line() == "changes    1 file written (13 B), 2 names made, 0 names removed; forgotten")
   }
 
+  @Test func whatAVolumeKeepsIsNotForgotten() throws {
+    var log = LogText()
+    log.add("volume.mounted", at: 0, #""source":"/s","mountpoint":"/m","options":{"state":"/d"},"pid":1"#)
+    log.add(
+      "volume.unmounted", at: 9,
+      #""reason":"signal","changes":{"dirty_files":1,"dirty_bytes":13,"names_made":2,"names_removed":0}"#)
+    let told = "1 file written (13 B), 2 names made, 0 names removed, of what was looked into since the mount"
+    #expect(SummaryText.lines(try report(log), width: 200).contains("changes    \(told)"))
+  }
+
   @Test func rulesThatNeverFiredAreNamed() throws {
     var log = LogText()
     log.mounted()

@@ -1,6 +1,7 @@
-"""Changes of a volume (`--scratch`): files that are made, renamed and removed, and a large one that is written to."""
+"""Changes of a volume (`--scratch`, `--state`): files that are made, renamed and removed, and a large one that is written to."""
 
 import os
+import shutil
 
 from measure import output_of, run
 from mounts import Dataless, Foreground, bindfs
@@ -37,9 +38,19 @@ def changed_files(bench, server, count):
     ]
 
 
-def ours(bench, count):
-    with Dataless(bench, empty(bench), "--scratch") as volume:
+def ours(bench, count, *options):
+    with Dataless(bench, empty(bench), *options) as volume:
         return changed_files(bench, volume.status()["pid"], count)
+
+
+def ours_kept(bench, count):
+    """On a volume that keeps its changes, in a directory that is new each time."""
+    bench.kept_count = getattr(bench, "kept_count", 0) + 1
+    state = bench.path(f"state-changes-{bench.kept_count}")
+    try:
+        return ours(bench, count, "--state", state)
+    finally:
+        shutil.rmtree(state, ignore_errors=True)
 
 
 def write_limit(bench, threads, *store):
@@ -64,8 +75,9 @@ def measured(bench, peer):
     known = bench.__dict__.setdefault("changes", {})
     if peer not in known:
         count = FILES // 4 if bench.quick else FILES
-        theirs = {"limit": lambda: limit(bench, count, 1), "bindfs": lambda: through_bindfs(bench, count)}[peer]
-        known[peer] = [(ours(bench, count), theirs()) for _ in range(min(bench.pair_count, 9))]
+        mine = ours_kept if peer == "state" else lambda bench, count: ours(bench, count, "--scratch")
+        theirs = through_bindfs if peer == "bindfs" else lambda bench, count: limit(bench, count, 1)
+        known[peer] = [(mine(bench, count), theirs(bench, count)) for _ in range(min(bench.pair_count, 9))]
     return known[peer]
 
 
@@ -178,11 +190,12 @@ WHAT = {
 }
 
 CASES = {
-    f"write-{name}-{peer}": step(name, peer, f"{WHAT[name]}, --scratch: {text}", **target)
+    f"write-{name}-{peer}": step(name, peer, f"{WHAT[name]}, {text}", **target)
     for name in STEPS
     for peer, text, target in (
-        ("limit", "dataless / protocol's limit", {"at_most": 2}),
-        ("bindfs", "bindfs / dataless", {"at_least": 5}),
+        ("limit", "--scratch: dataless / protocol's limit", {"at_most": 2}),
+        ("state", "--state: dataless / protocol's limit", {"at_most": 3}),
+        ("bindfs", "--scratch: bindfs / dataless", {"at_least": 5}),
     )
 }
 CASES |= {

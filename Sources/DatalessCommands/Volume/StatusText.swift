@@ -28,7 +28,10 @@ enum StatusText {
     lines.append(line("content", content(status.items)))
     if let room = status.room { lines.append(line("room", Self.room(room))) }
     if let trash = status.trash { lines.append(line("trash", Self.trash(trash))) }
-    if let changes = status.changes { lines.append(line("changes", ChangesText.line(changes))) }
+    if let changes = status.changes {
+      let keeps = status.options["state"] != nil
+      lines.append(line("changes", keeps ? ChangesText.lineOfKept(changes) : ChangesText.line(changes)))
+    }
     if let conflicts = status.conflicts, conflicts > 0 {
       let volume = ShellText.word(status.mountpointBytes)
       lines.append(line("conflicts", "\(HumanText.count(conflicts)); `dataless conflicts \(volume)` lists them"))

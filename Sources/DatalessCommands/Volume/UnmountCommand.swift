@@ -70,7 +70,7 @@ struct UnmountCommand: ParsableCommand {
     } else if daemon == .wasDead {
       Console.note("dataless: the daemon was dead; its mount is removed.")
     } else if let kept = changes?.kept, !kept.isNothing {
-      Console.note("dataless: kept: \(ChangesText.line(kept))")
+      Console.note("dataless: kept: \(ChangesText.lineOfKept(kept))")
     } else if let dropped = changes?.dropped, !dropped.isNothing {
       Console.note("dataless: forgotten: \(ChangesText.line(dropped))")
     }

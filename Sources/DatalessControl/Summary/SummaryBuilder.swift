@@ -118,6 +118,7 @@ public struct SummaryBuilder: Sendable {
     case .volumeMounted:
       report.source = json.string("source") ?? ""
       report.mountpoint = json.string("mountpoint") ?? ""
+      report.keepsChanges = json.object("options")?.string("state") != nil
     case .volumeCounters, .volumeUnmounted: counters(record)
     case .budgetExceeded: exceeded(record)
     case .runStarted:

@@ -60,6 +60,8 @@ public struct SummaryReport: Codable, Sendable, Equatable {
   /// What was changed on a volume that can be written to, by the last counters in the log; at its end all of it was
   /// forgotten.
   public var changes: ChangeCounts?
+  /// Whether the volume keeps its changes (`--state`), whose counts are then of what was looked into. Not in the JSON.
+  var keepsChanges = false
   /// Every file that was tried or opened; only if asked for.
   public var files: [FileSummary]?
 

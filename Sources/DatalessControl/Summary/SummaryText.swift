@@ -34,7 +34,8 @@ public enum SummaryText {
   }
 
   private static func changes(_ changes: ChangeCounts, _ report: SummaryReport) -> String {
-    ChangesText.line(changes) + (report.unmountReason == nil || changes.isNothing ? "" : "; forgotten")
+    guard !report.keepsChanges else { return ChangesText.lineOfKept(changes) }
+    return ChangesText.line(changes) + (report.unmountReason == nil || changes.isNothing ? "" : "; forgotten")
   }
 
   private static func origin(_ report: SummaryReport) -> String? {

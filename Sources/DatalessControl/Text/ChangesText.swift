@@ -4,4 +4,9 @@ public enum ChangesText {
     "\(HumanText.count(changes.dirtyFiles, "file")) written (\(HumanText.size(changes.dirtyBytes))), "
       + "\(HumanText.count(changes.namesMade, "name")) made, \(HumanText.count(changes.namesRemoved, "name")) removed"
   }
+
+  /// Of a volume that keeps its changes: what was kept before is counted when somebody looks into its directory.
+  public static func lineOfKept(_ changes: ChangeCounts) -> String {
+    line(changes) + ", of what was looked into since the mount"
+  }
 }
