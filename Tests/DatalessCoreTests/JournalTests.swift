@@ -159,6 +159,20 @@ import Testing
     fixture.engine.disposeOfOrphans()
   }
 
+  /// Found with seed 1745427039342315799: of the two names the first one is given away before the second one is known.
+  @Test func whatTheStoreRenamedAndReplacedHasItsNewKey() throws {
+    let journal = RecordingJournal()
+    let fixture = make(["a": 3, "b": 4], journal)
+    let node = fixture.node("a")
+    _ = fixture.content("a")
+    fixture.store.move("a", to: "b")
+    fixture.store.write("a", size: 5)
+    _ = fixture.refresh("")
+    fixture.lane.runAll()
+    let content = try #require(JournalReplay(journal.changes).contents[node])
+    #expect(content.binding?.key == Array("b".utf8))
+  }
+
   @Test func whoWaitsIsAnsweredWhenAllBeforeIsDurable() {
     let journal = RecordingJournal()
     let fixture = make(["a": 3, "b": 4], journal)

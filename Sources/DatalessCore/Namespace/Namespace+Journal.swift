@@ -24,9 +24,16 @@ extension Namespace {
     if now.isNamed != before.isNamed || now.isHidden != before.isHidden || now.node != before.node {
       tellChange(of: name, before, now)
     }
-    for (node, key) in [(before.node, before.key)] + (now.node == before.node ? [] : [(now.node, now.key)]) {
-      if let key, let item = boundItem(node), item.binding?.key != key { append(.bound(item, formerKey: key)) }
-    }
+    if before.key != nil { tellBinding(of: before.node, since: before.key) }
+  }
+
+  /// Tells the store's key of an item if it is another one than before. Where two names change in one refresh, the item
+  /// may have had none in between (`mv a b` and a new `a` in the store), so it has one again then.
+  ///
+  /// - Parameter formerKey: nil for an item that had none.
+  func tellBinding(of node: NodeIndex, since formerKey: [UInt8]?) {
+    guard keepsJournal, let item = boundItem(node), let key = item.binding?.key, key != formerKey else { return }
+    append(.bound(item, formerKey: formerKey ?? key))
   }
 
   private func tellChange(of name: NameIndex, _ before: ToldName, _ now: ToldName) {
@@ -61,7 +68,7 @@ extension Namespace {
   }
 
   /// The store's key of an item that is told when its binding changes.
-  private func keyOfKept(_ node: NodeIndex) -> [UInt8]? { boundItem(node)?.binding?.key }
+  func keyOfKept(_ node: NodeIndex) -> [UInt8]? { boundItem(node)?.binding?.key }
 
   /// An item that the store has, and whose binding is to be known: a file whose content is here, or a directory.
   func boundItem(_ node: NodeIndex) -> ChangedItem? {

@@ -242,9 +242,11 @@ struct Namespace: ~Copyable {
   /// - Parameter former: An item that the store has had under the name until now: what that is then is told first.
   mutating func relink(_ name: NameIndex, to node: NodeIndex, unbinding former: NodeIndex? = nil) {
     let before = told(name)
+    let formerKey = keepsJournal ? keyOfKept(node) : nil
     graph.relink(name, to: node)
     if let former { tellOwn(former) }
     tell(name, since: before)
+    tellBinding(of: node, since: formerKey)
   }
 
   /// Whether changes are to be told.
