@@ -360,8 +360,9 @@ namespace = Part(
     "Sources/DatalessCore/Namespace", ["^DatalessCoreTests\\..*AttemptEndTests", "^DatalessCoreTests\\."])
 namespace.add(
     "rename-is-not-told", "Namespace+Journal.swift", "the journal keeps the old key of content whose item was renamed",
-    "if let key, let item = boundItem(node), item.binding?.key != key {",
-    "if !FAULT, let key, let item = boundItem(node), item.binding?.key != key {", tests=["JournalTests"])
+    "guard keepsJournal, let item = boundItem(node), let key = item.binding?.key, key != formerKey else { return }",
+    "guard !FAULT, keepsJournal, let item = boundItem(node), let key = item.binding?.key, key != formerKey else { return }",
+    tests=["JournalTests"])
 namespace.add(
     "eviction-is-not-told", "../Engine/EngineState.swift", "the journal has content that was evicted",
     "if let before, before != now { journal", "if let before, before != now, !FAULT { journal", tests=["JournalTests"])
