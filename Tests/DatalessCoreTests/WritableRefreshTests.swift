@@ -215,6 +215,32 @@ import Testing
     #expect(fixture.read(node, handle) == .bytes([1]))
   }
 
+  /// Nothing that is known after a crash leads to what is written: the file is there, empty, or it is not there.
+  @Test func theFirstContentOfAFileThatWasMadeHereWaitsForNothing() {
+    let journal = RecordingJournal()
+    let fixture = EngineFixture.writable([:], writing: .kept, journal: journal)
+    let (made, handle) = fixture.create("a")
+    let node = made.node!
+    #expect(fixture.write([1], to: node, handle, at: 0).count == 1)
+    #expect(fixture.write([2], to: node, handle, at: 1).count == 1)
+    fixture.close(node, handle)
+    let dirty = journal.changes.firstIndex { if case .dirty(let item, _) = $0 { item.node == node } else { false } }
+    #expect(dirty != nil && dirty! < journal.changes.count - 1, "its size is told after it is dirty")
+    // What is dirty is changed in place, and nothing is waited for then, either.
+    #expect(fixture.truncate(node, to: 0) == nil)
+    let (again, _) = fixture.openForWriting(node)
+    #expect(fixture.write([3], to: node, again, at: 0).count == 1)
+    #expect(fixture.read(node, again) == .bytes([3]))
+  }
+
+  /// The store's empty file has its name after a crash, and what it was written to is this volume's from then on.
+  @Test func theFirstContentOfAnEmptyFileOfTheStoreWaits() {
+    let fixture = EngineFixture.writable(["a": 0], writing: .kept, journal: RecordingJournal())
+    let node = fixture.lookUp("a")
+    let (handle, _) = fixture.openForWriting(node)
+    #expect(fixture.write([1], to: node, handle, at: 0).errno == "durability")
+  }
+
   @Test func contentThatWasGivenUpIsRemovedWhenThatIsDurable() {
     let journal = RecordingJournal()
     let fixture = EngineFixture.writable([:], writing: .kept, journal: journal)

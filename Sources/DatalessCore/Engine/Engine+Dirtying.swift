@@ -156,10 +156,13 @@ extension EngineState {
 
   /// A file has become dirty: nothing of it is planned to go, and on a volume that is kept nobody writes before it is
   /// known to be so after a crash, too.
-  private mutating func noteDirty(_ node: NodeIndex) {
+  ///
+  /// - Parameter isFirst: Whether this is the first content that a file ever has which was made on the volume. Nothing
+  ///   that is known after a crash leads to it, so nothing can be mixed: the file is empty then, or was not made yet.
+  private mutating func noteDirty(_ node: NodeIndex, isFirst: Bool = false) {
     planned.drop(node)
     trash.noteChange()
-    if writing == .kept { writers.wait(for: journal.last, before: node) }
+    if writing == .kept, !isFirst { writers.wait(for: journal.last, before: node) }
   }
 
   private mutating func answerDirty(_ node: NodeIndex, _ handle: UInt64?) -> (DirtyStep, ContentID?) {
@@ -202,9 +205,10 @@ extension EngineState {
     guard original != nil || record.size == 0 || isEmptied, !content(of: position).isBusy else { return nil }
     failures.forgetPages(of: node)
     journal.beginOperation()
+    let isFirst = namespace.isMade(position) && record.isUnwritten
     let dropped = updateContent(of: position) { $0.replace(with: made, size: record.size) }
     journal.endOperation()
-    noteDirty(position)
+    noteDirty(position, isFirst: isFirst)
     var left: [ContentID?] = [dropped.flatMap { contents.giveUp($0) }.flatMap { removable($0, of: position) }]
     guard isEmptied else { return left.compactMap(\.self) }
     // Here and not later, when something could fail: it is empty from now on.

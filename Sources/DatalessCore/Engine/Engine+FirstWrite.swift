@@ -36,10 +36,7 @@ extension Engine {
 extension EngineState {
   /// Whether a file holds nothing, and nothing was ever written to it.
   fileprivate func isUnwritten(_ node: NodeID) -> Bool {
-    guard let position = namespace.index(of: node) else { return false }
-    let record = namespace[position]
-    return record.kind == .file && record.state == .resident && record.size == 0 && !record.isDirty
-      && record.content == .none
+    namespace.index(of: node).map { namespace[$0].isUnwritten } ?? false
   }
 
   /// Gives a file its first content, unless somebody else has.

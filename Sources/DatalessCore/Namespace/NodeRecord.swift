@@ -133,6 +133,9 @@ struct NodeRecord: BitwiseCopyable {
   /// A file that is complete, and that nobody has written to here.
   var isClean: Bool { kind == .file && state == .resident && !isDirty }
 
+  /// A file that holds nothing, and that nobody has written to since it was made or listed.
+  var isUnwritten: Bool { isClean && size == 0 && content == .none }
+
   /// Whether the store has another version of it, or none, and it was not removed here: what is changed in it is lost.
   var isSuperseded: Bool { isOrphan && !isUnlinked }
 

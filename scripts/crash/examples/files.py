@@ -4,6 +4,9 @@ Each file, each block of one file and a log has a version that only grows. Befor
 marked, after its fsync has returned "WHAT VERSION": after a loss of power its version lies between the last promise
 and the last try, and its content is wholly of that version. CRASH_SYNC=no leaves the fsyncs out, which the check
 finds.
+
+Two kinds of files have no fsync at all. What is made ("loose") and written is there as far as it was written, or not at
+all, and is never another one's bytes. What is saved by rename ("swapped") is wholly of some version that was tried.
 """
 
 import hashlib
@@ -11,7 +14,7 @@ import os
 import random
 import sys
 
-COUNT, BLOCKS, BLOCK, DIRECTORIES = 24, 32, 4096, 4
+COUNT, BLOCKS, BLOCK, DIRECTORIES, LOOSE = 24, 32, 4096, 4, 8
 # One version in this many is the file's absence.
 REMOVAL = 5
 SYNCS = os.environ.get("CRASH_SYNC") != "no"
@@ -85,6 +88,33 @@ class Files:
                 return place, [] if not line.strip(b"\0") else [f"line {place + 1} of the log is {line[:40]!r}"]
         return len(lines) - 1, []
 
+    def loose(self):
+        """What is wrong with files that were made and written without an fsync."""
+        wrong = []
+        for name in sorted(os.listdir(self.root)):
+            kind, _, version = name.partition("-")
+            if kind != "loose" or not version.isdigit():
+                continue
+            with open(os.path.join(self.root, name), "rb") as file:
+                data = file.read()
+            whole = content("loose", int(version))
+            # Blocks that had not reached the disk yet are zeros there, as on ext4.
+            if len(data) > len(whole) or any(one not in (0, other) for one, other in zip(data, whole)):
+                wrong.append(f"{name} has bytes that nobody wrote to it: {len(data)} of {len(whole)}, {data[:40]!r}")
+        return wrong
+
+    def swapped(self):
+        """The version of the file that is saved by rename without an fsync, and what is wrong with it."""
+        try:
+            with open(os.path.join(self.root, "swapped"), "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            return 0, []
+        version = data.split(b"\n", 1)[0].partition(b" ")[2]
+        if not version.isdigit() or data != content("swapped", int(version)):
+            return 0, [f"swapped is of no version: {len(data)} bytes, {data[:40]!r}"]
+        return int(version), []
+
 
 class Workload:
     def __init__(self, root, mark):
@@ -129,10 +159,29 @@ class Workload:
         sync(path)
         self.promise("log", version)
 
+    def loosely(self, version):
+        """Makes a file, and removes the one that was made LOOSE files ago."""
+        written = content("loose", version)
+        with open(os.path.join(self.files.root, f"loose-{version}"), "xb", 0) as file:
+            for start in range(0, len(written), BLOCK):
+                file.write(written[start : start + BLOCK])
+        for old in os.listdir(self.files.root):
+            if old.startswith("loose-") and int(old[6:]) <= version - LOOSE:
+                os.unlink(os.path.join(self.files.root, old))
+
+    def swap(self, version):
+        path = os.path.join(self.files.root, "swapped")
+        self.attempt("swapped", version)
+        with open(path + ".new", "wb", 0) as file:
+            file.write(content("swapped", version))
+        os.rename(path + ".new", path)
+
     def run(self):
         """For ever: it is killed, and goes on from what is there."""
         self.files.setup()
         blocks, lines = self.files.blocks()[0], self.files.log()[0]
+        swapped = self.files.swapped()[0]
+        loose = max([int(name[6:]) for name in os.listdir(self.files.root) if name.startswith("loose-")], default=0)
         versions = {}
         for number in range(COUNT):
             version = self.files.file(number)[0]
@@ -140,18 +189,24 @@ class Workload:
             versions[number] = last_try(f"file-{number}") if version is None else version
         while True:
             turn = self.chance.random()
-            if turn < 0.6:
+            if turn < 0.5:
                 number = self.chance.randrange(COUNT)
                 versions[number] += 1
                 self.save(number, versions[number])
                 remember(f"file-{number}", versions[number])
-            elif turn < 0.8:
+            elif turn < 0.65:
                 number = self.chance.randrange(BLOCKS)
                 blocks[f"block-{number}"] += 1
                 self.in_place(number, blocks[f"block-{number}"])
-            else:
+            elif turn < 0.8:
                 lines += 1
                 self.append(lines)
+            elif turn < 0.9:
+                loose += 1
+                self.loosely(loose)
+            else:
+                swapped += 1
+                self.swap(swapped)
 
 
 # What a killed workload has to know of absent files, outside of the disk that loses its power.
@@ -185,7 +240,11 @@ def complaints(root, lines):
     files = Files(root)
     found, wrong = files.blocks()
     found["log"], more = files.log()
+    wrong += more + files.loose()
+    version, more = files.swapped()
     wrong += more
+    if version > tried.get("swapped", 0):
+        wrong.append(f"swapped has version {version}; tried was {tried.get('swapped', 0)}")
     for number in range(COUNT):
         version, complaint = files.file(number)
         wrong += [complaint] if complaint else []
