@@ -42,7 +42,7 @@ import Testing
       _ id: ContentID, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(FSError) -> Int { throw Self.none }
     func seek(_ id: ContentID, from offset: Int64, hole: Bool) throws(FSError) -> Int64 { throw Self.none }
-    func resize(_ id: ContentID, to size: Int64) throws(FSError) { throw Self.none }
+    func resize(_ id: ContentID, to size: Int64) throws(FSError) -> ContentExtent { throw Self.none }
     func write(
       _ id: ContentID, _ bytes: UnsafeRawBufferPointer, at offset: Int64
     ) throws(FSError) -> (count: Int, extent: ContentExtent) { throw Self.none }

@@ -39,7 +39,7 @@ extension Engine {
     let extent = try? content.extent(of: mixed.content)
     if mixed.knower == .record, let extent, extent.size > mixed.size {
       // Who makes it larger later would find what was cut off.
-      try? content.resize(mixed.content, to: mixed.size)
+      _ = try? content.resize(mixed.content, to: mixed.size)
     }
     let isOther = state.withLock { state in
       guard state.writers.endMixed(of: node), mixed.knower == .content, let extent else { return false }

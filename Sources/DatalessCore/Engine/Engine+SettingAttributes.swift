@@ -65,24 +65,14 @@ extension Engine {
     case .needsDurability(let number): return .failure(.answered(.needsDurability(number)))
     case .failed(let error): return .failure(.answered(.failed(error)))
     case .ready(.none): return .success(nil)
-    case .emptied(let content): return .success(extent(of: content, resizedTo: 0))
+    case .emptied: return .success(ContentExtent(size: 0, blocks: 0))
     case .ready(let content):
       do throws(FSError) {
-        try usingTrashForRoom { () throws(FSError) in try self.content.resize(content, to: size) }
+        let extent = try usingTrashForRoom { () throws(FSError) in try self.content.resize(content, to: size) }
+        return .success(extent)
       } catch {
         return .failure(.answered(.failed(error)))
       }
-      return .success(extent(of: content, resizedTo: size))
-    }
-  }
-
-  /// What content takes whose size was changed: that is done, whatever the content store says of it. It may have no
-  /// descriptor to look with.
-  private func extent(of content: ContentID, resizedTo size: Int64) -> ContentExtent {
-    do throws(FSError) {
-      return try self.content.extent(of: content)
-    } catch {
-      return ContentExtent(size: size, blocks: size / 512)
     }
   }
 }

@@ -65,8 +65,10 @@ public protocol ContentStore: Sendable {
 
   /// Cuts writable content off, or lets it grow by a hole. Blocking I/O lane.
   ///
+  /// - Returns: What it takes then.
   /// - Throws: EINVAL (not made by `makeWritable`, or a size below 0), EFBIG, EIO; the size is the old one then.
-  func resize(_ id: ContentID, to size: Int64) throws(FSError)
+  @discardableResult
+  func resize(_ id: ContentID, to size: Int64) throws(FSError) -> ContentExtent
 
   /// Writes into content that has a file of its own, which grows if it ends before. Any thread that may wait for the
   /// disk.

@@ -69,7 +69,8 @@ extension DiskContentStore {
     }
   }
 
-  public func resize(_ id: ContentID, to size: Int64) throws(FSError) {
+  @discardableResult
+  public func resize(_ id: ContentID, to size: Int64) throws(FSError) -> ContentExtent {
     do throws(Errno) {
       guard case .file(let number) = ContentLocation(id), size >= 0 else { throw .invalidArgument }
       guard let record = files.records[number] else { throw .ioError }
@@ -85,7 +86,7 @@ extension DiskContentStore {
         record.size = size
         if size == 0 { record.hasLostBytes = false }
       }
-      countPages(of: handle)
+      return ContentExtent(size: size, blocks: countPages(of: handle) ?? record.pages * 8)
     } catch {
       throw failure(error, "resize")
     }
@@ -199,13 +200,14 @@ extension DiskContentStore {
   }
 
   /// The room that a file takes on the disk has changed.
-  func countPages(of file: ContentFiles.Handle) {
-    do throws(Errno) {
-      let pages = (try FileStatus(of: file.descriptor.raw).blocks + 7) / 8
-      guard let before = files.records.update(file.number, { $0.pages = pages }) else { return }
+  /// - Returns: Blocks of 512 bytes; nil if the disk does not say: then numbers are older than they might be.
+  @discardableResult
+  func countPages(of file: ContentFiles.Handle) -> Int64? {
+    guard let blocks = try? FileStatus(of: file.descriptor.raw).blocks else { return nil }
+    let pages = (blocks + 7) / 8
+    if let before = files.records.update(file.number, { $0.pages = pages }) {
       countAllocated(pages: Int(pages - before.pages))
-    } catch {
-      // Only a number in `status` is older than it might be.
     }
+    return blocks
   }
 }

@@ -152,7 +152,7 @@ final class MemoryContentStore: ContentStore {
     return Int64(bytes.count)
   }
 
-  func resize(_ id: ContentID, to size: Int64) throws(FSError) {
+  func resize(_ id: ContentID, to size: Int64) throws(FSError) -> ContentExtent {
     if failsResize.load(ordering: .relaxed) { throw FSError(.ioError, "the test's disk cannot") }
     state.withLock { state in
       let bytes = (state.content[id.rawValue] ?? []).prefix(Int(size))
@@ -160,6 +160,7 @@ final class MemoryContentStore: ContentStore {
       state.touch(id)
     }
     callChanged()
+    return ContentExtent(size: size, blocks: (size + 511) / 512)
   }
 
   func sync(_ id: ContentID) throws(FSError) {}
