@@ -45,6 +45,7 @@ public final class Engine: Sendable {
   let limitsRoom: Atomic<Bool>
   /// Of what an earlier run has kept and the volume looks for by itself.
   let visited = VisitEnd()
+  let savedContent = SavedContent()
   let state: AdaptiveMutex<EngineState>
 
   /// - Parameters:

@@ -17,21 +17,34 @@ extension Engine {
   private static let scanStep = 1024
   private static let evictedAtOnce = 64
 
-  func sweep(_ sweep: Sweep) { metadata.submit { [self] in step(sweep, hasLooked: false) } }
+  func sweep(_ sweep: Sweep) { metadata.submit { [self] in step(sweep, .begun) } }
 
-  /// Evicts the next files, and goes on when they are gone. - Parameter hasLooked: Whether all files have been offered.
-  private func step(_ sweep: Sweep, hasLooked: Bool) {
-    var hasLooked = hasLooked
+  /// How far a sweep has looked for files that can go.
+  private enum Stage {
+    case begun
+    /// What an earlier run has kept is known, too.
+    case hasVisited
+    /// All files have been offered.
+    case hasLooked
+  }
+
+  /// Evicts the next files, and goes on when they are gone.
+  private func step(_ sweep: Sweep, _ begin: Stage) {
+    var stage = begin
     while true {
       let (wanted, batch): (Int64, [EvictionCandidates.Candidate]) = state.withLock { state in
         let wanted = state.ending == nil ? wantedBytes(sweep, state.room.shortage(used: state.localBytes())) : 0
         return (wanted, wanted > 0 ? state.takeFirst(wanted, limit: Self.evictedAtOnce) : [])
       }
       guard wanted > 0 else { return end(sweep, isExhausted: false) }
-      if !batch.isEmpty { return evict(batch, sweep, hasLooked: hasLooked) }
-      guard !hasLooked else { return end(sweep, isExhausted: true) }
-      lookAtAll()
-      hasLooked = true
+      if !batch.isEmpty { return evict(batch, sweep, stage) }
+      switch stage {
+      case .begun: return visitSavedContent(of: []) { [self] in step(sweep, .hasVisited) }
+      case .hasVisited:
+        lookAtAll()
+        stage = .hasLooked
+      case .hasLooked: return end(sweep, isExhausted: true)
+      }
     }
   }
 
@@ -52,9 +65,12 @@ extension Engine {
     }
   }
 
-  private func evict(_ batch: [EvictionCandidates.Candidate], _ sweep: Sweep, hasLooked: Bool) {
+  private func evict(_ batch: [EvictionCandidates.Candidate], _ sweep: Sweep, _ stage: Stage) {
     let left = Countdown(batch.count) { [self] in
-      metadata.submit { [self] in step(sweep, hasLooked: hasLooked) }
+      // Content of a kept volume gives its room back when it is known after a crash, too, that it went; and somebody
+      // waits for that room.
+      if writing == .kept { whenDurable(state.withLock { $0.journal.last }) { _ in } }
+      metadata.submit { [self] in step(sweep, stage) }
     }
     if case .pressure(let pressure) = sweep, let presenters, presenters.areThere, pressure.mayAsk {
       return ask(presenters, about: batch, pressure) { left.one() }

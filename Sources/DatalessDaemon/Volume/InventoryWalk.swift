@@ -3,7 +3,8 @@ import DatalessCore
 import Synchronization
 import SystemPackage
 
-/// Goes through a tree for `dataless inventory`, as far as it is listed. Fetches and lists nothing.
+/// Goes through a tree for `dataless inventory`, as far as it is listed. Fetches and lists nothing: where an
+/// earlier run has kept content was looked into before (`VolumeBackend.visitContent`).
 final class InventoryWalk: Sendable {
   private struct Level {
     let directory: NodeID

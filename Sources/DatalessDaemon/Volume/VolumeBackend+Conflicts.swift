@@ -9,7 +9,7 @@ extension VolumeBackend {
   private static let failuresMax = 1_000
 
   func conflicts(_ paths: [[UInt8]], keep choice: ConflictChoice?) async throws -> ConflictAnswer {
-    await visited()
+    await wait(atMost: Self.visitLimit) { [engine] end in engine.whenVisited(end) }
     var answer = ConflictAnswer()
     if let choice {
       let result = await withCheckedContinuation { [engine] continuation in
@@ -36,19 +36,6 @@ extension VolumeBackend {
     answer.conflicts = left.prefix(Self.conflictsMax).map { ConflictItem($0) }
     answer.count = Int64(left.count)
     return answer
-  }
-
-  // LIMIT: what is looked for after a mount is waited for so long; a store may hang.
-  private static let visitLimit = Nanoseconds.seconds(5)
-
-  /// Waits until what an earlier run has kept is found.
-  private func visited() async {
-    let pause = OneShotWait()
-    await withCheckedContinuation { continuation in
-      pause.begin(continuation)
-      volume.timer.schedule(at: volume.timer.now + Self.visitLimit) { pause.end() }
-      engine.whenVisited { pause.end() }
-    }
   }
 }
 

@@ -6,6 +6,7 @@ import SystemPackage
 /// How much room there is, and what is stored.
 extension VolumeBackend {
   func capacity() async throws -> CapacityAnswer {
+    await visitContent(of: [[]], atMost: Self.visitLimit)
     let capacity = await withCheckedContinuation { continuation in
       volume.capacity.look { continuation.resume(returning: $0) }
     }
@@ -18,6 +19,7 @@ extension VolumeBackend {
   func inventory(
     _ path: [UInt8], since mark: String?, progress: @escaping @Sendable (InventoryProgress) async throws -> Void
   ) async throws -> InventoryReport {
+    await visitContent(of: [path], atMost: Self.visitLimit)
     let root = try known(path)
     guard let use = volume.uses.since(mark) else {
       throw FSError(

@@ -55,9 +55,10 @@ final class VolumeBackend: ControlBackend {
   func evict(
     _ paths: [[UInt8]], stops: Bool, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult {
+    let transfer = EvictTransfer(engine: engine, stops: stops, askedAt: volume.timer.now)
+    try await withProgress({ transfer.tally.progress }, progress) { [self] in await visitContent(of: paths) }
     let question = await volume.coordination.askBeforeEviction(of: paths)
     defer { volume.coordination.endEviction(question) }
-    let transfer = EvictTransfer(engine: engine, stops: stops, askedAt: volume.timer.now)
     return try await withProgress({ transfer.tally.progress }, progress) { await transfer.run(paths) }
   }
 
