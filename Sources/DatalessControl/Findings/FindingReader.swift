@@ -45,7 +45,7 @@ struct FindingReader: Sendable {
   private var attempts: [UInt64: Attempt] = [:]
   /// Processes that share their id with others, as they cannot be looked at.
   private var shared: Set<UInt32> = []
-  private var serial = SerialWaits()
+  private var serial: SerialWaits
   private var lookups = UnfollowedLookups<Wait>()
   private var visible = VisibleFiles()
   private var capacity = FetchCapacity()
@@ -57,6 +57,9 @@ struct FindingReader: Sendable {
   private(set) var unknownCallers: Int64 = 0
   private(set) var unknownThreads: Int64 = 0
   private(set) var unknownFileThreads: Int64 = 0
+
+  /// - Parameter limits: Of what stays in memory. Default: nothing is put aside.
+  init(limits: SpillLimits = .inMemory) { serial = SerialWaits(limits: limits) }
 
   /// Why the log does not tell how long something would have taken at once; nil if it tells.
   var limit: String? { capacity.limit }

@@ -4,7 +4,8 @@
 /// process waited for another file, in whatever thread. Files that were waited for alone are a list as long as no other
 /// wait comes between, and no pause.
 ///
-/// Memory: some 100 bytes for each process that waited for a file, and 16 for each file of the list it is at.
+/// Memory: some 100 bytes for each process that waited for a file, and 16 for each file of the list it is at; within
+/// limits for the first 64 files, and those of all lists beyond are put aside.
 struct SerialWaits: Sendable {
   /// Fewer files are no list.
   static let filesMin: Int64 = 3
@@ -50,23 +51,29 @@ struct SerialWaits: Sendable {
 
   private struct OpenList {
     var list: List
+    /// What keys of the list in `LongLists` are made with.
+    let salt: UInt64
     /// By the hash of the path: how long the process waited for it.
     private var times: [UInt64: UInt32] = [:]
     /// Where that is 4.3 s or more: of the millions that a list may have, few are.
     private var longTimes: [UInt64: Int64] = [:]
 
-    init(list: List) { self.list = list }
+    init(list: List, salt: UInt64) { (self.list, self.salt) = (list, salt) }
 
     /// - Returns: How many files there are with this one; nil if it is none more.
-    mutating func add(_ wait: Wait, _ path: UInt64, blocked: Int64) -> Int64? {
+    mutating func add(_ wait: Wait, _ path: UInt64, blocked: Int64, others: inout LongLists) -> Int64? {
       list.blocked = list.blocked.plus(blocked)
-      let known = longTimes[path] ?? times[path].map { Int64($0) }
+      let isHere = times.count < others.filesHere || times[path] != nil
+      let short = times[path] ?? (times.count < others.filesHere ? nil : others.times[path ^ salt])
+      let known = longTimes[path] ?? short.map { Int64($0) }
       let isNew = known == nil
       let time = (known ?? 0).plus(blocked)
-      if longTimes[path] == nil, let short = UInt32(exactly: time) {
-        times[path] = short
-      } else {
+      if longTimes[path] != nil || time >= Int64(SpilledNumbers.none) {
         longTimes[path] = time
+      } else if isHere {
+        times[path] = UInt32(time)
+      } else {
+        others.times[path ^ salt] = UInt32(time)
       }
       list.longest = max(list.longest, time)
       if blocked > list.longestWaitTime { (list.longestWaitTime, list.longestWait) = (blocked, wait.key) }
@@ -82,6 +89,31 @@ struct SerialWaits: Sendable {
     }
   }
 
+  /// The files of all lists that are too many for a list itself.
+  private struct LongLists {
+    /// As many as a list has itself.
+    let filesHere: Int
+    /// By the hash of the path, and the list's salt. What is of a list that is over stays, until none is open.
+    var times: SpilledNumbers
+    private var made: UInt64 = 0
+    private var open = 0
+
+    init(limits: SpillLimits) {
+      filesHere = limits.place == nil ? .max : SerialWaits.filesHere
+      times = SpilledNumbers(limits: limits)
+    }
+
+    mutating func begin(of process: UInt32) -> OpenList {
+      (made, open) = (made + 1, open + 1)
+      return OpenList(list: List(process: process), salt: HashMix.of(made))
+    }
+
+    mutating func end() {
+      open -= 1
+      if open == 0 { times.removeAll() }
+    }
+  }
+
   private struct Process {
     /// By the hash of the path.
     var underWay: [UInt64: Int] = [:]
@@ -93,14 +125,24 @@ struct SerialWaits: Sendable {
     var open: OpenList?
   }
 
+  /// Files of which a list keeps the times itself, where more are put aside.
+  private static let filesHere = 64
+
   private var processes: [UInt32: Process] = [:]
+  private var others: LongLists
+
+  /// - Parameter limits: Of what stays in memory. Default: nothing is put aside.
+  init(limits: SpillLimits = .inMemory) { others = LongLists(limits: limits) }
 
   /// A process waits for a file from now on. - Returns: The list that is over by this; nil for none.
   mutating func begin(_ path: UInt64, by process: UInt32, at time: Int64) -> List? {
     // In its place: a list may be long.
-    Self.begin(path, at: time, &processes[process, default: Process()])
+    let over = Self.begin(path, at: time, &processes[process, default: Process()])
+    if over != nil { others.end() }
+    return over.flatMap { $0.files >= Self.filesMin ? $0 : nil }
   }
 
+  /// - Returns: The list that is over, however short.
   private static func begin(_ path: UInt64, at time: Int64, _ process: inout Process) -> List? {
     var isOver = false
     if process.underWay.isEmpty {
@@ -114,7 +156,7 @@ struct SerialWaits: Sendable {
     process.underWay[path, default: 0] += 1
     guard isOver else { return nil }
     defer { process.open = nil }
-    return process.open.flatMap { $0.list.files >= filesMin ? $0.list : nil }
+    return process.open?.list
   }
 
   /// A wait has ended that `begin` was told of.
@@ -123,10 +165,10 @@ struct SerialWaits: Sendable {
   ///   and for one that was not waited for alone.
   mutating func end(_ wait: Wait) -> Int64? {
     guard let place = processes.index(forKey: wait.process) else { return nil }
-    return Self.end(wait, &processes.values[place])
+    return Self.end(wait, &processes.values[place], others: &others)
   }
 
-  private static func end(_ wait: Wait, _ process: inout Process) -> Int64? {
+  private static func end(_ wait: Wait, _ process: inout Process, others: inout LongLists) -> Int64? {
     let path = PathHash.of(wait.path)
     guard let count = process.underWay[path] else { return nil }
     process.underWay[path] = count > 1 ? count - 1 : nil
@@ -135,8 +177,8 @@ struct SerialWaits: Sendable {
     let start = max(since, process.lastEnd ?? since)
     process.lastEnd = max(process.lastEnd ?? wait.end, wait.end)
     guard !process.isParallel else { return nil }
-    if process.open == nil { process.open = OpenList(list: List(process: wait.process)) }
-    return process.open?.add(wait, path, blocked: max(0, wait.end.minus(start)))
+    if process.open == nil { process.open = others.begin(of: wait.process) }
+    return process.open?.add(wait, path, blocked: max(0, wait.end.minus(start)), others: &others)
   }
 
   /// The process has waited for something else up to now, which is no pause.

@@ -2,12 +2,15 @@ import DatalessCore
 
 /// The findings of a summary: by program, whoever used the volume.
 struct SummaryFindings: Sendable {
-  private var reader = FindingReader()
+  private var reader: FindingReader
   private var places = FindingPlaces()
   /// Nanoseconds that a main thread may wait without a hitch.
   private let frame: Int64
 
-  init(frame: Int64) { self.frame = frame }
+  init(frame: Int64, limits: SpillLimits) {
+    self.frame = frame
+    reader = FindingReader(limits: limits)
+  }
 
   /// - Parameter groups: Of the summary that it is part of.
   mutating func add(_ record: LogRecord, groups: inout SummaryProcesses, _ processes: LogProcesses) {

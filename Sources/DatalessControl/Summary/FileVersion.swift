@@ -80,6 +80,10 @@ struct FileVersion: Sendable {
   var isKept = false
   /// SOURCE has another version, or none.
   var isSuperseded = false
+  /// A later version of the same file was materialized: the file is counted there.
+  var hasLater = false
+  /// Of what has no path any more: all that had left the path before it are known to have been read unseen.
+  var areOlderUnseen = false
   /// The row of the version before this one.
   var predecessor: Int? {
     get { predecessorRow < 0 ? nil : Int(predecessorRow) }
@@ -185,6 +189,7 @@ extension FileVersion {
     (isUnseen, isPartial) = (flags.contains(.isUnseen), flags.contains(.isPartial))
     (hadWhole, wasWanted) = (flags.contains(.hadWhole), flags.contains(.wasWanted))
     (isKept, isSuperseded) = (flags.contains(.isKept), flags.contains(.isSuperseded))
+    (hasLater, areOlderUnseen) = (flags.contains(.hasLater), flags.contains(.areOlderUnseen))
   }
 
   /// All of it; nil where it does not fit.
@@ -218,6 +223,8 @@ extension FileVersion {
     if wasWanted { flags.insert(.wasWanted) }
     if isKept { flags.insert(.isKept) }
     if isSuperseded { flags.insert(.isSuperseded) }
+    if hasLater { flags.insert(.hasLater) }
+    if areOlderUnseen { flags.insert(.areOlderUnseen) }
     return flags
   }
 }
@@ -238,19 +245,5 @@ extension FileSummary {
     if use != .unknown, size > 0, readBytes == version.reads.coverage.bytesAtMost {
       readShare = (Double(readBytes) * 1_000 / Double(size)).rounded() / 1_000
     }
-  }
-}
-
-/// What had a path before, in the order in which it left it.
-struct FormerVersions: Sendable {
-  var rows: [Int] = []
-  /// The first so many are known to have been read unseen: a log may say so of a million, a million times.
-  var unseen = 0
-
-  mutating func remove(_ row: Int) {
-    // It left not long ago.
-    guard let index = rows.lastIndex(of: row) else { return }
-    rows.remove(at: index)
-    unseen = min(unseen, index)
   }
 }

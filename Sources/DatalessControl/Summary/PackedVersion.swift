@@ -15,6 +15,8 @@ struct PackedVersion: Sendable {
     static let isSuperseded = Flags(rawValue: 1 << 9)
     /// It does not fit: `size` is its place among those.
     static let isElsewhere = Flags(rawValue: 1 << 10)
+    static let hasLater = Flags(rawValue: 1 << 11)
+    static let areOlderUnseen = Flags(rawValue: 1 << 12)
   }
 
   var size: UInt32
@@ -40,30 +42,33 @@ struct PackedVersion: Sendable {
 }
 
 /// The versions of all files: each in 60 bytes, and in 144 more where it does not fit.
+///
+/// Within limits those of long ago are in a file. What does not fit in 60 bytes stays in memory, as it has arrays: such
+/// are files of 4 GiB and more, and those of which several pieces were read.
 struct FileVersions: RandomAccessCollection, Sendable {
-  private var packed = SegmentedRows<PackedVersion>()
+  private var packed: SpilledRows<PackedVersion>
   private var others = SegmentedRows<FileVersion>()
 
-  init() {}
+  init(limits: SpillLimits = .inMemory) { packed = SpilledRows(blank: PackedVersion(size: 0), limits: limits) }
 
   var startIndex: Int { 0 }
   var endIndex: Int { packed.count }
 
   subscript(row: Int) -> FileVersion {
-    get {
-      let short = packed[row]
-      return short.place.map { others[$0] } ?? FileVersion(short)
-    }
+    get { version(packed[row]) }
     _modify {
-      if let place = packed[row].place {
+      let short = packed[row]
+      if let place = short.place {
         yield &others[place]
       } else {
-        var version = FileVersion(packed[row])
+        var version = FileVersion(short)
         defer { put(version, at: row) }
         yield &version
       }
     }
   }
+
+  private func version(_ short: PackedVersion) -> FileVersion { short.place.map { others[$0] } ?? FileVersion(short) }
 
   mutating func append(_ version: FileVersion) {
     packed.append(PackedVersion(size: 0))
@@ -79,13 +84,25 @@ struct FileVersions: RandomAccessCollection, Sendable {
     packed[row] = PackedVersion(size: UInt32(others.count), flags: .isElsewhere)
     others.append(version)
   }
+
+  /// All of them in their order, which is faster than each by its row.
+  struct Iterator: IteratorProtocol {
+    private let versions: FileVersions
+    private var shorts: SpilledRows<PackedVersion>.Iterator
+
+    fileprivate init(_ versions: FileVersions) { (self.versions, shorts) = (versions, versions.packed.makeIterator()) }
+
+    mutating func next() -> FileVersion? { shorts.next().map { versions.version($0) } }
+  }
+
+  func makeIterator() -> Iterator { Iterator(self) }
 }
 
 /// The row of what has a path, by the hash of the path.
 struct PathRows: Sendable {
-  private var rows: [UInt64: UInt32] = [:]
+  private var rows: SpilledNumbers
 
-  init() {}
+  init(limits: SpillLimits) { rows = SpilledNumbers(limits: limits) }
 
   subscript(hash: UInt64) -> Int? {
     get { rows[hash].map { Int($0) } }

@@ -69,7 +69,7 @@ extension SummaryBuilder {
   mutating func refused(_ record: LogRecord) {
     report.materialized.refusals += 1
     report.refusals[record.json.string("errno") ?? "unknown", default: 0] += 1
-    refusedItems.add(record)
+    refusedItems.add(record, seen: &seenRefused, salt: 0)
     groups.refused(record, processes)
   }
 
@@ -99,10 +99,12 @@ extension SummaryBuilder {
 /// Adds up what refused triggers would have materialized: an item that was refused a thousand times counts once.
 struct RefusedItems: Sendable {
   private(set) var sum = SummaryReport.Refused()
-  private var seen: Set<UInt64> = []
 
-  mutating func add(_ record: LogRecord) {
-    guard let path = record.json.path, seen.insert(PathHash.of(path)).inserted else { return }
+  /// - Parameters:
+  ///   - seen: Items that were refused, of several sums.
+  ///   - salt: What those of this sum are told apart by.
+  mutating func add(_ record: LogRecord, seen: inout SpilledNumbers, salt: UInt64) {
+    guard let path = record.json.path, seen.insert(PathHash.of(path) ^ salt) else { return }
     let delay = record.json.integer("requested_delay_ns") ?? 0
     sum.delayNanoseconds = sum.delayNanoseconds.plus(delay)
     if record.json.string("kind") == "directory" {

@@ -2,10 +2,12 @@ import DatalessCore
 
 /// Adds up one session of a log, record by record: the one that is asked for, or the one that was mounted last.
 ///
-/// Memory, whatever the number of records: some 90 bytes for each version of a file and each directory that was
-/// materialized or opened, some 30 more while a process waits for one file after the other, more for files that are
-/// read in pieces or by several programs, some 500 for each process, and with files some 40 and a name for each. What
-/// is under way is kept until it ends.
+/// Memory, whatever the number of records and of files: some tens of megabytes, some 30 bytes for each directory that
+/// somebody waited for, some 500 for each process, and more for files that are read in pieces or by several programs.
+/// What does not fit into that is put into files without a name (`SpillPlace`), 60 bytes for each version of a file and
+/// each directory that was materialized or opened, and 12 for each path and for each file that a process waited for.
+/// With files nothing is put aside: that takes some 90 bytes, another 40 and a name for each, and 30 more while a
+/// process waits for one file after the other. What is under way is kept until it ends.
 public struct SummaryBuilder: Sendable {
   struct Attempt {
     var process: UInt32?
@@ -26,7 +28,7 @@ public struct SummaryBuilder: Sendable {
 
   var report = SummaryReport()
   var processes = LogProcesses(keepsRecords: false)
-  var groups = SummaryProcesses()
+  var groups: SummaryProcesses
   var files: SummaryFiles
   var waits = SummaryWaits()
   var accesses = SummaryAccesses()
@@ -39,6 +41,7 @@ public struct SummaryBuilder: Sendable {
   private var topLevelIndex: [[UInt8]: Int] = [:]
   var sections = SummarySections()
   var refusedItems = RefusedItems()
+  var seenRefused: SpilledNumbers
   private var firstMonotonic: Int64?
   private var lastMonotonic: Int64 = 0
   /// The last record that has a time: only of one its text is needed.
@@ -47,6 +50,7 @@ public struct SummaryBuilder: Sendable {
   private var opens = WatchedOpens()
   private let session: String?
   private let order: FileSummary.Order?
+  private let limits: SpillLimits
   /// Records so far, of whatever session.
   public private(set) var recordCount = 0
 
@@ -58,12 +62,26 @@ public struct SummaryBuilder: Sendable {
     session: String? = nil, files order: FileSummary.Order? = nil,
     frame: Int64 = SummaryReport.Hitches.defaultFrame
   ) {
-    mainThread = SummaryMainThread(frame: frame)
-    findings = SummaryFindings(frame: frame)
-    self.session = session
-    self.order = order
-    files = SummaryFiles(keepsFiles: order != nil)
+    // Who asks for files looks at each of them again and again.
+    self.init(session: session, files: order, frame: frame, limits: order == nil ? .standard : .inMemory)
   }
+
+  /// - Parameter limits: Of what stays in memory.
+  init(
+    session: String? = nil, files order: FileSummary.Order? = nil,
+    frame: Int64 = SummaryReport.Hitches.defaultFrame, limits: SpillLimits
+  ) {
+    mainThread = SummaryMainThread(frame: frame)
+    findings = SummaryFindings(frame: frame, limits: limits)
+    groups = SummaryProcesses(limits: limits)
+    seenRefused = SpilledNumbers(limits: limits)
+    files = SummaryFiles(keepsFiles: order != nil, limits: limits)
+    (self.session, self.order, self.limits) = (session, order, limits)
+  }
+
+  /// Why there is no report: what did not fit into memory could not be read again. To be asked for after `finish`,
+  /// whose answer is not right then. Always nil with files, as nothing is put aside.
+  public var failure: ControlError? { limits.place?.failure }
 
   /// Takes the next record of the log. Records of other sessions count as nothing.
   public mutating func add(_ record: LogRecord) {
@@ -212,7 +230,7 @@ public struct SummaryBuilder: Sendable {
   private mutating func beginSession() {
     let earlier = report.completeness.earlierSessions + 1
     let count = recordCount
-    self = SummaryBuilder(files: order, frame: mainThread.frame)
+    self = SummaryBuilder(files: order, frame: mainThread.frame, limits: limits)
     report.completeness.earlierSessions = earlier
     recordCount = count
   }

@@ -3,6 +3,10 @@
 ///
 /// A file keeps its row when it is renamed. LIMIT: what is below a directory that is renamed has other rows from then
 /// on.
+///
+/// Memory: within limits that of the newest versions; the others, and what finds them by their paths, are in files
+/// then. In memory stays what is kept of files that were read by several programs, or that came in pieces, what has
+/// lost its path in the refresh under way, and directories (`DirectoryChains`).
 struct SummaryFiles: Sendable {
   private struct UseKey: Hashable {
     var row: Int
@@ -29,12 +33,12 @@ struct SummaryFiles: Sendable {
   /// Ranges of a file that comes in parts: beyond, what was fetched twice is not known.
   private static let partsMax: UInt16 = 1_024
 
-  private(set) var versions = FileVersions()
+  private(set) var versions: FileVersions
   /// The row of what has a path now.
-  private var rowOfPath = PathRows()
-  private var former: [UInt64: FormerVersions] = [:]
+  private var rowOfPath: PathRows
+  private var former: FormerVersions
   /// Which of it is an older version of what will have the path.
-  private var predecessors: [UInt64: Int] = [:]
+  private var predecessors: PathRows
   /// What had a path until a renamed file took it, in the refresh under way: its own rename may be told later.
   private var displaced: [UInt64: Int] = [:]
   /// Of files that several groups read; and who read one again after its eviction.
@@ -45,8 +49,15 @@ struct SummaryFiles: Sendable {
   private var details: FileDetails?
   private(set) var repeated = SummaryReport.Repeated()
 
-  /// - Parameter keepsFiles: Whether `table` is asked for, which takes a path per file.
-  init(keepsFiles: Bool) { details = keepsFiles ? FileDetails() : nil }
+  /// - Parameters:
+  ///   - keepsFiles: Whether `table` is asked for, which takes a path per file.
+  ///   - limits: Of what stays in memory. Default: nothing is put aside.
+  init(keepsFiles: Bool, limits: SpillLimits = .inMemory) {
+    details = keepsFiles ? FileDetails() : nil
+    versions = FileVersions(limits: limits)
+    (rowOfPath, predecessors) = (PathRows(limits: limits), PathRows(limits: limits))
+    former = FormerVersions(limits: limits)
+  }
 
   // MARK: Materializations
 
@@ -83,6 +94,7 @@ struct SummaryFiles: Sendable {
   ) -> Share {
     let row = row ?? self.row(of: path, names: [])
     let share = versions[row].materialized(bytes: bytes, group: group, isWhole: isDone && part == nil)
+    if let before = versions[row].predecessor { versions.countElsewhere(before) }
     if !isDone {
       // Which bytes of the range these are is not told.
       parts[row, default: ReadCoverage(rangesMax: Self.partsMax)].add(
@@ -136,8 +148,8 @@ struct SummaryFiles: Sendable {
     let hash = PathHash.of(path)
     predecessors[hash] = nil
     guard let row = rowOfPath.remove(hash) else { return nil }
-    versions[row].isSuperseded = true
-    former[hash, default: FormerVersions()].rows.append(row)
+    (versions[row].isSuperseded, versions[row].areOlderUnseen) = (true, false)
+    former.add(row, of: hash)
     return row
   }
 
@@ -150,7 +162,7 @@ struct SummaryFiles: Sendable {
     if let known = displaced.removeValue(forKey: from) {
       row = known
       versions[row].isSuperseded = false
-      former[from]?.remove(row)
+      former.remove(row, of: from)
     } else if let known = rowOfPath.remove(from) {
       row = known
     } else {
@@ -216,19 +228,18 @@ struct SummaryFiles: Sendable {
     let row = versions.count
     rowOfPath[hash] = row
     versions.append(FileVersion())
-    versions[row].predecessor = predecessors.removeValue(forKey: hash)
+    versions[row].predecessor = predecessors.remove(hash)
     return row
   }
 
   /// The version that a handle is of; nil if it may be any of several that had the path, whose use is not known then.
   private mutating func row(of handle: HandleRecord) -> Int? {
     let hash = PathHash.of(handle.path)
-    guard handle.isSuperseded, let known = former[hash], let first = known.rows.first else {
+    guard handle.isSuperseded, let newest = former.newest(of: hash) else {
       return row(of: handle.path, names: handle.names)
     }
-    guard known.rows.count > 1 else { return first }
-    for row in known.rows[known.unseen...] { versions[row].isUnseen = true }
-    former[hash]?.unseen = known.rows.count
+    guard former.older(than: newest) != nil else { return newest }
+    versions.noteUnseen(newest, former)
     return nil
   }
 
@@ -241,13 +252,9 @@ struct SummaryFiles: Sendable {
   var distinct: (files: Int64, bytes: Int64?) {
     var files: Int64 = 0
     var bytes: Int64? = 0
-    var older: Set<Int> = []
-    for row in versions.indices.reversed() where versions[row].materializations > 0 || older.contains(row) {
-      if older.remove(row) == nil {
-        files += 1
-        bytes = bytes.flatMap { sum in versions[row].distinctBytes(parts[row]).map(sum.plus) }
-      }
-      if let before = versions[row].predecessor { older.insert(before) }
+    for (row, version) in versions.enumerated() where version.materializations > 0 && !version.hasLater {
+      files += 1
+      bytes = bytes.flatMap { sum in version.distinctBytes(parts[row]).map(sum.plus) }
     }
     return (files, bytes)
   }

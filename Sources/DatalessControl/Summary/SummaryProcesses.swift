@@ -88,6 +88,11 @@ struct SummaryProcesses: Sendable {
   private var groups: [Group] = []
   private var indexByKey: [Key: Int] = [:]
   private var indexByID: [UInt32: Int] = [:]
+  /// What was refused to each group.
+  private var seenRefused: SpilledNumbers
+
+  /// - Parameter limits: Of what stays in memory of items that were refused.
+  init(limits: SpillLimits) { seenRefused = SpilledNumbers(limits: limits) }
 
   /// The process with an id was seen (again), maybe under another name.
   mutating func forget(_ id: UInt32) { indexByID[id] = nil }
@@ -103,7 +108,7 @@ struct SummaryProcesses: Sendable {
   mutating func refused(_ record: LogRecord, _ processes: LogProcesses) {
     let index = index(of: record.process, processes)
     groups[index].summary.refusals += 1
-    groups[index].refused.add(record)
+    groups[index].refused.add(record, seen: &seenRefused, salt: HashMix.of(UInt64(index)))
   }
 
   mutating func waited(_ wait: CountedWait, _ processes: LogProcesses) {

@@ -122,7 +122,8 @@ extension SummaryReport {
   ///   - files: In which order to report on every file. Default: not at all.
   ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
   ///   - other: Who reads along.
-  /// - Throws: `ControlError.system` when the file cannot be read; `.malformed` when it holds no record.
+  /// - Throws: `ControlError.system` when the file cannot be read, or what was put aside of it cannot be read again;
+  ///   `.malformed` when the file holds no record.
   public static func load(
     log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
     files: FileSummary.Order? = nil, frame: Int64 = Hitches.defaultFrame, other: LogReader? = nil
@@ -157,7 +158,9 @@ extension SummaryReport {
     while let record = try file.next() { add(record) }
     add(file.tornLine())
     guard builder.recordCount > 0 else { throw .noRecord(log) }
-    return builder.finishWithTable(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
+    let result = builder.finishWithTable(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
+    if let failure = builder.failure { throw failure }
+    return result
   }
 }
 

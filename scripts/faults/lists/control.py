@@ -123,6 +123,33 @@ summary.add(
     "let met = others.firstIndex { $0.lowerBound > head } ?? others.count",
     "let met = FAULT ? 0 : others.firstIndex { $0.lowerBound > head } ?? others.count", tests=["SummaryMainThreadTests"])
 
+summary.add(
+    "older-versions-counted", "SummaryFiles.swift", "each version of a file that was materialized is a file of its own",
+    "where version.materializations > 0 && !version.hasLater {",
+    "where version.materializations > 0 && (FAULT || !version.hasLater) {", tests=["SpilledSummaryTests|SummaryVersionTests"])
+
+spill = Part("Sources/DatalessControl/Spill", ["^DatalessControlTests\\."])
+spill.add(
+    "a-copys-rows-change", "SpilledRows.swift", "a row that changes in a table changes in its copies, too",
+    "guard changed[index] == nil, isKnownUniquelyReferenced(&file) else {",
+    "guard changed[index] == nil, isKnownUniquelyReferenced(&file) || FAULT else {", tests=["SpillTests"])
+spill.add(
+    "removed-comes-back", "NumberRun.swift", "what was removed is there again after two files have become one",
+    "guard keepsRemoved || entry.number != SpilledNumbers.none else { continue }",
+    "guard keepsRemoved && !FAULT || entry.number != SpilledNumbers.none else { continue }", tests=["SpillTests"])
+spill.add(
+    "the-older-number-holds", "NumberRun.swift", "of two numbers of a key the older one is found",
+    "if next.key == old.current?.key { old.advance() }",
+    "if next.key == old.current?.key, !FAULT { old.advance() }", tests=["SpillTests"])
+spill.add(
+    "lost-content-is-silent", "SpillFile.swift", "a summary of which a part could not be read again is told as if it were right",
+    "fail(count < 0 ? Errno(rawValue: errno) : .ioError)",
+    "if !FAULT { fail(count < 0 ? Errno(rawValue: errno) : .ioError) }", tests=["SpillTests|SpilledSummaryTests"])
+spill.add(
+    "the-limit-of-files-ends-us", "SpillFile.swift", "a file may become larger than the limit of files, which ends the command",
+    "guard !overflow, end <= bytesMax else { return false }",
+    "guard !overflow, end <= bytesMax || FAULT else { return false }", tests=["SpillTests"])
+
 text = Part("Sources/DatalessControl", ["^DatalessControlTests\\."])
 text.add(
     "direction-marks-printed", "Text/TerminalText.swift", "characters that turn the direction of text reach the terminal",
