@@ -90,6 +90,9 @@ struct SummaryWaits: Sendable {
     var threadID: Int64?
     var offset: Int64?
 
+    /// Among those of one attempt.
+    var order: (Int64, Int64, Int64) { (process.map { Int64($0) } ?? -1, threadID ?? -1, offset ?? -1) }
+
     init?(_ record: LogRecord) {
       guard let attempt = record.attempt else { return nil }
       self.attempt = attempt
@@ -130,8 +133,13 @@ struct SummaryWaits: Sendable {
     if queues.values[index].waits.isEmpty { queues.remove(at: index) }
   }
 
-  /// Longest first.
+  /// Longest first, and always in the same order.
   var underWay: [Wait] {
-    queues.values.flatMap { $0.waits.dropFirst($0.ended) }.sorted { ($0.start, $0.attempt) < ($1.start, $1.attempt) }
+    let waits = queues.flatMap { key, queue in queue.waits.dropFirst(queue.ended).map { (key, $0) } }
+    let sorted = waits.sorted { one, other in
+      let (left, right) = ((one.1.start, one.0.attempt), (other.1.start, other.0.attempt))
+      return left == right ? one.0.order < other.0.order : left < right
+    }
+    return sorted.map(\.1)
   }
 }

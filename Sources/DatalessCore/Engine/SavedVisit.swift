@@ -131,8 +131,8 @@ extension Engine {
     }
   }
 
-  /// Looks where an earlier run has kept content, so that it is known what takes room, and what can go. Where nobody has
-  /// looked yet, directories are listed for it, one at a time, with what is simulated of that.
+  /// Looks where an earlier run has kept content, so that it is known what takes room, and what can go. Where nobody
+  /// has looked yet, directories are listed for it, one at a time, with what is simulated of that.
   ///
   /// - Parameters:
   ///   - path: Of the item that is meant with all below it; empty: everywhere.

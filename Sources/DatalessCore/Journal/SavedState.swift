@@ -28,8 +28,8 @@ public protocol SavedState: Sendable {
   /// and those in conflict with the store. Paths as callers find them. As `saved`.
   func placesToVisit() throws(FSError) -> [[UInt8]]
 
-  /// Where content lies that is kept: of each directory in which an item has some, the path of one such item, as callers
-  /// find it. As `saved`.
+  /// Where content lies that is kept: of each directory in which an item has some, the path of one such item, as
+  /// callers find it. As `saved`.
   func placesOfContent() throws(FSError) -> [[UInt8]]
 
   /// A saved item is a node from now on. Any thread but under the engine's lock: it may wait for a commit.

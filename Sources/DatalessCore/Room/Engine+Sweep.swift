@@ -37,7 +37,7 @@ extension Engine {
         return (wanted, wanted > 0 ? state.takeFirst(wanted, limit: Self.evictedAtOnce) : [])
       }
       guard wanted > 0 else { return end(sweep, isExhausted: false) }
-      if !batch.isEmpty { return evict(batch, sweep, stage) }
+      if !batch.isEmpty { return evict(batch, for: sweep, at: stage) }
       switch stage {
       case .begun: return visitSavedContent(of: []) { [self] in step(sweep, .hasVisited) }
       case .hasVisited:
@@ -65,7 +65,7 @@ extension Engine {
     }
   }
 
-  private func evict(_ batch: [EvictionCandidates.Candidate], _ sweep: Sweep, _ stage: Stage) {
+  private func evict(_ batch: [EvictionCandidates.Candidate], for sweep: Sweep, at stage: Stage) {
     let left = Countdown(batch.count) { [self] in
       // Content of a kept volume gives its room back when it is known after a crash, too, that it went; and somebody
       // waits for that room.

@@ -14,8 +14,15 @@ engine.add(
     tests=["PassthroughWriteTests"])
 engine.add(
     "pin-waits-after-a-mount", "SavedVisit.swift", "what is pinned is not fetched after a mount until somebody looks",
-    "SavedVisit(self, (try? saved.placesToVisit()) ?? []).step()",
-    "if !FAULT { SavedVisit(self, (try? saved.placesToVisit()) ?? []).step() }", tests=["KeptConflictTests"])
+    "let places = (try? saved.placesToVisit()) ?? []",
+    "let places: [[UInt8]] = FAULT ? [] : (try? saved.placesToVisit()) ?? []", tests=["KeptConflictTests"])
+engine.add(
+    "kept-content-not-looked-for", "SavedVisit.swift", "what an earlier run has kept takes room that nobody can free",
+    "savedContent.places(of: path) { (try? saved.placesOfContent()) ?? [] }",
+    "savedContent.places(of: path) { FAULT ? [] : (try? saved.placesOfContent()) ?? [] }", tests=["KeptContentTests"])
+engine.add(
+    "clean-files-do-not-wait", "Engine+Dirtying.swift", "a clean file of a kept volume is written to before that is durable",
+    "if writing == .kept, !isFirst {", "if writing == .kept, !isFirst, !FAULT {", tests=["WritableRefreshTests"])
 engine.add(
     "closes-do-not-free-room", "Engine+Handles.swift", "who waits for room is not looked at when a file is closed",
     "if isShort { settleRoom() }", "if isShort, !FAULT { settleRoom() }", tests=["QuotaTests"])

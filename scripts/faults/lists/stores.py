@@ -48,8 +48,8 @@ content.add(
 content.add(
     "ranged-pages-forgotten", "DiskContentStore+Writing.swift",
     "content that came in ranges stays in the sum of local bytes",
-    "      countAllocated(pages: Int(pages - before.pages))\n    } catch",
-    "      countAllocated(pages: FAULT ? 0 : Int(pages - before.pages))\n    } catch",
+    "      countAllocated(pages: Int(pages - before.pages))\n    }\n    return blocks",
+    "      countAllocated(pages: FAULT ? 0 : Int(pages - before.pages))\n    }\n    return blocks",
     tests=["ContentGuardTests"])
 content.add(
     "stale-id-read", "SlotTable.swift", "the id of content that was removed reads what has its slot now",
