@@ -47,6 +47,16 @@ final class DirectoryFetch: AttemptJob {
       }
       try finish(entries: entries, generation: generation, started: started)
     } catch {
+      failed(error, started)
+    }
+  }
+
+  /// What is kept of a directory is listed without the store, if that has it no more.
+  private func failed(_ error: FSError, _ started: MonotonicTime) {
+    do throws(FSError) {
+      guard try engine.keepsWithoutStore(attempt, error) else { throw error }
+      listSaved()
+    } catch {
       engine.failed(attempt, error, storeTime: engine.timer.now - started)
     }
   }
@@ -88,7 +98,7 @@ final class DirectoryFetch: AttemptJob {
       }
       try finish(entries: entries, generation: generation, started: started)
     } catch {
-      engine.failed(attempt, error, storeTime: engine.timer.now - started)
+      failed(error, started)
     }
   }
 

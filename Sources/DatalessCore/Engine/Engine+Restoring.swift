@@ -56,6 +56,25 @@ extension Engine {
     }
   }
 
+  /// The store cannot list a directory. One that was moved here before the mount, and that is known by its new name
+  /// alone, is then treated as if that had been found by a refresh: with what was changed in it, it is the volume's own
+  /// from now on; else it is gone. Metadata lane.
+  ///
+  /// - Returns: Whether it is the volume's own, so that what is kept of it is to be listed.
+  /// - Throws: As `restore`.
+  func keepsWithoutStore(_ attempt: AttemptID, _ error: FSError) throws(FSError) -> Bool {
+    guard let saved = configuration.savedState,
+      [.noSuchFileOrDirectory, .notDirectory, .staleNFSFileHandle].contains(error.errno),
+      let directory = state.withLock({ $0.knownByNewNameAlone(attempt) })
+    else { return false }
+    let isKept = try saved.hasChanges(below: directory.item)
+    state.withLock { state in
+      state.loseStore(directory.node, isKept: isKept)
+      state.tellConflicts(timer.now)
+    }
+    return isKept
+  }
+
   private static let isFull = FSError(.noSpace, "the namespace holds as many names as it can")
 
   /// Puts back what is saved of files that the store lists under several names, before they are listed: another name of

@@ -179,6 +179,19 @@ extension EngineState {
 
   // MARK: - Directories that the store has no more
 
+  /// The directory of an attempt, if it was moved here and the place that it came from was not looked into.
+  func knownByNewNameAlone(_ id: AttemptID) -> (node: NodeIndex, item: SavedItemID)? {
+    guard let node = attempts[id]?.node, namespace.restored.key(of: node) != nil else { return nil }
+    return namespace.restored.item(of: node).map { (node, $0) }
+  }
+
+  /// - Parameter isKept: Whether anything in it is nowhere else.
+  mutating func loseStore(_ directory: NodeIndex, isKept: Bool) {
+    journal.beginOperation()
+    defer { journal.endOperation() }
+    namespace.loseRestoredKey(of: directory, isKept: isKept)
+  }
+
   /// A directory that the store has no more, and below which something was changed: it is the volume's own.
   mutating func makeKept(_ entry: Restorations.Entry, in directory: NodeIndex) -> NodeID? {
     var attributes = entry.item.attributes ?? namespace.attributes(of: directory)

@@ -192,6 +192,19 @@ extension Namespace {
     }
   }
 
+  /// The store has a directory no more that is known by names that were made on the volume alone.
+  ///
+  /// - Parameter isKept: Whether anything in it is nowhere else, and it stays therefore.
+  mutating func loseRestoredKey(of node: NodeIndex, isKept: Bool) {
+    restored.setKey(nil, of: node)
+    guard isKept else {
+      for name in localNames(of: node) { setStanding(.gone, of: name) }
+      return
+    }
+    noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+    tellUnbound(node)
+  }
+
   // MARK: - What is known
 
   private func base(of name: NameIndex, _ listed: ListedItem?, _ use: ItemUse) -> NameMerge.Base {

@@ -219,9 +219,10 @@ struct Namespace: ~Copyable {
     journal.beginOperation()
     defer { journal.endOperation() }
     tell(name, since: before)
-    // Of a directory nothing may have been told yet but what is below it: what it looks like, it is told last, when its
-    // name has said which one it is.
-    if self[node].kind == .directory { tellUnbound(node) }
+    // Told last, when the name has said which item it is. Of a directory nothing may have been told yet but what is
+    // below it. A file is of no version of the store's any more, which may have the same number elsewhere: what is
+    // fetched of that is not this one's.
+    if self[node].kind == .directory || self[node].kind == .file { tellUnbound(node) }
   }
 
   /// The name under which the store has a node, as `NameTable.storeName`.

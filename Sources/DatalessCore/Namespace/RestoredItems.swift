@@ -28,6 +28,9 @@ struct RestoredItems {
     if isBare { bare.insert(node) }
   }
 
+  /// Which item a node is, if it may be met again.
+  func item(of node: NodeIndex) -> SavedItemID? { items.isEmpty ? nil : items[node] }
+
   /// Whether an item has, or may have, another name that was not met yet.
   func isAwaited(_ node: NodeIndex) -> Bool { !items.isEmpty && items[node] != nil }
 

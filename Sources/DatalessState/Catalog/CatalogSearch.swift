@@ -42,17 +42,21 @@ struct CatalogSearch {
     throw Damage("a place leads to no root")
   }
 
-  /// Whether a name was made or hidden in a directory, or below it, or a file there is dirty.
+  /// Whether a name was made in a directory, or below it, or a file there is dirty. What was removed from it, or moved
+  /// away, is not in it: nothing is lost with that, and what was moved has its name elsewhere.
   func hasChanges(below directory: Int64) throws -> Bool {
     var left = [directory]
     var seen: Set<Int64> = [directory]
     while let id = left.popLast() {
-      var hasNames = false
-      try connection.forEachName(in: id) { _ in hasNames = true }
-      if hasNames { return true }
+      var (hasMade, hidden) = (false, Set<[UInt8]>())
+      try connection.forEachName(in: id) { name in
+        if name.layer == .made { hasMade = true } else { hidden.insert(name.name) }
+      }
+      if hasMade { return true }
       var isDirty = false
       try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE parent = ?", .integer(id)) { found in
         let child = try ItemRow(found)
+        if let place = child.place, hidden.contains(place.name) { return }
         isDirty = isDirty || child.record.isDirty
         if child.kind == .directory || child.kind == nil, seen.insert(child.id).inserted { left.append(child.id) }
       }

@@ -1,0 +1,88 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import Testing
+
+/// What was moved on the volume, and what SOURCE has made of the place that it came from before the next mount.
+@Suite struct KeptMoveTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["x", "x/y", "x/y/z"] { mkdir(source.full(directory), 0o755) }
+    source.write("x/y/z/f", bytes("deep"))
+  }
+
+  enum SourceChange: String, CaseIterable {
+    case nothing, renamesAbove, renamesIt, removesAbove, removesIt
+  }
+
+  enum LocalChange: String, CaseIterable {
+    case makesDeep, writesDeep, makesNear, nothing
+  }
+
+  private func change(_ change: SourceChange) {
+    switch change {
+    case .nothing: break
+    case .renamesAbove: rename(source.full("x"), source.full("xren"))
+    case .renamesIt: rename(source.full("x/y"), source.full("x/yren"))
+    case .removesIt, .removesAbove:
+      unlink(source.full("x/y/z/f"))
+      rmdir(source.full("x/y/z"))
+      rmdir(source.full("x/y"))
+      if change == .removesAbove { rmdir(source.full("x")) }
+    }
+  }
+
+  /// The store renames a file that was written here: what is fetched of the store's is no more the other one's. While it
+  /// is mounted, the volume follows.
+  @Test(arguments: [false, true]) func whatWasWrittenStaysBesideWhatTheStoreHasRenamed(isMounted: Bool) throws {
+    source.write("a", bytes("theirs"))
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.write("edited", to: "a") == nil)
+    if isMounted {
+      rename(source.full("a"), source.full("b"))
+      volume.refresh()
+    }
+    try volume.unmount()
+    if !isMounted { rename(source.full("a"), source.full("b")) }
+    for round in 0..<3 {
+      volume = try KeptVolume(states.next(), source: source)
+      for name in round == 1 ? ["b", "a"] : ["a", "b"] where !isMounted || name == "b" {
+        #expect(volume.read(name) == (name == "a" || isMounted ? "edited" : "theirs"), "\(name), round \(round)")
+      }
+      #expect(volume.names("").contains("a") == !isMounted)
+      try volume.unmount()
+      let findings = try states.next().check().findings
+      #expect(findings == [], "round \(round)")
+    }
+  }
+
+  @Test(arguments: SourceChange.allCases, LocalChange.allCases)
+  func whatWasWrittenInWhatWasMovedStays(_ there: SourceChange, _ here: LocalChange) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.rename("x/y", to: "yy") == nil)
+    var written: [String: String] = [:]
+    switch here {
+    case .makesDeep: written["yy/z/q"] = "mine"
+    case .writesDeep: written["yy/z/f"] = "edited"
+    case .makesNear: written["yy/n"] = "near"
+    case .nothing: break
+    }
+    for (path, text) in written { #expect(volume.write(text, to: path) == nil) }
+    try volume.unmount()
+    change(there)
+    for round in 0..<3 {
+      volume = try KeptVolume(states.next(), source: source)
+      if round == 1 { _ = volume.tree() }
+      for (path, text) in written { #expect(volume.read(path) == text, "\(path), round \(round)") }
+      #expect(volume.names("").contains("yy") || written.isEmpty)
+      // What the store has no more, and nobody has changed, goes when somebody looks.
+      if written.isEmpty { _ = volume.tree() }
+      for name in volume.names("") { #expect(!volume.names(name).contains("ESTALE"), "\(name), round \(round)") }
+      try volume.unmount()
+      let findings = try states.next().check().findings
+      #expect(findings == [], "round \(round)")
+    }
+  }
+}
