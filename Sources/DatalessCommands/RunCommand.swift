@@ -177,9 +177,9 @@ struct RunCommand: ParsableCommand {
       log: session.volume.log, session: session.volume.session, rules: answer?.rules,
       warnings: plan.scenario.warnings, reports: reporting.reports, context: reportContext(plan),
       gitHub: GitHubActions(), frame: frame.nanoseconds,
-      reader: { record, malformedLines in
+      reader: { record, unread in
         guard isExpecting else { return }
-        held.addMalformed(lines: malformedLines)
+        held.addUnread(unread)
         if let record { held.add(record) }
       },
       judge: { failure in

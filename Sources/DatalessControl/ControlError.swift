@@ -53,9 +53,17 @@ public struct ControlError: Error, Sendable, Equatable, CustomStringConvertible 
         + "`dataless status` lists the mounted volumes; `dataless mount SOURCE MOUNTPOINT` mounts one.")
   }
 
-  /// A file that should be a log has nothing of one.
-  public static func noRecord(_ path: [UInt8]) -> ControlError {
-    ControlError(
+  /// A file that should be a log has nothing of one, or nothing that this program reads.
+  ///
+  /// - Parameter unread: What the file has instead.
+  public static func noRecord(_ path: [UInt8], _ unread: UnreadLines) -> ControlError {
+    if let version = unread.version {
+      return ControlError(
+        code: .otherVersion, errno: .protocolNotSupported,
+        message: "cannot read \(TerminalText.escaped(path)) as a log: it is \(UnreadLines.words(version: version)) "
+          + "(EPROTONOSUPPORT).")
+    }
+    return ControlError(
       code: .malformed,
       message: "cannot read \(TerminalText.escaped(path)) as a log: it holds no record (EINVAL). "
         + "Give the mountpoint of a mounted volume, or a log file.")

@@ -14,7 +14,7 @@ public enum ReportExporter {
   ///   - other: Who reads along.
   /// - Returns: What they are made of.
   /// - Throws: `ControlError.system` when the log cannot be read, or a report not written; `.malformed` when the log
-  ///   holds no record.
+  ///   holds no record, `.otherVersion` when those that it holds are of another version of the format.
   @discardableResult
   public static func export(
     _ requests: [ReportRequest], log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false,
@@ -53,17 +53,16 @@ public enum ReportExporter {
     var writer: TraceWriter?
     if let trace { writer = try TraceWriter(ReportFile(path: trace)) }
     var builder = ReportBuilder(session: session, frame: frame, trace: writer)
-    var malformed = 0
     while true {
       var record = try file.next()
       if record == nil { record = file.tornLine() }
-      builder.addMalformed(lines: file.malformedLines - malformed)
-      other?(record, file.malformedLines - malformed)
-      malformed = file.malformedLines
+      let unread = file.takeUnread()
+      builder.addUnread(unread)
+      other?(record, unread)
       guard let record else { break }
       try builder.add(record)
     }
-    guard builder.recordCount > 0 else { throw .noRecord(log) }
+    guard builder.recordCount > 0 else { throw .noRecord(log, file.unread) }
     return try builder.finish(log: log, context: context(), isMounted: isMounted, lost: lost, now: now)
   }
 

@@ -88,19 +88,6 @@ import Testing
     #expect(try verdict("nosuchsession").outcome == .unknown)
   }
 
-  @Test func anotherVersionIsNotUnderstood() throws {
-    var log = ExpectationLog()
-    log.take("a")
-    log.unmount()
-    var checked = Expectations(Self.all)
-    for line in log.log.lines {
-      let later = String(line).replacingFirst(#""v":1"#, with: #""v":2"#)
-      checked.add(try #require(LogRecord(line: bytes(later))))
-    }
-    let verdict = checked.finish(log: [])
-    #expect(verdict.outcome == .unknown && verdict.gaps.first?.contains("version 2") == true)
-  }
-
   /// Times of day are only told; what is measured is measured by the other clock.
   @Test func aClockThatWasSetBackChangesNothing() throws {
     var log = ExpectationLog()

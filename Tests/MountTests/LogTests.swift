@@ -138,6 +138,25 @@ extension RealMounts {
       }
     }
 
+    @Test func linesThatAreNoRecordsAreTold() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        try await Self.filesReadByTwo(volume)
+        _ = try await volume.dataless("unmount", volume.mountpoint)
+        let (odd, other) = (volume.log.path + ".odd", volume.log.path + ".other")
+        let script = #"sed '3a garbage' "$0" > "$1"; sed '3s/"v":1,/"v":2,/' "$0" > "$2""#
+        _ = try await run(["bash", "-c", script, volume.log.path, odd, other])
+        let shown = try await run([Machine.dataless, "log", odd])
+        #expect(shown.succeeded && shown.errorText == "dataless: 1 line is no record; no record is missing.\n")
+        let summary = try await run([Machine.dataless, "summary", odd])
+        let words = summary.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("complete, 1 line is no record; no record is missing"), "\(summary.text)")
+        let older = try await run([Machine.dataless, "log", other])
+        #expect(older.succeeded && older.errorText.contains("records of version 2 of the format"), "\(older.errorText)")
+        let checked = try await run([Machine.dataless, "check-log", other, "--max-wait", "1h"])
+        #expect(checked.status == 91, "\(checked.text)")
+      }
+    }
+
     @Test func summaryIsTheSameFromTheVolumeAndFromTheFile() async throws {
       try await withVolume(source: NoContent.someFiles) { volume in
         try await Self.filesReadByTwo(volume)

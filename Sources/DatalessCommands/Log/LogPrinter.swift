@@ -22,6 +22,8 @@ final class LogPrinter {
     var filter: LogFilter
     var table: LogTable
     var tree = LogTree()
+    var continuity = RecordContinuity()
+    var hasEnd = false
   }
 
   private let log: LogTarget
@@ -39,6 +41,7 @@ final class LogPrinter {
   private var firstTime: String?
   private var lastTime: String?
   private var recordCount = 0
+  private var hasSaidVersion = false
   /// Whether a record was printed, or a row.
   private var hasPrinted = false
   private var hasHeader = false
@@ -60,6 +63,8 @@ final class LogPrinter {
   func drain() throws {
     while let record = try file.next() { try print(record) }
     try output.flush()
+    // Whoever follows a log would wait for its end to learn why nothing comes.
+    if style.isLive { sayVersion() }
   }
 
   /// Prints what is left at the end: a last line without a newline, attempts without an end.
@@ -67,6 +72,7 @@ final class LogPrinter {
   /// - Throws: `ControlError.noRecord` when the whole file had none.
   func finish() throws {
     if let record = file.tornLine() { try print(record) }
+    takeUnread()
     if !style.isJSON, filter.takesBeginnings, !style.isLive {
       for id in order {
         for var row in sessions[id]?.table.unfinished ?? [] {
@@ -77,14 +83,42 @@ final class LogPrinter {
     }
     if style.isTree { try printTrees() }
     try output.flush()
-    guard recordCount > 0 else { throw ControlError.noRecord(log.log) }
+    guard recordCount > 0 else { throw ControlError.noRecord(log.log, file.unread) }
     if !hasPrinted, !filter.isEmpty, !style.isLive {
       Console.note("dataless: nothing in the log matches (of \(records)).")
     }
-    if file.malformedLines > 0 {
-      let verb = file.malformedLines == 1 ? "is not a record" : "are not records"
-      Console.note("dataless: \(HumanText.count(Int64(file.malformedLines), "line")) of the log \(verb); left out.")
-    }
+    sayVersion()
+    let lines = file.unread.count - file.unread.ofOtherVersions
+    guard lines > 0 else { return }
+    let count = HumanText.count(Int64(lines), "line")
+    Console.note(
+      isNothingMissing
+        ? "dataless: \(UnreadLines.harmless(Int64(lines)))."
+        : "dataless: \(count) of the log \(lines == 1 ? "is not a record" : "are not records"); left out.")
+  }
+
+  /// Says once that there are records of another version of the format.
+  private func sayVersion() {
+    guard let version = file.unread.version, !hasSaidVersion else { return }
+    hasSaidVersion = true
+    Console.note("dataless: the log has records \(UnreadLines.words(version: version)). They are left out.")
+  }
+
+  /// Tells every session of lines that are no records: the numbers of its own say whether one of those is missing.
+  private func takeUnread() {
+    let lines = file.takeUnread()
+    guard lines.count > 0 else { return }
+    for id in order { sessions[id]?.continuity.addUnread(lines) }
+  }
+
+  /// Whether the numbers of all records that are meant prove that none of theirs is missing.
+  private var isNothingMissing: Bool {
+    file.unread.version == nil && !order.isEmpty
+      && order.allSatisfy { id in
+        guard let session = sessions[id] else { return false }
+        let known = session.continuity.finished(hasEnd: session.hasEnd)
+        return known.lostRecords == 0 && known.malformedLines == 0
+      }
   }
 
   /// `12 records`; with their times if these were asked for, which may be why nothing matches.
@@ -109,6 +143,7 @@ final class LogPrinter {
       firstTime = firstTime ?? time
       lastTime = time
     }
+    takeUnread()
     guard session == nil || id == session else { return }
     if sessions[id] == nil { order.append(id) }
     if record.type == .volumeUnmounted, id == log.session { hasEnded = true }
@@ -127,6 +162,8 @@ final class LogPrinter {
   /// The table sees every record: a row about the end of an attempt also says how it began.
   private func show(_ record: LogRecord, _ session: inout Session) -> (isWanted: Bool, row: LogRow?) {
     session.processes.add(record)
+    session.continuity.note(record)
+    if record.type == .volumeUnmounted { session.hasEnd = true }
     let isWanted = session.filter.accepts(record, session.processes)
     return (isWanted, style.isJSON ? nil : session.table.row(record, session.processes, isWanted: isWanted))
   }

@@ -8,6 +8,7 @@ extension Expectations {
     verdict.log = String(decoding: log, as: UTF8.self)
     verdict.earlierSessions = ending.earlierSessions
     verdict.gaps = gaps
+    if let lines = ending.strayLines, gaps.isEmpty { verdict.warnings.append(lines) }
     countWaitsUnderWay()
     settleLookups()
     for index in states.indices {
@@ -56,7 +57,7 @@ extension Expectations {
         let counted = expectation.measure == .maxFiles ? ending.runFiles : ending.runBytes
       else { return false }
       states[index].replace(measured: counted)
-      return !ending.isRunCutShort
+      return ending.isCountWhole
     default: break
     }
     return false

@@ -103,9 +103,9 @@ public struct Expectations: Sendable {
   }
 
   /// Takes note of lines that are no records: those behind the last record that was added.
-  public mutating func addMalformed(lines: Int) {
-    ending.addMalformed(lines: lines)
-    summary?.addMalformed(lines: lines)
+  public mutating func addUnread(_ lines: UnreadLines) {
+    ending.addUnread(lines)
+    summary?.addUnread(lines)
   }
 
   /// What was materialized so far, as a baseline; nil without one.
@@ -124,10 +124,10 @@ public struct Expectations: Sendable {
   }
 
   private mutating func beginSession() {
-    let earlier = ending.earlierSessions + 1
+    let ending = SessionEnding(after: ending)
     let count = recordCount
     self = Expectations(expectations, baseline: baseline?.untouched, session: session)
-    ending.earlierSessions = earlier
+    self.ending = ending
     recordCount = count
   }
 

@@ -3,7 +3,7 @@ import DatalessCore
 /// How a session of a log goes and ends: what the log lacks of it, and what its last records say.
 struct SessionEnding: Sendable {
   private(set) var session: String?
-  var earlierSessions: Int64 = 0
+  private(set) var earlierSessions: Int64 = 0
   /// The process whose descendants' doings count; nil without `dataless run`.
   private(set) var runRoot: Int32?
   /// What the daemon has counted for the run's command.
@@ -14,8 +14,6 @@ struct SessionEnding: Sendable {
   private(set) var hasEvictions = false
   private(set) var volume: Volume?
   private var continuity = RecordContinuity()
-  /// A version of the format that is not known.
-  private var version: Int64?
   private var isRunFinished = false
   private var runGap: String?
   private var dropped: Int64 = 0
@@ -29,13 +27,20 @@ struct SessionEnding: Sendable {
     var isKnownWhole: Bool
   }
 
-  mutating func addMalformed(lines: Int) { continuity.addMalformed(lines: lines) }
+  init() {}
+
+  /// For a session that begins behind another one in the same log.
+  init(after earlier: SessionEnding) {
+    earlierSessions = earlier.earlierSessions + 1
+    continuity = RecordContinuity(after: earlier.continuity)
+  }
+
+  mutating func addUnread(_ lines: UnreadLines) { continuity.addUnread(lines) }
 
   mutating func note(_ record: LogRecord) {
     let json = record.json
     if session == nil { session = record.session }
     if let time = record.monotonicNanoseconds { lastMonotonic = max(lastMonotonic, time) }
-    if let version = json.integer("v"), version > 1 { self.version = version }
     continuity.note(record)
     switch record.type {
     case .runStarted: runRoot = json.integer("pid").flatMap { Int32(exactly: $0) }
@@ -73,21 +78,27 @@ struct SessionEnding: Sendable {
   /// Whether anything before the last record is missing.
   var hasGap: Bool { continuity.lostRecords > 0 || continuity.malformedLines > 0 }
 
-  /// Whether more of the run was under way than was waited for.
-  var isRunCutShort: Bool { runGap != nil }
+  /// Whether the daemon's own counts of the run are of all of it: no more was under way than was waited for, and no
+  /// later session may be meant, which cannot be read.
+  var isCountWhole: Bool { runGap == nil && !continuity.isFollowedByAnotherVersion }
+
+  /// What the log has beside records, where none is missing; nil without.
+  var strayLines: String? {
+    let known = continuity.finished(hasEnd: isUnmounted)
+    guard known.strayLines > 0, known.malformedLines == 0, max(known.lostRecords, dropped) == 0 else { return nil }
+    return UnreadLines.harmless(known.strayLines)
+  }
 
   /// Why the log does not tell all, one sentence each.
   func gaps(isMounted: Bool, lost: Int64) -> [String] {
     var gaps: [String] = []
     if session == nil { gaps.append("the log has no record of the session") }
-    if let version {
-      gaps.append("there are records of version \(version) of the format, of which this program knows 1")
-    }
-    let lost = max(continuity.lostRecords, dropped, lost)
+    let known = continuity.finished(hasEnd: isUnmounted)
+    let lost = max(known.lostRecords, dropped, lost)
     if lost > 0 { gaps.append("\(HumanText.count(lost, "record")) \(lost == 1 ? "is" : "are") missing") }
-    // Behind a session's last record is nothing of it.
-    let malformed = continuity.malformedLines.plus(isUnmounted ? 0 : Int64(continuity.linesBehind))
-    if malformed > 0 { gaps.append("\(HumanText.count(malformed, "line")) cannot be read") }
+    if known.malformedLines > 0 {
+      gaps.append(UnreadLines.unreadable(known.malformedLines, version: known.otherVersion))
+    }
     if runRoot != nil, !isRunFinished, !isMounted { gaps.append("the run has no end in it") }
     if let runGap { gaps.append(runGap) }
     if !isUnmounted {

@@ -20,7 +20,8 @@ public struct Verdict: Codable, Sendable, Equatable {
   public var violations: [Violation] = []
   /// Why the log does not tell all, one sentence each; empty for a complete log.
   public var gaps: [String] = []
-  /// Expectations that hardly can be meant, such as one that nothing can violate.
+  /// Expectations that hardly can be meant, such as one that nothing can violate; lines of a complete log that are no
+  /// records.
   public var warnings: [String] = []
   /// Absent without a baseline.
   public var baseline: BaselineResult?

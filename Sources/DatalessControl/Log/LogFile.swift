@@ -3,9 +3,9 @@ import DatalessCore
 import Glibc
 import SystemPackage
 
-/// Is told of each record of a log in turn, of those of other sessions, too, and of how many lines before it are no
+/// Is told of each record of a log in turn, of those of other sessions, too, and of the lines before it that are no
 /// record. At the end without a record, for lines that come after the last one.
-public typealias LogReader = (_ record: LogRecord?, _ malformedLines: Int) -> Void
+public typealias LogReader = (_ record: LogRecord?, _ unread: UnreadLines) -> Void
 
 /// Reads a log of any size from its beginning, one record at a time, in the memory of one piece and one line.
 ///
@@ -22,8 +22,12 @@ public final class LogFile {
   private var searched = 0
   private var piece = [UInt8](repeating: 0, count: pieceBytes)
   private var isSkipping = false
-  /// Lines so far that are no JSON object.
-  public private(set) var malformedLines = 0
+  /// Lines so far of which no record was made.
+  public private(set) var unread = UnreadLines()
+  /// Those of them that `takeUnread` has not handed out.
+  private var untold = UnreadLines()
+  /// Lines so far that are no records.
+  public var malformedLines: Int { unread.count }
 
   /// - Parameter owner: The user whose record named the log, if that is not the caller: then it has to be a regular
   ///   file of that user's, in a directory of that user's, and nothing there is waited for. Default: whatever the
@@ -90,9 +94,20 @@ public final class LogFile {
   public func next() throws(ControlError) -> LogRecord? {
     while let line = try wholeLine() {
       if let record = LogRecord(line: line) { return record }
-      if !line.isEmpty { malformedLines += 1 }
+      if !line.isEmpty { skip(UnreadLines(line: line)) }
     }
     return nil
+  }
+
+  /// Lines that are no records, since this was asked last.
+  public func takeUnread() -> UnreadLines {
+    defer { untold = UnreadLines() }
+    return untold
+  }
+
+  private func skip(_ lines: UnreadLines) {
+    unread.add(lines)
+    untold.add(lines)
   }
 
   /// The session that was mounted last; of a log without such a record that of its first record, nil for none.
@@ -151,7 +166,7 @@ public final class LogFile {
     searched = start
     guard !line.isEmpty else { return nil }
     guard let record = LogRecord(line: line) else {
-      malformedLines += 1
+      skip(UnreadLines(line: line))
       return nil
     }
     return record
@@ -184,7 +199,7 @@ public final class LogFile {
       start = 0
     }
     if buffer.count > Self.lineBytesMax {
-      if !isSkipping { malformedLines += 1 }
+      if !isSkipping { skip(UnreadLines(count: 1)) }
       isSkipping = true
       buffer.removeAll(keepingCapacity: true)
       searched = 0

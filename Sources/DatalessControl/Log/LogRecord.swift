@@ -8,11 +8,22 @@ public struct LogRecord: Sendable {
   /// Such as `materialization.started`; empty when the line has none.
   public var typeName: String { json.string("type") ?? "" }
 
-  /// - Parameter line: Without its newline. nil when it is not a JSON object.
+  /// The version of the format that this program reads. It grows only when the meaning of a key changes: so a record of
+  /// another one may mean anything, and is none.
+  static let version: Int64 = 1
+
+  /// - Parameter line: Without its newline. nil when it is not a JSON object, or of another version of the format.
   public init?(line: [UInt8]) {
     guard let json = JSONObject(line) else { return nil }
+    let isOfThisVersion = json.integer("v").map { $0 == Self.version } ?? (json.range("v") == nil)
+    guard isOfThisVersion else { return nil }
     self.json = json
     type = json.raw("type").flatMap(Self.eventType)
+  }
+
+  /// The version of the format that a line is of; nil for this program's, and for what is no record at all.
+  static func otherVersion(of line: [UInt8]) -> Int64? {
+    JSONObject(line)?.integer("v").flatMap { $0 == version ? nil : $0 }
   }
 
   /// By its bytes: finding the case of a string takes longer than all the rest of a line does.

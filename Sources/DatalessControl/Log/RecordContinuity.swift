@@ -1,30 +1,63 @@
 import DatalessCore
 
 /// What a log lacks of one session: records that are missing, and lines that are none.
-struct RecordContinuity: Sendable {
-  private(set) var lostRecords: Int64 = 0
-  private(set) var malformedLines: Int64 = 0
+public struct RecordContinuity: Sendable {
+  public private(set) var lostRecords: Int64 = 0
+  /// Lines that are no records, and in whose place one may be missing.
+  public private(set) var malformedLines: Int64 = 0
+  /// Lines that are no records, either, where the numbers of those before and behind say that none is missing.
+  private(set) var strayLines: Int64 = 0
+  /// The version of the format of the last line among `malformedLines` that is of another one; nil where none is.
+  private(set) var otherVersion: Int64?
+  /// Whether records of another version stand behind the last one: they may be of a later session.
+  var isFollowedByAnotherVersion: Bool { behind.ofOtherVersions > 0 }
   private var nextSequence: UInt64 = 1
   /// Lines since the session's last record that are no records.
-  private(set) var linesBehind = 0
+  private var behind = UnreadLines()
+
+  public init() {}
+
+  /// For a session that begins behind another one: what was found to be no record until then is none of its records.
+  init(after earlier: RecordContinuity) {
+    strayLines = earlier.malformedLines.plus(earlier.strayLines)
+    behind = earlier.behind
+  }
 
   /// Takes note of lines that are no records: those behind the last record that was noted.
-  mutating func addMalformed(lines: Int) { linesBehind += lines }
+  public mutating func addUnread(_ lines: UnreadLines) { behind.add(lines) }
 
   /// Takes the next record of the session.
-  mutating func note(_ record: LogRecord) {
-    defer { linesBehind = 0 }
+  public mutating func note(_ record: LogRecord) {
+    defer { behind = UnreadLines() }
     guard let sequence = record.sequence else {
-      malformedLines += Int64(linesBehind)
+      settle(missing: Int64(behind.count))
       return
     }
     // `log.dropped` has the number of the last lost record and counts itself among them.
     let gap = sequence > nextSequence ? Int64(clamping: sequence - nextSequence) : 0
     // Where no number is missing, they are of another session: of an earlier one, or of one that writes beside this
     // one.
-    malformedLines += min(Int64(linesBehind), gap)
+    settle(missing: min(Int64(behind.count), gap))
     let said = record.type == .logDropped ? record.json.integer("count") ?? 1 : 0
     lostRecords = lostRecords.plus(max(record.type == .logDropped ? gap.plus(1) : gap, said))
     nextSequence = sequence &+ 1
+  }
+
+  /// What the log lacks when no more of it comes.
+  ///
+  /// - Parameter hasEnd: Whether the session's last record is its end. Behind that is nothing of it; but records of
+  ///   another version may well be a session that was mounted later, and is the one that is asked about.
+  public func finished(hasEnd: Bool) -> RecordContinuity {
+    var result = self
+    result.settle(missing: Int64(hasEnd ? behind.ofOtherVersions : behind.count))
+    return result
+  }
+
+  /// - Parameter missing: In the place of how many of the lines behind the last record there may have been one.
+  private mutating func settle(missing: Int64) {
+    guard behind.count > 0 else { return }
+    if missing > 0 { otherVersion = behind.version ?? otherVersion }
+    malformedLines += missing
+    strayLines += Int64(behind.count) - missing
   }
 }

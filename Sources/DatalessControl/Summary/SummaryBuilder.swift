@@ -150,7 +150,7 @@ public struct SummaryBuilder: Sendable {
   }
 
   /// Takes note of lines that are no records: those behind the last record that was added.
-  public mutating func addMalformed(lines: Int) { continuity.addMalformed(lines: lines) }
+  public mutating func addUnread(_ lines: UnreadLines) { continuity.addUnread(lines) }
 
   /// The report on what was added so far.
   ///
@@ -176,9 +176,8 @@ public struct SummaryBuilder: Sendable {
     log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil
   ) -> (report: SummaryReport, files: FileTable) {
     var current = self
-    // Behind a session's last record is nothing of it.
-    let tail = report.unmountReason == nil ? continuity.linesBehind + malformedLines : 0
-    current.report.completeness.malformedLines += Int64(tail)
+    current.continuity.addUnread(UnreadLines(count: malformedLines))
+    current.report.completeness.note(current.continuity.finished(hasEnd: report.unmountReason != nil))
     current.files.endHandles()
     // In a log that has its end, a wait without one is a record that was lost.
     let end = report.unmountReason == nil ? max(now ?? lastMonotonic, lastMonotonic) : nil
@@ -230,7 +229,9 @@ public struct SummaryBuilder: Sendable {
   private mutating func beginSession() {
     let earlier = report.completeness.earlierSessions + 1
     let count = recordCount
+    let continuity = RecordContinuity(after: continuity)
     self = SummaryBuilder(files: order, frame: mainThread.frame, limits: limits)
+    self.continuity = continuity
     report.completeness.earlierSessions = earlier
     recordCount = count
   }
@@ -243,7 +244,6 @@ public struct SummaryBuilder: Sendable {
     }
     if let monotonic = record.monotonicNanoseconds { noteTime(monotonic) }
     continuity.note(record)
-    report.completeness.malformedLines = continuity.malformedLines
     // The last counters may know of more.
     report.completeness.lostRecords = max(report.completeness.lostRecords, continuity.lostRecords)
   }

@@ -6,6 +6,11 @@ extension SummaryReport {
     public var lostRecords: Int64 = 0
     /// Lines of this session, or after its end of the log is missing, that are no records: torn, or not ours.
     public var malformedLines: Int64 = 0
+    /// Further lines of the file that are no records: the numbers of this session's say that none of it is missing
+    /// there.
+    public var strayLines: Int64 = 0
+    /// The version of the format of the last of the malformed lines that is a record of another one. Absent: none is.
+    public var otherVersion: Int64?
     /// Whether the daemon ended without unmounting: it was killed, or the disk was full.
     public var isEndMissing = false
     /// Attempts without an end in the log.
@@ -19,10 +24,18 @@ extension SummaryReport {
       case isComplete = "complete"
       case lostRecords = "lost_records"
       case malformedLines = "malformed_lines"
+      case strayLines = "stray_lines"
+      case otherVersion = "other_version"
       case isEndMissing = "end_missing"
       case unfinishedAttempts = "unfinished_attempts"
       case earlierSessions = "earlier_sessions"
       case isMounted = "mounted"
+    }
+
+    /// Takes note of what is known of lines at the end of a log.
+    mutating func note(_ continuity: RecordContinuity) {
+      (malformedLines, strayLines) = (continuity.malformedLines, continuity.strayLines)
+      otherVersion = continuity.otherVersion
     }
   }
 

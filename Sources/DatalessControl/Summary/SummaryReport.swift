@@ -123,7 +123,8 @@ extension SummaryReport {
   ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
   ///   - other: Who reads along.
   /// - Throws: `ControlError.system` when the file cannot be read, or what was put aside of it cannot be read again;
-  ///   `.malformed` when the file holds no record.
+  ///   `.malformed` when it holds no record, `.otherVersion` when those that it holds are of another version of the
+  ///   format.
   public static func load(
     log: [UInt8], owner: UInt32? = nil, session: String? = nil, isMounted: Bool = false, lost: Int64 = 0,
     files: FileSummary.Order? = nil, frame: Int64 = Hitches.defaultFrame, other: LogReader? = nil
@@ -148,16 +149,15 @@ extension SummaryReport {
     let now = isMounted ? MonotonicClock.nanoseconds : nil
     let file = try LogFile(path: log, owner: owner)
     var builder = SummaryBuilder(session: session, files: keepsFiles ? .needless : nil, frame: frame)
-    var malformed = 0
     func add(_ record: LogRecord?) {
-      builder.addMalformed(lines: file.malformedLines - malformed)
-      other?(record, file.malformedLines - malformed)
-      malformed = file.malformedLines
+      let unread = file.takeUnread()
+      builder.addUnread(unread)
+      other?(record, unread)
       if let record { builder.add(record) }
     }
     while let record = try file.next() { add(record) }
     add(file.tornLine())
-    guard builder.recordCount > 0 else { throw .noRecord(log) }
+    guard builder.recordCount > 0 else { throw .noRecord(log, file.unread) }
     let result = builder.finishWithTable(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
     if let failure = builder.failure { throw failure }
     return result

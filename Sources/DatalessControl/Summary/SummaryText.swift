@@ -258,23 +258,7 @@ public enum SummaryText {
   }
 
   private static func completeness(_ report: SummaryReport) -> String {
-    let state = report.completeness
-    var parts: [String] = []
-    if state.lostRecords > 0 { parts.append("incomplete: \(HumanText.count(state.lostRecords, "record")) lost") }
-    if state.malformedLines > 0 {
-      let verb = state.malformedLines == 1 ? "is not a record" : "are not records"
-      parts.append("incomplete: \(HumanText.count(state.malformedLines, "line")) \(verb)")
-    }
-    if state.isEndMissing { parts.append("incomplete: it ends without an unmount, so the daemon was killed") }
-    if parts.isEmpty { parts.append(state.isMounted ? "complete so far" : "complete") }
-    if state.unfinishedAttempts > 0 {
-      let end = state.isMounted ? "under way" : "without an end"
-      parts.append("\(HumanText.count(state.unfinishedAttempts, "attempt")) \(end)")
-    }
-    if state.earlierSessions > 0 {
-      parts.append("\(HumanText.count(state.earlierSessions, "earlier session")) in the file not counted")
-    }
-    return "\(TerminalText.escaped(report.log)), \(parts.joined(separator: ", "))"
+    "\(TerminalText.escaped(report.log)), \(CompletenessText.parts(report.completeness).joined(separator: ", "))"
   }
 
   // MARK: - Layout

@@ -40,7 +40,7 @@ struct ReportBuilder {
     self.trace = trace
   }
 
-  mutating func addMalformed(lines: Int) { summary.addMalformed(lines: lines) }
+  mutating func addUnread(_ lines: UnreadLines) { summary.addUnread(lines) }
 
   var recordCount: Int { summary.recordCount }
 

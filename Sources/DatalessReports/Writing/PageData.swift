@@ -191,6 +191,7 @@ struct PageData {
       words.append(
         "\(HumanText.count(known.malformedLines, "line")) that "
           + (known.malformedLines == 1 ? "is no record" : "are no records")
+          + (known.otherVersion.map { ", being \(UnreadLines.words(version: $0))" } ?? "")
       )
     }
     if known.isEndMissing { words.append("its end is missing") }

@@ -10,7 +10,7 @@ import Testing
   ) -> SummaryReport {
     var builder = SummaryBuilder(session: session, files: files)
     for line in lines {
-      if let record = LogRecord(line: line) { builder.add(record) } else { builder.addMalformed(lines: 1) }
+      if let record = LogRecord(line: line) { builder.add(record) } else { builder.addUnread(UnreadLines(line: line)) }
     }
     return builder.finish(log: bytes("/x"), malformedLines: 0)
   }
@@ -81,6 +81,8 @@ import Testing
         expected.findings = report.findings
       }
       expected.completeness.malformedLines = report.completeness.malformedLines
+      expected.completeness.strayLines = report.completeness.strayLines
+      expected.completeness.otherVersion = report.completeness.otherVersion
       expected.completeness.isComplete = report.completeness.isComplete
       #expect(report == expected, "\(note)")
       report = Self.report(mixed.filter { LogRecord(line: $0) != nil }, session: own)

@@ -24,7 +24,7 @@ import Testing
     var checked = Expectations(
       expectations, baseline: try Baseline(parsing: bytes("dataless baseline 1\nfile a\n"), file: "b", isUpdate: false))
     for line in lines {
-      if let record = LogRecord(line: line) { checked.add(record) } else { checked.addMalformed(lines: 1) }
+      if let record = LogRecord(line: line) { checked.add(record) } else { checked.addUnread(UnreadLines(line: line)) }
     }
     return checked.finish(log: bytes("/x"))
   }

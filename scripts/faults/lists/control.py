@@ -12,8 +12,20 @@ log.add(
     "      index += 6\n", "      index += FAULT ? 4 : 6\n", tests=["JSONObjectTests|LogFileTests"])
 log.add(
     "torn-line-not-counted", "LogFile.swift", "half a line at the end of a log is not told",
-    "guard let record = LogRecord(line: line) else {\n      malformedLines += 1",
-    "guard let record = LogRecord(line: line) else {\n      malformedLines += FAULT ? 0 : 1", tests=["LogFileTests"])
+    "guard let record = LogRecord(line: line) else {\n      skip(UnreadLines(line: line))",
+    "guard let record = LogRecord(line: line) else {\n      if !FAULT { skip(UnreadLines(line: line)) }", tests=["LogFileTests"])
+log.add(
+    "other-version-believed", "LogRecord.swift", "a record of another version of the format is believed",
+    "guard isOfThisVersion else { return nil }", "guard isOfThisVersion || FAULT else { return nil }",
+    tests=["UnreadLinesTests"])
+log.add(
+    "later-version-passed-over", "RecordContinuity.swift", "a later session of another version leaves an earlier one the last",
+    "hasEnd ? behind.ofOtherVersions : behind.count", "hasEnd ? (FAULT ? 0 : behind.ofOtherVersions) : behind.count",
+    tests=["UnreadLinesTests"])
+log.add(
+    "stray-line-is-a-loss", "RecordContinuity.swift", "a line that is no record makes a log incomplete of which nothing is missing",
+    "settle(missing: min(Int64(behind.count), gap))", "settle(missing: FAULT ? Int64(behind.count) : min(Int64(behind.count), gap))",
+    tests=["UnreadLinesTests|SummaryTests"])
 log.add(
     "path-filter-drops-waits", "AttemptSelection.swift", "`log --path --type wait` has no waits of attempts that match",
     "attempts[key] ?? (isMatch", "(FAULT ? nil : attempts[key]) ?? (isMatch", tests=["LogViewTests|LogFilterTests"])

@@ -1,0 +1,32 @@
+/// How much a log tells, in words.
+public enum CompletenessText {
+  /// Why a log does not tell all; empty for one that does.
+  public static func gaps(_ state: SummaryReport.Completeness) -> [String] {
+    var gaps: [String] = []
+    if state.lostRecords > 0 { gaps.append("\(HumanText.count(state.lostRecords, "record")) lost") }
+    if state.malformedLines > 0 {
+      let verb = state.malformedLines == 1 ? "is not a record" : "are not records"
+      let version = state.otherVersion.map { ", being \(UnreadLines.words(version: $0))" } ?? ""
+      gaps.append("\(HumanText.count(state.malformedLines, "line")) \(verb)\(version)")
+    }
+    if state.isEndMissing { gaps.append("it ends without an unmount, so the daemon was killed") }
+    return gaps
+  }
+
+  /// All that there is to say.
+  static func parts(_ state: SummaryReport.Completeness) -> [String] {
+    var parts = gaps(state).map { "incomplete: \($0)" }
+    if parts.isEmpty {
+      parts.append(state.isMounted ? "complete so far" : "complete")
+      if state.strayLines > 0 { parts.append(UnreadLines.harmless(state.strayLines)) }
+    }
+    if state.unfinishedAttempts > 0 {
+      let end = state.isMounted ? "under way" : "without an end"
+      parts.append("\(HumanText.count(state.unfinishedAttempts, "attempt")) \(end)")
+    }
+    if state.earlierSessions > 0 {
+      parts.append("\(HumanText.count(state.earlierSessions, "earlier session")) in the file not counted")
+    }
+    return parts
+  }
+}

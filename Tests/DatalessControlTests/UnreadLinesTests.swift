@@ -1,0 +1,135 @@
+import DatalessCore
+import Testing
+
+@testable import DatalessCommands
+@testable import DatalessControl
+
+/// Lines of a log that are no records, and records of another version of the format: what they leave unknown.
+@Suite struct UnreadLinesTests {
+  /// A run that materialized two files, from its first record to its last.
+  private static let lines: [String] = {
+    var log = ExpectationLog(isRun: true)
+    for name in ["a", "b"] { log.take(name) }
+    log.finishRun(files: 2, bytes: 200)
+    log.unmount()
+    return log.log.lines
+  }()
+
+  private static func other(_ line: String, version: String = "2") -> String {
+    #"{"v":"# + version + line.dropFirst(#"{"v":1"#.count)
+  }
+
+  private static func file(_ lines: some Sequence<String>) throws -> TemporaryFile {
+    try TemporaryFile(bytes(lines.joined(separator: "\n") + "\n"))
+  }
+
+  private static func execute(_ words: String..., on files: TemporaryFile...) -> Int32 {
+    let paths = files.map { String(decoding: $0.path, as: UTF8.self) }
+    return DatalessCommand.execute([words[0]] + paths + words.dropFirst())
+  }
+
+  private static let expected = [Expected(.maxFiles, 10), Expected(.maxWait, 1_000_000)]
+
+  private static func outcomes(_ file: TemporaryFile) throws -> [Verdict.Outcome] {
+    try Verdict.load(log: file.path, Expectations(expected)).expectations.map(\.outcome)
+  }
+
+  // MARK: - Another version
+
+  @Test func aLogOfAnotherVersionIsNoLog() throws {
+    let file = try Self.file(Self.lines.map { Self.other($0) })
+    let failure = #expect(throws: ControlError.self) { try SummaryReport.load(log: file.path) }
+    #expect(failure?.code == .otherVersion && failure?.message.contains("it is of version 2 of the format") == true)
+    #expect(Self.execute("summary", on: file) == 1 && Self.execute("log", on: file) == 1)
+    #expect(Self.execute("check-log", "--max-files", "100", on: file) == 1)
+    #expect(Self.execute("diff", "--fail-on", "new-files", on: file, file) == 1)
+  }
+
+  @Test(arguments: ["0", "2", "99", "1.5", "\"1\"", "null"]) func onlyThisVersionIsRead(version: String) throws {
+    let line = bytes(Self.other(Self.lines[0], version: version))
+    #expect(LogRecord(line: line) == nil)
+    #expect(UnreadLines(line: line).count == 1)
+    #expect(UnreadLines(line: line).version == (Int64(version)))
+  }
+
+  @Test func recordsOfAnotherVersionAreNotBelieved() throws {
+    var lines = Self.lines
+    for index in 7...8 { lines[index] = Self.other(lines[index]) }
+    let file = try Self.file(lines)
+    let report = try SummaryReport.load(log: file.path)
+    let state = report.completeness
+    #expect(!state.isComplete && state.malformedLines == 2 && state.lostRecords == 2 && state.otherVersion == 2)
+    let text = SummaryText.lines(report, width: 1_000).joined(separator: "\n")
+    #expect(text.contains("2 lines are not records, being of version 2 of the format, which this version of dataless"))
+    let verdict = try Verdict.load(log: file.path, Expectations(Self.expected))
+    #expect(verdict.gaps.count == 2 && verdict.gaps[0] == "2 records are missing")
+    #expect(verdict.gaps[1].hasPrefix("2 lines cannot be read, of version 2 of the format"))
+    // What the daemon has counted is known whatever is lost.
+    #expect(verdict.expectations.map(\.outcome) == [.held, .unknown])
+    #expect(Self.execute("check-log", "--max-wait", "1h", on: file) == 91)
+  }
+
+  /// The last session is the one that is asked about, also where it cannot be read.
+  @Test func aLaterSessionOfAnotherVersionIsNotPassedOver() throws {
+    let file = try Self.file(Self.lines + Self.lines.map { Self.other($0) })
+    let state = try SummaryReport.load(log: file.path).completeness
+    #expect(!state.isComplete && state.malformedLines == Int64(Self.lines.count) && state.otherVersion == 2)
+    #expect(try Self.outcomes(file) == [.unknown, .unknown])
+    #expect(Self.execute("check-log", "--max-files", "10", on: file) == 91)
+    #expect(Self.execute("check-log", "--max-files", "1", on: file) == 90)
+  }
+
+  @Test func anEarlierSessionOfAnotherVersionChangesNothing() throws {
+    let file = try Self.file(Self.lines.map { Self.other($0) } + Self.lines)
+    let state = try SummaryReport.load(log: file.path).completeness
+    #expect(state.isComplete && state.strayLines == Int64(Self.lines.count) && state.otherVersion == nil)
+    #expect(try Self.outcomes(file) == [.held, .held])
+  }
+
+  // MARK: - No records
+
+  /// The numbers of the records go on, whatever stands between them.
+  @Test(arguments: [0, 1, 7, Self.lines.count]) func aLineInThePlaceOfNoRecordIsNoLoss(place: Int) throws {
+    let file = try Self.file(Self.lines[..<place] + ["garbage"] + Self.lines[place...])
+    let report = try SummaryReport.load(log: file.path)
+    #expect(report.completeness.isComplete && report.completeness.strayLines == 1)
+    let text = SummaryText.lines(report, width: 1_000).joined(separator: "\n")
+    #expect(text.contains("complete, 1 line is no record; no record is missing"))
+    let verdict = try Verdict.load(log: file.path, Expectations(Self.expected))
+    #expect(verdict.outcome == .held && verdict.gaps == [])
+    #expect(verdict.warnings == ["1 line is no record; no record is missing"])
+    #expect(Self.execute("check-log", "--max-wait", "1h", "--forbid", "zzz/**", on: file) == 0)
+  }
+
+  @Test func aLineInThePlaceOfARecordIsALoss() throws {
+    let file = try Self.file(Self.lines[..<7] + ["garbage"] + Self.lines[8...])
+    let state = try SummaryReport.load(log: file.path).completeness
+    #expect(!state.isComplete && state.malformedLines == 1 && state.strayLines == 0)
+    let verdict = try Verdict.load(log: file.path, Expectations(Self.expected))
+    #expect(verdict.gaps == ["1 record is missing", "1 line cannot be read"] && verdict.warnings == [])
+    #expect(Self.execute("check-log", "--max-wait", "1h", on: file) == 91)
+  }
+
+  /// The other lines of a log in which records are missing elsewhere prove nothing.
+  @Test func whatIsNoRecordIsOnlyHarmlessWhereNothingIsMissing() throws {
+    let file = try Self.file(Self.lines[..<5] + ["garbage"] + Self.lines[5..<7] + Self.lines[8...])
+    let report = try SummaryReport.load(log: file.path)
+    #expect(report.completeness.strayLines == 1 && report.completeness.malformedLines == 0)
+    #expect(!SummaryText.lines(report, width: 1_000).joined().contains("no record is missing"))
+    #expect(try Verdict.load(log: file.path, Expectations(Self.expected)).warnings == [])
+  }
+
+  @Test func linesOfAnEarlierSessionAreCountedWithThoseOfTheFile() throws {
+    var second = ExpectationLog()
+    second.unmount()
+    let later = second.log.lines.map { line in
+      var line = line
+      if let range = line.firstRange(of: "0123456789ab") { line.replaceSubrange(range, with: "fedcba987654") }
+      return line
+    }
+    let file = try Self.file(Self.lines[..<4] + ["torn"] + later)
+    let state = try SummaryReport.load(log: file.path).completeness
+    #expect(state.isComplete && state.earlierSessions == 1 && state.strayLines == 1)
+    #expect(try Self.outcomes(file) == [.held, .held])
+  }
+}
