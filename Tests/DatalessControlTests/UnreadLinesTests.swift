@@ -132,4 +132,18 @@ import Testing
     #expect(state.isComplete && state.earlierSessions == 1 && state.strayLines == 1)
     #expect(try Self.outcomes(file) == [.held, .held])
   }
+
+  // MARK: - Two runs
+
+  @Test func aComparisonWithALogThatIsCutIsNoPass() throws {
+    let (whole, cut) = (try Self.file(Self.lines), try Self.file(Self.lines.dropLast(6)))
+    #expect(Self.execute("diff", "--fail-on", "new-files,more-bytes", on: whole, whole) == 0)
+    #expect(Self.execute("diff", on: whole, cut) == 0)
+    #expect(Self.execute("diff", "--fail-on", "new-files", on: whole, cut) == 91)
+    #expect(Self.execute("diff", "--fail-on", "new-files", "--json", on: whole, cut) == 91)
+    var none = ExpectationLog()
+    none.unmount()
+    let empty = try Self.file(none.log.lines)
+    #expect(Self.execute("diff", "--fail-on", "more-failures,new-files", on: empty, cut) == 90)
+  }
 }

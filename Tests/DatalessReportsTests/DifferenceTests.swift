@@ -81,6 +81,57 @@ import Testing
     #expect(json.objects("paths").map { $0.string("change") } == ["new", "changed"])
   }
 
+  // MARK: - Logs that do not tell all
+
+  /// - Parameter rest: Lines that are missing at the end of the second run's log.
+  private static func cut(_ rest: Int) -> [UInt8] { after.lines.dropLast(rest).flatMap { Array($0.utf8) + [0x0a] } }
+
+  private static func judged(_ before: [UInt8], _ after: [UInt8], _ conditions: String...) throws -> RunDifference {
+    var difference = RunDifference(
+      before: try ReportFolder(before).export([]), after: try ReportFolder(after).export([]))
+    difference.judge(try conditions.map { try DifferenceCondition(parsing: $0) })
+    return difference
+  }
+
+  private static let gap = "does not tell all (it ends without an unmount, so the daemon was killed)"
+
+  @Test func aLogThatIsCutIsNoPass() throws {
+    let difference = try Self.judged(Self.after.bytes, Self.cut(6), "new-files", "more-bytes")
+    #expect(difference.failures.isEmpty && difference.unknown.count == 2)
+    #expect(
+      difference.unknown.first
+        == "new-files: there is no more than before in what the logs tell, but the log after \(Self.gap)")
+    let lines = DifferenceText.lines(difference)
+    #expect(lines.contains { $0.hasPrefix("unknown: more-bytes: ") })
+    #expect(lines.contains { $0.hasPrefix("gone, or missing ") && $0.hasSuffix("photos/<script>|`;") }, "\(lines)")
+    #expect(lines[1].hasSuffix("; its log does not tell all: it ends without an unmount, so the daemon was killed"))
+    #expect(DifferenceText.markdown(difference).contains("* unknown: new-files"))
+    #expect(DifferenceText.page(difference).contains("<span class=\"word\">unknown</span> new-files"))
+    let folder = try ReportFolder([])
+    try difference.write([.init(kind: .json, path: Array("\(folder.path)/json".utf8))])
+    let json = try #require(JSONObject(Array(try folder.text(.json).utf8.dropLast())))
+    #expect(json.raw("unknown").map { String(decoding: $0, as: UTF8.self) }?.hasPrefix(#"["new-files"#) == true)
+    #expect(json.raw("failures") == Array("[]".utf8)[...])
+  }
+
+  /// More records cannot make fewer new files, but fewer needless ones.
+  @Test func whatIsBeyondAConditionStaysSoWhateverTheSecondLogLacks() throws {
+    let difference = try Self.judged(ReportTests.log.bytes, Self.cut(1), "new-files", "more-failures")
+    #expect(difference.failures == ["new-files: photos/<script>|`; were not fetched before"])
+    #expect(difference.unknown.count == 1 && difference.unknown[0].hasPrefix("more-failures: there is no more"))
+    let needless = try Self.judged(Self.cut(1), Self.after.bytes, "more-needless")
+    #expect(needless.failures.isEmpty && needless.unknown.count == 1)
+  }
+
+  @Test func whatTheFirstLogLacksMayHaveBeenThere() throws {
+    let difference = try Self.judged(Self.cut(6), Self.after.bytes, "new-files", "more-failures")
+    #expect(difference.failures.isEmpty)
+    #expect(
+      difference.unknown
+        == ["new-files: photos/<script>|`; were not fetched before, but the log before \(Self.gap)"])
+    #expect(DifferenceText.lines(difference).contains { $0.hasPrefix("new, or missing before ") })
+  }
+
   // MARK: - Coordination
 
   /// One that waits for another, which is asked about it.

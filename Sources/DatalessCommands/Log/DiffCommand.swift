@@ -11,7 +11,7 @@ struct DiffCommand: ParsableCommand {
       BEFORE and AFTER are log files, or mountpoints. Compared are sums, programs by their names, files by their paths, and \
       stacks by their functions, and, where programs coordinate, their intents and how long presenters took to answer; a \
       file counts when content of it was fetched. Lists begin with the greatest difference of time. Of a log that does not \
-      tell all, what seems gone may only be missing, and it says so.
+      tell all, what seems gone may only be missing, and it says so; a condition that cannot be decided then is unknown.
 
       --fail-on takes new-files, more-files, more-directories, more-bytes, more-waits, longer-waits (blocked time \
       altogether), longer-main-thread, longer-intent-waits (what coordinated accesses waited for others altogether), \
@@ -24,7 +24,7 @@ struct DiffCommand: ParsableCommand {
 
       EXIT STATUS
         0 compared; 1 a log cannot be read, or a report not written; 2 usage error; 3 no such volume; 90 a condition of \
-      --fail-on is met.
+      --fail-on is met; 91 none is, and of one nobody knows, because a log does not tell all.
       """)
 
   @Argument(help: ArgumentHelp("The log of the first run.", valueName: "before"))
@@ -62,12 +62,22 @@ struct DiffCommand: ParsableCommand {
       for line in DifferenceText.lines(difference) { try output.line(line) }
       try output.flush()
     }
-    guard !difference.failures.isEmpty else { return }
-    let failure = CommandFailure(
-      "there is more than before: \(difference.failures.joined(separator: "; ")). The comparison names what.",
-      status: .violated)
+    guard let failure = Self.failure(difference) else { return }
     try output.failure(failure, json: json)
-    throw CommandExit(.violated)
+    throw CommandExit(failure.status)
+  }
+
+  /// nil when no condition is met, and that is known of all.
+  private static func failure(_ difference: RunDifference) -> CommandFailure? {
+    if !difference.failures.isEmpty {
+      return CommandFailure(
+        "there is more than before: \(difference.failures.joined(separator: "; ")). The comparison names what.",
+        status: .violated)
+    }
+    guard !difference.unknown.isEmpty else { return nil }
+    return CommandFailure(
+      "nobody knows whether there is more than before: \(difference.unknown.joined(separator: "; ")).",
+      status: .unknown, code: .incomplete)
   }
 
   private static func read(_ argument: PathArgument) throws -> Report {

@@ -58,7 +58,31 @@ public struct DifferenceCondition: Sendable, Equatable {
     tolerance = Int64((value * 100).rounded())
   }
 
-  /// A sentence that says what is beyond the condition; nil when nothing is.
+  /// What is known of a condition.
+  enum Outcome: Equatable {
+    case held
+    /// With a sentence that says what is beyond it, or why nobody knows.
+    case failed(String)
+    case unknown(String)
+  }
+
+  /// What two logs say of the condition, and whether they can: one that does not tell all may have had more.
+  func outcome(of difference: RunDifference) -> Outcome {
+    let failure = failure(of: difference)
+    let isBothComplete = difference.before.isComplete && difference.after.isComplete
+    // There is never less than a log tells, so that a failure stands whatever the second lacks, and a pass whatever the
+    // first does. But what seems needless may have been read in what is missing.
+    let isFirm = failure == nil ? difference.after.isComplete : difference.before.isComplete
+    if isBothComplete || (isFirm && measure != .moreNeedless) { return failure.map { .failed($0) } ?? .held }
+    let sides = [("before", difference.before), ("after", difference.after)].filter { !$0.1.isComplete }
+    let reasons = sides.map { name, side in
+      "the log \(name) does not tell all (\(side.gaps.joined(separator: ", ")))"
+    }
+    let seen = failure ?? "\(measure.rawValue): there is no more than before in what the logs tell"
+    return .unknown("\(seen), but \(reasons.joined(separator: ", and "))")
+  }
+
+  /// A sentence that says what is beyond the condition in what the logs tell; nil when nothing is.
   func failure(of difference: RunDifference) -> String? {
     guard let total = measure.total else {
       guard let first = difference.firstNewPath else { return nil }
@@ -78,8 +102,15 @@ public struct DifferenceCondition: Sendable, Equatable {
 }
 
 extension RunDifference {
-  /// Takes note of which conditions do not hold.
+  /// Takes note of which conditions do not hold, and of which nobody knows whether they do.
   public mutating func judge(_ conditions: [DifferenceCondition]) {
-    failures = conditions.compactMap { $0.failure(of: self) }
+    (failures, unknown) = ([], [])
+    for condition in conditions {
+      switch condition.outcome(of: self) {
+      case .held: break
+      case .failed(let words): failures.append(words)
+      case .unknown(let words): unknown.append(words)
+      }
+    }
   }
 }

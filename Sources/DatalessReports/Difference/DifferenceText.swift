@@ -47,6 +47,7 @@ public enum DifferenceText {
     }
     if lists.isEmpty { lines += ["", "no program, no file and no stack differs"] }
     for failure in difference.failures { lines += ["", "FAILED  \(failure)"] }
+    for sentence in difference.unknown { lines += ["", "unknown: \(sentence)"] }
     return lines
   }
 
@@ -54,6 +55,11 @@ public enum DifferenceText {
     let failure = difference.failures.first.map { EscapedText.markdown($0) }
     var lines = [failure.map { "### :x: dataless: \($0)" } ?? "### dataless: two runs compared", ""]
     lines += difference.failures.dropFirst().map { "* \(EscapedText.markdown($0))" }
+    lines += difference.unknown.map { "* unknown: \(EscapedText.markdown($0))" }
+    for (name, side) in [("before", difference.before), ("after", difference.after)] where !side.isComplete {
+      let gaps = side.gaps.joined(separator: ", ")
+      lines.append("* \(EscapedText.markdown("the log \(name) does not tell all: \(gaps)"))")
+    }
     lines += ["", "| total | before | after | change |", "|---|--:|--:|--:|"]
     lines += totals(difference).map { row in "| \(row.map { EscapedText.markdown($0) }.joined(separator: " | ")) |" }
     for list in lists(difference) {
@@ -85,6 +91,10 @@ public enum DifferenceText {
     for failure in difference.failures {
       html += "<div class=\"verdict failed\"><span class=\"word\">FAILED</span> \(EscapedText.markup(failure))</div>\n"
     }
+    for sentence in difference.unknown {
+      html += "<div class=\"verdict unknown\"><span class=\"word\">unknown</span> "
+      html += "\(EscapedText.markup(sentence))</div>\n"
+    }
     html += table("Totals", ["", "before", "after", "change"], rows: totals(difference), nameColumn: 0)
     for list in lists(difference) {
       html += table(
@@ -109,7 +119,7 @@ public enum DifferenceText {
 
   private static func origin(_ side: RunDifference.Side) -> String {
     let time = side.started.map { " from \(TerminalText.escaped(String($0.prefix(19))))Z" } ?? ""
-    let gaps = side.isComplete ? "" : "; its log does not tell all"
+    let gaps = side.isComplete ? "" : "; its log does not tell all: \(side.gaps.joined(separator: ", "))"
     return "session \(TerminalText.escaped(side.session)) of \(TerminalText.escaped(side.source))\(time), "
       + TerminalText.escaped(side.log) + gaps
   }
@@ -139,44 +149,51 @@ public enum DifferenceText {
   private static func lists(_ difference: RunDifference) -> [List] {
     let heads = ["change", "files", "bytes", "waits", "blocked"]
     let lists = [
-      List(title: "PROGRAM", heads: heads, rows: difference.programs.map { cells($0) }),
-      List(title: "PATH", heads: heads, rows: difference.paths.map { cells($0) }),
-      List(title: "STACK", heads: heads, rows: difference.stacks.map { cells($0) }),
+      List(title: "PROGRAM", heads: heads, rows: difference.programs.map { cells($0, difference) }),
+      List(title: "PATH", heads: heads, rows: difference.paths.map { cells($0, difference) }),
+      List(title: "STACK", heads: heads, rows: difference.stacks.map { cells($0, difference) }),
       List(
         title: "INTENTS OF", heads: ["change", "intents", "waits", "waited", "longest"],
-        rows: difference.intents.map { cells($0) }),
+        rows: difference.intents.map { cells($0, difference) }),
       List(
         title: "PRESENTER", heads: ["change", "asked", "timed out", "took", "longest"],
-        rows: difference.presenters.map { cells($0) }),
+        rows: difference.presenters.map { cells($0, difference) }),
     ]
     return lists.filter { !$0.rows.isEmpty }
   }
 
-  private static func cells(_ row: RunDifference.Row) -> [String] {
+  private static func cells(_ row: RunDifference.Row, _ difference: RunDifference) -> [String] {
     let frames = row.frames.map { " " + $0.prefix(4).joined(separator: " < ") } ?? ""
     return [
-      word(row.change, by: row.blocked), count(row.files), signed(row.bytes) { HumanText.size($0) }, count(row.waits),
+      word(row.change, by: row.blocked, in: difference), count(row.files), signed(row.bytes) { HumanText.size($0) },
+      count(row.waits),
       duration(row.blocked), row.name + frames,
     ]
   }
 
-  private static func cells(_ row: RunDifference.Intents) -> [String] {
+  private static func cells(_ row: RunDifference.Intents, _ difference: RunDifference) -> [String] {
     [
-      word(row.change, by: row.waited), count(row.intents), count(row.waits), duration(row.waited),
+      word(row.change, by: row.waited, in: difference), count(row.intents), count(row.waits), duration(row.waited),
       duration(row.longest), row.name,
     ]
   }
 
-  private static func cells(_ row: RunDifference.Presenter) -> [String] {
+  private static func cells(_ row: RunDifference.Presenter, _ difference: RunDifference) -> [String] {
     [
-      word(row.change, by: row.longest), count(row.asked), count(row.timedOut), duration(row.took),
+      word(row.change, by: row.longest, in: difference), count(row.asked), count(row.timedOut), duration(row.took),
       duration(row.longest), row.name,
     ]
   }
 
-  private static func word(_ change: RunDifference.Row.Change, by time: RunDifference.Amount) -> String {
-    guard change == .changed else { return change.rawValue }
-    return time.change > 0 ? "slower" : time.change < 0 ? "faster" : "changed"
+  /// What a log lacks that does not tell all looks the same as what was never done.
+  private static func word(
+    _ change: RunDifference.Row.Change, by time: RunDifference.Amount, in difference: RunDifference
+  ) -> String {
+    switch change {
+    case .gone: difference.after.isComplete ? "gone" : "gone, or missing"
+    case .new: difference.before.isComplete ? "new" : "new, or missing before"
+    case .changed: time.change > 0 ? "slower" : time.change < 0 ? "faster" : "changed"
+    }
   }
 
   private static func count(_ amount: RunDifference.Amount) -> String { signed(amount) { HumanText.count($0) } }

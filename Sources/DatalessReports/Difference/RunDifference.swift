@@ -16,8 +16,10 @@ public struct RunDifference: Encodable, Sendable {
     public var session: String
     public var source: String
     public var started: String?
-    /// Whether the log tells all; if not, what seems gone may only be missing.
+    /// Whether the log tells all; if not, what seems gone from it, or not yet in it, may only be missing.
     public var isComplete: Bool
+    /// Why it does not: what is missing from it.
+    var gaps: [String] = []
 
     enum CodingKeys: String, CodingKey {
       case log, session, source, started
@@ -68,12 +70,14 @@ public struct RunDifference: Encodable, Sendable {
   public var omitted: Int64 = 0
   /// What was asked to fail and did: sentences.
   public var failures: [String] = []
+  /// What was asked to fail, and nobody knows whether it does: sentences.
+  public var unknown: [String] = []
   /// Files that only the second run fetched, also those that are left out, and the first of them.
   var newPathCount: Int64 = 0
   var firstNewPath: String?
 
   enum CodingKeys: String, CodingKey {
-    case before, after, totals, programs, paths, stacks, intents, presenters, omitted, failures
+    case before, after, totals, programs, paths, stacks, intents, presenters, omitted, failures, unknown
   }
 
   // LIMIT: of each list.
@@ -184,5 +188,6 @@ extension RunDifference.Side {
   init(_ summary: SummaryReport) {
     (log, session, source) = (summary.log, summary.session, summary.source)
     (started, isComplete) = (summary.started, summary.completeness.isComplete)
+    gaps = CompletenessText.gaps(summary.completeness)
   }
 }

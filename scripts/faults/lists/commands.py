@@ -83,4 +83,13 @@ commands.add(
     "wait.outsiders = session.outsiders(waiting: callers)",
     "if !FAULT { wait.outsiders = session.outsiders(waiting: callers) }", mounts=["RealMounts/RunLeftovers/"])
 
-PARTS = [scenario, commands]
+comparisons = Part("Sources/DatalessReports", ["^DatalessReportsTests\\."])
+comparisons.add(
+    "cut-log-is-a-pass", "Difference/DifferenceCondition.swift", "`diff --fail-on` passes where the second log is cut",
+    "failure == nil ? difference.after.isComplete : difference.before.isComplete",
+    "failure == nil ? FAULT || difference.after.isComplete : difference.before.isComplete", tests=["DifferenceTests"])
+comparisons.add(
+    "missing-is-gone", "Difference/DifferenceText.swift", "what a log lacks that is cut is said to be gone",
+    'difference.after.isComplete ? "gone"', 'FAULT || difference.after.isComplete ? "gone"', tests=["DifferenceTests"])
+
+PARTS = [scenario, commands, comparisons]
