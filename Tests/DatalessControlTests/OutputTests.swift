@@ -23,6 +23,32 @@ import Testing
     #expect(throws: CommandExit(.success)) { try output.flush() }
   }
 
+  /// `dataless log --follow | head` may have nothing to write for hours.
+  @Test func aReaderThatGoesAwayIsNoticedWithoutAWrite() async throws {
+    let pipe = try Pipe()
+    let (gone, continuation) = AsyncStream.makeStream(of: Void.self)
+    let watch = try #require(ReaderWatch(descriptor: pipe.writing) { continuation.finish() })
+    #expect(!watch.hasGone)
+    pipe.closeReading()
+    for await _ in gone {}
+    #expect(watch.hasGone)
+    watch.end()
+  }
+
+  @Test func nobodyIsToldOfAReaderWhenTheWorkIsDone() throws {
+    let pipe = try Pipe()
+    let watch = try #require(ReaderWatch(descriptor: pipe.writing) { Issue.record("told") })
+    watch.end()
+    pipe.closeReading()
+    #expect(!watch.hasGone)
+  }
+
+  @Test func whatHasNoReaderIsNotWatched() throws {
+    let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    #expect(ReaderWatch(descriptor: descriptor) {} == nil && ReaderWatch(descriptor: -1) {} == nil)
+  }
+
   @Test func aClosedDescriptorIsAFailure() throws {
     let output = StandardOutput(descriptor: -1)
     try output.line("lost")
@@ -53,6 +79,7 @@ import Testing
       var ends: [CInt] = [0, 0]
       guard pipe(&ends) == 0 else { throw TemporaryFile.Failure.errno(errno) }
       (reading, writing) = (ends[0], ends[1])
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }
 
     deinit {

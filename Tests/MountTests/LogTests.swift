@@ -138,6 +138,16 @@ extension RealMounts {
       }
     }
 
+    /// As `log | head` does, also where nothing happens any more.
+    @Test func followEndsWithItsReader() async throws {
+      try await withVolume(source: NoContent.someFiles) { volume in
+        let script = #"timeout 20 "$0" log "$1" --follow --json | head -n 1; echo "${PIPESTATUS[0]}""#
+        let finished = try await run(["bash", "-c", script, Machine.dataless, volume.mountpoint])
+        #expect(finished.lines.count == 2 && finished.lines.last == "0", "\(finished.text)")
+        #expect(finished.errorText == "")
+      }
+    }
+
     @Test func linesThatAreNoRecordsAreTold() async throws {
       try await withVolume(source: NoContent.someFiles) { volume in
         try await Self.filesReadByTwo(volume)

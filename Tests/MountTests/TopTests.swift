@@ -86,6 +86,14 @@ extension RealMounts {
       }
     }
 
+    @Test func itEndsWithItsReader() async throws {
+      try await Self.withBlockedReader { volume in
+        let script = #"timeout 20 "$0" top "$1" --interval 1h | head -n 1; echo "${PIPESTATUS[0]}""#
+        let finished = try await run(["bash", "-c", script, Machine.dataless, volume.mountpoint])
+        #expect(finished.lines.count == 2 && finished.lines.last == "0", "\(finished.text)")
+      }
+    }
+
     @Test func withoutATerminalItPrintsLines() async throws {
       try await Self.withBlockedReader { volume in
         let text = try await volume.dataless(

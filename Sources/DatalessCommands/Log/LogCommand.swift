@@ -24,7 +24,8 @@ struct LogCommand: ParsableCommand {
         dataless log run.jsonl --type materialization --path '**/*.o' --process make --outcome failed
 
       EXIT STATUS
-        0 printed; 1 the log cannot be read; 2 usage error; 3 no such volume, or with --follow its daemon was killed.
+        0 printed, or nobody reads the output any more; 1 the log cannot be read; 2 usage error; 3 no such volume, or with \
+      --follow its daemon was killed.
       """)
 
   @Argument(help: ArgumentHelp("A mountpoint, or a log file.", valueName: "target"), completion: Completions.mountpoint)
@@ -149,7 +150,7 @@ struct LogCommand: ParsableCommand {
       try printer.finish()
       return
     }
-    try Blocking.run {
+    try Blocking.runWhileRead {
       let printer = try LogPrinter(log, filter: filter, style: style, session: session)
       try printer.drain()
       try await ControlClient.with(volume: volume) { client in
@@ -159,6 +160,7 @@ struct LogCommand: ParsableCommand {
           return !printer.hasEnded
         }
       }
+      try Task.checkCancellation()
       try printer.drain()
       try printer.finish()
       guard printer.hasEnded else {

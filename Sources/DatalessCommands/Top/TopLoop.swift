@@ -17,6 +17,17 @@ struct TopLoop {
   private var isHurried = false
   private var next = ContinuousClock.now
   private let output = StandardOutput()
+  /// Whether what is printed goes to a reader that may go away while nothing is.
+  private let hasReaders: Bool
+
+  /// What was waited for and is there.
+  private struct Ready {
+    var answer = false
+    var signal = false
+    var key = false
+    var hasHungUp = false
+    var isUnread = false
+  }
 
   init(
     feed: TopFeed, signals: SignalPipe?, view: TopView, interval: Duration, looks: Int?, isJSON: Bool
@@ -27,6 +38,7 @@ struct TopLoop {
     self.interval = interval
     self.looks = looks
     self.isJSON = isJSON
+    hasReaders = signals == nil && ReaderWatch.hasReaders(STDOUT_FILENO)
   }
 
   /// Until it is told to end. - Throws: What the daemon's answers and the output throw; `CommandExit`.
@@ -35,6 +47,7 @@ struct TopLoop {
     while true {
       ask()
       let ready = wait()
+      if ready.isUnread { throw CommandExit(.success) }
       if ready.answer, let answer = feed.next(), try take(answer.get()) { return }
       if ready.signal, let signals { try take(signalOf: signals) }
       if ready.key, try takeKeys(ready.hasHungUp) { return }
@@ -47,22 +60,28 @@ struct TopLoop {
     feed.ask(withStacks: view.showsStacks)
   }
 
-  private func wait() -> (answer: Bool, signal: Bool, key: Bool, hasHungUp: Bool) {
+  private func wait() -> Ready {
     var polled = [pollfd(fd: feed.descriptor, events: Int16(POLLIN), revents: 0)]
     if let signals {
       polled.append(pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0))
       polled.append(pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0))
+    } else if hasReaders {
+      polled.append(ReaderWatch.polled(STDOUT_FILENO))
     }
     let left = max(.zero, next - .now)
     // Rounded up: not to wake just before the time.
     let milliseconds = isAsking || view.isPaused ? -1 : CInt(clamping: left.nanoseconds / 1_000_000 + 1)
     let count = poll(&polled, nfds_t(polled.count), milliseconds)
-    guard count > 0 else { return (false, false, false, false) }
-    let key = polled.count > 2 ? polled[2].revents : 0
-    return (
-      polled[0].revents != 0, polled.count > 1 && polled[1].revents != 0, key != 0,
-      key & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
-    )
+    guard count > 0 else { return Ready() }
+    var ready = Ready(answer: polled[0].revents != 0)
+    if signals != nil {
+      let key = polled[2].revents
+      (ready.signal, ready.key) = (polled[1].revents != 0, key != 0)
+      ready.hasHungUp = key & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
+    } else if hasReaders {
+      ready.isUnread = ReaderWatch.isGone(polled[1])
+    }
+    return ready
   }
 
   /// - Returns: Whether it was the last look.

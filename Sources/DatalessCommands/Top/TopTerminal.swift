@@ -99,7 +99,7 @@ final class SignalPipe: Sendable {
   }
 }
 
-/// pipe(2), its ends closed by an exec: `top` starts nothing, so that nobody gets them in between.
+/// pipe(2), its ends closed by an exec: who uses it starts nothing, so that nobody gets them in between.
 enum Pipe {
   static func make() -> (reading: CInt, writing: CInt)? {
     var ends: [CInt] = [-1, -1]
@@ -110,13 +110,15 @@ enum Pipe {
 }
 
 /// A thread that nobody joins.
-private enum DetachedWait {
+enum DetachedWait {
   private final class Body: Sendable {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 
-  static func start(_ body: @escaping @Sendable () -> Void) {
+  /// - Returns: Whether there is such a thread.
+  @discardableResult
+  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     var thread = pthread_t()
     let reference = Unmanaged.passRetained(Body(body))
     let result = pthread_create(
@@ -127,5 +129,6 @@ private enum DetachedWait {
         return nil
       }, reference.toOpaque())
     if result == 0 { pthread_detach(thread) } else { reference.release() }
+    return result == 0
   }
 }

@@ -82,6 +82,10 @@ commands.add(
     "outsiders-unnamed", "RunCommand.swift", "who holds the volume and is no child of the command is not named",
     "wait.outsiders = session.outsiders(waiting: callers)",
     "if !FAULT { wait.outsiders = session.outsiders(waiting: callers) }", mounts=["RealMounts/RunLeftovers/"])
+commands.add(
+    "reader-is-always-there", "Output/ReaderWatch.swift", "`log --follow | head` does not end before the next record",
+    "polled.revents & Int16(POLLERR | POLLHUP) != 0", "polled.revents & Int16(POLLERR | POLLHUP) != 0 && !FAULT",
+    tests=["OutputTests"])
 
 comparisons = Part("Sources/DatalessReports", ["^DatalessReportsTests\\."])
 comparisons.add(
