@@ -9,7 +9,7 @@ import Testing
   private static func builder(_ lines: [[UInt8]], limits: SpillLimits) -> SummaryBuilder {
     var builder = SummaryBuilder(limits: limits)
     for line in lines {
-      if let record = LogRecord(line: line) { builder.add(record) } else { builder.addMalformed(lines: 1) }
+      if let record = LogRecord(line: line) { builder.add(record) } else { builder.addUnread(UnreadLines(line: line)) }
     }
     return builder
   }

@@ -89,6 +89,9 @@ struct ItemExtras {
     return true
   }
 
+  /// Extended attributes that were set, or removed (nil), on the volume.
+  func changed(of node: NodeIndex) -> [[UInt8]: [UInt8]?] { items[node]?.values ?? [:] }
+
   private static func size(_ name: [UInt8], _ value: [UInt8]?) -> Int { name.count + (value?.count ?? 0) + 64 }
 
   /// The names that listxattr(2) shows, each ended by a zero byte. - Parameter store: The store's, in the same form.

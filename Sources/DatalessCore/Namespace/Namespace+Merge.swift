@@ -135,7 +135,10 @@ extension Namespace {
     case .appeared, .hidden, .otherItem, .otherItemHidden:
       guard let node = returned(merged, listed) ?? node(for: listed) else { return false }
       let isHidden = merged.change == .hidden || merged.change == .otherItemHidden
-      return place(text, known: merged.name, node: node, in: directory, isHidden: isHidden) != nil
+      let former = merged.change == .otherItem ? merged.name.map { record(of: $0).node } : nil
+      guard place(text, known: merged.name, node: node, in: directory, isHidden: isHidden) != nil else { return false }
+      if let former, former != node { noteVersion(former, node) }
+      return true
     case .nothing, .unchanged, .metadata, .joined, .version, .retained, .vanished, .keptHere: return true
     }
   }

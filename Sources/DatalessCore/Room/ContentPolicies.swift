@@ -22,9 +22,11 @@ struct ContentPolicies {
   }
 
   /// A name leads to another version of its item from now on, which is another node.
-  mutating func move(from old: NodeIndex, to new: NodeIndex) {
-    guard let policy = own.removeValue(forKey: old) else { return }
+  /// - Returns: Whether there was one.
+  mutating func move(from old: NodeIndex, to new: NodeIndex) -> Bool {
+    guard let policy = own.removeValue(forKey: old) else { return false }
     own[new] = policy
+    return true
   }
 
   /// Items are given back.

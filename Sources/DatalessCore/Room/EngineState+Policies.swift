@@ -19,9 +19,7 @@ extension EngineState {
     guard policies.set(policy, of: node) else { return false }
     if !policies.isEmpty { namespace.news.tellVersions() }
     room.noteEvictable()
-    guard journal.keepsChanges else { return true }
-    let value = policy == .inherited ? nil : Array(policy.rawValue.utf8)
-    journal.append(.attribute(of: namespace.changedItem(node), name: PolicyAttribute.policy, value: value))
+    tellAttribute(PolicyAttribute.policy, policy == .inherited ? nil : Array(policy.rawValue.utf8), of: node)
     return true
   }
 
@@ -66,15 +64,26 @@ extension EngineState {
     return wanted
   }
 
-  /// What was set here goes with the name.
+  /// What was set here goes with the name. Told as if it had been set on the new one: that may be another item.
   private mutating func move(from old: NodeIndex, to new: NodeIndex) {
-    policies.move(from: old, to: new)
+    journal.beginOperation()
+    defer { journal.endOperation() }
+    if policies.move(from: old, to: new), let policy = policies.own(of: new) {
+      tellAttribute(PolicyAttribute.policy, Array(policy.rawValue.utf8), of: new)
+    }
     let bytes = Int64(extras.bytes(of: old))
     guard extras.isChanged(old), namespace[old].isOrphan, namespace[old].kind == namespace[new].kind,
       extras.move(from: old, to: new)
     else { return }
     attributeCosts.add(-bytes, to: old, of: namespace[old].uid)
     attributeCosts.add(bytes, to: new, of: namespace[new].uid)
+    for (name, value) in extras.changed(of: new) { tellAttribute(name, value, of: new) }
+  }
+
+  private func tellAttribute(_ name: [UInt8], _ value: [UInt8]?, of node: NodeIndex) {
+    if journal.keepsChanges {
+      journal.append(.attribute(of: namespace.changedItem(node), name: name, value: value))
+    }
   }
 
   /// An item was moved: what it inherits may be another policy. - Parameter before: The one that held for it.

@@ -42,7 +42,10 @@ struct CatalogItems: Sendable {
 
   /// Keeps the items that the operation has left without a name until they are forgotten.
   mutating func endOperation(_ connection: CatalogConnection) throws {
-    for item in nameless where try connection.names(of: item).allSatisfy({ $0.layer != .made }) {
+    for item in nameless {
+      guard let row = try connection.item(item), row.place == nil,
+        try connection.names(of: item).allSatisfy({ $0.layer != .made })
+      else { continue }
       try addOrphan(item, connection)
     }
   }
@@ -124,6 +127,8 @@ struct CatalogItems: Sendable {
     if let place = try place(of: binding.key, connection), place != row.place {
       try clear(place, connection)
       row.place = place
+      // It may have lost another one in the same refresh.
+      try noteNamed(row.id, connection)
     }
     row.record.version = binding.version
     row.inode = item.inode
@@ -170,6 +175,8 @@ struct CatalogItems: Sendable {
     try row.save(connection)
     lastDirectory = nil
     try deleteIfEmpty(row.id, connection)
+    // What was set on it has gone with the name to the item that has the place now (`EngineState.takeNewVersions`).
+    if row.kind == .file, row.content == nil, !row.record.isDirty { noteNameless(row.id) }
   }
 
   /// Deletes an item of the store's of which nothing is kept. Items of the volume's own go when they are forgotten.
