@@ -89,6 +89,52 @@ struct StateFullDiskTests {
     }
   }
 
+  /// What was removed or evicted is on its way out until that is durable, a second later. Who needs its room before
+  /// that has it.
+  @Test func roomOfWhatWasRemovedIsThereAtOnce() {
+    withPrivateMounts {
+      do {
+        let scratch = Scratch("full")
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=24m,mode=700") == 0)
+        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
+        let source = Scratch("source")
+        source.write("big", [UInt8](repeating: 7, count: Self.large))
+        let volume = try KeptVolume(StateFixture(scratch), source: source)
+        #expect(Self.fill("first", in: volume) == nil)
+        volume.passSecond()
+        #expect(volume.unlink("first") == nil)
+        #expect(volume.engine.trashStatus.items == 1)
+        #expect(Self.fill("second", in: volume) == nil)
+        volume.passSecond()
+        #expect(volume.remove("second") == nil)
+        #expect(volume.bring(volume.node("big"), .read) == nil)
+        volume.passSecond()
+        volume.evict("big")
+        #expect(volume.bring(volume.node("big"), .read) == nil)
+        volume.passSecond()
+        // What is there is in use: nothing is on its way out.
+        #expect(Self.fill("third", in: volume) == "ENOSPC")
+        try volume.unmount()
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
+  /// More than half of the disk.
+  private static let large = 12 << 20
+
+  /// Writes to a file until it is large. - Returns: An errno's name, or nil.
+  private static func fill(_ path: String, in volume: KeptVolume) -> String? {
+    let piece = String(repeating: "x", count: 1 << 20)
+    var size: Int64 = 0
+    while size < large {
+      if let errno = volume.write(piece, to: path, at: size) { return errno }
+      size = volume.attributes(path)?.size ?? .max
+    }
+    return nil
+  }
+
   @Test func aReadOnlyFileSystemSaysSo() {
     withPrivateMounts {
       do {

@@ -13,9 +13,19 @@ public protocol JournalSink: Sendable {
   /// Calls `body` once, on any thread, when all changes up to a number are durable, for which nobody waits: it need not
   /// hurry. Not called if they cannot become so. Called without the engine's lock.
   func afterNextCommit(_ number: ChangeNumber, _ body: @escaping @Sendable () -> Void)
+
+  /// Makes all changes durable that were appended before the call, for somebody who needs the room of what was removed:
+  /// on the calling thread, which may wait for the disk. Whoever waits for them is called, here or on the thread that
+  /// has committed them meanwhile. Called without the engine's lock.
+  ///
+  /// - Returns: Whether content is on its way out besides, of which nobody but the journal knows.
+  /// - Throws: ENOSPC, EDQUOT, EIO: nothing has become durable.
+  func makeRoom() throws(FSError) -> Bool
 }
 
 extension JournalSink {
+  public func makeRoom() throws(FSError) -> Bool { false }
+
   public func afterNextCommit(_ number: ChangeNumber, _ body: @escaping @Sendable () -> Void) {
     whenDurable(number) { error in if error == nil { body() } }
   }

@@ -23,7 +23,9 @@ struct FileFetch: Fetch {
 
   mutating func perform(_ step: FileFetchPlan.LocalStep, _ part: FetchedPart) throws(FSError) -> Bool {
     if step == .makeRoom {
-      writer = try engine.content.makeWriter(size: item.version.size)
+      writer = try engine.usingTrashForRoom { () throws(FSError) in
+        try engine.content.makeWriter(size: item.version.size)
+      }
       return true
     }
     guard let writer else { return false }
@@ -33,9 +35,13 @@ struct FileFetch: Fetch {
       if let descriptor = part.descriptor, writer.clone(from: descriptor) { plan.cloned() }
     case .copy(let range):
       guard let descriptor = part.descriptor else { return false }
-      let copied = try writer.copy(from: descriptor, range: range)
+      // Of a range that was copied in part, all is copied again: they are the same bytes.
+      let copied = try engine.usingTrashForRoom { () throws(FSError) in
+        try writer.copy(from: descriptor, range: range)
+      }
       guard copied == Int64(range.count) else { throw FSError.ended(at: range.lowerBound + copied, of: item) }
-    case .write(let range): try writer.write(part.bytes, at: range.lowerBound)
+    case .write(let range):
+      try engine.usingTrashForRoom { () throws(FSError) in try writer.write(part.bytes, at: range.lowerBound) }
     case .commit:
       committed = try writer.commit()
       self.writer = nil

@@ -30,7 +30,7 @@ struct RangeFetch: Fetch {
       return true
     case .write(let piece):
       guard let writer = try writer(part.generation) else { return false }
-      try writer.write(part.bytes, at: piece.lowerBound)
+      try engine.usingTrashForRoom { () throws(FSError) in try writer.write(part.bytes, at: piece.lowerBound) }
       return true
     case .tell(let piece):
       guard try writer(part.generation) != nil, let lease else { return false }
@@ -43,7 +43,9 @@ struct RangeFetch: Fetch {
     if let writer { return writer }
     if lease == nil { lease = engine.leaseContent(attempt, made: nil) }
     if lease == nil {
-      let made = try engine.content.makeRanged(size: item.version.size)
+      let made = try engine.usingTrashForRoom { () throws(FSError) in
+        try engine.content.makeRanged(size: item.version.size)
+      }
       lease = engine.leaseContent(attempt, made: made, generation: generation)
       if lease?.reference != made { engine.content.remove(made) }
     }

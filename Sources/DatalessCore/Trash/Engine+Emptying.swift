@@ -75,17 +75,61 @@ extension Engine {
     if !tracked.isEmpty { endRemoval(tracked.reduce(0) { $0 + $1.bytes }, count: tracked.count) }
   }
 
-  /// Calls what needs room on the content store's disk. Where there is none, it removes what is on its way out, and
-  /// calls once more: whoever has removed a file may use its room.
+  /// Calls what needs room on the content store's disk, and may be called again after it has failed for want of it.
+  /// Where there is none, it removes what is on its way out, and calls again: whoever has removed a file may use its
+  /// room. On a thread that may wait for the disk, without the engine's lock.
   ///
   /// - Throws: What `body` throws.
   func usingTrashForRoom<Result>(_ body: () throws(FSError) -> Result) throws(FSError) -> Result {
-    do throws(FSError) {
-      return try body()
-    } catch {
-      guard error.errno == .noSpace || error.errno == .diskQuotaExceeded, hurryRemovals() else { throw error }
-      return try body()
+    var search = RoomSearch()
+    while true {
+      do throws(FSError) {
+        return try body()
+      } catch {
+        guard error.errno == .noSpace || error.errno == .diskQuotaExceeded, useTrash(&search) else { throw error }
+      }
     }
+  }
+
+  /// How long somebody goes on looking for room.
+  private struct RoomSearch {
+    /// LIMIT: microseconds that he waits for what is on its way out, twice as long each time: 2 s in all.
+    static let (pauseFirst, pauseMax): (UInt32, UInt32) = (1_000, 1_024_000)
+    /// LIMIT: how often he tries while others use what he makes.
+    static let roundsMax = 64
+
+    var rounds = 0
+    var pause = pauseFirst
+    /// Whether what was removed is known to be so after a crash, too.
+    var hasCommitted = false
+  }
+
+  /// Gives room back for somebody who found none.
+  ///
+  /// On a volume that is kept, content goes when it is durable that no file has it, for which nobody hurries. He does,
+  /// on his own thread and not on the journal's, on which he may be himself: so he waits for nobody who waits for him.
+  /// A journal that has no room either fails at once, and so does he.
+  ///
+  /// - Returns: Whether there may be room now.
+  private func useTrash(_ search: inout RoomSearch) -> Bool {
+    search.rounds += 1
+    guard search.rounds <= RoomSearch.roundsMax else { return false }
+    if hurryRemovals() { return true }
+    guard configuration.journal.keepsChanges, search.pause <= RoomSearch.pauseMax else { return false }
+    let hasMore: Bool
+    do throws(FSError) {
+      hasMore = try configuration.journal.makeRoom()
+    } catch {
+      return false
+    }
+    let isFirst = !search.hasCommitted
+    search.hasCommitted = true
+    // Somebody else may have committed, and removed, what was to go, since he found no room.
+    if hurryRemovals() || isFirst { return true }
+    guard hasMore || trashStatus.items > 0 else { return false }
+    usleep(search.pause)
+    search.pause *= 2
+    return true
   }
 
   // LIMIT: batches of contents that a writer removes, and milliseconds for which he waits for others who do.

@@ -72,6 +72,11 @@ public final class CatalogJournal: JournalSink {
     if let failure { throw failure }
   }
 
+  public func makeRoom() throws(FSError) -> Bool {
+    try commit()
+    return trashCount > 0
+  }
+
   private func commit(_ batch: [CommitQueue.Entry], _ writer: inout CatalogWriter) -> FSError? {
     do throws(FSError) {
       // Before the transaction, because it may take long: others read the catalog meanwhile.

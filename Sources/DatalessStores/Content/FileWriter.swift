@@ -113,9 +113,9 @@ final class FileWriter: ContentWriter {
     return position
   }
 
-  /// Removes the file at once: on a full disk the room is wanted elsewhere.
+  /// Removes the file at once; but not for want of room, which its writer may find.
   private func fail(_ error: Errno) -> FSError {
-    discard()
+    if error != .noSpace, error != .diskQuotaExceeded { discard() }
     return store.failure(error, "write")
   }
 }

@@ -70,9 +70,9 @@ final class SlabWriter: ContentWriter {
 
   private var start: Int64 { Int64(page) * ContentLocation.pageSize }
 
-  /// Gives the slot back at once: on a full disk the room is wanted elsewhere.
+  /// Gives the slot back at once; but not for want of room, which its writer may find.
   private func fail(_ error: Errno) -> FSError {
-    discard()
+    if error != .noSpace, error != .diskQuotaExceeded { discard() }
     return store.failure(error, "write")
   }
 }
