@@ -47,7 +47,9 @@ struct CheckCommand: ParsableCommand {
       ? "Run it without --dry-run to repair what can be."
       : needsHelp
         ? "Do what the lines without a repair say, and run it again."
-        : "Look at what lies in lost+found-... of the volume."
+        : report.namedFiles > 0
+          ? "Look at the files lost+found-... in the root of the volume."
+          : "It is repaired. What is lost is said above: look for that in a backup."
     throw CommandFailure(
       "'\(TerminalText.escaped(place.path))' \(dryRun || needsHelp ? "is" : "was") damaged:"
         + " \(HumanText.count(Int64(report.damages), "finding")). \(remedy)", code: .damaged)

@@ -1,3 +1,4 @@
+import DatalessControl
 import DatalessCore
 import DatalessState
 import Glibc
@@ -9,10 +10,10 @@ extension Volume {
   func removeLeftovers() {
     guard let state else { return }
     state.emptyTrash()
-    guard !state.wasClean else { return }
     DetachedThread.start {
       // What is left now is found the next time.
-      _ = try? state.reconcile()
+      if !state.wasClean { _ = try? state.reconcile() }
+      try? state.findLostContent()
     }
   }
 
@@ -96,15 +97,36 @@ extension Volume {
     throw FSError(failure.errno, "\(state.journal.backlog) changes cannot be kept: \(failure.message)")
   }
 
+  /// What is damaged in the state directory, as far as that is known.
+  private func troubleWarnings(_ troubles: StateTroubles) -> [String] {
+    let directory = TerminalText.escaped(configuration.state ?? [])
+    let remedy = "Unmount the volume, and run 'dataless check \(directory)'."
+    var warnings: [String] = []
+    if troubles.lostFiles > 0 {
+      let first = troubles.firstLost.map { ", such as '\(TerminalText.escaped($0))'" } ?? ""
+      warnings.append(
+        "Of \(troubles.lostFiles) files\(first), what programs wrote is missing in the state directory, or the end of it."
+          + " What is missing as a whole cannot be read (EIO). \(remedy)")
+    }
+    return warnings + troubles.damages.map { TerminalText.escaped("\($0). The volume has to be unmounted for that.") }
+  }
+
   /// What should be said of the state directory now.
   var stateWarnings: [String] {
     guard let state else { return [] }
     var warnings: [String] = []
-    if state.namedFiles > 0 {
+    if let flaw = state.missingChanges {
       warnings.append(
-        "A loss of power has taken the names of \(state.namedFiles) files that programs may have written. They are"
+        "The catalog of the state directory may lack what was changed last: \(flaw). Nothing that it does not name is"
+          + " removed.")
+    }
+    if state.namedFiles > 0 {
+      let cause = state.missingChanges == nil ? "A loss of power has taken the names of" : "Nothing names"
+      warnings.append(
+        "\(cause) \(state.namedFiles) files that programs may have written. They are"
           + " 'lost+found-...' in the root of the volume: look at them, and remove what you do not need.")
     }
+    warnings += troubleWarnings(state.troubles)
     guard let failure = state.journal.failure else { return warnings }
     return warnings + [
       "\(state.journal.backlog) changes wait for the disk of the state directory: \(failure.message) (\(failure.errno.name)). "

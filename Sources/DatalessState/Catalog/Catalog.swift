@@ -65,6 +65,25 @@ final class Catalog: @unchecked Sendable {
     }
   }
 
+  /// Which volume a catalog is of, and of which SOURCE, as its file says without its log: both are in it from its
+  /// beginning. Nothing is changed: the log that lies beside it may be another's, and opening it would mix the two.
+  ///
+  /// - Parameter path: A path without characters that mean something in a URI.
+  /// - Returns: nil where it cannot be read: then it is not known.
+  static func origin(_ path: String) -> (volume: [UInt8], source: [UInt8]?)? {
+    guard let database = try? CatalogDatabase(untouched: path) else { return nil }
+    let connection = CatalogConnection(database: database, home: 0)
+    do {
+      try connection.run("PRAGMA trusted_schema=OFF")
+      try connection.run("PRAGMA cell_size_check=ON")
+      let id = try connection.first("PRAGMA application_id") { row throws in try row.integer(0) }
+      guard id == CatalogSchema.applicationID, let volume = try connection.setting(.volume) else { return nil }
+      return (volume, try? connection.setting(.source))
+    } catch {
+      return nil
+    }
+  }
+
   private static func setUp(_ connection: CatalogConnection, _ access: Access) throws {
     guard access != .looking else { return try check(connection) }
     let mode = try connection.first("PRAGMA journal_mode=WAL") { row throws in try row.text(0) }
@@ -164,10 +183,12 @@ final class Catalog: @unchecked Sendable {
   }
 
   /// Has all that is in the WAL in the file itself, and closes it. Later accesses fail.
-  func close() throws(FSError) {
+  ///
+  /// - Parameter keepsLog: Whether the WAL stays beside it.
+  func close(keepsLog: Bool = false) throws(FSError) {
     do {
       try alone {
-        try database.close()
+        try database.close(keepsLog: keepsLog)
         reserve = nil
       }
     } catch {

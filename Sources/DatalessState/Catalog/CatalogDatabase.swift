@@ -22,12 +22,38 @@ final class CatalogDatabase {
       throw failure
     }
     sqlite3_extended_result_codes(connection, 1)
+    if !isReadOnly { keepLog(true) }
   }
 
-  deinit { try? close() }
+  /// The file alone as it is, without what is in its WAL, and without a lock: nothing is changed.
+  init(untouched path: String) throws(CatalogFailure) {
+    let access = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2("file:\(path)?immutable=1", &connection, access, nil)
+    guard code == SQLITE_OK else {
+      let failure = failure(code)
+      sqlite3_close_v2(connection)
+      connection = nil
+      throw failure
+    }
+  }
 
-  /// Has what is in the WAL in the file itself, if nobody else has it open. Later statements fail.
-  func close() throws(CatalogFailure) {
+  deinit { try? end() }
+
+  /// Has what is in the WAL in the file itself, if nobody else has it open, and removes it. Later statements fail.
+  ///
+  /// - Parameter keepsLog: Whether the WAL stays, as it does where nobody closes this: without it, nobody could tell
+  ///   whether all that was committed is there (`SessionMark`).
+  func close(keepsLog: Bool = false) throws(CatalogFailure) {
+    if !keepsLog { keepLog(false) }
+    try end()
+  }
+
+  private func keepLog(_ isKept: Bool) {
+    var value: CInt = isKept ? 1 : 0
+    sqlite3_file_control(connection, "main", SQLITE_FCNTL_PERSIST_WAL, &value)
+  }
+
+  private func end() throws(CatalogFailure) {
     for statement in statements.values { sqlite3_finalize(statement) }
     statements = [:]
     guard let open = connection else { return }

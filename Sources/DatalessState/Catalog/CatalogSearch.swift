@@ -75,6 +75,19 @@ struct CatalogSearch {
     return row.place.map { ($0.parent, $0.name) }
   }
 
+  /// The path by which callers find an item; nil if they do not. Empty for the root.
+  func path(of item: Int64) throws -> [UInt8]? {
+    var names: [[UInt8]] = []
+    var id = item
+    for _ in 0..<Self.depthMax {
+      guard id != ItemRow.root else { return Array(names.reversed().joined(separator: [UInt8(ascii: "/")])) }
+      guard let row = try connection.item(id), let place = try directory(of: row) else { return nil }
+      names.append(place.name)
+      id = place.item
+    }
+    return nil
+  }
+
   /// LIMIT: levels of directories.
   static let depthMax = 1 << 16
 

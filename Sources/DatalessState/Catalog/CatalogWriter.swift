@@ -111,9 +111,13 @@ struct CatalogWriter: Sendable {
     case .unhidden(let name, let directory): try removeName(name, in: directory, .hidden, connection: connection)
     case .attributes(let item, let attributes, let listed):
       var dirty: ContentID?
+      let epoch = self.epoch
       try items.update(item, connection) { row in
         row.set(attributes, listed: listed, of: item)
-        if row.record.isDirty { dirty = row.content }
+        guard row.record.isDirty else { return }
+        dirty = row.content
+        // It says how large the content is from now on.
+        row.record.epoch = epoch
       }
       if let dirty { written.insert(dirty) }
     case .attribute(let item, let name, let value): try setAttribute(name, value, of: item, in: connection)

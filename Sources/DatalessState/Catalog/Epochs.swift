@@ -14,7 +14,7 @@ struct Epochs: Sendable {
   /// The last epoch some of whose bytes the disk refused: neither it nor any before it is ever sealed.
   private var refused: Int64 = 0
   /// The first one of this run.
-  private let first: Int64
+  let first: Int64
   /// Whether content of an earlier run is not believed any more: a machine lost power, or was started anew.
   let hasLost: Bool
 

@@ -11,6 +11,11 @@ extension CatalogConnection {
     case isClean
     /// 1 byte: whether the WAL had an end that was left out (`WALEnd`) since `check` has looked last.
     case wasTorn
+    /// The last session, 8 bytes, and the last that has ended (`SessionMark`).
+    case session
+    case endedSession
+    /// An epoch, 8 bytes: as `CatalogConnection.sizesFrom`.
+    case sizesFrom
     /// As `KeptUses.last`, 8 bytes, and `KeptUses.apps`.
     case lastUse
     case appUses

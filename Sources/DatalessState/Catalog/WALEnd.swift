@@ -7,7 +7,7 @@ internal import SystemPackage
 /// none of those: whole frames, of which the last transaction is not ended. A loss of power may, of changes that nobody
 /// was told of. So may a disk that has changed a bit, of changes that were on it. Nothing tells the two apart.
 enum WALEnd {
-  private static let headerBytes = 32
+  static let headerBytes = 32
   private static let frameHeaderBytes = 24
 
   /// - Returns: Whether there is a frame, of the present use of the WAL, whose sum is wrong. False without a WAL.

@@ -24,6 +24,7 @@ extension CatalogMending {
       let name = try found.name(for: row)
       report.add(.nameless, "item \(row.id)", message: "it has no name", repair: "it is \(Self.text(name)) in the root")
       try found.keep(row, as: name)
+      report.namedFiles += 1
     }
     try mendHidden()
   }
@@ -50,6 +51,7 @@ extension CatalogMending {
           .nameless, "item \(row.id)", message: "it has no name", repair: "it is \(Self.text(name)) in the root",
           isDamage: hasLostRows)
         try found.keep(row, as: name)
+        report.namedFiles += 1
       } else {
         report.add(.unlinked, "item \(row.id)", message: "it was unlinked", repair: "removed")
         row.content = nil
@@ -67,6 +69,7 @@ extension CatalogMending {
       report.add(
         .lostName, "content \(row.content?.rawValue ?? 0)", message: "the row of its file is lost",
         repair: "it is \(Self.text(name)) in the root", isDamage: hasLostRows)
+      report.namedFiles += 1
       items.insert(row.id)
       if let content = row.content { referenced.insert(content) }
     }

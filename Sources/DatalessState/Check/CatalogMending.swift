@@ -5,26 +5,33 @@ import DatalessCore
 struct CatalogMending {
   let connection: CatalogConnection
   let contents: ContentOverview
-  private let marker: StateMarker
+  let directory: StateDirectory
+  let end: CatalogEnd
   var report: StateCheckReport
   /// Content that some item names.
   var referenced: Set<ContentID> = []
   /// Whether rows of items or names are gone, and nobody knows what they said.
-  private(set) var hasLostRows: Bool
+  var hasLostRows: Bool
   /// Whether the end of the WAL was left out: changes of items and names that nobody was told of, unless it was the
   /// disk that changed it.
-  private(set) var hasLostEnd = false
+  var hasLostEnd = false
   /// Items that can be read, and which of them are, or may be, directories.
   var items: Set<Int64> = []
   var directories: Set<Int64> = []
-  private var believed: Set<Int64> = []
+  /// Epochs that are known; those whose bytes are on the disk, or in the page cache of a mount that lives; and from
+  /// which one on sizes are believed, nil: none are.
+  var believed: Set<Int64> = []
+  var trusted: Set<Int64> = []
+  var sizesFrom: Int64?
 
   init(
-    _ connection: CatalogConnection, _ contents: ContentOverview, marker: StateMarker, report: StateCheckReport
+    _ connection: CatalogConnection, _ contents: ContentOverview, directory: StateDirectory, end: CatalogEnd,
+    report: StateCheckReport
   ) {
     self.connection = connection
     self.contents = contents
-    self.marker = marker
+    self.directory = directory
+    self.end = end
     self.report = report
     // A rescue leaves out what it cannot read.
     hasLostRows = report.findings.contains { $0.kind == .damagedCatalog }
@@ -33,17 +40,10 @@ struct CatalogMending {
   /// LIMIT: levels of directories that are forgotten one after the other. The next `check` goes on.
   private static let passesMax = 1000
 
-  /// - Parameter isTorn: As `WALEnd`, before the catalog was opened.
-  mutating func mend(isTorn: Bool) throws {
+  /// - Returns: The number of the session that has ended with this.
+  mutating func mend() throws -> UInt64 {
     try mendSettings()
-    if try isTorn || connection.setting(.wasTorn) == [1] {
-      hasLostEnd = true
-      report.add(
-        .tornLog, StateName.catalog + "-wal",
-        message: "its end is not what was written there: a loss of power has cut it, or the disk",
-        repair: "left out")
-      try connection.run("DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.wasTorn.rawValue))
-    }
+    try mendEnd()
     try mendEpochs()
     try emptyTrash()
     try readItems()
@@ -64,6 +64,7 @@ struct CatalogMending {
     try mendHighestInode()
     if hasLostRows || hasLostEnd { try keepUnnamedContent() }
     report.items = items.count
+    return try endSession()
   }
 
   /// Trees that were removed whole go to their end, as the next run would have them; unless rows of them cannot be
@@ -79,52 +80,6 @@ struct CatalogMending {
     } catch is Damage {
       // What is left of them is looked at as everything else.
     }
-  }
-
-  // MARK: - The volume
-
-  private mutating func mendSettings() throws {
-    for setting in CatalogConnection.Setting.allCases {
-      do {
-        _ = try connection.setting(setting)
-      } catch let damage as Damage {
-        try connection.run("DELETE FROM setting WHERE name = ?", .text(setting.rawValue))
-        report.add(.damagedRow, "setting \(setting.rawValue)", message: damage.description, repair: "forgotten")
-      }
-    }
-    let volume = Array(marker.volume.utf8)
-    if try connection.setting(.volume) != volume {
-      report.add(.damagedRow, "setting volume", message: "it is not that of the directory", repair: "corrected")
-      try connection.set(.volume, to: volume)
-    }
-  }
-
-  private mutating func mendEpochs() throws {
-    var damaged: [Int64] = []
-    try connection.forEach("SELECT number, boot, mount, sealed FROM epoch") { row in
-      let number = try row.integer(0)
-      guard number > 0, number < .max / 2, (0...1).contains(try row.integer(3)) else { return damaged.append(number) }
-      // Those that are neither sealed nor of a mount that lives are found out when the volume is mounted.
-      believed.insert(number)
-    }
-    for number in damaged {
-      report.add(.damagedRow, "epoch \(number)", message: "it is out of range", repair: "forgotten")
-      try connection.run("DELETE FROM epoch WHERE number = ?", .integer(number))
-    }
-  }
-
-  private mutating func mendHighestInode() throws {
-    var highest: UInt64 = 0
-    do {
-      highest = try connection.number(.highestInode) ?? 0
-    } catch is Damage {
-      report.add(.damagedRow, "setting highestInode", message: "it is no number", repair: "counted anew")
-    }
-    let found = try connection.first(
-      "SELECT max(inode) FROM item WHERE inode >= ?", SQLValue(bits: 1 << 62)
-    ) { row throws in try row.optionalInteger(0) }
-    let made = UInt64(bitPattern: (found ?? nil) ?? 0)
-    if made > highest, made < 1 << 63 { try connection.set(.highestInode, to: made) }
   }
 
   // MARK: - Items
@@ -143,7 +98,7 @@ struct CatalogMending {
     }
     for (id, damage) in damaged {
       hasLostRows = true
-      report.add(.damagedRow, "item \(id)", message: damage.description, repair: "forgotten")
+      report.add(.damagedRow, place(ofLost: id), message: damage.description, repair: "forgotten")
       try connection.run("DELETE FROM item WHERE id = ?", .integer(id))
     }
   }
@@ -170,33 +125,6 @@ struct CatalogMending {
     report.add(kind, Self.text(place.name), message: message, repair: "it has no place in SOURCE any more")
     row.place = nil
     try row.save(connection)
-  }
-
-  /// Files whose content is not there as it should be, and what is referred to.
-  private mutating func mendContents() throws {
-    var changed: [ItemRow] = []
-    try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE content IS NOT NULL") { found in
-      var row = try ItemRow(found)
-      guard let id = row.content else { return }
-      let size = contents.sizes[id]
-      let isThere =
-        row.record.isDirty
-        ? size != nil : size == row.record.version?.size && believed.contains(row.record.epoch)
-      guard !isThere && !contents.isRefused(id) else {
-        referenced.insert(id)
-        return
-      }
-      if row.record.isDirty {
-        let kind = row.isOfStore ? StateFinding.Kind.lostChanges : .unwritten
-        report.add(kind, "item \(row.id)", message: "what was written to it is not there", repair: "it is empty")
-      } else {
-        report.add(
-          .lostContent, "item \(row.id)", message: "its content is not there, or not whole", repair: "dataless again")
-      }
-      row.content = nil
-      changed.append(row)
-    }
-    for row in changed { try row.save(connection) }
   }
 
   // MARK: - Names

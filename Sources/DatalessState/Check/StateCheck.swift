@@ -42,17 +42,26 @@ public enum StateCheck {
     let copy = isDryRun ? try CatalogCopy(of: directory, in: scratch) : nil
     defer { copy?.remove() }
     let place = copy?.place ?? CatalogPlace(directory)
-    let isTorn = try StateDirectory.naming(directory.path) { () throws(Errno) in try WALEnd.isTorn(place.files) }
+    try directory.refuseForeign(place.path(StateName.catalog))
+    let end = try StateDirectory.naming(directory.path) { () throws(Errno) in
+      try CatalogEnd(directory.files, log: place.files, isDryRun: isDryRun)
+    }
     let catalog = try CatalogRescue.open(place, &report)
     try progress(.rows)
-    let kept = try catalog.write("cannot mend the catalog") { connection in
-      var mending = CatalogMending(connection, contents, marker: directory.marker, report: report)
-      try mending.mend(isTorn: isTorn)
+    let (kept, session) = try catalog.write("cannot mend the catalog") { connection in
+      var mending = CatalogMending(connection, contents, directory: directory, end: end, report: report)
+      let session = try mending.mend()
       report = mending.report
       try progress(.leftovers)
-      return mending.referenced
+      return (mending.referenced, session)
     }
     contents.removeOthers(than: kept, isDryRun: isDryRun, &report)
+    // Before the log goes, as at the end of a volume.
+    if !isDryRun, end.isMarked {
+      try StateDirectory.naming(directory.path) { () throws(Errno) in
+        try SessionMark.write(session, isClosed: true, directory.files)
+      }
+    }
     try catalog.close()
     return report
   }

@@ -21,10 +21,14 @@ public struct StateFinding: Sendable, Equatable, CustomStringConvertible {
     case unlinked
     /// Clean content that is missing, too short, or may never have been written.
     case lostContent = "lost_content"
-    /// Content of a changed file of SOURCE that is missing.
+    /// Content that a program wrote, and that is missing.
     case lostChanges = "lost_changes"
+    /// The same, of which only the beginning is there.
+    case shortContent = "short_content"
     /// Content of a file that was made on the volume, and never flushed, that is missing.
     case unwritten
+    /// Changes that were committed, and are not in the catalog that is there.
+    case lostCommits = "lost_commits"
     /// Content that nobody names.
     case leftover
     /// A name below `content` that is no content, or not this user's alone.
@@ -34,7 +38,9 @@ public struct StateFinding: Sendable, Equatable, CustomStringConvertible {
     fileprivate var isDamage: Bool {
       switch self {
       case .foreignName, .tornLog, .unlinked, .lostContent, .unwritten, .leftover: false
-      case .damagedCatalog, .damagedRow, .danglingRow, .ring, .nameless, .lostName, .lostChanges, .foreignContent: true
+      case .damagedCatalog, .damagedRow, .danglingRow, .ring, .nameless, .lostName, .lostChanges, .shortContent,
+        .lostCommits, .foreignContent:
+        true
       }
     }
   }
@@ -64,6 +70,8 @@ public struct StateCheckReport: Sendable, Equatable {
   public internal(set) var items = 0
   public internal(set) var names = 0
   public internal(set) var contents = 0
+  /// Files that have got a name, `lost+found-...`, in the root.
+  public internal(set) var namedFiles = 0
   /// Bytes of content.
   public internal(set) var bytes: Int64 = 0
 

@@ -65,6 +65,22 @@ public final class StateDirectory: Sendable {
     }
   }
 
+  // MARK: - Catalog
+
+  /// Throws if a catalog is that of another directory, before anything opens it.
+  func refuseForeign(_ path: String) throws(FSError) {
+    if let origin = Catalog.origin(path), origin.volume != Array(marker.volume.utf8) { throw foreign }
+  }
+
+  /// What it names is another volume's content: nothing of the two is to be mixed.
+  var foreign: FSError {
+    FSError(
+      .ioError,
+      "'\(path)/\(StateName.catalog)' is the catalog of another state directory. Put this one's back, from where it was"
+        + " moved to. If that is lost, move this one away and run 'dataless check': what was written here gets names"
+        + " (lost+found-...)")
+  }
+
   // MARK: - Lock
 
   private static func takeLock(_ files: StateFiles, _ path: String, use: Use) throws(FSError) -> OwnedFile {

@@ -17,12 +17,14 @@ enum StateName {
   /// As long as it is there, the directory is a copy from which not all was left out that is to be.
   static let unfinished = "unfinished"
   static let log = "log"
+  /// As `SessionMark`.
+  static let session = "session"
   /// What SQLite puts beside a database.
   static let suffixes = ["", "-wal", "-shm", "-journal"]
 
   /// Every file that we make; `content` is a directory.
   static let files: Set<String> = Set(
-    [marker, newMarker, lock, log, unfinished]
+    [marker, newMarker, lock, log, session, unfinished]
       + [catalog, newCatalog, damagedCatalog, rescuedCatalog].flatMap { name in suffixes.map { name + $0 } })
 }
 

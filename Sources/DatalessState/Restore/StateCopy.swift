@@ -99,7 +99,7 @@ public enum StateCopy {
         try progress(copied)
       }
     }
-    for name in [StateName.catalog, StateName.catalog + "-wal"] where names.contains(name) {
+    for name in [StateName.session, StateName.catalog, StateName.catalog + "-wal"] where names.contains(name) {
       copied += try naming { () throws(Errno) in try Self.copy(name, from: directory.files, to: new) }
     }
     let result = clinux_sync_file_system(target)

@@ -19,6 +19,12 @@ struct StateOpening {
   /// As `StateVolume.namedFiles`.
   let named: Int
   let uses: KeptUses
+  /// As `StateVolume.session`.
+  let session: UInt64?
+  /// As `CatalogConnection.sizesFrom`.
+  let sizesFrom: Int64?
+  /// As `StateVolume.missingChanges`.
+  let flaw: String?
 
   init(_ directory: StateDirectory, source: String, root: ItemAttributes) throws(FSError) {
     let files = directory.files
@@ -32,16 +38,32 @@ struct StateOpening {
         "cannot use the state directory '\(directory.path)': 'content/\(name)' in it is no plain file of this user's"
           + " alone, and a file may have its bytes there. Make it yours alone (chmod -R go-rwx)")
     }
-    let isTorn = try StateDirectory.naming(directory.path) { () throws(Errno) in try WALEnd.isTorn(files) }
+    let (isTorn, hasLog, mark) = try StateDirectory.naming(directory.path) { () throws(Errno) in
+      (try WALEnd.isTorn(files), try SessionMark.hasLog(files), try SessionMark(files))
+    }
+    try directory.refuseForeign(files.path(StateName.catalog))
     catalog = try Catalog(
       files.path(StateName.catalog), .writing, home: root.device, shown: "the catalog of '\(directory.path)'")
     catalog.keepReserve(files.path(StateName.catalog))
     let identity = MountIdentity(of: files.directory)
     self.identity = identity
-    let begun = try catalog.write("cannot begin with '\(directory.path)'") { connection in
-      if isTorn { try connection.set(.wasTorn, to: [1]) }
-      return try Self.begin(connection, directory, source: source, root: root, identity: identity, content: content)
+    let what = "cannot begin with '\(directory.path)'"
+    let flaw = try catalog.read(what) { try Self.check($0, directory, source: source, mark: mark, hasLog: hasLog) }
+    let isMarked = try StateDirectory.naming(directory.path) { () throws(Errno) in try mark.prepare(files) }
+    let (begun, session, sizesFrom) = try catalog.write(what) { connection in
+      if isTorn || flaw != nil { try connection.set(.wasTorn, to: [1]) }
+      let session = isMarked ? try connection.nextSession(after: mark) : nil
+      let begun = try Self.begin(connection, source: source, root: root, identity: identity, content: content)
+      if let session { try connection.set(.session, to: session) }
+      return (begun, session, try connection.sizesFrom)
     }
+    // Nothing that this session makes is there before its number is.
+    if let session {
+      try StateDirectory.naming(directory.path) { () throws(Errno) in
+        try SessionMark.write(session, isClosed: false, files)
+      }
+    }
+    (self.flaw, self.session, self.sizesFrom) = (flaw, session, sizesFrom)
     writer = begun.writer
     epochs = begun.epochs
     wasClean = begun.wasClean
@@ -68,23 +90,30 @@ struct StateOpening {
     var uses: KeptUses
   }
 
-  /// One transaction: from here on the directory is in use.
-  private static func begin(
-    _ connection: CatalogConnection, _ directory: StateDirectory, source: String, root: ItemAttributes,
-    identity: MountIdentity?, content: DiskContentStore
-  ) throws -> Begun {
-    guard try connection.setting(.volume) == Array(directory.marker.volume.utf8) else {
-      throw Damage("its catalog is that of another state directory")
-    }
-    // `check` has taken it away if it could not be read.
-    let known = try connection.setting(.source) ?? Array(source.utf8)
-    try connection.set(.source, to: known)
-    guard known == Array(source.utf8) else {
+  /// Whether the catalog is that of the directory, and of SOURCE. Nothing is changed before that is known.
+  ///
+  /// - Returns: As `SessionMark.flaw`.
+  private static func check(
+    _ connection: CatalogConnection, _ directory: StateDirectory, source: String, mark: SessionMark, hasLog: Bool
+  ) throws -> String? {
+    guard let volume = try connection.setting(.volume) else { throw Damage("it does not say which volume it is of") }
+    guard volume == Array(directory.marker.volume.utf8) else { throw directory.foreign }
+    if let known = try connection.setting(.source), known != Array(source.utf8) {
       throw FSError(
         .invalidArgument,
         "the state directory '\(directory.path)' is of SOURCE '\(String(decoding: known, as: UTF8.self))', not of"
           + " '\(source)'. Name that, or another directory")
     }
+    return try mark.flaw(of: connection, hasLog: hasLog)
+  }
+
+  /// One transaction: from here on the directory is in use.
+  private static func begin(
+    _ connection: CatalogConnection, source: String, root: ItemAttributes, identity: MountIdentity?,
+    content: DiskContentStore
+  ) throws -> Begun {
+    // `check` has taken it away if it could not be read.
+    try connection.set(.source, to: Array(source.utf8))
     guard var row = try connection.item(ItemRow.root) else { throw Damage("it has no root") }
     let version = StoreVersion(root)
     if row.record.version != version || row.inode != root.inode {
@@ -92,12 +121,17 @@ struct StateOpening {
       row.inode = root.inode
       try row.save(connection)
     }
+    let hasEnded = try connection.hasEnded
     let epochs = try Epochs(connection, identity)
     // What was removed before a loss of power may be there again.
-    let wasClean = try connection.setting(.isClean) == [1] && !epochs.hasLost
+    var wasTorn = try connection.setting(.wasTorn) == [1]
+    // Else a file may be shorter than a row says that came before its content was cut off.
+    if try !hasEnded || wasTorn || epochs.hasLost || connection.sizesFrom == nil {
+      try connection.set(.sizesFrom, to: UInt64(epochs.current))
+    }
+    let wasClean = try connection.setting(.isClean) == [1] && !epochs.hasLost && !wasTorn
     try connection.set(.isClean, to: [0])
     let orphaned = try removeOrphans(connection)
-    var wasTorn = try connection.setting(.wasTorn) == [1]
     var named = 0
     if wasTorn, let found = try nameLost(connection, content, except: Set(orphaned)) {
       (wasTorn, named) = (false, found)
@@ -108,10 +142,11 @@ struct StateOpening {
       uses: try connection.keptUses())
   }
 
-  /// The end of the WAL was left out, and with it names of what programs were writing just then, or had removed: it
-  /// gets names, as by `check`. The rest that nobody names is of no use, and `reconcile` removes it.
+  /// The end of the WAL was left out, and with it names of what programs were writing just then, or had removed; or the
+  /// catalog is not the latest one: it gets names, as by `check`. The rest that nobody names is of no use, and
+  /// `reconcile` removes it.
   ///
-  /// All rows are read for it: after a loss of power that has cut a commit, and at no other time.
+  /// All rows are read for it: after a loss of power that has cut a commit, and where commits are missing.
   ///
   /// - Returns: How many; nil if the catalog is damaged besides: that is for `check`.
   private static func nameLost(

@@ -8,8 +8,10 @@ extension StateVolume: SavedState {
     if journal.backlog > 0 { try journal.commit() }
     var lost: [ItemRow] = []
     let known = journal.item(of: directory.node)
-    let saved = try catalog.read("cannot read what is saved of a directory") { connection in
-      try self.saved(of: directory, known, connection, lost: &lost)
+    let saved = try noting { () throws(FSError) in
+      try catalog.read("cannot read what is saved of a directory") { connection in
+        try self.saved(of: directory, known, connection, lost: &lost)
+      }
     }
     try drop(lost)
     return saved
@@ -18,8 +20,10 @@ extension StateVolume: SavedState {
   public func savedItem(_ item: ChangedItem) throws(FSError) -> SavedItem? {
     if journal.backlog > 0 { try journal.commit() }
     var lost: [ItemRow] = []
-    let saved = try catalog.read("cannot read what is saved of an item") { connection in
-      try CatalogSearch(connection).item(item).map { try self.item($0, connection, lost: &lost) }
+    let saved = try noting { () throws(FSError) in
+      try catalog.read("cannot read what is saved of an item") { connection in
+        try CatalogSearch(connection).item(item).map { try self.item($0, connection, lost: &lost) }
+      }
     }
     try drop(lost)
     return saved
@@ -73,6 +77,29 @@ extension StateVolume: SavedState {
 
   // MARK: - Rows
 
+  /// What cannot be read is a warning of `status`, too: nobody but who has looked would know of it.
+  private func noting<Result>(_ body: () throws(FSError) -> Result) throws(FSError) -> Result {
+    do throws(FSError) {
+      return try body()
+    } catch {
+      notes.noteDamage(error)
+      throw error
+    }
+  }
+
+  /// Says of a row that cannot be read which one it is, and of which directory.
+  private func naming<Result>(
+    _ row: @autoclosure () -> String, in directory: ItemRow, _ connection: CatalogConnection, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch let damage as Damage {
+      let path = (try? CatalogSearch(connection).path(of: directory.id)) ?? nil
+      let name = path.map { $0.isEmpty ? "the root" : "'\(String(decoding: $0, as: UTF8.self))'" }
+      throw Damage("\(row()) in \(name ?? "item \(directory.id)"): \(damage)")
+    }
+  }
+
   private func saved(
     of directory: ChangedItem, _ known: Int64?, _ connection: CatalogConnection, lost: inout [ItemRow]
   ) throws -> SavedDirectory {
@@ -83,20 +110,31 @@ extension StateVolume: SavedState {
     guard let row = try adopted ?? search.item(directory) else { return saved }
     guard row.kind == .directory || row.kind == nil else { throw Damage("what is in a file was saved") }
     saved.item = try item(row, connection, lost: &lost)
-    try connection.forEachName(in: row.id) { name in
-      guard let target = try connection.item(name.item) else { throw Damage("a name leads to no item") }
-      if name.layer == .made, target.kind == .directory || target.kind == nil {
-        try check(target, isOnlyIn: row, search, in: connection)
-      }
-      let entry = SavedDirectory.Name(name: name.name, item: try item(target, connection, lost: &lost))
-      if name.layer == .made { saved.made.append(entry) } else { saved.hidden.append(entry) }
+    try connection.forEach("SELECT \(NameRow.columns) FROM name WHERE directory = ?", .integer(row.id)) { found in
+      let name = try naming("a name", in: row, connection) { try NameRow(found) }
+      try naming("item \(name.item)", in: row, connection) { try add(name, in: row, search, to: &saved, lost: &lost) }
     }
     try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE parent = ?", .integer(row.id)) { found in
-      let child = try ItemRow(found)
-      guard let name = child.place?.name else { return }
-      saved.listed.append(SavedDirectory.Name(name: name, item: try item(child, connection, lost: &lost)))
+      let id = try found.integer(0)
+      try naming("item \(id)", in: row, connection) {
+        let child = try ItemRow(found)
+        guard let name = child.place?.name else { return }
+        saved.listed.append(SavedDirectory.Name(name: name, item: try item(child, connection, lost: &lost)))
+      }
     }
     return saved
+  }
+
+  private func add(
+    _ name: NameRow, in row: ItemRow, _ search: CatalogSearch, to saved: inout SavedDirectory, lost: inout [ItemRow]
+  ) throws {
+    let connection = search.connection
+    guard let target = try connection.item(name.item) else { throw Damage("a name leads to no item") }
+    if name.layer == .made, target.kind == .directory || target.kind == nil {
+      try check(target, isOnlyIn: row, search, in: connection)
+    }
+    let entry = SavedDirectory.Name(name: name.name, item: try item(target, connection, lost: &lost))
+    if name.layer == .made { saved.made.append(entry) } else { saved.hidden.append(entry) }
   }
 
   /// A directory has one name, and is not in itself.
@@ -128,6 +166,14 @@ extension StateVolume: SavedState {
         ? size != nil : isTrusted(row.record.epoch) && size != nil && size == row.record.version?.size
       item.contentSize = size ?? 0
       if isWhole { item.content = id } else if !row.record.isDirty { lost.append(row) }
+      if hasLostContent(row) {
+        notes.noteLost(row.id, path: (try? CatalogSearch(connection).path(of: row.id)) ?? nil)
+        // It is no empty file: whoever reads it is told (EIO).
+        if size == nil {
+          item.content = id
+          item.contentSize = max(row.record.attributes?.size ?? row.record.version?.size ?? 1, 1)
+        }
+      }
     }
     try connection.forEach("SELECT name, value, sum FROM attribute WHERE item = ?", .integer(row.id)) { found in
       let (name, value) = (try found.bytes(0), try found.optionalBytes(1))

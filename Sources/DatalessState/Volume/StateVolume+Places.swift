@@ -19,7 +19,7 @@ extension StateVolume {
     }
     var places: Set<[UInt8]> = []
     for item in items {
-      let path = try catalog.read("cannot look for what is pinned") { try Self.path(of: item, $0) }
+      let path = try catalog.read("cannot look for what is pinned") { try CatalogSearch($0).path(of: item) }
       if let path { places.insert(path) }
     }
     return places.sorted { $0.lexicographicallyPrecedes($1) }
@@ -35,7 +35,7 @@ extension StateVolume {
     }
     var places: [[UInt8]] = []
     for item in items.values {
-      let path = try catalog.read("cannot look for what is kept") { try Self.path(of: item, $0) }
+      let path = try catalog.read("cannot look for what is kept") { try CatalogSearch($0).path(of: item) }
       if let path { places.append(path) }
     }
     return places.sorted { $0.lexicographicallyPrecedes($1) }
@@ -80,19 +80,5 @@ extension StateVolume {
       end = found
     }
     return end
-  }
-
-  /// Where callers find an item; nil if they do not.
-  private static func path(of item: Int64, _ connection: CatalogConnection) throws -> [UInt8]? {
-    let search = CatalogSearch(connection)
-    var names: [[UInt8]] = []
-    var id = item
-    for _ in 0..<CatalogSearch.depthMax {
-      guard id != ItemRow.root else { return Array(names.reversed().joined(separator: [UInt8(ascii: "/")])) }
-      guard let row = try connection.item(id), let place = try search.directory(of: row) else { return nil }
-      names.append(place.name)
-      id = place.item
-    }
-    return nil
   }
 }

@@ -19,12 +19,19 @@ public final class StateVolume: Sendable {
   /// Files of which a loss of power had taken the name and left the bytes: they have been given names in the root,
   /// `lost+found-...`, when the volume was opened.
   public let namedFiles: Int
+  /// Why changes that were committed once are missing in the catalog; nil if none are, as far as that is known.
+  public let missingChanges: String?
   /// What an earlier run has kept of uses; those of files come with what is saved of these.
   public let keptUses: KeptUses
 
   let directory: StateDirectory
   let catalog: Catalog
   private let identity: MountIdentity?
+  /// The number of this session (`SessionMark`); nil where the disk had no room for it.
+  private let session: UInt64?
+  /// As `CatalogConnection.sizesFrom`.
+  let sizesFrom: Int64?
+  let notes = TroubleNotes()
   private let epochs: Mutex<Epochs>
   /// Held while the file system is synchronized, by threads only that nobody waits for: an error is told to one of two.
   private let sealing = Mutex<Void>(())
@@ -66,6 +73,8 @@ public final class StateVolume: Sendable {
     isReconciled = Atomic(opened.found.isEmpty)
     highestInode = opened.writer.highestInode
     namedFiles = opened.named
+    missingChanges = opened.flaw
+    (session, sizesFrom) = (opened.session, opened.sizesFrom)
     keptUses = opened.uses
     lastKept = Atomic(opened.uses.last)
     journal = CatalogJournal(
@@ -203,11 +212,21 @@ public final class StateVolume: Sendable {
     guard !isClosed.load(ordering: .acquiring) else { return }
     try journal.commit()
     // Between its commit and the removal of content, emptying leaves content, too.
-    if !leavesContent, isReconciled.load(ordering: .acquiring), !emptiesTrash.load(ordering: .acquiring) {
-      try journal.write("cannot end the volume") { _, connection in try connection.set(.isClean, to: [1]) }
+    let isClean =
+      !leavesContent && isReconciled.load(ordering: .acquiring) && !emptiesTrash.load(ordering: .acquiring)
+    try journal.write("cannot end the volume") { _, connection in
+      if isClean { try connection.set(.isClean, to: [1]) }
+      if let session { try connection.set(.endedSession, to: session) }
     }
     _ = try flush(isLast: true, while: goesOn)
-    try catalog.close()
+    // Before the log goes: without it, an end that nobody knows of would look like changes that are missing.
+    var isMarked = true
+    do throws(Errno) {
+      if let session { try SessionMark.write(session, isClosed: true, directory.files) }
+    } catch {
+      isMarked = false
+    }
+    try catalog.close(keepsLog: !isMarked)
     isClosed.store(true, ordering: .releasing)
   }
 
@@ -275,4 +294,6 @@ public final class StateVolume: Sendable {
 
   /// Whether content that was written in an epoch is complete.
   func isTrusted(_ epoch: Int64) -> Bool { epochs.withLock { $0.isTrusted(epoch) } }
+
+  func isOfEarlierRun(_ epoch: Int64) -> Bool { epochs.withLock { epoch < $0.first } }
 }

@@ -71,11 +71,21 @@ state.add(
 state.add(
     "power-loss-is-damage", "Check/CatalogMending+Nameless.swift", "check calls a loss of power damage",
     """in the root", isDamage: hasLostRows)
-      items.insert(row.id)""", """in the root", isDamage: hasLostRows || FAULT)
-      items.insert(row.id)""", tests=["StateRepairTests"])
+      report.namedFiles += 1""", """in the root", isDamage: hasLostRows || FAULT)
+      report.namedFiles += 1""", tests=["StateRepairTests"])
 state.add(
-    "refused-content-emptied", "Check/CatalogMending.swift", "check empties a file whose content others may read",
-    "guard !isThere && !contents.isRefused(id) else {", "guard !isThere && (FAULT || !contents.isRefused(id)) else {", tests=["StateRepairTests"])
+    "refused-content-emptied", "Check/CatalogMending+Contents.swift", "check empties a file whose content others may read",
+    "if isThere || contents.isRefused(id) {", "if isThere || !FAULT && contents.isRefused(id) {", tests=["StateRepairTests"])
+state.add(
+    "older-catalog-believed", "Directory/SessionMark.swift", "what an older catalog does not name is removed",
+    "return found > number ? nil :", "return FAULT || found > number ? nil :", tests=["LatestCatalogTests"])
+state.add(
+    "missing-log-believed", "Directory/SessionMark.swift", "what was in a log that is missing is removed",
+    "guard isClosed else { return hasLog ? nil :", "guard isClosed else { return FAULT || hasLog ? nil :",
+    tests=["LatestCatalogTests"])
+state.add(
+    "lost-content-is-empty", "Volume/StateVolume+Loading.swift", "a file whose content is missing is empty",
+    "        if size == nil {", "        if size == nil, !FAULT {", tests=["LostContentTests"])
 state.add(
     "highest-inode-forgotten", "Catalog/CatalogWriter.swift", "an inode number is given twice after a full disk",
     "(highestInode, epoch) = committed", "if !FAULT { (highestInode, epoch) = committed }", tests=["EpochTests"])

@@ -1,0 +1,164 @@
+internal import CDatalessLinux
+internal import Glibc
+internal import SystemPackage
+
+/// Which session of the volume was the last, and whether it has ended: in a small file beside the catalog, so that a
+/// catalog that is not the latest one is not taken for it. What such a catalog does not name is no leftover.
+///
+/// A session is a time in which the volume serves, or `check` has mended it. Its number is in the catalog before it is
+/// here, and "closed" is here before the catalog's log goes. So wherever a crash cuts it, a catalog that has all that
+/// was committed is one that this allows:
+///
+/// * its number is not below the one here;
+/// * if the session here was closed, the catalog says that it has ended;
+/// * if not, the log (WAL) is there, which is only removed after the session was closed.
+enum SessionMark: Equatable {
+  /// As in every directory of a version that did not write it.
+  case none
+  case damaged
+  case session(number: UInt64, isClosed: Bool)
+
+  private static let title = "dataless session"
+  private static let limit = 64
+  /// Above all that is counted.
+  static let numberMax = UInt64.max / 2
+  private static let digits = 20
+  private static let (open, closed) = ("open  ", "closed")
+
+  init(_ files: StateFiles) throws(Errno) {
+    let bytes: [UInt8]
+    do throws(Errno) {
+      bytes = try files.read(StateName.session, limit: Self.limit)
+    } catch {
+      guard error == .noSuchFileOrDirectory || error == .fileTooLarge else { throw error }
+      self = error == .fileTooLarge ? .damaged : .none
+      return
+    }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count == 4, lines[0] == Self.title, lines[1].utf8.count == Self.digits,
+      lines[1].utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt64(lines[1]), number < Self.numberMax,
+      lines[2] == Self.open || lines[2] == Self.closed, lines[3].isEmpty
+    else {
+      self = .damaged
+      return
+    }
+    self = .session(number: number, isClosed: lines[2] == Self.closed)
+  }
+
+  /// 0 where there is none that can be read.
+  var number: UInt64 {
+    guard case .session(let number, _) = self else { return 0 }
+    return number
+  }
+
+  /// On the disk when it returns. Always as many bytes in the same place: so a disk that is full has room for it, and
+  /// no loss of power cuts it.
+  static func write(_ number: UInt64, isClosed: Bool, _ files: StateFiles) throws(Errno) {
+    let text = String(number)
+    let line = String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    let bytes = Array("\(title)\n\(line)\n\(isClosed ? closed : open)\n".utf8)
+    let file = OwnedFile(try files.open(StateName.session, O_WRONLY | O_CREAT))
+    guard ftruncate(file.raw, off_t(bytes.count)) == 0 else { throw Errno(rawValue: errno) }
+    let count = pwrite(file.raw, bytes, bytes.count, 0)
+    let error = errno
+    guard count == bytes.count else { throw count < 0 ? Errno(rawValue: error) : .noSpace }
+    try files.sync(file.raw)
+  }
+
+  /// Sees to it that there is a file, before a number is in the catalog.
+  ///
+  /// - Returns: Whether there is one: not where the disk has no room for it. Then the directory is as one of a version
+  ///   that did not write it, and the next session tries again.
+  func prepare(_ files: StateFiles) throws(Errno) -> Bool {
+    guard self == .none else { return true }
+    do throws(Errno) {
+      try Self.write(0, isClosed: true, files)
+      try files.sync(files.directory)
+      return true
+    } catch {
+      files.remove(StateName.session)
+      guard error == .noSpace || error == .diskQuotaExceeded else { throw error }
+      return false
+    }
+  }
+
+  /// - Parameters:
+  ///   - connection: To the catalog, with all that is in its log.
+  ///   - hasLog: As `hasLog`, before the catalog was opened.
+  /// - Returns: Why the catalog has not all that was committed; nil if it has, as far as that is known.
+  func flaw(of connection: CatalogConnection, hasLog: Bool) throws -> String? {
+    let found = try connection.session(.session) ?? 0
+    switch self {
+    // A crash has cut the first session of a version that writes it.
+    case .none where found == 0, .damaged where found == 0: return nil
+    case .none: return "'\(StateName.session)', which says whether it is the latest one, is missing"
+    case .damaged: return "'\(StateName.session)', which says whether it is the latest one, is damaged"
+    case .session(let number, let isClosed):
+      if found != number {
+        return found > number ? nil : "it is of an earlier use of the volume than the last (\(found), not \(number))"
+      }
+      guard isClosed else { return hasLog ? nil : "the volume was not unmounted, and the catalog's log is missing" }
+      let ended = try connection.session(.endedSession) ?? 0
+      return ended >= number ? nil : "it is older than the end of the last use of the volume"
+    }
+  }
+
+  /// Whether something was ever committed to the catalog's log since that is there. It is not cut shorter while it is.
+  static func hasLog(_ files: StateFiles) throws(Errno) -> Bool {
+    do throws(Errno) {
+      return try files.status(StateName.catalog + "-wal").size > WALEnd.headerBytes
+    } catch {
+      guard error == .noSuchFileOrDirectory else { throw error }
+      return false
+    }
+  }
+}
+
+/// What is known of the end of a catalog before it is opened.
+struct CatalogEnd {
+  let mark: SessionMark
+  let hasLog: Bool
+  /// As `WALEnd`.
+  let isTorn: Bool
+  /// Whether the number of a session can be kept.
+  let isMarked: Bool
+
+  /// - Parameters:
+  ///   - log: Where the catalog's log lies.
+  ///   - isDryRun: Whether nothing is written.
+  init(_ directory: StateFiles, log: StateFiles, isDryRun: Bool) throws(Errno) {
+    mark = try SessionMark(directory)
+    hasLog = try SessionMark.hasLog(log)
+    isTorn = try WALEnd.isTorn(log)
+    isMarked = isDryRun ? true : try mark.prepare(directory)
+  }
+}
+
+extension CatalogConnection {
+  /// What has the number of a session.
+  static let sessions: Set<Setting> = [.session, .endedSession]
+
+  /// Whether the last session came to its end: all that it was told is in the catalog.
+  var hasEnded: Bool {
+    get throws {
+      guard let session = try session(.session) else { return try setting(.isClean) == [1] }
+      return try self.session(.endedSession) == session
+    }
+  }
+
+  /// The first epoch since the last run that came to no end; nil: sizes are not believed. From that one on a row says
+  /// how large its content is, at least.
+  var sizesFrom: Int64? {
+    get throws { try number(.sizesFrom).flatMap { Int64(exactly: $0) } }
+  }
+
+  /// A number of a session; nil in a catalog of a version that did not keep it.
+  func session(_ setting: Setting) throws -> UInt64? {
+    let number = try number(setting)
+    guard number ?? 0 < SessionMark.numberMax else { throw Damage("the number of a session is out of range") }
+    return number
+  }
+
+  /// The number that comes after the last session that is known.
+  func nextSession(after mark: SessionMark) throws -> UInt64 { max(mark.number, try session(.session) ?? 0) + 1 }
+}

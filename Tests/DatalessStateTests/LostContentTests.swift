@@ -1,0 +1,103 @@
+import DatalessCore
+@testable import DatalessState
+import DatalessStores
+import Glibc
+import SystemPackage
+import Testing
+
+/// What programs wrote is never missing without a word.
+@Suite struct LostContentTests {
+  private static let text = "made here"
+
+  /// A file in a directory, both made on the volume.
+  private static func keep(_ fixture: StateFixture, in volume: StateVolume) throws -> ContentID {
+    let (file, directory) = (own(node: 50, 1), own(node: 51, 2))
+    let content = try volume.content.make(text)
+    try fixture.keep(
+      .together([
+        .made(directory, attributes(inode: directory.inode, kind: .directory), target: []),
+        .named(directory, name: bytes("directory"), in: root),
+      ]),
+      .together([
+        .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("file"), in: directory),
+      ]),
+      .dirty(of: file, content),
+      .attributes(of: file, attributes(inode: file.inode, size: Int64(text.utf8.count)), listed: nil), in: volume)
+    return content
+  }
+
+  private static func made() throws -> StateFixture {
+    let fixture = StateFixture()
+    try fixture.run { volume in _ = try keep(fixture, in: volume) }
+    return fixture
+  }
+
+  private static func contentFile(_ fixture: StateFixture) throws -> String {
+    try #require(fixture.scratch.files("content").first { !$0.contains("slab") })
+  }
+
+  @Test func contentThatIsMissingIsNoEmptyFile() throws {
+    let fixture = try Self.made()
+    fixture.scratch.remove(try Self.contentFile(fixture))
+    let mounted = fixture.copy()
+    let volume = try mounted.open()
+    try volume.findLostContent()
+    #expect(volume.troubles.lostFiles == 1 && volume.troubles.firstLost == bytes("directory/file"))
+    let found = try #require(try volume.saved(of: own(node: 51, 2)).made.first?.item)
+    #expect(found.contentSize == Int64(Self.text.utf8.count))
+    let id = try #require(found.content)
+    var buffer = [UInt8](repeating: 0, count: 16)
+    let error = thrown { () throws(FSError) in
+      let failure: FSError? = buffer.withUnsafeMutableBytes { buffer in
+        do throws(FSError) {
+          _ = try volume.content.read(id, into: buffer, at: 0)
+          return nil
+        } catch { return error }
+      }
+      if let failure { throw failure }
+    }
+    #expect(error?.errno == .ioError)
+    #expect(volume.troubles.lostFiles == 1, "counted once")
+    try volume.close()
+    let report = try fixture.check()
+    #expect(report.damages == 1 && report.findings.map(\.kind) == [.lostChanges])
+    #expect(report.findings.map(\.place) == ["directory/file"])
+    #expect(try fixture.check().findings == [])
+  }
+
+  @Test func contentThatWasCutOffIsDamage() throws {
+    let fixture = try Self.made()
+    truncate(fixture.scratch.full(try Self.contentFile(fixture)), 4)
+    let mounted = fixture.copy()
+    let volume = try mounted.open()
+    try volume.findLostContent()
+    #expect(volume.troubles.lostFiles == 1)
+    try volume.close()
+    let report = try fixture.check()
+    #expect(report.damages == 1 && report.findings.map(\.kind) == [.shortContent], "\(report.findings)")
+    #expect(report.findings.map(\.place) == ["directory/file"])
+    #expect(try fixture.check().findings == [])
+  }
+
+  /// truncate(2) is told after it was done.
+  @Test func contentThatIsShorterAfterACrashIsNoDamage() throws {
+    let fixture = StateFixture()
+    let volume = try fixture.open()
+    let content = try Self.keep(fixture, in: volume)
+    try volume.content.resize(content, to: 4)
+    let killed = fixture.copy()
+    try volume.close()
+    #expect(try killed.copy().check().findings == [])
+    // Nor is it after a run that has not looked at it.
+    try killed.run { volume in
+      try volume.findLostContent()
+      #expect(volume.troubles.lostFiles == 0)
+    }
+    let closed = killed.copy()
+    #expect(try closed.check().findings == [])
+    try closed.run { volume in
+      try volume.findLostContent()
+      #expect(volume.troubles.lostFiles == 0)
+    }
+  }
+}
