@@ -79,6 +79,30 @@ import Testing
     #expect(try fixture.check().findings == [])
   }
 
+  /// What was fetched can be fetched again: once that is said, nothing is wrong any more.
+  @Test func aDamagedSlabIsMended() throws {
+    let fixture = StateFixture()
+    try fixture.run { volume in
+      for number in UInt64(1)...3 {
+        let writer = try volume.content.makeWriter(size: 5000)
+        let file = stored("f\(number)", node: 50 + number, inode: 10 + number, size: 5000)
+        try fixture.keep(.content(of: file, try writer.commit()), in: volume)
+      }
+    }
+    var table = fixture.scratch.read("content/slab-0.table")
+    // The second slot is as long as no slot is that another one follows.
+    table[2 * 4 + 3] ^= 0x10
+    fixture.scratch.write("content/slab-0.table", table)
+    let dry = try fixture.check(isDryRun: true)
+    #expect(dry.damages > 0 && Set(dry.findings.map(\.kind)) == [.lostContent], "\(dry.findings)")
+    #expect(dry.findings.contains { $0.place == "f2" })
+    #expect(try fixture.check().findings == dry.findings)
+    #expect(try fixture.check().findings == [])
+    #expect(truncate(fixture.scratch.full("content/slab-0"), 5000) == 0)
+    #expect(Set(try fixture.check().findings.map(\.kind)) == [.lostContent])
+    #expect(try fixture.check().findings == [])
+  }
+
   /// truncate(2) is told after it was done.
   @Test func contentThatIsShorterAfterACrashIsNoDamage() throws {
     let fixture = StateFixture()

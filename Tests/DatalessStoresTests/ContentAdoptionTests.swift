@@ -164,6 +164,38 @@ import Testing
     for salt in 0..<4 { #expect(try get(try put(bytes(40_000, salt), in: store), from: store) == bytes(40_000, salt)) }
   }
 
+  /// Nobody knows whose bytes are in slots that were refused: once that is said, they are met no more.
+  @Test func refusedSlotsAreForgotten() throws {
+    let first = try open()
+    let ids = try (0..<3).map { try put(bytes(40_000, $0), in: first) }
+    let table = Glibc.open(full("slab-0.table"), O_RDWR)
+    defer { close(table) }
+    // The first reaches into the second.
+    var entry = SlotTable.Entry(size: 80_000, use: 0, isLive: true).rawValue.littleEndian
+    #expect(pwrite(table, &entry, 4, 0) == 4)
+    let store = try open()
+    #expect(store.adoption.refusedSlots == 2 && store.adoption.contents == 1)
+    store.dropRefusedSlots()
+    let next = try open()
+    #expect(next.adoption.refusedSlots == 0 && next.adoption.contents == 1)
+    for id in ids[..<2] { #expect(isGone(id, from: next)) }
+    #expect(try get(ids[2], from: next) == bytes(40_000, 2))
+    for salt in 0..<10 {
+      let id = try put(bytes(40_000, salt), in: next)
+      #expect(!ids.contains(id))
+      #expect(try get(id, from: next) == bytes(40_000, salt))
+    }
+  }
+
+  @Test(arguments: [0, 1, 4095, 4097]) func aSlabThatIsCutOffIsStillOne(size: Int) throws {
+    let first = try open()
+    let id = try put(bytes(40_000, 1), in: first)
+    #expect(truncate(full("slab-0"), size) == 0)
+    let store = try open()
+    #expect(store.adoption.refusedNames == [] && isGone(id, from: store))
+    #expect(try get(try put(bytes(40_000, 2), in: store), from: store) == bytes(40_000, 2))
+  }
+
   /// A table that anybody has written: whatever is believed of it, no two contents share a page.
   @Test(arguments: TestSeed.seeds)
   func aTableOfNoiseGivesNoPageTwice(seed: UInt64) {

@@ -31,20 +31,25 @@ struct ContentOverview {
     for name in store.adoption.refusedNames {
       report.add(
         .foreignContent, "content/\(name)",
-        message: "is no content, or not this user's alone: look whose it is, then 'chmod go-rwx' it or move it away",
-        repair: nil
-      )
+        message: name.hasPrefix("slab-")
+          ? "is no slab with its table, or not this user's alone: look whose it is, then 'chmod go-rwx' both or move them"
+            + " away. What is in a slab was fetched, and can be again"
+          : "is no content, or not this user's alone: look whose it is, then 'chmod go-rwx' it or move it away",
+        repair: nil)
     }
     for _ in 0..<store.adoption.unfinished {
       report.add(.leftover, "content", message: "content that was begun and never finished", repair: "removed")
     }
     for _ in 0..<store.adoption.refusedSlots {
-      report.add(.foreignContent, "content", message: "a slot reaches into another, or beyond its slab", repair: nil)
+      report.add(
+        .lostContent, "content", message: "a slot of fetched content reaches into another, or beyond its slab",
+        repair: "dropped: it is fetched again", isDamage: true)
     }
   }
 
-  /// Removes what nobody names.
+  /// Removes what nobody names, now that the catalog does not either.
   func removeOthers(than kept: Set<ContentID>, isDryRun: Bool, _ report: inout StateCheckReport) {
+    if !isDryRun { store?.dropRefusedSlots() }
     for id in sizes.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !kept.contains(id) {
       report.add(.leftover, "content", message: "content \(id.rawValue) that no file names", repair: "removed")
       if !isDryRun { store?.remove(id) }

@@ -6,6 +6,10 @@ public import DatalessCore
 /// that the store does not have are dropped. After a power loss the store may have forgotten an id, which it would give
 /// again.
 extension DiskContentStore {
+  /// Forgets slots that were refused when the store was taken over (`ContentAdoption.refusedSlots`): nobody knows whose
+  /// bytes are in them.
+  public func dropRefusedSlots() { for slab in slabs.all { slab.dropRefused() } }
+
   /// Calls with each content and its size, in no order. Content that comes or goes meanwhile may be left out.
   public func forEachContent(_ body: (ContentID, Int64) -> Void) {
     for slab in slabs.all {

@@ -122,8 +122,9 @@ struct FoundContent {
       let table = try Self.open(name + ".table", in: directory, home, isLooking: isLooking)
     else { return false }
     let size = try FileStatus(of: slab.raw).size
-    let (capacity, rest) = size.quotientAndRemainder(dividingBy: ContentLocation.pageSize)
-    guard rest == 0, capacity > 0, capacity <= Int64(Slab.defaultCapacity) else { return false }
+    // Of one that was cut off, that which is there: slots that reach beyond its end are refused.
+    let capacity = size / ContentLocation.pageSize
+    guard capacity <= Int64(Slab.defaultCapacity) else { return false }
     let slots = FoundSlots(try Self.entries(of: table.raw, capacity: Int(capacity)), capacity: UInt32(capacity))
     report.refusedSlots += slots.refused
     report.contents += slots.live

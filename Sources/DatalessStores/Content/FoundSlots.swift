@@ -9,8 +9,12 @@ struct FoundSlots {
   /// Slots with content, and their pages.
   private(set) var live = 0
   private(set) var livePages = 0
+  /// The first pages of slots that were refused, and what these take as they say.
+  private(set) var refusedPages: [UInt32] = []
+  private(set) var refusedRanges: [Range<UInt32>] = []
+
   /// Slots that were refused.
-  private(set) var refused = 0
+  var refused: Int { refusedPages.count }
 
   /// - Parameters:
   ///   - entries: Of the pages from the first on; later ones were never a slot's first.
@@ -26,16 +30,21 @@ struct FoundSlots {
         continue
       }
       var end = page + UInt32(entry(page).pages)
-      var slots = 1
+      var slots = [page]
       var inner = page + 1
       while inner < min(end, count) {
         if entry(inner).isSlot {
-          slots += 1
+          slots.append(inner)
           end = max(end, inner + UInt32(entry(inner).pages))
         }
         inner += 1
       }
-      if slots == 1, end <= capacity { adopt(page, entry(page)) } else { refused += slots }
+      if slots.count == 1, end <= capacity {
+        adopt(page, entry(page))
+      } else {
+        refusedPages += slots
+        refusedRanges.append(page..<min(end, capacity))
+      }
       page = end
       allocator.skip(to: end)
     }

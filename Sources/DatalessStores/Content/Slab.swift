@@ -29,6 +29,8 @@ final class Slab: Sendable {
   private let tableFile: TableFile?
   private let slots: Mutex<Slots>
   private let isNameSynced = Atomic<Bool>(false)
+  /// As `FoundSlots`; nothing of a slab that was made here.
+  private let refused: (pages: [UInt32], ranges: [Range<UInt32>])
 
   /// Creates `slab-<number>` in the directory, and its table if the store is kept.
   init(number: UInt16, in directory: CInt, capacity: UInt32, isKept: Bool) throws(Errno) {
@@ -38,6 +40,7 @@ final class Slab: Sendable {
     if ftruncate(descriptor.raw, Int(capacity) * Int(ContentLocation.pageSize)) != 0 { throw Errno(rawValue: errno) }
     tableFile = isKept ? TableFile(try Self.create("slab-\(number).table", in: directory)) : nil
     slots = Mutex(Slots(allocator: SlabAllocator(capacity: capacity), table: SlotTable()))
+    refused = ([], [])
   }
 
   /// Takes over a slab of an earlier run.
@@ -52,6 +55,14 @@ final class Slab: Sendable {
     let mode = CLINUX_FALLOC_FL_PUNCH_HOLE | CLINUX_FALLOC_FL_KEEP_SIZE
     if rest > 0, clinux_fallocate(self.descriptor.raw, mode, end, rest) < 0 { allocator.skip(to: allocator.capacity) }
     slots = Mutex(Slots(allocator: allocator, table: found.table))
+    refused = (found.refusedPages, found.refusedRanges)
+  }
+
+  /// Has the table say of slots that were refused that they hold nothing, so that they are met no more, and gives their
+  /// disk space back. What cannot be written now is refused the next time, too.
+  func dropRefused() {
+    for page in refused.pages where (try? write(SlotTable.refusedEntry, page)) == nil { return }
+    for range in refused.ranges where !range.isEmpty { _ = empty(range.lowerBound, range.count) }
   }
 
   private static func create(_ name: String, in directory: CInt) throws(Errno) -> OwnedDescriptor {

@@ -27,6 +27,10 @@ struct SlotTable {
     var pages: Int { ContentLocation.pages(for: size) }
   }
 
+  /// What stands where a slot was refused: content that is gone, of one page, in a slot that is never used again. So no
+  /// id that was given for these pages is given once more.
+  static let refusedEntry = Entry(size: 1, use: useMax, isLive: false)
+
   /// Segments, so that growing copies little.
   private var segments: [[UInt32]] = []
   private static let segmentSize: UInt32 = 1 << 13
