@@ -55,9 +55,16 @@ import Testing
     return Set(target.files().map { String(decoding: target.read($0), as: UTF8.self) })
   }
 
-  private static func files<Result>(of fixture: StateFixture, _ body: (StateFiles) throws -> Result) throws -> Result {
+  private static func session(of fixture: StateFixture) throws -> UInt64 {
+    let directory = try fixture.directory(.look)
+    return try withExtendedLifetime(directory) { try SessionMark(directory.files).number }
+  }
+
+  private static func keep(_ number: UInt64, isClosed: Bool, in fixture: StateFixture) throws {
     let directory = try fixture.directory(.repair)
-    return try withExtendedLifetime(directory) { try body(directory.files) }
+    try withExtendedLifetime(directory) {
+      try SessionMark.write(number, isClosed: isClosed, of: directory.marker, directory.files)
+    }
   }
 
   private static func isLost(_ report: StateCheckReport) -> Bool {
@@ -159,11 +166,11 @@ import Testing
   /// The number is in the catalog before it is beside it, and "closed" is there before the log goes.
   @Test func aCrashBetweenTheTwoNumbersIsNone() throws {
     for fixture in [try Self.make("first", "second"), try Self.killed("first", "second")] {
-      let number = try Self.files(of: fixture) { files in try SessionMark(files).number }
+      let number = try Self.session(of: fixture)
       #expect(number > 0)
       for isClosed in [true, false] {
         let copy = fixture.copy()
-        try Self.files(of: copy) { files in try SessionMark.write(number - 1, isClosed: isClosed, files) }
+        try Self.keep(number - 1, isClosed: isClosed, in: copy)
         #expect(try copy.check(isDryRun: true).findings.allSatisfy { $0.kind != .lostCommits })
       }
     }

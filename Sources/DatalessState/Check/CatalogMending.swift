@@ -33,8 +33,9 @@ struct CatalogMending {
     self.directory = directory
     self.end = end
     self.report = report
-    // A rescue leaves out what it cannot read.
-    hasLostRows = report.findings.contains { $0.kind == .damagedCatalog }
+    // A rescue leaves out what it cannot read; and where the marker is not what it was, nobody knows for certain whose
+    // the catalog is.
+    hasLostRows = report.findings.contains { $0.kind == .damagedCatalog || $0.kind == .damagedMarker }
   }
 
   /// LIMIT: levels of directories that are forgotten one after the other. The next `check` goes on.

@@ -23,6 +23,36 @@ enum CatalogRescue {
     }
   }
 
+  /// Makes a catalog where there is none, though there is content: with a root, and nothing in it.
+  static func make(
+    _ place: CatalogPlace, of marker: StateMarker, _ report: inout StateCheckReport
+  ) throws(FSError) {
+    report.add(.damagedCatalog, StateName.catalog, message: "it is missing", repair: "a new one was made")
+    let files = place.files
+    do throws(Errno) {
+      // SQLite would apply the log of the one that is missing to the new one.
+      for suffix in StateName.suffixes where try exists(StateName.catalog + suffix, files) {
+        try files.rename(StateName.catalog + suffix, to: StateName.damagedCatalog + suffix)
+      }
+      for suffix in StateName.suffixes { files.remove(StateName.newCatalog + suffix) }
+      try files.write(StateName.newCatalog, [])
+    } catch {
+      throw FSError(error, "cannot make a new catalog")
+    }
+    let catalog = try Catalog(place.path(StateName.newCatalog), .making, home: 0)
+    try catalog.write("cannot make a new catalog") { connection in
+      try connection.set(.volume, to: Array(marker.volume.utf8))
+      try ItemRow(id: ItemRow.root, place: nil, inode: 0).save(connection)
+    }
+    try catalog.close()
+    do throws(Errno) {
+      try files.sync(file: StateName.newCatalog)
+      try files.rename(StateName.newCatalog, to: StateName.catalog)
+    } catch {
+      throw FSError(error, "cannot put the new catalog in its place")
+    }
+  }
+
   private static func rescue(
     _ place: CatalogPlace, _ flaw: String, report: inout StateCheckReport
   ) throws(FSError) -> Catalog {

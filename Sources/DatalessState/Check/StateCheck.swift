@@ -32,20 +32,23 @@ public enum StateCheck {
     for name in names.subtracting(StateName.files).subtracting([StateName.content]).sorted() {
       report.add(.foreignName, name, message: "is not of dataless", repair: nil)
     }
+    if let flaw = directory.markerFlaw {
+      report.add(.damagedMarker, StateName.marker, message: flaw, repair: "made anew")
+      if !isDryRun { try directory.keepMarker() }
+    }
     if !isDryRun { try CatalogRescue.finish(directory.files) }
     let contents = try ContentOverview(directory, names, isDryRun: isDryRun, report: &report)
-    guard names.contains(StateName.catalog) || names.contains(StateName.rescuedCatalog) else {
-      if contents.sizes.isEmpty { return report }
-      throw FSError(.ioError, "'\(directory.path)' has content and no catalog: nobody knows whose it is")
-    }
+    let hasCatalog = names.contains(StateName.catalog) || names.contains(StateName.rescuedCatalog)
+    if !hasCatalog, contents.sizes.isEmpty { return report }
     try progress(.catalog)
     let copy = isDryRun ? try CatalogCopy(of: directory, in: scratch) : nil
     defer { copy?.remove() }
     let place = copy?.place ?? CatalogPlace(directory)
     try directory.refuseForeign(place.path(StateName.catalog))
     let end = try StateDirectory.naming(directory.path) { () throws(Errno) in
-      try CatalogEnd(directory.files, log: place.files, isDryRun: isDryRun)
+      try CatalogEnd(directory, log: place.files, isDryRun: isDryRun)
     }
+    if !hasCatalog { try CatalogRescue.make(place, of: directory.marker, &report) }
     let catalog = try CatalogRescue.open(place, &report)
     try progress(.rows)
     let (kept, session) = try catalog.write("cannot mend the catalog") { connection in
@@ -59,7 +62,7 @@ public enum StateCheck {
     // Before the log goes, as at the end of a volume.
     if !isDryRun, end.isMarked {
       try StateDirectory.naming(directory.path) { () throws(Errno) in
-        try SessionMark.write(session, isClosed: true, directory.files)
+        try SessionMark.write(session, isClosed: true, of: directory.marker, directory.files)
       }
     }
     try catalog.close()

@@ -3,6 +3,8 @@ public struct StateFinding: Sendable, Equatable, CustomStringConvertible {
   public enum Kind: String, Sendable, CaseIterable {
     /// A name in the directory that is not ours.
     case foreignName = "foreign_name"
+    /// The marker is missing, or says something else.
+    case damagedMarker = "damaged_marker"
     /// SQLite cannot read the catalog, or it is not as it was made.
     case damagedCatalog = "damaged_catalog"
     /// A row of the catalog that cannot be read, or cannot be true.
@@ -39,7 +41,7 @@ public struct StateFinding: Sendable, Equatable, CustomStringConvertible {
       switch self {
       case .foreignName, .tornLog, .unlinked, .lostContent, .unwritten, .leftover: false
       case .damagedCatalog, .damagedRow, .danglingRow, .ring, .nameless, .lostName, .lostChanges, .shortContent,
-        .lostCommits, .foreignContent:
+        .lostCommits, .damagedMarker, .foreignContent:
         true
       }
     }

@@ -19,30 +19,41 @@ enum SessionMark: Equatable {
   case session(number: UInt64, isClosed: Bool)
 
   private static let title = "dataless session"
-  private static let limit = 64
+  private static let limit = 128
   /// Above all that is counted.
   static let numberMax = UInt64.max / 2
   private static let digits = 20
   private static let (open, closed) = ("open  ", "closed")
 
   init(_ files: StateFiles) throws(Errno) {
-    let bytes: [UInt8]
+    let lines: [Substring]
     do throws(Errno) {
-      bytes = try files.read(StateName.session, limit: Self.limit)
+      lines = try Self.lines(files)
     } catch {
       guard error == .noSuchFileOrDirectory || error == .fileTooLarge else { throw error }
       self = error == .fileTooLarge ? .damaged : .none
       return
     }
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-    guard lines.count == 4, lines[0] == Self.title, lines[1].utf8.count == Self.digits,
+    guard lines.count == 5, lines[0] == Self.title, lines[1].utf8.count == Self.digits,
       lines[1].utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt64(lines[1]), number < Self.numberMax,
-      lines[2] == Self.open || lines[2] == Self.closed, lines[3].isEmpty
+      lines[2] == Self.open || lines[2] == Self.closed, lines[4].isEmpty
     else {
       self = .damaged
       return
     }
     self = .session(number: number, isClosed: lines[2] == Self.closed)
+  }
+
+  private static func lines(_ files: StateFiles) throws(Errno) -> [Substring] {
+    let bytes = try files.read(StateName.session, limit: limit)
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  /// Which volume it is of: so that one bit of the marker that turns does not make the catalog another volume's. nil if
+  /// that cannot be read.
+  static func volume(_ files: StateFiles) -> [UInt8]? {
+    guard let lines = try? lines(files), lines.count == 5, lines[3].hasPrefix("volume ") else { return nil }
+    return Array(lines[3].dropFirst(7).utf8)
   }
 
   /// 0 where there is none that can be read.
@@ -53,10 +64,12 @@ enum SessionMark: Equatable {
 
   /// On the disk when it returns. Always as many bytes in the same place: so a disk that is full has room for it, and
   /// no loss of power cuts it.
-  static func write(_ number: UInt64, isClosed: Bool, _ files: StateFiles) throws(Errno) {
+  static func write(
+    _ number: UInt64, isClosed: Bool, of volume: StateMarker, _ files: StateFiles
+  ) throws(Errno) {
     let text = String(number)
     let line = String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-    let bytes = Array("\(title)\n\(line)\n\(isClosed ? closed : open)\n".utf8)
+    let bytes = Array("\(title)\n\(line)\n\(isClosed ? closed : open)\nvolume \(volume.volume)\n".utf8)
     let file = OwnedFile(try files.open(StateName.session, O_WRONLY | O_CREAT))
     guard ftruncate(file.raw, off_t(bytes.count)) == 0 else { throw Errno(rawValue: errno) }
     let count = pwrite(file.raw, bytes, bytes.count, 0)
@@ -69,10 +82,10 @@ enum SessionMark: Equatable {
   ///
   /// - Returns: Whether there is one: not where the disk has no room for it. Then the directory is as one of a version
   ///   that did not write it, and the next session tries again.
-  func prepare(_ files: StateFiles) throws(Errno) -> Bool {
+  func prepare(_ volume: StateMarker, _ files: StateFiles) throws(Errno) -> Bool {
     guard self == .none else { return true }
     do throws(Errno) {
-      try Self.write(0, isClosed: true, files)
+      try Self.write(0, isClosed: true, of: volume, files)
       try files.sync(files.directory)
       return true
     } catch {
@@ -126,11 +139,11 @@ struct CatalogEnd {
   /// - Parameters:
   ///   - log: Where the catalog's log lies.
   ///   - isDryRun: Whether nothing is written.
-  init(_ directory: StateFiles, log: StateFiles, isDryRun: Bool) throws(Errno) {
-    mark = try SessionMark(directory)
+  init(_ directory: StateDirectory, log: StateFiles, isDryRun: Bool) throws(Errno) {
+    mark = try SessionMark(directory.files)
     hasLog = try SessionMark.hasLog(log)
     isTorn = try WALEnd.isTorn(log)
-    isMarked = isDryRun ? true : try mark.prepare(directory)
+    isMarked = isDryRun ? true : try mark.prepare(directory.marker, directory.files)
   }
 }
 

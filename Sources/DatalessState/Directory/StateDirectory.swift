@@ -9,6 +9,8 @@ public final class StateDirectory: Sendable {
   public let path: String
   let files: StateFiles
   let marker: StateMarker
+  /// Why the marker is another one than that of the directory, and was found by the catalog; nil if it is the same.
+  let markerFlaw: String?
   private let directory: OwnedFile
   private let lock: OwnedFile
 
@@ -31,22 +33,22 @@ public final class StateDirectory: Sendable {
   ///   EPROTONOSUPPORT (of a newer format), EIO (damaged, or a restore that did not end), EROFS, EACCES, ENOSPC.
   public init(_ descriptor: CInt, path: String, _ use: Use) throws(FSError) {
     self.path = path
-    let (directory, lock, marker) = try Self.take(descriptor, path, use: use)
+    let (directory, lock, found) = try Self.take(descriptor, path, use: use)
     self.directory = directory
     self.lock = lock
-    self.marker = marker
+    (marker, markerFlaw) = (found.marker, found.flaw)
     files = StateFiles(directory: directory.raw)
   }
 
   private static func take(
     _ descriptor: CInt, _ path: String, use: Use
-  ) throws(FSError) -> (OwnedFile, OwnedFile, StateMarker) {
+  ) throws(FSError) -> (OwnedFile, OwnedFile, FoundMarker) {
     let directory = try naming(path) { () throws(Errno) in
       OwnedFile(try StateFiles(directory: descriptor).open(".", O_RDONLY | CLINUX_O_DIRECTORY))
     }
     let files = StateFiles(directory: directory.raw)
     let names = try StateInspection.names(files, path)
-    if !names.contains(StateName.marker) { try checkMayBeMade(names, path, use: use) }
+    if !names.contains(StateName.marker) { try checkMayBeMade(files, names, path, use: use) }
     if use != .repair, names.contains(StateName.unfinished) {
       throw FSError(.ioError, "'\(path)' is a restore that did not end. Remove it, and restore again")
     }
@@ -55,8 +57,18 @@ public final class StateDirectory: Sendable {
     return (directory, lock, marker)
   }
 
-  private static func checkMayBeMade(_ names: Set<String>, _ path: String, use: Use) throws(FSError) {
-    guard use == .keep else { throw FSError(.noSuchFileOrDirectory, "'\(path)' is no state directory of dataless") }
+  /// Without a marker a directory is ours only by its catalog.
+  private static func checkMayBeMade(
+    _ files: StateFiles, _ names: Set<String>, _ path: String, use: Use
+  ) throws(FSError) {
+    let isOurs = names.contains(StateName.catalog) && Catalog.origin(files.path(StateName.catalog)) != nil
+    guard use == .keep else {
+      if isOurs { return }
+      throw FSError(
+        .noSuchFileOrDirectory,
+        "'\(path)' is no state directory of dataless: '\(StateName.marker)' is missing, and a catalog of dataless, too")
+    }
+    if isOurs { throw FSError(.ioError, "'\(path)/\(StateName.marker)' is missing. \(markerRemedy)") }
     if let name = names.subtracting([StateName.lock, StateName.newMarker]).min() {
       throw FSError(
         .directoryNotEmpty,
@@ -109,40 +121,6 @@ public final class StateDirectory: Sendable {
     var (start, process): (Int64, Int32) = (0, 0)
     guard clinux_find_record_lock(lock.raw, 0, 0, &start, &process) == 1, process > 0 else { return "another process" }
     return "process \(process)"
-  }
-
-  // MARK: - Marker
-
-  private static func mark(_ files: StateFiles, _ path: String, use: Use) throws(FSError) -> StateMarker {
-    let found: [UInt8]? = try naming(path) { () throws(Errno) in
-      do throws(Errno) {
-        return try files.read(StateName.marker, limit: StateMarker.limit)
-      } catch {
-        // Another process may have made it since it was looked for: it is looked for again under the lock.
-        guard error == .noSuchFileOrDirectory, use == .keep else { throw error }
-        return nil
-      }
-    }
-    guard let found else {
-      return try naming(path) { () throws(Errno) in
-        let marker = StateMarker.random()
-        try files.write(StateName.newMarker, marker.text)
-        try files.rename(StateName.newMarker, to: StateName.marker)
-        return marker
-      }
-    }
-    do throws(StateMarker.Failure) {
-      return try StateMarker(parsing: found)
-    } catch {
-      switch error {
-      case .newer(let format):
-        throw FSError(
-          .protocolNotSupported,
-          "the state directory '\(path)' has format \(format), newer than \(StateMarker.format), which this version knows."
-            + " Use the version of dataless that made it, or a newer one")
-      case .damaged: throw FSError(.ioError, "'\(path)/\(StateName.marker)' is damaged")
-      }
-    }
   }
 
   /// Says of an errno which directory it is about.

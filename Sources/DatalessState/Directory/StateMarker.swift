@@ -9,6 +9,14 @@ struct StateMarker: Equatable {
 
   init(volume: String) { self.volume = volume }
 
+  /// nil for what is no volume's id.
+  init?(volume: [UInt8]) {
+    guard volume.count == 32, volume.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else {
+      return nil
+    }
+    self.volume = String(decoding: volume, as: UTF8.self)
+  }
+
   static func random() -> StateMarker {
     let halves = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
     return StateMarker(volume: hexadecimal(halves.0) + hexadecimal(halves.1))
@@ -33,9 +41,7 @@ struct StateMarker: Equatable {
     else { throw .damaged }
     guard format <= Self.format else { throw .newer(format) }
     guard lines.count == 4, lines[3].isEmpty, lines[2].hasPrefix("volume ") else { throw .damaged }
-    volume = String(lines[2].dropFirst(7))
-    guard volume.utf8.count == 32, volume.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else {
-      throw .damaged
-    }
+    guard let marker = StateMarker(volume: Array(lines[2].dropFirst(7).utf8)) else { throw .damaged }
+    self = marker
   }
 }

@@ -65,7 +65,10 @@ public enum StateExport {
       ? try DiskContentStore(in: directory.files.directory, path: FilePath(directory.path), lifetime: .looked) : nil
     guard names.contains(StateName.catalog) || names.contains(StateName.rescuedCatalog) else {
       if content == nil { return report }
-      throw FSError(.ioError, "'\(directory.path)' has content and no catalog: nobody knows whose it is")
+      throw FSError(
+        .ioError,
+        "'\(directory.path)' has content and no catalog: nobody knows whose it is. Run 'dataless"
+          + " check': it makes a new one, in which what programs wrote has new names (lost+found-...)")
     }
     let copy = try CatalogCopy(of: directory, in: scratch)
     defer { copy.remove() }

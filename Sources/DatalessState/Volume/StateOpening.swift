@@ -49,7 +49,9 @@ struct StateOpening {
     self.identity = identity
     let what = "cannot begin with '\(directory.path)'"
     let flaw = try catalog.read(what) { try Self.check($0, directory, source: source, mark: mark, hasLog: hasLog) }
-    let isMarked = try StateDirectory.naming(directory.path) { () throws(Errno) in try mark.prepare(files) }
+    let isMarked = try StateDirectory.naming(directory.path) { () throws(Errno) in
+      try mark.prepare(directory.marker, files)
+    }
     let (begun, session, sizesFrom) = try catalog.write(what) { connection in
       if isTorn || flaw != nil { try connection.set(.wasTorn, to: [1]) }
       let session = isMarked ? try connection.nextSession(after: mark) : nil
@@ -60,7 +62,7 @@ struct StateOpening {
     // Nothing that this session makes is there before its number is.
     if let session {
       try StateDirectory.naming(directory.path) { () throws(Errno) in
-        try SessionMark.write(session, isClosed: false, files)
+        try SessionMark.write(session, isClosed: false, of: directory.marker, files)
       }
     }
     (self.flaw, self.session, self.sizesFrom) = (flaw, session, sizesFrom)
@@ -202,7 +204,8 @@ struct StateOpening {
       throw FSError(
         .ioError,
         "the state directory '\(directory.path)' has content and no catalog. Put '\(StateName.catalog)' back from where it"
-          + " was moved to, or use an empty directory")
+          + " was moved to. If it is lost, run 'dataless check': it makes a new one, in which what programs wrote has new"
+          + " names (lost+found-...)")
     }
     let new = StateName.newCatalog
     for suffix in StateName.suffixes { files.remove(new + suffix) }

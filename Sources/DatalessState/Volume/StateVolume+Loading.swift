@@ -89,7 +89,8 @@ extension StateVolume: SavedState {
 
   /// Says of a row that cannot be read which one it is, and of which directory.
   private func naming<Result>(
-    _ row: @autoclosure () -> String, in directory: ItemRow, _ connection: CatalogConnection, _ body: () throws -> Result
+    _ row: @autoclosure () -> String, in directory: ItemRow, _ connection: CatalogConnection,
+    _ body: () throws -> Result
   ) throws -> Result {
     do {
       return try body()

@@ -222,7 +222,7 @@ public final class StateVolume: Sendable {
     // Before the log goes: without it, an end that nobody knows of would look like changes that are missing.
     var isMarked = true
     do throws(Errno) {
-      if let session { try SessionMark.write(session, isClosed: true, directory.files) }
+      if let session { try SessionMark.write(session, isClosed: true, of: directory.marker, directory.files) }
     } catch {
       isMarked = false
     }

@@ -64,7 +64,7 @@ content.add(
     "status.linkCount == 1", "(status.linkCount == 1 || FAULT)", tests=["ContentAdoptionTests"])
 content.add(
     "overlapping-slots-taken", "FoundSlots.swift", "two contents have the same pages after a torn table",
-    "if slots == 1, end <= capacity", "if slots == 1 || FAULT, end <= capacity", tests=["ContentAdoptionTests"])
+    "if slots.count == 1, end <= capacity", "if slots.count == 1 || FAULT, end <= capacity", tests=["ContentAdoptionTests"])
 content.add(
     "cut-off-comes-back", "DiskContentStore+Writing.swift", "what was cut off a file is there when it grows again",
     "guard ftruncate(handle.descriptor.raw, off_t(size)) == 0",
