@@ -79,6 +79,21 @@ import Testing
     #expect(try fixture.check().findings == [])
   }
 
+  @Test func aRowThatCannotBeReadIsNamed() throws {
+    let fixture = try Self.made()
+    try StateCheckTests.edit(fixture, "UPDATE item SET sum = sum + 1 WHERE content IS NOT NULL")
+    let volume = try fixture.open()
+    for _ in 0..<2 {
+      let error = thrown { () throws(FSError) in _ = try volume.saved(of: own(node: 51, 2)) }
+      #expect(error?.errno == .ioError, "\(String(describing: error))")
+      #expect(error?.message.contains(" in 'directory': ") == true, "\(String(describing: error))")
+    }
+    #expect(volume.troubles.damages.count == 1)
+    #expect(volume.troubles.damages.first?.contains("item ") == true)
+    try volume.close()
+    #expect(try fixture.check(isDryRun: true).findings.contains { $0.place == "directory/file" })
+  }
+
   /// What was fetched can be fetched again: once that is said, nothing is wrong any more.
   @Test func aDamagedSlabIsMended() throws {
     let fixture = StateFixture()

@@ -150,8 +150,7 @@ struct UnmountCommand: ParsableCommand {
     } catch let error as ControlError where !force && Self.isAboutKeeping(error, daemon) {
       throw CommandFailure(
         "cannot unmount \(mountpoint.description): \(TerminalText.escaped(error.answer?.message ?? error.message)) "
-          + "(\(error.errno?.name ?? "EIO")). Make room on the disk of its state directory, then "
-          + "unmount again; or give these changes up with --force.")
+          + "(\(error.errno?.name ?? "EIO")). \(Self.remedy(error))")
     } catch is ControlError {
       // Whatever is said instead of an answer, and whoever says it: what is wanted of it is that it ends.
     }
@@ -163,6 +162,19 @@ struct UnmountCommand: ParsableCommand {
   private static func isAboutKeeping(_ error: ControlError, _ daemon: DaemonIdentity) -> Bool {
     guard case .process = daemon else { return false }
     return error.code == .remote && [.noSpace, .diskQuotaExceeded, .ioError].contains(error.errno)
+  }
+
+  /// What helps against what keeps changes from being kept: a catalog that is damaged does not want room.
+  private static func remedy(_ error: ControlError) -> String {
+    guard error.errno == .ioError else {
+      return "Make room on the disk of its state directory, then unmount again; or give these changes up with --force."
+    }
+    guard (error.answer?.message ?? error.message).contains("dataless check") else {
+      return "The disk of its state directory fails: see what the kernel says of it, then unmount again; or give these"
+        + " changes up with --force."
+    }
+    return "The volume has to be unmounted for that: copy what you need from it, then give these changes up with"
+      + " --force."
   }
 
   /// - Parameter isKept: Whether what was changed is in a state directory.

@@ -49,6 +49,7 @@ final class CatalogDatabase {
   }
 
   private func keepLog(_ isKept: Bool) {
+    guard let connection else { return }
     var value: CInt = isKept ? 1 : 0
     sqlite3_file_control(connection, "main", SQLITE_FCNTL_PERSIST_WAL, &value)
   }

@@ -25,7 +25,7 @@ extension StateDirectory {
     guard let found else {
       guard use == .keep else { return try recovered(files, path, flaw: "is missing") }
       let marker = StateMarker.random()
-      try keep(marker, files, path)
+      try keep(marker, in: files, path)
       return FoundMarker(marker: marker)
     }
     do throws(StateMarker.Failure) {
@@ -76,9 +76,9 @@ extension StateDirectory {
   }
 
   /// Puts the marker that was found by the catalog in its place.
-  func keepMarker() throws(FSError) { try Self.keep(marker, files, path) }
+  func keepMarker() throws(FSError) { try Self.keep(marker, in: files, path) }
 
-  private static func keep(_ marker: StateMarker, _ files: StateFiles, _ path: String) throws(FSError) {
+  private static func keep(_ marker: StateMarker, in files: StateFiles, _ path: String) throws(FSError) {
     try naming(path) { () throws(Errno) in
       try files.write(StateName.newMarker, marker.text)
       try files.rename(StateName.newMarker, to: StateName.marker)

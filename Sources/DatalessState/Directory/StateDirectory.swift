@@ -48,7 +48,7 @@ public final class StateDirectory: Sendable {
     }
     let files = StateFiles(directory: directory.raw)
     let names = try StateInspection.names(files, path)
-    if !names.contains(StateName.marker) { try checkMayBeMade(files, names, path, use: use) }
+    if !names.contains(StateName.marker) { try checkMayBeMade(files, names: names, path, use: use) }
     if use != .repair, names.contains(StateName.unfinished) {
       throw FSError(.ioError, "'\(path)' is a restore that did not end. Remove it, and restore again")
     }
@@ -59,7 +59,7 @@ public final class StateDirectory: Sendable {
 
   /// Without a marker a directory is ours only by its catalog.
   private static func checkMayBeMade(
-    _ files: StateFiles, _ names: Set<String>, _ path: String, use: Use
+    _ files: StateFiles, names: Set<String>, _ path: String, use: Use
   ) throws(FSError) {
     let isOurs = names.contains(StateName.catalog) && Catalog.origin(files.path(StateName.catalog)) != nil
     guard use == .keep else {
