@@ -133,6 +133,27 @@ import Testing
     try Self.expectNothingIsLost(fixture, ["first", "second"], named: checkpoints ? 1 : 2)
   }
 
+  /// A rescue leaves out rows, and a crash comes before what they named has got other names.
+  @Test func aRescueThatIsCutOffRemovesNothing() throws {
+    let fixture = try Self.make("first", "second")
+    try StateCheckTests.edit(fixture, "DELETE FROM item WHERE content IS NOT NULL", "DROP INDEX item_place")
+    do {
+      let directory = try fixture.directory(.repair)
+      try withExtendedLifetime(directory) {
+        var report = StateCheckReport()
+        try CatalogRescue.open(CatalogPlace(directory), &report).close()
+        #expect(report.findings.map(\.kind) == [.damagedCatalog])
+      }
+    }
+    let mounted = fixture.copy()
+    try mounted.run { volume in _ = try volume.reconcile() }
+    for fixture in [fixture, mounted.copy()] {
+      _ = try fixture.check()
+      #expect(try fixture.check().findings == [])
+      #expect(try Self.texts(fixture) == ["first", "second"])
+    }
+  }
+
   @Test func aKillLeavesNothingButLeftovers() throws {
     let fixture = StateFixture()
     let volume = try fixture.open()

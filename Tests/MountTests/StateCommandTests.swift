@@ -92,14 +92,31 @@ import Testing
     }
   }
 
+  @Test(arguments: ["echo > $S/dataless-state", "rm $S/dataless-state", "rm $S/catalog.sqlite"])
+  func whatIsMissingIsMadeAnew(script: String) async throws {
+    try await Self.withState { state, root in
+      #expect(try await run(["sh", "-c", "S='\(state)'; \(script)"]).succeeded)
+      let dry = try await JSONLines.run(["check", state, "--dry-run", "--json"])
+      #expect(dry.finished.status == 1 && dry.error?["code"]?.string == "damaged", "\(dry.finished.text)")
+      #expect(try JSONSchemas().problems("check", dry.finished) == [])
+      let mended = try await Self.dataless("check", state)
+      #expect(mended.status == 1 && mended.errorText.contains("was damaged"), "\(mended.errorText)")
+      #expect(try await Self.dataless("check", state).status == 0)
+      #expect(try await Self.dataless("export", state, root + "/target").status == 0)
+      let found = try await run(["sh", "-c", "find '\(root)/target' -type f -exec cat {} + | sort"])
+      #expect(found.text.contains(KeptState.made) && found.text.contains(KeptState.changed), "\(found.text)")
+    }
+  }
+
   /// What somebody may have put in the place of a state directory, and in one.
   @Test(arguments: [
     "rm -r $S; mkfifo $S", "rm -r $S; touch $S", "rm -r $S; mkdir $S", "chmod 777 $S", "chmod 644 $S/catalog.sqlite",
     "rm $S/catalog.sqlite; mkfifo $S/catalog.sqlite", "mv $S/catalog.sqlite $S/c; ln -s c $S/catalog.sqlite",
     "ln $S/catalog.sqlite $S/c", "rm $S/lock; mkfifo $S/lock",
     "rm $S/dataless-state; ln -s /etc/passwd $S/dataless-state",
-    "printf 'dataless state directory\\nformat 2\\n' > $S/dataless-state", "echo > $S/dataless-state",
-    "rm -r $S/content; ln -s /tmp $S/content", "rm -r $S/content; mkfifo $S/content", "rm $S/catalog.sqlite",
+    "printf 'dataless state directory\\nformat 2\\n' > $S/dataless-state",
+    "echo > $S/dataless-state; rm $S/catalog.sqlite $S/session", "rm $S/dataless-state $S/catalog.sqlite",
+    "rm -r $S/content; ln -s /tmp $S/content", "rm -r $S/content; mkfifo $S/content",
     "mkfifo $S/catalog.sqlite-wal",
   ])
   func whatSomebodyPreparedIsRefused(script: String) async throws {

@@ -71,6 +71,11 @@ enum CatalogRescue {
       for table in tables { try copy(table, from: old, to: new) }
       try? old.close()
     }
+    // Whoever finds it where this was cut off knows that it is not the latest one, and removes nothing.
+    try new.write("cannot make a new catalog") { connection in
+      try connection.run(
+        "DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.endedSession.rawValue))
+    }
     try new.close()
     do throws(Errno) {
       try files.sync(file: StateName.newCatalog)
