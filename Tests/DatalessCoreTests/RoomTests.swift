@@ -227,8 +227,8 @@ private func so<Value>(_ value: Value) -> Value { value }
   @Test func policiesGoToTheNextVersionAndAreForgotten() {
     var policies = ContentPolicies()
     _ = policies.set(.lazy, of: Self.node(2))
-    policies.move(from: Self.node(2), to: Self.node(3))
-    policies.move(from: Self.node(2), to: Self.node(4))
+    _ = policies.move(from: Self.node(2), to: Self.node(3))
+    _ = policies.move(from: Self.node(2), to: Self.node(4))
     #expect(policies.own(of: Self.node(2)) == nil)
     #expect(policies.own(of: Self.node(3)) == .lazy)
     policies.forget([Self.node(3)])

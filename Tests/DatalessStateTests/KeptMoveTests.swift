@@ -34,8 +34,8 @@ import Testing
     }
   }
 
-  /// The store renames a file that was written here: what is fetched of the store's is no more the other one's. While it
-  /// is mounted, the volume follows.
+  /// The store renames a file that was written here: what is fetched of the store's is no more the other one's. While
+  /// it is mounted, the volume follows.
   @Test(arguments: [false, true]) func whatWasWrittenStaysBesideWhatTheStoreHasRenamed(isMounted: Bool) throws {
     source.write("a", bytes("theirs"))
     var volume = try KeptVolume(states.next(), source: source)

@@ -98,11 +98,11 @@ import Testing
     let before = fixture.scratch.read("catalog.sqlite")
     let foreign = other.scratch.read("catalog.sqlite")
     fixture.scratch.write("catalog.sqlite", foreign)
-    for body: () throws(FSError) -> Void in [
-      { () throws(FSError) in _ = try fixture.open() }, { () throws(FSError) in _ = try fixture.check() },
-      { () throws(FSError) in _ = try fixture.check(isDryRun: true) },
+    for error in [
+      thrown { () throws(FSError) in _ = try fixture.open() },
+      thrown { () throws(FSError) in _ = try fixture.check() },
+      thrown { () throws(FSError) in _ = try fixture.check(isDryRun: true) },
     ] {
-      let error = thrown(body)
       #expect(error?.errno == .ioError && error?.message.contains("another state directory") == true)
     }
     #expect(fixture.scratch.read("catalog.sqlite") == foreign)

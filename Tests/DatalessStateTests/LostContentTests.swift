@@ -91,7 +91,7 @@ import Testing
     #expect(volume.troubles.damages.count == 1)
     #expect(volume.troubles.damages.first?.contains("item ") == true)
     try volume.close()
-    #expect(try fixture.check(isDryRun: true).findings.contains { $0.place == "directory/file" })
+    #expect(try fixture.copy().check(isDryRun: true).findings.contains { $0.place == "directory/file" })
   }
 
   /// What was fetched can be fetched again: once that is said, nothing is wrong any more.

@@ -107,6 +107,7 @@ struct CatalogItems: Sendable {
         row.place = nil
         try row.save(connection)
         lastDirectory = nil
+        notePlaceless(row)
       }
       return row
     }
@@ -175,8 +176,13 @@ struct CatalogItems: Sendable {
     try row.save(connection)
     lastDirectory = nil
     try deleteIfEmpty(row.id, connection)
-    // What was set on it has gone with the name to the item that has the place now (`EngineState.takeNewVersions`).
-    if row.kind == .file, row.content == nil, !row.record.isDirty { noteNameless(row.id) }
+    notePlaceless(row)
+  }
+
+  /// An item has lost its place in the store. What nobody has written to goes, unless it has a name: what was set on it
+  /// has gone with its name to the item that has the place now (`EngineState.takeNewVersions`).
+  private mutating func notePlaceless(_ row: ItemRow) {
+    if row.kind == .file, !row.record.isDirty { noteNameless(row.id) }
   }
 
   /// Deletes an item of the store's of which nothing is kept. Items of the volume's own go when they are forgotten.
