@@ -22,7 +22,8 @@
 enum {
   inline_max = 64 << 10,
   options_all = DATALESS_COORDINATE_WITHOUT_MATERIALIZATION | DATALESS_COORDINATE_METADATA_ONLY |
-                DATALESS_COORDINATE_MOVING | DATALESS_COORDINATE_DELETING | DATALESS_COORDINATE_REPLACING
+                DATALESS_COORDINATE_MOVING | DATALESS_COORDINATE_DELETING | DATALESS_COORDINATE_REPLACING |
+                DATALESS_COORDINATE_COMMAND
 };
 
 // ---- The volume that was asked last ------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 /// `AccessOrder` beside a model that compares each intent with all others anew: readers, writers, intents within
-/// others, renames, and ends of what is held and of what waits, as when a process dies.
+/// others, of the same program and of several others, such as presenters that save first, renames, and ends of what is
+/// held and of what waits, as when a process dies.
 ///
 /// `DATALESS_COORDINATION_STEPS` is how many steps a round has.
 @Suite struct AccessOrderModelTests {
@@ -22,9 +23,18 @@ import Testing
     var isWrite: Bool
   }
 
+  /// How an intent is within others.
+  private struct Nesting {
+    var outer: UInt64?
+    var isApart = false
+    var yielders: Set<UInt64> = []
+  }
+
   private struct Intent {
     let id: UInt64
     let position: UInt64
+    var party: UInt64?
+    var yielders: Set<UInt64> = []
     var claims: [Claim]
     var isHeld = false
     var followed = 0
@@ -38,8 +48,11 @@ import Testing
       }
     }
 
+    func isOfParty(of other: Intent) -> Bool { position == other.position && party == other.party }
+
     func waits(for other: Intent) -> Bool {
-      other.position != position && (other.isHeld || other.position < position) && excludes(other)
+      !isOfParty(of: other) && !yielders.contains(other.id)
+        && (other.isHeld || (other.position, other.party ?? 0) < (position, party ?? 0)) && excludes(other)
     }
   }
 
@@ -62,16 +75,34 @@ import Testing
       return held
     }
 
+    /// Those that wait, and for which that one is not given back.
+    func dependents(of held: Intent) -> [Intent] {
+      let party = Set(intents.filter { $0.isOfParty(of: held) }.map(\.id))
+      return intents.filter { !$0.isHeld && (party.contains($0.id) || !party.isDisjoint(with: $0.yielders)) }
+    }
+
+    /// Of those that are held, two exclude each other only where the one lets the other pass, or a rename has brought
+    /// them together.
+    var writersExclude: Bool {
+      let held = intents.filter { $0.isHeld && $0.followed == 0 }
+      return held.allSatisfy { one in
+        held.allSatisfy { other in
+          one.isOfParty(of: other) || one.yielders.contains(other.id) || other.yielders.contains(one.id)
+            || !one.excludes(other)
+        }
+      }
+    }
+
     func closesCircle(_ id: UInt64) -> Bool {
-      guard let start = intents.first(where: { $0.id == id }), !start.isHeld else { return false }
+      guard intents.contains(where: { $0.id == id && !$0.isHeld }) else { return false }
       var reached: Set<UInt64> = [id]
       var hasGrown = true
       while hasGrown {
         hasGrown = false
         for one in intents where reached.contains(one.id) {
           for other in intents where one.waits(for: other) {
-            if other.id == id || (other.isHeld && other.position == start.position) { return true }
-            let next = other.isHeld ? intents.filter { $0.position == other.position && !$0.isHeld } : [other]
+            let next = other.isHeld ? dependents(of: other) : [other]
+            if next.contains(where: { $0.id == id }) { return true }
             for intent in next where reached.insert(intent.id).inserted { hasGrown = true }
           }
         }
@@ -79,18 +110,25 @@ import Testing
       return false
     }
 
-    mutating func begin(_ id: UInt64, _ claims: [Claim], within outer: UInt64?) -> AccessStart {
+    mutating func begin(_ id: UInt64, _ claims: [Claim], as nesting: Nesting) -> AccessStart {
       var position = lastPosition + 1
+      var party: UInt64?
+      var yielders = nesting.yielders
+      let outer = nesting.outer
       if let outer {
         guard let leader = intents.first(where: { $0.id == outer }), leader.isHeld else { return .outerNotHeld }
         position = leader.position
+        party = nesting.isApart ? id : leader.party
+        yielders.formUnion(leader.yielders)
+        if nesting.isApart { yielders.insert(outer) }
       } else {
         lastPosition = position
       }
-      intents.append(Intent(id: id, position: position, claims: claims))
+      yielders.formIntersection(intents.map(\.id))
+      intents.append(Intent(id: id, position: position, party: party, yielders: yielders, claims: claims))
       _ = settle()
       if intents.last?.isHeld == true { return .held }
-      guard outer != nil, closesCircle(id) else { return .waits }
+      guard outer != nil || !yielders.isEmpty, closesCircle(id) else { return .waits }
       intents.removeLast()
       return .deadlock
     }
@@ -101,17 +139,16 @@ import Testing
     }
 
     mutating func rename(_ from: Int, to: Int) -> Set<UInt64> {
-      var positions: Set<UInt64> = []
+      var concerned: Set<UInt64> = []
       for index in intents.indices where intents[index].isHeld {
         let found = intents[index].claims.filter { below[$0.name][from] }
         guard !found.isEmpty, intents[index].followed < OrderedIntent.followedMax else { continue }
         intents[index].followed += 1
         let claim = Claim(name: to, isWrite: found.contains(where: \.isWrite))
         if !intents[index].claims.contains(claim) { intents[index].claims.append(claim) }
-        positions.insert(intents[index].position)
+        concerned.formUnion(dependents(of: intents[index]).map(\.id))
       }
-      let waiting = intents.filter { !$0.isHeld && positions.contains($0.position) }.map(\.id)
-      return Set(waiting.filter { closesCircle($0) })
+      return concerned.filter { closesCircle($0) }
     }
   }
 
@@ -121,14 +158,17 @@ import Testing
     var model = Model()
     var lastID: UInt64 = 0
     var held = 0
+    var savesHeld = 0
     var deadlocks = 0
 
-    mutating func begin(_ claims: [Claim], within outer: UInt64?) -> Bool {
+    mutating func begin(_ claims: [Claim], as nesting: Nesting) -> Bool {
       lastID += 1
-      let expected = model.begin(lastID, claims, within: outer)
+      let expected = model.begin(lastID, claims, as: nesting)
       let start = order.begin(
-        lastID, claims.map { AccessClaim(Array(names[$0.name].utf8), isWrite: $0.isWrite) }, within: outer)
+        lastID, claims.map { AccessClaim(Array(names[$0.name].utf8), isWrite: $0.isWrite) }, within: nesting.outer,
+        isApart: nesting.isApart, yielders: nesting.yielders.sorted())
       if start == .held { held += 1 }
+      if start == .held, nesting.isApart { savesHeld += 1 }
       if start == .deadlock { deadlocks += 1 }
       return start == expected
     }
@@ -152,7 +192,7 @@ import Testing
         && model.intents.allSatisfy { intent in
           guard order.isHeld(intent.id) == intent.isHeld else { return false }
           return order.blockers(of: intent.id).intents.isEmpty == intent.isHeld
-        }
+        } && model.writersExclude
     }
   }
 
@@ -166,8 +206,14 @@ import Testing
       return from == to || pair.rename(from, to: to)
     }
     let claims = (0...random.below(3)).map { _ in Claim(name: random.below(names.count), isWrite: random.oneIn(3)) }
-    let outer = kind < 14 && !live.isEmpty ? random.element(of: live).id : nil
-    return pair.begin(claims, within: outer)
+    var nesting = Nesting()
+    if kind < 16, !live.isEmpty { nesting.outer = random.element(of: live).id }
+    nesting.isApart = nesting.outer != nil && random.oneIn(2)
+    let held = live.filter(\.isHeld)
+    if random.oneIn(4), !held.isEmpty {
+      for _ in 0...random.below(2) { nesting.yielders.insert(random.element(of: held).id) }
+    }
+    return pair.begin(claims, as: nesting)
   }
 
   @Test(arguments: TestSeed.seeds) func theOrderIsTheModels(seed: UInt64) {
@@ -184,6 +230,7 @@ import Testing
       #expect(isSame, "seed \(seed)")
     }
     #expect(pair.order.count == 0 && pair.order.placeCount == 0, "something is left, seed \(seed)")
+    #expect(pair.savesHeld > Self.steps / 100, "too few save first, seed \(seed)")
     #expect(pair.held > Self.steps / 10 && pair.deadlocks > Self.steps / 1_000, "too little happened, seed \(seed)")
   }
 }

@@ -75,6 +75,50 @@ import Testing
     #expect(order.end(3) == [2])
   }
 
+  @Test func thoseWhoSaveFirstComeOneAfterTheOther() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("a")) == .held)
+    #expect(order.begin(2, Self.write("a")) == .waits)
+    // Both pass the first, and exclude each other; what is within one of them is of its party.
+    #expect(order.begin(3, Self.write("a"), within: 1, isApart: true) == .held)
+    #expect(order.begin(4, Self.write("a"), within: 1, isApart: true) == .waits)
+    #expect(order.blockers(of: 4).intents == [3])
+    #expect(order.begin(5, Self.write("a"), within: 3) == .held)
+    #expect(order.end(3).isEmpty)
+    #expect(order.end(5) == [4])
+    // The one before which they save may be gone: what is saved keeps its place.
+    #expect(order.end(1).isEmpty)
+    #expect(order.end(4) == [2])
+  }
+
+  @Test func whatAnOuterOneHoldsKeepsThoseWhoSaveFirst() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.read("a")) == .held)
+    #expect(order.begin(2, Self.write("a"), within: 1) == .held)
+    // It passes the second alone, and the first one is not given back before that.
+    #expect(order.begin(3, Self.write("a"), within: 2, isApart: true) == .deadlock)
+    #expect(order.lastCircle == AccessCircle(path: Array("a".utf8), keeper: 1, last: 1))
+    #expect(order.begin(4, Self.read("a"), within: 2, isApart: true) == .held)
+  }
+
+  /// A command is not in the way of what it starts, and those exclude each other.
+  @Test func whatIsWaitedForPasses() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("a")) == .held)
+    #expect(order.begin(2, Self.write("b")) == .held)
+    #expect(order.begin(3, Self.write("a"), yielders: [1]) == .held)
+    #expect(order.begin(4, Self.write("a"), yielders: [1]) == .waits)
+    #expect(order.begin(5, Self.write("b"), yielders: [1]) == .waits)
+    #expect(order.begin(6, Self.write("a"), yielders: [2]) == .deadlock)
+    #expect(order.lastCircle?.path == Array("a".utf8))
+    #expect(order.end(3) == [4])
+    // Behind one that waits for its own command it would wait for ever.
+    #expect(order.begin(7, Self.write("a", "c")) == .waits)
+    #expect(order.begin(8, Self.write("c"), yielders: [1]) == .deadlock)
+    #expect(order.begin(9, Self.write("c"), within: 1, isApart: true, yielders: [1]) == .held)
+    #expect(order.end(2) == [5])
+  }
+
   @Test func aCircleIsRefused() {
     var order = AccessOrder()
     #expect(order.begin(1, Self.write("a")) == .held)

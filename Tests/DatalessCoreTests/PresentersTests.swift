@@ -84,10 +84,102 @@ import Testing
     #expect(questions.gone(1) == [11])
     #expect(questions.expire(at: Self.time(4)).isEmpty)
     let expired = questions.expire(at: Self.time(5))
-    #expect(expired.map(\.intent) == [10] && expired.map(\.presenters) == [[2]])
+    #expect(expired == [.init(intent: 10, presenters: [2], saves: [])])
     #expect(questions.withdraw(12) == [2, 3])
     #expect(questions.withdraw(12).isEmpty && questions.next == nil)
     #expect(questions.gone(2).isEmpty)
+  }
+
+  @Test func nobodyGoesOnWhileAPresenterSaves() {
+    var questions = PresenterQuestions()
+    questions.ask([1, 2], about: 10, until: Self.time(5))
+    questions.save(20, by: [1], before: 10)
+    questions.save(21, by: [2], before: 10)
+    // What nobody is asked about has nothing to wait for.
+    questions.save(22, by: [1], before: 11)
+    #expect(questions.answer(1, about: 10) == (false, false))
+    #expect(!questions.isOpen(1, about: 10) && questions.saves(before: 10) == [20, 21])
+    #expect(questions.saved(20) == [.init(intent: 10, answered: [1], goesOn: false)])
+    #expect(questions.saved(21) == [.init(intent: 10, answered: [], goesOn: false)])
+    #expect(questions.saved(22).isEmpty)
+    #expect(questions.answer(2, about: 10) == (true, true))
+    questions.ask([1, 2, 3], about: 12, until: Self.time(6))
+    questions.save(23, by: [1], before: 12)
+    questions.save(24, by: [2], before: 12)
+    #expect(questions.answer(1, about: 12) == (false, false) && questions.gone(2).isEmpty)
+    #expect(questions.expire(at: Self.time(6)) == [.init(intent: 12, presenters: [1, 3], saves: [23, 24])])
+    #expect(questions.saved(23).isEmpty && questions.next == nil)
+  }
+
+  /// Beside a model that looks at all anew: what goes on when presenters answer, save, end, or have had their time.
+  @Test(arguments: TestSeed.seeds) func whatGoesOnIsWhatAModelSays(seed: UInt64) {
+    struct Model {
+      var open: Set<UInt64>
+      var early: Set<UInt64> = []
+      var saves: [UInt64: UInt64] = [:]
+      var until: Int64
+      var isDone: Bool { open.isEmpty && early.isEmpty && saves.isEmpty }
+
+      /// Whose answers count now.
+      mutating func settle() -> Set<UInt64> {
+        let answered = early.subtracting(saves.values)
+        early.subtract(answered)
+        return answered
+      }
+    }
+    var random = TestRandom(seed: seed)
+    var questions = PresenterQuestions()
+    var model: [UInt64: Model] = [:]
+    var (now, number, goneOn) = (Int64(0), UInt64(100), 0)
+    for _ in 0..<5_000 {
+      number += 1
+      let presenter = UInt64(1 + random.below(4))
+      let intent = model.keys.sorted().isEmpty ? 0 : random.element(of: model.keys.sorted())
+      switch random.below(6) {
+      case 0 where model.count < 6:
+        let asked = Set((0...random.below(3)).map { _ in UInt64(1 + random.below(4)) })
+        model[number] = Model(open: asked, until: now + 5)
+        questions.ask(asked, about: number, until: Self.time(now + 5))
+      case 1 where model[intent]?.open.contains(presenter) ?? false:
+        model[intent]?.saves[number] = presenter
+        questions.save(number, by: [presenter], before: intent)
+      case 2:
+        let save = model[intent]?.saves.keys.min() ?? number
+        model[intent]?.saves[save] = nil
+        let answered = model[intent]?.settle() ?? []
+        let progress = questions.saved(save).first
+        #expect(Set(progress?.answered ?? []) == answered, "seed \(seed)")
+        #expect(progress?.goesOn ?? false == (progress != nil && model[intent]?.isDone ?? false), "seed \(seed)")
+      case 3:
+        let gone = questions.gone(presenter)
+        for key in model.keys.sorted() {
+          model[key]?.open.remove(presenter)
+          model[key]?.early.remove(presenter)
+        }
+        #expect(Set(gone) == Set(model.filter { $0.value.isDone }.keys), "seed \(seed)")
+      case 4:
+        now += Int64(random.below(3))
+        let due = model.filter { $0.value.until <= now }
+        let expired = questions.expire(at: Self.time(now))
+        #expect(Set(expired.map(\.intent)) == Set(due.keys), "seed \(seed)")
+        for one in expired {
+          #expect(Set(one.presenters) == due[one.intent]?.open.union(due[one.intent]?.early ?? []), "seed \(seed)")
+          #expect(Set(one.saves) == due[one.intent].map { Set($0.saves.keys) }, "seed \(seed)")
+          model[one.intent] = nil
+        }
+      default:
+        let isOpen = model[intent]?.open.remove(presenter) != nil
+        let isEarly = isOpen && model[intent]?.saves.values.contains(presenter) ?? false
+        if isEarly { model[intent]?.early.insert(presenter) }
+        let answer = questions.answer(presenter, about: intent)
+        #expect(answer.wasAsked == (isOpen && !isEarly), "seed \(seed)")
+        #expect(answer.isLast == (answer.wasAsked && model[intent]?.isDone ?? false), "seed \(seed)")
+      }
+      goneOn += model.count { $0.value.isDone }
+      model = model.filter { !$0.value.isDone }
+      for (key, value) in model { #expect(questions.saves(before: key) == value.saves.keys.sorted(), "seed \(seed)") }
+    }
+    #expect(goneOn > 200, "too little happened, seed \(seed)")
   }
 
   @Test func whoIsAskedLaterForLessTimeIsUpFirst() {

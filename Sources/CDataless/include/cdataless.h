@@ -148,6 +148,9 @@ struct dataless_claim {
 #define DATALESS_COORDINATE_MOVING 4
 #define DATALESS_COORDINATE_DELETING 8
 #define DATALESS_COORDINATE_REPLACING 16
+// The process becomes a command, or waits for one, and gives this back when that has ended, as `dataless coordinate` does:
+// so it is in the way of nobody who descends from it.
+#define DATALESS_COORDINATE_COMMAND 8192
 
 // Asks for all claims at once: a batch, or what is read and what is written after that.
 //
@@ -179,7 +182,7 @@ struct dataless_coordination {
 #define DATALESS_COORDINATION_BAD_PATH 4        // EINVAL: it has `..` in it, or is too long
 #define DATALESS_COORDINATION_THROUGH_LINK 5    // ELOOP: a symbolic link on the volume
 #define DATALESS_COORDINATION_OUTER_NOT_HELD 6  // ESRCH: `within` is not granted to this process
-#define DATALESS_COORDINATION_TAKEN_AWAY 7      // ECANCELED: the process was stopped while others waited
+#define DATALESS_COORDINATION_TAKEN_AWAY 7      // ECANCELED: stopped while others waited, or not saved in time
 #define DATALESS_COORDINATION_VOLUME_ENDED 8    // ETIMEDOUT
 #define DATALESS_COORDINATION_FAILED 9          // what read(2) would have said: ENOENT, EIO, ETIMEDOUT, ENOSPC
 #define DATALESS_COORDINATION_BAD_REQUEST 10    // EPROTO: the daemon is of another version

@@ -14,7 +14,8 @@ struct CoordinateCommand: ParsableCommand {
     discussion: """
       Waits until all paths may be read and written, has what is dataless made local, and becomes the command. Readers \
       share, writers are alone; a directory is meant with all below it. Who does not coordinate is not kept from \
-      anything. The paths are given back when the command ends, or when it closes descriptors that it did not open.
+      anything. The paths are given back when the command ends, or when it closes descriptors that it did not open. They \
+      are in nobody's way who is the command or descends from it.
 
       EXAMPLES
         dataless coordinate --write /mnt/project/notes.txt -- sh -c 'echo more >> /mnt/project/notes.txt'
@@ -74,7 +75,7 @@ struct CoordinateCommand: ParsableCommand {
       (metadataOnly, DATALESS_COORDINATE_METADATA_ONLY), (moving, DATALESS_COORDINATE_MOVING),
       (deleting, DATALESS_COORDINATE_DELETING), (replacing, DATALESS_COORDINATE_REPLACING),
     ]
-    return all.reduce(0) { $1.0 ? $0 | $1.1 : $0 }
+    return all.reduce(DATALESS_COORDINATE_COMMAND) { $1.0 ? $0 | $1.1 : $0 }
   }
 
   func run() throws {

@@ -23,3 +23,13 @@ public enum AccessStart: Sendable, Equatable {
   /// Nothing is taken up: too many are within that one.
   case tooManyWithin
 }
+
+/// Why an intent would wait for ever.
+public struct AccessCircle: Sendable, Equatable {
+  /// A name at which it would wait, and for whom.
+  public var path: [UInt8]
+  public var keeper: UInt64
+  /// The one with which the circle closes, often `keeper` itself: it waits for what is not given back before the intent
+  /// was answered, or is that.
+  public var last: UInt64
+}

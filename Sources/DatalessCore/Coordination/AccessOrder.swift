@@ -2,8 +2,13 @@
 ///
 /// Readers share, writers exclude, on what lies below a claimed directory, too. An intent is held when nobody who
 /// cannot be beside it is held, or came before it: first come, first served, so that nobody starves. It takes all its
-/// names at once. Only an intent *within* another one can close a circle of those who wait: it has the place in the
-/// order of that one, is kept from nothing by its group, and is refused where it would never be held.
+/// names at once. Only an intent that another one waits for can close a circle: one *within* another one, which has the
+/// place in the order of that one, or one for which a held one is not given back (`yielders`). It is refused where it
+/// would never be held.
+///
+/// An intent within another one is of the same *party*, and kept from nothing by it; or it stands *apart*, as that of a
+/// presenter that saves first: then it passes the one that it is within, and excludes all else of the group as it
+/// excludes others.
 ///
 /// A name that an intent holds, and each directory on the way to it, has a place; what an intent does there is one of
 /// the modes of `AccessMode`. So who is in whose way is seen at one place, and nobody looks at all others. Who waits is
@@ -11,18 +16,19 @@
 public struct AccessOrder: Sendable {
   typealias Place = AccessPlaces.Place
 
-  private var intents: [UInt64: OrderedIntent] = [:]
-  private var places = AccessPlaces()
-  private var users: [Place: PlaceUsers] = [:]
+  private(set) var intents: [UInt64: OrderedIntent] = [:]
+  private(set) var places = AccessPlaces()
+  private(set) var users: [Place: PlaceUsers] = [:]
   /// By position, of groups that have, or had, more than one.
-  private var groups: [UInt64: [UInt64]] = [:]
+  private(set) var groups: [UInt64: [UInt64]] = [:]
+  /// Of an intent, those that it lets pass and for which it is not given back.
+  private(set) var passing: [UInt64: Set<UInt64>] = [:]
   private var lastPosition: UInt64 = 0
+  /// Of the intent that was refused last.
+  public private(set) var lastCircle: AccessCircle?
 
   /// LIMIT: intents within one: each looks at all others of its group wherever it comes.
   public static let withinMax = 64
-  /// LIMIT: intents that are looked at for one who waits: thousands may be there that are in nobody's way.
-  private static let looksMax = 64
-
   public init() {}
 
   // MARK: - Looking
@@ -33,28 +39,6 @@ public struct AccessOrder: Sendable {
 
   public func isHeld(_ id: UInt64) -> Bool { intents[id]?.isHeld ?? false }
 
-  /// Some of those that keep an intent from being held, with the name at which they do; empty: nobody does.
-  public func blockers(of id: UInt64, limit: Int = 8) -> (path: [UInt8], intents: [UInt64]) {
-    guard let intent = intents[id], let place = intent.parked, let users = users[place],
-      let mode = intent.mode(at: place)
-    else { return ([], []) }
-    var found: [UInt64] = []
-    var looks = 0
-    for other in [users.held, users.waiting].joined() {
-      looks += 1
-      guard looks <= Self.looksMax, found.count < limit else { break }
-      if keeps(other, intent, as: mode, at: place) { found.append(other) }
-    }
-    return (places.path(of: place), found)
-  }
-
-  private func keeps(_ id: UInt64, _ intent: OrderedIntent, as mode: AccessMode, at place: Place) -> Bool {
-    guard let other = intents[id], other.position != intent.position, let theirs = other.mode(at: place) else {
-      return false
-    }
-    return mode.excludes(theirs) && (other.isHeld || other.position < intent.position)
-  }
-
   // MARK: - Beginning
 
   /// Takes an intent up.
@@ -62,23 +46,35 @@ public struct AccessOrder: Sendable {
   /// - Parameters:
   ///   - id: Never used before.
   ///   - outer: A held intent that is not given back before this one was answered.
-  public mutating func begin(_ id: UInt64, _ claims: [AccessClaim], within outer: UInt64? = nil) -> AccessStart {
+  ///   - isApart: Whether it is another program's than `outer`: it passes that one alone, and has a party of its own.
+  ///   - yielders: Further held ones that let it pass, and are not given back before it was answered.
+  public mutating func begin(
+    _ id: UInt64, _ claims: [AccessClaim], within outer: UInt64? = nil, isApart: Bool = false, yielders: [UInt64] = []
+  ) -> AccessStart {
     var position = lastPosition + 1
+    var party: UInt64?
+    var passed = yielders
     if let outer {
       guard let leader = intents[outer], leader.isHeld else { return .outerNotHeld }
       position = leader.position
+      party = isApart ? id : leader.party
+      passed += leader.yielders + (isApart ? [outer] : [])
       guard groups[position, default: []].count < Self.withinMax else { return .tooManyWithin }
       groups[position, default: [outer]].append(id)
     } else {
       lastPosition = position
     }
-    intents[id] = OrderedIntent(position: position)
+    let intent = OrderedIntent(
+      id, position: position, party: party, yielders: Set(passed.filter { intents[$0] != nil }))
+    intents[id] = intent
+    for yielder in intent.yielders { passing[yielder, default: []].insert(id) }
     for claim in claims { add(claim, to: id) }
     guard let places = intents[id]?.places else { return .waits }
     if let kept = scan(id) {
       for place in places { wait(id, at: place) }
       park(id, at: kept)
-      guard outer != nil, closesCircle(id) else { return .waits }
+      guard outer != nil || !intent.yielders.isEmpty, let circle = circle(of: id) else { return .waits }
+      lastCircle = circle
       // Nobody has been kept by it yet.
       remove(id)
       return .deadlock
@@ -122,27 +118,37 @@ public struct AccessOrder: Sendable {
     guard let intent = intents[id] else { return nil }
     for step in 0..<intent.places.count {
       let place = intent.place(atStep: step)
-      guard let mode = intent.mode(at: place), isKept(intent.position, mode, at: place) else { continue }
+      guard let mode = intent.mode(at: place), isKept(intent, as: mode, at: place) else { continue }
       intents[id]?.goOn(atStep: step)
       return place
     }
     return nil
   }
 
-  private mutating func isKept(_ position: UInt64, _ mode: AccessMode, at place: Place) -> Bool {
+  private mutating func isKept(_ intent: OrderedIntent, as mode: AccessMode, at place: Place) -> Bool {
     guard let holds = users[place]?.holds else { return false }
     for other in mode.excluded {
-      if holds[other.rawValue] > 0, holds[other.rawValue] > ownHolds(position, other, at: place) { return true }
-      if let first = firstWaiting(other, at: place), first < position { return true }
+      if holds[other.rawValue] > 0, holds[other.rawValue] > passedHolds(intent, other, at: place) { return true }
+      if let first = firstWaiting(other, at: place), first < intent.position { return true }
     }
-    return false
+    return (groups[intent.position] ?? []).contains { member in
+      guard let other = intents[member], other.isWaiting, other.isBefore(intent) else { return false }
+      return keeps(other, intent, as: mode, at: place)
+    }
   }
 
-  private func ownHolds(_ position: UInt64, _ mode: AccessMode, at place: Place) -> Int32 {
-    guard let members = groups[position] else { return 0 }
+  /// How many hold a place that an intent may be beside, whatever they do there.
+  private func passedHolds(_ intent: OrderedIntent, _ mode: AccessMode, at place: Place) -> Int32 {
     var count: Int32 = 0
-    for member in members {
-      if let intent = intents[member], intent.isHeld, intent.mode(at: place) == mode { count += 1 }
+    for member in groups[intent.position] ?? [] {
+      if let other = intents[member], other.isHeld, other.isOfParty(of: intent), other.mode(at: place) == mode {
+        count += 1
+      }
+    }
+    for yielder in intent.yielders {
+      if let other = intents[yielder], other.isHeld, !other.isOfParty(of: intent), other.mode(at: place) == mode {
+        count += 1
+      }
     }
     return count
   }
@@ -169,7 +175,7 @@ public struct AccessOrder: Sendable {
   private mutating func park(_ id: UInt64, at place: Place) {
     intents[id]?.park(at: place)
     guard let intent = intents[id], let mode = intent.mode(at: place) else { return }
-    if groups[intent.position] != nil {
+    if groups[intent.position] != nil || !intent.yielders.isEmpty {
       users[place]?.parkWithin(id)
     } else {
       let intents = intents
@@ -197,6 +203,10 @@ public struct AccessOrder: Sendable {
       members.removeAll { $0 == id }
       if !members.isEmpty { groups[intent.position] = members }
     }
+    passing[id] = nil
+    for yielder in intent.yielders where passing[yielder]?.remove(id) != nil && passing[yielder]?.isEmpty ?? false {
+      passing[yielder] = nil
+    }
     var left: [Place] = []
     for place in intent.places {
       guard let mode = intent.mode(at: place) else { continue }
@@ -214,14 +224,16 @@ public struct AccessOrder: Sendable {
   /// Those that were kept at a place and are no more go on.
   private mutating func wake(at place: Place, _ held: inout [UInt64]) {
     for mode in AccessMode.allCases {
-      while let next = firstParked(mode, at: place), !isKept(next.position, mode, at: place) {
+      while let next = firstParked(mode, at: place), let intent = intents[next.intent],
+        !isKept(intent, as: mode, at: place)
+      {
         resume(next.intent, &held)
       }
     }
     for id in users[place]?.parkedWithin ?? [] {
-      guard let intent = intents[id], let mode = intent.mode(at: place),
-        !isKept(intent.position, mode, at: place)
-      else { continue }
+      guard let intent = intents[id], let mode = intent.mode(at: place), !isKept(intent, as: mode, at: place) else {
+        continue
+      }
       users[place]?.unparkWithin(id)
       resume(id, &held)
     }
@@ -254,37 +266,8 @@ public struct AccessOrder: Sendable {
     for id in users[place]?.held ?? [] {
       guard let isWrite = intents[id]?.follow(at: place) else { continue }
       add(AccessClaim(to, isWrite: isWrite), to: id)
-      guard let position = intents[id]?.position else { continue }
-      concerned += groups[position, default: []].filter { intents[$0]?.isWaiting ?? false }
+      concerned += dependents(of: id)
     }
-    return concerned.filter { closesCircle($0) }
-  }
-
-  // MARK: - Circles
-
-  /// Whether an intent that waits within another one waits for what its own group holds.
-  private func closesCircle(_ id: UInt64) -> Bool {
-    guard let position = intents[id]?.position else { return false }
-    var seen: Set<UInt64> = [id]
-    var next = [id]
-    while let current = next.popLast() {
-      guard let intent = intents[current] else { continue }
-      for place in intent.places {
-        guard let mode = intent.mode(at: place), let users = users[place] else { continue }
-        for other in [users.held, users.waiting].joined() where keeps(other, intent, as: mode, at: place) {
-          guard let theirs = intents[other] else { continue }
-          if other == id || (theirs.isHeld && theirs.position == position) { return true }
-          guard seen.insert(other).inserted else { continue }
-          if !theirs.isHeld {
-            next.append(other)
-          } else {
-            for member in groups[theirs.position, default: []] where seen.insert(member).inserted {
-              if intents[member]?.isWaiting ?? false { next.append(member) }
-            }
-          }
-        }
-      }
-    }
-    return false
+    return concerned.filter { circle(of: $0) != nil }
   }
 }

@@ -5,8 +5,14 @@ struct OrderedIntent {
   /// LIMIT: new names of what was renamed while an intent held it.
   static let followedMax = 64
 
+  let id: UInt64
   /// That of its group: of the intent that it is within.
   let position: UInt64
+  /// Of its group, those that are kept from nothing by each other, by the first of them; nil: those of the group's
+  /// first.
+  let party: UInt64?
+  /// Held ones that let it pass, and are not given back before it was answered.
+  let yielders: Set<UInt64>
   private(set) var isHeld = false
   private var entries: [Place: AccessEntry] = [:]
   /// The places of `entries`, as they are gone through; and where that goes on.
@@ -16,9 +22,21 @@ struct OrderedIntent {
   /// Names that were given on the way, because what had a claimed one was renamed.
   private var followed = 0
 
-  init(position: UInt64) { self.position = position }
+  init(_ id: UInt64, position: UInt64, party: UInt64?, yielders: Set<UInt64>) {
+    self.id = id
+    self.position = position
+    self.party = party
+    self.yielders = yielders
+  }
 
   var isWaiting: Bool { !isHeld }
+
+  func isOfParty(of other: OrderedIntent) -> Bool { position == other.position && party == other.party }
+
+  /// Those of one group have one position: of its parties, the one that came first is first.
+  func isBefore(_ other: OrderedIntent) -> Bool {
+    (position, party ?? 0) < (other.position, other.party ?? 0)
+  }
 
   func entry(at place: Place) -> AccessEntry? { entries[place] }
 

@@ -32,6 +32,10 @@ final class CoordinationClient {
   /// When it was held, and when it was answered.
   var heldAt: MonotonicTime?
   var grantedAt: MonotonicTime?
+  /// The intents before which this one is to end, as presenters save in it, and the presenters that were asked about
+  /// those.
+  var savesBefore: [UInt64] = []
+  var informed: Set<UInt64> = []
   /// The presenters that were asked; when all had answered, or their time was up.
   var asked: [UInt64: CoordinationAnswer.News] = [:]
   var answeredAt: MonotonicTime?
@@ -47,6 +51,9 @@ final class CoordinationClient {
   }
 
   deinit { close(descriptor) }
+
+  /// Whether its process has become, or waits for, the command for which it was asked.
+  var isCommand: Bool { stage == .granted && request?.options.contains(.command) ?? false }
 
   var isHeld: Bool { stage == .asking || stage == .preparing || stage == .granted }
 }
@@ -86,6 +93,12 @@ struct CoordinationProcesses {
   }
 
   func count(of pid: Int32) -> Int { processes[pid]?.clients.count ?? 0 }
+
+  /// The clients of a process that certainly lives.
+  func living(_ pid: Int32) -> Set<UInt64> {
+    guard let process = processes[pid], let handle = process.handle, !handle.hasEnded else { return [] }
+    return process.clients
+  }
 
   /// The clients of a process that has ended; empty if it has not.
   func ended(_ pid: Int32) -> [UInt64] {
@@ -133,6 +146,7 @@ struct CoordinationSnapshot: Sendable {
     var within: UInt64?
     var path: [UInt8]
     var age: Nanoseconds
+    /// Those that are before it, or in which presenters save first.
     var waitsFor: [UInt64]
     /// Presenters that have not answered, and who the first of them are.
     var asks: [UInt64]
@@ -147,6 +161,8 @@ struct CoordinationSnapshot: Sendable {
 
   var waiting = 0
   var granted = 0
+  /// Asking presenters, or for content.
+  var preparing = 0
   var presenters = 0
   /// Of all since the mount: granted, refused, taken away.
   var totals = Totals()

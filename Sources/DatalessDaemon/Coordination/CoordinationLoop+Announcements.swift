@@ -53,7 +53,7 @@ extension CoordinationLoop {
 
   /// All have answered, or have had their time: what waited for them goes on.
   func goOn(_ id: UInt64) {
-    if let asker = clients[id] { return bring(asker) }
+    if let asker = clients[id] { return asker.stage == .asking && !isEnding ? bring(asker) : () }
     guard let goOn = announced[id]?.goOn else { return }
     announced[id]?.goOn = nil
     goOn(id)

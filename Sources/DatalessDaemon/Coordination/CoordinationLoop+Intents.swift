@@ -20,11 +20,13 @@ extension CoordinationLoop {
           "the intents that are there have \(places) names, of \(Self.placesMax) at most. Ask again when some have ended"
         ))
     }
-    if let outer = request.within, !mayBeWithin(outer, client) { return refuse(id, Self.outerNotHeld) }
+    let nesting = nesting(of: client, within: request.within)
+    guard let nesting else { return refuse(id, Self.outerNotHeld) }
     client.request = request
     places += request.places
     mailbox.hasIntents.store(true, ordering: .releasing)
-    switch order.begin(id, request.claims, within: request.within) {
+    nest(client, nesting)
+    switch order(client, request, nesting: nesting) {
     case .held:
       record(client, .started(waitsFor: [], place: []))
       prepare([id])
@@ -36,16 +38,12 @@ extension CoordinationLoop {
     case .deadlock:
       totals.deadlocks += 1
       record(client, .started(waitsFor: [], place: []))
-      refuse(id, Self.deadlock)
+      refuse(id, deadlock(of: client, order.lastCircle))
     case .outerNotHeld: refuse(id, Self.outerNotHeld)
     case .tooManyWithin:
       refuse(id, CoordinationRefusal(.busy, "at most \(AccessOrder.withinMax) intents may be within one"))
     }
   }
-
-  static let deadlock = CoordinationRefusal(
-    .deadlock,
-    "those it would have to wait for wait for what is held here already. Give that back, or ask for all names at once")
 
   private static let outerNotHeld = CoordinationRefusal(
     .outerNotHeld, "the intent that this one was to be within is not granted to this process, or not any more")
@@ -58,13 +56,6 @@ extension CoordinationLoop {
     isPreparing = true
     while let next = ready.popFirst() { if let client = clients[next], !isEnding { prepare(client) } }
     isPreparing = false
-  }
-
-  /// What it holds is held by a process, or is to be saved by a presenter that was asked about it.
-  private func mayBeWithin(_ outer: UInt64, _ client: CoordinationClient) -> Bool {
-    guard let holder = clients[outer], holder.isHeld else { return false }
-    return holder.pid == client.pid
-      || holder.asked.keys.contains { clients[$0]?.pid == client.pid && questions.isOpen($0, about: outer) }
   }
 
   private func prepare(_ client: CoordinationClient) {
@@ -106,6 +97,7 @@ extension CoordinationLoop {
       client.stage = .granted
       client.grantedAt = now
       totals.granted += 1
+      if client.isCommand { commandCount += 1 }
       let waited = (client.heldAt ?? now) - client.since
       record(
         client,
@@ -143,6 +135,7 @@ extension CoordinationLoop {
     forget(client)
     endQuestions(of: client)
     prepare(order.end(id))
+    saved(client)
   }
 
   func record(_ client: CoordinationClient, _ step: Event.Coordination.Step) {
@@ -154,36 +147,6 @@ extension CoordinationLoop {
           intent: client.id, step: step, path: first.path, names: names, reads: request.reads,
           writes: request.writes, options: request.options.names, within: request.within, caller: client.caller,
           time: now)))
-  }
-
-  // MARK: - Looking
-
-  func snapshot() -> CoordinationSnapshot {
-    var snapshot = CoordinationSnapshot(waiting: waiting, totals: totals)
-    let now = now
-    snapshot.presenters = presenters.count
-    snapshot.granted = clients.values.count { $0.stage == .granted }
-    for id in clients.keys.sorted().prefix(Self.listedMax) {
-      guard let client = clients[id], let request = client.request else { continue }
-      let blockers = client.stage == .waiting ? order.blockers(of: id).intents : []
-      let asks = client.stage == .asking ? client.asked.keys.filter { questions.isOpen($0, about: id) }.sorted() : []
-      snapshot.intents.append(
-        .init(
-          id: id, caller: client.caller,
-          stage: "\(client.stage)",
-          reads: request.reads, writes: request.writes, options: request.options.names, within: request.within,
-          path: request.claims.first?.path ?? [], age: now - client.since, waitsFor: blockers,
-          asks: asks, presenters: asks.prefix(Self.presentersNamed).compactMap { presenter($0) }))
-    }
-    return snapshot
-  }
-
-  /// LIMIT: presenters of one intent that are told by name: as many as those that an intent waits for.
-  private static let presentersNamed = 8
-
-  private func presenter(_ id: UInt64) -> CoordinationSnapshot.Presenter? {
-    guard let client = clients[id], let path = presenters.path(of: id) else { return nil }
-    return CoordinationSnapshot.Presenter(id: id, caller: client.caller, path: path)
   }
 }
 

@@ -35,6 +35,46 @@ extension CoordinationLoop {
     for id in goOn { self.goOn(id) }
   }
 
+  // MARK: - Saving first
+
+  /// An intent is asked for in which a presenter saves before another one goes on, or is within such a one.
+  func save(_ client: CoordinationClient) {
+    for outer in client.savesBefore {
+      let own = clients[outer]?.asked.keys.filter { clients[$0]?.pid == client.pid } ?? []
+      questions.save(client.id, by: Set(own), before: outer)
+    }
+  }
+
+  /// An intent has ended: what waited for what was saved in it goes on.
+  func saved(_ client: CoordinationClient) {
+    for progress in questions.saved(client.id) {
+      for presenter in progress.answered { record(answerOf: presenter, about: progress.intent, outcome: "ok") }
+      if progress.goesOn { goOn(progress.intent) }
+    }
+  }
+
+  /// The time to save is over: who still does so writes beside the one that goes on now, and loses what it holds.
+  private func endSaves(_ saves: [UInt64]) {
+    // Those that wait first: none of them is to be granted by the end of another one.
+    for id in saves where clients[id]?.stage == .waiting {
+      refuse(
+        id,
+        CoordinationRefusal(
+          .outerNotHeld,
+          "the time to save first is over, and the access about which the presenter was asked goes on: "
+            + "look at the file anew, and ask without it"))
+    }
+    for id in saves where clients[id]?.isHeld ?? false {
+      totals.takenAway += 1
+      end(
+        id,
+        CoordinationRefusal(
+          .takenAway,
+          "it was not over \(Self.answerMax.rawValue / 1_000_000_000) s after the presenter was asked, and the access that "
+            + "waited for it goes on: what is saved now is coordinated with nobody"))
+    }
+  }
+
   // MARK: - Questions
 
   /// Asks those who present what an intent is for. - Returns: False when there is nobody to be asked.
@@ -43,7 +83,9 @@ extension CoordinationLoop {
       return false
     }
     var concerned = presenters.concerned(by: request.claims)
-    // Who uses it is not asked about it.
+    // Who uses it is not asked about it, and who knows of the access before which it is saved has handed it over, or
+    // is about to.
+    for id in client.informed { concerned[id] = nil }
     for id in Array(concerned.keys) where client.pid != 0 && clients[id]?.pid == client.pid { concerned[id] = nil }
     guard !concerned.isEmpty else { return false }
     client.stage = .asking
@@ -74,9 +116,10 @@ extension CoordinationLoop {
 
   /// Intents go on when presenters have had their time; who has not answered is named.
   func expireQuestions(at now: MonotonicTime) {
-    for (id, slow) in questions.expire(at: now) {
-      for presenter in slow { record(answerOf: presenter, about: id, outcome: "timed_out") }
-      goOn(id)
+    for expired in questions.expire(at: now) {
+      for presenter in expired.presenters { record(answerOf: presenter, about: expired.intent, outcome: "timed_out") }
+      endSaves(expired.saves)
+      goOn(expired.intent)
     }
   }
 

@@ -47,11 +47,13 @@ final class CoordinationLoop {
   /// By the number under which presenters were asked.
   var announced: [UInt64: Announcement] = [:]
   var clients: [UInt64: CoordinationClient] = [:]
-  private var byProcess = CoordinationProcesses()
+  private(set) var byProcess = CoordinationProcesses()
   private var lastID: UInt64 = 0
   var places = 0
   var totals = CoordinationSnapshot.Totals()
   var waiting = 0
+  /// Granted ones of `dataless coordinate`.
+  var commandCount = 0
   /// Messages in the outboxes of all presenters.
   var unread = 0
   /// Held in the order, and not prepared yet.
@@ -126,7 +128,11 @@ final class CoordinationLoop {
     for mail in mailbox.take() {
       switch mail {
       case .renamed(let from, let to):
-        for id in order.rename(from, to: to) { refuse(id, Self.deadlock) }
+        for id in order.rename(from, to: to) {
+          guard let client = clients[id] else { continue }
+          totals.deadlocks += 1
+          refuse(id, deadlock(of: client, order.circle(of: id)))
+        }
         renamePresented(from, to: to)
       case .happened(let news, let path): tellPresenters(news, of: path)
       case .read(let id, let result): begin(id, result)
@@ -265,6 +271,7 @@ final class CoordinationLoop {
     client.fetch?.cancel()
     places -= client.request?.places ?? 0
     if client.stage == .waiting { waiting -= 1 }
+    if client.isCommand { commandCount -= 1 }
     unread -= client.outbox.count
     if client.stage == .presenting { stopPresenting(client) }
     if clients.isEmpty { mailbox.hasIntents.store(false, ordering: .releasing) }

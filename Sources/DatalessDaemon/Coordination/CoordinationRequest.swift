@@ -11,8 +11,12 @@ struct CoordinationOptions: OptionSet, Sendable {
   static let moving = Self(rawValue: 1 << 2)
   static let deleting = Self(rawValue: 1 << 3)
   static let replacing = Self(rawValue: 1 << 4)
-  static let all: Self = [.withoutMaterialization, .metadataOnly, .moving, .deleting, .replacing]
+  /// The process becomes a command, or waits for one, and gives back what it holds when that has ended: so it is in the
+  /// way of nobody who descends from it.
+  static let command = Self(rawValue: 1 << 13)
+  static let all: Self = [.withoutMaterialization, .metadataOnly, .moving, .deleting, .replacing, .command]
 
+  /// Of what is done with the names.
   var names: [String] {
     let words: [(Self, String)] = [
       (.withoutMaterialization, "without_materialization"), (.metadataOnly, "metadata_only"), (.moving, "moving"),

@@ -34,7 +34,9 @@ import Testing
     let request = try Self.read(Self.message("ra/b\0w\0", count: 2, flags: 0b10100, within: 7)).get()
     #expect(request.claims == [AccessClaim(Array("a/b".utf8), isWrite: false), AccessClaim([], isWrite: true)])
     #expect(request.within == 7 && request.reads == 1 && request.writes == 1 && request.places == 3)
-    #expect(request.options.names == ["moving", "replacing"])
+    #expect(request.options.names == ["moving", "replacing"] && !request.options.contains(.command))
+    let command = try Self.read(Self.message("wa\0", count: 1, flags: 0x2000)).get()
+    #expect(command.options == .command && command.options.needsWrittenContent && command.options.names.isEmpty)
   }
 
   @Test func whatIsWrongHasAName() {
