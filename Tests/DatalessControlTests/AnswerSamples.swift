@@ -286,7 +286,8 @@ enum AnswerSamples {
     "SummarySlowPresenter": (presenter, SummaryReport.SlowPresenter(presenter: 3, path: "a")),
     "SummaryBrought": (brought, SummaryReport.Brought()),
     "WaitingIntent": (
-      WaitingIntent(intent: WireSamples.coordination.intents[0], holders: WireSamples.coordination.intents),
+      WaitingIntent(
+        intent: WireSamples.coordination.intents[0], holders: WireSamples.coordination.intents, unlisted: 5),
       WaitingIntent(intent: WireSamples.coordination.intents[0], holders: [])
     ),
     "SummaryHeld": (SummaryReport.Held(), SummaryReport.Held()),

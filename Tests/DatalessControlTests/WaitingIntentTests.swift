@@ -47,6 +47,27 @@ import Testing
         + "unknown (presenter 5) at ., presenter 6")
   }
 
+  @Test func whoIsNotListedIsCounted() {
+    var status = Self.status
+    (status.waiting, status.preparing) = (6_450, 2)
+    #expect(status.unlistedWaiting == 6_450)
+    #expect(StackCommand.unlisted(status.unlistedWaiting) == "6,450 more coordinated accesses wait, and are not listed")
+    #expect(StackCommand.unlisted(1) == "1 more coordinated access waits, and is not listed")
+    (status.waiting, status.preparing) = (1, nil)
+    #expect(status.unlistedWaiting == 0)
+    (status.waiting, status.preparing) = (.max, .max)
+    #expect(status.unlistedWaiting > 0)
+  }
+
+  @Test func theStatusCountsWhatItLists() {
+    var status = Self.status
+    status.preparing = 1
+    let lines = StatusText.coordination(status)
+    #expect(lines.first?.contains("now 1 granted, 1 waiting, 1 being prepared") == true, "\(lines)")
+    #expect(lines.contains { $0.contains("5: p10[10] writes a, granted, asked for 3.10 s ago") }, "\(lines)")
+    #expect(!lines.contains { $0.contains("more") && $0.contains("    and") }, "\(lines)")
+  }
+
   @Test func oneProcessIsEnough() {
     #expect(Self.status.waitingIntents(of: 12).map(\.intent.number) == [7])
     #expect(Self.status.waitingIntents(of: 10).isEmpty)

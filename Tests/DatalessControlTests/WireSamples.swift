@@ -51,7 +51,7 @@ enum WireSamples {
     waitsFor: [5], asks: [6], presenters: [asked], process: process)
   private static let coordinatedSums = CoordinationTotals(granted: 1, refused: 2, deadlocks: 3, takenAway: 4)
   static let coordination = CoordinationStatus(
-    waiting: 1, granted: 2, presenters: 3, totals: coordinatedSums, intents: [coordinated])
+    waiting: 1, granted: 2, preparing: 4, presenters: 3, totals: coordinatedSums, intents: [coordinated])
   private static let excess = BudgetExcess(budget: "files", limit: 1, used: 2, path: odd, process: process)
   static let children = RunChildren(
     waitedNanoseconds: 1, end: "time_up", left: [RunChild(process: process, ended: false)], notLookedAt: 1,

@@ -48,7 +48,9 @@ struct StackCommand: ParsableCommand {
     let (list, coordination) = try RemoteCall.run(mountpoint, failure: what) { client in
       (try await client.stacks(pid: pid), try await Self.coordination(client))
     }
-    let intents = coordination?.waitingIntents(of: pid) ?? []
+    var intents = coordination?.waitingIntents(of: pid) ?? []
+    let unlisted = coordination?.unlistedWaiting ?? 0
+    if unlisted > 0, !intents.isEmpty { intents[intents.count - 1].unlisted = unlisted }
     let output = StandardOutput()
     for caller in list.callers {
       if json {
@@ -64,8 +66,18 @@ struct StackCommand: ParsableCommand {
         for line in Self.lines(intent) { try output.line(line) }
       }
     }
-    if list.callers.isEmpty, intents.isEmpty, !json { try output.line("nobody waits") }
+    if unlisted > 0 {
+      if !json { try output.line(Self.unlisted(unlisted)) }
+    } else if list.callers.isEmpty, intents.isEmpty, !json {
+      try output.line("nobody waits")
+    }
     try output.flush()
+  }
+
+  /// `6,450 more coordinated accesses wait, and are not listed`.
+  static func unlisted(_ count: Int64) -> String {
+    let accesses = HumanText.count(count, "more coordinated access", plural: "more coordinated accesses")
+    return "\(accesses) \(count == 1 ? "waits, and is" : "wait, and are") not listed"
   }
 
   /// nil where the daemon is older than coordinated accesses.

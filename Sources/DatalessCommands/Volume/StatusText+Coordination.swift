@@ -10,15 +10,13 @@ extension StatusText {
     let words =
       ["\(HumanText.count(totals.granted, "intent")) granted"]
       + failed.compactMap { $0.0 > 0 ? "\(HumanText.count($0.0)) \($0.1)" : nil }
-    var lines = [
-      line(
-        "coordinate",
-        words.joined(separator: ", ")
-          + "; now \(HumanText.count(status.granted)) granted, \(HumanText.count(status.waiting)) waiting")
-    ]
+    let preparing = status.preparing ?? 0
+    var now = "now \(HumanText.count(status.granted)) granted, \(HumanText.count(status.waiting)) waiting"
+    if preparing > 0 { now += ", \(HumanText.count(preparing)) being prepared" }
+    var lines = [line("coordinate", words.joined(separator: ", ") + "; " + now)]
     if status.presenters > 0 { lines.append("    \(HumanText.count(status.presenters, "presenter"))") }
     lines += status.intents.map { "    " + intent($0) }
-    let more = status.waiting.plus(status.granted).minus(Int64(status.intents.count))
+    let more = status.waiting.plus(status.granted).plus(preparing).minus(Int64(status.intents.count))
     if more > 0 { lines.append("    and \(HumanText.count(more)) more") }
     return lines
   }
@@ -30,7 +28,8 @@ extension StatusText {
     let what = intent.writes > 0 ? intent.reads > 0 ? "reads and writes" : "writes" : "reads"
     var text = "\(intent.number): \(who) \(what) \(path)"
     if others > 0 { text += " and \(HumanText.count(others)) more" }
-    text += ", \(TerminalText.escaped(intent.stage)) after \(HumanText.duration(nanoseconds: intent.ageNanoseconds))"
+    text += ", \(TerminalText.escaped(intent.stage)), "
+    text += "asked for \(HumanText.duration(nanoseconds: intent.ageNanoseconds)) ago"
     if let waitsFor = intent.waitsFor { text += ", behind " + waitsFor.map { "\($0)" }.joined(separator: ", ") }
     let asked = StackCommand.asked(intent)
     if !asked.isEmpty { text += ", asks " + asked.joined(separator: ", ") }

@@ -4,18 +4,24 @@ public struct CoordinationStatus: Codable, Sendable, Equatable {
   public var waiting: Int64
   /// Intents that are granted now.
   public var granted: Int64
+  /// Intents whose turn it is, and that ask presenters or have content brought here; nil from a daemon that does not
+  /// say it.
+  public var preparing: Int64?
   /// Programs that present something.
   public var presenters: Int64
   /// Since the volume was mounted.
   public var totals: CoordinationTotals
-  /// The oldest first: at most 1,000, in the status at most 64.
+  /// The oldest first: at most 1,000, in the status at most 64. Where there are more, at least three quarters of them
+  /// are not granted yet, if there are so many.
   public var intents: [CoordinatedIntent]
 
   public init(
-    waiting: Int64, granted: Int64, presenters: Int64, totals: CoordinationTotals, intents: [CoordinatedIntent]
+    waiting: Int64, granted: Int64, preparing: Int64? = nil, presenters: Int64, totals: CoordinationTotals,
+    intents: [CoordinatedIntent]
   ) {
     self.waiting = waiting
     self.granted = granted
+    self.preparing = preparing
     self.presenters = presenters
     self.totals = totals
     self.intents = intents
@@ -61,7 +67,7 @@ public struct CoordinatedIntent: Codable, Sendable, Equatable {
   public var pathBase64: String?
   /// Since it was asked for.
   public var ageNanoseconds: Int64
-  /// Some of the intents that keep it from being granted; absent for nobody.
+  /// Some of the intents that keep it from being granted, or in which presenters save before it is; absent for nobody.
   public var waitsFor: [UInt64]?
   /// The presenters that have not answered; absent for nobody.
   public var asks: [UInt64]?
@@ -127,16 +133,25 @@ public struct WaitingIntent: Codable, Sendable, Equatable {
   public var intent: CoordinatedIntent
   /// Of `intent.waitsFor`, those that the daemon lists.
   public var holders: [CoordinatedIntent]
+  /// In the last line: how many more wait, of whatever process, that the daemon does not list; absent for none.
+  public var unlisted: Int64?
 
-  public init(intent: CoordinatedIntent, holders: [CoordinatedIntent]) {
+  public init(intent: CoordinatedIntent, holders: [CoordinatedIntent], unlisted: Int64? = nil) {
     self.intent = intent
     self.holders = holders
+    self.unlisted = unlisted
   }
 }
 
 extension CoordinationStatus {
   // LIMIT: a daemon says less; one of another user may say anything.
   private static let holdersMax = 8
+
+  /// How many wait that are not among `intents`.
+  public var unlistedWaiting: Int64 {
+    let listed = Int64(intents.count { $0.stage != "granted" })
+    return max(0, waiting.plus(preparing ?? 0).minus(listed))
+  }
 
   /// Those of `intents` that wait: for others, for presenters, or for content.
   ///

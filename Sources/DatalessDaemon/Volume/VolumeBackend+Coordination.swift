@@ -18,7 +18,8 @@ extension VolumeBackend {
 extension Volume {
   func wire(_ snapshot: CoordinationSnapshot, limit: Int) -> CoordinationStatus {
     CoordinationStatus(
-      waiting: Int64(snapshot.waiting), granted: Int64(snapshot.granted), presenters: Int64(snapshot.presenters),
+      waiting: Int64(snapshot.waiting), granted: Int64(snapshot.granted), preparing: Int64(snapshot.preparing),
+      presenters: Int64(snapshot.presenters),
       totals: CoordinationTotals(
         granted: snapshot.totals.granted, refused: snapshot.totals.refused, deadlocks: snapshot.totals.deadlocks,
         takenAway: snapshot.totals.takenAway),
