@@ -84,6 +84,19 @@ import Testing
     #expect(text.contains { $0.contains("; not known how long 1 more waited") }, "\(text)")
   }
 
+  /// What was refused before it was an intent has the record of its end alone, and one of them may stand for many.
+  @Test func refusalsThatAreOnlyCountedAreCounted() throws {
+    var log = Self.log
+    log.intent("finished", 20, by: 3, at: 6_000, path: "", outcome: "coordination_bad_path")
+    log.add(
+      "coordination.finished", at: 7_000,
+      #""intent":40,"path":"","reads":0,"writes":0,"process":3,"outcome":"coordination_busy","others":18"#)
+    let sum = try Self.coordination(log)
+    #expect(sum.intents == 4 + 20 && sum.failed == 1 + 20)
+    #expect(sum.failures == ["coordination_deadlock": 1, "coordination_bad_path": 1, "coordination_busy": 19])
+    #expect(sum.brought.sparedNanoseconds != nil)
+  }
+
   /// The volume's end lets nobody go on: who waited, waited until then.
   @Test func whoWaitedUntilTheEndOfTheVolumeIsKnown() throws {
     var log = Self.log

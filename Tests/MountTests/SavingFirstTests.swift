@@ -97,6 +97,76 @@ extension RealMounts {
       }
     }
 
+    @Test func aPresenterOfALinkIsRefused() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let client = try await Client()
+        // What is below a directory that nobody has listed is not known yet.
+        _ = try await run(["ls", "-l", volume.mountpoint, volume.path("d")])
+        for (name, number) in [("link", ELOOP), ("way/x", ELOOP), ("a/x", ENOTDIR), ("link/x", ELOOP)] {
+          #expect(await client("present 1 \(volume.path(name))") == "1 presents")
+          #expect(await client("news 1") == "1 errno \(number)", "\(name)")
+        }
+        #expect(await client("present 2 \(volume.path("d/new"))") == "2 presents")
+        #expect(try await volume.status()["coordination"]?["presenters"]?.int == 1)
+        let names = try await volume.json("summary", volume.mountpoint)["coordination"]?["failures"]
+        #expect(names?["coordination_through_link"]?.int ?? 0 > 0, "\(String(describing: names))")
+      }
+    }
+
+    @Test func aPresenterThatIsCutOffIsToldWhy() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let program = try await ClientProgram.coordinate.path()
+        let flooded = try await run(
+          [program, "flood", "12000", volume.path("d"), volume.path("d/x")], timeLimit: .seconds(60))
+        #expect(flooded.text == "read \(EPROTO)\n", "\(flooded.errorText)")
+        let finished = try await volume.records(ofType: "presenter.finished")
+        #expect(finished.map { $0["outcome"]?.string } == ["coordination_bad_request"])
+        #expect(finished.first?["message"]?.string?.contains("unread") == true)
+      }
+    }
+
+    @Test func refusalsAreCountedInTheLogAsInTheStatus() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let program = try await ClientProgram.coordinate.path()
+        let asked = try await run([program, "bad", "3000", volume.path("a")], timeLimit: .seconds(60))
+        #expect(asked.text == "refused 3000\n", "\(asked.errorText)")
+        let refused = try #require(try await volume.status()["coordination"]?["totals"]?["refused"]?.int)
+        #expect(refused == 3000)
+        try await volume.log.wait("all are told") { records in
+          records.reduce(0) { sum, record in
+            guard record["outcome"]?.string == "coordination_outer_not_held" else { return sum }
+            return sum + 1 + (record["others"]?.int ?? 0)
+          } == 3000
+        }
+        #expect(try await volume.records(ofType: "coordination.finished").count < 100)
+        let summary = try await volume.json("summary", volume.mountpoint)["coordination"]
+        #expect(summary?["failed"]?.int == 3000 && summary?["intents"]?.int == 3000)
+        #expect(summary?["failures"]?["coordination_outer_not_held"]?.int == 3000)
+      }
+    }
+
+    /// Thousands of presenters came before: who waits is told nevertheless.
+    @Test func manyPresentersHideNobody() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let program = try await ClientProgram.coordinate.path()
+        let crowd = try Child([program, "crowd", "1100", volume.path("d")], timeLimit: .seconds(60))
+        #expect(await crowd.line() == "presents")
+        let client = try await Client()
+        #expect(await client("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
+        #expect(await client("wait 1")?.hasPrefix("1 granted") == true)
+        #expect(await client("ask 2 0 0 w:\(volume.path("a"))") == "2 asked")
+        try await volume.log.wait("it waits") { records in
+          records.contains { $0["type"]?.string == "coordination.started" && $0["waits_for"] != nil }
+        }
+        let text = try await volume.dataless("stack", volume.mountpoint).text
+        #expect(text.contains("to write a, waiting for"), "\(text)")
+        let status = try await volume.status()["coordination"]
+        #expect(status?["intents"]?.array.map { $0["stage"]?.string } == ["granted", "waiting"])
+        #expect(status?["presenters"]?.int == 1100)
+        crowd.closeInput()
+      }
+    }
+
     @Test func commandsThatWantEachOthersFilesAreADeadlock() async throws {
       try await withVolume([], source: Self.source) { volume in
         let names = ["a", "b"]

@@ -20,6 +20,7 @@ extension LogRow {
       row.outcome = json.word("outcome") ?? "ended"
       row.isBad = !["ok", "cancelled", "ended"].contains(row.outcome)
       if let message = json.text("message") { row.detail += " (\(TerminalText.escaped(message)))" }
+      if let more = json.integer("others"), more > 0 { row.detail += ", and \(HumanText.count(more)) more like it" }
     default:
       row.outcome = "started"
       let waitsFor = json.integers("waits_for")
@@ -47,7 +48,10 @@ extension LogRow {
       let number = json.unsigned("intent") ?? 0
       let isAnnounced = what == "evict" || what == "change"
       row.detail += " \(what)" + (isAnnounced ? ", question \(number)" : " by intent \(number)")
-    case .presenterFinished: row.outcome = "ended"
+    case .presenterFinished:
+      row.outcome = json.word("outcome") ?? "ended"
+      row.isBad = !["ok", "ended"].contains(row.outcome)
+      if let message = json.text("message") { row.detail += " (\(TerminalText.escaped(message)))" }
     default: row.outcome = "started"
     }
   }

@@ -59,7 +59,8 @@ public struct IntentJoiner: Sendable {
   private static let volumeEnded = "coordination_volume_ended"
   /// Ends of intents whose turn has not come.
   private static let refusedAtOnce: Set<String> = [
-    "coordination_deadlock", "coordination_busy", "coordination_outer_not_held",
+    "coordination_deadlock", "coordination_busy", "coordination_outer_not_held", "coordination_bad_path",
+    "coordination_too_many_paths", "coordination_bad_request", "coordination_not_allowed",
   ]
 
   private var entries: [UInt64: Entry] = [:]

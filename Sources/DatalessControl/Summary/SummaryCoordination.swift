@@ -95,8 +95,11 @@ struct SummaryCoordination: Sendable {
     switch outcome {
     case "cancelled", "ended", "ok": sum.cancelled += 1
     default:
-      sum.failed += 1
-      sum.failures[outcome, default: 0] += 1
+      // Those that have no record of their own.
+      let others = max(0, json.integer("others") ?? 0)
+      sum.intents = sum.intents.plus(others)
+      sum.failed = sum.failed.plus(1).plus(others)
+      sum.failures[outcome] = (sum.failures[outcome] ?? 0).plus(1).plus(others)
       if outcome == "coordination_deadlock" { sum.deadlocks += 1 }
     }
   }

@@ -18,7 +18,9 @@ extension Event {
       ///   - outcome: `ok`, `cancelled`, the name of an error of docs/COORDINATION.md, or an errno's.
       ///   - held: From the answer to the end; nil when it was never granted.
       ///   - message: What went wrong, in words.
-      case finished(outcome: String, held: Nanoseconds?, message: String?)
+      ///   - others: Of what was refused before it was an intent: so many more, of the same process and for the same
+      ///     reason, have no record of their own.
+      case finished(outcome: String, held: Nanoseconds?, message: String?, others: Int64 = 0)
     }
 
     public var intent: UInt64
@@ -63,7 +65,11 @@ extension Event {
       ///   - what: `read`, `write`, `move`, `delete`, `replace`; `evict`, `change`.
       ///   - outcome: `ok`, `timed_out`, or `withdrawn`: the intent was given up.
       case answered(intent: UInt64, what: String, took: Nanoseconds, outcome: String)
-      case finished
+      /// - Parameters:
+      ///   - outcome: `ok`: it has ended that; `ended`: its process has ended; else the name of an error of
+      ///     docs/COORDINATION.md.
+      ///   - message: What went wrong, in words.
+      case finished(outcome: String, message: String?)
     }
 
     public var presenter: UInt64

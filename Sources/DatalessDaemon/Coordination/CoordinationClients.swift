@@ -18,6 +18,8 @@ final class CoordinationClient {
     case granted
     /// A presenter.
     case presenting
+    /// It was one, and has not read why it is none any more.
+    case leaving
   }
 
   let id: UInt64

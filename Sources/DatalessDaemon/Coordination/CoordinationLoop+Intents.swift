@@ -114,6 +114,10 @@ extension CoordinationLoop {
   /// Answers that an intent will not be granted.
   func refuse(_ id: UInt64, _ refusal: CoordinationRefusal) {
     totals.refused += 1
+    // What has a request has a record of its end.
+    if let client = clients[id], client.request == nil {
+      record(refusal, of: id, process: client.pid) { client.caller }
+    }
     end(id, refusal)
   }
 
@@ -132,7 +136,7 @@ extension CoordinationLoop {
       let held = client.grantedAt.map { now - $0 }
       record(client, .finished(outcome: outcome, held: held, message: message))
     }
-    forget(client)
+    forget(client, outcome: outcome, message: message)
     endQuestions(of: client)
     prepare(order.end(id))
     saved(client)

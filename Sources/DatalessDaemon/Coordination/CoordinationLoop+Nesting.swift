@@ -76,6 +76,15 @@ extension CoordinationLoop {
 
   // MARK: - Deadlocks
 
+  /// What has a held name has another one: who would wait for ever now is refused.
+  func rename(_ from: [UInt8], to: [UInt8]) {
+    for id in order.rename(from, to: to) {
+      guard let client = clients[id] else { continue }
+      totals.deadlocks += 1
+      refuse(id, deadlock(of: client, order.circle(of: id)))
+    }
+  }
+
   /// - Parameter circle: nil when it is not known any more.
   func deadlock(of client: CoordinationClient, _ circle: AccessCircle?) -> CoordinationRefusal {
     let advice = "Give that back, or ask for all names at once"

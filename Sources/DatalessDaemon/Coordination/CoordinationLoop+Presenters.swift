@@ -1,6 +1,7 @@
 import DatalessCore
 import DequeModule
 import Synchronization
+import SystemPackage
 
 /// Presenters: told before others use what they present, and asked to answer when they have saved it.
 extension CoordinationLoop {
@@ -17,6 +18,7 @@ extension CoordinationLoop {
     guard head.kind == .presenter else { throw CoordinationRefusal(.badRequest, "nobody has asked yet") }
     let request = try head.request(text)
     guard let path = request.claims.first?.path else { return }
+    try checkPresented(path)
     client.stage = .presenting
     presenters.add(client.id, path: path)
     mailbox.hasPresenters.store(true, ordering: .releasing)
@@ -25,13 +27,27 @@ extension CoordinationLoop {
       CoordinationAnswer(granted: client.id, waited: 0, materialized: 0).encoded, to: client.descriptor)
   }
 
+  /// No intent is for such a name, so a presenter of it would hear nothing.
+  private func checkPresented(_ path: [UInt8]) throws(CoordinationRefusal) {
+    switch surroundings.engine.coordinatedItem(path) {
+    case .link:
+      throw CoordinationRefusal(
+        .throughLink,
+        "\(ErrorText.quoted(path)) is, or is reached by, a symbolic link: present what it leads to, as others name that")
+    case .notADirectory:
+      throw CoordinationRefusal(
+        FSError(.notDirectory, "what is on the way to \(ErrorText.quoted(path)) is no directory"))
+    case .found, .absent, .noDirectory, .insideDataless: break
+    }
+  }
+
   /// A presenter is no more: nobody waits for its answers.
-  func stopPresenting(_ client: CoordinationClient) {
+  func stopPresenting(_ client: CoordinationClient, outcome: String, message: String?) {
     let path = presenters.path(of: client.id) ?? []
     presenters.remove(client.id)
     if presenters.isEmpty { mailbox.hasPresenters.store(false, ordering: .releasing) }
     let goOn = questions.gone(client.id)
-    record(.finished, of: client, path: path)
+    record(.finished(outcome: outcome, message: message), of: client, path: path)
     for id in goOn { self.goOn(id) }
   }
 
@@ -165,13 +181,23 @@ extension CoordinationLoop {
     guard let client = clients[id], client.stage == .presenting else { return }
     if client.outbox.isEmpty, CoordinationSocket.send(answer.encoded, to: client.descriptor) { return }
     guard client.outbox.count < Self.outboxMax, unread < Self.unreadMax else {
-      return end(
-        id,
+      return cutOff(
+        client,
         CoordinationRefusal(.badRequest, "\(client.outbox.count) messages are unread: a presenter has to read its own"))
     }
     client.outbox.append(answer.encoded)
     unread += 1
     if client.outbox.count == 1 { watch(client, isFull: true) }
+  }
+
+  /// A presenter is no more, and is told why in the place of what it has not read: as soon as its socket takes that.
+  /// Until then it stays one of the connections that there may be.
+  private func cutOff(_ client: CoordinationClient, _ refusal: CoordinationRefusal) {
+    unread += 1 - client.outbox.count
+    client.outbox = [CoordinationAnswer(refusal, of: client.id).encoded]
+    client.stage = .leaving
+    watch(client, isFull: true)
+    stopPresenting(client, outcome: refusal.outcome, message: refusal.message)
   }
 
   /// A presenter reads on.
@@ -181,6 +207,7 @@ extension CoordinationLoop {
       client.outbox.removeFirst()
       unread -= 1
     }
-    if client.outbox.isEmpty { watch(client, isFull: false) }
+    guard client.outbox.isEmpty else { return }
+    if client.stage == .leaving { end(id, outcome: "ended") } else { watch(client, isFull: false) }
   }
 }

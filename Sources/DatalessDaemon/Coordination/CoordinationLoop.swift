@@ -61,6 +61,7 @@ final class CoordinationLoop {
   var isPreparing = false
   private var buffer = [UInt8](repeating: 0, count: CoordinationHead.bytes + CoordinationHead.inlineMax + 1)
   private var silent = SilentClients()
+  var refusals = RefusalRecords()
   private var nextLook = MonotonicTime(nanoseconds: 0)
   private var work: ThreadBlockingLane?
   var isEnding = false
@@ -119,7 +120,7 @@ final class CoordinationLoop {
   }
 
   private var timeout: Int32 {
-    let at = [silent.next, waiting > 0 ? nextLook : nil, questions.next].compactMap(\.self).min()
+    let at = [silent.next, waiting > 0 ? nextLook : nil, questions.next, refusals.next].compactMap(\.self).min()
     guard let at else { return -1 }
     return Int32(clamping: max(0, (at - now).rawValue / 1_000_000 + 1))
   }
@@ -128,11 +129,7 @@ final class CoordinationLoop {
     for mail in mailbox.take() {
       switch mail {
       case .renamed(let from, let to):
-        for id in order.rename(from, to: to) {
-          guard let client = clients[id] else { continue }
-          totals.deadlocks += 1
-          refuse(id, deadlock(of: client, order.circle(of: id)))
-        }
+        rename(from, to: to)
         renamePresented(from, to: to)
       case .happened(let news, let path): tellPresenters(news, of: path)
       case .read(let id, let result): begin(id, result)
@@ -154,6 +151,7 @@ final class CoordinationLoop {
       refuse(id, CoordinationRefusal(.badRequest, "nothing was asked for within \(limit) s"))
     }
     expireQuestions(at: now)
+    for event in refusals.take(at: now) { surroundings.log.record(.coordination(event)) }
     guard waiting > 0, now >= nextLook else { return }
     nextLook = now + Self.lookInterval
     for id in byProcess.stopped(at: now) where clients[id]?.isHeld ?? false {
@@ -175,7 +173,7 @@ final class CoordinationLoop {
       let peer = CoordinationSocket.peer(of: descriptor)
       guard let peer, surroundings.allowedUserIDs.contains(peer.user) else {
         refuse(
-          descriptor,
+          descriptor, as: id, of: peer,
           CoordinationRefusal(.notAllowed, "only the volume's own user and root coordinate accesses on it"))
         continue
       }
@@ -183,7 +181,7 @@ final class CoordinationLoop {
         byProcess.count(of: peer.process) < surroundings.clientsMax / 4 * 3
       else {
         refuse(
-          descriptor,
+          descriptor, as: id, of: peer,
           CoordinationRefusal(
             .busy,
             "\(clients.count) intents are there, of \(surroundings.clientsMax) and of \(surroundings.clientsMax / 4 * 3) "
@@ -191,11 +189,8 @@ final class CoordinationLoop {
         continue
       }
       for gone in byProcess.ended(peer.process) { end(gone, outcome: "ended") }
-      // A process, and none of its threads: nobody knows which of them will use it.
-      var caller = surroundings.processes.caller(threadID: peer.process, uid: peer.user, gid: peer.group)
-      (caller.threadID, caller.isMainThread) = (0, false)
       let client = CoordinationClient(
-        id: id, descriptor: descriptor, pid: peer.process, caller: caller, since: now)
+        id: id, descriptor: descriptor, pid: peer.process, caller: caller(of: peer), since: now)
       clients[id] = client
       if let watched = byProcess.add(id, of: peer.process) {
         _ = clinux_poll_add(poll, watched, CLINUX_POLL_IN, Token.process | UInt64(UInt32(bitPattern: peer.process)))
@@ -207,8 +202,9 @@ final class CoordinationLoop {
     }
   }
 
-  private func refuse(_ descriptor: Int32, _ refusal: CoordinationRefusal) {
+  private func refuse(_ descriptor: Int32, as id: UInt64, of peer: clinux_peer?, _ refusal: CoordinationRefusal) {
     totals.refused += 1
+    record(refusal, of: id, process: peer?.process ?? 0) { peer.map { caller(of: $0) } }
     CoordinationSocket.send(CoordinationAnswer(refusal, of: 0).encoded, to: descriptor)
     // What is left unread would be told as a reset connection, before the answer.
     if case .message(_, let memory?) = CoordinationSocket.receive(descriptor, into: &buffer) { close(memory) }
@@ -219,14 +215,17 @@ final class CoordinationLoop {
     guard let client = clients[id] else { return }
     switch CoordinationSocket.receive(client.descriptor, into: &buffer) {
     case .nothing: break
-    case .gone: end(id, outcome: client.stage == .granted ? "ok" : "cancelled")
+    case .gone: end(id, outcome: client.stage == .granted || client.stage == .presenting ? "ok" : "cancelled")
     case .message(let message, let memory):
       if client.stage == .presenting, memory == nil, let head = try? CoordinationHead(message), head.kind == .answer {
         return answered(client, about: head.within ?? 0)
       }
       guard client.stage == .silent else {
         if let memory { close(memory) }
-        return end(id, CoordinationRefusal(.badRequest, "a connection is for one intent: make another one"))
+        // Nobody listens to it any more.
+        if client.stage == .leaving { return }
+        let refusal = CoordinationRefusal(.badRequest, "a connection is for one intent: make another one")
+        return client.stage == .reading ? refuse(id, refusal) : end(id, refusal)
       }
       do throws(CoordinationRefusal) {
         let head = try CoordinationHead(message)
@@ -265,7 +264,7 @@ final class CoordinationLoop {
   }
 
   /// Forgets a client, whose descriptor is closed with it.
-  func forget(_ client: CoordinationClient) {
+  func forget(_ client: CoordinationClient, outcome: String, message: String?) {
     clients[client.id] = nil
     byProcess.remove(client.id, of: client.pid)
     client.fetch?.cancel()
@@ -273,7 +272,7 @@ final class CoordinationLoop {
     if client.stage == .waiting { waiting -= 1 }
     if client.isCommand { commandCount -= 1 }
     unread -= client.outbox.count
-    if client.stage == .presenting { stopPresenting(client) }
+    if client.stage == .presenting { stopPresenting(client, outcome: outcome, message: message) }
     if clients.isEmpty { mailbox.hasIntents.store(false, ordering: .releasing) }
   }
 
@@ -288,5 +287,6 @@ final class CoordinationLoop {
     let refusal = CoordinationRefusal(.volumeEnded, "the volume is being unmounted")
     endAnnouncements()
     for id in clients.keys.sorted() { end(id, refusal) }
+    for event in refusals.takeAll() { surroundings.log.record(.coordination(event)) }
   }
 }

@@ -25,11 +25,17 @@ extension LogEncoder {
     json.field("presenter", event.presenter)
     json.field("path", event.path)
     caller(event.caller)
-    guard case .answered(let intent, let what, let took, let outcome) = event.step else { return }
-    json.field("intent", intent)
-    json.field("what", what)
-    json.field("took_ns", took)
-    json.field("outcome", outcome)
+    switch event.step {
+    case .started: break
+    case .answered(let intent, let what, let took, let outcome):
+      json.field("intent", intent)
+      json.field("what", what)
+      json.field("took_ns", took)
+      json.field("outcome", outcome)
+    case .finished(let outcome, let message):
+      json.field("outcome", outcome)
+      if let message { json.field("message", message) }
+    }
   }
 
   mutating func coordination(_ event: Event.Coordination) {
@@ -59,10 +65,11 @@ extension LogEncoder {
       json.field("asking_ns", asking)
       json.field("materializing_ns", materializing)
       json.field("materialized", materialized)
-    case .finished(let outcome, let held, let message):
+    case .finished(let outcome, let held, let message, let others):
       json.field("outcome", outcome)
       json.optional("held_ns", held)
       if let message { json.field("message", message) }
+      if others > 0 { json.field("others", others) }
     }
   }
 }

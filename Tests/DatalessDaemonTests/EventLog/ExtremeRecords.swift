@@ -128,10 +128,11 @@ enum ExtremeRecords {
     let intents: [Event.Coordination.Step] = [
       .started(waitsFor: isFull ? [1] : [], place: path),
       .granted(waited: 0, asking: 0, materializing: 0, materialized: 0),
-      .finished(outcome: "ok", held: isFull ? 1 : nil, message: isFull ? "m" : nil),
+      .finished(outcome: "ok", held: isFull ? 1 : nil, message: isFull ? "m" : nil, others: isFull ? .max : 0),
     ]
     let presenters: [Event.Presenter.Step] = [
-      .started, .answered(intent: 1, what: "read", took: 0, outcome: "withdrawn"), .finished,
+      .started, .answered(intent: 1, what: "read", took: 0, outcome: "withdrawn"),
+      .finished(outcome: "ok", message: isFull ? "m" : nil),
     ]
     return intents.map { step in
       var intent = SampleRecords.coordination(step)

@@ -278,10 +278,12 @@ enum SampleRecords {
       Event.Coordination.Step.started(waitsFor: [5, 6], place: Array("notes".utf8)),
       .granted(waited: 1_200_000, asking: 3_000_000, materializing: 201_000_000, materialized: 2),
       .finished(
-        outcome: "coordination_taken_away", held: 5_000_000_000, message: "the process was stopped while others waited"),
+        outcome: "coordination_taken_away", held: 5_000_000_000, message: "the process was stopped while others waited",
+        others: 3),
     ].map { (.event(.coordination(coordination($0))), time(280)) }
     + [
-      Event.Presenter.Step.started, .answered(intent: 7, what: "replace", took: 3_000_000, outcome: "ok"), .finished,
+      Event.Presenter.Step.started, .answered(intent: 7, what: "replace", took: 3_000_000, outcome: "ok"),
+      .finished(outcome: "coordination_bad_request", message: "16384 messages are unread"),
     ].map { (.event(.presenter(presenter($0))), time(290)) }
 
   static func presenter(_ step: Event.Presenter.Step) -> Event.Presenter {

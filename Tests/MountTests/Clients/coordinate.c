@@ -12,6 +12,10 @@
 //   wide COUNT DIRECTORY     one intent for COUNT names that are not there
 //   turn COUNT PID FILE      asks for FILE until the daemon PID, which is stopped, has no room for more, and how long that
 //                            was waited for; then COUNT times, while it goes on again a second later
+//   crowd COUNT PATH         presents PATH COUNT times, until standard input ends: `presents`
+//   flood COUNT DIRECTORY FILE   presents DIRECTORY, reads nothing while a child asks COUNT times for FILE, and then all:
+//                            `read`, and the errno at its end
+//   bad COUNT FILE           asks COUNT times within an intent that is not there: how many were refused so
 //   wrong PATH OUTSIDE       what is refused, and how
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -230,6 +235,54 @@ static int ask_widely(int count, const char *directory) {
   return 0;
 }
 
+static int present_often(int count, const char *path) {
+  raise_limit();
+  for (int index = 0; index < count; index++)
+    if (dataless_present_start(path) < 0) fail("present");
+  printf("presents\n");
+  while (getchar() != EOF) continue;
+  return 0;
+}
+
+static int leave_unread(int count, const char *directory, const char *path) {
+  const struct dataless_claim claim = {path, 1};
+  int presenter = dataless_present_start(directory);
+  if (presenter < 0) fail("present");
+  wait_for(presenter);
+  pid_t child = fork();
+  if (child == 0) {
+    for (int index = 0; index < count; index++) {
+      int descriptor = dataless_coordinate_start(&claim, 1, 0, 0);
+      if (descriptor >= 0) close(descriptor);
+    }
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  struct dataless_news news;
+  do {
+    wait_for(presenter);
+    while (dataless_present_next(presenter, &news) == 0) continue;
+  } while (errno == EAGAIN);
+  printf("read %d\n", errno);
+  return 0;
+}
+
+static int ask_badly(int count, const char *path) {
+  const struct dataless_claim claim = {path, 0};
+  struct dataless_coordination answer;
+  int refused = 0;
+  for (int index = 0; index < count; index++) {
+    int descriptor = dataless_coordinate_start(&claim, 1, 0, 999999999);
+    if (descriptor < 0) fail("start");
+    wait_for(descriptor);
+    dataless_coordinate_result(descriptor, &answer);
+    refused += answer.code == DATALESS_COORDINATION_OUTER_NOT_HELD;
+    close(descriptor);
+  }
+  printf("refused %d\n", refused);
+  return 0;
+}
+
 static void expect(const char *what, int error, int result) {
   printf("%s %s\n", what, result == -1 && errno == error ? "ok" : strerror(errno));
 }
@@ -271,6 +324,9 @@ int main(int argc, char **argv) {
     return wait_for_turns((int)strtol(argv[2], NULL, 10), argv + 4);
   }
   if (argc == 4 && strcmp(argv[1], "wide") == 0) return ask_widely((int)strtol(argv[2], NULL, 10), argv[3]);
+  if (argc == 4 && strcmp(argv[1], "crowd") == 0) return present_often((int)strtol(argv[2], NULL, 10), argv[3]);
+  if (argc == 5 && strcmp(argv[1], "flood") == 0) return leave_unread((int)strtol(argv[2], NULL, 10), argv[3], argv[4]);
+  if (argc == 4 && strcmp(argv[1], "bad") == 0) return ask_badly((int)strtol(argv[2], NULL, 10), argv[3]);
   if (argc == 4 && strcmp(argv[1], "wrong") == 0) return refuse(argv[2], argv[3]);
   char line[8192];
   while (fgets(line, sizeof line, stdin) != NULL) {
