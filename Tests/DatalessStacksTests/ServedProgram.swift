@@ -20,7 +20,7 @@ final class ServedStacks {
     }
   }
 
-  private static func thread(_ socket: StackSocket, _ body: @escaping @Sendable (StackSocket) -> Void) {
+  static func thread(_ socket: StackSocket, _ body: @escaping @Sendable (StackSocket) -> Void) {
     let start = Unmanaged.passRetained(Body { body(socket) })
     var thread = pthread_t()
     pthread_create(

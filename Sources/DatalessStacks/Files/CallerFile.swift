@@ -23,16 +23,25 @@ public enum CallerFile {
     return places.lazy.compactMap { regular($0) { $0.st_ino == mapping.inode } }.first
   }
 
-  /// A file of debug information, or a perf map, which nobody has mapped.
+  /// A perf map, which nobody has mapped.
   ///
-  /// - Parameter owner: Whose it must be; nil for anybody's.
-  public static func open(_ path: String, of processID: Int32, owner: UInt32? = nil) -> Int32? {
-    regular("/proc/\(processID)/root\(path)") { owner == nil || $0.st_uid == owner }
+  /// - Parameter owner: Whose it must be.
+  static func open(_ path: String, of processID: Int32, owner: UInt32) -> Int32? {
+    regular("/proc/\(processID)/root\(path)") { $0.st_uid == owner }
+  }
+
+  /// A file of debug information, which nobody has mapped either.
+  ///
+  /// - Parameter path: Absolute, as the process sees it.
+  static func open(_ path: String, below root: CallerRoot) -> Int32? {
+    regular("." + path, below: root.descriptor) { _ in true }
   }
 
   /// Looks at what the path leads to before it is opened: to open a FIFO or a device does something.
-  private static func regular(_ path: String, _ isRight: (stat) -> Bool) -> Int32? {
-    let place = Glibc.open(path, CLINUX_O_PATH | O_CLOEXEC)
+  private static func regular(
+    _ path: String, below directory: Int32 = AT_FDCWD, _ isRight: (stat) -> Bool
+  ) -> Int32? {
+    let place = openat(directory, path, CLINUX_O_PATH | O_CLOEXEC)
     guard place >= 0 else { return nil }
     defer { close(place) }
     var status = stat()
@@ -44,4 +53,18 @@ public enum CallerFile {
     let descriptor = Glibc.open("/proc/self/fd/\(place)", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     return descriptor >= 0 ? descriptor : nil
   }
+}
+
+/// The root directory of a process: what is looked for below it is found when the process has gone, too.
+final class CallerRoot {
+  let descriptor: Int32
+
+  /// nil when the process has gone already, or its root may not be looked at.
+  init?(of processID: Int32) {
+    let descriptor = Glibc.open("/proc/\(processID)/root", CLINUX_O_PATH | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
 }

@@ -1,5 +1,14 @@
 internal import Glibc
 
+/// What came of the search for a file of debug information.
+enum DebugFileSearch: Equatable {
+  /// Its descriptor, which is the asker's to close.
+  case found(Int32)
+  case missing
+  /// Nobody could look: the process, in whose directories it would be, has gone.
+  case unknown
+}
+
 /// What is known of one program or library, and of its file of debug information. For one thread.
 final class MappedFile {
   /// A function, and a line of it.
@@ -16,6 +25,8 @@ final class MappedFile {
   private let debugDescriptor: Int32?
   let tables: DwarfFile?
   let buildID: BuildID?
+  /// Whether a file of debug information may be there that could not be looked for.
+  let isDebugUnknown: Bool
   // Made when first asked for.
   lazy var functions =
     elf.fullFunctions ?? debug.flatMap { $0.fullFunctions } ?? elf.exportedFunctions
@@ -29,8 +40,8 @@ final class MappedFile {
 
   /// - Parameters:
   ///   - descriptor: Closed with this, or at once when it is no ELF file.
-  ///   - findDebug: A descriptor of its file of debug information; asked if it has none itself.
-  init?(descriptor: Int32, library: DwarfLibrary?, findDebug: (BuildID?, DebugLink?) -> Int32?) {
+  ///   - findDebug: Its file of debug information; asked if it has none itself.
+  init?(descriptor: Int32, library: DwarfLibrary?, findDebug: (BuildID?, DebugLink?) -> DebugFileSearch) {
     guard let elf = ElfFile(FileBytes(descriptor: descriptor)) else {
       close(descriptor)
       return nil
@@ -38,7 +49,11 @@ final class MappedFile {
     self.descriptor = descriptor
     self.elf = elf
     buildID = elf.buildID
-    let found = Self.debugFile(of: elf, buildID, findDebug)
+    let link = elf.section(named: ".gnu_debuglink").flatMap { DebugLink($0) }
+    let needsDebug = !elf.hasSection(named: ".debug_info") && (buildID != nil || link != nil)
+    let search = needsDebug ? findDebug(buildID, link) : .missing
+    isDebugUnknown = search == .unknown
+    let found = Self.debugFile(search, of: buildID, link: link)
     debugDescriptor = found?.descriptor
     debug = found?.elf
     tables = library.flatMap { DwarfFile(descriptor, debug: found?.descriptor, library: $0) }
@@ -51,11 +66,9 @@ final class MappedFile {
 
   /// Only a file that says by build id or checksum that it belongs to this one: lines of another build are wrong lines.
   private static func debugFile(
-    of elf: ElfFile<FileBytes>, _ buildID: BuildID?, _ find: (BuildID?, DebugLink?) -> Int32?
+    _ search: DebugFileSearch, of buildID: BuildID?, link: DebugLink?
   ) -> (descriptor: Int32, elf: ElfFile<FileBytes>)? {
-    guard !elf.hasSection(named: ".debug_info") else { return nil }
-    let link = elf.section(named: ".gnu_debuglink").flatMap { DebugLink($0) }
-    guard buildID != nil || link != nil, let descriptor = find(buildID, link) else { return nil }
+    guard case .found(let descriptor) = search else { return nil }
     let bytes = FileBytes(descriptor: descriptor)
     guard let debug = ElfFile(bytes), isDebugFile(debug, bytes, of: buildID, link: link) else {
       close(descriptor)
@@ -135,7 +148,8 @@ final class FileCache {
 
   /// - Parameters:
   ///   - descriptor: Handed over.
-  ///   - make: Makes the file of the descriptor, which it closes.
+  ///   - make: Makes the file of the descriptor, which it closes. A file whose debug information could not be looked
+  ///     for is not kept: the next process that has it can be asked again.
   func file(
     _ descriptor: Int32, device: DeviceNumber, inode: UInt64, make: (Int32) -> MappedFile?
   ) -> MappedFile? {
@@ -153,10 +167,11 @@ final class FileCache {
       close(descriptor)
       return known.file
     }
+    let file = make(descriptor)
+    if file?.isDebugUnknown == true { return file }
     if entries.count >= Self.countMax, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
       entries[oldest.key] = nil
     }
-    let file = make(descriptor)
     entries[key] = Entry(file: file, lastUse: uses)
     return file
   }

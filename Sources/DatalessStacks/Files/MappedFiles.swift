@@ -10,21 +10,21 @@ public final class MappedFiles: UnwindSource {
   private let library: DwarfLibrary?
   private let cache: FileCache
   private let open: (Mapping) -> Int32?
-  private let findDebug: (Mapping, BuildID?, DebugLink?) -> Int32?
+  private let findDebug: (Mapping, BuildID?, DebugLink?) -> DebugFileSearch
   private var files: [Identity: MappedFile?] = [:]
 
   /// - Parameter open: A descriptor of a mapped file, which is closed here; nil when it may not be had.
   public convenience init(_ mappings: MappingTable, library: DwarfLibrary, open: @escaping (Mapping) -> Int32?) {
-    self.init(mappings, library: library, cache: FileCache(), open: open) { _, _, _ in nil }
+    self.init(mappings, library: library, cache: FileCache(), open: open) { _, _, _ in .missing }
   }
 
   /// - Parameters:
   ///   - library: nil: no tables and no lines.
   ///   - open: A descriptor of a mapped file, which is closed here; nil when it may not be had.
-  ///   - findDebug: The same for a file of debug information.
+  ///   - findDebug: Looks for a file of debug information.
   init(
     _ mappings: MappingTable, library: DwarfLibrary?, cache: FileCache, open: @escaping (Mapping) -> Int32?,
-    findDebug: @escaping (Mapping, BuildID?, DebugLink?) -> Int32?
+    findDebug: @escaping (Mapping, BuildID?, DebugLink?) -> DebugFileSearch
   ) {
     self.mappings = mappings
     self.library = library
@@ -53,6 +53,9 @@ public final class MappedFiles: UnwindSource {
     else { return nil }
     return Place(file: file, address: inFile, bias: address &- inFile, mapping: mapping)
   }
+
+  /// Whether debug information of one of the files that were needed so far could not be looked for.
+  var isDebugUnknown: Bool { files.values.contains { $0?.isDebugUnknown == true } }
 
   private func file(of mapping: Mapping) -> MappedFile? {
     let identity = Identity(device: mapping.device, inode: mapping.inode)

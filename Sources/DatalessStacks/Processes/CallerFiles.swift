@@ -97,9 +97,11 @@ enum CallerFiles {
 
   /// Where debug information of a file may be: by build id, then by link. The question comes from the process that
   /// parses callers' files: nothing of it is a path.
-  static func openDebugFile(_ question: DebugFileQuestion, _ path: [UInt8], of processID: Int32) -> Int32? {
+  ///
+  /// - Parameter root: Of the process, which may have gone since: most callers wait shorter than their names take.
+  static func openDebugFile(_ question: DebugFileQuestion, _ path: [UInt8], below root: CallerRoot) -> Int32? {
     if let id = BuildID(question.buildID),
-      let descriptor = CallerFile.open("/usr/lib/debug/" + id.debugPath, of: processID)
+      let descriptor = CallerFile.open("/usr/lib/debug/" + id.debugPath, below: root)
     {
       return descriptor
     }
@@ -107,6 +109,6 @@ enum CallerFiles {
     let section = question.link + [0] + Array(repeating: 0, count: 8)
     guard !question.link.isEmpty, let link = DebugLink(section) else { return nil }
     return link.candidates(program: String(decoding: path, as: UTF8.self)).lazy
-      .compactMap { CallerFile.open($0, of: processID) }.first
+      .compactMap { CallerFile.open($0, below: root) }.first
   }
 }

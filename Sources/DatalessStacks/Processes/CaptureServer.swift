@@ -99,9 +99,10 @@ public final class CaptureServer {
       let files = known.files(of: order.processID, capture.mappings) {
         identity.reading { CallerFiles.open(capture.mappings, of: order.processID) }
       }
+      // Behind the files: it is there only if the process was, when they were opened.
+      let root = identity.reading { CallerRoot(of: order.processID) }
       let job = SymbolProcess.Naming(
-        number: number, processID: order.processID, identity: identity, capture: capture, interpreted: interpreted,
-        files: files)
+        number: number, identity: identity, root: root, capture: capture, interpreted: interpreted, files: files)
       try report(process(identity).add(.symbolize(job)))
     case .success((_, .unknown)): try answer(number, .failure(.threadRan))
     case .failure(let failure): try answer(number, .failure(StackFailure(failure)))

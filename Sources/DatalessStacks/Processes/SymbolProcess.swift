@@ -8,8 +8,9 @@ final class SymbolProcess {
   /// A capture that is to be named.
   struct Naming {
     let number: UInt64
-    let processID: Int32
     let identity: CallerIdentity
+    /// Of the process; nil when it had gone before its files were to be opened.
+    let root: CallerRoot?
     let capture: ThreadCapture
     let interpreted: InterpretedWalk?
     let files: OpenedFiles
@@ -172,6 +173,7 @@ final class SymbolProcess {
         stack.interpreted == nil
       else { return giveUp() }
       stack.interpreted = naming.interpreted?.stack(with: stack)
+      if naming.root == nil { Self.sayWhatIsMissing(in: &stack) }
       // Nobody else's business where the caller's frames lie.
       for index in stack.frames.indices { stack.frames[index].framePointer = 0 }
       return finish(.named(naming.number, stack))
@@ -180,6 +182,14 @@ final class SymbolProcess {
       return answer(question, naming) ? [] : giveUp()
     default: return giveUp()
     }
+  }
+
+  /// Of a process that had gone before its files could be opened: frames in them have addresses alone.
+  private static func sayWhatIsMissing(in stack: inout NamedStack) {
+    guard stack.problem.isEmpty,
+      stack.frames.contains(where: { $0.module.first == UInt8(ascii: "/") && $0.symbol.isEmpty })
+    else { return }
+    stack.problem = Array("the process had gone before its files were looked at".utf8)
   }
 
   private func finish(_ done: Done) -> [Done] {
@@ -192,11 +202,12 @@ final class SymbolProcess {
     let mapping = naming.capture.mappings.mappings.first {
       $0.isFile && $0.device == question.file.device && $0.inode == question.file.inode
     }
-    let descriptor = mapping.flatMap { mapping in
-      naming.identity.reading { CallerFiles.openDebugFile(question, mapping.path, of: naming.processID) }
+    var descriptor: Int32?
+    if let mapping, let root = naming.root {
+      descriptor = naming.identity.reading { CallerFiles.openDebugFile(question, mapping.path, below: root) }
     }
     defer { if let descriptor { close(descriptor) } }
-    let message = StackMessage(.debugFile, number: naming.number)
+    let message = StackMessage(.debugFile, number: naming.number, content: naming.root == nil ? [1] : [])
     return (try? socket?.send(message, descriptors: descriptor.map { [$0] } ?? [])) != nil
   }
 }

@@ -82,18 +82,23 @@ public final class SymbolServer {
     }
     let naming = FrameNaming(files: files, mappings: order.capture.mappings, demangler: demangler)
     var stack = naming.named(naming.unwind(order.capture))
-    if library == nil { stack.problem = Array("libdw.so.1 is not installed: no unwind tables, no lines".utf8) }
+    if library == nil {
+      stack.problem = Array("libdw.so.1 is not installed: no unwind tables, no lines".utf8)
+    } else if files.isDebugUnknown {
+      stack.problem = Array("the process had gone before its debug information was looked for".utf8)
+    }
     return perfMap.map { naming.withPerfMap(stack, FileBytes(descriptor: $0)) } ?? stack
   }
 
-  private func debugFile(_ question: DebugFileQuestion, number: UInt64) -> Int32? {
+  private func debugFile(_ question: DebugFileQuestion, number: UInt64) -> DebugFileSearch {
     guard (try? socket.send(StackMessage(.findDebugFile, number: number, content: question.bytes))) != nil,
       let (message, descriptors) = try? socket.receive()
-    else { return nil }
+    else { return .unknown }
     guard message.kind == .debugFile, message.number == number, descriptors.count <= 1 else {
       for descriptor in descriptors { close(descriptor) }
-      return nil
+      return .unknown
     }
-    return descriptors.first
+    if let descriptor = descriptors.first { return .found(descriptor) }
+    return message.content.isEmpty ? .missing : .unknown
   }
 }

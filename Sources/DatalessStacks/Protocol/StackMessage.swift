@@ -21,7 +21,7 @@ public struct StackMessage: Sendable, Equatable {
     case symbolize
     /// Symbol to capture process: is there a file of debug information for one of them? (`DebugFileQuestion`)
     case findDebugFile
-    /// Capture to symbol process: one descriptor, or none. No content.
+    /// Capture to symbol process: one descriptor, or none. No content, or one byte where nobody could look.
     case debugFile
     /// Symbol to capture process: `NamedStack`.
     case named
