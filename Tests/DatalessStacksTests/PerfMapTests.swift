@@ -25,6 +25,18 @@ import Testing
     #expect(Self.names("0 1 a\n", []).isEmpty)
   }
 
+  /// As jcmd Compiler.perfmap of JDK 17 writes them.
+  @Test func numbersMayHaveAPrefix() {
+    let java = "0x00007fd2a0e4f380 0x00000000000002c0 int T.load(java.lang.String)\n"
+    let text = java + "0X10 8 b\n20 0X8 c\n0x 8 d\n0x0x30 8 e\n"
+    #expect(
+      Self.names(text, [0x7fd2_a0e4_f380, 0x7fd2_a0e4_f63f, 0x7fd2_a0e4_f640, 0x10, 0x27, 0, 0x30])
+        == [
+          0x7fd2_a0e4_f380: "int T.load(java.lang.String)", 0x7fd2_a0e4_f63f: "int T.load(java.lang.String)",
+          0x10: "b", 0x27: "c",
+        ])
+  }
+
   @Test func aLongNameIsCut() {
     let name = Self.names("1 1 " + String(repeating: "x", count: 1 << 20) + "\n", [1])[1]
     #expect(name?.utf8.count == PerfMap.nameMax)

@@ -10,8 +10,9 @@ public enum PerfMap {
 
   /// One pass for all addresses of a stack.
   ///
-  /// - Parameter text: Lines of a beginning, a size, both hexadecimal, and a name. Others are skipped: the program may
-  ///   be writing. Where lines overlap, the later one counts: code that was thrown away made room for it.
+  /// - Parameter text: Lines of a beginning, a size, both hexadecimal, with 0x in front or without, and a name. Others
+  ///   are skipped: the program may be writing. Where lines overlap, the later one counts: code that was thrown away
+  ///   made room for it.
   public static func names(of addresses: Set<UInt64>, in text: [UInt8]) -> [UInt64: [UInt8]] {
     let wanted = addresses.sorted()
     var names: [UInt64: [UInt8]] = [:]
@@ -38,13 +39,19 @@ public enum PerfMap {
 
     init?(_ line: Slice<UnsafeBufferPointer<UInt8>>) {
       let space = UInt8(ascii: " ")
-      guard let first = line.firstIndex(of: space), let start = Hexadecimal.number(line[..<first]),
+      guard let first = line.firstIndex(of: space), let start = Self.number(line[..<first]),
         let second = line[(first + 1)...].firstIndex(of: space),
-        let size = Hexadecimal.number(line[(first + 1)..<second]), second + 1 < line.endIndex
+        let size = Self.number(line[(first + 1)..<second]), second + 1 < line.endIndex
       else { return nil }
       self.start = start
       self.size = size
       name = line[(second + 1)...]
+    }
+
+    /// With 0x in front, as the JDK's jcmd writes, or without, as node and Python do.
+    private static func number(_ word: Slice<UnsafeBufferPointer<UInt8>>) -> UInt64? {
+      let hasPrefix = word.starts(with: "0x".utf8) || word.starts(with: "0X".utf8)
+      return Hexadecimal.number(hasPrefix ? word.dropFirst(2) : word)
     }
   }
 
