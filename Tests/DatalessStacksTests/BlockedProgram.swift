@@ -51,6 +51,16 @@ final class BlockedProgram {
     guard status == 0 else { throw Failure(what: "\(words)") }
   }
 
+  /// - Parameters:
+  ///   - go: A program in Go.
+  ///   - options: Of `go build`.
+  convenience init(go: String, options: [String]) throws {
+    try self.init(file: "p.go", text: go) { directory in
+      try Self.run(["go", "build"] + options + ["-o", directory + "/p", directory + "/p.go"])
+      return [directory + "/p"]
+    }
+  }
+
   /// - Parameter python: A program in Python.
   convenience init(python: String) throws {
     try self.init(file: "fm.py", text: python) { ["python3", $0 + "/fm.py"] }
@@ -111,7 +121,7 @@ final class BlockedProgram {
   }
 
   private static func remove(_ directory: String) {
-    for name in ["/p.c", "/p", "/p.debug", "/fm.py", "/fm.js", "/fm.sh", ""] { Glibc.remove(directory + name) }
+    for name in ["/p.c", "/p.go", "/p", "/p.debug", "/fm.py", "/fm.js", "/fm.sh", ""] { Glibc.remove(directory + name) }
   }
 
   /// Lets it go on, and waits until it does.

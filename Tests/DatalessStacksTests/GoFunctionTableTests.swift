@@ -26,7 +26,7 @@ import Testing
     } + [0]
   }
 
-  private static func words<Word: FixedWidthInteger>(_ words: [Word]) -> [UInt8] {
+  static func words<Word: FixedWidthInteger>(_ words: [Word]) -> [UInt8] {
     words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
   }
 

@@ -96,7 +96,7 @@ public struct ElfFile<Source: ByteSource> {
   /// Whether it has such a section with content.
   func hasSection(named name: String) -> Bool { first(named: name).map { $0.type != SectionType.noBits } ?? false }
 
-  private func first(named name: String) -> Section? {
+  func first(named name: String) -> Section? {
     sections.first { sectionNames.text(at: Int($0.name), limit: Self.nameMax)?.elementsEqual(name.utf8) == true }
   }
 

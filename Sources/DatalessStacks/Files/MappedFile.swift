@@ -30,9 +30,8 @@ final class MappedFile {
   // Made when first asked for.
   lazy var functions =
     elf.fullFunctions ?? debug.flatMap { $0.fullFunctions } ?? elf.exportedFunctions
-  private lazy var goSection = [".gopclntab", ".data.rel.ro.gopclntab"].lazy.compactMap { [elf] in
-    elf.section(named: $0)
-  }.first
+  private lazy var goSection = GoModule.functionTable(elf)
+  private lazy var goData = GoModule.functionData(elf)
   private var names: [UInt64: Name] = [:]
   private var inlinedCalls: [UInt64: [InlinedCall]] = [:]
   // LIMIT: names kept of one file.
@@ -107,6 +106,11 @@ final class MappedFile {
   }
 
   func goFunctions(bias: UInt64) -> GoFunctionTable? { goSection.flatMap { GoFunctionTable($0, bias: bias) } }
+
+  /// What a Go program keeps about its functions beside their table.
+  func goData(at offset: UInt64, count: UInt64) -> [UInt8]? {
+    goData.flatMap { elf.bytes(atAddress: $0 &+ offset, count: count) }
+  }
 }
 
 extension FileBytes {

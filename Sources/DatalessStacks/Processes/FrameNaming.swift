@@ -30,7 +30,11 @@ struct FrameNaming {
   /// the calls that are none in the code.
   private func inlined(in frame: inout NamedFrame, of stackFrame: StackFrame) -> [NamedFrame] {
     guard frame.line > 0, let place = files.place(of: stackFrame.lookupAddress) else { return [] }
-    let calls = place.file.inlined(at: place.address, demangler)
+    guard let calls = calls(at: place, lookup: stackFrame.lookupAddress) else {
+      // No line is better than one of another function.
+      (frame.file, frame.line) = ([], 0)
+      return []
+    }
     return calls.map { call in
       var inlined = frame
       inlined.symbol = call.function
@@ -38,6 +42,15 @@ struct FrameNaming {
       (frame.file, frame.line) = (call.file, UInt32(exactly: call.line) ?? 0)
       return inlined
     }
+  }
+
+  /// By debug information; of Go by its own table, which is there without, too.
+  ///
+  /// - Returns: nil where there are some and nothing tells which.
+  private func calls(at place: MappedFiles.Place, lookup: UInt64) -> [InlinedCall]? {
+    let calls = place.file.inlined(at: place.address, demangler)
+    guard calls.isEmpty, let go = files.goFunctions(at: lookup) else { return calls }
+    return go.inlined(at: lookup) { place.file.goData(at: $0, count: $1) }
   }
 
   private func named(_ frame: StackFrame) -> NamedFrame {
