@@ -98,7 +98,7 @@ enum AnswerSamples {
   private static let reportedStack = ReportDocument.Stack(
     program: "tar", trigger: "read", waits: 1, blockedNanoseconds: 2, mainThreadBlockedNanoseconds: 1,
     longestNanoseconds: 2, path: "a", pathBase64: "YQ==", frames: [reportedFrame], isComplete: true,
-    unavailable: "dropped")
+    unavailable: "dropped", unreadable: "python")
   private static let reportedWait = ReportDocument.Wait(
     program: "tar", pid: 1, tid: 2, isMainThread: true, attempt: 3, path: "a", pathBase64: "YQ==", trigger: "read",
     startNanoseconds: 1, blockedNanoseconds: 2, outcome: "ok", frames: [reportedFrame])
@@ -212,7 +212,7 @@ enum AnswerSamples {
 
   private static let wait = SummaryReport.LongestWait(
     attempt: 1, path: "a", trigger: "read", pid: 2, comm: "python3", exe: "/usr/bin/python3", script: "fm.py",
-    blockedNanoseconds: 4, isUnderWay: true, function: "load", file: "fm.py", line: 42)
+    blockedNanoseconds: 4, isUnderWay: true, function: "load", file: "fm.py", line: 42, unreadable: "python")
   private static let mainThread = SummaryReport.MainThread(
     blocked: blocked, longest: wait, unknownWaits: 1, hitches: SummaryReport.Hitches(),
     hangs: SummaryReport.Hangs())

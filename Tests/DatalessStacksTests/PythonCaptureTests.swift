@@ -25,6 +25,21 @@ import Testing
   private static let hasPython = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
     .contains { access($0 + "/python3", X_OK) == 0 }
 
+  /// Before 3.7 there is no runtime that could be found, and nothing to be read.
+  @Test(arguments: [true, false]) func anyVersionIsRecognized(isPython: Bool) throws {
+    let name = isPython ? "Py_GetVersion" : "get_version"
+    let program = try BlockedProgram(
+      source: """
+        #include <unistd.h>
+        const char *\(name)(void) { return "3.6.15"; }
+        int main(void) { char byte; return (int)read(0, &byte, 1) + !\(name)(); }
+        """, options: ["-O0"])
+    let descriptor = open(program.directory + "/p", O_RDONLY)
+    defer { close(descriptor) }
+    let elf = try #require(ElfFile(FileBytes(descriptor: descriptor)))
+    #expect(InterpreterImage(elf) == (isPython ? .unknownPython : nil))
+  }
+
   @Test(.enabled(if: hasPython)) func functionsFilesAndLines() throws {
     let program = try BlockedProgram(python: Self.text)
     let taken = ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) {

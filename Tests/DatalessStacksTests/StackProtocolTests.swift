@@ -42,6 +42,7 @@ import Testing
     #expect(DebugFileQuestion(question.bytes) == question)
     let images: [InterpreterImage?] = [
       nil, .python(PythonImage(runtime: 5, version: nil)), .python(PythonImage(runtime: 5, version: 9)), .unknownNode,
+      .unknownPython,
       BashImage(words: [1, 2, 3, 4, 5]).map { .bash($0) }, NodeLayout(NodeMemory.values).map { .node($0) },
     ]
     for image in images {

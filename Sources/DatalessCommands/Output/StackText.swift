@@ -8,7 +8,7 @@ enum StackText {
     var lines: [String] = []
     if let interpreted = stack.interpreted {
       let language = TerminalText.escaped(interpreted.language)
-      lines.append(interpreted.isReadable ? "\(language):" : "\(language): frames not readable in this version")
+      lines.append(interpreted.isReadable ? "\(language):" : CallerStack.unreadable(interpreted.language))
       lines += interpreted.frames.map { "  " + name($0, of: interpreted) }
       if interpreted.isReadable, !interpreted.isComplete { lines.append("  (there may be more)") }
       lines.append("native:")
@@ -30,7 +30,9 @@ enum StackText {
       let own = stack.frames.drop { isLibrary($0) }
       names = (own.isEmpty ? stack.frames[...] : own).map { name($0) + certainty($0) }
     }
-    return names.prefix(framesMax).joined(separator: " < ") + (names.count > framesMax ? " < ..." : "")
+    // First: in a narrow window the rest may be cut.
+    let note = stack.unreadableLanguage.map { CallerStack.unreadable($0) + "; native " } ?? ""
+    return note + names.prefix(framesMax).joined(separator: " < ") + (names.count > framesMax ? " < ..." : "")
   }
 
   /// What an outcome that is no stack means.

@@ -91,6 +91,8 @@ public enum FindingText {
   public static func place(_ place: FindingPlace) -> String? {
     guard let stack = place.stack, let found = SummaryStacks.Place(stack) else { return nil }
     let file = found.file.map { TerminalText.escaped(PathBytes.lastComponent(Array($0.utf8))) }
-    return TerminalText.escaped(found.function) + (file.map { " (\($0)\(found.line.map { ":\($0)" } ?? ""))" } ?? "")
+    let note = stack.unreadableLanguage.map { " (\(CallerStack.unreadable($0)))" } ?? ""
+    let line = found.line.map { ":\($0)" } ?? ""
+    return TerminalText.escaped(found.function) + (file.map { " (\($0)\(line))" } ?? "") + note
   }
 }

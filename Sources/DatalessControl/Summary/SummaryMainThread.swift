@@ -62,9 +62,11 @@ extension SummaryReport {
     /// Absent without debug information.
     public var file: String?
     public var line: UInt32?
+    /// The language of a program of whose version no functions can be read: `function` is its interpreter's.
+    public var unreadable: String?
 
     enum CodingKeys: String, CodingKey {
-      case attempt, path, trigger, pid, comm, exe, script, function, file, line
+      case attempt, path, trigger, pid, comm, exe, script, function, file, line, unreadable
       case blockedNanoseconds = "blocked_ns"
       case isUnderWay = "under_way"
     }
@@ -74,6 +76,7 @@ extension SummaryReport {
 extension SummaryReport.LongestWait {
   fileprivate mutating func stand(at place: SummaryStacks.Place) {
     (function, file, line) = (place.function, place.file, place.line)
+    unreadable = place.unreadable
   }
 }
 

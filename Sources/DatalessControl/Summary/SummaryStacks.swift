@@ -7,6 +7,8 @@ struct SummaryStacks: Sendable {
     /// nil without debug information.
     var file: String?
     var line: UInt32?
+    /// Whose interpreter's function it is, where those of the program cannot be read.
+    var unreadable: String?
   }
 
   struct Wait: Sendable, Hashable {
@@ -29,8 +31,9 @@ struct SummaryStacks: Sendable {
     guard let number = json.unsigned("stack_id") else { return nil }
     if let bytes = json.raw("stack"),
       let stack = try? WireCoding.decode(CallerStack.self, from: Array(bytes), named: "a stack"),
-      let place = Place(stack)
+      var place = Place(stack)
     {
+      place.unreadable = stack.unreadableLanguage
       if places.count >= Self.placesMax { places.removeAll() }
       places[number] = place
     }

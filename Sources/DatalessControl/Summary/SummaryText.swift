@@ -177,6 +177,7 @@ public enum SummaryText {
         let line = longest.line.map { ":\($0)" } ?? ""
         text += ", \(TerminalText.escaped(function))" + (file.map { " (\(TerminalText.escaped($0))\(line))" } ?? "")
       }
+      if let language = longest.unreadable { text += " (\(CallerStack.unreadable(language)))" }
     }
     if main.hitches.waits > 0 {
       let frame = HumanText.duration(nanoseconds: main.hitches.frameNanoseconds)

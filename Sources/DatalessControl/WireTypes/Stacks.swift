@@ -169,3 +169,16 @@ public struct InterpretedFrame: Codable, Sendable, Equatable {
   public var functionBytes: [UInt8] { WirePath.bytes(function, functionBase64) }
   public var fileBytes: [UInt8] { WirePath.bytes(file, fileBase64) }
 }
+
+extension CallerStack {
+  /// The language of an interpreted program of whose version no functions can be read: the native frames are its
+  /// interpreter's. nil for all others.
+  public var unreadableLanguage: String? {
+    interpreted.flatMap { $0.isReadable ? nil : $0.language }
+  }
+
+  /// What is to be said beside such frames, escaped for a terminal.
+  public static func unreadable(_ language: String) -> String {
+    "\(TerminalText.escaped(language)): frames not readable in this version"
+  }
+}

@@ -78,6 +78,8 @@ function stackList(stack) {
     const place = file >= 0 ? `  ${text(file)}${line ? ":" + line : ""}` : "";
     return make("li", { class: "frame" }, text(name), make("span", { class: "faint" }, place + (isGuess ? "  (guessed)" : "")));
   });
+  const note = data.stackNotes[stack];
+  if (note >= 0) items.unshift(make("li", { class: "faint" }, `(${text(note)}; these are the interpreter's)`));
   if (!isComplete) items.push(make("li", { class: "faint" }, "(there are more: the stack is incomplete)"));
   return make("ol", { class: "stack" }, items);
 }

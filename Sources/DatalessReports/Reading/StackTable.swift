@@ -20,6 +20,8 @@ struct ReportFrame: Sendable, Hashable, Encodable {
 /// The stacks of one session, each once.
 struct StackTable: Sendable {
   struct Stack: Sendable {
+    /// The language of a program of whose version no functions can be read: the frames are its interpreter's.
+    var unreadable: String?
     /// Innermost first: of the interpreter where there is one that can be read, else native.
     var frames: [ReportFrame]
     var isComplete: Bool
@@ -45,7 +47,9 @@ struct StackTable: Sendable {
       let stack = try? WireCoding.decode(CallerStack.self, from: Array(raw), named: "a stack")
     else { return .missing("not_in_log") }
     indexOfID[id] = stacks.count
-    stacks.append(Self.stack(stack))
+    var named = Self.stack(stack)
+    named.unreadable = stack.unreadableLanguage
+    stacks.append(named)
     return .known(stacks.count - 1)
   }
 

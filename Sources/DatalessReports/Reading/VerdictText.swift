@@ -59,6 +59,7 @@ extension ReportVerdict.Violation {
       .compactMap { $0 }.joined(separator: " ")
     if violation.count > 1 { text += " (\(HumanText.count(violation.count)) times)" }
     if !violation.hint.isEmpty { text += (text.isEmpty ? "" : ": ") + TerminalText.harmless(violation.hint) }
+    if let language = violation.stack?.unreadableLanguage { text += " (\(CallerStack.unreadable(language)))" }
     self.init(
       text, path: path, process: violation.process.map { name($0) }, parents: violation.ancestors.map { name($0) })
     if let stack = violation.stack { setStack(StackTable.stack(stack).frames) }

@@ -49,9 +49,11 @@ public struct ReportDocument: Encodable, Sendable {
     var isComplete: Bool?
     /// Why there is no stack, where the log says so.
     var unavailable: String?
+    /// The language of a program of whose version no functions can be read: `frames` are its interpreter's.
+    var unreadable: String?
 
     enum CodingKeys: String, CodingKey {
-      case program, trigger, waits, path, frames, unavailable
+      case program, trigger, waits, path, frames, unavailable, unreadable
       case blockedNanoseconds = "blocked_ns"
       case mainThreadBlockedNanoseconds = "main_thread_blocked_ns"
       case longestNanoseconds = "longest_ns"
@@ -106,6 +108,7 @@ extension ReportDocument {
       case .missing(let why): stack.unavailable = why
       case .none: break
       }
+      stack.unreadable = report.unreadable(row.stack)
       return stack
     }
     stacksOmitted = Int64(rows.count - stacks.count)

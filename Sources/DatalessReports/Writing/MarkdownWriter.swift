@@ -135,6 +135,11 @@ enum MarkdownWriter {
       ["| program | files | directories | bytes | blocked | read |", "|---|--:|--:|--:|--:|---|"] + rows)
   }
 
+  /// Beside frames of an interpreter, where those of the program cannot be read.
+  private static func note(_ stack: ReportStack, _ report: Report) -> String {
+    report.unreadable(stack).map { " (\(EscapedText.markdown(CallerStack.unreadable($0))))" } ?? ""
+  }
+
   private static func stacks(_ report: Report) -> [String] {
     let known = report.blocked.sorted.filter { if case .known = $0.stack { true } else { false } }
     guard !known.isEmpty else { return [] }
@@ -142,7 +147,8 @@ enum MarkdownWriter {
       let frames = report.frames(row.stack).prefix(5).map(\.name).joined(separator: " < ")
       return
         "| \(HumanText.duration(nanoseconds: row.blocked)) | \(row.waits) | \(EscapedText.markdownCode(row.program)) "
-        + "| \(EscapedText.markdownCode(frames)) | \(EscapedText.markdownCode(PathText.of(row.path ?? []))) |"
+        + "| \(EscapedText.markdownCode(frames))\(note(row.stack, report)) "
+        + "| \(EscapedText.markdownCode(PathText.of(row.path ?? []))) |"
     }
     return folded(
       "Where it waited (\(HumanText.count(Int64(known.count), "stack")))",

@@ -55,6 +55,10 @@ struct PageTexts {
         }
       }
     }
+    json.key("stackNotes")
+    json.array { json in
+      for index in stacks { json.integer(table[index].unreadable.map { text(CallerStack.unreadable($0)) } ?? -1) }
+    }
   }
 
   private mutating func frame(_ frame: ReportFrame) -> Int64 {

@@ -5,8 +5,9 @@ public enum InterpreterImage: Sendable, Equatable {
   case python(PythonImage)
   case bash(BashImage)
   case node(NodeLayout)
-  /// Node, of a version whose structures are not known: "frames not readable".
+  /// Node, or CPython, of a version whose structures are not known: "frames not readable".
   case unknownNode
+  case unknownPython
 
   /// nil for a file that is none of them.
   public init?<Source: ByteSource>(_ elf: ElfFile<Source>) {
@@ -16,6 +17,8 @@ public enum InterpreterImage: Sendable, Equatable {
       self = .bash(bash)
     } else if let values = NodeLayout.values(elf) {
       self = NodeLayout(values).map { .node($0) } ?? .unknownNode
+    } else if PythonImage.isOfAnyVersion(elf) {
+      self = .unknownPython
     } else {
       return nil
     }
@@ -51,6 +54,7 @@ struct InterpreterIdentity: Equatable {
       writer.add(UInt8(3))
       for value in layout.values { writer.add(value) }
     case .unknownNode: writer.add(UInt8(4))
+    case .unknownPython: writer.add(UInt8(5))
     }
     return writer.bytes
   }
@@ -76,6 +80,7 @@ struct InterpreterIdentity: Equatable {
         guard let layout = NodeLayout(values) else { return nil }
         image = .node(layout)
       case 4: image = .unknownNode
+      case 5: image = .unknownPython
       default: return nil
       }
       try reader.end()

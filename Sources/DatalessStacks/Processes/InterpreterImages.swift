@@ -69,6 +69,7 @@ struct InterpreterImages {
         var walk = NodeWalk(memory: memory, layout: layout)
         return .node(walk.functions(in: copy, mappings: mappings))
       case .unknownNode: return .unknown(language: "node")
+      case .unknownPython: return .unknown(language: "python")
       }
     }
     return nil

@@ -7,7 +7,13 @@ public struct PythonImage: Sendable, Equatable {
   /// nil before 3.11, which has no such symbol.
   public let version: UInt64?
 
-  /// nil for a file that is not CPython.
+  /// Whether a file is CPython, also before 3.7, which has no runtime to begin at. All versions have this function; a
+  /// program that starts one of them only calls it.
+  static func isOfAnyVersion<Source: ByteSource>(_ elf: ElfFile<Source>) -> Bool {
+    elf.address(ofSymbol: "Py_GetVersion") != nil
+  }
+
+  /// nil for a file that is not CPython 3.7 or later.
   public init?<Source: ByteSource>(_ elf: ElfFile<Source>) {
     guard let first = elf.address(ofFileOffset: 0), let runtime = elf.address(ofSymbol: "_PyRuntime"),
       runtime >= first
