@@ -11,8 +11,13 @@ enum ScriptName {
     var valued = ""
     /// Words without a value.
     var words: Set<String> = []
+    /// Words whose value is the next argument, or follows a `=`.
+    var valuedWords: Set<String> = []
     /// Words before `=` of options that carry their value with them.
     var assigned: Set<String> = []
+    /// Words after which there is no script: code follows, or nothing. nil where all other words may have the next
+    /// argument for their value, of which nothing is known.
+    var endingWords: Set<String>?
     /// Whether `-m` names what is run.
     var hasModules = false
     /// Whether a single `-` ends the options; elsewhere it means standard input.
@@ -27,15 +32,20 @@ enum ScriptName {
     dashEndsOptions: true)
   private static let python = Interpreter(flags: "bBdEhiIOPqsSuvx", valued: "WX", hasModules: true)
   private static let node = Interpreter(
-    flags: "",
+    flags: "", valued: "rC",
     words: [
       "--no-warnings", "--expose-gc", "--enable-source-maps", "--inspect", "--inspect-brk", "--trace-warnings",
-      "--preserve-symlinks",
+      "--preserve-symlinks", "--perf-basic-prof", "--perf-basic-prof-only-functions", "--perf-prof", "--watch",
+    ],
+    valuedWords: [
+      "--require", "--import", "--loader", "--experimental-loader", "--conditions", "--env-file", "--input-type",
+      "--title", "--unhandled-rejections", "--disable-warning", "--redirect-warnings", "--icu-data-dir",
+      "--openssl-config", "--diagnostic-dir", "--cpu-prof-dir", "--heap-prof-dir", "--watch-path",
     ],
     assigned: [
-      "--max-old-space-size", "--inspect", "--inspect-brk", "--inspect-port", "--stack-size", "--require", "--import",
-      "--loader", "--env-file", "--conditions", "--unhandled-rejections", "--stack-trace-limit",
-    ])
+      "--max-old-space-size", "--inspect", "--inspect-brk", "--inspect-port", "--stack-size", "--stack-trace-limit",
+    ],
+    endingWords: ["--eval", "--print", "--run", "--interactive", "--v8-options", "--version", "--help"])
   private static let perl = Interpreter(flags: "acnpsStTuUwWX")
   private static let ruby = Interpreter(flags: "acnpsSvwW")
 
@@ -63,37 +73,64 @@ enum ScriptName {
     let plain = name.reversed().drop { (48...57).contains($0) || $0 == UInt8(ascii: ".") }.reversed()
     guard let interpreter = interpreter(String(decoding: Array(plain), as: UTF8.self)) else { return nil }
     guard let place = place(of: interpreter, arguments) else { return nil }
-    guard !isTruncated || place < arguments.count - 1 else { return nil }
-    return plausible(lastComponent(arguments[place]))
+    guard !isTruncated || place.index < arguments.count - 1 else { return nil }
+    return plausible(lastComponent(arguments[place.index]), isCertain: place.isCertain)
   }
 
-  /// Where the script, or module, stands.
-  private static func place(of interpreter: Interpreter, _ arguments: [[UInt8]]) -> Int? {
+  /// Where the script, or module, stands, and whether that is certain: it may also be the value of an option that is
+  /// not known.
+  private static func place(
+    of interpreter: Interpreter, _ arguments: [[UInt8]]
+  ) -> (index: Int, isCertain: Bool)? {
     var index = 1
+    var isCertain = true
     while index < arguments.count {
       let word = arguments[index]
       let first = word.first
       guard first == UInt8(ascii: "-") || (first == UInt8(ascii: "+") && interpreter.dashEndsOptions) else {
-        return index
+        return (index, isCertain)
       }
       let text = String(decoding: word, as: UTF8.self)
       if text == "--", !interpreter.scriptFollowsDashes { return nil }
       if text == "--" || (text == "-" && interpreter.dashEndsOptions) {
-        return index + 1 < arguments.count ? index + 1 : nil
+        return index + 1 < arguments.count ? (index + 1, true) : nil
       }
       if text == "-m", interpreter.hasModules {
-        return index + 1 < arguments.count && isModule(arguments[index + 1]) ? index + 1 : nil
+        return index + 1 < arguments.count && isModule(arguments[index + 1]) ? (index + 1, true) : nil
       }
       if text.hasPrefix("--") {
-        let key = text.firstIndex(of: "=").map { String(text[..<$0]) }
-        guard key.map(interpreter.assigned.contains) ?? interpreter.words.contains(text) else { return nil }
-        index += 1
+        guard let word = Word(text, interpreter) else { return nil }
+        isCertain = word.isKnown
+        index += word.count
         continue
       }
       guard text.count > 1, let skipped = letters(text.dropFirst(), interpreter) else { return nil }
+      isCertain = true
       index += skipped
     }
     return nil
+  }
+
+  /// An option that is a word.
+  private struct Word {
+    /// How many arguments it takes, its value included.
+    let count: Int
+    /// Whether what follows is none of it for certain.
+    let isKnown: Bool
+
+    /// nil where nothing that follows can be the script.
+    init?(_ text: String, _ interpreter: Interpreter) {
+      let key = text.firstIndex(of: "=").map { String(text[..<$0]) }
+      if key == nil, interpreter.valuedWords.contains(text) {
+        (count, isKnown) = (2, true)
+        return
+      }
+      count = 1
+      isKnown =
+        key.map { interpreter.assigned.contains($0) || interpreter.valuedWords.contains($0) }
+        ?? interpreter.words.contains(text)
+      guard isKnown || interpreter.endingWords?.contains(key ?? text) == false else { return nil }
+    }
   }
 
   /// How many arguments a word of single letters takes, its value included; nil for what is not known.
@@ -113,14 +150,28 @@ enum ScriptName {
       }
   }
 
+  private static let suffixes = [
+    ".py", ".pyw", ".pyc", ".pyz", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".pl", ".php", ".phar", ".lua",
+    ".tcl", ".sh", ".bash", ".zsh", ".ksh", ".fish",
+  ]
+
   /// A name of a file as people choose them. Code, addresses and assignments are none.
-  private static func plausible(_ name: [UInt8]) -> [UInt8]? {
-    guard (1...255).contains(name.count) else { return nil }
-    let isPlain = name.allSatisfy { byte in
-      byte > 0x20 && byte != 0x7f && !Array("=:;@&|<>$`'\"(){}".utf8).contains(byte)
+  ///
+  /// What ends as scripts do may have spaces and some marks, too, if it stands where the script does. It has none of
+  /// what secrets come with: assignments, addresses with passwords, options.
+  private static func plausible(_ name: [UInt8], isCertain: Bool) -> [UInt8]? {
+    guard (1...255).contains(name.count), !name.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return nil }
+    let isScript = suffixes.contains { suffix in
+      name.count > suffix.utf8.count && name.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
     }
-    return isPlain ? name : nil
+    guard isCertain || isScript else { return nil }
+    if !name.contains(where: { $0 == 0x20 || marks.contains($0) || codeMarks.contains($0) }) { return name }
+    let hasOption = name.split(separator: 0x20).dropFirst().contains { $0.count > 1 && $0.first == UInt8(ascii: "-") }
+    return isCertain && isScript && !hasOption && !name.contains(where: codeMarks.contains) ? name : nil
   }
+
+  private static let marks = Set(";@&'()".utf8)
+  private static let codeMarks = Set("=:|<>$`\"{}".utf8)
 
   private static func lastComponent(_ path: [UInt8]) -> [UInt8] {
     path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[($0 + 1)...]) } ?? path

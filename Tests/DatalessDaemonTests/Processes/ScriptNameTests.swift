@@ -21,8 +21,30 @@ import Testing
       (["node", "--max-old-space-size=99", "--inspect", "app/server.js", "SECRET"], "server.js"),
       (["perl5.36.0", "-w", "x.pl"], "x.pl"), (["ruby3.2", "-w", "x.rb"], "x.rb"), (["php", "x.php"], "x.php"),
       (["python3", "caf\u{e9}.py"], "caf\u{e9}.py"),
+      (["node", "-r", "SECRET", "x.js"], "x.js"), (["node", "--require", "SECRET", "a/x"], "x"),
+      (["node", "--import=SECRET", "--loader", "SECRET", "-C", "dev", "x.mjs", "SECRET"], "x.mjs"),
+      (["node", "--perf-basic-prof", "server"], "server"), (["node", "--unknown", "--other=SECRET", "x.cjs"], "x.cjs"),
     ] as [([String], String)])
   func scriptsAreNamed(line: [String], name: String) { #expect(script(line) == name) }
+
+  /// People choose such names; what could be a secret in one is still not told.
+  @Test(arguments: [
+    "my tool.py", "a&b.py", "a;b.py", "copy (1).js", "Bob's.rb", "me@home.sh", "a  b.pl", "x - copy.py",
+  ])
+  func scriptsMayHaveSpacesAndMarks(name: String) {
+    #expect(script(["python3", name, "SECRET"]) == name)
+    #expect(script(["bash", "-x", "dir with spaces/\(name)"]) == name)
+    // Not where an option may have it for its value.
+    #expect(script(["node", "--unknown", name]) == nil)
+    // And what does not end as scripts do is not told.
+    #expect(script(["bash", name + " SECRET"]) == nil)
+  }
+
+  @Test(arguments: [
+    "TOKEN=SECRET run.sh", "curl -u me SECRET.sh", "u:SECRET@host.sh", "$(SECRET).sh", "`SECRET`.sh", "SECRET | a.sh",
+    "SECRET > a.sh", "{SECRET} a.sh", "SECRET\na.sh", "\u{1b}SECRET.sh", "\u{7f} a.sh",
+  ])
+  func codeThatEndsAsScriptsDoIsNone(name: String) { #expect(script(["bash", name]) == nil) }
 
   @Test(
     arguments: [
@@ -34,8 +56,9 @@ import Testing
       ["python3", "-", "SECRET"], ["python3", "-Wx", "SECRET"], ["python3", "-m", "a SECRET"], ["python3", "-m"],
       ["python3", "--check-hash-based-pycs", "SECRET", "s.py"],
       ["node", "-e", "SECRET"], ["node", "-p", "SECRET"], ["node", "--eval=1", "SECRET"],
-      ["node", "-r", "SECRET", "x.js"],
-      ["node", "--require", "SECRET", "x.js"], ["node", "-", "SECRET"], ["node", "--title=a", "SECRET"],
+      ["node", "-", "SECRET"], ["node", "--unknown=a", "SECRET"], ["node", "--unknown", "SECRET"],
+      ["node", "--print", "SECRET", "x.js"], ["node", "--eval", "SECRET.js"], ["node", "-pe", "SECRET.js"],
+      ["node", "-r", "SECRET"], ["node", "-rSECRET", "x.js"], ["bash", "--unknown", "SECRET.sh"],
       ["perl", "-e", "SECRET"], ["perl", "-ne", "SECRET", "SECRET"], ["perl", "-pi.bak", "SECRET"],
       ["perl", "-E", "SECRET"],
       ["ruby", "-e", "SECRET"], ["ruby", "-rSECRET", "SECRET"], ["php", "-r", "SECRET"],
