@@ -36,6 +36,19 @@ import Testing
     return log
   }()
 
+  /// Nothing of what a caller asked for has failed where its stack could not be taken, and nothing has ended.
+  @Test(arguments: ["ok", "thread_ran", "not_permitted"]) func aStackHasNoOutcomeOfThese(outcome: String) throws {
+    var log = LogText()
+    log.add("wait.stack", at: 1, #""attempt":1,"process":2,"trigger":"read","outcome":"\#(outcome)""#)
+    let record = try #require(log.lines.first.flatMap { LogRecord(line: bytes($0)) })
+    for wanted in [.ok, .cancelled, .failed, .errno("EIO")] as [LogOutcome] {
+      var filter = LogFilter()
+      filter.outcomes = [wanted]
+      let isAccepted = filter.accepts(record, LogProcesses(keepsRecords: false))
+      #expect(!isAccepted, "\(wanted)")
+    }
+  }
+
   private static func accepted(_ change: (inout LogFilter) -> Void) throws -> [String] {
     var filter = LogFilter()
     change(&filter)

@@ -37,8 +37,10 @@ public enum LogOutcome: Sendable, Equatable {
     }
   }
 
-  /// What a record says of how something ended; nil for a record of no end.
+  /// What a record says of how something ended; nil for a record of no end. Whether a stack was taken is no end of what
+  /// its caller asked for: where it was not, nothing has failed.
   static func of(_ record: LogRecord) -> [UInt8]? {
+    if record.type == .waitStack { return nil }
     if let outcome = record.json.text("outcome") ?? record.json.text("errno") { return outcome }
     return record.type == .evictionFinished ? Array("ok".utf8) : nil
   }
