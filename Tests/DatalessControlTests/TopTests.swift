@@ -99,6 +99,17 @@ import Testing
     }
   }
 
+  @Test func whoIsLeftOutWaitsAllTheSame() {
+    #expect(Self.view(filter: "zzz").lines(width: 0, height: 0).last == "nobody of these waits")
+    var view = TopView(filter: "zzz")
+    view.show(TopSample(Self.status(at: 1, []), stacks: nil, before: nil))
+    #expect(view.lines(width: 0, height: 0).last == "nobody waits")
+    #expect(StackCommand.nobody(of: nil, others: 0) == "nobody waits")
+    #expect(StackCommand.nobody(of: 7, others: 0) == "nobody of process 7 waits, and nobody else")
+    #expect(StackCommand.nobody(of: 7, others: 1) == "nobody of process 7 waits; 1 other does")
+    #expect(StackCommand.nobody(of: 7, others: 4) == "nobody of process 7 waits; 4 others do")
+  }
+
   @Test func ratesAreThoseSinceTheLookBefore() throws {
     let before = Self.status(at: 1_000_000_000, files: 10, bytes: 1_000, [])
     let sample = TopSample(

@@ -142,7 +142,7 @@ extension RealMounts {
         let frames = interpreted["frames"]?.array ?? []
         #expect(interpreted["readable"]?.bool != true || frames.compactMap { $0["line"]?.int } == [4, 7, 8])
         let other = try await volume.dataless("stack", volume.mountpoint, "--pid", "1")
-        #expect(other.succeeded && other.lines == ["nobody waits"])
+        #expect(other.succeeded && other.lines == ["nobody of process 1 waits; 1 other does"])
         let text = try await volume.dataless("stack", volume.mountpoint).text
         #expect(text.contains("p1") && text.contains("(fm.py:4)"), "\(text)")
         try await volume.done("gate", "release", volume.mountpoint, "g")

@@ -38,7 +38,7 @@ struct TopSample: Sendable {
     }
     answer = TopAnswer(
       mountpoint: status.mountpointBytes, uptimeNanoseconds: status.uptimeNanoseconds,
-      waiting: status.inFlight.reduce(status.access?.waiting ?? 0) { $0.plus($1.waiterCount) },
+      waiting: status.blockedCallers,
       attempts: Int64(status.inFlight.count), totals: status.materialized, perSecond: perSecond, callers: callers)
   }
 

@@ -154,7 +154,9 @@ struct TopView {
       if showsStacks { lines.append("           " + Self.place(caller)) }
       if isScreen, lines.count >= height { break }
     }
-    if callers.isEmpty { lines.append("nobody waits") }
+    if callers.isEmpty {
+      lines.append(sample.callers.isEmpty ? "nobody waits" : "nobody of these waits")
+    }
     if isScreen { lines = Array(lines.prefix(height)) }
     return width > 0 ? lines.map { String($0.prefix(width)) } : lines
   }

@@ -45,8 +45,10 @@ struct StackCommand: ParsableCommand {
   func run() throws {
     let pid = pid
     let what = "cannot take the stacks of callers of \(mountpoint.description)"
-    let (list, coordination) = try RemoteCall.run(mountpoint, failure: what) { client in
-      (try await client.stacks(pid: pid), try await Self.coordination(client))
+    let (list, coordination, others) = try RemoteCall.run(mountpoint, failure: what) { client in
+      let list = try await client.stacks(pid: pid)
+      let isNobody = pid != nil && list.callers.isEmpty
+      return (list, try await Self.coordination(client), isNobody ? try await client.status().blockedCallers : 0)
     }
     var intents = coordination?.waitingIntents(of: pid) ?? []
     let unlisted = coordination?.unlistedWaiting ?? 0
@@ -69,7 +71,8 @@ struct StackCommand: ParsableCommand {
     if unlisted > 0 {
       if !json { try output.line(Self.unlisted(unlisted)) }
     } else if list.callers.isEmpty, intents.isEmpty, !json {
-      try output.line("nobody waits")
+      let all = Int64(coordination?.waitingIntents(of: nil).count ?? 0)
+      try output.line(Self.nobody(of: pid, others: others.plus(all)))
     }
     try output.flush()
   }
@@ -78,6 +81,13 @@ struct StackCommand: ParsableCommand {
   static func unlisted(_ count: Int64) -> String {
     let accesses = HumanText.count(count, "more coordinated access", plural: "more coordinated accesses")
     return "\(accesses) \(count == 1 ? "waits, and is" : "wait, and are") not listed"
+  }
+
+  /// - Parameter others: How many callers wait that are of other processes.
+  static func nobody(of pid: Int32?, others: Int64) -> String {
+    guard let pid else { return "nobody waits" }
+    guard others > 0 else { return "nobody of process \(pid) waits, and nobody else" }
+    return "nobody of process \(pid) waits; \(HumanText.count(others)) \(others == 1 ? "other does" : "others do")"
   }
 
   /// nil where the daemon is older than coordinated accesses.

@@ -115,3 +115,10 @@ public struct WireProcess: Codable, Sendable, Equatable {
 
   public var exeBytes: [UInt8]? { exe.map { WirePath.bytes($0, exeBase64) } }
 }
+
+extension VolumeStatus {
+  /// How many callers are blocked: by attempts, and by delayed calls.
+  public var blockedCallers: Int64 {
+    inFlight.reduce(access?.waiting ?? 0) { $0.plus($1.waiterCount) }
+  }
+}
