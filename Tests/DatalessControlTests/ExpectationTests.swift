@@ -258,6 +258,28 @@ import Testing
     #expect(verdict.violations.map { $0.hint.contains("--stacks") } == [false, false, true, false])
   }
 
+  /// Whoever takes stacks already is not told to; a wait that was too short says so, whenever the log tells it.
+  @Test(arguments: [true, false]) func aViolationWithoutAStackSaysWhy(isEarly: Bool) throws {
+    func hint(_ option: String?, _ outcome: String?) throws -> String {
+      var log = ExpectationLog()
+      if let option { log.log.add("volume.mounted", at: 0, #""source":"/s","options":{"stacks":"\#(option)"}"#) }
+      let attempt = log.start("a")
+      let call = #""attempt":\#(attempt),"process":3,"tid":11"#
+      if isEarly, let outcome { log.log.add("wait.stack", at: 1_500, call + #","outcome":"\#(outcome)""#) }
+      log.end(attempt, "a")
+      if !isEarly, let outcome { log.log.add("wait.stack", at: 2_500, call + #","outcome":"\#(outcome)""#) }
+      log.unmount()
+      return try #require(try log.verdict([Expected(.maxFiles, 0)]).violations.first).hint
+    }
+    let ran = try hint("all", "thread_ran")
+    #expect(ran.contains("No stack: the wait was over before it could be taken. A longer --latency leaves"))
+    #expect(try hint("first", "not_permitted").hasSuffix("No stack: the daemon may not look at this process."))
+    #expect(try hint("all", nil).hasSuffix("The log has no stack of it."))
+    #expect(try hint("first", nil).hasSuffix("--stacks all takes one of every wait."))
+    let advice = "Run again with --stacks first to see the line of code."
+    for option in [nil, "off"] { #expect(try hint(option, nil).hasSuffix(advice)) }
+  }
+
   @Test func violationsAreCountedBeyondTheList() throws {
     var log = ExpectationLog()
     for index in 0..<1_010 { log.take("f\(index)") }

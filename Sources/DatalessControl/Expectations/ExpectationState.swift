@@ -25,7 +25,8 @@ struct ExpectationState: Sendable {
     var other: UInt32?
     var attempt: UInt64?
     var access: UInt64?
-    var stack: UInt64?
+    /// nil where the log says nothing of one, yet.
+    var stack: ToldStack?
     var time: String?
     var monotonic: Int64?
 
@@ -78,7 +79,7 @@ struct ExpectationState: Sendable {
     }
   }
 
-  mutating func told(stack: UInt64, of wait: ViolationList.Wait) { violations.told(stack: stack, of: wait) }
+  mutating func told(stack: ToldStack, of wait: ViolationList.Wait) { violations.told(stack: stack, of: wait) }
 
   /// What the daemon has counted itself is in force instead of what was counted here.
   mutating func replace(measured: Int64) {

@@ -76,17 +76,30 @@ enum ExpectationWords {
     return paths.count > 4 ? "\(shown) and \(HumanText.count(Int64(paths.count - 4))) more" : shown
   }
 
-  /// What to look at, in sentences.
-  ///
-  /// - Parameter hasStack: Whether the line of code is known.
-  static func hint(_ measure: Expectation.Measure, hasStack: Bool) -> String {
+  /// Whether the line of code says what there is to be done.
+  static func isAboutCode(_ measure: Expectation.Measure) -> Bool {
     let others: [Expectation.Measure] = [.maxRefusals, .minParallel, .maxRepeated, .maxTogether]
-    let isAboutCode = !others.contains(measure)
-    return hint(measure)
-      + (isAboutCode && !hasStack ? " Run again with --stacks first to see the line of code." : "")
+    return !others.contains(measure)
   }
 
-  private static func hint(_ measure: Expectation.Measure) -> String {
+  /// Why the line of code is not known, and what helps, in sentences.
+  ///
+  /// - Parameters:
+  ///   - stack: What the log says of the wait's stack; nil for nothing.
+  ///   - option: Which stacks the volume was mounted to take, if the log says it.
+  static func noStack(_ stack: ToldStack?, option: String?) -> String {
+    switch (stack, option) {
+    case (.missing("thread_ran"), _):
+      return "No stack: \(StackOutcome.words("thread_ran")). A longer --latency leaves the time for it."
+    case (.missing(let outcome), _): return "No stack: \(StackOutcome.words(outcome))."
+    case (nil, nil), (nil, "off"): return "Run again with --stacks first to see the line of code."
+    case (nil, "all"), (.taken, _): return "The log has no stack of it."
+    case (nil, _): return "The log has no stack of it: --stacks all takes one of every wait."
+    }
+  }
+
+  /// What to look at, in sentences.
+  static func hint(_ measure: Expectation.Measure) -> String {
     switch measure {
     case .maxFiles, .maxBytes: "Does the program need this content? Metadata and extended attributes need none."
     case .maxDirectories: "Does the program have to look into this directory?"

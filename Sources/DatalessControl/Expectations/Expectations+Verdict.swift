@@ -16,7 +16,7 @@ extension Expectations {
       let result = result(index, gaps: (isAuthoritative ? [] : gaps) + untold(index))
       verdict.expectations.append(result)
       verdict.violations += states[index].violations.violations(
-        stacks, of: states[index].expectation.measure)
+        stacks, of: states[index].expectation.measure, option: stackOption)
       if let warning = warning(index) { verdict.warnings.append("\(result.name): \(warning)") }
     }
     let outcomes = verdict.expectations.map(\.outcome)

@@ -52,10 +52,10 @@ extension Expectations {
   }
 
   mutating func stackTold(_ record: LogRecord) {
-    guard let stack = stacks.add(record), let wait = ViolationList.Wait(record.json) else { return }
+    guard let stack = stacks.told(record), let wait = ViolationList.Wait(record.json) else { return }
     if wait.isAccess {
       if accesses.contains(wait.number) { accessStacks[wait] = stack }
-    } else if attempts[wait.number]?.stacks[wait.threadID] == nil {
+    } else if attempts[wait.number]?.stacks[wait.threadID]?.id == nil {
       attempts[wait.number]?.stacks[wait.threadID] = stack
     }
     for index in states.indices { states[index].told(stack: stack, of: wait) }

@@ -20,7 +20,7 @@ public struct Expectations: Sendable {
     var callers: [Int: LoggedCaller] = [:]
     /// Expectations that may be about it.
     var possible: Set<Int> = []
-    var stacks: [Int32: UInt64] = [:]
+    var stacks: [Int32: ToldStack] = [:]
     var waiting = 0
     var isFinished = false
   }
@@ -31,11 +31,13 @@ public struct Expectations: Sendable {
   var baseline: Baseline?
   var processes = SeenProcesses()
   var stacks = StackTable()
+  /// Which stacks the volume was mounted to take: `off`, `first`, `all`, or a time; nil where the log does not say.
+  var stackOption: String?
   var attempts: [UInt64: Attempt] = [:]
   var waits = SummaryWaits()
   /// Delayed calls that are under way, and their stacks.
   var accesses: Set<UInt64> = []
-  var accessStacks: [ViolationList.Wait: UInt64] = [:]
+  var accessStacks: [ViolationList.Wait: ToldStack] = [:]
   var ending = SessionEnding()
   /// Only for `forbid_unneeded_blocking`: nil without.
   var lookups: LookupJudge?
@@ -84,6 +86,7 @@ public struct Expectations: Sendable {
     }
     let write = together?.note(record)
     switch record.type {
+    case .volumeMounted: stackOption = record.json.object("options")?.string("stacks")
     case .processSeen:
       processes.add(record)
       if let id = record.process { for index in states.indices { states[index].conditions.forget(id) } }

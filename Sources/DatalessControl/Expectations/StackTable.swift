@@ -1,5 +1,15 @@
 import DatalessCore
 
+/// What a log says of the stack of one wait.
+enum ToldStack: Sendable, Equatable {
+  /// Its id in `StackTable`.
+  case taken(UInt64)
+  /// Why there is none: the outcome of the record.
+  case missing(String)
+
+  var id: UInt64? { if case .taken(let id) = self { id } else { nil } }
+}
+
 /// The stacks of one session by their ids: each is written once, and later records refer to it.
 struct StackTable: Sendable {
   // LIMIT: beyond, further stacks are not kept, and what refers to them has none.
@@ -19,6 +29,12 @@ struct StackTable: Sendable {
       bytes += stack.count
     }
     return id
+  }
+
+  /// The same, or why there is none.
+  mutating func told(_ record: LogRecord) -> ToldStack? {
+    if let id = add(record) { return .taken(id) }
+    return record.json.string("outcome").map { .missing($0) }
   }
 
   /// nil for one that is not known, or is none.

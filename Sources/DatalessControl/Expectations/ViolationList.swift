@@ -29,7 +29,7 @@ struct ViolationList: Sendable {
 
   private struct Listed: Sendable {
     var violation: Violation
-    var stack: UInt64?
+    var stack: ToldStack?
   }
 
   private var listed: [Listed] = []
@@ -40,10 +40,10 @@ struct ViolationList: Sendable {
 
   /// - Parameters:
   ///   - process: The log's id.
-  ///   - stack: The id of its stack, if that was told already.
+  ///   - stack: Its stack, or why there is none, if that was told already.
   ///   - make: The violation, made only if it is to be listed.
   mutating func add(
-    path: [UInt8]?, process: UInt32?, measured: Int64, wait: Wait?, stack: UInt64?, _ make: () -> Violation
+    path: [UInt8]?, process: UInt32?, measured: Int64, wait: Wait?, stack: ToldStack?, _ make: () -> Violation
   ) {
     count += 1
     let key = Key(path: path.map { PathHash.of($0) }, process: process)
@@ -54,20 +54,25 @@ struct ViolationList: Sendable {
     }
     guard listed.count < Violation.listedMax else { return }
     places[key] = listed.count
-    if let wait, stack == nil { withoutStack[wait, default: []].append(listed.count) }
+    if let wait, stack?.id == nil { withoutStack[wait, default: []].append(listed.count) }
     listed.append(Listed(violation: make(), stack: stack))
   }
 
-  /// The stack of a wait was told.
-  mutating func told(stack: UInt64, of wait: Wait) {
-    for index in withoutStack.removeValue(forKey: wait) ?? [] { listed[index].stack = stack }
+  /// The stack of a wait was told, or why there is none.
+  mutating func told(stack: ToldStack, of wait: Wait) {
+    for index in withoutStack[wait] ?? [] { listed[index].stack = stack }
+    if stack.id != nil { withoutStack[wait] = nil }
   }
 
-  func violations(_ stacks: StackTable, of measure: Expectation.Measure) -> [Violation] {
+  /// - Parameter option: Which stacks the volume was mounted to take, if the log says it.
+  func violations(_ stacks: StackTable, of measure: Expectation.Measure, option: String?) -> [Violation] {
     listed.map { listed in
       var violation = listed.violation
-      violation.stack = listed.stack.flatMap(stacks.stack)
-      violation.hint = ExpectationWords.hint(measure, hasStack: violation.stack != nil)
+      violation.stack = listed.stack?.id.flatMap(stacks.stack)
+      violation.hint = ExpectationWords.hint(measure)
+      if violation.stack == nil, ExpectationWords.isAboutCode(measure) {
+        violation.hint += " " + ExpectationWords.noStack(listed.stack, option: option)
+      }
       return violation
     }
   }
