@@ -94,7 +94,8 @@ enum AnswerSamples {
   private static let violation = ReportVerdict.Violation(
     "m", path: "a", process: "tar[2]", parents: ["sh[1]"], stack: ["main (fm.py:1)"], file: "fm.py", line: 1)
   private static let check = ReportVerdict.Check(name: "n", outcome: .failed, message: "m", violations: [violation])
-  private static let reportedFrame = ReportFrame(name: "main (fm.py:1)", file: "fm.py", line: 1, isGuess: true)
+  private static let reportedFrame = ReportFrame(
+    name: "main (fm.py:1)", file: "fm.py", line: 1, isGuess: true, rawFile: Array("fm.py".utf8))
   private static let reportedStack = ReportDocument.Stack(
     program: "tar", trigger: "read", waits: 1, blockedNanoseconds: 2, mainThreadBlockedNanoseconds: 1,
     longestNanoseconds: 2, path: "a", pathBase64: "YQ==", frames: [reportedFrame], isComplete: true,
@@ -110,7 +111,8 @@ enum AnswerSamples {
   private static let side = RunDifference.Side(
     log: "/l", session: "0123456789ab", source: "/s", started: "2026-01-02T03:04:05.000000000Z", isComplete: true)
   private static let row = RunDifference.Row(
-    name: "a", change: .new, files: amount, bytes: amount, waits: amount, blocked: amount, frames: ["main"])
+    name: "a", change: .new, files: amount, bytes: amount, waits: amount, blocked: amount, frames: ["main"],
+    shown: 0..<1)
   private static let intents = RunDifference.Intents(
     name: "a", change: .new, intents: amount, waits: amount, waited: amount, longest: amount)
   private static let comparedPresenter = RunDifference.Presenter(

@@ -57,6 +57,8 @@ import Testing
     #expect(data.object("timeline")?.integer("resolution") == 0)
     #expect(data.integer("duration") == 50_000)
     #expect(data.raw("notes")?.count == 2)
+    // One stack, complete, of two frames, both of the program.
+    #expect(data.raw("stacks").map { String(decoding: $0, as: UTF8.self) } == "[[1,[0,1],0,2]]")
   }
 
   /// One waits for the other, which is asked about it; and one to the end of what the log has.

@@ -20,15 +20,14 @@ enum StackText {
     return lines.map { indent + $0 }
   }
 
-  /// The functions that a developer knows, innermost first, in one line.
+  /// The functions that a developer knows, innermost first, in one line: what the program called, and its own.
   static func summary(_ stack: CallerStack, framesMax: Int = 4) -> String {
+    let shown = ProgramFrames(stack).shown
     let names: [String]
     if let interpreted = stack.interpreted, !interpreted.frames.isEmpty {
-      names = interpreted.frames.map { name($0, of: interpreted) }
+      names = interpreted.frames[shown].map { name($0, of: interpreted) }
     } else {
-      // What the C library has around the call tells nothing.
-      let own = stack.frames.drop { isLibrary($0) }
-      names = (own.isEmpty ? stack.frames[...] : own).map { name($0) + certainty($0) }
+      names = stack.frames[shown].map { name($0) + certainty($0) }
     }
     // First: in a narrow window the rest may be cut.
     let note = stack.unreadableLanguage.map { CallerStack.unreadable($0) + "; native " } ?? ""
@@ -38,10 +37,6 @@ enum StackText {
   /// What an outcome that is no stack means.
   static func reason(_ outcome: String) -> String {
     StackOutcome.words(outcome)
-  }
-
-  private static func isLibrary(_ frame: CallerFrame) -> Bool {
-    PathBytes.lastComponent(frame.moduleBytes).starts(with: "libc.so".utf8)
   }
 
   private static func name(_ frame: InterpretedFrame, of stack: InterpretedCaller) -> String {

@@ -1,7 +1,7 @@
 /// Where main threads stood while they were blocked, as `wait.stack` records tell. Each stack is told once, and its
 /// number afterwards.
 struct SummaryStacks: Sendable {
-  /// The innermost function that is the program's own.
+  /// The innermost function that is the program's own, as `ProgramFrames` tells.
   struct Place: Sendable, Equatable {
     var function: String
     /// nil without debug information.
@@ -51,20 +51,22 @@ struct SummaryStacks: Sendable {
 }
 
 extension SummaryStacks.Place {
-  /// Of an interpreted program its own function; else what is outside of the C library, around whose calls nothing is
-  /// told.
+  /// The program's own frame, of an interpreted program among its functions; where none is the program's, the innermost
+  /// with a name that is not the C library's. One that has no name is told by its module and the address in it.
   ///
   /// - Returns: nil for a stack without names.
   init?(_ stack: CallerStack) {
     func cut(_ text: String) -> String { String(text.prefix(SummaryStacks.nameMax)) }
-    if let frame = stack.interpreted?.frames.first {
+    let frames = ProgramFrames(stack)
+    if let functions = stack.interpreted?.frames, let innermost = functions.first {
+      let frame = frames.own.map { functions[$0] } ?? innermost
       self.init(function: cut(frame.function), file: cut(frame.file), line: frame.line)
       return
     }
-    let own = stack.frames.first { frame in
-      frame.symbol != nil && !PathBytes.lastComponent(frame.moduleBytes).starts(with: "libc.so".utf8)
-    }
-    guard let frame = own, let symbol = frame.symbol else { return nil }
-    self.init(function: cut(symbol), file: frame.file.map(cut), line: frame.line)
+    let named = frames.own ?? frames.shown.first { stack.frames[$0].symbol != nil }
+    guard let frame = named.map({ stack.frames[$0] }) else { return nil }
+    let module = String(decoding: PathBytes.lastComponent(frame.moduleBytes), as: UTF8.self)
+    let address = "\(module)+0x\(String(frame.offset, radix: 16))"
+    self.init(function: cut(frame.symbol ?? address), file: frame.file.map(cut), line: frame.line)
   }
 }

@@ -101,14 +101,17 @@ private func lesser(_ first: UInt64?, _ second: UInt64?) -> UInt64? {
 }
 
 extension RunDifference.Row {
-  init(name: String, frames: [String]? = nil, before: DifferenceSide.Numbers?, after: DifferenceSide.Numbers?) {
+  init(
+    name: String, stack: DifferenceSide.Stack? = nil, before: DifferenceSide.Numbers?, after: DifferenceSide.Numbers?
+  ) {
     let (was, now) = (before ?? DifferenceSide.Numbers(), after ?? DifferenceSide.Numbers())
     self.init(
       name: name, change: before == nil ? .new : after == nil ? .gone : .changed,
       files: RunDifference.Amount(before: was.files, after: now.files),
       bytes: RunDifference.Amount(before: was.bytes, after: now.bytes),
       waits: RunDifference.Amount(before: was.waits, after: now.waits),
-      blocked: RunDifference.Amount(before: was.blocked, after: now.blocked), frames: frames)
+      blocked: RunDifference.Amount(before: was.blocked, after: now.blocked), frames: stack?.frames,
+      shown: stack?.shown)
   }
 
   /// The greatest difference of blocked time first.

@@ -163,7 +163,9 @@ public enum DifferenceText {
   }
 
   private static func cells(_ row: RunDifference.Row, _ difference: RunDifference) -> [String] {
-    let frames = row.frames.map { " " + $0.prefix(4).joined(separator: " < ") } ?? ""
+    let all = row.frames ?? []
+    let shown = (row.shown ?? all.indices).clamped(to: all.indices).prefix(4).map { all[$0] }
+    let frames = shown.isEmpty ? "" : " " + shown.joined(separator: " < ")
     return [
       word(row.change, by: row.blocked, in: difference), count(row.files), signed(row.bytes) { HumanText.size($0) },
       count(row.waits),

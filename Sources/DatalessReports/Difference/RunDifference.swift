@@ -43,6 +43,8 @@ public struct RunDifference: Encodable, Sendable {
     public var blocked: Amount
     /// Of a stack: functions, innermost first, escaped for a terminal; absent for others.
     public var frames: [String]?
+    /// Of a stack: which of them a line of text shows.
+    var shown: Range<Int>?
 
     enum CodingKeys: String, CodingKey {
       case name, change, files, bytes, waits, frames
@@ -118,7 +120,7 @@ extension RunDifference {
     for key in Set(first.keys).union(second.keys) {
       let (old, new) = (first[key], second[key])
       guard old != new else { continue }
-      rows.append(Row(name: key.name, frames: key.frames, before: old, after: new))
+      rows.append(Row(name: key.name, stack: key.stack, before: old, after: new))
     }
     return rows.sorted(by: Row.precedes)
   }
@@ -126,9 +128,19 @@ extension RunDifference {
 
 /// One of two runs that are compared: its numbers by program, path and stack.
 struct DifferenceSide: Sendable {
+  /// A stack is what its functions are called.
+  struct Stack: Hashable, Sendable {
+    var frames: [String]
+    /// Which of them a line of text shows; says nothing of what the stack is.
+    var shown: Range<Int>
+
+    static func == (first: Stack, second: Stack) -> Bool { first.frames == second.frames }
+    func hash(into hasher: inout Hasher) { hasher.combine(frames) }
+  }
+
   struct Key: Hashable, Sendable {
     var name: String
-    var frames: [String]?
+    var stack: Stack?
   }
 
   struct Numbers: Equatable, Sendable {
@@ -166,9 +178,10 @@ struct DifferenceSide: Sendable {
         blocked: program.blocked.sumNanoseconds)
     }
     for row in report.blocked.rows {
-      guard case .known = row.stack else { continue }
-      let frames = report.frames(row.stack).map(\.name)
-      stacks[Key(name: "\(row.program) [\(TerminalText.escaped(row.trigger))]", frames: frames), default: Numbers()]
+      guard case .known(let index) = row.stack else { continue }
+      let found = report.stackTable[index]
+      let stack = Stack(frames: found.frames.map(\.name), shown: found.shown)
+      stacks[Key(name: "\(row.program) [\(TerminalText.escaped(row.trigger))]", stack: stack), default: Numbers()]
         .add(
           files: 0, bytes: 0, waits: row.waits, blocked: row.blocked)
     }

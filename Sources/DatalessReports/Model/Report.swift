@@ -58,6 +58,11 @@ public struct Report: Sendable {
     if case .known(let index) = stack { stackTable[index].frames } else { [] }
   }
 
+  /// Those of the program and what it called, for a line of text.
+  func stackText(_ stack: ReportStack, framesMax: Int) -> String {
+    if case .known(let index) = stack { stackTable[index].text(framesMax: framesMax) } else { "" }
+  }
+
   /// A command line that does the same again, as far as it is known. The words of the command itself are those that
   /// the log keeps.
   var commandLine: String {

@@ -856,7 +856,8 @@ function tables() {
 
 function stackLine(stack) {
   if (stack < 0) return "";
-  return data.stacks[stack][1].slice(0, 3).map((frame) => text(data.frames[frame][0])).join(" < ");
+  const [, frames, from, to] = data.stacks[stack];
+  return frames.slice(from, Math.min(to, from + 3)).map((frame) => text(data.frames[frame][0])).join(" < ");
 }
 
 function stackDetails(stack) {

@@ -10,6 +10,8 @@ struct ReportFrame: Sendable, Hashable, Encodable {
   var line: UInt32?
   /// Whether its address may be left over from an earlier call.
   var isGuess: Bool?
+  /// The path of the file as it is, where `file` is not it: escaped, or cut.
+  var rawFile: [UInt8]?
 
   enum CodingKeys: String, CodingKey {
     case name, file, line
@@ -25,6 +27,17 @@ struct StackTable: Sendable {
     /// Innermost first: of the interpreter where there is one that can be read, else native.
     var frames: [ReportFrame]
     var isComplete: Bool
+    /// Whose each of them is.
+    var origins: [FrameOrigin] = []
+    /// The frame of the program that a developer should look at; nil where none is the program's.
+    var own: Int?
+    /// The frames that a line of text shows.
+    var shown: Range<Int>
+
+    /// What a line of text shows, innermost first.
+    func text(framesMax: Int) -> String {
+      shown.prefix(framesMax).map { frames[$0].name }.joined(separator: " < ")
+    }
   }
 
   // LIMIT: a log may have been written by anybody.
@@ -54,24 +67,36 @@ struct StackTable: Sendable {
   }
 
   static func stack(_ stack: CallerStack) -> Stack {
+    var kept = stack
+    var isComplete = stack.isComplete && stack.frames.count <= framesMax
+    kept.frames = Array(stack.frames.prefix(framesMax))
+    let frames: [ReportFrame]
     if let interpreted = stack.interpreted, !interpreted.frames.isEmpty {
-      return Stack(
-        frames: interpreted.frames.prefix(framesMax).map { frame in
-          self.frame(
-            name(frame.functionBytes), file: frame.fileBytes, line: frame.line, isGuess: false)
-        }, isComplete: interpreted.isComplete && interpreted.frames.count <= framesMax)
+      let functions = Array(interpreted.frames.prefix(framesMax))
+      kept.interpreted?.frames = functions
+      isComplete = interpreted.isComplete && interpreted.frames.count <= framesMax
+      frames = functions.map { frame($0) }
+    } else {
+      frames = kept.frames.map { frame($0) }
     }
+    let program = ProgramFrames(kept)
     return Stack(
-      frames: stack.frames.prefix(framesMax).map { frame in
-        let module = PathBytes.lastComponent(frame.moduleBytes)
-        let address = (module.isEmpty ? "" : name(module) + "+") + "0x" + String(frame.offset, radix: 16)
-        guard let symbol = frame.symbolBytes else {
-          return self.frame(address, file: nil, line: nil, isGuess: frame.foundBy == "guess")
-        }
-        return self.frame(
-          frame.file == nil ? "\(name(symbol)) (\(address))" : name(symbol), file: frame.fileBytes, line: frame.line,
-          isGuess: frame.foundBy == "guess")
-      }, isComplete: stack.isComplete && stack.frames.count <= framesMax)
+      frames: frames, isComplete: isComplete, origins: program.origins, own: program.own, shown: program.shown)
+  }
+
+  private static func frame(_ frame: InterpretedFrame) -> ReportFrame {
+    self.frame(name(frame.functionBytes), file: frame.fileBytes, line: frame.line, isGuess: false)
+  }
+
+  private static func frame(_ frame: CallerFrame) -> ReportFrame {
+    let module = PathBytes.lastComponent(frame.moduleBytes)
+    let address = (module.isEmpty ? "" : name(module) + "+") + "0x" + String(frame.offset, radix: 16)
+    guard let symbol = frame.symbolBytes else {
+      return self.frame(address, file: nil, line: nil, isGuess: frame.foundBy == "guess")
+    }
+    return self.frame(
+      frame.file == nil ? "\(name(symbol)) (\(address))" : name(symbol), file: frame.fileBytes, line: frame.line,
+      isGuess: frame.foundBy == "guess")
   }
 
   private static func frame(_ name: String, file: [UInt8]?, line: UInt32?, isGuess: Bool) -> ReportFrame {
@@ -79,7 +104,10 @@ struct StackTable: Sendable {
     if let file {
       text += " (\(Self.name(PathBytes.lastComponent(file)))\(line.map { ":\($0)" } ?? ""))"
     }
-    return ReportFrame(name: text, file: file.map { Self.name($0) }, line: line, isGuess: isGuess ? true : nil)
+    let shown = file.map { Self.name($0) }
+    return ReportFrame(
+      name: text, file: shown, line: line, isGuess: isGuess ? true : nil,
+      rawFile: shown.map { Array($0.utf8) } == file ? nil : file)
   }
 
   private static func name(_ bytes: [UInt8]) -> String {

@@ -144,7 +144,7 @@ enum MarkdownWriter {
     let known = report.blocked.sorted.filter { if case .known = $0.stack { true } else { false } }
     guard !known.isEmpty else { return [] }
     let rows = known.prefix(rowsMax).map { row in
-      let frames = report.frames(row.stack).prefix(5).map(\.name).joined(separator: " < ")
+      let frames = report.stackText(row.stack, framesMax: 5)
       return
         "| \(HumanText.duration(nanoseconds: row.blocked)) | \(row.waits) | \(EscapedText.markdownCode(row.program)) "
         + "| \(EscapedText.markdownCode(frames))\(note(row.stack, report)) "

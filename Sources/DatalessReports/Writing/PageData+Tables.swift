@@ -137,6 +137,6 @@ extension PageData {
   }
 
   private static func functions(_ place: FindingPlace) -> String {
-    place.stack.map { StackTable.stack($0).frames.prefix(5).map(\.name).joined(separator: " < ") } ?? ""
+    place.stack.map { StackTable.stack($0).text(framesMax: 5) } ?? ""
   }
 }

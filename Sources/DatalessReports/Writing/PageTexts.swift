@@ -41,6 +41,8 @@ struct PageTexts {
         json.array { json in
           json.integer(stack.isComplete ? 1 : 0)
           json.array { json in for frame in stack.frames { json.integer(self.frame(frame)) } }
+          json.integer(Int64(stack.shown.lowerBound))
+          json.integer(Int64(stack.shown.upperBound))
         }
       }
     }
