@@ -70,7 +70,7 @@ let package = Package(
       swiftSettings: settings),
     // What logs say, for other programs and for browsers. The page is part of the executable, which stands alone.
     .target(
-      name: "DatalessReports", dependencies: ["DatalessCore", "DatalessControl", system],
+      name: "DatalessReports", dependencies: ["DatalessCore", "DatalessControl", "CDatalessLinux", system],
       resources: [.embedInCode("Page/report.js"), .embedInCode("Page/report.css")], swiftSettings: settings),
     .target(
       name: "DatalessDaemon",

@@ -25,7 +25,8 @@ import Testing
     "DatalessControl": standard.union(nio).union([
       "AsyncHTTPClient", "CDatalessLinux", "DatalessCore", "FoundationEssentials", "Glibc", "NIOHTTP1",
     ]),
-    "DatalessReports": standard.union(["DatalessControl", "DatalessCore", "Glibc"]),
+    // CDatalessLinux for openat2(2), which finds sources without going into what is mounted.
+    "DatalessReports": standard.union(["CDatalessLinux", "DatalessControl", "DatalessCore", "Glibc"]),
     "DatalessDaemon": standard.union(collections).union(nio).union([
       "CDataless", "CDatalessLinux", "DatalessControl", "DatalessCore", "DatalessScenario", "DatalessStacks",
       "DatalessState", "DatalessStores", "FoundationEssentials", "FuseKit", "Glibc", "HTTPTypes", "HummingbirdCore",

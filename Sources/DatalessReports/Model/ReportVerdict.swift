@@ -23,6 +23,12 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
     }
   }
 
+  /// A line of a source, as debug information or an interpreter names it: anything may stand there.
+  struct SourcePlace: Sendable, Equatable {
+    var path: [UInt8]
+    var line: UInt32
+  }
+
   /// What was against an expectation. All texts are escaped for a terminal.
   public struct Violation: Codable, Sendable, Equatable {
     public var message: String
@@ -37,6 +43,12 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
     /// The place in the program's source that a developer should look at.
     public var file: String?
     public var line: UInt32?
+    /// All places of the stack, the program's own first, each innermost first. No part of what is written.
+    var places: [SourcePlace] = []
+
+    enum CodingKeys: String, CodingKey {
+      case message, path, process, parents, stack, file, line
+    }
 
     public init(
       _ message: String, path: String? = nil, process: String? = nil, parents: [String] = [], stack: [String] = [],

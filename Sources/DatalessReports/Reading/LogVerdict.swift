@@ -8,7 +8,7 @@ struct LogVerdict: Sendable {
     var attempt: UInt64?
     var process: UInt32?
     var path: String
-    var stack: [ReportFrame] = []
+    var stack: StackTable.Stack?
   }
 
   private var excesses: [String: Excess] = [:]
@@ -28,13 +28,13 @@ struct LogVerdict: Sendable {
 
   /// Whether it is of interest where those stood who waited for an attempt.
   func asksForStack(of attempt: UInt64?) -> Bool {
-    excesses.values.contains { $0.attempt != nil && $0.attempt == attempt && $0.stack.isEmpty }
+    excesses.values.contains { $0.attempt != nil && $0.attempt == attempt && $0.stack == nil }
   }
 
   /// Takes note of where the caller stood that went beyond a budget.
-  mutating func add(stack: [ReportFrame], of wait: ReportWait) {
+  mutating func add(stack: StackTable.Stack, of wait: ReportWait) {
     for (budget, excess) in excesses
-    where excess.attempt == wait.number && excess.process == wait.process && excess.stack.isEmpty {
+    where excess.attempt == wait.number && excess.process == wait.process && excess.stack == nil {
       excesses[budget]?.stack = stack
       for index in checks.indices where checks[index].name.hasPrefix("--max-\(budget) ") {
         for number in checks[index].violations.indices { checks[index].violations[number].setStack(stack) }
@@ -62,7 +62,7 @@ struct LogVerdict: Sendable {
         var violation = ReportVerdict.Violation(
           "\(option) \(limit) was exceeded first at \(first.path)" + (who.map { " by \($0.text)" } ?? ""),
           path: first.path, process: who?.text, parents: who?.parents ?? [])
-        violation.setStack(first.stack)
+        if let stack = first.stack { violation.setStack(stack) }
         check.violations = [violation]
       }
       checks.append(check)
@@ -71,10 +71,25 @@ struct LogVerdict: Sendable {
 }
 
 extension ReportVerdict.Violation {
-  /// Names the functions, and the innermost place in a source file.
-  mutating func setStack(_ frames: [ReportFrame]) {
-    stack = frames.map(\.name)
-    let place = frames.first { $0.file != nil && $0.line != nil }
-    (file, line) = (place?.file, place?.line)
+  // LIMIT: places of one violation that are looked for below a workspace.
+  private static let placesMax = 64
+
+  /// Names the functions, and the place in the program's source.
+  mutating func setStack(_ found: StackTable.Stack) {
+    stack = found.frames.map(\.name)
+    let own = found.own.map { found.frames[$0] }
+    (file, line) = own?.line == nil ? (nil, nil) : (own?.file, own?.line)
+    places = [FrameOrigin.program, .package, .runtime].flatMap { origin in
+      zip(found.origins, found.frames).filter { $0.0 == origin }.compactMap { ReportVerdict.SourcePlace($0.1) }
+    }
+    places.removeLast(max(0, places.count - Self.placesMax))
+  }
+}
+
+extension ReportVerdict.SourcePlace {
+  /// nil for a frame without a line.
+  init?(_ frame: ReportFrame) {
+    guard let file = frame.file, let line = frame.line else { return nil }
+    self.init(path: frame.rawFile ?? Array(file.utf8), line: line)
   }
 }

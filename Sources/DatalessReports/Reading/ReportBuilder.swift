@@ -120,8 +120,9 @@ struct ReportBuilder {
     stacks.add(wait, program: name.text)
     longest.add(wait, program: name.text, pid: name.pid)
     directories.add(wait)
-    let frames: [ReportFrame] = if case .known(let index) = wait.stack { waits.stacks[index].frames } else { [] }
-    if !frames.isEmpty, verdict.asksForStack(of: wait.number) { verdict.add(stack: frames, of: wait) }
+    let stack: StackTable.Stack? = if case .known(let index) = wait.stack { waits.stacks[index] } else { nil }
+    let frames = stack?.frames ?? []
+    if let stack, !frames.isEmpty, verdict.asksForStack(of: wait.number) { verdict.add(stack: stack, of: wait) }
     try trace?.add(wait, lane: waits.lanes.lanes[wait.lane], program: name.text, pid: name.pid, frames: frames)
   }
 

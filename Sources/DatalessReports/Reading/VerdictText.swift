@@ -62,6 +62,6 @@ extension ReportVerdict.Violation {
     if let language = violation.stack?.unreadableLanguage { text += " (\(CallerStack.unreadable(language)))" }
     self.init(
       text, path: path, process: violation.process.map { name($0) }, parents: violation.ancestors.map { name($0) })
-    if let stack = violation.stack { setStack(StackTable.stack(stack).frames) }
+    if let stack = violation.stack { setStack(StackTable.stack(stack)) }
   }
 }

@@ -11,7 +11,8 @@ public enum GitHubCommands {
   ///   - source: SOURCE of the volume, absolute; empty when it is no directory.
   /// - Returns: Lines of workflow commands.
   public static func errors(_ verdict: ReportVerdict, workspace: String, source: String) -> [String] {
-    verdict.checks.filter { $0.outcome == .failed }.flatMap { check -> [String] in
+    let workspace = Workspace(workspace)
+    return verdict.checks.filter { $0.outcome == .failed }.flatMap { check -> [String] in
       guard !check.violations.isEmpty else {
         return [error("\(check.name): \(check.message)", file: nil, line: nil)]
       }
@@ -24,21 +25,21 @@ public enum GitHubCommands {
     }.prefix(errorsMax).map { $0 }
   }
 
+  /// The innermost line of the stack whose source is below the workspace, the program's own first: what is installed
+  /// there may be called by it. Else the file on the volume.
   private static func place(
-    _ violation: ReportVerdict.Violation, workspace: String, source: String
+    _ violation: ReportVerdict.Violation, workspace: Workspace, source: String
   ) -> (file: String, line: UInt32?)? {
-    if let file = violation.file, let name = below(workspace, file) { return (name, violation.line) }
-    guard let path = violation.path, source.hasPrefix("/"), let name = below(workspace, source + "/" + path) else {
-      return nil
+    for place in violation.places {
+      if let name = workspace.name(of: place.path) { return (name, place.line) }
     }
+    if violation.places.isEmpty, let file = violation.file, let name = workspace.name(of: Array(file.utf8)) {
+      return (name, violation.line)
+    }
+    guard let path = violation.path, source.hasPrefix("/"),
+      let name = workspace.name(of: Array("\(source)/\(path)".utf8))
+    else { return nil }
     return (name, nil)
-  }
-
-  /// A path below the workspace, relative to it; one that is relative already is left as it is.
-  private static func below(_ workspace: String, _ path: String) -> String? {
-    guard path.hasPrefix("/") else { return path }
-    guard !workspace.isEmpty, path.hasPrefix(workspace + "/") else { return nil }
-    return String(path.dropFirst(workspace.count + 1))
   }
 
   private static func error(_ text: String, file: String?, line: UInt32?) -> String {

@@ -1,0 +1,83 @@
+internal import CDatalessLinux
+import DatalessControl
+import Glibc
+
+/// The directory below which GitHub shows places of files: $GITHUB_WORKSPACE.
+///
+/// Paths of sources are what debug information of a caller says, which may be anything. They are looked up without
+/// content being read, below the workspace alone, and no lookup goes into what is mounted there: it might block.
+struct Workspace: Sendable {
+  /// Absolute, without a slash at its end; empty where there is none.
+  private let directory: [UInt8]
+
+  /// - Parameter directory: Absolute, without a slash at its end; empty where there is none.
+  init(_ directory: String) { self.directory = Array(directory.utf8) }
+
+  /// The name of a source below the workspace, relative to it.
+  ///
+  /// - Parameter path: Absolute, a `file:` URL, or relative to a directory that nobody knows: then it has to be that of
+  ///   a file that is there. The same holds for one that goes up on its way, as those of builds in a directory do.
+  /// - Returns: nil for one that is elsewhere.
+  func name(of path: [UInt8]) -> String? {
+    guard !directory.isEmpty, !path.contains(0) else { return nil }
+    let path = Self.path(ofURL: path) ?? path
+    guard path.first == UInt8(ascii: "/") else {
+      let parts = PathBytes.components(path)
+      guard !parts.isEmpty, !parts.contains(Array("..".utf8)) else { return nil }
+      return existing(Array(PathBytes.absolute(parts).dropFirst()))
+    }
+    guard let name = below(PathBytes.absolute(path, from: [])) else { return nil }
+    return PathBytes.components(path).contains(Array("..".utf8)) ? existing(name) : Self.text(name)
+  }
+
+  private func below(_ path: [UInt8]) -> [UInt8]? {
+    let start = PathBytes.absolute(directory, from: []) + Array("/".utf8)
+    return path.starts(with: start) && path.count > start.count ? Array(path.dropFirst(start.count)) : nil
+  }
+
+  private func existing(_ name: [UInt8]) -> String? {
+    guard name.count < Int(PATH_MAX) else { return nil }
+    let root = Self.open(directory, below: AT_FDCWD, resolve: 0, flags: CLINUX_O_DIRECTORY)
+    guard root >= 0 else { return nil }
+    defer { close(root) }
+    // A descriptor of a path alone: a pipe does not block, and a file that is not here is not fetched.
+    let resolve = CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_MAGICLINKS | CLINUX_RESOLVE_NO_XDEV
+    let file = Self.open(name, below: root, resolve: resolve, flags: 0)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Self.text(name)
+  }
+
+  /// - Returns: A descriptor of a path alone, negative for none.
+  private static func open(_ path: [UInt8], below directory: Int32, resolve: UInt64, flags: Int32) -> Int32 {
+    let all = UInt64(UInt32(bitPattern: flags | CLINUX_O_PATH | CLINUX_O_CLOEXEC))
+    let opened = (path + [0]).map { CChar(bitPattern: $0) }.withUnsafeBufferPointer { text in
+      text.baseAddress.map { clinux_openat2(directory, $0, all, 0, resolve) } ?? -1
+    }
+    return Int32(truncatingIfNeeded: opened)
+  }
+
+  /// nil for a name that GitHub could not be told.
+  private static func text(_ name: [UInt8]) -> String? { String(validating: name, as: UTF8.self) }
+
+  /// The path of `file:///work/a%20b.mjs`, as node calls modules; nil for what is no such URL.
+  private static func path(ofURL text: [UInt8]) -> [UInt8]? {
+    let scheme = Array("file://".utf8)
+    guard text.starts(with: scheme) else { return nil }
+    var path: [UInt8] = []
+    var rest = text.dropFirst(scheme.count)
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%"),
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2
+      else {
+        path.append(byte)
+        continue
+      }
+      path.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return path.contains(0) ? nil : path
+  }
+}

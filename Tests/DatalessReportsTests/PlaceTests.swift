@@ -1,0 +1,164 @@
+import DatalessControl
+import Glibc
+import Testing
+
+@testable import DatalessReports
+
+/// Which line of a program reports name, and which of them GitHub can show.
+@Suite struct PlaceTests {
+  private static let libc = "/usr/lib/x86_64-linux-gnu/libc.so.6"
+
+  private static func frame(
+    _ symbol: String, _ file: String? = nil, _ line: UInt32? = nil, in module: String = "/work/p/cc"
+  ) -> CallerFrame {
+    CallerFrame(
+      module: Array(module.utf8), offset: 1, symbol: Array(symbol.utf8), file: file.map { Array($0.utf8) }, line: line,
+      foundBy: "tables")
+  }
+
+  /// C++, in which the line of the program is the fourth.
+  private static let frames = [
+    frame("__read", "../sysdeps/unix/sysv/linux/read.c", 26, in: libc),
+    frame("std::filebuf::underflow()", in: "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"),
+    frame("std::istream::read(char*, long)", in: "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"),
+    frame("load(int)", "p/cc.cpp", 10), frame("main", "/work/p/cc.cpp", 12), frame("_start"),
+  ]
+
+  private static func stack(_ frames: [CallerFrame]) -> StackTable.Stack {
+    StackTable.stack(CallerStack(isComplete: true, end: "outermost", frames: frames))
+  }
+
+  private static func violation(_ frames: [CallerFrame]) -> ReportVerdict.Violation {
+    var violation = ReportVerdict.Violation("v", path: "photos/a.jpg")
+    violation.setStack(stack(frames))
+    return violation
+  }
+
+  /// What GitHub is told of one violation, between the first commas and the message.
+  private static func place(_ violation: ReportVerdict.Violation, in workspace: String) -> String {
+    let check = ReportVerdict.Check(name: "x", outcome: .failed, message: "m", violations: [violation])
+    let lines = GitHubCommands.errors(ReportVerdict(checks: [check]), workspace: workspace, source: "/s")
+    return (lines.first ?? "").split(separator: "::").first.map { String($0.dropFirst("error title=dataless".count)) }
+      ?? ""
+  }
+
+  @Test func reportsNameTheProgramsLine() {
+    let violation = Self.violation(Self.frames)
+    #expect(violation.file == "p/cc.cpp" && violation.line == 10)
+    #expect(violation.stack.count == Self.frames.count && violation.stack.first == "__read (read.c:26)")
+    #expect(ViolationText.lines(violation).contains("  at: p/cc.cpp:10"))
+    #expect(violation.places.map(\.line) == [10, 12, 26])
+    let library = Self.violation([Self.frames[0]])
+    #expect(library.file == nil && library.line == nil && library.places.count == 1)
+  }
+
+  @Test func aLineOfTextHasWhatTheProgramCalledAndItsOwn() {
+    #expect(
+      Self.stack(Self.frames).text(framesMax: 5)
+        == "std::istream::read(char*, long) (libstdc++.so.6+0x1) < load(int) (cc.cpp:10) < main (cc.cpp:12)")
+    #expect(Self.stack(Self.frames).text(framesMax: 1) == "std::istream::read(char*, long) (libstdc++.so.6+0x1)")
+  }
+
+  @Test func comparisonsAndTablesShowTheProgramsFrames() throws {
+    func log(_ end: Int64) throws -> LogLines {
+      var log = LogLines()
+      log.mounted()
+      log.process(1, pid: 11, "cc")
+      log.waited(1, "a", by: 1, thread: 11, from: 1_000, to: end)
+      let bytes = try WireCoding.encode(CallerStack(isComplete: true, end: "outermost", frames: Self.frames))
+      log.add(
+        "wait.stack", at: end + 100,
+        #""attempt":1,"process":1,"tid":11,"outcome":"ok","stack_id":1,"stack":"#
+          + String(decoding: bytes, as: UTF8.self))
+      log.unmounted(at: end + 200)
+      return log
+    }
+    let own = "(libstdc++.so.6+0x1) < load(int) (cc.cpp:10) < main (cc.cpp:12)"
+    let folder = try ReportFolder(log(9_000).bytes)
+    let before = try folder.export([.markdown, .json])
+    let difference = RunDifference(before: before, after: try ReportFolder(log(19_000).bytes).export([]))
+    #expect(DifferenceText.lines(difference).contains { $0.hasSuffix(own) })
+    #expect(difference.stacks.first?.frames?.count == Self.frames.count)
+    let markdown = try folder.text(.markdown)
+    #expect(markdown.contains(EscapedText.markdown(own)) && !markdown.contains(EscapedText.markdown("__read")))
+    let json = try #require(JSONObject(Array(try folder.text(.json).utf8.dropLast())))
+    #expect(json.objects("stacks").first?.objects("frames").count == Self.frames.count)
+  }
+
+  // MARK: - Below a workspace
+
+  /// A workspace with `p/cc.cpp`, a pipe, and links.
+  private final class Folder {
+    let path: String
+
+    init() throws {
+      var template = Array("/tmp/dataless-workspace-XXXXXX".utf8CString)
+      guard mkdtemp(&template) != nil else { throw ReportFolder.Failure.errno(errno) }
+      path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      mkdir(path + "/p", 0o755)
+      for name in ["p/cc.cpp", "a b.mjs"] { close(open("\(path)/\(name)", O_CREAT | O_WRONLY, 0o644)) }
+      mkfifo(path + "/pipe.c", 0o644)
+      symlink("/etc/passwd", path + "/out.c")
+      symlink("/etc", path + "/etc")
+    }
+
+    deinit {
+      for name in ["p/cc.cpp", "a b.mjs", "pipe.c", "out.c", "etc"] { unlink("\(path)/\(name)") }
+      rmdir(path + "/p")
+      rmdir(path)
+    }
+  }
+
+  @Test func gitHubShowsTheInnermostLineBelowTheWorkspace() throws {
+    let folder = try Folder()
+    #expect(Self.place(Self.violation(Self.frames), in: folder.path) == ",file=p/cc.cpp,line=10")
+    // Relative to a directory that is not the workspace.
+    #expect(Self.place(Self.violation(Self.frames), in: "/work") == ",file=p/cc.cpp,line=12")
+    // No line is below it: the file that came.
+    #expect(Self.place(Self.violation(Self.frames), in: "/s") == ",file=photos/a.jpg")
+    #expect(Self.place(Self.violation(Self.frames), in: "/elsewhere") == "")
+    #expect(Self.place(Self.violation(Self.frames), in: "") == "")
+  }
+
+  /// A package that is installed below the workspace is no place to mend, and nothing that GitHub has.
+  @Test func theProgramComesBeforeWhatIsInstalledInTheWorkspace() {
+    var stack = CallerStack(isComplete: true, end: "outermost", frames: [])
+    stack.interpreted = InterpretedCaller(
+      language: "node", isReadable: true, isComplete: true,
+      frames: [("read", "/w/node_modules/f/i.js", 3), ("load", "file:///w/e.mjs", 2)].map {
+        InterpretedFrame(function: Array($0.0.utf8), file: Array($0.1.utf8), line: $0.2)
+      })
+    var violation = ReportVerdict.Violation("v")
+    violation.setStack(StackTable.stack(stack))
+    #expect(Self.place(violation, in: "/w") == ",file=e.mjs,line=2")
+  }
+
+  @Test func aSourceIsFoundBelowTheWorkspaceAlone() throws {
+    let folder = try Folder()
+    let workspace = Workspace(folder.path)
+    func name(_ path: String) -> String? { workspace.name(of: Array(path.utf8)) }
+    for path in ["p/cc.cpp", "./p//cc.cpp", "\(folder.path)/p/cc.cpp", "\(folder.path)/build/../p/cc.cpp"] {
+      #expect(name(path) == "p/cc.cpp", "\(path)")
+    }
+    #expect(name("file://\(folder.path)/a%20b.mjs") == "a b.mjs")
+    #expect(name("\(folder.path)/made.cpp") == "made.cpp")
+    for path in [
+      "", "/", ".", "p", "nothing.c", "pipe.c", "out.c", "etc/passwd", "../\(folder.path)/p/cc.cpp", "p/../p/cc.cpp",
+      "\(folder.path)", "\(folder.path)/", "\(folder.path)/../etc/passwd", "\(folder.path)/x/../made.cpp",
+      "\(folder.path)x/p/cc.cpp", "/etc/passwd", "node:fs", "<string>", "p/cc.cpp\0", "file://", "file://%00", "%",
+      String(repeating: "a/", count: 5_000),
+    ] { #expect(name(path) == nil, "\(path.prefix(60))") }
+    #expect(workspace.name(of: Array(folder.path.utf8) + [UInt8(ascii: "/"), 0xff]) == nil)
+    #expect(Workspace("").name(of: Array("/etc/passwd".utf8)) == nil)
+  }
+
+  /// What stands in debug information is escaped in texts, and is a path where one is looked for.
+  @Test func aPathThatIsEscapedInTextIsLookedForAsItIs() {
+    let odd = "/w/\u{1b}" + String(repeating: "x", count: 400) + ".c"
+    let violation = Self.violation([Self.frame("load", odd, 3)])
+    #expect(violation.file?.hasPrefix("/w/\\x1bxx") == true && violation.file?.hasSuffix("...") == true)
+    #expect(violation.places.map(\.path) == [Array(odd.utf8)])
+    #expect(
+      Self.place(Self.violation([Self.frame("load", "/w/a\n::add-mask::x", 3)]), in: "/w").hasPrefix(",file=a%0A"))
+  }
+}
