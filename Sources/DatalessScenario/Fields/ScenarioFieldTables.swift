@@ -175,7 +175,7 @@ enum ScenarioFieldTables {
     }
   ) { _, _ in }
 
-  static let positiveDuration = ScenarioValue<Nanoseconds>(schema: BasicValues.duration.schema) {
+  private static let positiveDuration = ScenarioValue<Nanoseconds>(schema: BasicValues.duration.schema) {
     node, decoder in
     guard let value = BasicValues.duration.read(node, &decoder) else { return nil }
     if value > 0 { return value }

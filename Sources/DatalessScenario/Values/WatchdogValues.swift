@@ -12,8 +12,7 @@ enum WatchdogValues {
     what: "a watchdog",
     fields: [
       ScenarioField(
-        "main_thread", summary: "How long a main thread may wait; more than 0.",
-        value: ScenarioFieldTables.positiveDuration
+        "main_thread", summary: "How long a main thread may wait; more than 0.", value: limit
       ) { $0.mainThread = $1 },
       ScenarioField(
         "action",
@@ -30,6 +29,16 @@ enum WatchdogValues {
       ) { $0.apps = $1 },
     ],
     constraints: [ScenarioNode.Entry(key: "required", value: .list([.text("main_thread")]))])
+
+  private static let limit = ScenarioValue<Nanoseconds>(schema: BasicValues.duration.schema) { node, decoder in
+    guard let value = BasicValues.duration.read(node, &decoder) else { return nil }
+    if value > 0 { return value }
+    decoder.fail(
+      node,
+      "a watchdog at 0 would act on every wait of a main thread. Write the time that one may take, such as 1s, "
+        + "or 'watchdog: off' for none.")
+    return nil
+  }
 
   private static let mapping = ScenarioValue<WatchdogPolicy?>(schema: table.schema) { node, decoder in
     var draft = Draft()

@@ -149,6 +149,10 @@ extension BadScenarios {
       message: "s.yaml:1:16: after 0 every attempt would fail. Write 'offline: on' for that, or 'none' for no "
         + "limit.", isInSchema: false),
     Case(
+      text: "watchdog: {main_thread: 0, action: abort}\n",
+      message: "s.yaml:1:25: a watchdog at 0 would act on every wait of a main thread. Write the time that one may "
+        + "take, such as 1s, or 'watchdog: off' for none.", isInSchema: false),
+    Case(
       text: "offline: maybe\n",
       message: "s.yaml:1:10: 'maybe' is neither on nor off. Write one of them."),
     Case(
