@@ -55,6 +55,31 @@ public struct PathArgument: ExpressibleByArgument, Sendable, Equatable {
   public var description: String { TerminalText.escaped(bytes) }
 }
 
+/// Numbers below 0 that follow an option. The parser takes `-1` for an option of its own, and the value before it for
+/// missing; no command has an option that begins with a digit. Joined as `--max-files=-1` it is a value, and the option
+/// itself says what is wrong with it.
+enum NegativeNumbers {
+  /// - Returns: The arguments, of which each such number is joined with its option. What a command is given to run, after
+  ///   `--`, is left as it is.
+  static func joined(_ arguments: [String]) -> [String] {
+    let own = arguments.prefix { $0 != "--" }
+    var result: [String] = []
+    for argument in own {
+      if let option = result.last, option.hasPrefix("--"), !option.contains("="), isNegative(argument) {
+        result[result.count - 1] = option + "=" + argument
+      } else {
+        result.append(argument)
+      }
+    }
+    return result + arguments[own.endIndex...]
+  }
+
+  private static func isNegative(_ text: String) -> Bool {
+    guard text.utf8.first == UInt8(ascii: "-"), let second = text.utf8.dropFirst().first else { return false }
+    return second == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second)
+  }
+}
+
 /// Globs on the command line: of the same kind as those of scenarios.
 enum GlobOption {
   static func parse(_ text: String) throws -> PathPattern {

@@ -58,7 +58,7 @@ public struct DatalessCommand: ParsableCommand {
   /// - Parameter arguments: Without the program's name; bytes mapped by `ArgumentBytes`.
   /// - Returns: The exit status.
   static func execute(_ arguments: [String]) -> Int32 {
-    let arguments = RunCommand.completed(arguments)
+    let arguments = RunCommand.completed(NegativeNumbers.joined(arguments))
     do {
       var command = try parseAsRoot(arguments)
       StaleSessions.remove()

@@ -64,6 +64,32 @@ import Testing
   ])
   func noVolume(line: String) { #expect(Self.execute(line) == 3) }
 
+  /// The parser takes -1 for an option; it is a value that an option has to refuse.
+  @Test(
+    arguments: [
+      ("check-log x --max-files -1", "malformed number of files '-1': expected a whole number, 0 or more"),
+      ("run x --max-dirs -2 -- true", "malformed number of directories '-2': expected a whole number, 0 or more"),
+      ("gate wait /proc g --timeout -5s", "'-5s'"), ("mount a b --concurrency -1", "'-1'"),
+      ("mount a b --seed -1", "malformed seed '-1'"),
+      ("check-log x --min-parallel -.5", "malformed --min-parallel '-.5'"),
+    ])
+  func aNegativeNumberIsAWrongValue(line: String, words: String) {
+    let arguments = NegativeNumbers.joined(line.split(separator: " ").map { String($0) })
+    let error = #expect(throws: (any Error).self) { try DatalessCommand.parseAsRoot(arguments) }
+    let message = error.map { DatalessCommand.message(for: $0) } ?? ""
+    #expect(message.contains(words), "\(message)")
+    #expect(!message.lowercased().contains("missing value"))
+  }
+
+  @Test func theWordsOfACommandAreLeftAsTheyAre() {
+    func joined(_ line: String) -> [String] { NegativeNumbers.joined(line.split(separator: " ").map { String($0) }) }
+    let words = ["run", "x", "--max-files=-1", "--", "head", "--lines", "-1"]
+    #expect(joined("run x --max-files -1 -- head --lines -1") == words)
+    for line in ["mark /mnt -1", "run x --json -", "status --json -h", "a --b=c -1", "-1", "--"] {
+      #expect(joined(line) == line.split(separator: " ").map { String($0) })
+    }
+  }
+
   private static func execute(_ line: String) -> Int32 {
     DatalessCommand.execute(line.split(separator: " ").map { String($0) })
   }
