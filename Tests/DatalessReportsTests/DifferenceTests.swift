@@ -62,6 +62,24 @@ import Testing
     #expect(try DifferenceCondition(parsing: text).failure(of: Self.difference()) == words)
   }
 
+  /// Rounded, 400,001 bytes read as 400,005 do.
+  @Test(
+    arguments: [
+      ("more-bytes", "bytes", 399_997, 400_001, "more-bytes: 400,001 bytes after 399,997 bytes before"),
+      (
+        "longer-waits", "blocked_ns", 3_000_000_001, 3_000_000_002,
+        "longer-waits: 3,000,000,002 ns after 3,000,000,001 ns before"
+      ),
+      ("more-bytes", "bytes", 400_000, 900_000, "more-bytes: 878.9 KiB after 390.6 KiB before"),
+    ] as [(String, String, Int64, Int64, String)])
+  func whatReadsTheSameIsToldExactly(
+    condition: String, total: String, before: Int64, after: Int64, words: String
+  ) throws {
+    var difference = try Self.difference()
+    difference.totals[total] = .init(before: before, after: after)
+    #expect(try DifferenceCondition(parsing: condition).failure(of: difference) == words)
+  }
+
   @Test(arguments: ["", "more", "new-files=1%", "more-bytes=", "more-bytes=x%", "more-bytes=-1%", "more-bytes=20"])
   func wrongConditionsAreRefused(text: String) {
     #expect(throws: DifferenceCondition.Flaw.self) { try DifferenceCondition(parsing: text) }

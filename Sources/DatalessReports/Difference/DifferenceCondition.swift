@@ -95,7 +95,9 @@ public struct DifferenceCondition: Sendable, Equatable {
     if measure == .longerIntentWaits, difference.totals["intent_waits_unknown"]?.before ?? 0 > 0 { return nil }
     let allowed = Double(amount.before) * (1 + Double(tolerance) / 10_000)
     guard amount.change > 0, Double(amount.after) > allowed else { return nil }
-    let words = DifferenceText.amount(total)
+    var words = DifferenceText.amount(total)
+    // Texts are rounded: what is more has to read as more.
+    if words(amount.after) == words(amount.before) { words = DifferenceText.exactAmount(total) }
     let beyond = tolerance > 0 ? ", more than \(HumanText.decimal(Double(tolerance) / 100, 2)) % beyond" : ""
     return "\(measure.rawValue): \(words(amount.after)) after \(words(amount.before)) before\(beyond)"
   }

@@ -26,6 +26,13 @@ public enum DifferenceText {
     return { HumanText.count($0) }
   }
 
+  /// How a total is written where its rounded text does not tell it from another.
+  static func exactAmount(_ name: String) -> (Int64) -> String {
+    if name.hasSuffix("_ns") { return { HumanText.count($0) + " ns" } }
+    if name == "bytes" { return { HumanText.count($0, "byte") } }
+    return { HumanText.count($0) }
+  }
+
   public static func lines(_ difference: RunDifference) -> [String] {
     var lines = [("before", difference.before), ("after ", difference.after)].map { name, side in
       "\(name)  \(origin(side))"
