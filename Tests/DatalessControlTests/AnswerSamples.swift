@@ -253,7 +253,8 @@ enum AnswerSamples {
   private static let top = TopAnswer(
     mountpoint: [0x2f, 0xff], uptimeNanoseconds: 1, waiting: 1, attempts: 1,
     totals: MaterializedCounts(files: 1, directories: 2, bytes: 3, failures: 4, refusals: 5), perSecond: rates,
-    callers: [WireSamples.blocked])
+    callers: [WireSamples.blocked],
+    intents: [WaitingIntent(intent: WireSamples.coordination.intents[0], holders: [])])
 
   private static let summaries: [String: Pair] = [
     "TopAnswer": (

@@ -23,12 +23,13 @@ struct FindingLog {
   /// Who waits, and how.
   struct Caller {
     var process: Int? = 1
-    var thread = 10
+    /// nil for an intent.
+    var thread: Int? = 10
     var isMain: Bool? = true
     var trigger = "read"
 
     fileprivate var fields: String {
-      #""process":\#(process.map { "\($0)" } ?? "null"),"tid":\#(thread),"main_thread":\#(isMain.map { "\($0)" } ?? "null"),"#
+      #""process":\#(process.map { "\($0)" } ?? "null"),"tid":\#(thread.map { "\($0)" } ?? "null"),"main_thread":\#(isMain.map { "\($0)" } ?? "null"),"#
         + #""trigger":"\#(trigger)""#
     }
   }

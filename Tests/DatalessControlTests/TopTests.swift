@@ -128,6 +128,36 @@ import Testing
     #expect(!wild.head.isEmpty)
   }
 
+  /// What an intent waits for is told once, with the intent, and not as a thread of its process.
+  @Test func intentsThatWaitAreShownAndBlockNobody() {
+    var waiter = Self.waiter(10, "viewer", 5_000_000)
+    waiter.trigger = "coordinate"
+    var status = Self.status(at: 1, [(Array("a".utf8), waiter)])
+    func intent(_ number: UInt64, _ stage: String, _ path: String, waitsFor: [UInt64]? = nil) -> CoordinatedIntent {
+      CoordinatedIntent(
+        number: number, stage: stage, reads: 1, writes: 0, path: Array(path.utf8), ageNanoseconds: 5_000_000,
+        waitsFor: waitsFor, process: WireProcess(pid: Int32(number), comm: "viewer"))
+    }
+    status.coordination = CoordinationStatus(
+      waiting: 1, granted: 1, presenters: 0,
+      totals: CoordinationTotals(granted: 1, refused: 0, deadlocks: 0, takenAway: 0),
+      intents: [
+        intent(8, "granted", "b"), intent(9, "waiting", "b/\u{1b}x", waitsFor: [8]), intent(10, "preparing", "a"),
+      ])
+    var view = TopView()
+    view.show(TopSample(status, stacks: nil, before: nil))
+    let lines = view.lines(width: 0, height: 0)
+    #expect(view.callers.isEmpty && view.sample?.answer.waiting == 0)
+    #expect(lines[0].hasSuffix("0 callers blocked, 1 attempt at a time, 2 intents waiting"), "\(lines[0])")
+    let behind = #"viewer[9] (intent 9), to read b/\x1bx, waiting for 5.0 ms, behind viewer[8] (intent 8) at b"#
+    #expect(lines.contains(behind), "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("viewer[10] (intent 10), to read a, preparing for") })
+    #expect(!lines.contains("nobody waits"))
+    _ = Self.press("/B/\r", &view)
+    #expect(view.intents.map(\.intent.number) == [9])
+    #expect(view.lines(width: 0, height: 0).contains("only B/: 1 of 2"))
+  }
+
   @Test func stacksJoinTheirCallers() throws {
     let status = Self.status(at: 1, Self.three)
     let stack = CallerStack(

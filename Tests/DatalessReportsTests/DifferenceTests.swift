@@ -186,6 +186,23 @@ import Testing
     return RunDifference(before: try first.export([]), after: try second.export([]))
   }
 
+  /// What an intent waits for content blocks no thread: it is neither slower nor a wait more.
+  @Test func contentForIntentsIsNoWait() throws {
+    var log = Self.coordinated(waited: 1_000, answer: 100)
+    let plain = try Self.compared(Self.after, log)
+    let wait = #""attempt":9,"process":2,"tid":null,"main_thread":null,"trigger":"coordinate""#
+    log.add("materialization.started", at: 5_000, #"\#(wait),"path":"b","kind":"file","size":10"#)
+    log.add("wait.started", at: 5_000, wait)
+    log.add("wait.finished", at: 8_000, #"\#(wait),"blocked_ns":3000,"outcome":"ok""#)
+    let brought = try Self.compared(Self.after, log)
+    for name in ["waits", "blocked_ns", "longest_wait_ns"] {
+      #expect(brought.totals[name] == plain.totals[name], "\(name)")
+    }
+    #expect(brought.programs.map(\.blocked) == plain.programs.map(\.blocked))
+    let report = try ReportFolder(log.bytes).export([])
+    #expect(report.lanes.isEmpty && report.longest.isEmpty && report.blocked.rows.isEmpty)
+  }
+
   @Test func intentsAndPresentersAreCompared() throws {
     let slow = Self.coordinated(waited: 3_000, answer: 5_000, outcome: "timed_out")
     let difference = try Self.compared(Self.coordinated(waited: 1_000, answer: 100), slow)

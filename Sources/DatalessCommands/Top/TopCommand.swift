@@ -12,7 +12,8 @@ struct TopCommand: ParsableCommand {
     discussion: """
       On a terminal a screen that is renewed; elsewhere a block of lines for each look. Keys: b, p and f sort by blocked \
       time, process and path (s: the next of them), r reverses, / filters by path or program, t shows stacks, j and k or \
-      arrows scroll, space pauses, q quits. Touches no volume. At most 64 callers of each attempt are listed.
+      arrows scroll, space pauses, q quits. Touches no volume. At most 64 callers of each attempt are listed. Coordinated accesses \
+      that wait stand below callers, with those for whom they do: no thread is blocked by them.
 
       EXAMPLES
         dataless top /mnt/project

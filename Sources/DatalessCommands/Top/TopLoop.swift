@@ -141,6 +141,7 @@ struct TopLoop {
     }
     guard var answer = view.sample?.answer else { return }
     answer.callers = view.callers
+    if answer.intents != nil { answer.intents = view.intents }
     if isJSON { return try output.json(answer) }
     for line in view.lines(width: 0, height: 0) + [""] { try output.line(line) }
     try output.flush()

@@ -4,14 +4,19 @@ import DatalessControl
 struct TopSample: Sendable {
   let answer: TopAnswer
 
+  /// Intents that wait for others; those that the daemon does not list, too.
+  private let waitingIntents: Int64
+
   var callers: [BlockedCaller] { answer.callers }
+  var intents: [WaitingIntent] { answer.intents ?? [] }
 
   /// - Parameters:
   ///   - stacks: Of those who wait, when they were asked for.
   ///   - before: nil for the first look.
   init(_ status: VolumeStatus, stacks: [BlockedCaller]?, before: VolumeStatus?) {
     var callers = status.inFlight.flatMap { attempt in
-      attempt.waiters.map {
+      // What an intent waits for stands with the intent: no thread is blocked.
+      attempt.waiters.filter { !$0.isIntent }.map {
         BlockedCaller(
           attempt: attempt.attempt, path: attempt.pathBytes, kind: attempt.kind, waiter: $0, outcome: "not_taken")
       }
@@ -36,10 +41,14 @@ struct TopSample: Sendable {
         bytes: rate(now.bytes, then.bytes), failures: rate(now.failures, then.failures),
         requests: rate(Self.requests(status), Self.requests(before)))
     }
+    let ofIntents = status.inFlight.reduce(0) { $0 + $1.waiters.count { $0.isIntent } }
+    let intents = status.coordination?.waitingIntents()
+    waitingIntents = max(status.coordination?.waiting ?? 0, Int64(intents?.count ?? 0))
     answer = TopAnswer(
       mountpoint: status.mountpointBytes, uptimeNanoseconds: status.uptimeNanoseconds,
-      waiting: status.blockedCallers,
-      attempts: Int64(status.inFlight.count), totals: status.materialized, perSecond: perSecond, callers: callers)
+      waiting: status.blockedCallers.minus(Int64(ofIntents)),
+      attempts: Int64(status.inFlight.count), totals: status.materialized, perSecond: perSecond, callers: callers,
+      intents: intents)
   }
 
   private static func requests(_ status: VolumeStatus) -> Int64 {
@@ -50,10 +59,11 @@ struct TopSample: Sendable {
   var head: [String] {
     let up = HumanText.duration(nanoseconds: answer.uptimeNanoseconds)
     let waiting = HumanText.count(answer.waiting, "caller")
+    let intents = waitingIntents > 0 ? ", \(HumanText.count(waitingIntents, "intent")) waiting" : ""
     let attempts = HumanText.count(answer.attempts, "attempt")
     let totals = answer.totals
     var lines = [
-      "\(TerminalText.escaped(answer.mountpointBytes))  up \(up)  \(waiting) blocked, \(attempts) at a time",
+      "\(TerminalText.escaped(answer.mountpointBytes))  up \(up)  \(waiting) blocked, \(attempts) at a time\(intents)",
       "in all      \(HumanText.count(totals.files, "file")) (\(HumanText.size(totals.bytes))), "
         + "\(HumanText.count(totals.directories, "directory", plural: "directories")), "
         + "\(HumanText.count(totals.failures, "failure")), \(HumanText.count(totals.refusals, "refusal"))",

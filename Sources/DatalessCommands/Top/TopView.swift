@@ -125,6 +125,18 @@ struct TopView {
     return isReversed ? sorted.reversed() : sorted
   }
 
+  /// Intents that wait, filtered as callers are; the oldest first, whatever callers are sorted by.
+  var intents: [WaitingIntent] {
+    let intents = sample?.intents ?? []
+    let wanted = filter.lowercased()
+    guard !wanted.isEmpty else { return intents }
+    return intents.filter { waiting in
+      let process = waiting.intent.process
+      return [waiting.intent.path, process?.comm ?? "", process?.exe ?? "", process?.script ?? ""]
+        .contains { $0.lowercased().contains(wanted) }
+    }
+  }
+
   private static func name(_ caller: BlockedCaller) -> String {
     ProcessName.text(comm: caller.waiter.comm, exe: caller.waiter.exe, script: caller.waiter.script)
   }
@@ -143,9 +155,10 @@ struct TopView {
     var lines = sample.head
     let isScreen = height > 0
     if isScreen { lines.append(note ?? keys) }
-    let callers = callers
+    let (callers, intents) = (callers, intents)
     if !filter.isEmpty {
-      lines.append("only \(TerminalText.escaped(filter)): \(callers.count) of \(sample.callers.count)")
+      let count = callers.count + intents.count
+      lines.append("only \(TerminalText.escaped(filter)): \(count) of \(sample.callers.count + sample.intents.count)")
     }
     lines.append(Self.table.header)
     let first = min(offset, max(0, callers.count - 1))
@@ -154,8 +167,9 @@ struct TopView {
       if showsStacks { lines.append("           " + Self.place(caller)) }
       if isScreen, lines.count >= height { break }
     }
-    if callers.isEmpty {
-      lines.append(sample.callers.isEmpty ? "nobody waits" : "nobody of these waits")
+    for intent in intents { lines += StackCommand.lines(intent).prefix(1) }
+    if callers.isEmpty, intents.isEmpty {
+      lines.append(sample.callers.isEmpty && sample.waitingIntents == 0 ? "nobody waits" : "nobody of these waits")
     }
     if isScreen { lines = Array(lines.prefix(height)) }
     return width > 0 ? lines.map { String($0.prefix(width)) } : lines

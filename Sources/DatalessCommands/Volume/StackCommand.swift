@@ -53,8 +53,10 @@ struct StackCommand: ParsableCommand {
     var intents = coordination?.waitingIntents(of: pid) ?? []
     let unlisted = coordination?.unlistedWaiting ?? 0
     if unlisted > 0, !intents.isEmpty { intents[intents.count - 1].unlisted = unlisted }
+    // An intent that waits for content is told once, as the intent.
+    let callers = list.callers.filter { coordination == nil || !$0.waiter.isIntent }
     let output = StandardOutput()
-    for caller in list.callers {
+    for caller in callers {
       if json {
         try output.line(json: caller)
       } else {
@@ -70,7 +72,7 @@ struct StackCommand: ParsableCommand {
     }
     if unlisted > 0 {
       if !json { try output.line(Self.unlisted(unlisted)) }
-    } else if list.callers.isEmpty, intents.isEmpty, !json {
+    } else if callers.isEmpty, intents.isEmpty, !json {
       let all = Int64(coordination?.waitingIntents(of: nil).count ?? 0)
       try output.line(Self.nobody(of: pid, others: others.plus(all)))
     }

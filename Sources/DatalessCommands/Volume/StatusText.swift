@@ -207,16 +207,17 @@ enum ProfileText {
   }
 }
 
-/// Blocked callers as lines of text.
+/// Blocked callers, and intents beside them, as lines of text.
 enum WaiterText {
   /// One line for each, and one for those that are not listed.
   static func lines(_ waiters: [InFlightWaiter], count: Int64, indent: String) -> [String] {
     var lines = waiters.map { waiter in
       let name = ProcessName.text(comm: waiter.comm, exe: waiter.exe, script: waiter.script)
+      let blocked = HumanText.duration(nanoseconds: waiter.blockedNanoseconds)
+      let place = ProcessName.place(unit: waiter.unit, container: waiter.container)
+      if waiter.isIntent { return "\(indent)\(name)[\(waiter.pid)]\(place) for an intent, since \(blocked)" }
       let threadName = waiter.threadName.map { " '\(TerminalText.escaped($0))'" } ?? ""
       let thread = waiter.mainThread ? "main thread" : "thread \(waiter.tid)\(threadName)"
-      let place = ProcessName.place(unit: waiter.unit, container: waiter.container)
-      let blocked = HumanText.duration(nanoseconds: waiter.blockedNanoseconds)
       return
         "\(indent)\(name)[\(waiter.pid)]\(place) \(thread), \(TerminalText.escaped(waiter.trigger)), "
         + "blocked \(blocked)"

@@ -20,7 +20,9 @@ extension Expectations {
 
   /// It has its answer.
   mutating func endSerial(_ evidence: ExpectationState.Evidence, blocked: Int64) {
-    guard let path = evidence.item.path, let process = processes.alone(evidence.caller.process) else { return }
+    guard let path = evidence.item.path, let process = processes.alone(evidence.caller.process),
+      evidence.caller.trigger != .coordinate
+    else { return }
     let end = evidence.monotonic ?? ending.lastMonotonic
     guard evidence.item.kind == .file else {
       for index in states.indices where states[index].expectation.measure == .maxSerialWaits {
@@ -41,7 +43,7 @@ extension Expectations {
     _ measure: Expectation.Measure, _ item: LoggedItem, by caller: LoggedCaller
   ) -> [(index: Int, isKnown: Bool)] {
     guard states.contains(where: { $0.expectation.measure == measure }), caller.trigger != .command,
-      caller.trigger != .eager
+      caller.trigger != .eager, caller.trigger != .coordinate
     else { return [] }
     let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
     guard isOfRun != .no else { return [] }

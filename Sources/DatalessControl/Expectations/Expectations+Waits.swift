@@ -33,6 +33,12 @@ extension Expectations {
     guard isOfRun != .no else { return }
     for index in states.indices {
       let measure = states[index].expectation.measure
+      // An intent waits on a descriptor, and blocks no thread: it counts only for who asks for intents by name.
+      if caller.trigger == .coordinate,
+        measure != .maxWait || !states[index].expectation.match.triggers.contains(.coordinate)
+      {
+        continue
+      }
       guard measure == .maxWait || (measure == .maxMainThread && caller.isMainThread != false) else { continue }
       let isMeant = isOfRun.and(states[index].conditions.hold(evidence.item, caller, processes: processes))
       guard isMeant != .no else { continue }

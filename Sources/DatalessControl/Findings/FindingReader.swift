@@ -132,10 +132,13 @@ struct FindingReader: Sendable {
 
   // MARK: - Waits
 
+  /// Whether a program's thread waits: neither a command of ours does, nor an intent, whatever thread has asked for it.
+  private func isOfThread(_ record: LogRecord) -> Bool { !record.isTriggeredByCommand && !record.isTriggeredByIntent }
+
   private mutating func waitStarted(_ record: LogRecord) -> [Found] {
     guard let place = place(of: record) else { return [] }
     attempts.values[place].waiting += 1
-    guard attempts.values[place].isFile, !record.isTriggeredByCommand, let process = known(record),
+    guard attempts.values[place].isFile, isOfThread(record), let process = known(record),
       let time = record.monotonicNanoseconds
     else { return [] }
     let path = PathHash.of(attempts.values[place].path)
@@ -146,7 +149,7 @@ struct FindingReader: Sendable {
     guard let place = place(of: record) else { return [] }
     defer { ended(at: place) }
     let json = record.json
-    guard !record.isTriggeredByCommand, let blocked = json.integer("blocked_ns"), let end = record.monotonicNanoseconds
+    guard isOfThread(record), let blocked = json.integer("blocked_ns"), let end = record.monotonicNanoseconds
     else {
       return []
     }

@@ -57,6 +57,9 @@ public struct LogRecord: Sendable {
   /// Whether it was triggered by `dataless materialize` or by a policy that fetches early, and by no program.
   public var isTriggeredByCommand: Bool { json.has("trigger", "command") || json.has("trigger", "eager") }
 
+  /// Whether an intent waits, which does so on a descriptor: no thread of its process is blocked by it.
+  public var isTriggeredByIntent: Bool { json.has("trigger", "coordinate") }
+
   /// Whether the type is `name`, or begins with it and a dot.
   public func isOfType(_ name: String) -> Bool {
     let typeName = type?.rawValue ?? typeName

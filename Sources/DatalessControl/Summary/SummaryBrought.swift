@@ -14,7 +14,6 @@ struct SummaryBrought: Sendable {
 
   // LIMIT: files of which it is remembered; further ones are not known to have been read.
   private static let filesMax = 100_000
-  private static let trigger = "coordinate"
 
   private var sum = SummaryReport.Brought()
   private var wall = IntervalUnion(limit: 1_024)
@@ -33,7 +32,7 @@ struct SummaryBrought: Sendable {
     switch record.type {
     case .materializationStarted: started(record)
     case .waitStarted:
-      guard let attempt = record.attempt, attempts[attempt] != nil, !Self.isOfIntent(json) else { return }
+      guard let attempt = record.attempt, attempts[attempt] != nil, !record.isTriggeredByIntent else { return }
       attempts[attempt]?.isJoined = true
       joined[attempt, default: 0] += 1
     case .materializationFinished: finished(record)
@@ -52,7 +51,7 @@ struct SummaryBrought: Sendable {
 
   /// A wait for an item has ended, or counts up to now.
   mutating func waited(_ wait: CountedWait) {
-    if wait.trigger == Self.trigger {
+    if wait.isOfIntent {
       sum.waited.add(wait.blocked, isUnderWay: wait.isUnderWay)
       wall.insert(from: wait.start, to: wait.end)
       return
@@ -81,7 +80,7 @@ struct SummaryBrought: Sendable {
 
   private mutating func started(_ record: LogRecord) {
     let json = record.json
-    guard Self.isOfIntent(json) else {
+    guard record.isTriggeredByIntent else {
       // Whoever asked for it has it by a wait: it is nobody's surprise, whatever an intent has brought before.
       if !unread.isEmpty { forget(json.path) }
       return
@@ -125,9 +124,5 @@ struct SummaryBrought: Sendable {
   private mutating func forget(_ path: [UInt8]?) {
     guard let path, unread.removeValue(forKey: PathHash.of(path)) != nil else { return }
     hasOthers = true
-  }
-
-  private static func isOfIntent(_ json: JSONObject) -> Bool {
-    json.raw("trigger")?.elementsEqual("\"coordinate\"".utf8) ?? false
   }
 }

@@ -21,12 +21,11 @@ extension SummaryBuilder {
     noteTime(end)
     for wait in underWay {
       let blocked = max(0, end.minus(wait.start))
-      count(
-        CountedWait(
-          attempt: wait.attempt, process: wait.process, threadID: wait.threadID, trigger: wait.trigger,
-          isMainThread: wait.isMainThread,
-          start: wait.start, end: wait.start.plus(blocked), isUnderWay: true))
-      guard report.waiting.count < Self.waitingMax else { continue }
+      let counted = CountedWait(
+        attempt: wait.attempt, process: wait.process, threadID: wait.threadID, trigger: wait.trigger,
+        isMainThread: wait.isMainThread, start: wait.start, end: wait.start.plus(blocked), isUnderWay: true)
+      count(counted)
+      guard !counted.isOfIntent, report.waiting.count < Self.waitingMax else { continue }
       let process = wait.process.flatMap { processes[$0] }
       let path = attempts[wait.attempt]?.path ?? []
       report.waiting.append(
@@ -40,11 +39,13 @@ extension SummaryBuilder {
   }
 
   private mutating func count(_ wait: CountedWait) {
+    coordination.waited(wait)
+    // The section on coordination has it: it is in no sum of what somebody was blocked for.
+    guard !wait.isOfIntent else { return }
     let blocked = wait.blocked
     report.blocked.add(blocked, isUnderWay: wait.isUnderWay)
     wall.insert(from: wait.start, to: wait.end)
     groups.waited(wait, processes)
-    coordination.waited(wait)
     let attempt = wait.attempt.flatMap { attempts[$0] }
     mainThread.add(wait, path: attempt?.path, processes)
     sections.current.blockedNanoseconds = sections.current.blockedNanoseconds.plus(blocked)

@@ -96,8 +96,9 @@ struct CountedWait: Sendable {
   var blocked: Int64 { end.minus(start) }
   /// Whether `dataless materialize` waited, which is no program's thread.
   var isCommand: Bool { trigger == "command" || trigger == "eager" }
-  /// Whether nobody's thread waited: an intent does, on a descriptor.
-  var isOfNoThread: Bool { isCommand || trigger == "coordinate" }
+  /// Whether an intent waited, on a descriptor: nobody was blocked.
+  var isOfIntent: Bool { trigger == "coordinate" }
+  var isOfNoThread: Bool { isCommand || isOfIntent }
 }
 
 /// Adds up the waits of main threads.

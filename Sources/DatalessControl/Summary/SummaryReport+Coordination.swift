@@ -117,7 +117,7 @@ extension SummaryReport {
     public var directories: Int64 = 0
     public var bytes: Int64 = 0
     /// What intents waited for content and listings, item by item: waits in which no thread was blocked. They are in
-    /// `blocked` of the whole, too.
+    /// no other number of blocked time.
     public var waited = Blocked()
     /// How much less intents waited than these waits have in sum, because items came at the same time. Absent:
     /// unknown, as an intent that was not granted may have waited for content, or records are missing.

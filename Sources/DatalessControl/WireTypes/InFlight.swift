@@ -86,6 +86,8 @@ public struct InFlightWaiter: Codable, Sendable, Equatable {
   }
 
   public var exeBytes: [UInt8]? { exe.map { WirePath.bytes($0, exeBase64) } }
+  /// Whether an intent waits, which blocks no thread.
+  public var isIntent: Bool { trigger == "coordinate" }
 }
 
 /// A process, as far as it could be identified.

@@ -13,9 +13,12 @@ public struct TopAnswer: Codable, Sendable, Equatable {
   public var perSecond: TopRates?
   /// Who waits, sorted and filtered; at most 64 of each attempt.
   public var callers: [BlockedCaller]
+  /// Coordinated accesses that are not granted yet, oldest first and filtered as `callers`: no thread is blocked by
+  /// them. Absent where nobody has coordinated anything.
+  public var intents: [WaitingIntent]?
 
   enum CodingKeys: String, CodingKey {
-    case mountpoint, waiting, attempts, totals, callers
+    case mountpoint, waiting, attempts, totals, callers, intents
     case mountpointBase64 = "mountpoint_b64"
     case uptimeNanoseconds = "uptime_ns"
     case perSecond = "per_second"
@@ -23,7 +26,7 @@ public struct TopAnswer: Codable, Sendable, Equatable {
 
   public init(
     mountpoint: [UInt8], uptimeNanoseconds: Int64, waiting: Int64, attempts: Int64, totals: MaterializedCounts,
-    perSecond: TopRates? = nil, callers: [BlockedCaller]
+    perSecond: TopRates? = nil, callers: [BlockedCaller], intents: [WaitingIntent]? = nil
   ) {
     (self.mountpoint, mountpointBase64) = WirePath.split(mountpoint)
     self.uptimeNanoseconds = uptimeNanoseconds
@@ -32,6 +35,7 @@ public struct TopAnswer: Codable, Sendable, Equatable {
     self.totals = totals
     self.perSecond = perSecond
     self.callers = callers
+    self.intents = intents
   }
 
   public var mountpointBytes: [UInt8] { WirePath.bytes(mountpoint, mountpointBase64) }

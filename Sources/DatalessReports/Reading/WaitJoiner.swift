@@ -47,6 +47,8 @@ struct WaitJoiner: Sendable {
 
   /// - Returns: Waits of which all is known now.
   mutating func add(_ record: LogRecord) -> [ReportWait] {
+    // What an intent waits for blocks no thread: `IntentTimeline` has the lanes of intents.
+    if record.type == .waitStarted || record.type == .waitFinished, record.isTriggeredByIntent { return [] }
     switch record.type {
     case .materializationStarted:
       guard let id = record.attempt else { return [] }
