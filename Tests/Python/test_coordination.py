@@ -6,6 +6,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -78,6 +79,34 @@ def test_refusals_have_names():
         assert dots.value.code == "coordination_bad_path"
 
 
+def test_a_path_with_a_nul_is_not_asked_for():
+    with dataless.mount(FILES) as volume:
+        path = f"{volume.path}/a\0b"
+        for ask in (dataless.Intent, dataless.Presenter):
+            with pytest.raises(ValueError, match="embedded null byte in path .*b"):
+                ask(path)
+        assert volume.log("coordination.started") == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes another user")
+def test_another_user_is_not_allowed():
+    with dataless.mount(FILES) as volume:
+        path = volume.path / "a.txt"
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+                dataless.Intent(read=path)
+            except dataless.CoordinationError as error:
+                status = 0 if (error.code, error.errno) == ("coordination_not_allowed", errno.EACCES) else 2
+            finally:
+                os._exit(status)
+        assert os.waitpid(child, 0)[1] == 0
+
+
 def test_many_paths_are_one_intent():
     with dataless.mount(FILES) as volume:
         paths = [f"{volume.path}/d/{number:06d}" for number in range(20_000)]
@@ -132,6 +161,38 @@ def test_a_presenter_saves_before_it_is_read():
             assert presenter.next(30).what == "ended"
         answered = volume.log("presenter.answered")
         assert [(record["what"], record["outcome"]) for record in answered] == [("read", "ok")]
+
+
+def test_a_presenter_is_asked_before_a_change_is_taken_over(tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.txt").write_text("one")
+    with dataless.mount(source, scratch=True) as volume:
+        path = volume.path / "a.txt"
+        assert path.read_text() == "one"
+        with dataless.Presenter(path) as presenter:
+            (source / "a.txt").write_text("another version")
+            refresh = threading.Thread(target=volume.refresh)
+            refresh.start()
+            news = presenter.next(30)
+            assert (news.what, news.path, news.waits) == ("change", "a.txt", True)
+            assert path.read_text() == "one"
+            # It holds nothing: who saves before it does so under an intent of its own.
+            presenter.save(news, path).wait(30).end()
+            presenter.answer(news)
+            refresh.join(30)
+            told = {presenter.next(30).what, presenter.next(30).what}
+            assert told == {"ended", "changed"} and path.read_text() == "another version"
+
+
+def test_an_answer_after_the_end_of_the_volume_says_so():
+    with dataless.mount(FILES) as volume:
+        presenter = dataless.Presenter(volume.path / "a.txt")
+        volume.unmount()
+        with pytest.raises(dataless.CoordinationError) as found:
+            presenter.answer(dataless.News("read", 1, "a.txt", 0))
+        assert (found.value.code, found.value.errno) == ("coordination_volume_ended", errno.ETIMEDOUT)
+        presenter.end()
 
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Examples", "coordination")

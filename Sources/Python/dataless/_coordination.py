@@ -11,7 +11,7 @@ import select
 import socket
 import struct
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Generator, Iterable, List, Optional, Tuple, Type, Union
 
@@ -48,7 +48,36 @@ _NAMES = [
     "coordination_not_allowed",
 ]
 
-_current: contextvars.ContextVar[Optional[Intent]] = contextvars.ContextVar("dataless_intent", default=None)
+#: Which volume a connection leads to: its device, and its daemon's process id. Another one may be mounted at the same
+#: place, and another daemon may get the same device: numbers of intents mean nothing there.
+_Volume = Tuple[str, int]
+
+
+@dataclass(frozen=True)
+class _Entered:
+    """An intent whose block was entered, and the one around it. What is copied with a context stays as it was."""
+
+    intent: Intent
+    outer: Optional[_Entered]
+
+
+#: The innermost block. Its intent may have ended, in another thread or task, or be that of a parent process.
+_current: contextvars.ContextVar[Optional[_Entered]] = contextvars.ContextVar("dataless_intent", default=None)
+
+
+def _held(entered: Optional[_Entered]) -> Optional[_Entered]:
+    """The innermost block whose intent is still held, by this very process."""
+    while entered is not None and not entered.intent._is_held():
+        entered = entered.outer
+    return entered
+
+
+def _implied(volume: _Volume) -> int:
+    """The number of the intent that one on this volume is within, as it is asked for in its block; 0 for none."""
+    entered = _held(_current.get())
+    while entered is not None and entered.intent._volume != volume:
+        entered = _held(entered.outer)
+    return 0 if entered is None else entered.intent.number
 
 
 class CoordinationError(OSError):
@@ -63,8 +92,9 @@ class Intent:
     """What is to be read and written, asked for at once. ``with`` waits until it is granted, and gives it back.
 
     Nothing of it runs on another thread: ``fileno()`` becomes readable when there is an answer. ``await`` and ``async
-    with`` wait without a thread. An intent that is made inside the block of another one, on the same thread or in the
-    same task, is *within* that one: it is not kept from anything by it, and a deadlock of the two is found.
+    with`` wait without a thread. An intent that is made inside the block of another one on the same volume, on the same
+    thread or in the same task, is *within* that one as long as it is held: it is not kept from anything by it, and a
+    deadlock of the two is found.
     """
 
     def __init__(
@@ -79,22 +109,20 @@ class Intent:
         replacing: bool = False,
         within: Union[Intent, News, None] = None,
     ) -> None:
-        outer = within or _current.get()
-        number = outer.intent if isinstance(outer, News) else outer.number if outer is not None else 0
         place, text, count = _collect(
             [(path, b"r") for path in _listed(read)] + [(path, b"w") for path in _listed(write)]
         )
         options = [without_materialization, metadata_only, moving, deleting, replacing]
         flags = sum(1 << bit for bit, isset in enumerate(options) if isset)
-        self._socket = _connect(place)
-        self._token: Optional[contextvars.Token[Optional[Intent]]] = None
+        self._socket, self._volume = _connect(place)
+        self._process = os.getpid()
         #: Its number in the volume's log; 0 until it is granted.
         self.number: int = 0
         #: How long it waited for others, in seconds, and how many files and listings were made local for it.
         self.waited = 0.0
         self.materialized = 0
         try:
-            _send(self._socket, text, flags, count, number)
+            _send(self._socket, text, flags, count, self._outer(within))
         except BaseException:
             self._socket.close()
             raise
@@ -138,21 +166,42 @@ class Intent:
                 raise _error(code, number or errno.ECANCELED, message[_ANSWER.size :])
             self.number, self.waited, self.materialized = intent, waited / 1e9, materialized
 
+    def _outer(self, within: Union[Intent, News, None]) -> int:
+        """The number of the intent that this one is to be within; 0 for none."""
+        if within is None:
+            return _implied(self._volume)
+        # News that a program has made itself is of no volume that is known.
+        if within._volume not in (None, self._volume):
+            raise CoordinationError(
+                "coordination_outer_not_held", errno.ESRCH, "the intent it was to be within is one of another volume"
+            )
+        return within.intent if isinstance(within, News) else within.number
+
     # ---- Blocks
 
+    def _is_held(self) -> bool:
+        """Whether it is not given back, and this process', not that of a parent from which it has a copy."""
+        return self._socket.fileno() >= 0 and self._process == os.getpid()
+
     def _enter(self) -> Intent:
-        self._token = _current.set(self)
+        # Blocks that nobody has left in this context, as they were left in another, are not kept for ever.
+        _current.set(_Entered(self, _held(_current.get())))
         return self
 
     def _leave(self, failed: bool) -> None:
-        if self._token is not None:
-            _current.reset(self._token)
+        if self._process != os.getpid():
+            # A child leaves the block that its parent has entered, and is still in.
+            self._socket.close()
+            return
         try:
             self.end()
         except CoordinationError:
             # What went wrong inside says more.
             if not failed:
                 raise
+        finally:
+            # Without a token of `set`: a block may be left in another context than it was entered in, and in any order.
+            _current.set(_held(_current.get()))
 
     def __enter__(self) -> Intent:
         try:
@@ -211,6 +260,8 @@ class News:
     path: str
     #: Paths of the intent beside this one.
     others: int
+    #: That of the presenter which was told.
+    _volume: Optional[_Volume] = field(default=None, repr=False, compare=False)
 
     @property
     def waits(self) -> bool:
@@ -229,7 +280,7 @@ class Presenter:
 
     def __init__(self, path: _Path) -> None:
         place, text, count = _collect([(os.fsencode(path), b"r")])
-        self._socket = _connect(place)
+        self._socket, self._volume = _connect(place)
         try:
             _send(self._socket, text, _OF_PRESENTER, count, 0)
         except BaseException:
@@ -258,13 +309,17 @@ class Presenter:
             text = message[_ANSWER.size :]
             if kind == _NEWS:
                 word = _WORDS[code] if code < len(_WORDS) else "unknown"
-                return News(word, intent, os.fsdecode(text), others)
+                return News(word, intent, os.fsdecode(text), others, self._volume)
             if number != 0:
                 raise _error(code, number, text)
 
     def answer(self, news: News) -> None:
-        """What is about to happen may happen."""
-        self._socket.send(_REQUEST.pack(_MAGIC, _VERSION, _OF_ANSWER, 0, 0, news.intent, 0))
+        """What is about to happen may happen. Raises ``CoordinationError`` if the volume has ended."""
+        message = _REQUEST.pack(_MAGIC, _VERSION, _OF_ANSWER, 0, 0, news.intent, 0)
+        try:
+            self._socket.send(message, socket.MSG_NOSIGNAL)
+        except (BrokenPipeError, ConnectionResetError):
+            raise _ended() from None
 
     def save(self, news: News, path: _Path) -> Intent:
         """An intent to write before what is about to happen does: to be ended before ``answer()``."""
@@ -301,7 +356,7 @@ def _send(connection: socket.socket, text: bytes, flags: int, count: int, outer:
     )
     try:
         if is_inline:
-            connection.send(head + text)
+            connection.send(head + text, socket.MSG_NOSIGNAL)
             return
         memory = os.memfd_create("dataless-paths", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
@@ -339,10 +394,14 @@ def _receive(connection: socket.socket, text: int) -> Optional[bytes]:
     except ConnectionResetError:
         message = b""
     if len(message) < _ANSWER.size:
-        raise CoordinationError(
-            "coordination_volume_ended", errno.ETIMEDOUT, "the volume's daemon has ended, or was killed"
-        )
+        raise _ended()
     return message
+
+
+def _ended() -> CoordinationError:
+    return CoordinationError(
+        "coordination_volume_ended", errno.ETIMEDOUT, "the volume's daemon has ended, or was killed"
+    )
 
 
 def _error(code: int, number: int, text: bytes) -> CoordinationError:
@@ -362,6 +421,9 @@ def _collect(claims: List[Tuple[bytes, bytes]]) -> Tuple[Place, bytes, int]:
     found: Optional[Place] = None
     parts = []
     for path, kind in claims:
+        if b"\0" in path:
+            # It would end the path where it is sent.
+            raise ValueError(f"embedded null byte in path {os.fsdecode(path)!r}")
         below: Optional[bytes] = None
         if found is not None and path.startswith(found.mountpoint + b"/"):
             below = path[len(found.mountpoint) + 1 :]
@@ -376,18 +438,25 @@ def _collect(claims: List[Tuple[bytes, bytes]]) -> Tuple[Place, bytes, int]:
     return found, b"".join(parts), len(parts)
 
 
-def _connect(place: Place) -> socket.socket:
+def _connect(place: Place) -> Tuple[socket.socket, _Volume]:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
     try:
-        _connect_in_turn(connection, place.socket())
-        _, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        try:
+            _connect_in_turn(connection, place.socket())
+        except PermissionError:
+            raise CoordinationError(
+                "coordination_not_allowed",
+                errno.EACCES,
+                f"user {place.owner} has mounted {os.fsdecode(place.mountpoint)}: only that user and root may",
+            ) from None
+        process, user, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         # Nothing is said to anybody but the one who mounted it, and root.
         if user not in (0, place.owner):
             raise OSError(errno.EACCES, "somebody else answers in the place of the volume's daemon")
     except BaseException:
         connection.close()
         raise
-    return connection
+    return connection, (place.device, process)
 
 
 def _connect_in_turn(connection: socket.socket, address: bytes) -> None:

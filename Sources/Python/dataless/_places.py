@@ -22,8 +22,10 @@ class Place:
     is_named_so: bool
 
     def socket(self) -> bytes:
-        """Of coordinated accesses (docs/COORDINATION.md). Raises ``OSError``: ENOTCONN, ENODATA."""
+        """Of coordinated accesses (docs/COORDINATION.md). Raises ``OSError``: EACCES, ENOTCONN, ENODATA."""
         places = ["/run/dataless"] if self.owner == 0 else []
+        # What others have mounted is theirs, whether its daemon runs or not.
+        is_denied = os.geteuid() not in (0, self.owner)
         variable = os.environ.get("XDG_RUNTIME_DIR", "")
         if self.owner == os.geteuid() and variable.startswith("/"):
             places.append(f"{variable}/dataless")
@@ -33,9 +35,13 @@ class Place:
             try:
                 if stat.S_ISSOCK(os.lstat(path).st_mode):
                     return path
+            except PermissionError:
+                is_denied = True
             except OSError:
                 continue
         number = errno.ENOTCONN if self.is_named_so else errno.ENODATA
+        if self.is_named_so and is_denied:
+            number = errno.EACCES
         raise OSError(number, os.strerror(number), os.fsdecode(self.mountpoint))
 
 
