@@ -75,7 +75,7 @@ import Testing
   @Test func aLookupThatNothingFollowsIsAViolation() throws {
     var log = FindingLog()
     log.lookUp("a.jpg", in: "photos", found: "file", from: 0, to: 100)
-    log.lookUp("b", in: "photos/2024", found: "directory", from: 100, to: 200)
+    log.lookUp("b", in: "photos/2024", found: "file", from: 100, to: 200)
     log.lookUp(".git", in: "", found: "absent", from: 200, to: 300)
     var opened = log
     log.unmount()
@@ -86,18 +86,19 @@ import Testing
         && verdict.expectations[0].words == "no lookup that blocked and that nothing followed")
     #expect(verdict.violations.map(\.path) == ["photos/a.jpg", "photos/2024/b"])
     #expect(
-      verdict.violations.map(\.kind) == ["file", "directory"]
+      verdict.violations.map(\.kind) == ["file", "file"]
         && verdict.violations.map(\.trigger) == ["lookup", "lookup"])
     #expect(
       verdict.violations.map(\.process?.name) == ["viewer", "viewer"] && verdict.violations.map(\.attempt) == [1, 2])
     opened.opened("photos/a.jpg", by: 2, at: 400)
-    opened.opened("photos/2024/b/c", at: 400)
+    opened.opened("photos/2024/b", at: 400)
     opened.unmount()
     #expect(try Self.verdict(opened, Self.forbidden).outcome == .held)
   }
 
   @Test func whatTheLogDoesNotTellOfIsUnknown() throws {
-    for (found, options) in [("symlink", #""observe":"reads""#), ("file", ""), (nil, #""observe":"reads""#)] {
+    let all = #""observe":"reads""#
+    for (found, options) in [("symlink", all), ("file", ""), (nil, all), ("directory", all)] {
       var log = FindingLog(options: options)
       log.lookUp("a", in: "d", found: found, from: 0, to: 100)
       log.unmount()
@@ -113,7 +114,7 @@ import Testing
   @Test func conditionsAreAboutWhatWasLookedUp() throws {
     var log = FindingLog()
     log.lookUp("a", in: "d", found: "file", from: 0, to: 100)
-    log.lookUp("a", in: "e", found: "directory", from: 100, to: 200)
+    log.lookUp("a", in: "e", found: "file", from: 100, to: 200)
     log.unmount()
     func verdict(_ change: (inout RuleMatch) throws -> Void) throws -> [String?] {
       var expected = Self.forbidden[0]
@@ -121,7 +122,7 @@ import Testing
       return try Self.verdict(log, [expected]).violations.map(\.path)
     }
     #expect(try verdict { $0.paths = [try glob("d/*")] } == ["d/a"])
-    #expect(try verdict { $0.kind = .directory } == ["e/a"])
+    #expect(try verdict { $0.kind = .directory } == [])
     #expect(try verdict { $0.triggers = [.lookup] } == ["d/a", "e/a"])
     #expect(try verdict { $0 = try .of("cat") } == [])
   }

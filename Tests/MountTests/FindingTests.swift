@@ -116,6 +116,16 @@ extension RealMounts {
       }
     }
 
+    /// Nothing of it is on the volume, but for a lookup: whether it was needed nobody knows.
+    @Test func aWorkingDirectoryIsNoFinding() async throws {
+      try await withScratch { scratch in
+        try await scratch.shell("mkdir -p a/b")
+        let found = try await Self.finding("not_needed", scratch, ["sh", "-c", "cd {}/a/b && date"])
+        #expect(found["outcome"]?.string == "unknown" && found["count"]?.int == 0, "\(found)")
+        #expect(found["reasons"]?.array.first?.string?.contains("working directory") == true, "\(found)")
+      }
+    }
+
     @Test func withoutRecordsOfOpensNobodyKnows() async throws {
       try await withScratch { scratch in
         try await scratch.shell("mkdir a")

@@ -140,7 +140,8 @@ extension Expectations {
       "of \(HumanText.count(count, "file")) nobody knows how much was read, or for whom (--observe reads tells)"
     case .forbidUnneededBlocking:
       "of \(HumanText.count(count, "lookup")) nobody knows whether anything followed: opens that leave no record (--observe "
-        + "reads), links, empty files, or callers of which the log does not tell enough"
+        + "reads), directories that may be working directories, links, empty files, or callers of which the log does not "
+        + "tell enough"
     case .maxTogether:
       "\(HumanText.count(count, "file")) written to beside others: who they are, or whether one holds a lock, "
         + "is not in the log (--observe reads tells more)"

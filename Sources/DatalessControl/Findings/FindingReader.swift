@@ -69,6 +69,8 @@ struct FindingReader: Sendable {
 
   /// Lookups that the log does not tell enough of, and listings of which nothing was opened.
   var untoldLookups: Int64 { lookups.untold }
+  /// Lookups of directories that nothing seems to follow.
+  var directoriesLookedUp: Int64 { lookups.directoriesLeft }
   var listingsLeft: (count: Int64, blocked: Int64) { lookups.listingsLeft }
 
   mutating func add(_ record: LogRecord) -> [Found] {

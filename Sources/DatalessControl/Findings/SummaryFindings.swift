@@ -142,17 +142,23 @@ struct SummaryFindings: Sendable {
 
   private func unknownLookups(_ doubtful: Int64, isEnded: Bool) -> (Int64, [String]) {
     var reasons: [String] = []
-    if doubtful > 0 {
+    // Without an end nobody knows of any of them, whatever they are of.
+    let directories = isEnded ? reader.directoriesLookedUp : 0
+    if doubtful > directories {
       let why =
         !isEnded
         ? "the log has no end yet"
         : reader.opensAreTold ? "what they found was renamed, or was listed by a command" : Self.opens
-      reasons.append("\(HumanText.count(doubtful, "lookup")) that nothing seems to follow: \(why)")
+      reasons.append("\(HumanText.count(doubtful.minus(directories), "lookup")) that nothing seems to follow: \(why)")
+    }
+    if directories > 0 {
+      reasons.append(
+        "\(HumanText.count(directories, "lookup")) of directories that nothing seems to follow: that one becomes the "
+          + "working directory leaves no record")
     }
     if reader.untoldLookups > 0 {
-      reasons.append(
-        "\(HumanText.count(reader.untoldLookups, "lookup")) of what leaves no record when it is used (links, empty files)"
-      )
+      let untold = HumanText.count(reader.untoldLookups, "lookup")
+      reasons.append("\(untold) of what leaves no record when it is used (links, empty files)")
     }
     let listings = reader.listingsLeft
     guard listings.count > 0 else { return (doubtful.plus(reader.untoldLookups), reasons) }

@@ -131,16 +131,20 @@ struct UnfollowedLookups<Asker: Sendable>: Sendable {
     lookups.values[place].isDoubtful = true
   }
 
-  /// What nothing has followed so far, in the order in which it was asked for.
+  /// What nothing has followed so far, in the order in which it was asked for. Of a directory nobody knows: chdir(2)
+  /// looks it up and asks whether it may, as stat(2) and access(2) do, and opens nothing.
   ///
   /// - Parameter opensAreTold: Whether every open of a file is in the log.
   func left(opensAreTold: Bool) -> [Lookup] {
     lookups.values.map { lookup in
       var lookup = lookup
-      if lookup.epoch != epoch || !(lookup.isDirectory || opensAreTold) { lookup.isDoubtful = true }
+      if lookup.epoch != epoch || lookup.isDirectory || !opensAreTold { lookup.isDoubtful = true }
       return lookup
     }.sorted { $0.number < $1.number }
   }
+
+  /// Of what nothing has followed so far, lookups of directories.
+  var directoriesLeft: Int64 { lookups.values.reduce(0) { $1.isDirectory ? $0.plus($1.count) : $0 } }
 
   /// Listings of which nothing was opened so far, and how long they were waited for.
   var listingsLeft: (count: Int64, blocked: Int64) {
