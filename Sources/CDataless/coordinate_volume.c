@@ -190,26 +190,32 @@ static int walk(const struct mounts *mounts, const char *path, char *reached, ch
 
 // ---- The socket --------------------------------------------------------------------------------------------------
 
-static bool has_socket(const char *runtime, const char *device, char *socket) {
+// Sets *is_denied where nobody but others may look.
+static bool has_socket(const char *runtime, const char *device, char *socket, bool *is_denied) {
   if (snprintf(socket, 4096, "%s/%s/coordination.sock", runtime, device) >= 4096) return false;
   struct stat status;
-  return lstat(socket, &status) == 0 && S_ISSOCK(status.st_mode);
+  if (lstat(socket, &status) == 0) return S_ISSOCK(status.st_mode);
+  if (errno == EACCES) *is_denied = true;
+  return false;
 }
 
 // Where the daemons of a user have their sockets, best first, as docs/CONTROL-API.md says it.
 static int find_socket(const struct mount *mount, struct volume *volume) {
   char runtime[PATH_MAX];
   const char *variable = getenv("XDG_RUNTIME_DIR");
-  if (mount->owner == 0 && has_socket("/run/dataless", mount->device, volume->socket)) return 0;
+  // What others have mounted is theirs, whether its daemon runs or not.
+  bool is_denied = geteuid() != 0 && geteuid() != mount->owner;
+  if (mount->owner == 0 && has_socket("/run/dataless", mount->device, volume->socket, &is_denied)) return 0;
   if (mount->owner == geteuid() && variable != NULL && variable[0] == '/' &&
       snprintf(runtime, sizeof runtime, "%s/dataless", variable) < (int)sizeof runtime &&
-      has_socket(runtime, mount->device, volume->socket))
+      has_socket(runtime, mount->device, volume->socket, &is_denied))
     return 0;
   snprintf(runtime, sizeof runtime, "/run/user/%u/dataless", mount->owner);
-  if (has_socket(runtime, mount->device, volume->socket)) return 0;
+  if (has_socket(runtime, mount->device, volume->socket, &is_denied)) return 0;
   snprintf(runtime, sizeof runtime, "/tmp/dataless-%u", mount->owner);
-  if (has_socket(runtime, mount->device, volume->socket)) return 0;
-  return mount->is_named_so ? ENOTCONN : ENODATA;
+  if (has_socket(runtime, mount->device, volume->socket, &is_denied)) return 0;
+  if (!mount->is_named_so) return ENODATA;
+  return is_denied ? EACCES : ENOTCONN;
 }
 
 int cdataless_find_volume(const char *path, struct volume *volume, char *rest, size_t rest_size) {

@@ -14,7 +14,8 @@ struct volume {
 // Finds the volume of an absolute path, without asking any file system about what is at or below its mountpoint. Links on
 // the way to the mountpoint are followed. *rest is set to what lies below it, without a slash before it.
 //
-// Returns 0, or an errno: ENODATA if the path lies on no volume.
+// Returns 0, or an errno: ENODATA if the path lies on no volume, EACCES if it is one of another user, ENOTCONN if nobody
+// serves it.
 int cdataless_find_volume(const char *path, struct volume *volume, char *rest, size_t rest_size);
 
 // Whether a path lies at or below a volume's mountpoint, as it is written. Returns what is below it, or NULL.

@@ -23,6 +23,8 @@ public final class AccessIntent: Sendable {
     public let waited: Duration
     /// Files and listings that were made local for it.
     public let materialized: Int64
+    /// That of its volume, where it is known: the number means something else on another one.
+    let daemon: VolumeDaemon?
   }
 
   /// Readable when there is an answer, and again when it is taken away: for an event loop of one's own, which then asks
@@ -37,8 +39,9 @@ public final class AccessIntent: Sendable {
   ///   - writing: The same.
   ///   - outer: A granted intent of this process that is not given back before this one is answered. It keeps this one
   ///     from nothing, and a deadlock of the two is found.
-  /// - Throws: ENODATA: not on a volume. EXDEV: on several. ENOTCONN: its daemon does not run. EAGAIN: 4,096
-  ///   asked before it and were not heard for 2 s, for which it waits then.
+  /// - Throws: ENODATA: not on a volume. EXDEV: on several. EACCES: neither the volume's user nor root. ENOTCONN: its
+  ///   daemon does not run. EAGAIN: 4,096 asked before it and were not heard for 2 s, for which it waits then. ESRCH:
+  ///   `outer` is one of another volume.
   public init(
     reading: [String] = [], writing: [String] = [], options: AccessOptions = [], within outer: Grant? = nil
   ) throws(CoordinationError) {
@@ -47,11 +50,13 @@ public final class AccessIntent: Sendable {
     defer { for text in texts { free(text) } }
     let claims = zip(texts, paths).map { dataless_claim(path: $0.map { UnsafePointer($0) }, writes: $1.1) }
     descriptor = dataless_coordinate_start(claims, claims.count, options.rawValue, outer?.intent ?? 0)
-    guard descriptor < 0 else { return }
     let number = errno
+    guard descriptor >= 0 else { throw .notAsked("cannot ask for \(paths.first?.0 ?? "no paths")", errno: number) }
+    guard let volume = outer?.daemon, let own = VolumeDaemon(of: descriptor), own != volume else { return }
+    try? end()
     throw CoordinationError(
-      name: "coordination_not_asked", errno: number,
-      message: "cannot ask for \(paths.first?.0 ?? "no paths"): \(String(cString: strerror(number)))")
+      name: String(cString: dataless_coordination_name(DATALESS_COORDINATION_OUTER_NOT_HELD)), errno: ESRCH,
+      message: "the intent it was to be within is one of another volume")
   }
 
   deinit { try? end() }
@@ -62,7 +67,8 @@ public final class AccessIntent: Sendable {
     guard dataless_coordinate_result(descriptor, &answer) != 0 else {
       return .granted(
         Grant(
-          intent: answer.intent, waited: .nanoseconds(answer.waited_ns), materialized: answer.materialized))
+          intent: answer.intent, waited: .nanoseconds(answer.waited_ns), materialized: answer.materialized,
+          daemon: VolumeDaemon(of: descriptor)))
     }
     let number = errno
     guard number != EAGAIN else { return nil }

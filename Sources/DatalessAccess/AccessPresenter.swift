@@ -41,11 +41,8 @@ public final class AccessPresenter: Sendable {
   /// - Throws: As `AccessIntent`.
   public init(_ path: String) throws(CoordinationError) {
     descriptor = dataless_present_start(path)
-    guard descriptor < 0 else { return }
     let number = errno
-    throw CoordinationError(
-      name: "coordination_not_asked", errno: number,
-      message: "cannot present \(path): \(String(cString: strerror(number)))")
+    guard descriptor >= 0 else { throw .notAsked("cannot present \(path)", errno: number) }
   }
 
   deinit { dataless_present_end(descriptor) }
@@ -67,9 +64,9 @@ public final class AccessPresenter: Sendable {
         continue
       }
       let path = withUnsafeBytes(of: &news.path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      return News(
-        what: what, intent: AccessIntent.Grant(intent: news.intent, waited: .zero, materialized: 0), path: path,
-        others: news.others)
+      let intent = AccessIntent.Grant(
+        intent: news.intent, waited: .zero, materialized: 0, daemon: VolumeDaemon(of: descriptor))
+      return News(what: what, intent: intent, path: path, others: news.others)
     }
   }
 

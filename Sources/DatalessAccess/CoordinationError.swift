@@ -1,3 +1,6 @@
+internal import CDataless
+internal import Glibc
+
 /// An intent that is not granted, or was taken away.
 public struct CoordinationError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Its name in docs/COORDINATION.md: `coordination_deadlock` and so on; `coordination_failed` where `errno` alone
@@ -15,4 +18,15 @@ public struct CoordinationError: Error, Sendable, Equatable, CustomStringConvert
   }
 
   public var description: String { "\(message) (\(name))" }
+
+  /// Nobody was asked.
+  static func notAsked(_ what: String, errno: Int32) -> CoordinationError {
+    guard errno == EACCES else {
+      return CoordinationError(
+        name: "coordination_not_asked", errno: errno, message: "\(what): \(String(cString: strerror(errno)))")
+    }
+    return CoordinationError(
+      name: String(cString: dataless_coordination_name(DATALESS_COORDINATION_NOT_ALLOWED)), errno: errno,
+      message: "\(what): only the user who has mounted the volume and root may, and only its daemon answers")
+  }
 }

@@ -269,6 +269,61 @@ extension RealMounts {
       }
     }
 
+    @Test func theCommandSaysWhyItIsNotRun() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        func coordinate(_ options: String...) async throws -> Finished {
+          try await run([Machine.dataless, "coordinate"] + options + ["--", "true"])
+        }
+        let absent = try await coordinate("--read", volume.path("x\ny"))
+        let once = #"'x\ny' is not there (coordination_failed, ENOENT)."#
+        #expect(absent.status == 125 && absent.errorText.contains(once), "\(absent.errorText)")
+        let outside = try await coordinate("--read", volume.path("a"), "/etc/passwd")
+        #expect(outside.errorText.contains("/etc/passwd does not lie on a volume of dataless (ENODATA)"))
+        // A daemon that is stopped hears of nothing: nobody may have the paths.
+        let daemon = try #require(try await volume.status()["pid"]?.int)
+        kill(Int32(daemon), SIGSTOP)
+        let stopped = try? await coordinate("--timeout", "100ms", "--read", volume.path("a"))
+        kill(Int32(daemon), SIGCONT)
+        #expect(stopped?.status == 125 && stopped?.errorText.contains("the volume's daemon does not answer") == true)
+      }
+    }
+
+    @Test(.enabled(if: Machine.hasSetpriv, "needs root and setpriv")) func anotherUserIsNotAllowed() async throws {
+      try await withVolume(["--allow-other"], source: Self.source) { volume in
+        let user = ["setpriv", "--reuid", Machine.ordinaryID, "--regid", Machine.ordinaryID, "--clear-groups"]
+        let program = try await ClientProgram.coordinate.path()
+        // In a home that is nobody else's, nobody else can run them.
+        for path in [Machine.dataless, program] {
+          guard try await run(user + ["test", "-x", path]).succeeded else { return }
+        }
+        let command = try await run(user + [Machine.dataless, "coordinate", "--read", volume.path("a"), "--", "true"])
+        #expect(command.status == 125, "\(command.text)\(command.errorText)")
+        #expect(
+          command.errorText.contains("only that user and root may (coordination_not_allowed, EACCES)"),
+          "\(command.errorText)")
+        let client = try await run(
+          ["sh", "-c", #"echo "ask 1 0 0 r:$0" | "$@""#, volume.path("a")] + user + [program])
+        #expect(client.text == "1 refused \(EACCES)\n", "\(client.text)\(client.errorText)")
+      }
+    }
+
+    /// Numbers of two volumes are the same: the one of another volume is nobody's to be within.
+    @Test func anIntentOfAnotherVolumeIsNoOuterOne() async throws {
+      try await withVolume([], source: Self.source) { one in
+        try await withVolume([], source: Self.source) { other in
+          let elsewhere = try AccessIntent(writing: [other.path("a")])
+          let outer = try AccessIntent(reading: [one.path("a")])
+          let (held, grant) = (try await elsewhere.granted(), try await outer.granted())
+          #expect(held.intent == grant.intent)
+          let error = #expect(throws: CoordinationError.self) {
+            _ = try AccessIntent(writing: [other.path("a")], within: grant)
+          }
+          #expect(error?.name == "coordination_outer_not_held" && error?.errno == ESRCH)
+          try await withAccess(writing: [other.path("a")], within: held) { _ in }
+        }
+      }
+    }
+
     /// It saves first, within the access about which it was asked; its own it is not asked about.
     @Test func aPresenterIsAskedBeforeOthers() async throws {
       try await withVolume(["--scratch"], source: Self.source) { volume in

@@ -155,14 +155,16 @@ struct dataless_claim {
 // Asks for all claims at once: a batch, or what is read and what is written after that.
 //
 // Mechanism: a connection to the volume's daemon, one message, no thread. Up to 100,000 paths, on one volume. within: the
-// number of an intent of this process that is granted and is not given back before this one is answered, or 0.
+// number of an intent of this process on the same volume that is granted and is not given back before this one is
+// answered, or 0. Intents of two volumes have the same numbers: of another one it means nothing, or somebody else's.
 //
 // Returns a close-on-exec descriptor that becomes readable (poll(2), epoll(7), select(2)) when dataless_coordinate_result()
 // has an answer. It is the intent: close(2) it earlier, and it is cancelled; end it with dataless_coordinate_end().
 //
 // Returns -1 with errno set, and nothing asked: EFAULT, EINVAL (no claims, unknown flags); ENODATA if a path lies on no
 // volume, EXDEV if they lie on several; ENOTCONN if nobody serves the volume, EAGAIN if 4,096 asked
-// before it and were not heard for 2 s, for which it waits then; EACCES if somebody else answers in the daemon's place; ENAMETOOLONG, ELOOP, ENOMEM, EMFILE, ENFILE, ENOSPC.
+// before it and were not heard for 2 s, for which it waits then; EACCES if the caller is neither the volume's user nor root,
+// or if somebody else answers in the daemon's place; ENAMETOOLONG, ELOOP, ENOMEM, EMFILE, ENFILE, ENOSPC.
 int dataless_coordinate_start(const struct dataless_claim *claims, size_t count, int flags, uint64_t within);
 
 // What an intent was answered.

@@ -97,15 +97,7 @@ struct CoordinateCommand: ParsableCommand {
     let claims = zip(texts, paths).map { dataless_claim(path: $0.map { UnsafePointer($0) }, writes: $1.1 ? 1 : 0) }
     let descriptor = dataless_coordinate_start(claims, claims.count, flags, 0)
     guard descriptor < 0 else { return descriptor }
-    let number = Errno(rawValue: errno)
-    let words =
-      switch number {
-      case .noData: "not all of the paths lie on a volume of dataless"
-      case .improperLink: "the paths lie on several volumes. Coordinate those of one"
-      case .socketNotConnected: "the volume's daemon is not running, or cannot be reached from here"
-      default: number.description.prefix(1).lowercased() + number.description.dropFirst()
-      }
-    throw CommandFailure("cannot ask for the paths: \(words) (\(number.name)).", status: .runFailed, errno: number)
+    throw CoordinateFailure.notAsked(Errno(rawValue: errno), paths.map(\.0))
   }
 
   private func wait(_ descriptor: Int32) throws {
@@ -113,18 +105,10 @@ struct CoordinateCommand: ParsableCommand {
     let limit = timeout.map { Int32(clamping: ($0.nanoseconds + 999_999) / 1_000_000) } ?? -1
     var count = poll(&event, 1, limit)
     while count < 0, errno == EINTR { count = poll(&event, 1, limit) }
-    guard count != 0 else {
-      throw CommandFailure(
-        "the paths were not free within \(DurationText.format(timeout ?? .zero)) (ETIMEDOUT). See who has them: dataless status.",
-        status: .runFailed, code: .timedOut, errno: .timedOut)
-    }
+    guard count != 0 else { throw CoordinateFailure.notFree(read + write, within: timeout ?? .zero) }
     var answer = dataless_coordination()
     guard dataless_coordinate_result(descriptor, &answer) != 0 else { return }
-    let name = String(cString: dataless_coordination_name(answer.code))
-    let message = withUnsafeBytes(of: &answer.message) { Array($0.prefix { $0 != 0 }) }
-    let number = Errno(rawValue: answer.error)
-    throw CommandFailure(
-      "the paths are not granted: \(TerminalText.escaped(message)) (\(name), \(number.name)).", status: .runFailed,
-      errno: number)
+    let message = withUnsafeBytes(of: &answer.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    throw CoordinateFailure.notGranted(message, code: answer.code, Errno(rawValue: answer.error))
   }
 }
