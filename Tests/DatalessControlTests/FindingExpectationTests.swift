@@ -186,7 +186,7 @@ import Testing
     log.unmount()
     let verdict = try Self.verdict(log, [Expected(.maxTogether, 0), Expected(.maxTogether, 1)])
     #expect(verdict.expectations.map(\.outcome) == [.unknown, .held] && verdict.violations.isEmpty)
-    #expect(verdict.expectations[0].reason?.contains("1 file written to beside others") == true)
+    #expect(verdict.expectations[0].reason?.contains("1 file (a) written to beside others") == true)
     var old = FindingLog(mounted: #""read_only":false"#)
     old.unmount()
     let ofOld = try Self.verdict(old, [Expected(.maxTogether, 0)])

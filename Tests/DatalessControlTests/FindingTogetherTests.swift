@@ -43,8 +43,22 @@ import Testing
       log.wrote("a", beside: "null", locked: #"null,"reason":"unseen""#)
       log.wrote("b", beside: "null", locked: #"null,"reason":"other_unknown""#)
       log.wrote("c", locked: #"null,"reason":"elsewhere""#)
+      log.wrote("d", beside: "null", locked: #"null,"reason":"mapped""#)
     }
-    #expect(found.outcome == .unknown && found.count == 0 && found.unknownCount == 3 && found.reasons.count == 2)
+    #expect(found.outcome == .unknown && found.count == 0 && found.unknownCount == 4 && found.reasons.count == 3)
+    for words in ["1 file (a) written to by the kernel", "1 file (d) stored to by mappings", "2 files (b, c) written"] {
+      #expect(found.reasons.contains { $0.hasPrefix(words) }, "\(found.reasons)")
+    }
+  }
+
+  /// SQLite's index of its log is a mapping, and is stored to under the locks that are held while the log is written.
+  @Test func whoLocksWhatItWritesLocksWhatItMaps() throws {
+    let found = try Self.finding { log in
+      log.wrote("base-wal", locked: "true")
+      log.wrote("base-shm", beside: "null", locked: #"null,"reason":"mapped""#, at: 200)
+      log.wrote("base-shm", by: 2, beside: "null", locked: #"null,"reason":"mapped""#, at: 300)
+    }
+    #expect(found.outcome == .unknown && found.unknownCount == 1, "the other one has shown no lock")
   }
 
   /// Fields of an intent of process 2, or of another one.

@@ -52,6 +52,15 @@ private final class ScriptedHolders: HolderProbe {
 
     func write() { #expect(fixture.write([1, 2, 3], to: node, handle, at: 0).count == 3) }
 
+    /// What a mapping has stored to what is there.
+    func writeBack() {
+      let bytes: [UInt8] = [4, 5, 6]
+      let answer = bytes.withUnsafeBytes {
+        fixture.engine.write($0, to: node, WriteAccess(handle: handle, offset: 0, isWriteback: true))
+      }
+      guard case .done(3) = answer else { return Issue.record("\(answer)") }
+    }
+
     var told: [Event.HandleTogether] {
       fixture.events.all.compactMap { record -> Event.HandleTogether? in
         if case .handleTogether(let event) = record { event } else { nil }
@@ -128,6 +137,26 @@ private final class ScriptedHolders: HolderProbe {
     volume.fixture.close(volume.node, volume.handle)
     let last = try #require(volume.told.last)
     #expect(last.path == Array("a".utf8) && last.found.lock == .unknown(.tooMany) && last.found.other == .unknown)
+  }
+
+  /// The kernel writes back what a mapping has stored, long after: nobody knows who had which lock.
+  @Test func whatMappingsStoreBesideOthersIsUnknown() throws {
+    for isBeside in [true, false] {
+      let volume = try Volume()
+      volume.write()
+      if isBeside { _ = try volume.open(process: 2, thread: 20) }
+      volume.writeBack()
+      #expect(volume.holders.writes.isEmpty && volume.told.isEmpty)
+      volume.fixture.close(volume.node, volume.handle)
+      #expect(volume.told.map(\.found.lock) == (isBeside ? [.unknown(.mapped)] : []))
+    }
+    // What a write has told is told once.
+    let volume = try Volume()
+    _ = try volume.open(process: 2, thread: 20)
+    volume.write()
+    volume.writeBack()
+    volume.fixture.close(volume.node, volume.handle)
+    #expect(volume.told.map(\.found.lock) == [.free])
   }
 
   @Test func whatTheKernelWritesItselfIsUnknown() throws {

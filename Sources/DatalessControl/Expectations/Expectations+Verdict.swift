@@ -118,7 +118,7 @@ extension Expectations {
         + (withdrawn > 0 ? " (what looks like \(HumanText.count(withdrawn, "violation")) may be none)" : "")
     } else if states[index].possible > 0, mayBeBeyond(index) {
       result.outcome = .unknown
-      result.reason = Self.possible(expectation, states[index].possible)
+      result.reason = Self.possible(expectation, states[index].possible, at: states[index].possiblePaths)
     }
     return result
   }
@@ -134,17 +134,18 @@ extension Expectations {
     }
   }
 
-  private static func possible(_ expectation: Expectation, _ count: Int64) -> String {
+  private static func possible(_ expectation: Expectation, _ count: Int64, at paths: [[UInt8]]) -> String {
     switch expectation.measure {
     case .maxNeedless:
       "of \(HumanText.count(count, "file")) nobody knows how much was read, or for whom (--observe reads tells)"
     case .forbidUnneededBlocking:
-      "of \(HumanText.count(count, "lookup")) nobody knows whether anything followed: opens that leave no record (--observe "
-        + "reads), directories that may be working directories, links, empty files, or callers of which the log does not "
-        + "tell enough"
+      "of \(HumanText.count(count, "lookup")) nobody knows whether anything followed: opens that leave no record "
+        + "(--observe reads), directories that may be working directories, links, empty files, or callers of which the "
+        + "log does not tell enough"
     case .maxTogether:
-      "\(HumanText.count(count, "file")) written to beside others: who they are, or whether one holds a lock, "
-        + "is not in the log (--observe reads tells more)"
+      WritesTogether.Untold.files(count, paths)
+        + " written to beside others: who they are, who stores to a mapping, or whether one holds a lock, is not in the "
+        + "log (--observe reads tells more)"
     case .maxMainThread, .maxWait:
       "\(HumanText.count(count, "long wait")) of a caller of which the log does not tell enough"
     default:

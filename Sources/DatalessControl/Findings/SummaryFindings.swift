@@ -118,22 +118,26 @@ struct SummaryFindings: Sendable {
   private func isTold(_ kind: Finding.Kind) -> Bool { kind != .together || reader.together.isTold }
 
   private var unknownWrites: (Int64, [String]) {
-    let (unseen, unknown) = (reader.together.unseen, reader.together.unknown)
+    let (unseen, mapped, unknown) = (reader.together.unseen, reader.together.mapped, reader.together.unknown)
     var reasons: [String] = []
     if !reader.together.isTold {
       reasons.append("the log does not tell who has files open at the same time: it is of an older version")
     }
-    if unseen > 0 {
+    if unseen.count > 0 {
       reasons.append(
-        "\(HumanText.count(unseen, "file")) written to by the kernel itself while others had it open: whether with a"
-          + " lock is not seen (--observe reads)")
+        "\(unseen.files) written to by the kernel itself while others had it open: whether with a lock is not seen "
+          + "(--observe reads)")
     }
-    if unknown > 0 {
+    if mapped.count > 0 {
       reasons.append(
-        "\(HumanText.count(unknown, "file")) written to beside others: who they are, or whether they hold a lock, could"
-          + " not be looked at")
+        "\(mapped.files) stored to by mappings while others had it open: whose they are, and what was locked, is not "
+          + "seen")
     }
-    return (unseen.plus(unknown), reasons)
+    if unknown.count > 0 {
+      reasons.append(
+        "\(unknown.files) written to beside others: who they are, or whether they hold a lock, could not be looked at")
+    }
+    return (unseen.count.plus(mapped.count).plus(unknown.count), reasons)
   }
 
   private static func unknown(_ count: Int64, _ callers: String) -> (Int64, [String]) {

@@ -14,6 +14,27 @@ struct WritesTogether: Sendable {
     var isKnown: Bool
   }
 
+  /// Files of which nobody knows, the first ones by name.
+  struct Untold: Sendable {
+    private static let pathsMax = 3
+
+    private(set) var count: Int64 = 0
+    private var paths: [[UInt8]] = []
+
+    mutating func add(_ path: [UInt8]) {
+      count += 1
+      if paths.count < Self.pathsMax, !paths.contains(path) { paths.append(path) }
+    }
+
+    var files: String { Self.files(count, paths) }
+
+    /// `4 files (a.txt, b.txt, c.txt, ...)`: escaped for a terminal.
+    static func files(_ count: Int64, _ paths: [[UInt8]]) -> String {
+      let names = paths.map { TerminalText.escaped($0) }.joined(separator: ", ")
+      return "\(HumanText.count(count, "file")) (\(names)\(count > Int64(paths.count) ? ", ..." : ""))"
+    }
+  }
+
   private struct Seen: Sendable {
     var pid: Int64?
     var parents: [UInt32]
@@ -34,9 +55,12 @@ struct WritesTogether: Sendable {
   private(set) var isTold = false
   /// Whether nothing on the volume can be written to.
   private(set) var isReadOnly = false
-  /// Files of which nobody knows: as the kernel wrote them itself, and for other reasons.
-  private(set) var unseen: Int64 = 0
-  private(set) var unknown: Int64 = 0
+  /// Files of which nobody knows: as the kernel wrote them itself, as mappings stored to them, and for other reasons.
+  private(set) var unseen = Untold()
+  private(set) var mapped = Untold()
+  private(set) var unknown = Untold()
+  /// Processes that have held a lock while they wrote beside others: what they store to mappings they store so, too.
+  private var lockers: Set<UInt32> = []
 
   private var held = HeldIntents()
   private var processes: [UInt32: Seen] = [:]
@@ -62,7 +86,13 @@ struct WritesTogether: Sendable {
 
   private mutating func written(_ record: LogRecord) -> Write? {
     let json = record.json
-    guard let path = json.path, json.bool("locked") != true else { return nil }
+    guard let path = json.path else { return nil }
+    guard json.bool("locked") != true else {
+      if let process = record.process, lockers.count < Self.processesMax { lockers.insert(process) }
+      return nil
+    }
+    let isMapped = json.has("reason", "mapped")
+    if isMapped, let process = record.process, lockers.contains(process) { return nil }
     let other = json.unsigned("other").flatMap { UInt32(exactly: $0) }
     let isKnown = json.bool("locked") == false && other != nil && record.process != nil
     let write = Write(process: record.process, other: other, path: path, isKnown: isKnown)
@@ -70,8 +100,18 @@ struct WritesTogether: Sendable {
     let key = Told(path: PathHash.of(path), process: record.process, isKnown: isKnown)
     guard !told.contains(key) else { return nil }
     if told.count < Self.toldMax { told.insert(key) }
-    if !isKnown { if json.string("reason") == "unseen" { unseen += 1 } else { unknown += 1 } }
+    if !isKnown { add(untold: path, isMapped: isMapped, isUnseen: json.has("reason", "unseen")) }
     return write
+  }
+
+  private mutating func add(untold path: [UInt8], isMapped: Bool, isUnseen: Bool) {
+    if isMapped {
+      mapped.add(path)
+    } else if isUnseen {
+      unseen.add(path)
+    } else {
+      unknown.add(path)
+    }
   }
 
   // MARK: - Processes

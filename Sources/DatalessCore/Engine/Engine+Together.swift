@@ -71,11 +71,20 @@ extension EngineState {
   func tellUnseenTogether(
     _ written: Writers.Written, of handle: UInt64, isUnseen: Bool, _ now: MonotonicTime
   ) {
-    guard isUnseen || written.wasPassedOver, openers.isMixed(written.node), !namespace[written.node].isOrphan else {
+    guard let latest = openers.latestIfMixed(written.node), !namespace[written.node].isOrphan else { return }
+    let reason: LockSight.Reason
+    if isUnseen {
+      reason = .unseen
+    } else if written.wasPassedOver {
+      reason = .tooMany
+    } else if written.mappedBytes > 0, written.lookedAt < latest {
+      // What was looked at before is told, or was nobody else's.
+      reason = .mapped
+    } else {
       return
     }
     let found = SharedWrite.Together(
-      writer: written.caller, other: .unknown, otherWrites: false, lock: .unknown(isUnseen ? .unseen : .tooMany))
+      writer: written.caller, other: .unknown, otherWrites: false, lock: .unknown(reason))
     tell(found, of: written.node, through: handle, at: now)
   }
 }

@@ -79,6 +79,8 @@ public enum LockSight: Sendable, Hashable {
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The kernel writes to the content itself: no call is seen.
     case unseen
+    /// Mappings stored to it: whose they are, and what was locked then, nobody sees.
+    case mapped
     /// The writer may not be looked at.
     case notPermitted = "not_permitted"
     /// The writer sees the volume in another place, or lives in another pid namespace.
