@@ -58,7 +58,8 @@ private final class ScriptedHolders: HolderProbe {
       let answer = bytes.withUnsafeBytes {
         fixture.engine.write($0, to: node, WriteAccess(handle: handle, offset: 0, isWriteback: true))
       }
-      guard case .done(3) = answer else { return Issue.record("\(answer)") }
+      if case .done(3) = answer { return }
+      Issue.record("\(answer)")
     }
 
     var told: [Event.HandleTogether] {
