@@ -149,6 +149,26 @@ import Testing
     }
   }
 
+  /// A link of the user's own, with and without a slash behind it, and one that leads nowhere yet.
+  @Test func aTargetThatIsALinkIsNotFollowed() async throws {
+    try await Self.withState { state, root in
+      let outside = root + "/outside"
+      mkdir(outside, 0o700)
+      symlink(outside, root + "/link")
+      symlink(root + "/nowhere", root + "/dangling")
+      for target in ["/link", "/link/", "/dangling"] {
+        let output = try await JSONLines.run(["export", state, root + target, "--json"])
+        #expect(output.finished.status == 1 && output.error?["errno"]?.string == "ELOOP", "\(output.finished.text)")
+        #expect(output.error?["message"]?.string?.contains("Name the directory itself") == true)
+      }
+      let found = try await run(["find", outside, root + "/nowhere", "-mindepth", "1"])
+      #expect(found.text.isEmpty, "\(found.text)")
+      // What lies above TARGET may be a link of the user's.
+      #expect(try await Self.dataless("export", state, root + "/link/below").status == 0)
+      #expect(Self.text(outside + "/below/changed") == KeptState.changed)
+    }
+  }
+
   @Test func whatLiesInTheWayIsLeftAlone() async throws {
     try await Self.withState { state, root in
       let outside = root + "/outside"

@@ -11,8 +11,8 @@ struct ExportCommand: ParsableCommand {
     abstract: "Copy what was written on a kept volume to a directory, without mounting it.",
     discussion: """
       Files that were changed or made on the volume are written under their paths below TARGET, which is made if it is \
-      missing and has to be yours alone. What is there already stays as it is; no link is followed. What cannot be written is \
-      said, and the rest goes on. The state directory is not changed. All is on the disk when the command ends.
+      missing, has to be yours alone, and is no symbolic link. What is there already stays as it is; no link is followed. What \
+      cannot be written is said, and the rest goes on. The state directory is not changed. All is on the disk when the command ends.
 
       EXAMPLES
         dataless export ~/state/project ~/rescued
@@ -69,10 +69,14 @@ struct ExportCommand: ParsableCommand {
     try Self.checkIsElsewhere(path, place)
     let target: TrustedDirectory
     do throws(UntrustedPath) {
-      target = try TrustedDirectory.open(path, ancestors: .any, creating: true)
+      // A link would have everything written where it leads, which may be far from what was named.
+      target = try TrustedDirectory.open(path, ancestors: .any, followsLast: false, creating: true)
     } catch {
-      throw CommandFailure(
-        "cannot export: \(error). Name a new directory, or one that is yours alone (chmod go-w).", errno: error.errno)
+      let remedy =
+        error.reason == .link && error.path == path
+        ? "Name the directory itself that it leads to, or a new one."
+        : "Name a new directory, or one that is yours alone (chmod go-w)."
+      throw CommandFailure("cannot export: \(error). \(remedy)", errno: error.errno)
     }
     try Self.checkIsElsewhere(target.path, place)
     return target
