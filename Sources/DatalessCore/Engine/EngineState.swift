@@ -99,6 +99,7 @@ extension EngineState {
     let item = namespace.changedItem(node)
     if let before, before != now { journal.append(.contentDropped(of: item, before)) }
     if let now { journal.append(isDirty ? .dirty(of: item, now) : .content(of: item, now)) }
+    if isDirty, !wasDirty { namespace.tellStoreNames(of: node) }
     return result
   }
 }

@@ -31,6 +31,10 @@ public enum StateChange: Sendable, Equatable {
   case dirty(of: ChangedItem, ContentID)
   /// An extended attribute was changed on the volume. - Parameter value: nil: it was removed, the store's, too.
   case attribute(of: ChangedItem, name: [UInt8], value: [UInt8]?)
+  /// The store has a file whose content was written here under a name beside others, or has it there no more.
+  ///
+  /// - Parameter key: The store's, of that name.
+  case storeName(of: ChangedItem, key: [UInt8], isThere: Bool)
   /// Nothing leads to an item any more that was made on the volume.
   case forgotten(ChangedItem)
   /// A directory was removed with all that is in it: what no other name leads to is to be forgotten, and its content to

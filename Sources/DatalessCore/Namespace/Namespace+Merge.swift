@@ -102,6 +102,7 @@ extension Namespace {
       // Made now, it is present, leads to the node, and was seen.
       guard let name = link(text, to: node, in: directory) else { return nil }
       if isHidden { hide(name, in: directory) }
+      tellStoreName(name)
       return name
     }
     let former = record(of: name).node
@@ -111,6 +112,7 @@ extension Namespace {
     if former != node { noteUnbound(former) }
     if isHidden { hide(name, in: directory) }
     markSeen(name)
+    tellStoreName(name)
     return name
   }
 

@@ -207,14 +207,14 @@ struct Namespace: ~Copyable {
 
   /// As `NameGraph.setStanding`.
   mutating func setStanding(_ standing: NameRecord.Standing, of name: NameIndex) {
-    let before = told(name)
+    let before = told(name, isLost: standing == .gone)
     graph.setStanding(standing, of: name)
     tell(name, since: before)
   }
 
   /// As `NameGraph.keepHere`.
   mutating func keepHere(_ name: NameIndex) {
-    let (node, before) = (record(of: name).node, told(name))
+    let (node, before) = (record(of: name).node, told(name, isLost: true))
     graph.keepHere(name)
     journal.beginOperation()
     defer { journal.endOperation() }
@@ -242,7 +242,7 @@ struct Namespace: ~Copyable {
   ///
   /// - Parameter former: An item that the store has had under the name until now: what that is then is told first.
   mutating func relink(_ name: NameIndex, to node: NodeIndex, unbinding former: NodeIndex? = nil) {
-    let before = told(name)
+    let before = told(name, isLost: record(of: name).node != node)
     let formerKey = keepsJournal ? keyOfKept(node) : nil
     graph.relink(name, to: node)
     if let former { tellOwn(former) }

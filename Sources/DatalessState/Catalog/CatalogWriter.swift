@@ -121,6 +121,8 @@ struct CatalogWriter: Sendable {
       }
       if let dirty { written.insert(dirty) }
     case .attribute(let item, let name, let value): try setAttribute(name, value, of: item, in: connection)
+    case .storeName(let item, let key, let isThere):
+      try noteStoreName(key, isThere: isThere, of: item, in: connection)
     case .trashed(let item, let isKnown):
       let id = try items.resolve(item, connection).id
       try items.addOrphan(id, connection)
@@ -177,6 +179,7 @@ struct CatalogWriter: Sendable {
   ) throws {
     // By the content: another version of the item may have its place by now.
     guard var row = try connection.item(with: content) else { return }
+    if row.record.isDirty { try connection.removeStoreNames(of: row.id) }
     row.content = nil
     row.record.isDirty = false
     try row.save(connection)

@@ -22,6 +22,9 @@ struct ExportTree {
   private(set) var directories: [Int64: Directory] = [:]
   /// Entries and directories but the root.
   private(set) var count = 0
+  /// Directories of the store that have no row, by the one that they are in.
+  private var unknown: [Int64: [[UInt8]: Int64]] = [:]
+  private var unknownCount: Int64 = 0
 
   private enum Way {
     case found
@@ -60,7 +63,18 @@ struct ExportTree {
       if case .damaged(let reason) = try find(row.id, connection, ways: &ways) { throw Damage(reason) }
       return
     }
-    let names = try connection.namesSeen(of: row)
+    var names = try connection.namesSeen(of: row)
+    if row.record.isDirty, row.place != nil {
+      // A name that is damaged does not keep the others from coming out.
+      do {
+        for key in try connection.storeNames(of: row.id) {
+          let name = try nameSeen(key, of: row, connection, ways: &ways)
+          if let name, !names.contains(where: { $0 == name }) { names.append(name) }
+        }
+      } catch let damage as Damage {
+        report.skip(item: row.id, damage)
+      }
+    }
     if names.isEmpty, try !connection.isUnlinked(row) { throw Damage("it has no name") }
     for (directory, name) in names {
       switch try find(directory, connection, ways: &ways) {
@@ -106,6 +120,46 @@ struct ExportTree {
       count += 1
     }
     return way ?? .unseen
+  }
+
+  /// Where callers see one of the names that the store has for a file beside its place; nil where they do not. The
+  /// directories on the way to it may have no rows, where nothing else in them is known.
+  private mutating func nameSeen(
+    _ key: [UInt8], of row: ItemRow, _ connection: CatalogConnection, ways: inout [Int64: Way]
+  ) throws -> (directory: Int64, name: [UInt8])? {
+    var components = try SavedName.components(of: key)
+    guard let name = components.popLast() else { return nil }
+    var directory = ItemRow.root
+    for component in components {
+      guard case .found = try find(directory, connection, ways: &ways) else { return nil }
+      let place = ItemRow.Place(parent: directory, name: component)
+      if let found = try connection.item(at: place) {
+        guard found.kind == .directory || found.kind == nil else { return nil }
+        directory = found.id
+      } else {
+        guard try connection.name(component, in: directory, .hidden) == nil else { return nil }
+        directory = addUnknown(place, ways: &ways)
+      }
+    }
+    // By now the store may have another file there.
+    guard try connection.name(name, in: directory, .hidden) == nil,
+      try connection.item(at: ItemRow.Place(parent: directory, name: name)).map({ $0.id == row.id }) ?? true
+    else { return nil }
+    return (directory, name)
+  }
+
+  /// A directory of the store of which the catalog has no row: its number is none of an item's.
+  private mutating func addUnknown(_ place: ItemRow.Place, ways: inout [Int64: Way]) -> Int64 {
+    if let known = unknown[place.parent]?[place.name] { return known }
+    unknownCount += 1
+    let id = -unknownCount
+    unknown[place.parent, default: [:]][place.name] = id
+    ways[id] = .found
+    let entry = Entry(name: place.name, row: ItemRow(id: id, place: place, inode: 0))
+    directories[id] = Directory(parent: place.parent, entry: entry)
+    directories[place.parent]?.directories.append(id)
+    count += 1
+    return id
   }
 
   private mutating func sort() {

@@ -1,0 +1,69 @@
+import DatalessCore
+
+/// The names under which the store has a file that was written to on the volume, beside its place. They are kept as
+/// attributes of the item, which no program sees: the name is made of a sum of the store's key, the value is the key.
+extension CatalogConnection {
+  private static let prefix = "dataless.name."
+  /// The first bytes that come after all with the prefix.
+  private static let end = "dataless.name/"
+  /// LIMIT: names of one file.
+  static let storeNamesMax = 1024
+
+  /// - Parameter key: Of the store: a path.
+  func addStoreName(_ key: [UInt8], of item: Int64) throws {
+    guard key.count <= ItemRecord.tokenMax, try storeNameCount(of: item) < Self.storeNamesMax else { return }
+    let values: [SQLValue] = [.integer(item), .bytes(Self.name(of: key)), .bytes(key)]
+    try run(
+      "INSERT OR REPLACE INTO attribute(item, name, value, sum) VALUES(?, ?, ?, ?)", values[0], values[1], values[2],
+      .integer(Checksum.of(values)))
+  }
+
+  func removeStoreName(_ key: [UInt8], of item: Int64) throws {
+    try run("DELETE FROM attribute WHERE item = ? AND name = ?", .integer(item), .bytes(Self.name(of: key)))
+  }
+
+  /// Its content is the store's again, or is not here.
+  func removeStoreNames(of item: Int64) throws {
+    try run(
+      "DELETE FROM attribute WHERE item = ? AND name >= ? AND name < ?", .integer(item), Self.first, Self.last)
+  }
+
+  /// The store's keys. - Throws: A key is none: somebody has made it.
+  func storeNames(of item: Int64) throws -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    try forEach(
+      "SELECT name, value, sum FROM attribute WHERE item = ? AND name >= ? AND name < ? LIMIT \(Self.storeNamesMax)",
+      .integer(item), Self.first, Self.last
+    ) { row in
+      let key = try row.bytes(1)
+      try row.checkSum([.integer(item), .bytes(try row.bytes(0)), .bytes(key)], in: 2)
+      keys.append(key)
+    }
+    return keys
+  }
+
+  private func storeNameCount(of item: Int64) throws -> Int64 {
+    try first(
+      "SELECT COUNT(*) FROM attribute WHERE item = ? AND name >= ? AND name < ?", .integer(item), Self.first, Self.last
+    ) { row throws in try row.integer(0) } ?? 0
+  }
+
+  private static var first: SQLValue { .bytes(Array(prefix.utf8)) }
+  private static var last: SQLValue { .bytes(Array(end.utf8)) }
+
+  private static func name(of key: [UInt8]) -> [UInt8] {
+    let sum = UInt64(bitPattern: Checksum.of([.bytes(key)]))
+    return Array("\(prefix)\(String(sum, radix: 16))".utf8)
+  }
+}
+
+extension CatalogWriter {
+  /// The store has a file that is dirty under a further name, or has it there no more.
+  mutating func noteStoreName(
+    _ key: [UInt8], isThere: Bool, of item: ChangedItem, in connection: CatalogConnection
+  ) throws {
+    guard let row = try items.find(item, connection) else { return }
+    guard isThere else { return try connection.removeStoreName(key, of: row.id) }
+    if row.record.isDirty { try connection.addStoreName(key, of: row.id) }
+  }
+}

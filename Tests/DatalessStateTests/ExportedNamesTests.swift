@@ -1,0 +1,102 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import Testing
+
+/// A file that SOURCE has under several names comes out under all of them, whichever it was written by.
+@Suite struct ExportedNamesTests {
+  private let source = Scratch("source")
+  private let fixture = StateFixture()
+  private let target = Scratch("export")
+
+  init() {
+    for directory in ["d", "d/deep", "e"] { mkdir(source.full(directory), 0o755) }
+    source.write("one", bytes("source"))
+    for name in ["two", "d/deep/three", "e/four"] { link(source.full("one"), source.full(name)) }
+  }
+
+  private func mounted(_ body: (KeptVolume) throws -> Void) throws {
+    let volume = try KeptVolume(fixture, source: source)
+    try body(volume)
+    try volume.unmount()
+  }
+
+  /// - Returns: The names that came out, all of them of one file.
+  private func exported() throws -> [String] {
+    let descriptor = target.openDirectory()
+    defer { close(descriptor) }
+    let report = try StateExport.run(try fixture.directory(.look), to: descriptor, scratch: Scratch.base)
+    #expect(report.skipped == [] && report.files == 1)
+    let names = target.files()
+    #expect(report.links == names.count - 1)
+    for name in names {
+      var status = stat()
+      stat(target.full(name), &status)
+      #expect(Int(status.st_nlink) == names.count, "\(name)")
+      #expect(target.read(name) == bytes("SOURCE"), "\(name)")
+    }
+    return names
+  }
+
+  @Test func namesThatWereListedBeforeTheFileWasWrittenToComeOut() throws {
+    try mounted { volume in
+      #expect(volume.find("d/deep/three").node == volume.node("one"))
+      #expect(volume.write("SOURCE", to: "one") == nil)
+    }
+    #expect(try exported() == ["d/deep/three", "one", "two"])
+  }
+
+  @Test func namesThatWereListedLaterComeOut() throws {
+    try mounted { volume in
+      #expect(volume.write("SOURCE", to: "d/deep/three") == nil)
+      #expect(volume.find("two").node != nil)
+    }
+    try mounted { volume in
+      #expect(volume.read("one") == "SOURCE")
+      #expect(volume.find("e/four").node == volume.node("one"))
+    }
+    #expect(try exported() == ["d/deep/three", "e/four", "one", "two"])
+  }
+
+  @Test func namesThatWereRemovedOrMovedHereComeOutAsCallersSeeThem() throws {
+    try mounted { volume in
+      #expect(volume.find("d/deep/three").node != nil && volume.find("e/four").node != nil)
+      #expect(volume.write("SOURCE", to: "one") == nil)
+      #expect(volume.unlink("two") == nil)
+      #expect(volume.rename("d", to: "moved") == nil)
+      #expect(volume.rename("e/four", to: "e/five") == nil)
+    }
+    #expect(try exported() == ["e/five", "moved/deep/three", "one"])
+  }
+
+  @Test func namesThatTheStoreHasNoMoreDoNotComeOut() throws {
+    try mounted { volume in
+      #expect(volume.find("e/four").node != nil)
+      #expect(volume.write("SOURCE", to: "one") == nil)
+      unlink(source.full("e/four"))
+      volume.refresh()
+    }
+    #expect(try exported() == ["one", "two"])
+    #expect(try fixture.check().findings == [])
+  }
+
+  @Test func namesThatLeadOutAreDamage() throws {
+    try mounted { volume in #expect(volume.write("SOURCE", to: "one") == nil) }
+    // As somebody could have made it.
+    let catalog = try Catalog(damaged: fixture.scratch.full("catalog.sqlite"))
+    _ = try catalog.write("edit") { connection in
+      var dirty: [Int64] = []
+      try connection.forEach("SELECT \(ItemRow.columns) FROM item") { found in
+        let row = try ItemRow(found)
+        if row.record.isDirty { dirty.append(row.id) }
+      }
+      for item in dirty { try connection.addStoreName(bytes("../escaped"), of: item) }
+    }
+    try catalog.close()
+    let descriptor = target.openDirectory()
+    defer { close(descriptor) }
+    let report = try StateExport.run(try fixture.directory(.look), to: descriptor, scratch: Scratch.base)
+    #expect(report.skippedCount == 1 && report.files == 1)
+    #expect(target.files().allSatisfy { ["one", "two"].contains($0) })
+  }
+}
