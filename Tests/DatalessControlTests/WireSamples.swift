@@ -95,9 +95,13 @@ enum WireSamples {
     repeated: InventoryRepeats(files: 0, bytes: 0, groups: [], unknownFiles: 0, unknownBytes: 0), tree: [])
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
   private static let trash = TrashCounts(items: 1, bytes: 2)
-  private static let result = TransferResult(
-    files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure,
-    isInterrupted: true, unfinished: [odd])
+  private static let result = {
+    var result = TransferResult(
+      files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure,
+      isInterrupted: true, unfinished: [odd])
+    (result.purgedFiles, result.purgedBytes, result.lostBytes) = (1, 5, 4)
+    return result
+  }()
   static let refreshed = RefreshResult(
     added: 1, changed: 2, gone: 3, renamed: 4, kept: 5, unchanged: 6, directories: 7, failures: [failure],
     failureCount: 1)

@@ -107,7 +107,10 @@ import Testing
     let made = try #require(Self.make("mine", in: "Library/Caches", fixture))
     let own = try #require(Self.make("own", in: "Documents", fixture))
     let before = fixture.content.allocatedBytes
-    _ = fixture.press(1 << 30)
+    let page = Int64(Self.page)
+    #expect(
+      fixture.press(1 << 30)
+        == PressureResult(files: 1, bytes: page, purgedFiles: 1, purgedBytes: page, lostBytes: page))
     fixture.lane.runAll()
     let lost = fixture.events.all.compactMap { event -> Int64? in
       guard case .changed(let change) = event, case .purged(let purged) = change.change else { return nil }

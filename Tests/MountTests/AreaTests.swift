@@ -47,6 +47,8 @@ extension RealMounts {
           "head -c 300000 /dev/zero > \"$MOUNT/apps/mail/tmp-not\"; cat \"$MOUNT/apps/mail/tmp-not\" > /dev/null")
         let pressed = try await volume.dataless("pressure", "1GiB", volume.mountpoint)
         #expect(pressed.status == 1)
+        #expect(pressed.text.hasPrefix("evicted 1 file ("), "\(pressed.text)")
+        #expect(pressed.text.contains("), purged 3 files ("), "\(pressed.text)")
         #expect(
           try await gone(volume) == [
             "purged apps/maps/tmp/x temporary", "purged apps/mail/Library/Caches/c cache",

@@ -149,24 +149,34 @@ struct PressureCommand: ParsableCommand {
       let line = ProgressLine()
       defer { line.clear() }
       return try await client.press(size) { progress in
-        line.show("evicted \(HumanText.count(progress.files, "file")), \(HumanText.size(progress.bytes)) ...")
+        line.show("\(HumanText.count(progress.files, "file")), \(HumanText.size(progress.bytes)) gone ...")
       }
     }
     guard let result else {
       long.cut(at: volume.mountPoint, [[]])
-      return try long.finish("What was evicted stays so.")
+      return try long.finish("What was evicted, or purged, stays so.")
     }
     if json {
       try output.json(result)
     } else {
-      try output.line("evicted \(HumanText.count(result.files, "file")) (\(HumanText.size(result.bytes)))")
+      try output.line(Self.text(result))
       try output.flush()
     }
     if result.isInterrupted { long.cut(at: volume.mountPoint, [[]]) }
-    try long.finish("What was evicted stays so.")
+    try long.finish("What was evicted, or purged, stays so.")
     guard result.bytes < size else { return }
     throw CommandFailure(
       "no more than \(HumanText.size(result.bytes)) of \(HumanText.size(size)) could go: what else is local is open, "
         + "pinned, written to, has several names, or is kept by its area (ENOSPC).", code: .incomplete, errno: .noSpace)
+  }
+
+  /// What can come again, and what cannot, are not the same.
+  private static func text(_ result: TransferResult) -> String {
+    let (purged, bytes) = (max(result.purgedFiles ?? 0, 0), max(result.purgedBytes ?? 0, 0))
+    let evicted =
+      "evicted \(HumanText.count(result.files.minus(purged), "file")) (\(HumanText.size(result.bytes.minus(bytes))))"
+    guard purged > 0 else { return evicted }
+    let lost = result.lostBytes.map { $0 > 0 ? ", of which \(HumanText.size($0)) were written here and are lost" : "" }
+    return "\(evicted), purged \(HumanText.count(purged, "file")) (\(HumanText.size(bytes))\(lost ?? ""))"
   }
 }

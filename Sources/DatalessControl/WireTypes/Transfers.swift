@@ -95,9 +95,17 @@ public struct TransferResult: Codable, Sendable, Equatable {
   public var isInterrupted: Bool
   /// The path of the request at which it was cut short, and those it had not come to.
   public var unfinished: [WirePath]
+  /// Pressure only: of `files` and `bytes`, those whose names went, too, because of the area that they lay in.
+  public var purgedFiles: Int64?
+  public var purgedBytes: Int64?
+  /// Pressure only: of these bytes, what programs had written, and nobody else has.
+  public var lostBytes: Int64?
 
   enum CodingKeys: String, CodingKey {
     case files, directories, bytes, failures, refused, unfinished
+    case purgedFiles = "purged_files"
+    case purgedBytes = "purged_bytes"
+    case lostBytes = "lost_bytes"
     case failureCount = "failure_count"
     case isInterrupted = "interrupted"
   }

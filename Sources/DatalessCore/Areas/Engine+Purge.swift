@@ -1,6 +1,14 @@
 internal import Synchronization
 internal import SystemPackage
 
+/// What went with a name.
+struct PurgedContent: Sendable {
+  /// As size.
+  let bytes: Int64
+  /// Of these, what a program had written, and nobody else has.
+  let lostBytes: Int64
+}
+
 /// Purging: names in areas go when room is short.
 extension Engine {
   /// LIMIT: records looked at under one lock.
@@ -22,9 +30,9 @@ extension Engine {
 
   /// Takes the name of a file away, with its content, because room is short.
   ///
-  /// - Parameter completion: Called once, when the kernel knows: bytes that went; nil: it is used.
+  /// - Parameter completion: Called once, when the kernel knows: with what went; nil: it is used.
   func purge(
-    _ node: NodeID, by cause: String, cleared: UInt64? = nil, completion: @escaping @Sendable (Int64?) -> Void
+    _ node: NodeID, by cause: String, cleared: UInt64? = nil, completion: @escaping @Sendable (PurgedContent?) -> Void
   ) {
     switch changeNames({ [timer] in $0.purge(node, by: cause, cleared: cleared, timer.now) }) {
     case .refused: completion(nil)
@@ -33,10 +41,10 @@ extension Engine {
         if content.isUsedElsewhere(reference) { return completion(nil) }
         purge(node, by: cause, cleared: lastOpen, completion: completion)
       }
-    case .purged(let directory, let name, let content, let bytes):
+    case .purged(let directory, let name, let content, let purged):
       if let content { removeContent(content) }
       forgetAttributes(of: [directory])
-      kernel.invalidateDirectory(directory, names: { [name] }) { completion(bytes) }
+      kernel.invalidateDirectory(directory, names: { [name] }) { completion(purged) }
       giveBackLeftovers()
     }
   }

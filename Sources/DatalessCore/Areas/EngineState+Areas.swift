@@ -62,7 +62,7 @@ extension EngineState {
     /// Find out first whether its content is mapped past the daemon, as of the last passthrough open.
     case look(ContentID, lastOpen: UInt64)
     /// The name is gone. - Parameter content: What is to be removed; nil: a lease holds it.
-    case purged(directory: NodeID, name: [UInt8], content: ContentID?, bytes: Int64)
+    case purged(directory: NodeID, name: [UInt8], content: ContentID?, PurgedContent)
   }
 
   /// Takes the name of a file away, and its content.
@@ -93,6 +93,8 @@ extension EngineState {
     if contents.retained(of: node) != nil { updateContent(of: node) { $0.endRetaining() } }
     let content = evictContent(of: node).flatMap { contents.giveUp($0) }.flatMap { removable($0, of: node) }
     namespace.noteForgettable(node)
-    return .purged(directory: namespace.id(of: directory), name: text, content: content, bytes: size)
+    return .purged(
+      directory: namespace.id(of: directory), name: text, content: content,
+      PurgedContent(bytes: size, lostBytes: removed.lostBytes))
   }
 }

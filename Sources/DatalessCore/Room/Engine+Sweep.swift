@@ -134,16 +134,16 @@ extension Engine {
     var by = "quota"
     if case .pressure = sweep { by = "pressure" }
     if candidate.rank != PurgeOrder.evictionRank, writing != .readOnly {
-      return purge(candidate.node, by: by) { [self] bytes in
-        if bytes == nil { noteUse(of: candidate.node) }
-        if case .pressure(let pressure) = sweep, let bytes { pressure.note(bytes, isPurged: true) }
+      return purge(candidate.node, by: by) { [self] purged in
+        if purged == nil { noteUse(of: candidate.node) }
+        if case .pressure(let pressure) = sweep, let purged { pressure.note(purged) }
         completion()
       }
     }
     evict(candidate.node, by: by, deadline: timer.now, cleared: nil) { [self] result in
       switch result {
       case .evicted(let bytes, let wasResident):
-        if case .pressure(let pressure) = sweep, wasResident { pressure.note(bytes, isPurged: false) }
+        if case .pressure(let pressure) = sweep, wasResident { pressure.note(evicted: bytes) }
       case .refused:
         noteUse(of: candidate.node)
       }
@@ -184,6 +184,8 @@ public struct PressureResult: Sendable, Equatable {
   /// Of these, files whose names went, too.
   public var purgedFiles: Int64 = 0
   public var purgedBytes: Int64 = 0
+  /// Of these, what programs had written, and nobody else has.
+  public var lostBytes: Int64 = 0
 }
 
 /// A simulated shortage of room, while files go for it.
@@ -224,14 +226,19 @@ public final class PressureSweep: Sendable {
   /// It has waited for presenters.
   func noteAsked(_ time: Nanoseconds) { state.withLock { $0.patience -= time } }
 
-  func note(_ bytes: Int64, isPurged: Bool) {
+  func note(evicted bytes: Int64) {
     state.withLock { state in
-      if isPurged {
-        state.result.purgedFiles += 1
-        state.result.purgedBytes = state.result.purgedBytes.saturatingAdd(bytes)
-      }
       state.result.files += 1
       state.result.bytes = state.result.bytes.saturatingAdd(bytes)
+    }
+  }
+
+  func note(_ purged: PurgedContent) {
+    note(evicted: purged.bytes)
+    state.withLock { state in
+      state.result.purgedFiles += 1
+      state.result.purgedBytes = state.result.purgedBytes.saturatingAdd(purged.bytes)
+      state.result.lostBytes = state.result.lostBytes.saturatingAdd(purged.lostBytes)
     }
   }
 

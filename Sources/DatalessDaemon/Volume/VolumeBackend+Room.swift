@@ -38,9 +38,12 @@ extension VolumeBackend {
       } onCancel: {
         sweep.stop()
       }
-      return TransferResult(
+      var answer = TransferResult(
         files: result.files, directories: 0, bytes: result.bytes,
         isInterrupted: sweep.isStopped && result.bytes < bytes)
+      (answer.purgedFiles, answer.purgedBytes) = (result.purgedFiles, result.purgedBytes)
+      answer.lostBytes = result.lostBytes
+      return answer
     }
   }
 }
