@@ -84,9 +84,15 @@ struct MountReport {
 
   /// - Parameter scenario: What is worth a look in it; standard error has it already.
   init(_ volume: ReadyVolume, _ configuration: VolumeConfiguration, scenario: [ScenarioWarning]) {
+    let changes: MountAnswer.Changes =
+      switch configuration.writing {
+      case .readOnly: .refused
+      case .scratch: .forgotten
+      case .kept: .kept
+      }
     answer = MountAnswer(
-      device: volume.device, log: volume.log, mountpoint: volume.mountpoint, pid: volume.pid,
-      readOnly: configuration.writing == .readOnly, session: volume.session,
+      changes: changes, device: volume.device, log: volume.log, mountpoint: volume.mountpoint, pid: volume.pid,
+      session: volume.session,
       socket: SessionPaths.socket(runtime: configuration.runtimeDirectory, device: volume.device),
       source: configuration.sourceBytes,
       warnings: volume.warnings,

@@ -23,10 +23,10 @@ enum AnswerSamples {
     "CommandError": (error, CommandError(code: "failed", message: "m", exitStatus: 1)),
     "MountAnswer": (
       MountAnswer(
-        device: "0:53", log: odd, mountpoint: odd, pid: 1, readOnly: true, session: "0123456789ab", socket: "/run/s",
+        changes: .kept, device: "0:53", log: odd, mountpoint: odd, pid: 1, session: "0123456789ab", socket: "/run/s",
         source: odd, warnings: ["w"]),
       MountAnswer(
-        device: "0:53", log: bytes("/l"), mountpoint: bytes("/m"), pid: 1, readOnly: true, session: "0123456789ab",
+        changes: .refused, device: "0:53", log: bytes("/l"), mountpoint: bytes("/m"), pid: 1, session: "0123456789ab",
         socket: "/s", source: bytes("/s"), warnings: [])
     ),
     "UnmountAnswer": (

@@ -90,6 +90,15 @@ import Testing
     #expect(ArgumentBytes.encode(bytes("gr\u{fc}n")) == "gr\u{fc}n")
   }
 
+  @Test func attributesThatWereSetAreToldWhereThereAreAny() {
+    var changes = ChangeCounts(dirtyFiles: 0, dirtyBytes: 0, namesMade: 0, namesRemoved: 0, otherAttributes: 0)
+    #expect(changes.isNothing)
+    #expect(ChangesText.line(changes) == "0 files written (0 B), 0 names made, 0 names removed")
+    changes.otherAttributes = 2
+    #expect(!changes.isNothing)
+    #expect(ChangesText.line(changes).hasSuffix(", 0 names removed, 2 items with other attributes"))
+  }
+
   @Test func pathArguments() {
     #expect(PathArgument(argument: "") == nil)
     #expect(PathArgument(argument: ArgumentBytes.encode([0x61, 0xff]))?.bytes == [0x61, 0xff])

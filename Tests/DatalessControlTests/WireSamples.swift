@@ -13,7 +13,8 @@ enum WireSamples {
     filesEmpty: 0, directories: 1,
     directoriesDataless: 0, directoriesListed: 1, others: 0, bytes: 5, bytesResident: 0, localBytes: 0,
     otherFileSystems: 0)
-  static let changes = ChangeCounts(dirtyFiles: 1, dirtyBytes: 2, namesMade: 3, namesRemoved: 4)
+  static let changes = ChangeCounts(
+    dirtyFiles: 1, dirtyBytes: 2, namesMade: 3, namesRemoved: 4, otherAttributes: 5)
   private static let materialized = MaterializedCounts(files: 1, directories: 1, bytes: 5, failures: 0, refusals: 0)
   private static let modes = OpenModeCounts(direct: 1, pageCache: 2, passthrough: 3)
   private static let opens = OpenCounts(now: modes, sinceMount: modes)

@@ -134,12 +134,40 @@ extension RealMounts {
         #expect(unmounted.errorText.contains("forgotten: 2 files written (13 B), 4 names made, 2 names removed"))
         let last = try #require(try volume.log.records(ofType: "volume.unmounted").last)
         #expect(last["changes"]?["names_removed"]?.int == 2)
+        #expect(!unmounted.errorText.contains("attributes"))
         // All as it was, for SOURCE and for the next mount.
         let again = try await volume.scratch.mount(["--scratch"])
         #expect(try await run(["ls", again.mountpoint]).lines == ["d", "one", "two"])
         #expect(try await run(["cat", again.path("one")]).text == "one\n")
         let nothing = try await again.json("unmount", again.mountpoint)
         #expect(nothing["dropped"]?["names_made"]?.int == 0)
+      }
+    }
+
+    @Test func attributesThatAreForgottenAreCounted() async throws {
+      try await withVolume(
+        ["--scratch"], source: { scratch in try await scratch.shell("mkdir d; echo one > one; echo two > two") }
+      ) { volume in
+        try await volume.scratch.shell(
+          "cd \"$MOUNT\"; chmod 600 one; chmod 700 d; python3 -c 'import os; os.setxattr(\"two\", \"user.x\", b\"1\")'")
+        let changes = try #require(try await volume.status()["changes"])
+        #expect(changes["other_attributes"]?.int == 3 && changes["dirty_files"]?.int == 0, "\(changes)")
+        let unmounted = try await volume.dataless("unmount", volume.mountpoint)
+        #expect(unmounted.errorText.contains("3 items with other attributes"), "\(unmounted.errorText)")
+      }
+    }
+
+    @Test func mountSaysWhatBecomesOfChanges() async throws {
+      try await withScratch { scratch in
+        try scratch.file("a", size: 10)
+        let cases: [(options: [String], changes: String)] = [
+          ([], "refused"), (["--scratch"], "forgotten"), (["--state", scratch.root + "/state"], "kept"),
+        ]
+        for (options, changes) in cases {
+          let volume = try await scratch.mount(options + ["--json"])
+          #expect(try JSON(parsing: volume.mounted.output)["changes"]?.string == changes)
+          #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        }
       }
     }
 

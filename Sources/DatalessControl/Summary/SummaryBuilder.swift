@@ -268,7 +268,8 @@ public struct SummaryBuilder: Sendable {
     if let changes = json.object("changes") {
       report.changes = ChangeCounts(
         dirtyFiles: changes.integer("dirty_files") ?? 0, dirtyBytes: changes.integer("dirty_bytes") ?? 0,
-        namesMade: changes.integer("names_made") ?? 0, namesRemoved: changes.integer("names_removed") ?? 0)
+        namesMade: changes.integer("names_made") ?? 0, namesRemoved: changes.integer("names_removed") ?? 0,
+        otherAttributes: changes.integer("other_attributes") ?? 0)
     }
     report.completeness.lostRecords = max(report.completeness.lostRecords, json.integer("log_dropped") ?? 0)
     if record.type == .volumeUnmounted { report.unmountReason = json.string("reason") ?? "" }

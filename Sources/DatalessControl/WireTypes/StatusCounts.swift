@@ -8,23 +8,39 @@ public struct ChangeCounts: Codable, Sendable, Equatable {
   public var namesMade: Int64
   /// Names of SOURCE that are not there: removed, moved, or another item has them.
   public var namesRemoved: Int64
+  /// Items of SOURCE whose mode, owner, times or extended attributes programs have set.
+  public var otherAttributes: Int64
 
   enum CodingKeys: String, CodingKey {
     case dirtyFiles = "dirty_files"
     case dirtyBytes = "dirty_bytes"
     case namesMade = "names_made"
     case namesRemoved = "names_removed"
+    case otherAttributes = "other_attributes"
   }
 
-  public init(dirtyFiles: Int64, dirtyBytes: Int64, namesMade: Int64, namesRemoved: Int64) {
+  public init(
+    dirtyFiles: Int64, dirtyBytes: Int64, namesMade: Int64, namesRemoved: Int64, otherAttributes: Int64
+  ) {
     self.dirtyFiles = dirtyFiles
     self.dirtyBytes = dirtyBytes
     self.namesMade = namesMade
     self.namesRemoved = namesRemoved
+    self.otherAttributes = otherAttributes
+  }
+
+  /// Daemons of earlier versions do not count attributes, and are unmounted all the same.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    dirtyFiles = try container.decode(Int64.self, forKey: .dirtyFiles)
+    dirtyBytes = try container.decode(Int64.self, forKey: .dirtyBytes)
+    namesMade = try container.decode(Int64.self, forKey: .namesMade)
+    namesRemoved = try container.decode(Int64.self, forKey: .namesRemoved)
+    otherAttributes = try container.decodeIfPresent(Int64.self, forKey: .otherAttributes) ?? 0
   }
 
   /// Whether nothing was changed that is counted.
-  public var isNothing: Bool { dirtyFiles == 0 && namesMade == 0 && namesRemoved == 0 }
+  public var isNothing: Bool { dirtyFiles == 0 && namesMade == 0 && namesRemoved == 0 && otherAttributes == 0 }
 }
 
 /// What was materialized since the volume was mounted.

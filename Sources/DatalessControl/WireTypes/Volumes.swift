@@ -1,5 +1,16 @@
 /// What `dataless mount --json` prints: the volume that it mounted.
 public struct MountAnswer: Codable, Sendable, Equatable {
+  /// What becomes of what programs change.
+  public enum Changes: String, Codable, Sendable, CaseIterable {
+    /// There is nothing: every change is refused.
+    case refused
+    /// It is forgotten when the volume is unmounted (`--scratch`).
+    case forgotten
+    /// It is kept in the state directory (`--state`).
+    case kept
+  }
+
+  public var changes: Changes
   /// `major:minor`, as in /proc/self/mountinfo; it names the runtime directory.
   public var device: String
   /// The event log; absolute.
@@ -25,7 +36,7 @@ public struct MountAnswer: Codable, Sendable, Equatable {
   public var scenarioWarnings: [WireProblem]
 
   enum CodingKeys: String, CodingKey {
-    case device, log, mountpoint, pid, session, socket, source, warnings
+    case changes, device, log, mountpoint, pid, session, socket, source, warnings
     case logBase64 = "log_b64"
     case mountpointBase64 = "mountpoint_b64"
     case readOnly = "read_only"
@@ -34,14 +45,15 @@ public struct MountAnswer: Codable, Sendable, Equatable {
   }
 
   public init(
-    device: String, log: [UInt8], mountpoint: [UInt8], pid: Int32, readOnly: Bool, session: String, socket: String,
+    changes: Changes, device: String, log: [UInt8], mountpoint: [UInt8], pid: Int32, session: String, socket: String,
     source: [UInt8], warnings: [String], scenarioWarnings: [WireProblem] = []
   ) {
+    self.changes = changes
     self.device = device
     (self.log, logBase64) = WirePath.split(log)
     (self.mountpoint, mountpointBase64) = WirePath.split(mountpoint)
     self.pid = pid
-    self.readOnly = readOnly
+    readOnly = changes == .refused
     self.session = session
     self.socket = socket
     (self.source, sourceBase64) = WirePath.split(source)

@@ -151,6 +151,7 @@ extension EngineState {
       if let errno = attributeCosts.refusal(of: growth, for: uid) { return errno }
       guard extras.set(name, to: value, of: node) else { return .noSpace }
     }
+    namespace.noteExtended(extras.isChanged(node), of: node)
     attributeCosts.add(Int64(extras.bytes(of: node) - before), to: node, of: uid)
     if journal.keepsChanges { journal.append(.attribute(of: namespace.changedItem(node), name: name, value: value)) }
     return nil

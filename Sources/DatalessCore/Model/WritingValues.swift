@@ -182,6 +182,8 @@ public struct VolumeChanges: Sendable, Equatable {
   /// Names that were made, and names of the store that are hidden.
   public var namesMade = 0
   public var namesRemoved = 0
+  /// Items of the store whose mode, owner, times or extended attributes a program has set.
+  public var otherAttributes = 0
 
   public init() {}
 }

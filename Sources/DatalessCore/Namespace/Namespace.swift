@@ -199,9 +199,7 @@ struct Namespace: ~Copyable {
     _ text: UnsafeBufferPointer<UInt8>, to node: NodeIndex, in directory: NodeIndex, isLocal: Bool = false
   ) -> NameIndex? {
     guard let name = graph.link(text, to: node, in: directory, isLocal: isLocal) else { return nil }
-    if isLocal, keepsJournal {
-      append(.named(changedItem(node), name: Array(text), in: changedItem(directory)))
-    }
+    if isLocal, keepsJournal { append(.named(changedItem(node), name: Array(text), in: changedItem(directory))) }
     return name
   }
 
@@ -232,8 +230,10 @@ struct Namespace: ~Copyable {
   /// dataless: they would be lost.
   func changeCount(in directory: NodeIndex) -> Int { graph.changeCount(in: directory) }
 
-  /// As `NameGraph.changedNames`.
+  /// As `NameGraph.changedNames`, and `OtherAttributes`.
   var changedNames: (made: Int, removed: Int) { graph.changedNames }
+  var otherAttributes: Int { graph.nodes.others.count }
+  mutating func noteExtended(_ isOther: Bool, of node: NodeIndex) { graph.noteExtended(isOther, of: node) }
 
   /// As `NameGraph.isEmpty`.
   mutating func isEmpty(_ directory: NodeIndex, limit: Int) -> Bool? { graph.isEmpty(directory, limit: limit) }

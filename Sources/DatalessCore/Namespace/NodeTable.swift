@@ -9,6 +9,7 @@ struct NodeTable: ~Copyable {
   /// Of a store that has them.
   private var tokens: [NodeIndex: VersionToken] = [:]
   private(set) var counts = NamespaceCounts()
+  private(set) var others = OtherAttributes()
   /// The largest inode number of the store that lies in the range of those made on the volume; 0 if there is none.
   private(set) var largestReserved: UInt64 = 0
   /// Places to be used again, linked by `firstName`.
@@ -74,6 +75,19 @@ struct NodeTable: ~Copyable {
     if !records[node].isOrphan { counts.remove(records[node]) }
     change(&records[node])
     if !records[node].isOrphan { counts.add(records[node]) }
+    noteMetadata(of: node)
+  }
+
+  /// Something of an item has changed that says whether a program has set its metadata.
+  private mutating func noteMetadata(of node: NodeIndex) {
+    let record = records[node]
+    let isOther = !listed.isEmpty && listed[node].map { record.isOther(than: $0) } ?? false
+    others.note(node, metadata: isOther, isOrphan: record.isOrphan)
+  }
+
+  /// Whether extended attributes of an item are others than the store's. What was made here has none there.
+  mutating func noteExtended(_ isOther: Bool, of node: NodeIndex) {
+    others.note(node, extended: isOther && !isMade(node), isOrphan: records[node].isOrphan)
   }
 
   /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the table is
@@ -111,6 +125,7 @@ struct NodeTable: ~Copyable {
     if hardLinks[identity] == node { hardLinks[identity] = nil }
     if !listed.isEmpty { listed[node] = nil }
     if !tokens.isEmpty { tokens[node] = nil }
+    others.forget(node)
     records[node].isFree = true
     guard records[node].uses < .max else { return }
     records[node].uses += 1
@@ -148,6 +163,7 @@ struct NodeTable: ~Copyable {
     let base = listed[node] ?? self.attributes(of: node)
     update(node) { $0.update(attributes) }
     listed[node] = self.attributes(of: node) == base ? nil : base
+    noteMetadata(of: node)
   }
 
   /// Whether an item was made on the volume.
@@ -163,5 +179,16 @@ struct NodeTable: ~Copyable {
     guard devices.count < Int(UInt16.max) else { return nil }
     devices.append(device)
     return UInt16(devices.count - 1)
+  }
+}
+
+extension NodeRecord {
+  /// Whether a program has set mode, owner or times: not what writing to a file, or to a directory's names, makes of
+  /// its times.
+  fileprivate func isOther(than listed: ItemAttributes) -> Bool {
+    if UInt32(mode) != listed.mode || uid != listed.uid || gid != listed.gid { return true }
+    guard kind != .directory, !isDirty else { return false }
+    return modificationSeconds != listed.modificationTime.seconds
+      || modificationNanoseconds != listed.modificationTime.nanoseconds
   }
 }

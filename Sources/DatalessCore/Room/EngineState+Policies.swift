@@ -31,7 +31,9 @@ extension EngineState {
     case KeptAttribute.conflict:
       guard let value, let kind = ConflictKind(rawValue: String(decoding: value, as: UTF8.self)) else { return }
       namespace.conflicts.restore(kind, of: node)
-    default: if !KeptAttribute.isOne(name) { _ = extras.set(name, to: value, of: node) }
+    default:
+      guard !KeptAttribute.isOne(name), extras.set(name, to: value, of: node) else { return }
+      namespace.noteExtended(true, of: node)
     }
   }
 
@@ -75,6 +77,8 @@ extension EngineState {
     guard extras.isChanged(old), namespace[old].isOrphan, namespace[old].kind == namespace[new].kind,
       extras.move(from: old, to: new)
     else { return }
+    namespace.noteExtended(false, of: old)
+    namespace.noteExtended(true, of: new)
     attributeCosts.add(-bytes, to: old, of: namespace[old].uid)
     attributeCosts.add(bytes, to: new, of: namespace[new].uid)
     for (name, value) in extras.changed(of: new) { tellAttribute(name, value, of: new) }

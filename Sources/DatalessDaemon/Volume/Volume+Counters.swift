@@ -52,7 +52,7 @@ extension Volume {
     let changes = engine.changes
     return ChangeCounts(
       dirtyFiles: Int64(changes.dirtyFiles), dirtyBytes: changes.dirtyBytes, namesMade: Int64(changes.namesMade),
-      namesRemoved: Int64(changes.namesRemoved))
+      namesRemoved: Int64(changes.namesRemoved), otherAttributes: Int64(changes.otherAttributes))
   }
 
   func status() -> VolumeStatus {
@@ -225,6 +225,7 @@ extension LogValue {
       LogField(key: "dirty_bytes", value: .integer(changes.dirtyBytes)),
       LogField(key: "names_made", value: .integer(changes.namesMade)),
       LogField(key: "names_removed", value: .integer(changes.namesRemoved)),
+      LogField(key: "other_attributes", value: .integer(changes.otherAttributes)),
     ])
   }
 

@@ -86,7 +86,7 @@ enum ExtremeRecords {
       attempt: 1, path: odd, gate: "g", by: "command", errno: .timedOut, held: 1, time: SampleRecords.time(1)
     )
     var written = SampleRecords.counters
-    written.changes = ["dirty_files": 1, "dirty_bytes": 2, "names_made": 3, "names_removed": 4]
+    written.changes = ["dirty_files": 1, "dirty_bytes": 2, "names_made": 3, "names_removed": 4, "other_attributes": 5]
     return coordination(odd, isFull: true) + [
       .counters(written, dropped: 0), .unmounted(reason: "r", counters: written, dropped: 0),
       .mark(label: "l", counters: written),
