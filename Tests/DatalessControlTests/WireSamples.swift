@@ -225,7 +225,7 @@ enum WireSamples {
     "InventoryDirectory": (branch, InventoryDirectory(path: [], storedBytes: 1, residentBytes: 0, category: nil)),
     "TrashCounts": (trash, trash),
     "RemoveAnswer": (
-      RemoveAnswer(items: 1, directories: 2, bytes: 3, dirtyItems: 4, dirtyBytes: 5, firstDirty: odd),
+      RemoveAnswer(items: 1, directories: 2, bytes: 3, dirtyItems: 4, dirtyBytes: 5, dropped: [odd]),
       RemoveAnswer(items: 1, directories: 2, bytes: 3)
     ),
     "InterruptRequest": (InterruptRequest(request: 1), InterruptRequest(request: 1)),

@@ -96,7 +96,7 @@ import Testing
     #expect(fixture.entries(of: .root).isEmpty)
   }
 
-  @Test func dirtyFilesAreCountedAndTheFirstIsNamed() {
+  @Test func dirtyFilesAreCountedAndNamed() {
     let fixture = make()
     for path in ["t/d/b", "t/empty"] {
       let node = fixture.lookUp(path)
@@ -108,7 +108,7 @@ import Testing
     }
     let found = fixture.remove("t").found
     #expect(found?.dirtyItems == 2 && found?.dirtyBytes == 9_003)
-    #expect(found?.firstDirty.map { String(decoding: $0, as: UTF8.self) } == "t/d/b")
+    #expect(found?.dirtyPaths.map { String(decoding: $0, as: UTF8.self) } == ["t/d/b", "t/empty"])
     #expect(fixture.content.items == 0)
     #expect(fixture.engine.changes.dirtyFiles == 0)
   }

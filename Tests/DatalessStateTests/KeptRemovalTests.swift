@@ -56,7 +56,7 @@ import Testing
     let found = removed("d", from: volume)
     #expect(found?.dirtyItems == 2)
     #expect(found?.dirtyBytes == 13)
-    #expect(found?.firstDirty == bytes("d/f"))
+    #expect(found?.dirtyPaths.first == bytes("d/f"))
     #expect(volume.fetched.directories == 1, "SOURCE is not asked for it")
     #expect(volume.names("e") == ["deep", "h", "linked"])
     #expect(volume.read("e/deep") == "movede d/sub/deep")
@@ -72,7 +72,7 @@ import Testing
     }
     let found = removed("made", from: volume)
     #expect(found?.dirtyItems == 1 && found?.dirtyBytes == 3)
-    #expect(found?.firstDirty == bytes("made/below/file"))
+    #expect(found?.dirtyPaths == [bytes("made/below/file")])
     try volume.unmount()
   }
 
@@ -82,7 +82,7 @@ import Testing
       #expect(volume.unlink("d/g") == nil)
     }
     let found = removed("d", from: volume)
-    #expect(found?.dirtyItems == 0 && found?.firstDirty == nil)
+    #expect(found?.dirtyItems == 0 && found?.dirtyPaths == [])
     try volume.unmount()
   }
 }

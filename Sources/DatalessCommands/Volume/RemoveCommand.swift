@@ -11,7 +11,7 @@ struct RemoveCommand: ParsableCommand {
     discussion: """
       As `rm -rf`, in one request: returns when the names are gone, however much is below them. What could not be removed \
       by you with rm is named, and then nothing is removed. Disk space is given back in the background: `dataless status` \
-      says how much is left, `dataless unmount --wait` lets it finish. How many files go that were nowhere else is said.
+      says how much is left, `dataless unmount --wait` lets it finish. Files that were written here and are nowhere else are named.
 
       EXAMPLES
         dataless remove /mnt/project/.build
@@ -43,12 +43,25 @@ struct RemoveCommand: ParsableCommand {
       }
       try output.line("removed \(HumanText.count(answer.items, "item")) (\(HumanText.size(answer.bytes)) local)")
       try output.flush()
-      guard let first = answer.firstDirtyBytes else { continue }
-      let path = TerminalText.escaped(PathBytes.join(volume.mountPoint, first))
-      Console.note(
-        "dataless: dropped: \(HumanText.count(answer.dirtyItems, "file")) written here and nowhere else "
-          + "(\(HumanText.size(answer.dirtyBytes))), the first is \(path)")
+      for line in Self.dropped(answer, at: volume.mountPoint) { Console.note(line) }
     }
+  }
+
+  /// LIMIT: dropped files that are named on a terminal.
+  private static let linesMax = 20
+
+  /// What is lost, as far as that can be read.
+  static func dropped(_ answer: RemoveAnswer, at mountPoint: [UInt8]) -> [String] {
+    guard answer.dirtyItems > 0 else { return [] }
+    let paths = answer.droppedPaths.prefix(linesMax)
+    let more = answer.dirtyItems.minus(Int64(paths.count))
+    var lines = [
+      "dataless: dropped: \(HumanText.count(answer.dirtyItems, "file")) written here and nowhere else "
+        + "(\(HumanText.size(answer.dirtyBytes))):"
+    ]
+    for path in paths { lines.append("  " + TerminalText.escaped(PathBytes.join(mountPoint, path))) }
+    if more > 0 { lines.append("  and \(HumanText.count(more)) more; --json names the first 1,000") }
+    return lines
   }
 
   private static func isSelf(_ path: [UInt8]) -> Bool {

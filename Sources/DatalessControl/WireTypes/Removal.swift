@@ -12,9 +12,11 @@ public struct RemoveAnswer: Codable, Sendable, Equatable {
   /// The path of the first of these; absent when there was none.
   public var firstDirty: String?
   public var firstDirtyBase64: String?
+  /// The paths of the first 1,000 of them; absent when there was none.
+  public var dropped: [WirePath]?
 
   enum CodingKeys: String, CodingKey {
-    case items, directories, bytes
+    case items, directories, bytes, dropped
     case dirtyItems = "dirty_items"
     case dirtyBytes = "dirty_bytes"
     case firstDirty = "first_dirty"
@@ -23,17 +25,22 @@ public struct RemoveAnswer: Codable, Sendable, Equatable {
 
   public init(
     items: Int64, directories: Int64, bytes: Int64, dirtyItems: Int64 = 0, dirtyBytes: Int64 = 0,
-    firstDirty: [UInt8]? = nil
+    dropped: [[UInt8]] = []
   ) {
     self.items = items
     self.directories = directories
     self.bytes = bytes
     self.dirtyItems = dirtyItems
     self.dirtyBytes = dirtyBytes
-    if let firstDirty { (self.firstDirty, firstDirtyBase64) = WirePath.split(firstDirty) }
+    guard let first = dropped.first else { return }
+    (firstDirty, firstDirtyBase64) = WirePath.split(first)
+    self.dropped = dropped.map { WirePath($0) }
   }
 
-  public var firstDirtyBytes: [UInt8]? { firstDirty.map { WirePath.bytes($0, firstDirtyBase64) } }
+  /// Those that are named; daemons of earlier versions name the first.
+  public var droppedPaths: [[UInt8]] {
+    dropped?.map(\.bytes) ?? firstDirty.map { [WirePath.bytes($0, firstDirtyBase64)] } ?? []
+  }
 }
 
 /// What was removed, or evicted, and is still to be given back.

@@ -46,8 +46,8 @@ public struct SavedWriting: Sendable, Equatable {
   public var files = 0
   /// Their sizes, in bytes.
   public var bytes: Int64 = 0
-  /// The first of them, from the directory that was asked for; nil if there is none.
-  public var first: [UInt8]?
+  /// The first `RemovedItems.namedMax` of them, from the directory that was asked for.
+  public var paths: [[UInt8]] = []
 
   public init() {}
 }

@@ -146,7 +146,7 @@ struct RemovalSurvey {
     counts.bytes = counts.bytes.saturatingAdd(Room.pages(written.bytes))
     counts.dirtyItems += written.files
     counts.dirtyBytes = counts.dirtyBytes.saturatingAdd(written.bytes)
-    if counts.firstDirty == nil { counts.firstDirty = written.first.map { path + [UInt8(ascii: "/")] + $0 } }
+    counts.name(written.paths.map { path + [UInt8(ascii: "/")] + $0 })
   }
 
   /// A file that holds something, which goes with its last name.
@@ -164,7 +164,7 @@ struct RemovalSurvey {
     guard item.isDirty else { return }
     counts.dirtyItems += 1
     counts.dirtyBytes = counts.dirtyBytes.saturatingAdd(size)
-    if counts.firstDirty == nil { counts.firstDirty = namespace.path(ofName: name) }
+    if counts.dirtyPaths.count < RemovedItems.namedMax { counts.name([namespace.path(ofName: name)]) }
   }
 
   private static func refused(_ path: [UInt8], _ errno: Errno, message: String) -> Step {

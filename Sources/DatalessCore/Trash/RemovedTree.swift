@@ -19,8 +19,10 @@ public struct RemovedItems: Sendable, Equatable {
   /// Files whose content was nowhere else, and their sizes in bytes.
   public var dirtyItems = 0
   public var dirtyBytes: Int64 = 0
-  /// The path of the first of them.
-  public var firstDirty: [UInt8]?
+  /// The paths of the first `namedMax` of them.
+  public var dirtyPaths: [[UInt8]] = []
+  /// LIMIT: paths that are remembered.
+  public static let namedMax = 1_000
 
   public init() {}
 
@@ -30,8 +32,10 @@ public struct RemovedItems: Sendable, Equatable {
     bytes = bytes.saturatingAdd(other.bytes)
     dirtyItems += other.dirtyItems
     dirtyBytes = dirtyBytes.saturatingAdd(other.dirtyBytes)
-    firstDirty = firstDirty ?? other.firstDirty
+    name(other.dirtyPaths)
   }
+
+  mutating func name(_ paths: [[UInt8]]) { dirtyPaths += paths.prefix(Self.namedMax - dirtyPaths.count) }
 }
 
 /// What was removed, or evicted, and is still to be given back.

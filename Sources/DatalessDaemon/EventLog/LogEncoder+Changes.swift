@@ -80,6 +80,9 @@ extension LogEncoder {
     version("theirs", event.theirs)
   }
 
+  /// LIMIT: paths of dirty files that a record of a removed tree has.
+  private static let dirtyPathsMax = 100
+
   private mutating func removed(_ item: Event.VolumeChange.Removed) {
     json.field("was_dataless", item.wasDataless)
     json.field("lost_bytes", item.lostBytes)
@@ -88,6 +91,8 @@ extension LogEncoder {
     json.field("items", tree.items)
     json.field("bytes", tree.bytes)
     json.field("dirty_items", tree.dirtyItems)
-    if let path = tree.firstDirty { json.field("first_dirty", path) }
+    guard let first = tree.dirtyPaths.first else { return }
+    json.field("first_dirty", first)
+    texts("dirty_paths", Array(tree.dirtyPaths.prefix(Self.dirtyPathsMax)))
   }
 }

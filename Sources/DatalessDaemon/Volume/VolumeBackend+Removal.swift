@@ -44,6 +44,6 @@ extension RemoveAnswer {
   init(_ found: RemovedItems) {
     self.init(
       items: Int64(found.items), directories: Int64(found.directories), bytes: found.bytes,
-      dirtyItems: Int64(found.dirtyItems), dirtyBytes: found.dirtyBytes, firstDirty: found.firstDirty)
+      dirtyItems: Int64(found.dirtyItems), dirtyBytes: found.dirtyBytes, dropped: found.dirtyPaths)
   }
 }

@@ -53,7 +53,7 @@ struct WritingSearch {
     found.files += 1
     let (sum, overflows) = found.bytes.addingReportingOverflow((try? content.size(of: id)) ?? 0)
     found.bytes = overflows ? .max : sum
-    if found.first == nil { found.first = path }
+    if found.paths.count < RemovedItems.namedMax { found.paths.append(path) }
   }
 }
 

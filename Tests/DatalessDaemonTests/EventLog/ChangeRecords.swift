@@ -40,7 +40,8 @@ enum ChangeRecords {
     removed.kind = .directory
     var tree = RemovedItems()
     (tree.items, tree.directories, tree.bytes) = (5, 2, 8192)
-    (tree.dirtyItems, tree.dirtyBytes, tree.firstDirty) = (firstDirty == nil ? 0 : 1, 100, firstDirty)
+    (tree.dirtyItems, tree.dirtyBytes) = (firstDirty == nil ? 0 : 1, 100)
+    tree.dirtyPaths = [firstDirty].compactMap(\.self)
     removed.tree = tree
     return removed
   }
