@@ -5,7 +5,7 @@ struct TopSample: Sendable {
   let answer: TopAnswer
 
   /// Intents that wait for others; those that the daemon does not list, too.
-  private let waitingIntents: Int64
+  let waitingIntents: Int64
 
   var callers: [BlockedCaller] { answer.callers }
   var intents: [WaitingIntent] { answer.intents ?? [] }

@@ -86,7 +86,7 @@ struct JournalReplay: Equatable {
     case .attributes(let item, let attributes, _): modes[item.node] = attributes.mode
     case .dirty(let item, let reference): contents[item.node] = Content(reference: reference, binding: item.binding)
     case .together(let changes): for change in changes { apply(change) }
-    case .made, .attribute, .forgotten, .trashed: break
+    case .made, .attribute, .storeName, .forgotten, .trashed: break
     }
   }
 }
