@@ -88,8 +88,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(name: "dataless", dependencies: ["DatalessCommands", "DatalessDaemon"], swiftSettings: settings),
-    // For tests of programs that use volumes; calls the executable, and has no other part of it. The script that ends the
-    // volumes of a test that died is the Python library's, by a link.
+    // For tests of programs that use volumes; calls the executable, and has no other part of it. The script that ends
+    // the volumes of a test that died is the Python library's, by a link.
     .target(name: "DatalessTesting", resources: [.embedInCode("keeper.sh")], swiftSettings: settings),
     // For programs under test: coordinated accesses.
     .target(name: "DatalessAccess", dependencies: ["CDataless"], swiftSettings: settings),

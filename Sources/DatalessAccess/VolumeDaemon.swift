@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The daemon to which a connection leads. A volume has one of its own: intents of two volumes have the same numbers, and
-/// are told apart by it.
+/// The daemon to which a connection leads. A volume has one of its own: intents of two volumes have the same numbers,
+/// and are told apart by it.
 struct VolumeDaemon: Sendable, Equatable {
   private let process: Int32
 

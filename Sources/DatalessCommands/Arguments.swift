@@ -59,8 +59,8 @@ public struct PathArgument: ExpressibleByArgument, Sendable, Equatable {
 /// missing; no command has an option that begins with a digit. Joined as `--max-files=-1` it is a value, and the option
 /// itself says what is wrong with it.
 enum NegativeNumbers {
-  /// - Returns: The arguments, of which each such number is joined with its option. What a command is given to run, after
-  ///   `--`, is left as it is.
+  /// - Returns: The arguments, of which each such number is joined with its option. What a command is given to run,
+  ///   after `--`, is left as it is.
   static func joined(_ arguments: [String]) -> [String] {
     let own = arguments.prefix { $0 != "--" }
     var result: [String] = []

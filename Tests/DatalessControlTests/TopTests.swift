@@ -102,7 +102,9 @@ import Testing
   @Test func whoIsLeftOutWaitsAllTheSame() {
     #expect(Self.view(filter: "zzz").lines(width: 0, height: 0).last == "nobody of these waits")
     var view = TopView(filter: "zzz")
-    view.show(TopSample(Self.status(at: 1, []), stacks: nil, before: nil))
+    var idle = Self.status(at: 1, [])
+    idle.coordination = nil
+    view.show(TopSample(idle, stacks: nil, before: nil))
     #expect(view.lines(width: 0, height: 0).last == "nobody waits")
     #expect(StackCommand.nobody(of: nil, others: 0) == "nobody waits")
     #expect(StackCommand.nobody(of: 7, others: 0) == "nobody of process 7 waits, and nobody else")

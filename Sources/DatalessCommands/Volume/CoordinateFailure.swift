@@ -33,7 +33,8 @@ enum CoordinateFailure {
       errno: number)
   }
 
-  /// The time for waiting is over. A daemon that is stopped has not even heard of it, so that nobody may have the paths.
+  /// The time for waiting is over. A daemon that is stopped has not even heard of it, so that nobody may have the
+  /// paths.
   static func notFree(_ paths: [PathArgument], within time: Duration) -> CommandFailure {
     let isHeard = paths.first.map(answers) ?? true
     let words =

@@ -11,8 +11,8 @@ extension Namespace {
 
   /// How a name stands before it is changed; nil if no journal is kept.
   ///
-  /// - Parameter isLost: Whether the store's name leads to its item no more then: that is told now, because the item may
-  ///   have no other. Default: no.
+  /// - Parameter isLost: Whether the store's name leads to its item no more then: that is told now, because the item
+  ///   may have no other. Default: no.
   func told(_ name: NameIndex, isLost: Bool = false) -> ToldName? {
     guard keepsJournal else { return nil }
     if isLost { tellStoreNameLost(name) }
