@@ -47,6 +47,65 @@ import Testing
     }
   }
 
+  /// The frames of a blocked program: names ("?" where there is none) and the chain.
+  private static func named(_ program: BlockedProgram) throws -> (names: [String], stack: Stack) {
+    let capture = try take(program)
+    let files = MappedFiles(capture.mappings, library: try DwarfLibrary()) {
+      CallerFile.open($0, of: program.processID)
+    }
+    var unwinder = StackUnwinder(capture, source: files)
+    let stack = unwinder.unwind()
+    let names = stack.frames.map { frame in
+      files.function(at: frame.lookupAddress).map { String(decoding: $0.name, as: UTF8.self) } ?? "?"
+    }
+    return (names, stack)
+  }
+
+  /// As a library that is built with frame pointers, and a program that is not: rbp is any number where it is called.
+  @Test(arguments: [8, 6000]) func aFunctionWithFramePointersThatIsCalledByOneWithout(buffer: Int) throws {
+    let program = try BlockedProgram(
+      source: """
+        #include <unistd.h>
+        __attribute__((noinline, optimize("no-omit-frame-pointer"))) static long inner(long n) {
+          char b[\(buffer)]; b[0] = 0; long r = read(0, b, 1); return r + n + b[0]; }
+        static long (*volatile table)(long) = inner;
+        __attribute__((noinline)) static long culprit(long k) {
+          long a = k * 3, c = k * 5, d = k * 7, e = k * 11, f = k * 13, sum = 0;
+          for (int i = 0; i < 2; i++) { sum += table(i) + a + c + d + e + f; a ^= c; c += d; d ^= e; e += f; f ^= a; }
+          return sum; }
+        __attribute__((noinline)) static long middle(long k) { return culprit(k) * 3; }
+        int main(int count, char **words) { (void)words; return middle(count) & 1; }
+        """, options: ["-O2", "-g", "-fomit-frame-pointer"])
+    let (names, stack) = try Self.named(program)
+    let first = try #require(names.firstIndex(of: "inner"), "\(names)")
+    #expect(Array(names[first...].prefix(4)) == ["inner", "culprit", "middle", "main"], "\(names)")
+    #expect(stack.isComplete && stack.certainty == .framePointerFound, "\(names) \(stack.end)")
+  }
+
+  /// push rbp; mov rbp, rsp; mov rax, target; call rax; pop rbp; ret
+  @Test func generatedCodeIsNotPassedOver() throws {
+    let program = try BlockedProgram(
+      source: """
+        #include <string.h>
+        #include <sys/mman.h>
+        #include <unistd.h>
+        static long target(void) { char b[8]; return read(0, b, 1); }
+        int main(void) {
+          unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x5d, 0xc3};
+          long where = (long)target;
+          memcpy(code + 6, &where, 8);
+          unsigned char *memory = mmap(0, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+          if (memory == MAP_FAILED) return 1;
+          memcpy(memory, code, sizeof code);
+          return ((long (*)(void))memory)() < 0; }
+        """, options: ["-O1", "-g", "-fomit-frame-pointer"])
+    let (names, stack) = try Self.named(program)
+    let first = try #require(names.firstIndex(of: "target"), "\(names)")
+    #expect(Array(names[first...].prefix(3)) == ["target", "?", "main"], "\(names)")
+    // Nobody can tell that there is nothing between generated code and what seems to have called it.
+    #expect(!stack.isComplete || stack.certainty == .framePointerFound)
+  }
+
   @Test func aThreadThatRanMeanwhileIsDiscarded() throws {
     let program = try BlockedProgram(options: ["-O0"])
     let result = ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) { _, _, _ in

@@ -23,6 +23,12 @@ struct ScriptedProgram: UnwindSource {
   /// From the outermost in.
   var rules: [Rule]
   var hasSymbols = true
+  /// Whether functions are called through a register: then any of them can be the one that was called.
+  var callsIndirectly = false
+  /// Whether functions that keep rbp say in their code how large their frame is.
+  var hasPrologues = false
+  /// Functions whose code nobody can read: it was generated.
+  var unseen: Set<Int> = []
 
   static func start(_ index: Int) -> UInt64 { base + UInt64(index) * length }
   static func returnAddress(_ index: Int) -> UInt64 { start(index) + callEnd }
@@ -33,7 +39,7 @@ struct ScriptedProgram: UnwindSource {
   }
 
   func row(at address: UInt64) -> UnwindRow? {
-    guard let index = index(address) else { return nil }
+    guard let index = index(address), !unseen.contains(index) else { return nil }
     let returnAddress = RegisterRule.location([
       DwarfOperation(code: 0x9c), DwarfOperation(code: 0x23, first: UInt64(bitPattern: -8)),
     ])
@@ -55,32 +61,41 @@ struct ScriptedProgram: UnwindSource {
   }
 
   func function(at address: UInt64) -> FunctionSymbol? {
-    guard hasSymbols, let index = index(address) else { return nil }
+    guard hasSymbols, let index = index(address), !unseen.contains(index) else { return nil }
     return FunctionSymbol(start: Self.start(index), name: Array("f\(index)".utf8))
   }
 
   func code(at address: UInt64, count: Int) -> [UInt8]? {
-    guard index(address) != nil, index(address + UInt64(count) - 1) != nil else { return nil }
+    guard let first = index(address), let last = index(address + UInt64(count) - 1),
+      unseen.isDisjoint(with: first...last)
+    else { return nil }
     return (0..<UInt64(count)).map { byte(at: address + $0) }
   }
 
-  /// nop, but for a prologue that keeps rbp, and a direct call of the next function before `callEnd`.
+  /// nop, but for a prologue that keeps rbp, and a call of the next function before `callEnd`.
   private func byte(at address: UInt64) -> UInt8 {
     guard let index = index(address) else { return 0x90 }
-    let offset = address - Self.start(index)
-    let keeps: Bool =
-      switch rules[index] {
-      case .framePointer, .bare: true
-      default: false
-      }
-    if keeps, offset < 4 { return [0x55, 0x48, 0x89, 0xe5][Int(offset)] }
-    if index + 1 < rules.count, offset >= Self.callEnd - 5, offset < Self.callEnd {
-      let distance = UInt32(Self.length - Self.callEnd)
-      return offset == Self.callEnd - 5
-        ? 0xe8 : UInt8(truncatingIfNeeded: distance >> (8 * (offset + 4 - Self.callEnd)))
-    }
-    return 0x90
+    let offset = Int(address - Self.start(index))
+    let prologue = prologue(of: rules[index])
+    if offset < prologue.count { return prologue[offset] }
+    guard index + 1 < rules.count else { return 0x90 }
+    let distance = UInt32(Self.length - Self.callEnd)
+    let call: [UInt8] = callsIndirectly ? [0x90, 0x90, 0x90, 0xff, 0xd0] : [0xe8] + Self.bytes(distance)
+    let begin = Int(Self.callEnd) - call.count
+    return call.indices.contains(offset - begin) ? call[offset - begin] : 0x90
   }
+
+  private func prologue(of rule: Rule) -> [UInt8] {
+    switch rule {
+    case .framePointer(let size) where hasPrologues:
+      // push rbp; mov rbp, rsp; sub rsp, size
+      [0x55, 0x48, 0x89, 0xe5, 0x48, 0x81, 0xec] + Self.bytes(UInt32(size - 16))
+    case .framePointer, .bare: [0x55, 0x48, 0x89, 0xe5]
+    default: []
+    }
+  }
+
+  private static func bytes(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
 }
 
 extension ScriptedProgram {

@@ -53,6 +53,8 @@ import Testing
     let (stack, addresses) = Self.unwind(ScriptedProgram(rules: [.outermost, .blind(64), .blind(48), .fixed(32)]))
     #expect(stack.frames.map(\.address) == addresses)
     #expect(stack.frames.map(\.certainty) == [.tables, .tables, .guessed, .guessed])
+    // Frames may be missing before each of them.
+    #expect(stack.end == .noTables)
   }
 
   @Test func aRuleThatCannotBeComputedIsNoEnd() {

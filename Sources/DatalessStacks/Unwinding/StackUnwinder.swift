@@ -11,6 +11,7 @@ public struct StackUnwinder {
   static let guessesMax = 32
 
   private let walk: ChainWalk
+  private let check: ChainCheck
   private let start: ThreadRegisters
   private var triesLeft = Self.triesMax
 
@@ -27,6 +28,7 @@ public struct StackUnwinder {
 
   public init(_ capture: ThreadCapture, source: any UnwindSource) {
     walk = ChainWalk(copy: capture.copy, mappings: capture.mappings, source: source)
+    check = ChainCheck(copy: capture.copy, mappings: capture.mappings, source: source)
     start = capture.registers
   }
 
@@ -34,13 +36,16 @@ public struct StackUnwinder {
     var origin = Origin(
       address: start.programCounter, stackPointer: start.stackPointer, certainty: .tables, isExact: true)
     var below: [StackFrame] = []
+    // Why a guess was needed: frames may be missing before it, wherever the chain leads from there.
+    var gap: Stack.End?
     for _ in 0...Self.guessesMax {
       let part = unwindPart(origin, limit: Stack.framesMax - below.count)
-      let stack = Stack(frames: below + part.frames, end: part.end)
+      let stack = Stack(frames: below + part.stack.frames, end: gap ?? part.stack.end)
       // A complete stack, or one that no guess would make better: the thread's own code is where nobody may look.
-      guard part.end != .outermost, part.end != .tooDeep, part.end != .onVolume, let last = part.frames.last,
+      guard !part.isAll, part.stack.end != .tooDeep, part.stack.end != .onVolume, let last = part.stack.frames.last,
         let next = guess(after: last)
       else { return stack }
+      gap = stack.end
       below = stack.frames
       origin = next
       if below.count >= Stack.framesMax { return Stack(frames: below, end: .tooDeep) }
@@ -54,22 +59,39 @@ public struct StackUnwinder {
       certainty: origin.certainty, isExact: origin.isExact, limit: limit)
   }
 
-  private mutating func unwindPart(_ origin: Origin, limit: Int) -> Stack {
+  /// A chain, and whether it leads to where threads begin: complete or not, there is no more.
+  private typealias Part = (stack: Stack, isAll: Bool)
+
+  private mutating func unwindPart(_ origin: Origin, limit: Int) -> Part {
     let plain = chain(origin, framePointer: nil, limit: limit)
-    guard plain.end == .unknownRegister || plain.end == .noTables, let last = plain.frames.last else { return plain }
+    guard plain.end == .unknownRegister || plain.end == .noTables, let last = plain.frames.last else {
+      return (plain, plain.end == .outermost)
+    }
     let function = source.function(at: last.lookupAddress)
-    if plain.end == .noTables, let function, keepsFramePointer(function.start) == false { return plain }
-    var best = plain
-    for candidate in framePointers(above: last.stackPointer, function: function) {
+    let keepsFramePointer = plain.end == .unknownRegister ? true : check.calls.keepsFramePointer(function)
+    if keepsFramePointer == false { return (plain, false) }
+    let count = plain.frames.count
+    // Nothing shows that it is the right one, or that it is not.
+    var open: Stack?
+    for candidate in framePointers(above: last, function: function) {
       guard triesLeft > 0 else { break }
       triesLeft -= 1
       // From the beginning again: rbp may have been missed further below without ending the chain.
-      let tried = chain(origin, framePointer: candidate.slot, limit: limit)
-      let isLonger = tried.frames.count > best.frames.count
-      if tried.end == .outermost || isLonger { best = tried }
-      if tried.end == .outermost || (isLonger && candidate.callsFunction) { break }
+      let tried = check.judged(chain(origin, framePointer: candidate.slot, limit: limit), from: count - 1)
+      if tried.verdict == .refuted { continue }
+      // Code that is not known to keep rbp, and no frame pointer there: the nearest return address, and no more.
+      let isGuess = open != nil || (keepsFramePointer != true && !candidate.isAbove)
+      let certainty: FrameCertainty = isGuess ? .guessed : max(origin.certainty, .framePointerFound)
+      let stack = marked(tried.stack, afterFrames: count, atLeast: certainty)
+      if tried.verdict == .holds {
+        // What is nearer is not passed over, as far as there is anything of it.
+        if let open, open.frames.count > count { return (marked(open, afterFrames: count, atLeast: .guessed), false) }
+        return (Stack(frames: stack.frames, end: isGuess ? plain.end : .outermost), true)
+      }
+      if open == nil || candidate.isLikely { open = stack }
+      if candidate.isLikely || stack.end == .onVolume { break }
     }
-    return marked(best, afterFrames: plain.frames.count, atLeast: max(origin.certainty, .framePointerFound))
+    return (open ?? plain, false)
   }
 
   /// What came out with a found rbp only is marked so.
@@ -86,25 +108,34 @@ public struct StackUnwinder {
 
   private struct FramePointer {
     let slot: UInt64
-    /// A direct call of the very function whose caller is looked for.
-    let callsFunction: Bool
+    /// Where the function's code says that rbp is, or below the return address of a direct call of it.
+    var isLikely: Bool
+    /// Whether what the caller had in rbp can be a frame pointer itself, or is the zero with which threads begin.
+    let isAbove: Bool
   }
 
-  /// Slots that can be what rbp points to: the caller's rbp, and a return address. Those behind a direct call of the
-  /// very function come first, and hold whatever the caller had in rbp: compilers use it for anything. Of others, which
-  /// may be left over or belong to a caller further out, the rbp has to lie above.
-  private func framePointers(above stackPointer: UInt64, function: FunctionSymbol?) -> [FramePointer] {
+  /// Slots that can be what rbp points to. First the one that the function's code tells, then all, innermost first: a
+  /// chain that begins further out can hold just as well, without the frames between.
+  private func framePointers(above frame: StackFrame, function: FunctionSymbol?) -> [FramePointer] {
     var found: [FramePointer] = []
-    for slot in slots(from: stackPointer) {
-      guard let saved = copy.word(at: slot), let address = copy.word(at: slot &+ 8) else { break }
-      let isAbove = saved == 0 || (saved > slot && saved - slot <= Self.frameBytesMax && saved & 7 == 0)
-      guard let call = call(before: address, of: function) else { continue }
-      let callsFunction = function.map { call == .direct(target: $0.start) } ?? false
-      guard isAbove || callsFunction else { continue }
-      found.append(FramePointer(slot: slot, callsFunction: callsFunction))
-      if found.count == Self.triesMax { break }
+    if let slot = check.calls.framePointer(of: frame, function), var first = framePointer(slot, function) {
+      first.isLikely = true
+      found.append(first)
     }
-    return found.filter(\.callsFunction) + found.filter { !$0.callsFunction }
+    for slot in slots(from: frame.stackPointer) {
+      guard copy.word(at: slot &+ 8) != nil, found.count < Self.triesMax else { break }
+      if let candidate = framePointer(slot, function) { found.append(candidate) }
+    }
+    return found
+  }
+
+  /// The caller's rbp, which may be anything, as compilers use it for anything, and a return address.
+  private func framePointer(_ slot: UInt64, _ function: FunctionSymbol?) -> FramePointer? {
+    guard slot < .max - 16, let saved = copy.word(at: slot), let address = copy.word(at: slot + 8),
+      let caller = check.calls.caller(at: address, of: function)
+    else { return nil }
+    let isAbove = saved == 0 || (saved > slot && saved - slot <= Self.frameBytesMax && saved & 7 == 0)
+    return FramePointer(slot: slot, isLikely: caller == .direct, isAbove: isAbove)
   }
 
   /// The next word on the stack that is behind a call which can have come to where `frame` is.
@@ -112,7 +143,7 @@ public struct StackUnwinder {
     let function = source.function(at: frame.lookupAddress)
     for slot in slots(from: frame.stackPointer) {
       guard let address = copy.word(at: slot) else { return nil }
-      guard call(before: address, of: function) != nil else { continue }
+      guard walk.mappings.isExecutable(address), check.calls.caller(at: address, of: function) != nil else { continue }
       return Origin(address: address, stackPointer: slot + 8, certainty: .guessed, isExact: false)
     }
     return nil
@@ -122,38 +153,5 @@ public struct StackUnwinder {
     let (end, overflow) = stackPointer.addingReportingOverflow(Self.searchBytes)
     // A slot and the one behind it can then be added up without wrapping.
     return stride(from: stackPointer, to: min(overflow ? .max : end, .max - 16), by: 8)
-  }
-
-  /// The call before a return address; nil when there is none, or one of another function than `function`.
-  ///
-  /// A call that leads into another file, or between functions, goes through a table of addresses: it can have called
-  /// anything.
-  private func call(before address: UInt64, of function: FunctionSymbol?) -> CallSite? {
-    let length = UInt64(CallSite.codeMax)
-    guard address > length, walk.mappings.isExecutable(address - 1),
-      let code = source.code(at: address - length, count: CallSite.codeMax)
-    else { return nil }
-    switch CallSite(code, returnAddress: address) {
-    case .none: return nil
-    case .indirect: return .indirect
-    case .direct(let target):
-      guard walk.mappings.isExecutable(target) else { return nil }
-      guard let function, target != function.start else { return .direct(target: target) }
-      let isSameFile = fileIdentity(target) == fileIdentity(function.start)
-      return isSameFile && source.function(at: target)?.start == target ? nil : .direct(target: target)
-    }
-  }
-
-  private func fileIdentity(_ address: UInt64) -> [UInt64]? {
-    walk.mappings.mapping(at: address).map { [UInt64($0.device.major), UInt64($0.device.minor), $0.inode] }
-  }
-
-  /// Whether a function begins with `push rbp; mov rbp, rsp`; nil where its code cannot be had.
-  private func keepsFramePointer(_ start: UInt64) -> Bool? {
-    guard let code = source.code(at: start, count: 20) else { return nil }
-    // endbr64 may come first.
-    let first = code.starts(with: [0xf3, 0x0f, 0x1e, 0xfa]) ? 4 : 0
-    guard code[first] == 0x55 else { return false }
-    return (first + 1..<18).contains { code[$0..<$0 + 3].elementsEqual([0x48, 0x89, 0xe5]) }
   }
 }

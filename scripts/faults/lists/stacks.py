@@ -21,8 +21,28 @@ capture.add(
     "case .unknownRegister: return .failure(FAULT ? .outermost : .unknownRegister)", tests=["StackUnwinderTests"])
 capture.add(
     "saved-rbp-is-an-address", "Unwinding/StackUnwinder.swift", "a frame whose caller had no address in rbp is passed over",
-    "guard isAbove || callsFunction else { continue }", "guard isAbove || (callsFunction && !FAULT) else { continue }",
-    tests=["StackUnwinderTests"])
+    "return FramePointer(slot: slot, isLikely: caller == .direct, isAbove: isAbove)",
+    "return isAbove || !FAULT ? FramePointer(slot: slot, isLikely: caller == .direct, isAbove: isAbove) : nil",
+    tests=["StackUnwinderTests", "FoundFramePointerTests"])
+capture.add(
+    "open-is-passed-over", "Unwinding/StackUnwinder.swift", "a chain that leaves out generated code is called complete",
+    "let isGuess = open != nil ||", "let isGuess = (open != nil && !FAULT) ||", tests=["FoundFramePointerTests"])
+capture.add(
+    "left-over-address-holds", "Unwinding/ChainCheck.swift", "a return address that is left over is taken for the caller's",
+    "guard let bare else { return (.refuted, stack) }", "guard let bare else { return (FAULT ? .holds : .refuted, stack) }",
+    tests=["FoundFramePointerTests"])
+capture.add(
+    "any-rbp-is-kept", "Unwinding/ChainCheck.swift", "code that may not keep rbp is left by it",
+    "if calls.keepsFramePointer(function) == true { return true }",
+    "if calls.keepsFramePointer(function) == true || FAULT { return true }", tests=["FoundFramePointerTests"])
+capture.add(
+    "guess-is-complete", "Unwinding/StackUnwinder.swift", "a stack with a guess in it is called complete",
+    "end: gap ?? part.stack.end)", "end: FAULT ? part.stack.end : gap ?? part.stack.end)",
+    tests=["StackUnwinderTests", "FoundFramePointerTests"])
+capture.add(
+    "tail-calls-refuted", "Unwinding/CallCheck.swift", "a function that was jumped to has no caller",
+    "return mayLead(from: target, to: function) ? .possible : nil",
+    "return mayLead(from: target, to: function) && !FAULT ? .possible : nil", tests=["CallCheckTests"])
 capture.add(
     "foreign-mounts-unseen", "Capture/FuseMounts.swift", "FUSE mounts that only the caller sees are not left out",
     'if words[mark + 1].starts(with: "fuse".utf8) {', 'if words[mark + 1].starts(with: "fuse".utf8), !FAULT {',
