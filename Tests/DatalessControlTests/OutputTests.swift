@@ -1,3 +1,4 @@
+import DatalessControl
 import Glibc
 import Testing
 
@@ -12,6 +13,25 @@ import Testing
     try output.flush()
     try output.flush()
     #expect(pipe.read() == bytes("one\n") + [0xff, 10])
+  }
+
+  @Test func droppedFilesAreNamedUpToALimit() {
+    func lines(_ count: Int) -> [String] {
+      let paths = (0..<count).map { bytes("d/\($0)") }
+      let answer = RemoveAnswer(
+        items: 1, directories: 0, bytes: 0, dirtyItems: Int64(count), dirtyBytes: 7, dropped: paths)
+      return RemoveCommand.dropped(answer, at: bytes("/m"))
+    }
+    #expect(lines(0) == [])
+    #expect(
+      lines(2) == ["dataless: dropped: 2 files written here and nowhere else (7 B):", "  /m/d/0", "  /m/d/1"])
+    let many = lines(1_234)
+    #expect(many.count == 22 && many.last == "  and 1,214 more; --json names the first 1,000")
+    // A daemon of an earlier version names the first one.
+    var answer = RemoveAnswer(items: 1, directories: 0, bytes: 0, dirtyItems: 2, dropped: [bytes("a"), bytes("b")])
+    answer.dropped = nil
+    let named = RemoveCommand.dropped(answer, at: bytes("/m")).dropFirst()
+    #expect(Array(named) == ["  /m/a", "  and 1 more; --json names the first 1,000"])
   }
 
   /// `dataless log | head` is no failure.

@@ -56,7 +56,7 @@ extension Engine {
           FSError(.resourceBusy, "what is in it is changed all the time. Try again, or keep yours"))
       case .failed(let error): fail(conflict.path, error)
       case .resolved(let resolved, let names, let hasTree):
-        result.resolved.append(resolved)
+        result.resolved += resolved
         for (directory, name) in names { changed[directory, default: []].append(name) }
         if hasTree { trees += names }
       }

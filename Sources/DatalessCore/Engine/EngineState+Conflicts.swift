@@ -86,12 +86,16 @@ extension EngineState {
       return resolving.unknown.map { ConflictStep.needsLook($0) } ?? .failed(error)
     }
     namespace.resolveConflict(of: node)
-    let resolved = ResolvedConflict(path: found.path, kind: kind, copy: resolving.copy)
-    events.record(
-      .conflict(
-        Event.ConflictRecord(
-          .resolved(choice, copy: resolving.copy), path: found.path, kind: kind, mine: found.mine,
-          theirs: found.theirs, time: now)))
+    var resolved: [ResolvedConflict] = []
+    for conflict in [found] + resolving.inside {
+      let copy = resolved.isEmpty ? resolving.copy : nil
+      resolved.append(ResolvedConflict(path: conflict.path, kind: conflict.kind, copy: copy))
+      events.record(
+        .conflict(
+          Event.ConflictRecord(
+            .resolved(choice, copy: copy), path: conflict.path, kind: conflict.kind, mine: conflict.mine,
+            theirs: conflict.theirs, time: now)))
+    }
     return .resolved(resolved, names: resolving.names, hasTree: resolving.hasTree)
   }
 

@@ -10,8 +10,10 @@ struct ConflictTree {
 extension EngineState {
   /// What becomes of a conflict that is to be resolved.
   enum ConflictStep {
-    /// - Parameter hasTree: Whether a directory has gone with what was in it.
-    case resolved(ResolvedConflict, names: [(directory: NodeID, name: [UInt8])], hasTree: Bool)
+    /// - Parameters:
+    ///   - conflicts: It, and those that have gone with it.
+    ///   - hasTree: Whether a directory has gone with what was in it.
+    case resolved(_ conflicts: [ResolvedConflict], names: [(directory: NodeID, name: [UInt8])], hasTree: Bool)
     /// A directory with something in it is to go: it is to be looked at first. Nothing was changed.
     case needsLook(RemovalTarget)
     /// There is none any more.
@@ -29,6 +31,8 @@ extension EngineState {
     /// As `ConflictStep.needsLook`.
     var unknown: RemovalTarget?
     var hasTree = false
+    /// Conflicts in that directory.
+    var inside: [ConflictDescription] = []
     /// The name that what was here has got, and its path.
     var copyName: NameIndex?
     var copy: [UInt8]?
@@ -77,10 +81,25 @@ extension EngineState {
         "'\(String(decoding: path, as: UTF8.self))' in it is open for writing, or mapped, and what is written would be"
           + " lost. Close it first")
     }
+    resolving.inside = resolveInside(resolving.node, path: namespace.path(ofName: name))
     noteName(name, &resolving)
     detach([tree.target], [name], by: Remover(.nobody), at: resolving.now)
     resolving.hasTree = true
     return nil
+  }
+
+  /// Conflicts of what goes with a directory, and is found nowhere else, are resolved with it. Before it goes: then they
+  /// have no path any more.
+  private mutating func resolveInside(_ directory: NodeIndex, path: [UInt8]) -> [ConflictDescription] {
+    var found: [ConflictDescription] = []
+    for node in namespace.conflicts.nodes where node != directory {
+      guard let conflict = describeConflict(node), conflict.path.starts(with: path + [UInt8(ascii: "/")]),
+        namespace.directories(of: node).allSatisfy({ namespace.isIn(directory, $0) })
+      else { continue }
+      namespace.resolveConflict(of: node)
+      found.append(conflict)
+    }
+    return found.sorted { $0.path.lexicographicallyPrecedes($1.path) }
   }
 
   /// The path of a file below a directory that somebody writes to; nil: there is none.

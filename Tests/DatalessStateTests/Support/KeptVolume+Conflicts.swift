@@ -24,14 +24,17 @@ extension KeptVolume {
     return found
   }
 
-  /// - Returns: The other name of what was here; errnos of what failed.
+  /// - Returns: The other name of what was here; errnos of what failed; paths of what was resolved.
   @discardableResult
-  func resolve(_ path: String, _ choice: ConflictChoice) -> (copy: String?, failures: [String]) {
+  func resolve(
+    _ path: String, _ choice: ConflictChoice
+  ) -> (copy: String?, failures: [String], resolved: [String]) {
     let answer = Mutex<ConflictResult?>(nil)
     engine.resolveConflicts(at: [bytes(path)], choice, completion: { result in answer.withLock { $0 = result } })
     run()
     let result = answer.withLock { $0 }
     let copy = result?.resolved.first?.copy.map { String(decoding: $0, as: UTF8.self) }
-    return (copy, result?.failures.map(\.error.errno.name) ?? ["no answer"])
+    let resolved = result?.resolved.map { String(decoding: $0.path, as: UTF8.self) } ?? []
+    return (copy, result?.failures.map(\.error.errno.name) ?? ["no answer"], resolved)
   }
 }
