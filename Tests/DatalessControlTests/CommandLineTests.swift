@@ -25,7 +25,7 @@ import Testing
     "top", "top /proc --interval 5ms", "top /proc --count 0", "top /proc --sort size", "mount a b --watchdog soon",
     "mount a b --quota 0", "mount a b --quota x", "pin", "pin /proc --policy maybe", "unpin", "pressure",
     "remove", "remove --json",
-    "pressure /proc 5MB", "pressure 0 /proc", "capacity", "inventory", "inventory /proc --report json=x",
+    "pressure /proc 5MB", "pressure 0 /proc", "pressure -1 /proc", "capacity", "inventory", "inventory /proc --report json=x",
     "inventory /proc --report html",
     "conflicts", "conflicts --keep-mine --keep-both /proc", "conflicts --keep-all /proc",
     "mount a b --watchdog kill=1s", "mount a b --watchdog 0s", "summary x --frame 0", "check", "check a b", "export a",

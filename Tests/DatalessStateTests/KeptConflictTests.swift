@@ -128,7 +128,7 @@ import Testing
     }
     var copies: [String: String] = [:]
     for path in volume.conflicts.keys {
-      let (copy, failures) = volume.resolve(path, .keepBoth)
+      let (copy, failures, _) = volume.resolve(path, .keepBoth)
       #expect(failures == [], "\(path)")
       if let copy { copies[path] = copy }
     }

@@ -42,6 +42,30 @@ import Testing
     }
   }
 
+  /// As another process leaves them while it makes the directory, or ends with it.
+  @Test func namesThatComeAndGoAreNoReasonToRefuseIt() async throws {
+    let fixture = StateFixture()
+    let (path, descriptor) = (fixture.scratch.path, fixture.scratch.openDirectory())
+    defer { close(descriptor) }
+    let other = Task.detached {
+      while !Task.isCancelled {
+        for name in [StateName.newMarker, StateName.catalog + "-journal"] {
+          close(open("\(path)/\(name)", O_WRONLY | O_CREAT, 0o600))
+          unlink("\(path)/\(name)")
+        }
+      }
+    }
+    let files = StateFiles(directory: descriptor)
+    for _ in 0..<5_000 {
+      if let error = thrown({ () throws(FSError) in _ = try StateInspection.names(files, path) }) {
+        Issue.record("\(error)")
+        break
+      }
+    }
+    other.cancel()
+    await other.value
+  }
+
   @Test func aDirectoryWithOtherThingsIsRefusedAndLeftAlone() throws {
     let fixture = StateFixture()
     fixture.scratch.write("letter.txt", [1, 2, 3])

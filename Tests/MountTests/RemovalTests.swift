@@ -70,6 +70,18 @@ extension RealMounts {
       }
     }
 
+    @Test func aSlashBehindALinkAndTheRootAreRefusedByName() async throws {
+      try await withVolume(["--scratch"], source: Self.tree) { volume in
+        try await volume.scratch.shell(#"ln -s t "$MOUNT/link"; ls -l "$MOUNT" > /dev/null"#)
+        let link = try await volume.dataless("remove", volume.path("link") + "/")
+        #expect(link.status == 1 && link.errorText.contains("not a directory (ENOTDIR)"), "\(link.errorText)")
+        let root = try await volume.dataless("remove", volume.mountpoint)
+        #expect(root.status == 1 && root.errorText.contains("'\(volume.mountpoint)'"), "\(root.errorText)")
+        #expect(try await volume.scratch.shell(#"ls "$MOUNT""#) == "keep\nlink\nt\n")
+        #expect(try await volume.dataless("remove", volume.path("t") + "/", volume.path("link")).succeeded)
+      }
+    }
+
     @Test func whoeverIsInItIsInARemovedDirectory() async throws {
       try await withVolume(["--scratch"], source: Self.tree) { volume in
         let text = try await volume.scratch.shell(

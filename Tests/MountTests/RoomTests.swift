@@ -113,6 +113,8 @@ extension RealMounts {
         let some = try await volume.json("pressure", "200k", volume.mountpoint)
         #expect(some["files"]?.int == 1 && some["bytes"]?.int == Self.size)
         #expect(try await resident(volume) == ["a", "c"])
+        let negative = try await volume.dataless("pressure", "-1", volume.mountpoint)
+        #expect(negative.status == 2 && negative.errorText.contains("malformed size '-1'"), "\(negative.errorText)")
         let rest = try await volume.dataless("pressure", "1GiB", volume.mountpoint)
         #expect(rest.status == 1 && rest.errorText.contains("ENOSPC"))
         #expect(try await resident(volume) == ["a"])

@@ -108,6 +108,20 @@ import Testing
     }
   }
 
+  @Test func whatIsOpenToOthersOrReadOnlyIsToldWithARemedy() async throws {
+    try await Self.withState { state, _ in
+      chmod(state, 0o777)
+      let open = try await Self.dataless("check", state)
+      #expect(open.status == 1 && open.errorText.contains("Make it yours alone (chmod go-w)."), "\(open.errorText)")
+      chmod(state, 0o700)
+      guard Machine.isRoot else { return }
+      let script = #"mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; "$1" check "$0"; "$1" check --dry-run "$0""#
+      let readOnly = try await run(["unshare", "-m", "sh", "-c", script, state, Machine.dataless])
+      #expect(readOnly.succeeded, "\(readOnly.errorText)")
+      #expect(readOnly.errorText.contains("Use --dry-run, which writes nothing."), "\(readOnly.errorText)")
+    }
+  }
+
   /// What somebody may have put in the place of a state directory, and in one.
   @Test(arguments: [
     "rm -r $S; mkfifo $S", "rm -r $S; touch $S", "rm -r $S; mkdir $S", "chmod 777 $S", "chmod 644 $S/catalog.sqlite",

@@ -16,14 +16,23 @@ struct StatePlace {
     do throws(UntrustedPath) {
       trusted = try TrustedDirectory.open(Self.absolute(argument), ancestors: .any)
     } catch {
-      throw CommandFailure(
-        "cannot use the state directory: \(error). Name a directory that 'dataless mount --state' has made, as the user who"
-          + " mounts it.", errno: error.errno)
+      let remedy =
+        switch error.reason {
+        case .permissions: "Make it yours alone (chmod go-w)."
+        default: "Name a directory that 'dataless mount --state' has made, as the user who mounts it."
+        }
+      throw CommandFailure("cannot use the state directory: \(error). \(remedy)", errno: error.errno)
     }
     do throws(FSError) {
       directory = try StateDirectory(trusted.descriptor, path: TerminalText.escaped(trusted.path), use)
     } catch {
-      let remedy = error.errno == .resourceBusy ? " Unmount its volume first." : ""
+      let remedy =
+        switch error.errno {
+        case .resourceBusy: " Unmount its volume first."
+        // The lock is the first that would be written.
+        case .readOnlyFileSystem where use == .repair: " Use --dry-run, which writes nothing."
+        default: ""
+        }
       throw CommandFailure("\(error.description).\(remedy)", errno: error.errno)
     }
     path = trusted.path

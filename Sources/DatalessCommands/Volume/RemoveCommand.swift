@@ -33,6 +33,7 @@ struct RemoveCommand: ParsableCommand {
     for path in paths where Self.isSelf(path.bytes) {
       throw CommandFailure("cannot remove \(path.description): '.' and '..' are never removed (EINVAL).")
     }
+    for path in paths where path.bytes.last == UInt8(ascii: "/") { try Self.checkIsDirectory(path) }
     for (volume, paths) in try MountedVolumes.locate(paths, named: true) {
       let answer = try RemoteCall.run(
         volume, failure: "cannot remove on \(TerminalText.escaped(volume.mountPoint))"
@@ -62,6 +63,22 @@ struct RemoveCommand: ParsableCommand {
     for path in paths { lines.append("  " + TerminalText.escaped(PathBytes.join(mountPoint, path))) }
     if more > 0 { lines.append("  and \(HumanText.count(more)) more; --json names the first 1,000") }
     return lines
+  }
+
+  /// What has a slash behind its name is a directory, or it is not meant: rm says so of a link, too. Where the daemon
+  /// does not know the item yet, it is as without the slash.
+  private static func checkIsDirectory(_ path: PathArgument) throws {
+    guard let location = try PathResolver.current().locate(path.bytes, named: true), !location.relative.isEmpty else {
+      return
+    }
+    let client = try ControlClient(volume: location.mount)
+    defer { try? Blocking.run { await client.shutdown() } }
+    let query = ItemQuery(path: location.relative, recursive: false, limit: 1)
+    let item = (try? Blocking.run { try await client.items(query) })?.items.first
+    guard let item, item.pathBytes == location.relative, item.kind != "directory" else { return }
+    throw CommandFailure(
+      "cannot remove \(path.description): it is not a directory (ENOTDIR). Leave out the slash at its end.",
+      errno: .notDirectory)
   }
 
   private static func isSelf(_ path: [UInt8]) -> Bool {

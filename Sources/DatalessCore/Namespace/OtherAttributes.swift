@@ -1,5 +1,5 @@
-/// Which items of the store have other attributes on the volume, because a program has set them, and how many these are.
-/// What follows from other changes, such as the times of what was written to, does not count.
+/// Which items of the store have other attributes on the volume, because a program has set them, and how many these
+/// are. What follows from other changes, such as the times of what was written to, does not count.
 struct OtherAttributes {
   private struct Reasons: OptionSet {
     let rawValue: UInt8

@@ -5,7 +5,7 @@ import SystemPackage
 /// `dataless remove` over the engine.
 extension VolumeBackend {
   func remove(_ paths: [[UInt8]], by peer: ControlPeer) async throws -> RemoveAnswer {
-    for path in paths { if let error = try crossing(path) { throw Self.refusal(path, error) } }
+    for path in paths { if let error = try crossing(path) { throw refusal(path, error) } }
     let caller = volume.processes.caller(threadID: peer.pid, uid: peer.uid, gid: peer.gid)
     let remover = Remover(caller, groups: peer.groups)
     let transfer = MaterializeTransfer(engine: engine, makeWaiter: { [volume] in volume.adapter.makeWaiter() })
@@ -17,13 +17,14 @@ extension VolumeBackend {
       switch answer {
       case .removed(let found): return RemoveAnswer(found)
       case .needsListing(let directory): try await transfer.list(directory)
-      case .refused(let path, let error): throw Self.refusal(path, error)
+      case .refused(let path, let error): throw refusal(path, error)
       }
     }
   }
 
-  private static func refusal(_ path: [UInt8], _ error: FSError) -> FSError {
-    FSError(error.errno, "cannot remove '\(TerminalText.escaped(path))': \(error.message). Nothing was removed")
+  private func refusal(_ path: [UInt8], _ error: FSError) -> FSError {
+    let name = TerminalText.escaped(path.isEmpty ? volume.configuration.mountpoint : path)
+    return FSError(error.errno, "cannot remove '\(name)': \(error.message). Nothing was removed")
   }
 
   /// Why a path cannot go that another file system is mounted on, or below: EBUSY, as rmdir(2) has it.

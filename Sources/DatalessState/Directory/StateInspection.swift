@@ -24,12 +24,26 @@ enum StateInspection {
     var names = Set(found.map { String(decoding: $0, as: UTF8.self) })
     names.remove("lost+found")
     for name in names.intersection(StateName.files.union([StateName.content])).sorted() {
-      let status = try StateDirectory.naming(path) { () throws(Errno) in try files.status(name) }
+      guard let status = try StateDirectory.naming(path, { () throws(Errno) in try status(of: name, files) }) else {
+        names.remove(name)
+        continue
+      }
       if let flaw = flaw(of: status, isDirectory: name == StateName.content) {
         throw FSError(.notPermitted, "cannot use the state directory '\(path)': '\(name)' in it \(flaw)")
       }
     }
     return names
+  }
+
+  /// nil if it has gone since it was listed: another process is about to make the directory, or to end with it. The
+  /// lock says so later, and who holds it.
+  private static func status(of name: String, _ files: StateFiles) throws(Errno) -> StateFiles.Status? {
+    do throws(Errno) {
+      return try files.status(name)
+    } catch {
+      guard error == .noSuchFileOrDirectory else { throw error }
+      return nil
+    }
   }
 
   private static func flaw(of status: StateFiles.Status, isDirectory: Bool) -> String? {
