@@ -73,7 +73,7 @@ struct ExportCommand: ParsableCommand {
       target = try TrustedDirectory.open(path, ancestors: .any, followsLast: false, creating: true)
     } catch {
       let remedy =
-        error.reason == .link && error.path == path
+        error.reason == .link
         ? "Name the directory itself that it leads to, or a new one."
         : "Name a new directory, or one that is yours alone (chmod go-w)."
       throw CommandFailure("cannot export: \(error). \(remedy)", errno: error.errno)

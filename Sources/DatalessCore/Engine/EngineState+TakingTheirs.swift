@@ -88,8 +88,8 @@ extension EngineState {
     return nil
   }
 
-  /// Conflicts of what goes with a directory, and is found nowhere else, are resolved with it. Before it goes: then they
-  /// have no path any more.
+  /// Conflicts of what goes with a directory, and is found nowhere else, are resolved with it. Before it goes: then
+  /// they have no path any more.
   private mutating func resolveInside(_ directory: NodeIndex, path: [UInt8]) -> [ConflictDescription] {
     var found: [ConflictDescription] = []
     for node in namespace.conflicts.nodes where node != directory {

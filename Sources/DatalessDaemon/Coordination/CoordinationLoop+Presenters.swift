@@ -8,7 +8,7 @@ extension CoordinationLoop {
   /// How long a presenter may take to answer.
   static let answerMax = ItemQuestion.answerMax
   /// LIMIT: messages that a presenter, and all together, may leave unread, beside what their sockets take.
-  private static let outboxMax = 16_384
+  private static let outboxMax = 4_096
   private static let unreadMax = 131_072
 
   /// Takes up a presenter. - Throws: Why not.
