@@ -117,6 +117,30 @@ extension RealMounts {
       }
     }
 
+    @Test func areasOfAKeptVolumeAreTheSameAfterARemount() async throws {
+      try await withScratch { scratch in
+        try await Self.source(scratch)
+        let state = ["--state", "\(scratch.root)/state"]
+        func areas(_ options: [String]) async throws -> (shown: String?, inventory: [String]) {
+          let volume = try await scratch.mount(state + options)
+          _ = try await run(["find", volume.mountpoint])
+          let shown = try await volume.status()["options"]?["areas"]?.string
+          let inventory = try await volume.json("inventory", volume.mountpoint)
+          #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+          return (shown, inventory["areas"]?.array.compactMap { $0["area"]?.string }.sorted() ?? [])
+        }
+        let given = try await areas(["--scenario", try scratch.scenario(Self.scenario)])
+        #expect(given.shown?.isEmpty == false && !given.inventory.isEmpty)
+        let kept = try await areas([])
+        #expect(kept.shown == given.shown && kept.inventory == given.inventory)
+        // A scenario that does not speak of areas leaves them as they are.
+        #expect(try await areas(["--quota", "1GiB"]).shown == given.shown)
+        #expect(try await areas(["--scenario", try scratch.scenario("areas: ios\n")]).shown != given.shown)
+        #expect(try await areas(["--scenario", try scratch.scenario("areas: none\n")]).shown == nil)
+        #expect(try await areas([]).shown == nil)
+      }
+    }
+
     // MARK: - Capacity
 
     @Test func capacityIsFreeAndWhatCouldGo() async throws {

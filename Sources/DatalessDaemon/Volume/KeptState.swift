@@ -1,5 +1,6 @@
 import DatalessControl
 import DatalessCore
+import DatalessScenario
 import DatalessState
 import SystemPackage
 
@@ -31,6 +32,24 @@ enum KeptState {
       try StateVolume(
         directory, source: TerminalText.escaped(configuration.sourceBytes), root: root,
         lane: ThreadBlockingLane(timer: timer, name: "dl-state", threads: 1, limit: 2), timer: timer)
+    }
+  }
+
+  /// The scenario of a volume that is kept. One that says areas is kept by them; one that does not has those that the
+  /// last mount has said which did.
+  static func scenario(_ document: ScenarioDocument, _ volume: StateVolume) throws -> ScenarioDocument {
+    if let areas = document.root["areas"] {
+      let isNone = document.simulation.areas.isEmpty
+      try explained { () throws(FSError) in try volume.keepAreas(isNone ? nil : areas.json(pretty: false)) }
+      return document
+    }
+    guard let kept = try explained({ () throws(FSError) in try volume.keptAreas() }) else { return document }
+    do throws(ScenarioError) {
+      return try document.setting([(key: "areas", value: String(decoding: kept, as: UTF8.self))])
+    } catch {
+      throw LifecycleError(
+        "cannot mount: the areas that the state directory has are none (EINVAL). Give others with --scenario, or"
+          + " 'areas: none'. \(error)")
     }
   }
 

@@ -35,6 +35,7 @@ extension Volume {
     if let interval = simulation.poll { options["poll_ns"] = .number(interval.rawValue) }
     if let limit = simulation.concurrency { options["concurrency"] = .number(Int64(limit)) }
     if let quota = simulation.quota { options["quota_bytes"] = .number(quota) }
+    if !simulation.areas.isEmpty { options["areas"] = .text(Self.text(of: simulation.areas.list)) }
     if configuration.writing == .scratch { options["scratch"] = .flag(true) }
     if let state = configuration.state {
       options["state"] = .text(String(decoding: state, as: UTF8.self))
@@ -47,6 +48,14 @@ extension Volume {
     if let limit = configuration.run?.maxFiles { options["max_files"] = .number(limit) }
     if let limit = configuration.run?.maxBytes { options["max_bytes"] = .number(limit) }
     return options
+  }
+
+  /// LIMIT: areas that are named.
+  private static let namedAreas = 20
+
+  private static func text(of areas: [Area]) -> String {
+    let names = areas.prefix(namedAreas).map(\.name).joined(separator: " ")
+    return areas.count > namedAreas ? "\(names) and \(areas.count - namedAreas) more" : names
   }
 
   private static func describe(_ presentation: Presentation, subtype: String, in options: inout [String: Fact]) {

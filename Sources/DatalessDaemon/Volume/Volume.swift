@@ -47,7 +47,7 @@ final class Volume: VolumeRunning {
   /// - Throws: `FSError` or `LifecycleError`, ready to be shown.
   init(configuration: VolumeConfiguration) throws {
     self.configuration = configuration
-    let document = try Self.document(configuration)
+    var document = try Self.document(configuration)
     // Before the log, which may lie in it.
     let stateDirectory = try KeptState.take(configuration)
     log = try Self.openLog(configuration)
@@ -59,6 +59,7 @@ final class Volume: VolumeRunning {
     state = try stateDirectory.map { [store, timer] in
       try KeptState.open($0, configuration, root: store.root, timer: timer)
     }
+    if let state { document = try KeptState.scenario(document, state) }
     content =
       try state?.content
       ?? DiskContentStore(in: cacheDirectory.descriptor, path: cacheDirectory.path, lifetime: .session)
@@ -80,8 +81,7 @@ final class Volume: VolumeRunning {
     start.nameKey = Self.randomKey()
     start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
-    stacks = StackLane(
-      policy: start.simulation.stacks, byRules: start.simulation.rules.wantsStacks, log: log)
+    stacks = StackLane(policy: start.simulation.stacks, byRules: start.simulation.rules.wantsStacks, log: log)
     watchdog = Watchdog(
       policy: start.simulation.watchdog, stacks: stacks, log: log, timer: timer, processes: processes,
       authority: AbortAuthority(

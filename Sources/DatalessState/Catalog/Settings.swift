@@ -19,6 +19,8 @@ extension CatalogConnection {
     /// As `KeptUses.last`, 8 bytes, and `KeptUses.apps`.
     case lastUse
     case appUses
+    /// The areas of the scenario, JSON.
+    case areas
   }
 
   func setting(_ setting: Setting) throws -> [UInt8]? {
@@ -33,6 +35,10 @@ extension CatalogConnection {
     try run(
       "INSERT OR REPLACE INTO setting(name, value, sum) VALUES(?, ?, ?)", .text(setting.rawValue), .bytes(value),
       .integer(Checksum.of([.text(setting.rawValue), .bytes(value)])))
+  }
+
+  func remove(_ setting: Setting) throws {
+    try run("DELETE FROM setting WHERE name = ?", .text(setting.rawValue))
   }
 
   func number(_ setting: Setting) throws -> UInt64? {
