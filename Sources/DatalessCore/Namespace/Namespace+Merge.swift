@@ -101,8 +101,8 @@ extension Namespace {
     guard let name = known else {
       // Made now, it is present, leads to the node, and was seen.
       guard let name = link(text, to: node, in: directory) else { return nil }
-      if isHidden { hide(name, in: directory) }
       tellStoreName(name)
+      if isHidden { hide(name, in: directory) }
       return name
     }
     let former = record(of: name).node
