@@ -1,5 +1,6 @@
 import DatalessCore
 @testable import DatalessState
+import SystemPackage
 import Testing
 
 /// The areas of a volume are kept as the scenario says them, until another one does.

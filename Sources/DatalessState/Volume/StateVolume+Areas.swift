@@ -1,8 +1,8 @@
 public import DatalessCore
 internal import SystemPackage
 
-/// What the data in some directories is for, as the scenario of the last mount that said it has it: files belong to areas
-/// by their paths alone, so that is all that has to be kept of them.
+/// What the data in some directories is for, as the scenario of the last mount that said it has it: files belong to
+/// areas by their paths alone, so that is all that has to be kept of them.
 extension StateVolume {
   /// LIMIT: bytes.
   private static let areasMax = 1 << 20
