@@ -117,7 +117,7 @@ extension RealMounts {
       try await withVolume([], source: Self.source) { volume in
         let program = try await ClientProgram.coordinate.path()
         let flooded = try await run(
-          [program, "flood", "3600", volume.path("d"), volume.path("d/x")], timeLimit: .seconds(60))
+          [program, "flood", "6000", volume.path("d"), volume.path("d/x")], timeLimit: .seconds(60))
         #expect(flooded.text == "read \(EPROTO)\n", "\(flooded.errorText)")
         let finished = try await volume.records(ofType: "presenter.finished")
         #expect(finished.map { $0["outcome"]?.string } == ["coordination_bad_request"])

@@ -245,28 +245,33 @@ static int present_often(int count, const char *path) {
 }
 
 static int leave_unread(int count, const char *directory, const char *path) {
-  // Readers do not wait for each other: the presenter is asked for each of them, and told of its end.
+  // Readers do not wait for each other: the presenter is asked for each of them.
   const struct dataless_claim claim = {path, 0};
   int presenter = dataless_present_start(directory);
   if (presenter < 0) fail("present");
   wait_for(presenter);
+  int ends[2];
+  if (pipe(ends) != 0) fail("pipe");
   pid_t child = fork();
   if (child == 0) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-      limit.rlim_cur = limit.rlim_max;
-      setrlimit(RLIMIT_NOFILE, &limit);
-    }
+    raise_limit();
     for (int index = 0; index < count; index++) dataless_coordinate_start(&claim, 1, 0, 0);
+    // Nobody is asked for this one, and it is answered when the others have been taken up.
+    wait_for(dataless_coordinate_start(&claim, 1, DATALESS_COORDINATE_METADATA_ONLY, 0));
+    // Questions of intents that have ended are taken back: they are kept until the presenter has read.
+    if (write(ends[1], "", 1) == 1) pause();
     _exit(0);
   }
-  waitpid(child, NULL, 0);
+  char byte;
+  if (read(ends[0], &byte, 1) != 1) fail("read");
   struct dataless_news news;
   do {
     wait_for(presenter);
     while (dataless_present_next(presenter, &news) == 0) continue;
   } while (errno == EAGAIN);
   printf("read %d\n", errno);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
   return 0;
 }
 
