@@ -39,7 +39,9 @@ enum StateInspection {
   /// lock says so later, and who holds it.
   private static func status(of name: String, _ files: StateFiles) throws(Errno) -> StateFiles.Status? {
     do throws(Errno) {
-      return try files.status(name)
+      let status = try files.status(name)
+      // Removed while it was looked at.
+      return status.linkCount > 0 ? status : nil
     } catch {
       guard error == .noSuchFileOrDirectory else { throw error }
       return nil
