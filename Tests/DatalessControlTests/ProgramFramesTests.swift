@@ -7,7 +7,7 @@ import Testing
 @Suite struct ProgramFramesTests {
   private static let libc = "/usr/lib/x86_64-linux-gnu/libc.so.6"
   private static let libstdcxx = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"
-  private static let program = "/work/p/viewer"
+  private static let program = "/code/p/viewer"
 
   private static func frame(
     _ symbol: String?, _ file: String? = nil, _ line: UInt32? = nil, in module: String = program
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func theLibraryOfCIsLeftOut() {
-    let stack = Self.stack([Self.frame("load", "/work/p/c.c", 6), Self.frame("main", "/work/p/c.c", 8)])
+    let stack = Self.stack([Self.frame("load", "/code/p/c.c", 6), Self.frame("main", "/code/p/c.c", 8)])
     #expect(StackText.summary(stack) == "load (c.c:6) < main (c.c:8)")
   }
 
@@ -50,9 +50,9 @@ import Testing
         Self.frame("std::istream::read(char*, long)", in: Self.libstdcxx),
         // One that was inlined has no namespace; its file tells.
         Self.frame("__invoke<main(int, char**)::<lambda()> >", "/usr/include/c++/12/bits/invoke.h", 96),
-        Self.frame("gal::Loader<std::string>::load(std::string const&)", "/work/p/cc.cpp", 10),
+        Self.frame("gal::Loader<std::string>::load(std::string const&)", "/code/p/cc.cpp", 10),
         Self.frame("std::for_each<int*>(int*, int*)", "/opt/gcc/include/c++/12/bits/stl_algo.h", 4),
-        Self.frame("main", "/work/p/cc.cpp", 12),
+        Self.frame("main", "/code/p/cc.cpp", 12),
       ])
     #expect(Self.own(stack) == "gal::Loader<std::string>::load(std::string const&)")
     let text = StackText.summary(stack)
@@ -85,7 +85,7 @@ import Testing
       go("internal/poll.(*FD).Read", root + "syscall/syscall_unix.go", 183),
       go("os.ReadFile", root + "os/file.go", 725),
       go("github.com/x/y.Load", "/root/go/pkg/mod/github.com/x/y@v1/y.go", 3),
-      go("main.loadThumb", "/work/p/g.go", 3), go("main.main", "/work/p/g.go", 5),
+      go("main.loadThumb", "/code/p/g.go", 3), go("main.main", "/code/p/g.go", 5),
       go("runtime.main", root + "runtime/proc.go", 250), go("runtime.goexit", root + "runtime/asm_amd64.s", 1594),
     ]
     let stack = CallerStack(isComplete: true, end: "outermost", frames: frames)
@@ -96,8 +96,8 @@ import Testing
     #expect(origin("os.ReadFile", "os/file.go") == .runtime)
     #expect(origin("shop/load.Read", "shop/load/load.go") == .program)
     #expect(origin("image.Load", "/home/u/image/load.go") == .program)
-    #expect(origin("main.Map[github.com/x/y.T]", "/work/p/g.go") == .program)
-    #expect(origin("example.com/shop.Load", "/work/shop/load.go") == .program)
+    #expect(origin("main.Map[github.com/x/y.T]", "/code/p/g.go") == .program)
+    #expect(origin("example.com/shop.Load", "/code/shop/load.go") == .program)
   }
 
   @Test func theLibraryOfRustIsLeftOut() {
@@ -105,7 +105,7 @@ import Testing
       [
         Self.frame("<std::fs::File as std::io::Read>::read", "library/std/src/sys/fd/unix.rs", 112),
         Self.frame("png::decode", "/root/.cargo/registry/src/index.crates.io-1/png-0.17/src/lib.rs", 9),
-        Self.frame("r::read_it", "/work/p/r.rs", 4),
+        Self.frame("r::read_it", "/code/p/r.rs", 4),
         Self.frame("std::sys::backtrace::__rust_begin_short_backtrace", "/rustc/5/library/core/src/ops/function.rs", 1),
         Self.frame("std::rt::lang_start", "/rustc/59/library/std/src/rt.rs", 205), Self.frame("main"),
       ])
@@ -116,7 +116,7 @@ import Testing
     let stack = Self.stack(
       [
         Self.frame("FoundationEssentials.f() -> ()", in: "/opt/swift/usr/lib/swift/linux/libFoundationEssentials.so"),
-        Self.frame("albums.listAlbums(in: Swift.String) throws -> [Swift.String]", "/work/p/albums.swift", 6),
+        Self.frame("albums.listAlbums(in: Swift.String) throws -> [Swift.String]", "/code/p/albums.swift", 6),
       ])
     #expect(Self.own(stack)?.hasPrefix("albums.listAlbums(") == true)
   }
@@ -127,7 +127,7 @@ import Testing
       [
         ("RawConfigParser._read", "/usr/lib/python3.11/configparser.py", 1059),
         ("RawConfigParser.read", "/usr/lib/python3.11/configparser.py", 700),
-        ("settings", "/work/p/lib/settings.py", 3), ("<module>", "/work/p/fm.py", 8),
+        ("settings", "/code/p/lib/settings.py", 3), ("<module>", "/code/p/fm.py", 8),
         ("_run_code", "<frozen runpy>", 88),
       ])
     #expect(
@@ -137,22 +137,22 @@ import Testing
 
   /// A program that is installed has no source but in packages; the lines that begin it are not the place to look at.
   @Test func packagesAreThePlaceWhereNothingElseIs() {
-    let site = "/work/.venv/lib/python3.11/site-packages/"
+    let site = "/code/.venv/lib/python3.11/site-packages/"
     let frames: [(String, String, UInt32)] = [
       ("Path.open", "/usr/lib/python3.11/pathlib.py", 1044), ("load", site + "shop/load.py", 2),
-      ("<module>", "/work/.venv/bin/shop", 8),
+      ("<module>", "/code/.venv/bin/shop", 8),
     ]
     #expect(Self.own(Self.interpreted("python", frames)) == "load")
-    #expect(Self.own(Self.interpreted("python", frames.dropLast() + [("test", "/work/test_shop.py", 4)])) == "test")
-    #expect(Self.own(Self.interpreted("node", [("f", "/work/node_modules/f/i.js", 1), ("g", "/work/g.js", 2)])) == "g")
+    #expect(Self.own(Self.interpreted("python", frames.dropLast() + [("test", "/code/test_shop.py", 4)])) == "test")
+    #expect(Self.own(Self.interpreted("node", [("f", "/code/node_modules/f/i.js", 1), ("g", "/code/g.js", 2)])) == "g")
   }
 
   @Test func theLibraryOfNodeIsLeftOut() {
     let stack = Self.interpreted(
       "node",
       [
-        ("readSync", "node:fs", 708), ("readFileSync", "node:fs", 441), ("load", "file:///work/p/e.mjs", 2),
-        ("main", "/work/p/server.js", 3), ("(anonymous)", "node:internal/modules/cjs/loader", 1483),
+        ("readSync", "node:fs", 708), ("readFileSync", "node:fs", 441), ("load", "file:///code/p/e.mjs", 2),
+        ("main", "/code/p/server.js", 3), ("(anonymous)", "node:internal/modules/cjs/loader", 1483),
       ])
     #expect(StackText.summary(stack) == "readFileSync (node:fs:441) < load (e.mjs:2) < main (server.js:3)")
   }
@@ -160,7 +160,7 @@ import Testing
   /// What the program's own library or a stripped file is called, without a line, is outside of the place to look at.
   @Test func aFrameWithALineComesBeforeOneWithout() {
     let stack = Self.stack(
-      [Self.frame("foo_read", in: "/work/p/libfoo.so"), Self.frame("load", "p/c.c", 6), Self.frame("main", "p/c.c", 8)])
+      [Self.frame("foo_read", in: "/code/p/libfoo.so"), Self.frame("load", "p/c.c", 6), Self.frame("main", "p/c.c", 8)])
     #expect(StackText.summary(stack) == "foo_read (libfoo.so+0x11e3) < load (c.c:6) < main (c.c:8)")
     let stripped = Self.stack([Self.frame(nil)])
     #expect(StackText.summary(stripped) == "viewer+0x11e3")
@@ -185,15 +185,15 @@ import Testing
     for module in [Self.libc, "/lib64/libz.so.1", "/usr/lib64/libz.so", "/snap/x/lib/libstdc++.so.6", "[vdso]"] {
       #expect(origin(module) == .runtime, "\(module)")
     }
-    for module in ["/usr/lib/git-core/git", "/work/libfoo.so", "/usr/local/lib/libfoo.so", "/usr/bin/cat", ""] {
+    for module in ["/usr/lib/git-core/git", "/code/libfoo.so", "/usr/local/lib/libfoo.so", "/usr/bin/cat", ""] {
       #expect(origin(module) == .program, "\(module)")
     }
   }
 
   @Test func theSummaryNamesTheProgramsPlace() {
     let stack = Self.stack(
-      [Self.frame("std::istream::read(char*)", in: Self.libstdcxx), Self.frame("load(int)", "/work/p/cc.cpp", 10)])
-    #expect(SummaryStacks.Place(stack) == .init(function: "load(int)", file: "/work/p/cc.cpp", line: 10))
+      [Self.frame("std::istream::read(char*)", in: Self.libstdcxx), Self.frame("load(int)", "/code/p/cc.cpp", 10)])
+    #expect(SummaryStacks.Place(stack) == .init(function: "load(int)", file: "/code/p/cc.cpp", line: 10))
     let python = Self.interpreted("python", [("open", "/usr/lib/python3.11/pathlib.py", 1), ("load", "/w/f.py", 2)])
     #expect(SummaryStacks.Place(python) == .init(function: "load", file: "/w/f.py", line: 2))
   }

@@ -9,7 +9,7 @@ import Testing
   private static let libc = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
   private static func frame(
-    _ symbol: String, _ file: String? = nil, _ line: UInt32? = nil, in module: String = "/work/p/cc"
+    _ symbol: String, _ file: String? = nil, _ line: UInt32? = nil, in module: String = "/code/p/cc"
   ) -> CallerFrame {
     CallerFrame(
       module: Array(module.utf8), offset: 1, symbol: Array(symbol.utf8), file: file.map { Array($0.utf8) }, line: line,
@@ -21,7 +21,7 @@ import Testing
     frame("__read", "../sysdeps/unix/sysv/linux/read.c", 26, in: libc),
     frame("std::filebuf::underflow()", in: "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"),
     frame("std::istream::read(char*, long)", in: "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"),
-    frame("load(int)", "p/cc.cpp", 10), frame("main", "/work/p/cc.cpp", 12), frame("_start"),
+    frame("load(int)", "p/cc.cpp", 10), frame("main", "/code/p/cc.cpp", 12), frame("_start"),
   ]
 
   private static func stack(_ frames: [CallerFrame]) -> StackTable.Stack {
@@ -113,7 +113,7 @@ import Testing
     let folder = try Folder()
     #expect(Self.place(Self.violation(Self.frames), in: folder.path) == ",file=p/cc.cpp,line=10")
     // Relative to a directory that is not the workspace.
-    #expect(Self.place(Self.violation(Self.frames), in: "/work") == ",file=p/cc.cpp,line=12")
+    #expect(Self.place(Self.violation(Self.frames), in: "/code") == ",file=p/cc.cpp,line=12")
     // No line is below it: the file that came.
     #expect(Self.place(Self.violation(Self.frames), in: "/s") == ",file=photos/a.jpg")
     #expect(Self.place(Self.violation(Self.frames), in: "/elsewhere") == "")

@@ -62,7 +62,7 @@ struct Workspace: Sendable {
   /// nil for a name that GitHub could not be told.
   private static func text(_ name: [UInt8]) -> String? { String(validating: name, as: UTF8.self) }
 
-  /// The path of `file:///work/a%20b.mjs`, as node calls modules; nil for what is no such URL.
+  /// The path of `file:///code/a%20b.mjs`, as node calls modules; nil for what is no such URL.
   private static func path(ofURL text: [UInt8]) -> [UInt8]? {
     let scheme = Array("file://".utf8)
     guard text.starts(with: scheme) else { return nil }
