@@ -33,7 +33,8 @@ extension CoordinationLoop {
     case .link:
       throw CoordinationRefusal(
         .throughLink,
-        "\(ErrorText.quoted(path)) is, or is reached by, a symbolic link: present what it leads to, as others name that")
+        "\(ErrorText.quoted(path)) is, or is reached by, a symbolic link: present what it leads to, as others name that"
+      )
     case .notADirectory:
       throw CoordinationRefusal(
         FSError(.notDirectory, "what is on the way to \(ErrorText.quoted(path)) is no directory"))
