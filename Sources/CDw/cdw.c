@@ -1,34 +1,8 @@
-#include "cdw.h"
+#include "cdw_library.h"
 
 #include <dlfcn.h>
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
-
-// The types are the headers' own, so the compiler checks every call.
-#define CDW_FUNCTIONS(use) \
-  use(elf_version) use(elf_begin) use(elf_end) \
-  use(dwarf_begin_elf) use(dwarf_end) use(dwarf_getcfi) use(dwarf_getcfi_elf) use(dwarf_cfi_end) \
-  use(dwarf_cfi_addrframe) use(dwarf_frame_info) use(dwarf_frame_cfa) use(dwarf_frame_register) \
-  use(dwarf_get_units) use(dwarf_haspc) use(dwarf_getsrc_die) use(dwarf_linesrc) use(dwarf_lineno) \
-  use(dwarf_getscopes) use(dwarf_getscopes_die) use(dwarf_tag) use(dwarf_diename) use(dwarf_attr_integrate) \
-  use(dwarf_attr) use(dwarf_formstring) use(dwarf_formudata) use(dwarf_getsrcfiles) use(dwarf_filesrc)
-
-#define CDW_DECLARE(name) __typeof__(&name) name##_;
-
-struct cdw_library {
-  CDW_FUNCTIONS(CDW_DECLARE)
-};
-
-struct cdw_file {
-  const struct cdw_library *library;
-  Elf *elf, *debug_elf;
-  // Of the file itself and of its debug file; null without.
-  Dwarf *dwarf, *debug;
-  Dwarf_CFI *exception_frames;
-};
 
 struct cdw_row {
   const struct cdw_library *library;
@@ -168,69 +142,6 @@ const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line
   if (file->debug != NULL) found = find_line(file->library, file->debug, address, line);
   if (found == NULL && file->dwarf != NULL) found = find_line(file->library, file->dwarf, address, line);
   return found;
-}
-
-static const char *function_name(const struct cdw_library *library, Dwarf_Die *die) {
-  Dwarf_Attribute attribute;
-  const char *name = NULL;
-  // The symbol has the class and the arguments, as symbols of other frames do.
-  if (library->dwarf_attr_integrate_(die, DW_AT_linkage_name, &attribute) != NULL)
-    name = library->dwarf_formstring_(&attribute);
-  return name != NULL ? name : library->dwarf_diename_(die);
-}
-
-static uint64_t number_of(const struct cdw_library *library, Dwarf_Die *die, unsigned int name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Word number = 0;
-  if (library->dwarf_attr_(die, name, &attribute) == NULL) return 0;
-  if (library->dwarf_formudata_(&attribute, &number) != 0) return 0;
-  return number;
-}
-
-static size_t inlined_in_unit(const struct cdw_library *library, Dwarf_Die *unit, uint64_t address,
-                              struct cdw_inlined *found) {
-  Dwarf_Die *innermost = NULL, *scopes = NULL;
-  if (library->dwarf_getscopes_(unit, address, &innermost) <= 0) return 0;
-  // These go from an inlined function to where it is written; what is wanted is into what it was put.
-  int count = library->dwarf_getscopes_die_(&innermost[0], &scopes);
-  size_t calls = 0;
-  Dwarf_Files *files = NULL;
-  size_t file_count = 0;
-  if (library->dwarf_getsrcfiles_(unit, &files, &file_count) != 0) files = NULL;
-  for (int index = 0; index < count && calls < CDW_INLINED_MAX; index++) {
-    int tag = library->dwarf_tag_(&scopes[index]);
-    if (tag == DW_TAG_subprogram) break;
-    if (tag != DW_TAG_inlined_subroutine) continue;
-    uint64_t file = number_of(library, &scopes[index], DW_AT_call_file);
-    uint64_t line = number_of(library, &scopes[index], DW_AT_call_line);
-    found[calls++] = (struct cdw_inlined){
-        function_name(library, &scopes[index]),
-        files != NULL && file < file_count ? library->dwarf_filesrc_(files, file, NULL, NULL) : NULL,
-        line <= INT32_MAX ? (int32_t)line : 0};
-  }
-  if (count > 0) free(scopes);
-  free(innermost);
-  return calls;
-}
-
-static size_t find_inlined(const struct cdw_library *library, Dwarf *dwarf, uint64_t address,
-                           struct cdw_inlined *found) {
-  Dwarf_CU *unit = NULL;
-  Dwarf_Half version;
-  uint8_t type;
-  Dwarf_Die die;
-  while (library->dwarf_get_units_(dwarf, unit, &unit, &version, &type, &die, NULL) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial) continue;
-    if (library->dwarf_haspc_(&die, address) == 1) return inlined_in_unit(library, &die, address, found);
-  }
-  return 0;
-}
-
-size_t cdw_find_inlined(struct cdw_file *file, uint64_t address, struct cdw_inlined *found) {
-  size_t count = 0;
-  if (file->debug != NULL) count = find_inlined(file->library, file->debug, address, found);
-  if (count == 0 && file->dwarf != NULL) count = find_inlined(file->library, file->dwarf, address, found);
-  return count;
 }
 
 static char *(*demangle_cxx)(const char *, char *, size_t *, int *);

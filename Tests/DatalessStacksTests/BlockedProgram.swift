@@ -17,6 +17,12 @@ final class BlockedProgram {
 
   struct Failure: Error { let what: String }
 
+  /// Whether a program is in PATH.
+  static func isInstalled(_ program: String) -> Bool {
+    (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
+      .contains { access("\($0)/\(program)", X_OK) == 0 }
+  }
+
   let processID: Int32
   private let input: Int32
   let directory: String

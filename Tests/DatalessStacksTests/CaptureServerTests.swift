@@ -57,6 +57,34 @@ import Testing
     #expect(Set(own.map(\.offset)).count == 1 && stack.isComplete)
   }
 
+  /// libdw's own search leaves out what lies in a namespace: in programs of clang, and all of Rust.
+  @Test(.enabled(if: BlockedProgram.isInstalled("clang"), "needs clang"))
+  func functionsInNamespacesHaveTheirOwnLine() throws {
+    let program = try BlockedProgram(
+      source: """
+        #include <unistd.h>
+        static char byte;
+        namespace shelf {
+          namespace inner {
+            static inline __attribute__((always_inline)) long innermost(void) {
+              return read(0, &byte, 1);
+            }
+            __attribute__((noinline)) long load(void) {
+              return innermost() + 1;
+            }
+          }
+        }
+        int main(void) {
+          return (int)shelf::inner::load() & 1;
+        }
+        """, options: ["-x", "c++", "-O2", "-g"], compiler: "clang")
+    let stack = try Self.stack(try ServedStacks().stack(of: program))
+    let own = stack.frames.filter { $0.module.elementsEqual((program.directory + "/p").utf8) && $0.line > 0 }
+    #expect(own.map(\.line) == [6, 9, 14] && own.map(\.isInlined) == [true, false, false])
+    let names = own.map { String(decoding: $0.symbol, as: UTF8.self) }
+    #expect(names.count == 3 && names[0].contains("innermost") && names[1].contains("load") && names[2] == "main")
+  }
+
   /// As distributions do it: `objcopy --only-keep-debug`, `strip`, and a link by name and checksum.
   @Test(arguments: [true, false]) func linesComeFromADebugFileOfTheSameBuild(isSameBuild: Bool) throws {
     let program = try BlockedProgram(

@@ -87,10 +87,10 @@ import Testing
     }
   }
 
-  private static let hasGo = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
-    .contains { access("\($0)/go", X_OK) == 0 }
-
-  @Test(.enabled(if: hasGo), arguments: [[], ["-ldflags=-s -w"]]) func aProgramOfGo(options: [String]) throws {
+  @Test(.enabled(if: BlockedProgram.isInstalled("go")), arguments: [[], ["-ldflags=-s -w"]])
+  func aProgramOfGo(
+    options: [String]
+  ) throws {
     let program = try BlockedProgram(
       go: """
         package main

@@ -6,11 +6,6 @@ import Testing
 
 /// Node and bash: real ones that wait, and memory that is made up.
 @Suite struct InterpreterTests {
-  private static func has(_ program: String) -> Bool {
-    (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
-      .contains { access("\($0)/\(program)", X_OK) == 0 }
-  }
-
   private static func interpreted(_ program: BlockedProgram) throws -> InterpretedStack? {
     guard case .stack(let stack) = try ServedStacks().stack(of: program) else {
       throw BlockedProgram.Failure(what: "no stack")
@@ -23,7 +18,7 @@ import Testing
     return "\(String(decoding: frame.function, as: UTF8.self)) \(file):\(frame.line.map(String.init) ?? "-")"
   }
 
-  @Test(.enabled(if: has("node"))) func functionsOfNodeAndWhereTheyBegin() throws {
+  @Test(.enabled(if: BlockedProgram.isInstalled("node"))) func functionsOfNodeAndWhereTheyBegin() throws {
     let program = try BlockedProgram(
       node: """
         // Gr\u{fc}\u{df}e, \u{4e2d}
@@ -46,7 +41,7 @@ import Testing
     #expect(own == ["loadThumbnail fm.js:3", "(anonymous) fm.js:8", "draw fm.js:8", "(anonymous) fm.js:1"])
   }
 
-  @Test(.enabled(if: has("bash"))) func theCommandOfBash() throws {
+  @Test(.enabled(if: BlockedProgram.isInstalled("bash"))) func theCommandOfBash() throws {
     let script = "f() {\n  local x\n  read -r x\n}\nname=secret\nf \"$name\"\n"
     let stack = try #require(try Self.interpreted(try BlockedProgram(bash: script)))
     #expect(String(decoding: stack.language, as: UTF8.self) == "bash")
@@ -54,7 +49,7 @@ import Testing
   }
 
   /// The command that bash has noted is over: what waits is the reading of the next one.
-  @Test(.enabled(if: has("bash"))) func aShellThatReadsItsScriptHasNoCommand() throws {
+  @Test(.enabled(if: BlockedProgram.isInstalled("bash"))) func aShellThatReadsItsScriptHasNoCommand() throws {
     let stack = try #require(try Self.interpreted(try BlockedProgram(shellInput: ": noted\n")))
     #expect(stack.frames.isEmpty)
   }

@@ -22,9 +22,6 @@ import Testing
 
     """
 
-  private static let hasPython = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
-    .contains { access($0 + "/python3", X_OK) == 0 }
-
   /// Before 3.7 there is no runtime that could be found, and nothing to be read.
   @Test(arguments: [true, false]) func anyVersionIsRecognized(isPython: Bool) throws {
     let name = isPython ? "Py_GetVersion" : "get_version"
@@ -40,7 +37,7 @@ import Testing
     #expect(InterpreterImage(elf) == (isPython ? .unknownPython : nil))
   }
 
-  @Test(.enabled(if: hasPython)) func functionsFilesAndLines() throws {
+  @Test(.enabled(if: BlockedProgram.isInstalled("python3"))) func functionsFilesAndLines() throws {
     let program = try BlockedProgram(python: Self.text)
     let taken = ThreadCapture.take(processID: program.processID, threadID: program.processID, volumes: []) {
       mappings, memory, _ in

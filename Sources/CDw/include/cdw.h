@@ -61,10 +61,11 @@ struct cdw_inlined {
   const char *function, *file;
   int32_t line;
 };
-enum { CDW_INLINED_MAX = 32 };
+enum { CDW_INLINED_MAX = 32, CDW_INLINED_UNKNOWN = -1 };
 
-// The functions that are inlined at an address, innermost first; 0 without debug information.
-size_t cdw_find_inlined(struct cdw_file *file, uint64_t address, struct cdw_inlined *found);
+// The functions that are inlined at an address, innermost first; 0 without debug information. CDW_INLINED_UNKNOWN where
+// they are more.
+int32_t cdw_find_inlined(struct cdw_file *file, uint64_t address, struct cdw_inlined *found);
 
 // What a compiler wrote into a symbol, in the words of the language; null where it is no such name. To be given to
 // free(3). `symbol` ends with a zero.

@@ -67,10 +67,13 @@ public final class DwarfFile {
 
   /// The functions that are inlined at an address, innermost first, by their symbols, or their names where they have
   /// none.
-  func inlined(at address: UInt64) -> [InlinedCall] {
+  ///
+  /// - Returns: nil where they are more than `CDW_INLINED_MAX`.
+  func inlined(at address: UInt64) -> [InlinedCall]? {
     var calls = Array(repeating: cdw_inlined(), count: Int(CDW_INLINED_MAX))
     let count = cdw_find_inlined(pointer, address, &calls)
-    return calls.prefix(count).map { call in
+    guard count >= 0 else { return nil }
+    return calls.prefix(Int(count)).map { call in
       func text(_ bytes: UnsafePointer<CChar>?) -> [UInt8] { bytes.map { Array(String(cString: $0).utf8) } ?? [] }
       return InlinedCall(function: text(call.function), file: text(call.file), line: max(0, Int(call.line)))
     }

@@ -95,9 +95,12 @@ final class MappedFile {
   }
 
   /// The functions that are inlined at an address, innermost first, each with the place of its call.
-  func inlined(at address: UInt64, _ demangler: Demangler) -> [InlinedCall] {
+  ///
+  /// - Returns: nil where there are some and they are too many.
+  func inlined(at address: UInt64, _ demangler: Demangler) -> [InlinedCall]? {
     if let known = inlinedCalls[address] { return known }
-    let calls = (tables?.inlined(at: address) ?? []).map { call in
+    guard let found = tables.map({ $0.inlined(at: address) }) ?? [] else { return nil }
+    let calls = found.map { call in
       InlinedCall(function: demangler.name(of: call.function), file: call.file, line: call.line)
     }
     if inlinedCalls.count >= Self.namesMax { inlinedCalls.removeAll() }

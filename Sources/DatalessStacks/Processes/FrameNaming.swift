@@ -48,7 +48,7 @@ struct FrameNaming {
   ///
   /// - Returns: nil where there are some and nothing tells which.
   private func calls(at place: MappedFiles.Place, lookup: UInt64) -> [InlinedCall]? {
-    let calls = place.file.inlined(at: place.address, demangler)
+    guard let calls = place.file.inlined(at: place.address, demangler) else { return nil }
     guard calls.isEmpty, let go = files.goFunctions(at: lookup) else { return calls }
     return go.inlined(at: lookup) { place.file.goData(at: $0, count: $1) }
   }
