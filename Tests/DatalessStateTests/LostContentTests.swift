@@ -94,8 +94,8 @@ import Testing
     #expect(try fixture.copy().check(isDryRun: true).findings.contains { $0.place == "directory/file" })
   }
 
-  /// What was fetched can be fetched again: once that is said, nothing is wrong any more.
-  @Test func aDamagedSlabIsMended() throws {
+  /// Three small files of the store that were fetched; closed.
+  private static func fetched() throws -> StateFixture {
     let fixture = StateFixture()
     try fixture.run { volume in
       for number in UInt64(1)...3 {
@@ -104,6 +104,32 @@ import Testing
         try fixture.keep(.content(of: file, try writer.commit()), in: volume)
       }
     }
+    return fixture
+  }
+
+  /// As a crash between the two leaves them, or somebody who tidies up.
+  @Test(arguments: ["content/slab-0", "content/slab-0.table"]) func whatIsLeftOfASlabIsRemoved(missing: String) throws {
+    let fixture = try Self.fetched()
+    fixture.scratch.remove(missing)
+    // A volume that serves meanwhile gives no place in it anew.
+    let copy = fixture.copy()
+    try copy.run { volume in
+      #expect(volume.content.adoption.halfSlabs == [0] && volume.content.adoption.refusedNames == [])
+      _ = try volume.content.makeWriter(size: 5000).commit()
+      #expect(copy.scratch.exists("content/slab-1") && copy.scratch.exists("content/slab-1.table"))
+    }
+    let dry = try fixture.check(isDryRun: true)
+    #expect(dry.damages == 0 && Set(dry.findings.map(\.kind)) == [.lostContent], "\(dry.findings)")
+    #expect(Set(dry.findings.map(\.place)) == ["content/slab-0", "f1", "f2", "f3"] && dry.repairs == 4)
+    #expect(fixture.scratch.exists("content/slab-0") != fixture.scratch.exists("content/slab-0.table"))
+    #expect(try fixture.check().findings == dry.findings)
+    #expect(!fixture.scratch.exists("content/slab-0") && !fixture.scratch.exists("content/slab-0.table"))
+    #expect(try fixture.check().findings == [])
+  }
+
+  /// What was fetched can be fetched again: once that is said, nothing is wrong any more.
+  @Test func aDamagedSlabIsMended() throws {
+    let fixture = try Self.fetched()
     var table = fixture.scratch.read("content/slab-0.table")
     // The second slot is as long as no slot is that another one follows.
     table[2 * 4 + 3] ^= 0x10

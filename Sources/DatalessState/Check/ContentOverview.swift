@@ -32,10 +32,15 @@ struct ContentOverview {
       report.add(
         .foreignContent, "content/\(name)",
         message: name.hasPrefix("slab-")
-          ? "is no slab with its table, or not this user's alone: look whose it is, then 'chmod go-rwx' both or move them"
+          ? "is no slab, or not this user's alone, or its table is not: look whose it is, then 'chmod go-rwx' both or move them"
             + " away. What is in a slab was fetched, and can be again"
           : "is no content, or not this user's alone: look whose it is, then 'chmod go-rwx' it or move it away",
         repair: nil)
+    }
+    for number in store.adoption.halfSlabs {
+      report.add(
+        .lostContent, "content/slab-\(number)", message: "a slab of fetched content, or its table, without the other",
+        repair: "removed: what was in it is fetched again")
     }
     for _ in 0..<store.adoption.unfinished {
       report.add(.leftover, "content", message: "content that was begun and never finished", repair: "removed")
@@ -49,7 +54,10 @@ struct ContentOverview {
 
   /// Removes what nobody names, now that the catalog does not either.
   func removeOthers(than kept: Set<ContentID>, isDryRun: Bool, _ report: inout StateCheckReport) {
-    if !isDryRun { store?.dropRefusedSlots() }
+    if !isDryRun {
+      store?.dropRefusedSlots()
+      store?.removeHalfSlabs()
+    }
     for id in sizes.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !kept.contains(id) {
       report.add(.leftover, "content", message: "content \(id.rawValue) that no file names", repair: "removed")
       if !isDryRun { store?.remove(id) }

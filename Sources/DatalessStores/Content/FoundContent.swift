@@ -13,7 +13,10 @@ public struct ContentAdoption: Sendable, Equatable {
   public internal(set) var refusedSlots = 0
   /// Names that are no content, or not this user's alone; they are left alone. The first 100.
   public internal(set) var refusedNames: [String] = []
-  /// The numbers of files among them that have the name of content.
+  /// Slabs without their table, and tables without their slab, by their numbers: nothing in them can be read. They are
+  /// left alone, so that their places are not given anew while somebody may name them.
+  public internal(set) var halfSlabs: [UInt16] = []
+  /// The numbers of files among `refusedNames` that have the name of content.
   var refusedFiles: Set<UInt64> = []
 
   /// Whether content is there, and is not taken over because its file is not this user's alone. Its bytes are not lost.
@@ -76,11 +79,16 @@ struct FoundContent {
       }
     }
     if let last = slabNumbers.union(tables).max() { slabs = Array(repeating: nil, count: Int(last) + 1) }
-    for number in slabNumbers.union(tables).sorted() {
-      let isTaken =
-        slabNumbers.contains(number) && tables.contains(number)
-        ? try adoptSlab(number, in: directory, home, isLooking: isLooking) : false
-      if !isTaken { refuse("slab-\(number)") }
+    for number in slabNumbers.intersection(tables).sorted() {
+      if try !adoptSlab(number, in: directory, home, isLooking: isLooking) { refuse(Slab.name(number)) }
+    }
+    for number in slabNumbers.symmetricDifference(tables).sorted() {
+      let name = slabNumbers.contains(number) ? Slab.name(number) : Slab.tableName(number)
+      if let status = try? FileStatus(of: name, in: directory), Self.isOurs(status, home) {
+        report.halfSlabs.append(number)
+      } else {
+        refuse(Slab.name(number))
+      }
     }
   }
 
@@ -117,9 +125,8 @@ struct FoundContent {
   private mutating func adoptSlab(
     _ number: UInt16, in directory: CInt, _ home: FileStatus, isLooking: Bool
   ) throws(Errno) -> Bool {
-    let name = "slab-\(number)"
-    guard let slab = try Self.open(name, in: directory, home, isLooking: isLooking),
-      let table = try Self.open(name + ".table", in: directory, home, isLooking: isLooking)
+    guard let slab = try Self.open(Slab.name(number), in: directory, home, isLooking: isLooking),
+      let table = try Self.open(Slab.tableName(number), in: directory, home, isLooking: isLooking)
     else { return false }
     let size = try FileStatus(of: slab.raw).size
     // Of one that was cut off, that which is there: slots that reach beyond its end are refused.

@@ -32,13 +32,16 @@ final class Slab: Sendable {
   /// As `FoundSlots`; nothing of a slab that was made here.
   private let refused: (pages: [UInt32], ranges: [Range<UInt32>])
 
+  static func name(_ number: UInt16) -> String { "slab-\(number)" }
+  static func tableName(_ number: UInt16) -> String { name(number) + ".table" }
+
   /// Creates `slab-<number>` in the directory, and its table if the store is kept.
   init(number: UInt16, in directory: CInt, capacity: UInt32, isKept: Bool) throws(Errno) {
     self.number = number
-    descriptor = try Self.create("slab-\(number)", in: directory)
+    descriptor = try Self.create(Self.name(number), in: directory)
     // The size is fixed for good, so that a read of a slot's unwritten tail sees zeros, not the end of the file.
     if ftruncate(descriptor.raw, Int(capacity) * Int(ContentLocation.pageSize)) != 0 { throw Errno(rawValue: errno) }
-    tableFile = isKept ? TableFile(try Self.create("slab-\(number).table", in: directory)) : nil
+    tableFile = isKept ? TableFile(try Self.create(Self.tableName(number), in: directory)) : nil
     slots = Mutex(Slots(allocator: SlabAllocator(capacity: capacity), table: SlotTable()))
     refused = ([], [])
   }
