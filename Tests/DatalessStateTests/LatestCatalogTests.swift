@@ -46,15 +46,6 @@ import Testing
     return copy
   }
 
-  /// All files of a volume, by what is in them.
-  private static func texts(_ fixture: StateFixture) throws -> Set<String> {
-    let target = Scratch("export")
-    let descriptor = target.openDirectory()
-    defer { close(descriptor) }
-    _ = try StateExport.run(try fixture.directory(.look), to: descriptor, scratch: Scratch.base)
-    return Set(target.files().map { String(decoding: target.read($0), as: UTF8.self) })
-  }
-
   private static func session(of fixture: StateFixture) throws -> UInt64 {
     let directory = try fixture.directory(.look)
     return try withExtendedLifetime(directory) { try SessionMark(directory.files).number }
@@ -83,14 +74,14 @@ import Testing
       try volume.close()
     }
     let closed = mounted.copy()
-    #expect(try Self.texts(closed) == texts, sourceLocation: sourceLocation)
+    #expect(try closed.texts() == texts, sourceLocation: sourceLocation)
     #expect(try closed.check().findings == [], sourceLocation: sourceLocation)
     let dry = try fixture.check(isDryRun: true)
     let report = try fixture.check()
     #expect(report.findings == dry.findings, sourceLocation: sourceLocation)
     #expect(isLost(report) && report.damages > 0 && report.namedFiles == named, sourceLocation: sourceLocation)
     #expect(try fixture.check().findings == [], sourceLocation: sourceLocation)
-    #expect(try Self.texts(fixture) == texts, sourceLocation: sourceLocation)
+    #expect(try fixture.texts() == texts, sourceLocation: sourceLocation)
   }
 
   @Test func anotherVolumesCatalogRemovesNothing() throws {
@@ -108,7 +99,7 @@ import Testing
     #expect(fixture.scratch.read("catalog.sqlite") == foreign)
     fixture.scratch.write("catalog.sqlite", before)
     #expect(try fixture.check().findings == [])
-    #expect(try Self.texts(fixture) == ["first"])
+    #expect(try fixture.texts() == ["first"])
   }
 
   @Test func anOlderCatalogRemovesNothing() throws {
@@ -150,7 +141,7 @@ import Testing
     for fixture in [fixture, mounted.copy()] {
       _ = try fixture.check()
       #expect(try fixture.check().findings == [])
-      #expect(try Self.texts(fixture) == ["first", "second"])
+      #expect(try fixture.texts() == ["first", "second"])
     }
   }
 
@@ -170,7 +161,7 @@ import Testing
         #expect(try mounted.reconcile() == 1)
         try mounted.close()
       }
-      #expect(try Self.texts(copy.copy()) == ["first"])
+      #expect(try copy.copy().texts() == ["first"])
     }
     try volume.close()
   }
@@ -216,6 +207,6 @@ import Testing
     fixture.scratch.write("session", text)
     #expect(Self.isLost(try fixture.check()))
     #expect(try fixture.check().findings == [])
-    #expect(try Self.texts(fixture) == ["first"])
+    #expect(try fixture.texts() == ["first"])
   }
 }

@@ -13,14 +13,6 @@ import Testing
     return fixture
   }
 
-  private static func texts(_ fixture: StateFixture) throws -> Set<String> {
-    let target = Scratch("export")
-    let descriptor = target.openDirectory()
-    defer { close(descriptor) }
-    _ = try StateExport.run(try fixture.directory(.look), to: descriptor, scratch: Scratch.base)
-    return Set(target.files().map { String(decoding: target.read($0), as: UTF8.self) })
-  }
-
   /// nil: it is removed.
   private static let damages: [(@Sendable ([UInt8]) -> [UInt8]?)] = [
     { _ in nil }, { _ in [] }, { Array($0.dropLast()) }, { _ in bytes("something else") },
@@ -47,7 +39,7 @@ import Testing
     #expect(
       error?.errno == .ioError && error?.message.contains("Run 'dataless check'") == true,
       "\(String(describing: error))")
-    #expect(try Self.texts(fixture) == ["made here", "changed"])
+    #expect(try fixture.texts() == ["made here", "changed"])
     let dry = try fixture.check(isDryRun: true)
     #expect(dry.damages == 1 && dry.findings.map(\.kind) == [.damagedMarker], "\(dry.findings)")
     #expect(fixture.scratch.read("dataless-state") == damaged ?? [])
@@ -75,7 +67,7 @@ import Testing
     #expect(report.findings.contains { $0.kind == .damagedCatalog } && report.namedFiles == 2)
     #expect(copy.scratch.read("catalog.sqlite.damaged-wal") == log)
     #expect(try copy.check().findings == [])
-    #expect(try Self.texts(copy) == ["made here", "changed"])
+    #expect(try copy.texts() == ["made here", "changed"])
     let mounted = try copy.open()
     #expect(try mounted.saved(of: root).made.count == 2)
     try mounted.close()

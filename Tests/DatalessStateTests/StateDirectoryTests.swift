@@ -2,7 +2,9 @@ import DatalessCore
 @testable import DatalessState
 import DatalessStores
 import Glibc
+import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 /// Whose a state directory is, who uses it, and what is refused.
@@ -47,8 +49,9 @@ import Testing
     let fixture = StateFixture()
     let (path, descriptor) = (fixture.scratch.path, fixture.scratch.openDirectory())
     defer { close(descriptor) }
-    let other = Task.detached {
-      while !Task.isCancelled {
+    let isOver = Atomic(false)
+    async let other: Void = Pthread.value {
+      while !isOver.load(ordering: .relaxed) {
         for name in [StateName.newMarker, StateName.catalog + "-journal"] {
           close(open("\(path)/\(name)", O_WRONLY | O_CREAT, 0o600))
           unlink("\(path)/\(name)")
@@ -62,8 +65,8 @@ import Testing
         break
       }
     }
-    other.cancel()
-    await other.value
+    isOver.store(true, ordering: .relaxed)
+    await other
   }
 
   @Test func aDirectoryWithOtherThingsIsRefusedAndLeftAlone() throws {

@@ -16,15 +16,6 @@ import Testing
     return fixture
   }
 
-  /// Everything that is below the root, by what it has in it.
-  private static func texts(_ fixture: StateFixture) throws -> Set<String> {
-    let target = Scratch("export")
-    let descriptor = target.openDirectory()
-    defer { close(descriptor) }
-    _ = try StateExport.run(try fixture.directory(.look), to: descriptor, scratch: Scratch.base)
-    return Set(target.files().map { String(decoding: target.read($0), as: UTF8.self) })
-  }
-
   static let damages = [
     "UPDATE item SET sum = sum + 1 WHERE content IS NOT NULL",
     "UPDATE item SET record = x'0102'",
@@ -46,7 +37,7 @@ import Testing
     let report = try fixture.check()
     #expect(report.findings == dry.findings)
     #expect(try fixture.check().findings == [])
-    #expect(try Self.texts(fixture) == ["made here", "changed"], "\(report.findings)")
+    #expect(try fixture.texts() == ["made here", "changed"], "\(report.findings)")
   }
 
   @Test func aRenamedFileWhoseNewNameIsLostIsKept() throws {
@@ -63,7 +54,7 @@ import Testing
     try StateCheckTests.edit(fixture, "UPDATE name SET sum = sum + 1 WHERE layer = 0")
     #expect(try fixture.check().damages > 0)
     #expect(try fixture.check().findings == [])
-    #expect(try Self.texts(fixture) == ["changed"])
+    #expect(try fixture.texts() == ["changed"])
   }
 
   @Test func aFileThatWasUnlinkedAndOpenIsNoDamage() throws {
@@ -76,7 +67,7 @@ import Testing
     let report = try fixture.check()
     #expect(report.damages == 0 && report.findings.map(\.kind) == [.unlinked, .leftover])
     #expect(try fixture.check().findings == [])
-    #expect(try Self.texts(fixture) == [])
+    #expect(try fixture.texts() == [])
   }
 
   /// A copy of a volume's directory as a loss of power leaves it that tears the last commit, which made a file.
@@ -101,7 +92,7 @@ import Testing
     let report = try lost.check()
     #expect(report.damages == 0 && Set(report.findings.map(\.kind)).isSuperset(of: [.tornLog, .lostName]))
     #expect(try lost.check().findings == [])
-    #expect(try Self.texts(lost) == ["being made"])
+    #expect(try lost.texts() == ["being made"])
   }
 
   /// Whoever mounts it need not know of `check`: what may have been written has a name, and what was fetched goes.
@@ -121,7 +112,7 @@ import Testing
     try mounted.close()
     let closed = lost.copy()
     #expect(try closed.check().findings == [])
-    #expect(try Self.texts(closed) == ["being made"])
+    #expect(try closed.texts() == ["being made"])
     let again = try closed.open()
     #expect(again.namedFiles == 0)
     try again.close()
@@ -144,7 +135,7 @@ import Testing
         unlink(path + ".copy")
       }
       #expect(try fixture.check().findings == [])
-      #expect(try Self.texts(fixture) == ["made here", "changed"])
+      #expect(try fixture.texts() == ["made here", "changed"])
     }
   }
 
@@ -170,7 +161,7 @@ import Testing
       }
       let fixture = StateFixture(scratch)
       #expect(try fixture.check(isDryRun: true).findings == [], "\(moved) moved")
-      #expect(try Self.texts(fixture) == ["made here", "changed"])
+      #expect(try fixture.texts() == ["made here", "changed"])
       #expect(scratch.exists("catalog.sqlite.rescued"))
       try fixture.run { volume in
         let names = try volume.saved(of: root).made.map(\.name)

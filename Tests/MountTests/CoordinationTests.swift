@@ -19,21 +19,9 @@ extension RealMounts {
       symlink("d", "\(scratch.source)/way")
     }
 
-    /// A client that does what it is told, line by line.
-    private struct Client {
-      let child: Child
-
-      init() async throws { child = try Child([try await ClientProgram.coordinate.path()], timeLimit: .seconds(60)) }
-
-      func callAsFunction(_ line: String) async -> String? {
-        child.send(line)
-        return await child.line()
-      }
-    }
-
     @Test func aWriterComesAfterAReaderAndBeforeTheNext() async throws {
       try await withScenario(Self.scenario, source: Self.source) { volume in
-        let (one, other) = (try await Client(), try await Client())
+        let (one, other) = (try await CoordinatingClient(), try await CoordinatingClient())
         #expect(await one("ask 1 0 0 r:\(volume.path("a"))") == "1 asked")
         #expect(await one("wait 1") == "1 granted 2")
         #expect(await other("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
@@ -75,7 +63,7 @@ extension RealMounts {
 
     @Test func contentIsBroughtAtOnceAndBeforeTheAnswer() async throws {
       try await withScenario(Self.scenario, source: Self.source) { volume in
-        let client = try await Client()
+        let client = try await CoordinatingClient()
         let paths = ["held1", "held2", "d"].map { "r:" + volume.path($0) }.joined(separator: " ")
         #expect(await client("ask 1 0 0 \(paths)") == "1 asked")
         // Both at the gate: neither waits for the other. No thread of the client's does.
@@ -100,7 +88,7 @@ extension RealMounts {
 
     @Test func whatCannotBeIsRefusedByName() async throws {
       try await withScenario(Self.scenario, source: Self.source) { volume in
-        let client = try await Client()
+        let client = try await CoordinatingClient()
         let refusals = [
           ("r:\(volume.path("absent"))", "coordination_failed \(ENOENT)"),
           ("w:\(volume.path("absent/x"))", "coordination_failed \(ENOENT)"),
@@ -125,7 +113,7 @@ extension RealMounts {
 
     @Test func aDeadlockIsFoundAndWithinIsNotKept() async throws {
       try await withVolume([], source: Self.source) { volume in
-        let (one, other) = (try await Client(), try await Client())
+        let (one, other) = (try await CoordinatingClient(), try await CoordinatingClient())
         #expect(await one("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
         #expect(await one("wait 1")?.hasPrefix("1 granted") == true)
         #expect(await one("ask 2 0 1 r:\(volume.path("a"))") == "2 asked")
@@ -150,7 +138,8 @@ extension RealMounts {
     /// Killed, with a child that has its descriptors; closed by the client; and stopped while another one waits.
     @Test func whoEndsOrStopsGivesBack() async throws {
       try await withVolume([], source: Self.source) { volume in
-        let (one, other, last) = (try await Client(), try await Client(), try await Client())
+        let (one, other) = (try await CoordinatingClient(), try await CoordinatingClient())
+        let last = try await CoordinatingClient()
         #expect(await one("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
         #expect(await one("wait 1")?.hasPrefix("1 granted") == true)
         let child = await one("fork")?.split(separator: " ").last.flatMap { Int32($0) }
@@ -173,7 +162,7 @@ extension RealMounts {
 
     @Test func aHoldFollowsARenameAndTheNameStaysHeld() async throws {
       try await withVolume(["--scratch"], source: Self.source) { volume in
-        let (one, other) = (try await Client(), try await Client())
+        let (one, other) = (try await CoordinatingClient(), try await CoordinatingClient())
         #expect(await one("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
         #expect(await one("wait 1")?.hasPrefix("1 granted") == true)
         try await volume.scratch.shell(#"mv "$MOUNT/a" "$MOUNT/moved"; echo new > "$MOUNT/a""#)
@@ -231,7 +220,7 @@ extension RealMounts {
 
     @Test func theEndOfTheVolumeIsTold() async throws {
       try await withVolume([], source: Self.source) { volume in
-        let client = try await Client()
+        let client = try await CoordinatingClient()
         #expect(await client("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
         #expect(await client("wait 1")?.hasPrefix("1 granted") == true)
         #expect(await client("ask 2 0 0 w:\(volume.path("a"))") == "2 asked")
@@ -327,7 +316,7 @@ extension RealMounts {
     /// It saves first, within the access about which it was asked; its own it is not asked about.
     @Test func aPresenterIsAskedBeforeOthers() async throws {
       try await withVolume(["--scratch"], source: Self.source) { volume in
-        let (editor, reader) = (try await Client(), try await Client())
+        let (editor, reader) = (try await CoordinatingClient(), try await CoordinatingClient())
         #expect(await editor("present 1 \(volume.path("a"))") == "1 presents")
         #expect(await editor("ask 2 0 0 w:\(volume.path("a"))") == "2 asked")
         #expect(await editor("wait 2")?.hasPrefix("2 granted") == true)
@@ -360,7 +349,7 @@ extension RealMounts {
     /// One that does not answer is named; one that ends is not waited for.
     @Test func aPresenterThatDoesNotAnswerHoldsUpNobodyForEver() async throws {
       try await withVolume([], source: Self.source) { volume in
-        let (silent, reader) = (try await Client(), try await Client())
+        let (silent, reader) = (try await CoordinatingClient(), try await CoordinatingClient())
         #expect(await silent("present 1 \(volume.path("d"))") == "1 presents")
         #expect(await reader("ask 1 24 0 w:\(volume.path("d/x"))") == "1 asked")
         #expect(await silent("news 1")?.hasPrefix("1 4 ") == true)

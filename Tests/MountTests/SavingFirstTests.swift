@@ -12,21 +12,11 @@ extension RealMounts {
       symlink("d", "\(scratch.source)/way")
     }
 
-    private struct Client {
-      let child: Child
-
-      init() async throws { child = try Child([try await ClientProgram.coordinate.path()], timeLimit: .seconds(60)) }
-
-      func callAsFunction(_ line: String) async -> String? {
-        child.send(line)
-        return await child.line()
-      }
-    }
-
     @Test func presentersSaveOneAfterTheOtherAndBeforeTheWriter() async throws {
       try await withVolume(["--scratch"], source: Self.source) { volume in
         let path = volume.path("a")
-        let (one, two, writer) = (try await Client(), try await Client(), try await Client())
+        let (one, two) = (try await CoordinatingClient(), try await CoordinatingClient())
+        let writer = try await CoordinatingClient()
         for editor in [one, two] { #expect(await editor("present 1 \(path)") == "1 presents") }
         #expect(await writer("ask 1 0 0 w:\(path)") == "1 asked")
         var numbers: [Substring] = []
@@ -60,7 +50,8 @@ extension RealMounts {
     @Test func aSaveThatTakesTooLongIsTakenAwayAndOneThatWaitsIsRefused() async throws {
       try await withVolume(["--scratch"], source: Self.source) { volume in
         let path = volume.path("a")
-        let (one, two, writer) = (try await Client(), try await Client(), try await Client())
+        let (one, two) = (try await CoordinatingClient(), try await CoordinatingClient())
+        let writer = try await CoordinatingClient()
         for editor in [one, two] { #expect(await editor("present 1 \(path)") == "1 presents") }
         #expect(await writer("ask 1 0 0 w:\(path)") == "1 asked")
         let question = try #require(await one("news 1")).split(separator: " ")
@@ -99,7 +90,7 @@ extension RealMounts {
 
     @Test func aPresenterOfALinkIsRefused() async throws {
       try await withVolume([], source: Self.source) { volume in
-        let client = try await Client()
+        let client = try await CoordinatingClient()
         // What is below a directory that nobody has listed is not known yet.
         _ = try await run(["ls", "-l", volume.mountpoint, volume.path("d")])
         for (name, number) in [("link", ELOOP), ("way/x", ELOOP), ("a/x", ENOTDIR), ("link/x", ELOOP)] {
@@ -151,7 +142,7 @@ extension RealMounts {
         let program = try await ClientProgram.coordinate.path()
         let crowd = try Child([program, "crowd", "1100", volume.path("d")], timeLimit: .seconds(60))
         #expect(await crowd.line() == "presents")
-        let client = try await Client()
+        let client = try await CoordinatingClient()
         #expect(await client("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
         #expect(await client("wait 1")?.hasPrefix("1 granted") == true)
         #expect(await client("ask 2 0 0 w:\(volume.path("a"))") == "2 asked")

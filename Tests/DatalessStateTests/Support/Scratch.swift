@@ -1,6 +1,7 @@
 import CDatalessLinux
 import DatalessCore
 import Glibc
+import TestSupport
 
 /// A temporary directory, 0700; removed with the object.
 final class Scratch: Sendable {
@@ -95,21 +96,9 @@ let isRoot = geteuid() == 0
 
 /// Runs `body` on a thread with a mount namespace of its own: its mounts vanish with it, also when the test is killed.
 func withPrivateMounts(_ body: @escaping @Sendable () -> Void) {
-  final class Work: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  Pthread.run {
+    guard clinux_unshare_mounts() == 0, mount(nil, "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0
+    else { fatalError("cannot make a mount namespace: errno \(errno)") }
+    body()
   }
-  var thread = pthread_t()
-  let context = Unmanaged.passRetained(Work(body)).toOpaque()
-  let started = pthread_create(
-    &thread, nil,
-    { context in
-      let work = Unmanaged<Work>.fromOpaque(context!).takeRetainedValue()
-      guard clinux_unshare_mounts() == 0, mount(nil, "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0
-      else { fatalError("cannot make a mount namespace: errno \(errno)") }
-      work.body()
-      return nil
-    }, context)
-  guard started == 0 else { fatalError("cannot start a thread") }
-  pthread_join(thread, nil)
 }

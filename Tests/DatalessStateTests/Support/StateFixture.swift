@@ -52,6 +52,15 @@ final class StateFixture {
   func check(isDryRun: Bool = false) throws(FSError) -> StateCheckReport {
     try StateCheck.run(try directory(isDryRun ? .look : .repair), isDryRun: isDryRun, scratch: Scratch.base)
   }
+
+  /// What `export` gets out of it: the content of each file below the root.
+  func texts() throws -> Set<String> {
+    let target = Scratch("export")
+    let descriptor = target.openDirectory()
+    defer { close(descriptor) }
+    _ = try StateExport.run(try directory(.look), to: descriptor, scratch: Scratch.base)
+    return Set(target.files().map { String(decoding: target.read($0), as: UTF8.self) })
+  }
 }
 
 extension Scratch {

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestSupport
 
 /// How a child process ended, and what it said.
 struct Finished: Sendable {

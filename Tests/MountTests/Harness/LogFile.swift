@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 
 /// A volume's event log, read as a file.
 struct LogFile: Sendable {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A terminal of the test's own, with a program on it.
 final class Pseudoterminal: Sendable {

@@ -1,38 +1,13 @@
 import Glibc
 import Synchronization
+import TestSupport
 
 struct HarnessError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// Starting threads and processes, by the C library.
-enum Pthread {
-  private final class Work: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  }
-
-  /// Runs a body that may block on a detached thread of its own.
-  static func start(_ body: @escaping @Sendable () -> Void) {
-    var thread = pthread_t()
-    let context = Unmanaged.passRetained(Work(body))
-    let result = pthread_create(
-      &thread, nil,
-      { context in
-        Unmanaged<Work>.fromOpaque(context!).takeRetainedValue().body()
-        return nil
-      }, context.toOpaque())
-    precondition(result == 0, "pthread_create: \(result)")
-    pthread_detach(thread)
-  }
-
-  /// Runs a body that may block on a thread of its own, and waits for its value without blocking.
-  static func value<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in start { continuation.resume(returning: body()) } }
-  }
-}
-
+/// Starting processes, by the C library.
 enum Spawn {
   /// Held while a process is started and while descriptors exist that are not yet close-on-exec: a pipe's end in a
   /// stranger's hands would never close.

@@ -31,6 +31,8 @@ enum Adversary {
 
   static let world = """
     cd "$SCRATCH"; export WORLD=$PWD ALICE=\(alice) MALLORY=\(mallory) HOMES=$PWD/homes MOUNT=$PWD/homes/mallory/volume
+    # Volumes of the machine's, of whom commands would speak; here only.
+    umount --all --lazy --types fuse.dataless
     mkdir bin; touch bin/dataless; cp "$ADVERSARY" bin/adversary; chmod 755 bin bin/*
     # Mounted where others can reach it: a debug build of it has more than 100 MB to copy.
     if [ "$(stat -c %a "$DATALESS")" = 755 ]; then mount --bind "$DATALESS" bin/dataless; else cp "$DATALESS" bin/dataless; fi
