@@ -76,8 +76,11 @@ extension EngineState {
     guard record.isOrphan, record.kind == .file, record.isLocal, openFiles.count(of: node) == 0,
       !content(of: node).isBusy
     else { return nil }
-    // What was written to stays for names that the store has of it, and that are not listed yet.
-    guard !record.isUnlinked || !record.isDirty || record.linkCount == 0 else { return nil }
+    // What was written goes by its removal alone. What an earlier run has kept may have a name that is not put back yet;
+    // of what was removed, the store may have names that are not listed yet.
+    guard !record.isDirty || (record.isUnlinked && record.linkCount == 0),
+      record.isUnlinked || !namespace.restored.isAwaited(node)
+    else { return nil }
     // What was removed here lives on as long as the kernel knows it.
     guard !record.isUnlinked || record.lookups == 0, let dropped = evictContent(of: node) else { return nil }
     let reference = contents.giveUp(dropped).flatMap { removable($0, of: node) }

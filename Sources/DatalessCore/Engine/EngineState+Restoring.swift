@@ -89,6 +89,8 @@ extension EngineState {
       return known
     }
     guard let base = item.base else { return nil }
+    // A hidden name of a file that is here by another one of the store's, with all that is kept of it.
+    if isBare, let known = namespace.sharedNode(for: base), !namespace[known].isOrphan { return .some(known) }
     let node = namespace.node(for: base)
     if let node { meet(item, node, isBare: isBare, step: &step) }
     return .some(node)
@@ -232,7 +234,7 @@ extension EngineState {
   ) {
     step.adopted.append((item.id, namespace.id(of: node)))
     // What has no other name is never met again.
-    let isAwaited = isBare && item.isDirty && item.mayHaveSeveralNames
+    let isAwaited = isBare && (item.isDirty ? item.mayHaveSeveralNames : item.hasSeveralNames)
     let isMetAgain = item.isNamed || isShared || isAwaited
     if isMetAgain { namespace.restored.note(item.id, node, isBare: isBare) }
     if isBare, let conflict = item.extendedAttributes[KeptAttribute.conflict] {
@@ -240,7 +242,7 @@ extension EngineState {
     }
     guard isBare else { return restore(item, on: node, &step) }
     if !item.isNamed { namespace.setUnlinked(true, of: node) }
-    // It was removed while a program had it open, and that run has come to no end. What was written to a file that has
+    // It was removed while a program had it open, and that run has come to no end. What is kept of a file that has
     // another name in the store is that one's, too.
     if !isMetAgain { drop(item, of: node, &step) }
   }

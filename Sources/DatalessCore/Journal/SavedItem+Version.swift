@@ -9,8 +9,11 @@ extension SavedItem {
     return ListedItem((listed ?? attributes).map(version.completed) ?? version.bare, token: version.token)
   }
 
+  /// Whether the store had it under several names, as far as that is known.
+  var hasSeveralNames: Bool { (listed ?? attributes).map { $0.linkCount > 1 } ?? false }
+
   /// Whether the store may have it under other names; also if that is not known.
-  var mayHaveSeveralNames: Bool { (listed ?? attributes).map { $0.linkCount > 1 } ?? true }
+  var mayHaveSeveralNames: Bool { hasSeveralNames || (listed ?? attributes) == nil }
 
   /// Whether a listed item has the bytes that were kept.
   func isOfVersion(_ item: ListedItem) -> Bool {

@@ -118,8 +118,20 @@ struct CatalogTrash: Sendable {
 extension ItemRow {
   /// Whether it is a file of the store that was written to, and that the store may have under other names, too: it is
   /// found by those. A crash may come before anything but its content was told.
-  fileprivate var mayHaveOtherNames: Bool {
-    record.isDirty && place != nil && (record.listed ?? record.attributes).map { $0.linkCount > 1 } ?? true
+  var mayHaveOtherNames: Bool { record.isDirty && place != nil && linkCount.map { $0 > 1 } ?? true }
+
+  /// How many names the store had for it; nil if that is not known.
+  private var linkCount: UInt32? { (record.listed ?? record.attributes)?.linkCount }
+
+  /// Whether the store may have a name of it that is not among those that were removed here. Its metadata are told with
+  /// each removal.
+  func mayHaveOtherNames(_ connection: CatalogConnection) throws -> Bool {
+    guard mayHaveOtherNames else { return false }
+    let removed =
+      try connection.first(
+        "SELECT COUNT(*) FROM name WHERE item = ? AND layer = 1", .integer(id)
+      ) { row throws in try row.integer(0) } ?? 0
+    return linkCount.map { $0 > removed } ?? false
   }
 }
 

@@ -35,8 +35,8 @@ extension CatalogMending {
     return contents.sizes[content] != nil || contents.isRefused(content)
   }
 
-  /// Changed files of SOURCE that nobody sees: their name there is hidden, and they have none here. They were unlinked
-  /// while they were open; or renamed, and the row of the new name is lost.
+  /// Changed files of SOURCE that nobody sees: all their names there are hidden, and they have none here. They were
+  /// unlinked while they were open; or renamed, and the row of the new name is lost.
   private mutating func mendHidden() throws {
     var hidden: [ItemRow] = []
     try connection.forEach(
@@ -52,7 +52,7 @@ extension CatalogMending {
           isDamage: hasLostRows)
         try found.keep(row, as: name)
         report.namedFiles += 1
-      } else {
+      } else if try !row.mayHaveOtherNames(connection) {
         report.add(.unlinked, "item \(row.id)", message: "it was unlinked", repair: "removed")
         row.content = nil
         row.record.isDirty = false
