@@ -76,8 +76,8 @@ extension EngineState {
     guard record.isOrphan, record.kind == .file, record.isLocal, openFiles.count(of: node) == 0,
       !content(of: node).isBusy
     else { return nil }
-    // What was written goes by its removal alone. What an earlier run has kept may have a name that is not put back yet;
-    // of what was removed, the store may have names that are not listed yet.
+    // What was written goes by its removal alone. What an earlier run has kept may have a name that is not put back
+    // yet; of what was removed, the store may have names that are not listed yet.
     guard !record.isDirty || (record.isUnlinked && record.linkCount == 0),
       record.isUnlinked || !namespace.restored.isAwaited(node)
     else { return nil }

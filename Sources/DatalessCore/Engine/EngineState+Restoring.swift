@@ -125,6 +125,8 @@ extension EngineState {
     namespace.setUnlinked(false, of: node)
     let name = entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory, isLocal: true) }
     guard name != nil else { return false }
+    // The store may have lost it while this name was not known.
+    if item.version != nil, namespace[node].kind == .file { namespace.noteUnbound(node) }
     costs.add(ChangeCosts.name(entry.name.count), to: node, of: namespace[node].uid)
     if namespace[node].kind == .directory { noteHeight(heights.height(of: node), below: directory) }
     return true

@@ -186,7 +186,9 @@ extension Namespace {
     for node in takeOlder() where self[node].isClean { noteOnlyHere(node) }
     for node in takeUnbound() {
       let isResident = self[node].isLocal && self[node].state == .resident
-      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else {
+      // What is kept of a directory that nobody has looked into may be changes.
+      let isChanged = isDirty(node, use) || self[node].awaitsSaved
+      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isChanged) else {
         noteConflict(.changedHereGoneThere, of: node, theirs: nil)
         // What the store has under its number later is not it.
         if self[node].isClean { noteOnlyHere(node) } else { tellUnbound(node) }

@@ -65,7 +65,12 @@ extension Namespace {
 
   /// A node may have lost the store's last name for it.
   mutating func noteUnbound(_ node: NodeIndex) {
-    if !self[node].isOrphan, !isBound(node) { news.noteUnbound(id(of: node)) }
+    guard !isBound(node) else { return }
+    if !self[node].isOrphan {
+      news.noteUnbound(id(of: node))
+    } else if restored.isAwaited(node) {
+      tellPlaceLost(node)
+    }
   }
 
   /// The nodes that the store has no more, and that have names on the volume, since this was asked last.

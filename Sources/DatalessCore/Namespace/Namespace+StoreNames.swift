@@ -26,6 +26,12 @@ extension Namespace {
     append(.storeName(of: item, key: key, isThere: false))
   }
 
+  /// The store has an item no more of which nothing but its name there is known: what is kept of it has another name,
+  /// in a directory that nobody has looked into yet.
+  func tellPlaceLost(_ node: NodeIndex) {
+    append(.storeName(of: ChangedItem(id(of: node), inode: self[node].inode, binding: nil), key: [], isThere: false))
+  }
+
   private func tell(_ names: [NameIndex], of item: ChangedItem) {
     for name in names {
       if let key = storeKey(of: name) { append(.storeName(of: item, key: key, isThere: true)) }

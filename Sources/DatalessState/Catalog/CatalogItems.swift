@@ -88,6 +88,15 @@ struct CatalogItems: Sendable {
   /// The row of an item; made if there is none.
   mutating func resolve(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow {
     if let row = try find(item, connection) { return row }
+    return try make(item, connection)
+  }
+
+  /// Gives an item a row of its own: the one that was found is another's.
+  mutating func separate(_ item: ChangedItem, _ connection: CatalogConnection) throws {
+    _ = try make(item, connection)
+  }
+
+  private mutating func make(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow {
     var row = ItemRow(id: takeID(), place: nil, inode: item.inode)
     if let binding = item.binding {
       row.record.version = binding.version
@@ -107,7 +116,7 @@ struct CatalogItems: Sendable {
         row.place = nil
         try row.save(connection)
         lastDirectory = nil
-        notePlaceless(row)
+        try notePlaceless(row, connection)
       }
       return row
     }
@@ -176,13 +185,18 @@ struct CatalogItems: Sendable {
     try row.save(connection)
     lastDirectory = nil
     try deleteIfEmpty(row.id, connection)
-    notePlaceless(row)
+    try notePlaceless(row, connection)
   }
 
   /// An item has lost its place in the store. What nobody has written to goes, unless it has a name: what was set on it
   /// has gone with its name to the item that has the place now (`EngineState.takeNewVersions`).
-  private mutating func notePlaceless(_ row: ItemRow) {
-    if row.kind == .file, !row.record.isDirty { noteNameless(row.id) }
+  private mutating func notePlaceless(_ row: ItemRow, _ connection: CatalogConnection) throws {
+    switch row.kind {
+    case .file where !row.record.isDirty: noteNameless(row.id)
+    case .directory, nil:
+      if try !CatalogSearch(connection).hasChanges(below: row.id) { noteNameless(row.id) }
+    default: break
+    }
   }
 
   /// Deletes an item of the store's of which nothing is kept. Items of the volume's own go when they are forgotten.
@@ -194,6 +208,18 @@ struct CatalogItems: Sendable {
   }
 
   mutating func delete(_ id: Int64, _ connection: CatalogConnection) throws {
+    // A directory: what it had in the store, and was moved out of it here, has no place there any more.
+    for var child in try connection.items(in: id, after: .min, limit: .max) {
+      child.place = nil
+      try child.save(connection)
+      try notePlaceless(child, connection)
+      if child.kind == .directory || child.kind == nil, try !connection.hasMadeName(child.id) {
+        try delete(child.id, connection)
+      }
+    }
+    for name in try connection.names(in: id, limit: .max) where name.layer == .hidden {
+      try connection.deleteName(name.name, in: id, name.layer)
+    }
     try connection.run("DELETE FROM attribute WHERE item = ?", .integer(id))
     try connection.run("DELETE FROM listing WHERE directory = ?", .integer(id))
     try connection.run("DELETE FROM item WHERE id = ?", .integer(id))

@@ -14,10 +14,19 @@ struct CatalogSearch {
       return found.first { !$0.isOfStore } ?? found.first
     }
     if let row = try self.item(at: binding.key), row.isSame(as: binding.version) { return row }
-    // Its place was another: under a second name, or before it was renamed in the store.
-    return try connection.items(inode: item.inode).first {
-      $0.record.version.map { $0.isSameItem(as: binding.version) } ?? false
+    // Its place was another: under a second name, or before it was renamed in the store. What was written, moved or
+    // removed here stays with the name that it had there, beside what the store has under the new one.
+    return try connection.items(inode: item.inode).first { row in
+      guard row.record.version.map({ $0.isSameItem(as: binding.version) }) ?? false else { return false }
+      if row.kind == .directory { return try !connection.hasMadeName(row.id) && !hasChanges(below: row.id) }
+      return try !row.hasOneName || !(row.record.isDirty || isHidden(row))
     }
+  }
+
+  /// Whether the store's name of an item is not shown.
+  private func isHidden(_ row: ItemRow) throws -> Bool {
+    guard let place = row.place else { return false }
+    return try connection.name(place.name, in: place.parent, .hidden) != nil
   }
 
   func item(at key: [UInt8]) throws -> ItemRow? {

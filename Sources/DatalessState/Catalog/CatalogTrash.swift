@@ -120,6 +120,9 @@ extension ItemRow {
   /// found by those. A crash may come before anything but its content was told.
   var mayHaveOtherNames: Bool { record.isDirty && place != nil && linkCount.map { $0 > 1 } ?? true }
 
+  /// Whether the store had it under one name alone, as far as that is known.
+  var hasOneName: Bool { linkCount.map { $0 <= 1 } ?? false }
+
   /// How many names the store had for it; nil if that is not known.
   private var linkCount: UInt32? { (record.listed ?? record.attributes)?.linkCount }
 

@@ -161,6 +161,10 @@ struct CatalogWriter: Sendable {
       former.content = nil
       try former.save(connection)
     }
+    // What was written is never fetched: it is another file, which the store has renamed, or made of the same number.
+    if !isDirty, let row = try items.find(item, connection), row.record.isDirty, row.content != content {
+      try items.separate(item, connection)
+    }
     let epoch = self.epoch
     written.insert(content)
     var isOnlyCopy = false
