@@ -5,92 +5,62 @@ internal import Synchronization
 ///
 /// A place that cannot be reached is left: who looks into its directory finds what is kept there.
 final class SavedVisit: Sendable {
-  private struct Left {
-    var places: ArraySlice<[UInt8]>
-    var isMissed = false
+  /// What has become of a place.
+  enum Outcome {
+    case reached
+    /// A directory on the way cannot be listed.
+    case failed
+    /// There is nothing of that name.
+    case absent
   }
 
   private let engine: Engine
-  private let left: Mutex<Left>
-  private let completion: @Sendable (_ reachesAll: Bool) -> Void
+  private let left: Mutex<ArraySlice<[UInt8]>>
+  private let note: @Sendable (_ place: [UInt8], _ outcome: Outcome) -> Void
+  private let completion: @Sendable () -> Void
 
-  /// - Parameter completion: Called once, on the metadata lane.
-  init(_ engine: Engine, _ places: [[UInt8]], completion: @escaping @Sendable (_ reachesAll: Bool) -> Void) {
+  /// - Parameters:
+  ///   - note: Called for each place that was tried.
+  ///   - completion: Called once, on the metadata lane.
+  init(
+    _ engine: Engine, _ places: [[UInt8]], note: @escaping @Sendable (_ place: [UInt8], _ outcome: Outcome) -> Void,
+    completion: @escaping @Sendable () -> Void
+  ) {
     self.engine = engine
-    left = Mutex(Left(places: places[...]))
+    left = Mutex(places[...])
+    self.note = note
     self.completion = completion
   }
 
   /// Goes on until a directory has to be listed. Metadata lane.
   func step() {
-    while !engine.isUnreachable, let place = left.withLock({ $0.places.first }) {
+    while !engine.isUnreachable, let place = left.withLock({ $0.first }) {
       let directory: NodeID
       switch engine.resolve(place) {
       case .found:
-        leave(isReached: true)
+        leave(.reached)
         continue
       case .absent:
-        leave(isReached: false)
+        leave(.absent)
         continue
       case .insideDataless(let dataless, _, _): directory = dataless
       }
       let request = TriggerRequest(trigger: .eager, caller: .nobody)
       let admission = engine.materialize(directory, request, waiter: engine.makeEagerWaiter()) { [self] result in
-        if case .failed = result { leave(isReached: false) }
+        if case .failed = result { leave(.failed) }
         engine.metadata.submit { [self] in step() }
       }
       switch admission {
       case .parked: return
       case .ready: continue
-      case .failed: leave(isReached: false)
+      case .failed: leave(.failed)
       }
     }
-    completion(left.withLock { $0.places.isEmpty && !$0.isMissed })
+    completion()
   }
 
-  private func leave(isReached: Bool) {
-    left.withLock { left in
-      left.places.removeFirst()
-      if !isReached { left.isMissed = true }
-    }
-  }
-}
-
-/// Where content lies that an earlier run has kept, and that the namespace does not know of because nobody has looked
-/// there since the mount.
-final class SavedContent: Sendable {
-  /// One for each directory, in order; nil: not asked for yet, or another place than what was told.
-  private let places = Mutex<[[UInt8]]?>(nil)
-
-  /// Places of an item and what is below it: also one of the directory that it is in, to which itself may belong.
-  ///
-  /// - Parameter ask: As `SavedState.placesOfContent`; waits for the disk.
-  func places(of path: [UInt8], ask: () -> [[UInt8]]) -> [[UInt8]] {
-    let known: [[UInt8]]
-    if let told = places.withLock({ $0 }) {
-      known = told
-    } else {
-      known = ask()
-      places.withLock { $0 = known }
-    }
-    guard !path.isEmpty else { return known }
-    let directory = Self.directory(of: path)
-    return known.filter { place in
-      Self.directory(of: place) == directory
-        || (place.starts(with: path) && place.dropFirst(path.count).first == UInt8(ascii: "/"))
-    }
-  }
-
-  private static func directory(of path: [UInt8]) -> ArraySlice<UInt8> {
-    path.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] } ?? []
-  }
-
-  /// Somebody has looked there. - Parameter reachesAll: Whether all was found; else it is asked for anew.
-  func visited(_ visited: [[UInt8]], reachesAll: Bool) {
-    let visited = Set(visited)
-    places.withLock { places in
-      if reachesAll { places?.removeAll { visited.contains($0) } } else { places = nil }
-    }
+  private func leave(_ outcome: Outcome) {
+    if let place = left.withLock({ $0.popFirst() }) { note(place, outcome) }
   }
 }
 
@@ -123,10 +93,12 @@ extension Engine {
     metadata.submit { [self] in
       // What cannot be read is met, and told of, by who looks into its directory.
       let places = (try? saved.placesToVisit()) ?? []
-      let visit = SavedVisit(self, places) { [self] _ in
-        fetchPinned()
-        visited.end()
-      }
+      let visit = SavedVisit(
+        self, places, note: { _, _ in },
+        completion: { [self] in
+          fetchPinned()
+          visited.end()
+        })
       visit.step()
     }
   }
@@ -135,16 +107,17 @@ extension Engine {
   /// has looked yet, directories are listed for it, one at a time, with what is simulated of that.
   ///
   /// - Parameters:
-  ///   - path: Of the item that is meant with all below it; empty: everywhere.
+  ///   - path: Of the item that is meant with all below it; empty: everywhere. Who wants to look where somebody looks
+  ///     already waits for that.
   ///   - completion: Called once, on the metadata lane; at once on a volume without a state directory.
   public func visitSavedContent(of path: [UInt8], completion: @escaping @Sendable () -> Void) {
     guard let saved = configuration.savedState else { return completion() }
+    guard savedContent.joinVisit(of: path, timer.now, completion: completion) else { return }
     metadata.submit { [self] in
-      let places = savedContent.places(of: path) { (try? saved.placesOfContent()) ?? [] }
-      let visit = SavedVisit(self, places) { [self] reachesAll in
-        savedContent.visited(places, reachesAll: reachesAll)
-        completion()
-      }
+      let places = savedContent.places(of: path) { try? saved.placesOfContent() }
+      let visit = SavedVisit(
+        self, places, note: { [self] place, outcome in savedContent.note(place, outcome) },
+        completion: { [self] in savedContent.endVisit(of: path, timer.now) })
       visit.step()
     }
   }

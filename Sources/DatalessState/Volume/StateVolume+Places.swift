@@ -26,6 +26,8 @@ extension StateVolume {
   }
 
   public func placesOfContent() throws(FSError) -> [[UInt8]] {
+    // What was moved a moment ago lies elsewhere. If that cannot be committed, it is told where it was.
+    if journal.backlog > 0 { try? journal.commit() }
     var items: [Int64: Int64] = [:]
     var next: Int64? = .min
     while let content = next, items.count < Self.directoriesMax {

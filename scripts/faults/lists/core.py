@@ -18,8 +18,8 @@ engine.add(
     "let places: [[UInt8]] = FAULT ? [] : (try? saved.placesToVisit()) ?? []", tests=["KeptConflictTests"])
 engine.add(
     "kept-content-not-looked-for", "SavedVisit.swift", "what an earlier run has kept takes room that nobody can free",
-    "savedContent.places(of: path) { (try? saved.placesOfContent()) ?? [] }",
-    "savedContent.places(of: path) { FAULT ? [] : (try? saved.placesOfContent()) ?? [] }", tests=["KeptContentTests"])
+    "savedContent.places(of: path) { try? saved.placesOfContent() }",
+    "savedContent.places(of: path) { FAULT ? [] : (try? saved.placesOfContent()) }", tests=["KeptContentTests"])
 engine.add(
     "clean-files-do-not-wait", "Engine+Dirtying.swift", "a clean file of a kept volume is written to before that is durable",
     "if writing == .kept, !isFirst {", "if writing == .kept, !isFirst, !FAULT {", tests=["WritableRefreshTests"])
