@@ -16,16 +16,23 @@ extension Engine {
   /// LIMIT: records looked at under one lock, and files evicted at the same time.
   private static let scanStep = 1024
   private static let evictedAtOnce = 64
+  /// How long a sweep waits for the visit of what an earlier run has kept, before it takes what is known. LIMIT: of a
+  /// visit that takes longer than this, what was used least recently is perhaps not known.
+  static let visitWait = Nanoseconds.seconds(2)
+  /// How old a visit may be that is still waited for where what is known is not enough.
+  static let visitMax = Room.patience
 
   func sweep(_ sweep: Sweep) { metadata.submit { [self] in step(sweep, .begun) } }
 
   /// How far a sweep has looked for files that can go.
   private enum Stage {
     case begun
-    /// What an earlier run has kept is known, too.
+    /// What an earlier run has kept is known, too, as far as that did not take too long.
     case hasVisited
-    /// All files have been offered.
-    case hasLooked
+    /// All files that are known have been offered.
+    ///
+    /// - Parameter isVisiting: Whether others were still looked for.
+    case hasLooked(isVisiting: Bool)
   }
 
   /// Evicts the next files, and goes on when they are gone.
@@ -39,12 +46,41 @@ extension Engine {
       guard wanted > 0 else { return end(sweep, isExhausted: false) }
       if !batch.isEmpty { return evict(batch, for: sweep, at: stage) }
       switch stage {
-      case .begun: return visitSavedContent(of: []) { [self] in step(sweep, .hasVisited) }
+      case .begun:
+        stage = .hasVisited
+        let (now, began) = (timer.now, savedContent.began)
+        guard configuration.savedState != nil, savedContent.isWorthVisiting(now) else { continue }
+        let until = (began ?? now) + Self.visitWait
+        if now < until { return visit(until: until) { [self] in step(sweep, .hasVisited) } }
       case .hasVisited:
+        let isVisiting = savedContent.began != nil
         lookAtAll()
-        stage = .hasLooked
-      case .hasLooked: return end(sweep, isExhausted: true)
+        stage = .hasLooked(isVisiting: isVisiting)
+      case .hasLooked(isVisiting: true):
+        guard let began = savedContent.began else {
+          // It has ended meanwhile.
+          stage = .hasVisited
+          continue
+        }
+        let now = timer.now
+        guard now < began + Self.visitMax else { return end(sweep, isExhausted: true) }
+        return visit(until: min(now + Self.visitWait, began + Self.visitMax)) { [self] in step(sweep, .hasVisited) }
+      case .hasLooked(isVisiting: false): return end(sweep, isExhausted: true)
       }
+    }
+  }
+
+  /// Looks where an earlier run has kept content, and waits for that for a time: a directory may be slow, or hang, and
+  /// there are others that can go. The visit goes on by itself.
+  ///
+  /// - Parameter body: Called once, on the metadata lane.
+  private func visit(until: MonotonicTime, _ body: @escaping @Sendable () -> Void) {
+    let once = OnceFlag()
+    let goOn: @Sendable () -> Void = { [self] in if once.claim() { metadata.submit(body) } }
+    let token = timer.schedule(at: until, goOn)
+    visitSavedContent(of: []) { [self] in
+      timer.cancel(token)
+      goOn()
     }
   }
 
