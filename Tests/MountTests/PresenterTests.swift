@@ -59,6 +59,26 @@ extension RealMounts {
       }
     }
 
+    /// However long the answer took: a close is waited for from when the eviction begins.
+    @Test func aCommandWaitsForTheCloseThatFollowsAnAnswer() async throws {
+      try await withVolume(["--scratch"], source: Self.source) { volume in
+        try await volume.read("doc")
+        let file = open(volume.path("doc"), O_RDONLY | O_CLOEXEC)
+        try #require(file >= 0)
+        let presenter = try AccessPresenter(volume.path("doc"))
+        var news = presenter.news.makeAsyncIterator()
+        async let evicted = volume.done("evict", volume.path("doc"))
+        let asked = try #require(await news.next())
+        #expect(asked.what == .evict && asked.path == "doc")
+        try await volume.scratch.shell("sleep 0.4")
+        try presenter.answer(asked)
+        try await volume.scratch.shell("sleep 0.02")
+        close(file)
+        _ = try await evicted
+        #expect(try await evictions(volume) == ["doc command"])
+      }
+    }
+
     @Test func pressureAsksFirst() async throws {
       try await withVolume(["--scratch"], source: Self.source) { volume in
         for name in ["doc", "other"] { try await volume.read(name) }

@@ -55,10 +55,12 @@ final class VolumeBackend: ControlBackend {
   func evict(
     _ paths: [[UInt8]], stops: Bool, progress: @escaping @Sendable (TransferProgress) async throws -> Void
   ) async throws -> TransferResult {
-    let transfer = EvictTransfer(engine: engine, stops: stops, askedAt: volume.timer.now)
-    try await withProgress({ transfer.tally.progress }, progress) { [self] in await visitContent(of: paths) }
+    let nothing = TransferProgress(files: 0, directories: 0, bytes: 0)
+    try await withProgress({ nothing }, progress) { [self] in await visitContent(of: paths) }
     let question = await volume.coordination.askBeforeEviction(of: paths)
     defer { volume.coordination.endEviction(question) }
+    // Now: a presenter that was asked may close its file because of that, and a visit may take long.
+    let transfer = EvictTransfer(engine: engine, stops: stops, askedAt: volume.timer.now)
     return try await withProgress({ transfer.tally.progress }, progress) { await transfer.run(paths) }
   }
 
