@@ -19,7 +19,7 @@ extension Event {
       ///   - held: From the answer to the end; nil when it was never granted.
       ///   - message: What went wrong, in words.
       ///   - others: Of what was refused before it was an intent: so many more, of the same process and for the same
-      ///     reason, have no record of their own.
+      ///     reason, have no record of their own; of several processes where the caller is unknown.
       case finished(outcome: String, held: Nanoseconds?, message: String?, others: Int64 = 0)
     }
 

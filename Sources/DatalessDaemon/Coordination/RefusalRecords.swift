@@ -6,7 +6,8 @@ import DequeModule
 /// log.
 struct RefusalRecords {
   private struct Key: Hashable {
-    let process: Int32
+    /// nil: those of many.
+    let process: Int32?
     let code: CoordinationCode
   }
 
@@ -17,8 +18,10 @@ struct RefusalRecords {
   }
 
   static let interval = Nanoseconds.seconds(1)
-  /// LIMIT: processes and reasons. Those of further processes are counted together.
+  /// LIMIT: processes and reasons. Those of further processes are counted together, as nobody's.
   private static let entriesMax = 256
+  private static let nobody = Caller(
+    process: .unknown, threadID: 0, pid: 0, isMainThread: false, uid: 0, gid: 0)
 
   private var entries: [Key: Entry] = [:]
   private var times = Deque<(key: Key, until: MonotonicTime)>()
@@ -33,10 +36,13 @@ struct RefusalRecords {
     event: () -> Event.Coordination
   ) -> Event.Coordination? {
     var key = Key(process: process, code: refusal.code)
-    if entries[key] == nil, entries.count >= Self.entriesMax { key = Key(process: -1, code: refusal.code) }
+    if entries[key] == nil, entries.count >= Self.entriesMax { key = Key(process: nil, code: refusal.code) }
     guard var entry = entries[key] else {
       let event = event()
-      entries[key] = Entry(event: event)
+      var counting = event
+      // Of several processes there is no one to be named.
+      if key.process == nil { counting.caller = Self.nobody }
+      entries[key] = Entry(event: counting)
       times.append((key, now + Self.interval))
       return event
     }

@@ -7,10 +7,12 @@ import Testing
 @Suite struct RefusalRecordsTests {
   private static let refusal = CoordinationRefusal(.busy, "too many")
 
-  private static func event(_ id: UInt64) -> Event.Coordination {
+  private static func event(_ id: UInt64, of pid: Int32 = 1) -> Event.Coordination {
     Event.Coordination(
       intent: id, step: .finished(outcome: "coordination_busy", held: nil, message: "too many"), path: [], reads: 0,
-      writes: 0, caller: Caller(process: .unknown, threadID: 0, pid: 1, isMainThread: false, uid: 0, gid: 0),
+      writes: 0,
+      caller: Caller(
+        process: ProcessID(rawValue: UInt32(pid)), threadID: 0, pid: pid, isMainThread: false, uid: 0, gid: 0),
       time: MonotonicTime(nanoseconds: 0))
   }
 
@@ -57,5 +59,21 @@ import Testing
     }
     for event in records.takeAll() { (count, told) = (count + 1 + (Self.others(event) ?? 0), told + 1) }
     #expect(count == 10_000 && told < 300)
+  }
+
+  /// A record that counts those of several processes names none of them.
+  @Test func whoIsOneOfTooManyIsNotNamedForTheOthers() {
+    var records = RefusalRecords()
+    for id in UInt64(1)...300 {
+      let pid = Int32(id)
+      let event = records.add(Self.refusal, of: id, process: pid, at: Self.time(0)) { Self.event(id, of: pid) }
+      #expect(event.map { $0.caller.pid == pid } ?? (id > 257), "who has a record of its own is named")
+    }
+    for id in UInt64(301)...302 {
+      _ = records.add(Self.refusal, of: id, process: 7, at: Self.time(10)) { Self.event(id, of: 7) }
+    }
+    let told = records.take(at: Self.time(1_000))
+    #expect(told.map(\.intent) == [302, 300] && told.map { Self.others($0) } == [1, 42])
+    #expect(told.map(\.caller.pid) == [7, 0] && told.last?.caller.process == .unknown)
   }
 }
