@@ -212,4 +212,28 @@ import Testing
     }
     #expect(told == ["user.dataless.policy eager", "user.dataless.policy "])
   }
+
+  /// SOURCE has another file under one of two names: what is kept says of the other one what is so here.
+  @Test func aPinThatGoesWithOneNameIsTakenFromTheOther() {
+    let journal = RecordingJournal()
+    let fixture = EngineFixture.writable(["a": 10], links: [("b", to: "a")], writing: .kept, journal: journal)
+    #expect(fixture.engine.setPolicy(.eager, of: fixture.node("a")) == nil)
+    fixture.settle()
+    fixture.store.write("a", size: 30, inode: 999)
+    fixture.store.edit("b") { item in
+      item.attributes.linkCount = 1
+      item.attributes.changeTime.seconds += 1
+    }
+    #expect(fixture.refresh("").error == nil)
+    fixture.settle()
+    let (a, b) = (fixture.node("a"), fixture.node("b"))
+    #expect(a != b)
+    #expect(fixture.engine.policy(of: a)?.own == .eager && fixture.engine.policy(of: b)?.own == .inherited)
+    var kept: [NodeID: [UInt8]] = [:]
+    let changes = journal.changes.flatMap { if case .together(let changes) = $0 { changes } else { [$0] } }
+    for case .attribute(let item, let name, let value) in changes where name == PolicyAttribute.policy {
+      kept[item.node] = value
+    }
+    #expect(kept == [a: Array("eager".utf8)])
+  }
 }

@@ -66,11 +66,13 @@ extension EngineState {
     return wanted
   }
 
-  /// What was set here goes with the name. Told as if it had been set on the new one: that may be another item.
+  /// What was set here goes with the name. Told as if it had been set on the new one: that may be another item. The old
+  /// one may live on by another name.
   private mutating func move(from old: NodeIndex, to new: NodeIndex) {
     journal.beginOperation()
     defer { journal.endOperation() }
     if policies.move(from: old, to: new), let policy = policies.own(of: new) {
+      if !namespace[old].isOrphan { tellAttribute(PolicyAttribute.policy, nil, of: old) }
       tellAttribute(PolicyAttribute.policy, Array(policy.rawValue.utf8), of: new)
     }
     let bytes = Int64(extras.bytes(of: old))
