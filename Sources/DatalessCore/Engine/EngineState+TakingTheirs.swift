@@ -91,10 +91,12 @@ extension EngineState {
   /// Conflicts of what goes with a directory, and is found nowhere else, are resolved with it. Before it goes: then
   /// they have no path any more.
   private mutating func resolveInside(_ directory: NodeIndex, path: [UInt8]) -> [ConflictDescription] {
+    let prefix = path + [UInt8(ascii: "/")]
     var found: [ConflictDescription] = []
     for node in namespace.conflicts.nodes where node != directory {
-      guard let conflict = describeConflict(node), conflict.path.starts(with: path + [UInt8(ascii: "/")]),
-        namespace.directories(of: node).allSatisfy({ namespace.isIn(directory, $0) })
+      // Before a path is made: there may be many conflicts, and few of them in here.
+      guard namespace.directories(of: node).allSatisfy({ namespace.isIn(directory, $0) }),
+        let conflict = describeConflict(node), conflict.path.starts(with: prefix)
       else { continue }
       namespace.resolveConflict(of: node)
       found.append(conflict)
