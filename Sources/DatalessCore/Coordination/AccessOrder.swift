@@ -44,7 +44,7 @@ public struct AccessOrder: Sendable {
   /// Takes an intent up.
   ///
   /// - Parameters:
-  ///   - id: Never used before.
+  ///   - id: Of no intent that is in the order: never used before, or that of one that was just refused.
   ///   - outer: A held intent that is not given back before this one was answered.
   ///   - isApart: Whether it is another program's than `outer`: it passes that one alone, and has a party of its own.
   ///   - yielders: Further held ones that let it pass, and are not given back before it was answered.
