@@ -1,6 +1,8 @@
 import DatalessControl
 import DatalessCore
 import DatalessScenario
+import DatalessState
+import FuseKit
 import Glibc
 import SystemPackage
 
@@ -38,6 +40,39 @@ extension Volume {
         "cannot open the log \(ErrorText.quoted(configuration.log)): \(reason). Name another file with --log.")
     }
     return EventLog(descriptor: descriptor, session: configuration.session)
+  }
+
+  /// - Parameter state: Where the volume is kept; nil if it is not.
+  static func engineConfiguration(
+    _ configuration: VolumeConfiguration, simulation: Simulation, state: StateVolume?
+  ) -> EngineConfiguration {
+    var start = EngineConfiguration()
+    start.simulation = simulation
+    // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
+    start.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
+    start.writing = configuration.writing.ofEngine
+    if let state {
+      start.journal = state.journal
+      start.savedState = state
+      start.firstMadeNumber = state.nextMadeNumber
+      start.keptUses = state.keptUses
+    }
+    start.timeOfDay = { Timestamp.timeOfDay }
+    start.nameKey = randomKey()
+    start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
+    return start
+  }
+
+  static func sessionOptions(_ configuration: VolumeConfiguration, passthrough: Bool) -> FuseSessionOptions {
+    let isWritable = configuration.writing != .readOnly
+    var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: configuration.subtype)
+    options.readOnly = !isWritable
+    // The kernel serves most reads itself, so that they would move access times or not as it pleases.
+    options.noAccessTime = isWritable
+    options.allowOther = configuration.allowOther
+    options.passthrough = passthrough
+    options.readdirPlus = !configuration.without.contains(.readdirplus)
+    return options
   }
 
   static func wallClock() -> String {

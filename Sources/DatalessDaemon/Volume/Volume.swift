@@ -66,20 +66,7 @@ final class Volume: VolumeRunning {
     let statistics = try SpaceReport.make(store, isWritable ? content : nil)
     processes = ProcessTable(capture: CaptureLane(), sink: log, policy: configuration.argumentPolicy)
     kernel = SessionKernelCache(lane: NotifierLane(), usesEpoch: !configuration.without.contains(.nameEpoch))
-    var start = EngineConfiguration()
-    start.simulation = document.simulation
-    // Registering a backing file needs CAP_SYS_ADMIN, which an ordinary user's daemon has not.
-    start.passthrough = geteuid() == 0 && !configuration.without.contains(.passthrough)
-    start.writing = configuration.writing.ofEngine
-    if let state {
-      start.journal = state.journal
-      start.savedState = state
-      start.firstMadeNumber = state.nextMadeNumber
-      start.keptUses = state.keptUses
-    }
-    start.timeOfDay = { Timestamp.timeOfDay }
-    start.nameKey = Self.randomKey()
-    start.budget = .init(maxFiles: configuration.run?.maxFiles, maxBytes: configuration.run?.maxBytes)
+    let start = Self.engineConfiguration(configuration, simulation: document.simulation, state: state)
     let share = RequestThreadShare(limit: FuseSession.defaultThreadCount / 2)
     stacks = StackLane(policy: start.simulation.stacks, byRules: start.simulation.rules.wantsStacks, log: log)
     watchdog = Watchdog(
@@ -105,16 +92,9 @@ final class Volume: VolumeRunning {
       mayReadDirectly: !configuration.without.contains(.directMapping), mountpoint: configuration.mountpoint)
     startedAt = timer.now
     startedText = Self.wallClock()
-    var options = FuseSessionOptions(source: configuration.sourceBytes, subtype: configuration.subtype)
-    options.readOnly = !isWritable
-    // The kernel serves most reads itself, so that they would move access times or not as it pleases.
-    options.noAccessTime = isWritable
-    options.allowOther = configuration.allowOther
-    options.passthrough = start.passthrough
-    options.readdirPlus = !configuration.without.contains(.readdirplus)
     let (timer, ending) = (timer, ending)
     session = try FuseSession(
-      operations: adapter, options: options,
+      operations: adapter, options: Self.sessionOptions(configuration, passthrough: start.passthrough),
       onInterrupt: { token in
         timer.schedule(at: timer.now) { engine.interrupt(WaiterID(rawValue: token)) }
       },
