@@ -21,6 +21,17 @@ engine.add(
     "savedContent.places(of: path) { try? saved.placesOfContent() }",
     "savedContent.places(of: path) { FAULT ? [] : (try? saved.placesOfContent()) }", tests=["KeptContentTests"])
 engine.add(
+    "slow-visit-stops-eviction", "../Room/Engine+Sweep.swift", "a directory that hangs keeps all files from being evicted for room",
+    "let token = timer.schedule(at: until, goOn)",
+    "let token = timer.schedule(at: FAULT ? until + .seconds(3600) : until, goOn)", tests=["SavedSweepTests"])
+engine.add(
+    "places-asked-for-anew", "SavedContent.swift", "one place that cannot be reached has the catalog asked for all of them again and again",
+    "case .failed: state.places?.set(.missed, of: place)",
+    "case .failed: if FAULT { state.places = nil } else { state.places?.set(.missed, of: place) }", tests=["SavedVisitTests"])
+engine.add(
+    "pin-stays-behind", "../Room/EngineState+Policies.swift", "what lives on by another name stays pinned after a remount",
+    "if !namespace[old].isOrphan {", "if !namespace[old].isOrphan, !FAULT {", tests=["PinTests"])
+engine.add(
     "clean-files-do-not-wait", "Engine+Dirtying.swift", "a clean file of a kept volume is written to before that is durable",
     "if writing == .kept, !isFirst {", "if writing == .kept, !isFirst, !FAULT {", tests=["WritableRefreshTests"])
 engine.add(
