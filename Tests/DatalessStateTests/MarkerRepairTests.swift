@@ -73,6 +73,26 @@ import Testing
     try mounted.close()
   }
 
+  /// The number of the session is gone, too: nothing but the new catalog itself says that it lacks names.
+  @Test(arguments: [false, true]) func aNewCatalogIsNotBelievedBeforeItHasNames(checks: Bool) throws {
+    let fixture = try Self.make()
+    for name in ["catalog.sqlite", "session"] { fixture.scratch.remove(name) }
+    try fixture.stopCheck()
+    #expect(fixture.scratch.exists("catalog.sqlite"))
+    if checks {
+      let report = try fixture.check()
+      #expect(report.namedFiles == 2, "\(report.findings)")
+    } else {
+      let volume = try fixture.open()
+      #expect(volume.namedFiles == 2)
+      _ = try volume.reconcile()
+      try volume.close()
+    }
+    let copy = fixture.copy()
+    #expect(try copy.check().findings == [])
+    #expect(try copy.texts() == ["made here", "changed"])
+  }
+
   @Test func whatIsNoStateDirectoryIsNotMadeOne() throws {
     for names in [
       ["letter.txt"], ["dataless-state"], ["dataless-state", "letter.txt"], ["catalog.sqlite"], ["session"],

@@ -9,7 +9,9 @@ extension CatalogConnection {
     case highestInode
     /// 1 byte: whether the volume ended as it should.
     case isClean
-    /// 1 byte: whether the WAL had an end that was left out (`WALEnd`) since `check` has looked last.
+    /// 1 byte: whether it may lack names of content, which has got none since: the WAL had an end that was left out
+    /// (`WALEnd`), it was not the latest one (`SessionMark.flaw`), or `check` has made it anew and did not come to its
+    /// end.
     case wasTorn
     /// The last session, 8 bytes, and the last that has ended (`SessionMark`).
     case session

@@ -9,7 +9,7 @@ extension CatalogMending {
         if CatalogConnection.sessions.contains(setting) { _ = try connection.session(setting) }
         if setting == .sizesFrom { _ = try connection.number(setting) }
       } catch let damage as Damage {
-        try connection.run("DELETE FROM setting WHERE name = ?", .text(setting.rawValue))
+        try connection.remove(setting)
         report.add(.damagedRow, "setting \(setting.rawValue)", message: damage.description, repair: "forgotten")
       }
     }
@@ -32,14 +32,23 @@ extension CatalogMending {
         .lostCommits, StateName.catalog, message: "it may lack what was changed last: \(flaw)",
         repair: "what it does not name is kept")
     }
-    if try end.isTorn || connection.setting(.wasTorn) == [1] {
-      hasLostEnd = true
+    let wasTorn = try connection.setting(.wasTorn) == [1]
+    guard end.isTorn || wasTorn else { return }
+    hasLostEnd = true
+    if end.isTorn {
       report.add(
         .tornLog, StateName.catalog + "-wal",
         message: "its end is not what was written there: a loss of power has cut it, or the disk",
         repair: "left out")
-      try connection.run("DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.wasTorn.rawValue))
+    } else if !hasLostRows {
+      // Else it is said already why: of a catalog that was made anew just now, for one.
+      report.add(
+        .tornLog, StateName.catalog,
+        message: "it may lack names: its log was cut by a loss of power, or the disk, or a repair did not end",
+        repair: "what it does not name is kept")
     }
+    // In the transaction in which all content gets its name.
+    try connection.remove(.wasTorn)
   }
 
   mutating func mendEpochs() throws {

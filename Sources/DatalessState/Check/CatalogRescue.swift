@@ -42,6 +42,8 @@ enum CatalogRescue {
     let catalog = try Catalog(place.path(StateName.newCatalog), .making, home: 0)
     try catalog.write("cannot make a new catalog") { connection in
       try connection.set(.volume, to: Array(marker.volume.utf8))
+      // Whoever finds it where this was cut off knows that it has not all names, and removes nothing.
+      try connection.set(.wasTorn, to: [1])
       try ItemRow(id: ItemRow.root, place: nil, inode: 0).save(connection)
     }
     try catalog.close()
@@ -71,10 +73,11 @@ enum CatalogRescue {
       for table in tables { try copy(table, from: old, to: new) }
       try? old.close()
     }
-    // Whoever finds it where this was cut off knows that it is not the latest one, and removes nothing.
+    // As in `make`. The end of a session does not say so where `session` is missing, or was written before there was
+    // one.
     try new.write("cannot make a new catalog") { connection in
-      try connection.run(
-        "DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.endedSession.rawValue))
+      try connection.remove(.endedSession)
+      try connection.set(.wasTorn, to: [1])
     }
     try new.close()
     do throws(Errno) {

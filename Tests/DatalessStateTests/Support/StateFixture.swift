@@ -53,6 +53,20 @@ final class StateFixture {
     try StateCheck.run(try directory(isDryRun ? .look : .repair), isDryRun: isDryRun, scratch: Scratch.base)
   }
 
+  /// A check that repairs, and is cut off before its repair is committed.
+  func stopCheck() throws(FSError) {
+    let directory = try directory(.repair)
+    do throws(FSError) {
+      _ = try StateCheck.run(directory, isDryRun: false, scratch: Scratch.base) { (step) throws(FSError) in
+        if step == .leftovers { throw FSError(.interrupted, "stopped") }
+      }
+    } catch {
+      if error.errno == .interrupted { return }
+      throw error
+    }
+    throw FSError(.notSupported, "it has come to its end")
+  }
+
   /// What `export` gets out of it: the content of each file below the root.
   func texts() throws -> Set<String> {
     let target = Scratch("export")
