@@ -112,6 +112,20 @@ import Testing
     try Self.expectNothingIsLost(fixture, ["first", "second"], named: 1)
   }
 
+  /// Without its number nothing says that it is the latest one, however often a repair is begun.
+  @Test func anOlderCatalogRemovesNothingAfterARepairThatWasCutOff() throws {
+    let fixture = try Self.make("first")
+    let older = fixture.scratch.read("catalog.sqlite")
+    try fixture.run { volume in
+      try Self.write("second", 2, fixture, volume)
+    }
+    fixture.scratch.write("catalog.sqlite", older)
+    fixture.scratch.remove("session")
+    try fixture.stopCheck()
+    #expect(fixture.scratch.exists("session"))
+    try Self.expectNothingIsLost(fixture, ["first", "second"], named: 1)
+  }
+
   @Test(arguments: [false, true], [false, true])
   func aMissingLogRemovesNothing(isEmpty: Bool, checkpoints: Bool) throws {
     let fixture = try Self.killed("first", "second", checkpoints: checkpoints)

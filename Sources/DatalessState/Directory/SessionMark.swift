@@ -67,9 +67,16 @@ enum SessionMark: Equatable {
   static func write(
     _ number: UInt64, isClosed: Bool, of volume: StateMarker, _ files: StateFiles
   ) throws(Errno) {
+    try put(text(number, isClosed: isClosed, of: volume), files)
+  }
+
+  private static func text(_ number: UInt64, isClosed: Bool, of volume: StateMarker) -> [UInt8] {
     let text = String(number)
     let line = String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-    let bytes = Array("\(title)\n\(line)\n\(isClosed ? closed : open)\nvolume \(volume.volume)\n".utf8)
+    return Array("\(title)\n\(line)\n\(isClosed ? closed : open)\nvolume \(volume.volume)\n".utf8)
+  }
+
+  private static func put(_ bytes: [UInt8], _ files: StateFiles) throws(Errno) {
     let file = OwnedFile(try files.open(StateName.session, O_WRONLY | O_CREAT))
     guard ftruncate(file.raw, off_t(bytes.count)) == 0 else { throw Errno(rawValue: errno) }
     let count = pwrite(file.raw, bytes, bytes.count, 0)
@@ -78,18 +85,22 @@ enum SessionMark: Equatable {
     try files.sync(file.raw)
   }
 
-  /// Sees to it that there is a file, before a number is in the catalog.
+  /// Sees to it that there is a file, before a number is in the catalog. Until that is here, too, the file says no more
+  /// of the catalog than is known.
   ///
+  /// - Parameter isBelieved: Whether the catalog has all that was committed, by `flaw`. If not, or if nobody has looked
+  ///   yet, only the place is reserved, by as many blanks (`damaged`): what was wrong is so until `write`.
   /// - Returns: Whether there is one: not where the disk has no room for it. Then the directory is as one of a version
   ///   that did not write it, and the next session tries again.
-  func prepare(_ volume: StateMarker, _ files: StateFiles) throws(Errno) -> Bool {
-    guard self == .none else { return true }
+  func prepare(_ volume: StateMarker, _ files: StateFiles, isBelieved: Bool) throws(Errno) -> Bool {
+    guard self == .none || self == .damaged && isBelieved else { return true }
     do throws(Errno) {
-      try Self.write(0, isClosed: true, of: volume, files)
+      let bytes = Self.text(0, isClosed: true, of: volume)
+      try Self.put(isBelieved ? bytes : [UInt8](repeating: UInt8(ascii: " "), count: bytes.count), files)
       try files.sync(files.directory)
       return true
     } catch {
-      files.remove(StateName.session)
+      if self == .none { files.remove(StateName.session) }
       guard error == .noSpace || error == .diskQuotaExceeded else { throw error }
       return false
     }
@@ -102,7 +113,7 @@ enum SessionMark: Equatable {
   func flaw(of connection: CatalogConnection, hasLog: Bool) throws -> String? {
     let found = try connection.session(.session) ?? 0
     switch self {
-    // A crash has cut the first session of a version that writes it.
+    // The catalog is of a version that did not count sessions, and its first one that is counted has not begun.
     case .none where found == 0, .damaged where found == 0: return nil
     case .none: return "'\(StateName.session)', which says whether it is the latest one, is missing"
     case .damaged: return "'\(StateName.session)', which says whether it is the latest one, is damaged"
@@ -116,7 +127,7 @@ enum SessionMark: Equatable {
     }
   }
 
-  /// Whether something was ever committed to the catalog's log since that is there. It is not cut shorter while it is.
+  /// Whether the log holds a frame: it does from the first commit on, and is not cut shorter before it is removed.
   static func hasLog(_ files: StateFiles) throws(Errno) -> Bool {
     do throws(Errno) {
       return try files.status(StateName.catalog + "-wal").size > WALEnd.headerBytes
@@ -143,7 +154,8 @@ struct CatalogEnd {
     mark = try SessionMark(directory.files)
     hasLog = try SessionMark.hasLog(log)
     isTorn = try WALEnd.isTorn(log)
-    isMarked = isDryRun ? true : try mark.prepare(directory.marker, directory.files)
+    // The catalog was not opened yet.
+    isMarked = isDryRun ? true : try mark.prepare(directory.marker, directory.files, isBelieved: false)
   }
 }
 

@@ -50,7 +50,7 @@ struct StateOpening {
     let what = "cannot begin with '\(directory.path)'"
     let flaw = try catalog.read(what) { try Self.check($0, directory, source: source, mark: mark, hasLog: hasLog) }
     let isMarked = try StateDirectory.naming(directory.path) { () throws(Errno) in
-      try mark.prepare(directory.marker, files)
+      try mark.prepare(directory.marker, files, isBelieved: flaw == nil)
     }
     let (begun, session, sizesFrom) = try catalog.write(what) { connection in
       if isTorn || flaw != nil { try connection.set(.wasTorn, to: [1]) }
@@ -170,7 +170,7 @@ struct StateOpening {
     }
     var count = 0
     try FoundFiles(connection: connection) { sizes[$0] }.keep(unnamed.keys) { _, _ in count += 1 }
-    try connection.run("DELETE FROM setting WHERE name = ?", .text(CatalogConnection.Setting.wasTorn.rawValue))
+    try connection.remove(.wasTorn)
     return count
   }
 
