@@ -131,6 +131,41 @@ import Testing
     }
   }
 
+  /// Nobody asks a table of a prepared catalog before it is one.
+  @Test(arguments: ["setting", "item"]) func aTableThatNeverEndsIsNotRead(table: String) throws {
+    let fixture = try Self.make()
+    try Self.edit(
+      fixture, "ALTER TABLE \(table) RENAME TO former",
+      "CREATE VIEW \(table) AS WITH RECURSIVE more(name) AS (SELECT 'a' UNION ALL SELECT name FROM more)"
+        + " SELECT name, name AS value, 0 AS sum, name AS id, NULL AS parent, 0 AS inode, NULL AS content,"
+        + " x'00' AS record FROM more")
+    let error = thrown { () throws(FSError) in _ = try fixture.open() }
+    #expect(error?.errno == .ioError)
+    #expect(try fixture.check(isDryRun: true).findings.contains { $0.kind == .damagedCatalog })
+    #expect(try fixture.check().findings.contains { $0.kind == .damagedCatalog })
+    #expect(try fixture.check().findings == [])
+  }
+
+  /// A name that SQLite would give one of its own indices hides nothing.
+  @Test func aTriggerUnderAnotherNameIsRefused() throws {
+    let fixture = try Self.make()
+    let program = "CREATE TRIGGER t AFTER INSERT ON name BEGIN DELETE FROM item; END"
+    try Self.edit(fixture, program)
+    let catalog = try Catalog(damaged: fixture.scratch.full("catalog.sqlite"))
+    _ = try catalog.read("edit") { connection in
+      try connection.run("PRAGMA writable_schema=ON")
+      try connection.run(
+        "UPDATE sqlite_schema SET name = 'sqlite_autoindex_t',"
+          + " sql = replace(sql, 'TRIGGER t ', 'TRIGGER sqlite_autoindex_t ') WHERE type = 'trigger'")
+    }
+    try catalog.close()
+    #expect(thrown { () throws(FSError) in _ = try fixture.open() }?.errno == .ioError)
+    #expect(try fixture.check().findings.contains { $0.kind == .damagedCatalog })
+    let volume = try fixture.open()
+    #expect(try volume.saved(of: root).made.map(\.name) == [bytes("directory")])
+    try volume.close()
+  }
+
   /// Whatever bit turns in the catalog: nothing traps, `check` ends, and what it leaves is sound.
   @Test(arguments: TestSeed.seeds) func aBitThatTurnsInTheCatalogIsNoCatastrophe(seed: UInt64) throws {
     let original = try Self.make()

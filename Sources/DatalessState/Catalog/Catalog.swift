@@ -65,20 +65,20 @@ final class Catalog: @unchecked Sendable {
     }
   }
 
-  /// Which volume a catalog is of, and of which SOURCE, as its file says without its log: both are in it from its
-  /// beginning. Nothing is changed: the log that lies beside it may be another's, and opening it would mix the two.
+  /// Which volume a catalog is of, as its file says without its log: that is in it from its beginning. Nothing is
+  /// changed: the log that lies beside it may be another's, and opening it would mix the two.
   ///
   /// - Parameter path: A path without characters that mean something in a URI.
-  /// - Returns: nil where it cannot be read: then it is not known.
-  static func origin(_ path: String) -> (volume: [UInt8], source: [UInt8]?)? {
+  /// - Returns: nil where it cannot be read, or is no catalog of a format that is known: then it is not known.
+  static func origin(_ path: String) -> [UInt8]? {
     guard let database = try? CatalogDatabase(untouched: path) else { return nil }
     let connection = CatalogConnection(database: database, home: 0)
     do {
       try connection.run("PRAGMA trusted_schema=OFF")
       try connection.run("PRAGMA cell_size_check=ON")
-      let id = try connection.first("PRAGMA application_id") { row throws in try row.integer(0) }
-      guard id == CatalogSchema.applicationID, let volume = try connection.setting(.volume) else { return nil }
-      return (volume, try? connection.setting(.source))
+      // Before its tables are read: one may be a view that never ends.
+      try check(connection, mayBeOlder: true)
+      return try connection.setting(.volume)
     } catch {
       return nil
     }
@@ -127,8 +127,11 @@ final class Catalog: @unchecked Sendable {
       throw Damage("its format is \(format)")
     }
     var found: [String: String] = [:]
-    try connection.forEach("SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex_%'") { row in
-      found[try row.text(0)] = try row.text(1)
+    // Indices that SQLite makes by itself have no text. Whatever has one is made of it, however it is called.
+    try connection.forEach("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL") { row in
+      guard found.updateValue(try row.text(1), forKey: try row.text(0)) == nil else {
+        throw Damage("two of its tables have one name")
+      }
     }
     guard found == expected else { throw Damage("its tables are not those of format \(format)") }
   }

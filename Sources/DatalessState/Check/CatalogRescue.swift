@@ -131,6 +131,15 @@ enum CatalogRescue {
     Table(name: "orphan", columns: ["item"], key: "item"),
   ]
 
+  /// Whether a name is that of a table: a view may never end. Nothing else in the schema can have the name then.
+  private static func isTable(_ name: String, _ connection: CatalogConnection) throws -> Bool {
+    let text = "CREATE TABLE \(name)("
+    return try connection.first(
+      "SELECT 1 FROM sqlite_schema WHERE name = ? AND substr(sql, 1, ?) = ?", .text(name),
+      .integer(Int64(text.utf8.count)), .text(text)
+    ) { _ throws in true } ?? false
+  }
+
   /// From the first row on to where it ends or cannot be read, and from the last one back.
   private static func copy(_ table: Table, from old: Catalog, to new: Catalog) throws(FSError) {
     let columns = table.columns.joined(separator: ", ")
@@ -139,6 +148,7 @@ enum CatalogRescue {
       try new.write("cannot copy rows") { target in
         do {
           _ = try old.read("cannot read rows") { source in
+            guard try isTable(table.name, source) else { return }
             try source.forEach("SELECT \(columns) FROM \(table.name) ORDER BY \(table.key) \(order)") { row in
               let values = table.columns.indices.map { row.value(CInt($0)) }
               // A row that breaks a rule of the table is left out.

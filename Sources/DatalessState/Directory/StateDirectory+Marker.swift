@@ -47,12 +47,12 @@ extension StateDirectory {
   /// was changed.
   private static func isOutvoted(_ marker: StateMarker, _ files: StateFiles) -> Bool {
     guard let other = SessionMark.volume(files), other != Array(marker.volume.utf8) else { return false }
-    return Catalog.origin(files.path(StateName.catalog))?.volume == other
+    return Catalog.origin(files.path(StateName.catalog)) == other
   }
 
   /// - Throws: EIO: the catalog does not say which volume it is of.
   private static func recovered(_ files: StateFiles, _ path: String, flaw: String) throws(FSError) -> FoundMarker {
-    if let volume = Catalog.origin(files.path(StateName.catalog))?.volume, let marker = StateMarker(volume: volume) {
+    if let volume = Catalog.origin(files.path(StateName.catalog)), let marker = StateMarker(volume: volume) {
       return FoundMarker(marker: marker, flaw: "it \(flaw); the catalog says which volume this is")
     }
     let isThere = try naming(path) { () throws(Errno) in

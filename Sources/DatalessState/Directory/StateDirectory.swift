@@ -81,7 +81,7 @@ public final class StateDirectory: Sendable {
 
   /// Throws if a catalog is that of another directory, before anything opens it.
   func refuseForeign(_ path: String) throws(FSError) {
-    if let origin = Catalog.origin(path), origin.volume != Array(marker.volume.utf8) { throw foreign }
+    if let volume = Catalog.origin(path), volume != Array(marker.volume.utf8) { throw foreign }
   }
 
   /// What it names is another volume's content: nothing of the two is to be mixed.
