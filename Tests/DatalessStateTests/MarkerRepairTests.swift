@@ -73,6 +73,22 @@ import Testing
     try mounted.close()
   }
 
+  /// What no row names is kept by the repair that makes the marker anew: so that comes first.
+  @Test func aMarkerIsNotMadeAnewBeforeTheRepairIsThere() throws {
+    let fixture = StateFixture()
+    try fixture.run { volume in
+      _ = try keepSomeFiles(fixture, in: volume)
+      _ = try volume.content.make("of a row that is gone")
+    }
+    fixture.scratch.write("dataless-state", bytes("something else"))
+    try fixture.stopCheck()
+    #expect(fixture.scratch.read("dataless-state") == bytes("something else"))
+    #expect(thrown { () throws(FSError) in _ = try fixture.open() }?.errno == .ioError)
+    #expect(try fixture.check().namedFiles == 1)
+    #expect(try fixture.check().findings == [])
+    #expect(try fixture.texts() == ["made here", "changed", "of a row that is gone"])
+  }
+
   /// The number of the session is gone, too: nothing but the new catalog itself says that it lacks names.
   @Test(arguments: [false, true]) func aNewCatalogIsNotBelievedBeforeItHasNames(checks: Bool) throws {
     let fixture = try Self.make()

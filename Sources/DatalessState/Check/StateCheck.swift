@@ -34,12 +34,14 @@ public enum StateCheck {
     }
     if let flaw = directory.markerFlaw {
       report.add(.damagedMarker, StateName.marker, message: flaw, repair: "made anew")
-      if !isDryRun { try directory.keepMarker() }
     }
     if !isDryRun { try CatalogRescue.finish(directory.files) }
     let contents = try ContentOverview(directory, names, isDryRun: isDryRun, report: &report)
     let hasCatalog = names.contains(StateName.catalog) || names.contains(StateName.rescuedCatalog)
-    if !hasCatalog, contents.sizes.isEmpty { return report }
+    if !hasCatalog, contents.sizes.isEmpty {
+      if !isDryRun { try keepMarker(directory) }
+      return report
+    }
     try progress(.catalog)
     let copy = isDryRun ? try CatalogCopy(of: directory, in: scratch) : nil
     defer { copy?.remove() }
@@ -59,14 +61,23 @@ public enum StateCheck {
       return (mending.referenced, session)
     }
     contents.removeOthers(than: kept, isDryRun: isDryRun, &report)
-    // Before the log goes, as at the end of a volume.
-    if !isDryRun, end.isMarked {
-      try StateDirectory.naming(directory.path) { () throws(Errno) in
-        try SessionMark.write(session, isClosed: true, of: directory.marker, directory.files)
+    if !isDryRun {
+      // Before the log goes, as at the end of a volume.
+      if end.isMarked {
+        try StateDirectory.naming(directory.path) { () throws(Errno) in
+          try SessionMark.write(session, isClosed: true, of: directory.marker, directory.files)
+        }
       }
+      try keepMarker(directory)
     }
     try catalog.close()
     return report
+  }
+
+  /// Once what was mended is on the disk: until then nobody knows for certain whose the catalog is, volumes are refused,
+  /// and the next `check` removes nothing either.
+  private static func keepMarker(_ directory: StateDirectory) throws(FSError) {
+    if directory.markerFlaw != nil { try directory.keepMarker() }
   }
 }
 
