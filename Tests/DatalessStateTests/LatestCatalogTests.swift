@@ -58,6 +58,14 @@ import Testing
     }
   }
 
+  private static func export(_ fixture: StateFixture) throws(FSError) {
+    let target = Scratch("export")
+    let descriptor = target.openDirectory()
+    defer { close(descriptor) }
+    _ = try StateExport.run(try fixture.directory(.look), to: descriptor, scratch: Scratch.base)
+    #expect(target.files() == [])
+  }
+
   private static func isLost(_ report: StateCheckReport) -> Bool {
     report.findings.contains { $0.kind == .lostCommits }
   }
@@ -93,6 +101,10 @@ import Testing
       thrown { () throws(FSError) in _ = try fixture.open() },
       thrown { () throws(FSError) in _ = try fixture.check() },
       thrown { () throws(FSError) in _ = try fixture.check(isDryRun: true) },
+      thrown { () throws(FSError) in try Self.export(fixture) },
+      thrown { () throws(FSError) in
+        _ = try StateCopy.source(of: try fixture.directory(.look), scratch: Scratch.base)
+      },
     ] {
       #expect(error?.errno == .ioError && error?.message.contains("another state directory") == true)
     }

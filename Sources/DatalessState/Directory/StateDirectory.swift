@@ -84,6 +84,12 @@ public final class StateDirectory: Sendable {
     if let volume = Catalog.origin(path), volume != Array(marker.volume.utf8) { throw foreign }
   }
 
+  /// The same of a catalog that is open, with what is in its log.
+  func refuseForeign(_ connection: CatalogConnection) throws {
+    guard let volume = try connection.setting(.volume) else { throw Damage("it does not say which volume it is of") }
+    guard volume == Array(marker.volume.utf8) else { throw foreign }
+  }
+
   /// What it names is another volume's content: nothing of the two is to be mixed.
   var foreign: FSError {
     FSError(

@@ -52,7 +52,7 @@ public enum StateExport {
   ///   - scratch: As for `StateCheck.run`.
   ///   - progress: Called with how many of how many items are done, now and then; what it throws ends the export, with
   ///     what was written until then.
-  /// - Throws: EIO (the catalog cannot be read: run `check`), EPROTONOSUPPORT, ENOSPC (in `scratch`). What concerns one
+  /// - Throws: EIO (the catalog cannot be read: run `check`; or it is another directory's), EPROTONOSUPPORT, ENOSPC (in `scratch`). What concerns one
   ///   file only is in the report.
   public static func run(
     _ directory: StateDirectory, to target: CInt, _ options: Options = Options(), scratch: String = "/tmp",
@@ -72,9 +72,11 @@ public enum StateExport {
     }
     let copy = try CatalogCopy(of: directory, in: scratch)
     defer { copy.remove() }
+    try directory.refuseForeign(copy.place.path(StateName.catalog))
     let catalog = try Catalog(
       copy.place.path(StateName.catalog), .writing, home: 0, shown: "the catalog of '\(directory.path)'")
     let tree = try catalog.read("cannot read the catalog") { connection in
+      try directory.refuseForeign(connection)
       // Rows that an index does not lead to would be left out without a word.
       let flaw = try connection.first("PRAGMA integrity_check(1)") { row throws in try row.text(0) }
       guard flaw == "ok" else { throw Damage(flaw ?? "SQLite says nothing") }

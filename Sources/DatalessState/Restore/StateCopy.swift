@@ -7,13 +7,15 @@ internal import SystemPackage
 public enum StateCopy {
   /// What SOURCE is called in a state directory, ready to be shown. - Parameter scratch: As for `StateCheck.run`.
   ///
-  /// - Throws: EIO (the catalog cannot be read: run `check`).
+  /// - Throws: EIO (the catalog cannot be read: run `check`; or it is another directory's).
   public static func source(of directory: StateDirectory, scratch: String = "/tmp") throws(FSError) -> String {
     let copy = try CatalogCopy(of: directory, in: scratch)
     defer { copy.remove() }
+    try directory.refuseForeign(copy.place.path(StateName.catalog))
     let catalog = try Catalog(copy.place.path(StateName.catalog), .writing, home: 0)
     let name = try catalog.read("cannot read the catalog of '\(directory.path)'") { connection in
-      try connection.setting(.source)
+      try directory.refuseForeign(connection)
+      return try connection.setting(.source)
     }
     try catalog.close()
     guard let name else { throw FSError(.ioError, "'\(directory.path)' does not say what its SOURCE is") }

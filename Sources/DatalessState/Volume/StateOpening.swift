@@ -98,8 +98,7 @@ struct StateOpening {
   private static func check(
     _ connection: CatalogConnection, _ directory: StateDirectory, source: String, mark: SessionMark, hasLog: Bool
   ) throws -> String? {
-    guard let volume = try connection.setting(.volume) else { throw Damage("it does not say which volume it is of") }
-    guard volume == Array(directory.marker.volume.utf8) else { throw directory.foreign }
+    try directory.refuseForeign(connection)
     if let known = try connection.setting(.source), known != Array(source.utf8) {
       throw FSError(
         .invalidArgument,
