@@ -12,6 +12,8 @@ struct CatalogItems: Sendable {
   private var nameless: Set<Int64> = []
   /// Items that are in the table of orphans, or were before a transaction failed.
   private var orphans: Set<Int64>
+  /// Those of them that the transaction under way has given a name, or a place, again.
+  private var reclaimed: Set<Int64> = []
 
   init(nextID: Int64, orphans: Set<Int64>) {
     self.nextID = nextID
@@ -26,10 +28,15 @@ struct CatalogItems: Sendable {
   /// The nodes that items are, as they are now.
   var nodes: KnownItems { known }
 
-  mutating func commit() { known.commit() }
+  mutating func commit() {
+    known.commit()
+    orphans.subtract(reclaimed)
+    reclaimed = []
+  }
 
   mutating func rollBack() {
     known.rollBack()
+    reclaimed = []
     lastDirectory = nil
   }
 
@@ -44,15 +51,23 @@ struct CatalogItems: Sendable {
   mutating func endOperation(_ connection: CatalogConnection) throws {
     for item in nameless {
       guard let row = try connection.item(item), row.place == nil,
-        try connection.names(of: item).allSatisfy({ $0.layer != .made })
+        try connection.names(of: item).allSatisfy({ $0.layer != .made }), !hasChanges(below: row, connection)
       else { continue }
       try addOrphan(item, connection)
     }
   }
 
+  /// Whether something below a directory that the store has no more was changed here: then it may get a name yet. What
+  /// cannot be read may be.
+  private func hasChanges(below row: ItemRow, _ connection: CatalogConnection) -> Bool {
+    guard row.isDirectoryOfStore else { return false }
+    return (try? CatalogSearch(connection).hasChanges(below: row.id, isGone: true)) ?? true
+  }
+
   mutating func addOrphan(_ item: Int64, _ connection: CatalogConnection) throws {
     try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(item))
     orphans.insert(item)
+    reclaimed.remove(item)
   }
 
   /// An item may have no name at the end of the operation.
@@ -61,16 +76,25 @@ struct CatalogItems: Sendable {
   /// An item has a name.
   mutating func noteNamed(_ item: Int64, _ connection: CatalogConnection) throws {
     nameless.remove(item)
-    if orphans.contains(item) { try connection.run("DELETE FROM orphan WHERE item = ?", .integer(item)) }
+    guard orphans.contains(item) else { return }
+    try connection.run("DELETE FROM orphan WHERE item = ?", .integer(item))
+    reclaimed.insert(item)
   }
 
   /// The store has something else, or nothing, where it had a removed item: what is left of a removed tree has no place
-  /// any more.
+  /// any more. Of a tree that was gone through already that is nothing.
   mutating func vacateOrphan(_ item: Int64, _ connection: CatalogConnection) throws {
-    guard orphans.contains(item), var removed = try connection.item(item) else { return }
+    guard orphans.contains(item), !reclaimed.contains(item), var removed = try connection.item(item) else { return }
     removed.place = nil
     try removed.save(connection)
     lastDirectory = nil
+    guard removed.isDirectoryOfStore, try !connection.isOrphan(item), try !connection.isNeeded(item) else { return }
+    try delete(item, connection)
+  }
+
+  /// A hidden name leads to an item no more, which may have neither a name nor a place then.
+  mutating func noteUnhidden(_ item: Int64, _ connection: CatalogConnection) throws {
+    if let row = try connection.item(item), row.place == nil { notePlaceless(row) }
   }
 
   // MARK: - Rows
@@ -116,7 +140,7 @@ struct CatalogItems: Sendable {
         row.place = nil
         try row.save(connection)
         lastDirectory = nil
-        try notePlaceless(row, connection)
+        notePlaceless(row)
       }
       return row
     }
@@ -185,18 +209,14 @@ struct CatalogItems: Sendable {
     try row.save(connection)
     lastDirectory = nil
     try deleteIfEmpty(row.id, connection)
-    try notePlaceless(row, connection)
+    notePlaceless(row)
   }
 
   /// An item has lost its place in the store. What nobody has written to goes, unless it has a name: what was set on it
-  /// has gone with its name to the item that has the place now (`EngineState.takeNewVersions`).
-  private mutating func notePlaceless(_ row: ItemRow, _ connection: CatalogConnection) throws {
-    switch row.kind {
-    case .file where !row.record.isDirty: noteNameless(row.id)
-    case .directory, nil:
-      if try !CatalogSearch(connection).hasChanges(below: row.id) { noteNameless(row.id) }
-    default: break
-    }
+  /// has gone with its name to the item that has the place now (`EngineState.takeNewVersions`). A directory goes with
+  /// all that is below it, as a removed tree does, unless something there was changed.
+  private mutating func notePlaceless(_ row: ItemRow) {
+    if row.kind == .file && !row.record.isDirty || row.isDirectoryOfStore { noteNameless(row.id) }
   }
 
   /// Deletes an item of the store's of which nothing is kept. Items of the volume's own go when they are forgotten.
@@ -212,7 +232,7 @@ struct CatalogItems: Sendable {
     for var child in try connection.items(in: id, after: .min, limit: .max) {
       child.place = nil
       try child.save(connection)
-      try notePlaceless(child, connection)
+      notePlaceless(child)
       if child.kind == .directory || child.kind == nil, try !connection.hasMadeName(child.id) {
         try delete(child.id, connection)
       }

@@ -53,7 +53,10 @@ struct CatalogSearch {
 
   /// Whether a name was made in a directory, or below it, or a file there is dirty. What was removed from it, or moved
   /// away, is not in it: nothing is lost with that, and what was moved has its name elsewhere.
-  func hasChanges(below directory: Int64) throws -> Bool {
+  ///
+  /// - Parameter isGone: Whether nobody sees the directory any more: then what has a name elsewhere is not in it, also if
+  ///   nothing says that it was moved.
+  func hasChanges(below directory: Int64, isGone: Bool = false) throws -> Bool {
     var left = [directory]
     var seen: Set<Int64> = [directory]
     while let id = left.popLast() {
@@ -66,6 +69,7 @@ struct CatalogSearch {
       try connection.forEach("SELECT \(ItemRow.columns) FROM item WHERE parent = ?", .integer(id)) { found in
         let child = try ItemRow(found)
         if let place = child.place, hidden.contains(place.name) { return }
+        if try isGone && connection.hasMadeName(child.id) { return }
         isDirty = isDirty || child.record.isDirty
         if child.kind == .directory || child.kind == nil, seen.insert(child.id).inserted { left.append(child.id) }
       }

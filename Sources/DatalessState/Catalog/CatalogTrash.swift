@@ -68,6 +68,7 @@ struct CatalogTrash: Sendable {
       try connection.run("DELETE FROM attribute WHERE item = ?", .integer(directory))
       try connection.run("DELETE FROM listing WHERE directory = ?", .integer(directory))
       try connection.run("DELETE FROM orphan WHERE item = ?", .integer(directory))
+      if let row = try connection.item(directory), row.place == nil { try connection.removePlaces(in: directory) }
       if try directory != ItemRow.root && !connection.isNeeded(directory) {
         try connection.run("DELETE FROM item WHERE id = ?", .integer(directory))
       }
@@ -143,6 +144,18 @@ extension CatalogConnection {
     try first(
       "SELECT 1 FROM name WHERE item = ? AND layer = 0 LIMIT 1", .integer(item)
     ) { _ throws in true } ?? false
+  }
+
+  func isOrphan(_ item: Int64) throws -> Bool {
+    try first("SELECT 1 FROM orphan WHERE item = ?", .integer(item)) { _ throws in true } ?? false
+  }
+
+  /// What was moved out of a directory that the store has no more has no place there either.
+  func removePlaces(in directory: Int64) throws {
+    for var item in try items(in: directory, after: .min, limit: .max) where try hasMadeName(item.id) {
+      item.place = nil
+      try item.save(self)
+    }
   }
 
   func names(in directory: Int64, limit: Int) throws -> [NameRow] {

@@ -230,6 +230,7 @@ struct CatalogWriter: Sendable {
     } else {
       try items.vacateOrphan(row.item, connection)
       try items.deleteIfEmpty(row.item, connection)
+      try items.noteUnhidden(row.item, connection)
     }
     try items.deleteIfEmpty(parent.id, connection)
   }

@@ -28,6 +28,9 @@ struct ItemRow: Equatable {
   /// Whether the store has it, or had it.
   var isOfStore: Bool { id == Self.root || place != nil || record.version != nil }
 
+  /// Whether it is, or may be, a directory that the store has, or had.
+  var isDirectoryOfStore: Bool { kind == nil || kind == .directory && isOfStore }
+
   /// What it is; nil for a directory of which nothing else is known.
   var kind: ItemKind? { record.attributes?.kind ?? record.version?.kind }
 

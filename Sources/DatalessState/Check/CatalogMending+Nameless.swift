@@ -85,3 +85,19 @@ extension CatalogMending {
     directories.remove(id)
   }
 }
+
+extension CatalogConnection {
+  /// Directories of the store that have neither a place nor a name, and in which nothing was changed: nobody has told
+  /// that they are gone.
+  func vanishedDirectories() throws -> [Int64] {
+    var found: [Int64] = []
+    try forEach(
+      "SELECT \(ItemRow.columns) FROM item WHERE parent IS NULL AND id <> 1"
+        + " AND NOT EXISTS(SELECT 1 FROM name WHERE name.item = item.id)"
+    ) { row in
+      if let item = try? ItemRow(row), item.isDirectoryOfStore { found.append(item.id) }
+    }
+    let search = CatalogSearch(self)
+    return found.filter { (try? search.hasChanges(below: $0, isGone: true)) == false }
+  }
+}

@@ -68,14 +68,18 @@ struct CatalogMending {
     return try endSession()
   }
 
-  /// Trees that were removed whole go to their end, as the next run would have them; unless rows of them cannot be
-  /// read.
+  /// Trees that were removed whole go to their end, as the next run would have them, and so do directories that SOURCE
+  /// has no more; unless rows of them cannot be read.
   private mutating func emptyTrash() throws {
     do {
       var trash = CatalogTrash()
       for top in try connection.removedTrees().tops {
         trash.add(top)
         report.add(.unlinked, "item \(top)", message: "it was removed with all that was in it", repair: "removed")
+      }
+      for top in try connection.vanishedDirectories() where !trash.contains(top) {
+        trash.add(top)
+        report.add(.leftover, "item \(top)", message: "a directory that SOURCE has no more", repair: "removed")
       }
       while trash.count > 0 { _ = try trash.empty(connection, limit: 4096) { _ in false } }
     } catch is Damage {

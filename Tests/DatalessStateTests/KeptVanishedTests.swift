@@ -1,0 +1,99 @@
+import DatalessCore
+@testable import DatalessState
+import DatalessStores
+import Glibc
+import Testing
+
+/// Directories that SOURCE has no more where they were removed, or moved, on the volume: their rows are no damage.
+@Suite struct KeptVanishedTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["a", "a/b", "c", "c/d"] { mkdir(source.full(directory), 0o755) }
+    source.write("a/b/g", bytes("g"))
+    source.write("c/d/i", bytes("i"))
+  }
+
+  private func mounted(_ body: (KeptVolume) throws -> Void) throws {
+    let volume = try KeptVolume(states.next(), source: source)
+    volume.state.emptyTrash()
+    volume.run()
+    try body(volume)
+    try volume.unmount()
+  }
+
+  private func expectNothingIsWrong(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let findings = try states.next().check().findings
+    #expect(findings == [], sourceLocation: sourceLocation)
+  }
+
+  @Test func aRemovedTreeThatSourceRemovesToo() throws {
+    try mounted { volume in
+      _ = volume.tree()
+      #expect(volume.remove("a/b") == nil)
+    }
+    unlink(source.full("a/b/g"))
+    rmdir(source.full("a/b"))
+    try mounted { volume in
+      _ = volume.tree()
+      #expect(volume.names("a") == [])
+    }
+    try expectNothingIsWrong()
+  }
+
+  /// What was moved out of it has no place in SOURCE any more.
+  @Test func aRemovedTreeOfWhichSomethingWasMovedOut() throws {
+    try mounted { volume in
+      #expect(volume.write("G", to: "a/b/g") == nil)
+      #expect(volume.rename("a/b/g", to: "c/g") == nil)
+      #expect(volume.remove("a/b") == nil)
+    }
+    unlink(source.full("a/b/g"))
+    rmdir(source.full("a/b"))
+    for _ in 0..<2 {
+      try mounted { volume in
+        _ = volume.tree()
+        #expect(volume.read("c/g") == "G")
+      }
+    }
+    let report = try states.next().check()
+    #expect(report.damages == 0 && report.namedFiles == 0, "\(report.findings)")
+    try mounted { volume in #expect(volume.read("c/g") == "G") }
+  }
+
+  /// Moved here, and renamed in SOURCE; its new name is met first.
+  private func moveOnBothSides() throws {
+    try mounted { volume in
+      #expect(volume.unlink("a/b/g") == nil)
+      #expect(volume.rename("a/b", to: "c/d/x") == nil)
+    }
+    rename(source.full("a/b"), source.full("a/x"))
+    try mounted { volume in
+      _ = volume.names("c/d/x")
+      _ = volume.tree()
+      #expect(volume.names("a") == ["x"] && volume.names("c/d") == ["i"])
+    }
+  }
+
+  @Test func aDirectoryThatWasMovedOnBothSides() throws {
+    try moveOnBothSides()
+    let report = try states.next().check(isDryRun: true)
+    #expect(report.damages == 0, "\(report.findings)")
+    try mounted { volume in _ = volume.tree() }
+    try expectNothingIsWrong()
+  }
+
+  /// As earlier versions have left it.
+  @Test func whatNobodyHasToldOfIsALeftover() throws {
+    try moveOnBothSides()
+    let fixture = states.next()
+    try StateCheckTests.edit(fixture, "DELETE FROM orphan")
+    fixture.scratch.write("content/77", bytes("of nobody"))
+    let report = try fixture.check()
+    #expect(report.damages == 0 && report.namedFiles == 0, "\(report.findings)")
+    #expect(Set(report.findings.map(\.kind)) == [.leftover])
+    #expect(try fixture.check().findings == [])
+    #expect(!fixture.scratch.exists("content/77"))
+  }
+}
