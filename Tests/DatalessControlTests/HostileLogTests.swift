@@ -90,6 +90,18 @@ import Testing
     #expect(SummaryText.lines(report, width: 100).contains { $0.hasPrefix("share") })
   }
 
+  /// What one record stands for may be as much as there are numbers: what comes behind it is added, too.
+  @Test func theGreatestNumberOfRefusalsIsNoReasonToEnd() throws {
+    let report = try Self.report([
+      #"{"type":"coordination.finished","intent":5,"outcome":"coordination_busy","others":9223372036854775807}"#,
+      #"{"type":"coordination.finished","intent":7,"outcome":"coordination_busy","others":9223372036854775807}"#,
+      #"{"type":"coordination.started","intent":9,"path":"x","reads":0,"writes":1}"#,
+    ])
+    #expect(report.coordination?.intents == .max && report.coordination?.failed == .max)
+    #expect(report.coordination?.failures == ["coordination_busy": .max])
+    #expect(SummaryText.lines(report, width: 100).contains { $0.contains("failed (coordination_busy") })
+  }
+
   /// One of a million that wait under the same key, and one of a million former files of a path, cost what one of two
   /// does.
   @Test(.timeLimit(.minutes(1))) func manyOfAKindCostTheSameEach() throws {

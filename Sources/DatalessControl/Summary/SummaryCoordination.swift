@@ -79,8 +79,8 @@ struct SummaryCoordination: Sendable {
   // MARK: - Intents
 
   private mutating func intent(_ step: IntentJoiner.Step, _ record: LogRecord, processes: LogProcesses) {
-    if step.isFirst { sum.intents += 1 }
-    if step.becomesGranted { sum.granted += 1 }
+    if step.isFirst { sum.intents = sum.intents.plus(1) }
+    if step.becomesGranted { sum.granted = sum.granted.plus(1) }
     if let wait = step.wait { add(wait, processes, isUnderWay: false) }
     let json = record.json
     if record.type == .coordinationGranted, step.becomesGranted {
@@ -89,18 +89,18 @@ struct SummaryCoordination: Sendable {
     }
     guard record.type == .coordinationFinished else { return }
     let outcome = record.outcome ?? "ended"
-    if outcome == "coordination_taken_away" { sum.takenAway += 1 }
+    if outcome == "coordination_taken_away" { sum.takenAway = sum.takenAway.plus(1) }
     if step.isGranted { return }
     if !step.isBeforeItsTurn { hasLostFetches = true }
     switch outcome {
-    case "cancelled", "ended", "ok": sum.cancelled += 1
+    case "cancelled", "ended", "ok": sum.cancelled = sum.cancelled.plus(1)
     default:
       // Those that have no record of their own.
       let others = max(0, json.integer("others") ?? 0)
       sum.intents = sum.intents.plus(others)
       sum.failed = sum.failed.plus(1).plus(others)
       sum.failures[outcome] = (sum.failures[outcome] ?? 0).plus(1).plus(others)
-      if outcome == "coordination_deadlock" { sum.deadlocks += 1 }
+      if outcome == "coordination_deadlock" { sum.deadlocks = sum.deadlocks.plus(1) }
     }
   }
 
