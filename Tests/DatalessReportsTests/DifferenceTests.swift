@@ -234,15 +234,27 @@ import Testing
     #expect(try Self.difference().totals["intents"] == nil)
   }
 
-  /// What some intent waited before is in no sum: it is no alarm that others waited.
-  @Test func longerIntentWaitsAreAnAlarmOnlyWhereAllIsKnown() throws {
+  /// What some intents waited is in no sum: those before may have waited as long as what is beyond, and with those
+  /// after it may be more.
+  @Test func longerIntentWaitsAreDecidedOnlyWhereAllIsKnown() throws {
     let condition = try DifferenceCondition(parsing: "longer-intent-waits")
     let (short, long) = (Self.coordinated(waited: 1_000, answer: 0), Self.coordinated(waited: 3_000, answer: 0))
-    #expect(
-      try condition.failure(of: Self.compared(short, long)) == "longer-intent-waits: 3.0 us after 1.0 us before")
-    #expect(try condition.failure(of: Self.compared(long, short)) == nil)
-    let unknown = Self.coordinated(waited: nil, answer: 0)
-    #expect(try condition.failure(of: Self.compared(unknown, long)) == nil)
+    let beyond = "longer-intent-waits: 3.0 us after 1.0 us before"
+    #expect(try condition.outcome(of: Self.compared(short, long)) == .failed(beyond))
+    #expect(try condition.outcome(of: Self.compared(long, short)) == .held)
     #expect(try condition.failure(of: Self.compared(Self.after, long)) != nil)
+    let unknown = Self.coordinated(waited: nil, answer: 0)
+    #expect(
+      try condition.outcome(of: Self.compared(unknown, long))
+        == .unknown(
+          "longer-intent-waits: 3.0 us after 0 ns before, but the log before does not tell how long 1 intent waited"))
+    #expect(
+      try condition.outcome(of: Self.compared(short, unknown))
+        == .unknown(
+          "longer-intent-waits: there is no more than before in what the logs tell, but the log after does not tell "
+            + "how long 1 intent waited"))
+    // What nobody knows of the first cannot make more of what the second has.
+    #expect(try condition.outcome(of: Self.compared(unknown, Self.after)) == .held)
+    #expect(try DifferenceCondition(parsing: "more-waits").outcome(of: Self.compared(unknown, unknown)) == .held)
   }
 }

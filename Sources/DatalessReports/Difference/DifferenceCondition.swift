@@ -73,13 +73,25 @@ public struct DifferenceCondition: Sendable, Equatable {
     // There is never less than a log tells, so that a failure stands whatever the second lacks, and a pass whatever the
     // first does. But what seems needless may have been read in what is missing.
     let isFirm = failure == nil ? difference.after.isComplete : difference.before.isComplete
-    if isBothComplete || (isFirm && measure != .moreNeedless) { return failure.map { .failed($0) } ?? .held }
-    let sides = [("before", difference.before), ("after", difference.after)].filter { !$0.1.isComplete }
-    let reasons = sides.map { name, side in
-      "the log \(name) does not tell all (\(side.gaps.joined(separator: ", ")))"
+    var reasons: [String] = []
+    if !isBothComplete, !isFirm || measure == .moreNeedless {
+      for (name, side) in [("before", difference.before), ("after", difference.after)] where !side.isComplete {
+        reasons.append("the log \(name) does not tell all (\(side.gaps.joined(separator: ", ")))")
+      }
     }
+    if let untold = untoldIntentWaits(of: difference, isBeyond: failure != nil) { reasons.append(untold) }
+    guard !reasons.isEmpty else { return failure.map { .failed($0) } ?? .held }
     let seen = failure ?? "\(measure.rawValue): there is no more than before in what the logs tell"
     return .unknown("\(seen), but \(reasons.joined(separator: ", and "))")
+  }
+
+  /// Waits of intents that are in no sum, and might have decided: those before of what is beyond the condition, those
+  /// after of what is not. nil without any.
+  private func untoldIntentWaits(of difference: RunDifference, isBeyond: Bool) -> String? {
+    guard measure == .longerIntentWaits, let unknown = difference.totals["intent_waits_unknown"] else { return nil }
+    let count = isBeyond ? unknown.before : unknown.after
+    guard count > 0 else { return nil }
+    return "the log \(isBeyond ? "before" : "after") does not tell how long \(HumanText.count(count, "intent")) waited"
   }
 
   /// A sentence that says what is beyond the condition in what the logs tell; nil when nothing is.
@@ -91,8 +103,6 @@ public struct DifferenceCondition: Sendable, Equatable {
       return "new-files: \(first)\(more) were not fetched before"
     }
     guard let amount = difference.totals[total] else { return nil }
-    // What some waited before is not in the sum: it may have been as long.
-    if measure == .longerIntentWaits, difference.totals["intent_waits_unknown"]?.before ?? 0 > 0 { return nil }
     let allowed = Double(amount.before) * (1 + Double(tolerance) / 10_000)
     guard amount.change > 0, Double(amount.after) > allowed else { return nil }
     var words = DifferenceText.amount(total)
