@@ -114,6 +114,22 @@ import Testing
     #expect(verdict.violations.first?.path == "a")
   }
 
+  /// The record of its end is lost, but not that of what it waited for: it did not last until the daemon was killed.
+  @Test func aWaitLastsNoLongerThanWhatItIsFor() throws {
+    var log = ExpectationLog()
+    let attempt = log.start("a", ExpectationLog.step { $0.start = 1_000 })
+    log.log.add(
+      "materialization.finished", at: 3_000,
+      #""attempt":\#(attempt),"path":"a","kind":"file","bytes":100,"outcome":"ok","waiters":[]"#)
+    log.log.sequence += 1
+    log.take("b", { ($0.start, $0.end) = (50_000, 50_100) })
+    let verdict = try log.verdict([
+      Expected(.maxWait, 1_999), Expected(.maxWait, 2_000), Expected(.maxMainThread, 2_000),
+    ])
+    #expect(verdict.expectations.map(\.outcome) == [.violated, .unknown, .unknown])
+    #expect(verdict.expectations.map(\.measured) == [2_000, 2_000, 2_000])
+  }
+
   @Test func aRunCountsItsOwnProcesses() throws {
     var log = ExpectationLog(isRun: true)
     log.take("a")

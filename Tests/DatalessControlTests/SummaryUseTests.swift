@@ -209,6 +209,20 @@ import Testing
     #expect(try self.report(log).files == nil)
   }
 
+  /// The record of its end is lost, but not that of what it waited for.
+  @Test func aWaitLastsNoLongerThanWhatItIsFor() throws {
+    var log = Self.start()
+    log.started(2, "b/c", size: 1_000, by: 3, at: 1_000)
+    log.add("wait.started", at: 1_000, #""attempt":2,"process":3,"tid":12,"trigger":"read","offset":0,"length":9"#)
+    log.finished(2, "b/c", bytes: 1_000, by: 3, blocked: 4_000, at: 5_000)
+    log.sequence += 1
+    log.add("mark", at: 90_000, #""label":"late""#)
+    let report = try report(log)
+    #expect(report.blocked.waits == 1 && report.blocked.underWay == 1)
+    #expect(report.blocked.sumNanoseconds == 4_000 && report.blocked.wallNanoseconds == 4_000)
+    #expect(report.completeness.lostRecords == 1 && report.completeness.unfinishedAttempts == 0)
+  }
+
   @Test func waitsUnderWayCountUpToNow() throws {
     var log = Self.start()
     Self.materialized(&log, "a", size: 1_000, by: 2)

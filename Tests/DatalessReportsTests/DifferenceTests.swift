@@ -141,6 +141,30 @@ import Testing
     #expect(needless.failures.isEmpty && needless.unknown.count == 1)
   }
 
+  /// The record of a wait's end is lost, but not that of what it waited for: it is not longer for it.
+  @Test func aWaitIsNoLongerForALostEnd() throws {
+    func made(isLost: Bool) -> LogLines {
+      var log = LogLines()
+      log.mounted()
+      log.process(1, pid: 10, "tool")
+      log.waited(1, "a", by: 1, thread: 10, from: 1_000, to: 3_000, isEnded: !isLost)
+      if isLost {
+        log.add(
+          "materialization.finished", at: 3_000,
+          #""attempt":1,"path":"a","kind":"file","bytes":1000,"outcome":"ok","waiters":[]"#)
+      }
+      log.add("mark", at: 60_000, #""label":"late""#)
+      if !isLost { log.unmounted(at: 61_000) }
+      return log
+    }
+    let (whole, cut) = (made(isLost: false), made(isLost: true))
+    let difference = try Self.judged(whole.bytes, cut.bytes, "longer-waits", "longer-main-thread")
+    #expect(difference.failures.isEmpty && difference.unknown.count == 2)
+    #expect(difference.totals["blocked_ns"] == .init(before: 2_000, after: 2_000))
+    let report = try ReportFolder(cut.bytes).export([])
+    #expect(report.longest.map(\.wait.blocked) == [2_000])
+  }
+
   @Test func whatTheFirstLogLacksMayHaveBeenThere() throws {
     let difference = try Self.judged(Self.cut(6), Self.after.bytes, "new-files", "more-failures")
     #expect(difference.failures.isEmpty)

@@ -31,7 +31,8 @@ extension Expectations {
     return ["the log does not tell who has files open at the same time: it is of an older version"]
   }
 
-  /// Counts waits that have not ended in a log that has no end: they lasted at least so long.
+  /// Counts waits that have not ended in a log that has no end: up to its last record, or to the end of the attempt
+  /// that was waited for, where the record of the wait's own end is missing.
   private mutating func countWaitsUnderWay() {
     guard !ending.isUnmounted else { return }
     for wait in waits.underWay {
@@ -41,7 +42,8 @@ extension Expectations {
         trigger: Trigger(rawValue: wait.trigger))
       var evidence = evidence(attempt, wait.attempt, by: caller, record: nil)
       evidence.monotonic = wait.start
-      waited(max(0, ending.lastMonotonic.minus(wait.start)), evidence)
+      let end = attempt.finishedAt ?? ending.lastMonotonic
+      waited(max(0, end.minus(wait.start)), evidence)
     }
   }
 

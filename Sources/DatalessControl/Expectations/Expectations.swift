@@ -23,6 +23,8 @@ public struct Expectations: Sendable {
     var stacks: [Int32: ToldStack] = [:]
     var waiting = 0
     var isFinished = false
+    /// CLOCK_MONOTONIC of its end: nobody waits for it any longer.
+    var finishedAt: Int64?
   }
 
   private let expectations: [Expectation]
@@ -214,6 +216,7 @@ public struct Expectations: Sendable {
     for index in states.indices { states[index].parallelism.end(id, at: time) }
     arrived(attempt, id, record: record)
     attempts[id]?.isFinished = true
+    attempts[id]?.finishedAt = time
     forget(id)
   }
 

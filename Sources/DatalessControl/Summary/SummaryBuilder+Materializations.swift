@@ -63,7 +63,11 @@ extension SummaryBuilder {
       sections.current.failures += 1
       groups.with(process, processes: processes, isCommand: isCommand) { $0.failures += 1 }
     }
-    if let id = record.attempt { update(attempt: id) { $0.isFinished = true } }
+    guard let id = record.attempt else { return }
+    update(attempt: id) { attempt in
+      attempt.isFinished = true
+      attempt.finishedAt = record.monotonicNanoseconds
+    }
   }
 
   mutating func refused(_ record: LogRecord) {

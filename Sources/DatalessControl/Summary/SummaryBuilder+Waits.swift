@@ -14,13 +14,13 @@ extension SummaryBuilder {
     if let id = record.attempt { update(attempt: id) { $0.waiting -= 1 } }
   }
 
-  /// Counts waits that have not ended up to a time.
+  /// Counts waits that have not ended up to a time, or to the end of the attempt that was waited for.
   mutating func endWaits(at end: Int64) {
     let underWay = waits.underWay
     guard !underWay.isEmpty else { return }
     noteTime(end)
     for wait in underWay {
-      let blocked = max(0, end.minus(wait.start))
+      let blocked = max(0, min(end, attempts[wait.attempt]?.finishedAt ?? end).minus(wait.start))
       let counted = CountedWait(
         attempt: wait.attempt, process: wait.process, threadID: wait.threadID, trigger: wait.trigger,
         isMainThread: wait.isMainThread, start: wait.start, end: wait.start.plus(blocked), isUnderWay: true)

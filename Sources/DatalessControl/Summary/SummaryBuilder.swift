@@ -21,6 +21,8 @@ public struct SummaryBuilder: Sendable {
     var topLevel: Int
     var waiting = 0
     var isFinished = false
+    /// CLOCK_MONOTONIC of its end: nobody waits for it any longer.
+    var finishedAt: Int64?
   }
 
   /// Beyond so many, files and directories at the top are counted under `...`.

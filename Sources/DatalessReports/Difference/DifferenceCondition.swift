@@ -70,8 +70,9 @@ public struct DifferenceCondition: Sendable, Equatable {
   func outcome(of difference: RunDifference) -> Outcome {
     let failure = failure(of: difference)
     let isBothComplete = difference.before.isComplete && difference.after.isComplete
-    // There is never less than a log tells, so that a failure stands whatever the second lacks, and a pass whatever the
-    // first does. But what seems needless may have been read in what is missing.
+    // More records cannot make less of what a log tells, so that a failure stands whatever the second lacks, and a pass
+    // whatever the first does. (But for a wait whose end is missing with that of its attempt: it counts up to the last
+    // record.) What seems needless may have been read in what is missing.
     let isFirm = failure == nil ? difference.after.isComplete : difference.before.isComplete
     var reasons: [String] = []
     if !isBothComplete, !isFirm || measure == .moreNeedless {

@@ -11,6 +11,8 @@ struct WaitJoiner: Sendable {
     var isFile: Bool
     var waiting = 0
     var isFinished = false
+    /// CLOCK_MONOTONIC of its end: nobody waits for it any longer.
+    var finishedAt: Int64?
   }
 
   private struct Key: Hashable {
@@ -53,7 +55,11 @@ struct WaitJoiner: Sendable {
     case .materializationStarted:
       guard let id = record.attempt else { return [] }
       attempts[id] = Attempt(path: record.json.path ?? [], isFile: record.json.string("kind") != "directory")
-    case .materializationFinished: update(record.attempt) { $0.isFinished = true }
+    case .materializationFinished:
+      update(record.attempt) { attempt in
+        attempt.isFinished = true
+        attempt.finishedAt = record.monotonicNanoseconds
+      }
     case .waitStarted:
       begin(record, .wait)
       record.attempt.map { attempts[$0]?.waiting += 1 }
@@ -65,8 +71,8 @@ struct WaitJoiner: Sendable {
     return []
   }
 
-  /// - Parameter end: Up to when waits count that have not ended; nil leaves them out: in a log that has its end they
-  ///   are records that were lost.
+  /// - Parameter end: Up to when waits count that have not ended, unless their attempt ended before; nil leaves them
+  ///   out: in a log that has its end they are records that were lost.
   mutating func finish(at end: Int64?) -> [ReportWait] {
     var result = unresolved.compactMap { $0 }
     unresolved = []
@@ -81,6 +87,7 @@ struct WaitJoiner: Sendable {
       wait.lane = lanes.lane(of: wait)
       if wait.kind == .wait, let attempt = wait.number {
         wait.path = attempts[attempt]?.path
+        if let last = attempts[attempt]?.finishedAt { wait.end = max(wait.start, min(end, last)) }
         wait.stack =
           takeEarlyStack(
             StackKey(attempt: attempt, process: wait.process, threadID: wait.threadID)) ?? .none
