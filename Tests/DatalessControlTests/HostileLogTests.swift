@@ -127,6 +127,20 @@ import Testing
     #expect(files.versions.count == 60_000 && files.versions.allSatisfy(\.isUnseen))
   }
 
+  /// 20,000 sessions, and as many lines that are no records between the records of the first.
+  @Test(.timeLimit(.minutes(1))) func manySessionsAndManyLinesThatAreNoneCostTheSameEach() throws {
+    var text = (0..<20_000).map { #"{"v":1,"seq":1,"session":"s\#($0)","type":"x"}"# + "\n" }.joined()
+    text += (2...20_000).map { "x\n" + #"{"v":1,"seq":\#($0),"session":"s0","type":"x"}"# + "\n" }.joined()
+    let file = try TemporaryFile(bytes(text))
+    let printer = try LogPrinter(
+      LogTarget(log: file.path), filter: LogFilter(types: ["mark"]),
+      style: LogPrinter.Style(isJSON: false, isLive: false, isMounted: false))
+    try printer.drain()
+    try printer.finish()
+    // Nobody knows what the others may have had behind their first record.
+    #expect(!printer.isNothingMissing)
+  }
+
   /// Waits under one key end in the order in which they began.
   @Test func theOldestOfEqualWaitsEndsFirst() throws {
     var waits = SummaryWaits()

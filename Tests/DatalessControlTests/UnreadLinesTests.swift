@@ -133,6 +133,33 @@ import Testing
     #expect(try Self.outcomes(file) == [.held, .held])
   }
 
+  /// Each session of a file is held against the lines behind its own records, whenever it began.
+  @Test(
+    arguments: [
+      ("1 x 2e x 1 x 2e x", true), ("1 x 2 x", false), ("1 x 3e", false), ("1 2e x 1 x 2", true),
+      ("1 2e x 1 x 2 x", false), ("1 x 1 2e 2e x", true), ("1 x 1 3e 2e x", false),
+    ] as [(String, Bool)])
+  func everySessionIsHeldAgainstItsOwnNumbers(words: String, isNothingMissing: Bool) throws {
+    var (sessions, ended) = (0, [Int: Bool]())
+    let lines = words.split(separator: " ").map { word -> String in
+      guard let number = Int(word.prefix { $0.isNumber }) else { return String(word) }
+      if number == 1 { sessions += 1 }
+      // Of two sessions that are not at their end, the last one.
+      let session = (1...sessions).last { ended[$0] != true } ?? sessions
+      let isEnd = word.hasSuffix("e")
+      ended[session] = isEnd
+      let type = isEnd ? "volume.unmounted" : "mark"
+      return #"{"v":1,"seq":\#(number),"session":"s\#(session)","type":"\#(type)"}"#
+    }
+    let file = try Self.file(lines)
+    let printer = try LogPrinter(
+      LogTarget(log: file.path), filter: LogFilter(types: ["run"]),
+      style: LogPrinter.Style(isJSON: false, isLive: false, isMounted: false))
+    try printer.drain()
+    try printer.finish()
+    #expect(printer.isNothingMissing == isNothingMissing)
+  }
+
   // MARK: - Two runs
 
   @Test func aComparisonWithALogThatIsCutIsNoPass() throws {

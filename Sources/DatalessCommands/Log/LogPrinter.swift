@@ -24,6 +24,15 @@ final class LogPrinter {
     var tree = LogTree()
     var continuity = RecordContinuity()
     var hasEnd = false
+    /// Of the lines of the file that are no records, those that `continuity` knows of.
+    var told: UnreadLines
+
+    /// Takes note of all lines of the file so far that are no records: the numbers of its own say whether one of those
+    /// is missing.
+    mutating func tell(_ unread: UnreadLines) {
+      continuity.addUnread(unread.since(told))
+      told = unread
+    }
   }
 
   private let log: LogTarget
@@ -72,7 +81,6 @@ final class LogPrinter {
   /// - Throws: `ControlError.noRecord` when the whole file had none.
   func finish() throws {
     if let record = file.tornLine() { try print(record) }
-    takeUnread()
     if !style.isJSON, filter.takesBeginnings, !style.isLive {
       for id in order {
         for var row in sessions[id]?.table.unfinished ?? [] {
@@ -104,18 +112,12 @@ final class LogPrinter {
     Console.note("dataless: the log has records \(UnreadLines.words(version: version)). They are left out.")
   }
 
-  /// Tells every session of lines that are no records: the numbers of its own say whether one of those is missing.
-  private func takeUnread() {
-    let lines = file.takeUnread()
-    guard lines.count > 0 else { return }
-    for id in order { sessions[id]?.continuity.addUnread(lines) }
-  }
-
   /// Whether the numbers of all records that are meant prove that none of theirs is missing.
-  private var isNothingMissing: Bool {
+  var isNothingMissing: Bool {
     file.unread.version == nil && !order.isEmpty
       && order.allSatisfy { id in
-        guard let session = sessions[id] else { return false }
+        guard var session = sessions[id] else { return false }
+        session.tell(file.unread)
         let known = session.continuity.finished(hasEnd: session.hasEnd)
         return known.lostRecords == 0 && known.malformedLines == 0
       }
@@ -143,7 +145,6 @@ final class LogPrinter {
       firstTime = firstTime ?? time
       lastTime = time
     }
-    takeUnread()
     guard session == nil || id == session else { return }
     if sessions[id] == nil { order.append(id) }
     if record.type == .volumeUnmounted, id == log.session { hasEnded = true }
@@ -162,6 +163,8 @@ final class LogPrinter {
   /// The table sees every record: a row about the end of an attempt also says how it began.
   private func show(_ record: LogRecord, _ session: inout Session) -> (isWanted: Bool, row: LogRow?) {
     session.processes.add(record)
+    // Each session when it has a record, rather than all for each line: a file may have many of both.
+    session.tell(file.unread)
     session.continuity.note(record)
     if record.type == .volumeUnmounted { session.hasEnd = true }
     let isWanted = session.filter.accepts(record, session.processes)
@@ -171,7 +174,8 @@ final class LogPrinter {
   private func newSession() -> Session {
     Session(
       processes: LogProcesses(keepsRecords: style.isJSON), filter: filter,
-      table: LogTable(showsEveryType: !filter.types.isEmpty, showsStarts: style.isLive, zone: style.zone))
+      table: LogTable(showsEveryType: !filter.types.isEmpty, showsStarts: style.isLive, zone: style.zone),
+      told: file.unread)
   }
 
   private func print(_ row: LogRow, of session: String) throws {

@@ -23,6 +23,14 @@ public struct UnreadLines: Sendable, Equatable {
     version = lines.version ?? version
   }
 
+  /// Those that came after there were so many, of the same log.
+  public func since(_ earlier: UnreadLines) -> UnreadLines {
+    var lines = UnreadLines(count: count - earlier.count)
+    lines.ofOtherVersions = ofOtherVersions - earlier.ofOtherVersions
+    lines.version = lines.ofOtherVersions > 0 ? version : nil
+    return lines
+  }
+
   /// What there is to know about lines of another version, behind their number.
   public static func words(version: Int64) -> String {
     "of version \(version) of the format, which this version of dataless does not read: "
