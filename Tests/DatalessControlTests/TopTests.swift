@@ -160,6 +160,19 @@ import Testing
     #expect(view.lines(width: 0, height: 0).contains("only B/: 1 of 2"))
   }
 
+  /// `stack --pid` adds intents itself.
+  @Test func whatIntentsWaitForIsNoBlockedCaller() {
+    var waiter = Self.waiter(40, "viewer", 5_000_000)
+    waiter.trigger = "coordinate"
+    var status = Self.status(at: 1, Self.three + [(Array("d".utf8), waiter)])
+    #expect(status.blockedCallers == 3)
+    // Of those beyond the first 64 of an attempt nobody knows: they count.
+    status.inFlight[3].waiterCount = 70
+    #expect(status.blockedCallers == 3 + 69)
+    status.inFlight[3].waiterCount = .min
+    #expect(status.blockedCallers == 3)
+  }
+
   @Test func stacksJoinTheirCallers() throws {
     let status = Self.status(at: 1, Self.three)
     let stack = CallerStack(

@@ -41,14 +41,12 @@ struct TopSample: Sendable {
         bytes: rate(now.bytes, then.bytes), failures: rate(now.failures, then.failures),
         requests: rate(Self.requests(status), Self.requests(before)))
     }
-    let ofIntents = status.inFlight.reduce(0) { $0 + $1.waiters.count { $0.isIntent } }
     let intents = status.coordination?.waitingIntents()
     waitingIntents = max(status.coordination?.waiting ?? 0, Int64(intents?.count ?? 0))
     answer = TopAnswer(
       mountpoint: status.mountpointBytes, uptimeNanoseconds: status.uptimeNanoseconds,
-      waiting: status.blockedCallers.minus(Int64(ofIntents)),
-      attempts: Int64(status.inFlight.count), totals: status.materialized, perSecond: perSecond, callers: callers,
-      intents: intents)
+      waiting: status.blockedCallers, attempts: Int64(status.inFlight.count), totals: status.materialized,
+      perSecond: perSecond, callers: callers, intents: intents)
   }
 
   private static func requests(_ status: VolumeStatus) -> Int64 {

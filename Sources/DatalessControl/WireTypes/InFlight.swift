@@ -119,8 +119,11 @@ public struct WireProcess: Codable, Sendable, Equatable {
 }
 
 extension VolumeStatus {
-  /// How many callers are blocked: by attempts, and by delayed calls.
+  /// How many callers are blocked: by attempts, and by delayed calls. What an intent waits for stands with the intent:
+  /// no thread is blocked.
   public var blockedCallers: Int64 {
-    inFlight.reduce(access?.waiting ?? 0) { $0.plus($1.waiterCount) }
+    inFlight.reduce(access?.waiting ?? 0) { sum, attempt in
+      sum.plus(max(0, attempt.waiterCount.minus(Int64(attempt.waiters.count { $0.isIntent }))))
+    }
   }
 }
