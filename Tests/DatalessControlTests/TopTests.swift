@@ -155,6 +155,13 @@ import Testing
     #expect(lines.contains(behind), "\(lines)")
     #expect(lines.contains { $0.hasPrefix("viewer[10] (intent 10), to read a, preparing for") })
     #expect(!lines.contains("nobody waits"))
+    // The daemon lists 64 of those that it counts.
+    status.coordination?.waiting = 70
+    status.coordination?.preparing = 5
+    #expect(TopSample(status, stacks: nil, before: nil).waitingIntents == 75)
+    status.coordination?.waiting = .max
+    status.coordination?.preparing = .max
+    #expect(TopSample(status, stacks: nil, before: nil).waitingIntents == .max)
     _ = Self.press("/B/\r", &view)
     #expect(view.intents.map(\.intent.number) == [9])
     #expect(view.lines(width: 0, height: 0).contains("only B/: 1 of 2"))
@@ -164,7 +171,7 @@ import Testing
   @Test func whatIntentsWaitForIsNoBlockedCaller() {
     var waiter = Self.waiter(40, "viewer", 5_000_000)
     waiter.trigger = "coordinate"
-    var status = Self.status(at: 1, Self.three + [(Array("d".utf8), waiter)])
+    var status = Self.status(at: 1, Self.three + [(path: Array("d".utf8), waiter: waiter)])
     #expect(status.blockedCallers == 3)
     // Of those beyond the first 64 of an attempt nobody knows: they count.
     status.inFlight[3].waiterCount = 70

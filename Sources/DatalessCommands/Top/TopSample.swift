@@ -4,7 +4,7 @@ import DatalessControl
 struct TopSample: Sendable {
   let answer: TopAnswer
 
-  /// Intents that wait for others; those that the daemon does not list, too.
+  /// Intents that are not granted; those that the daemon does not list, too.
   let waitingIntents: Int64
 
   var callers: [BlockedCaller] { answer.callers }
@@ -42,7 +42,7 @@ struct TopSample: Sendable {
         requests: rate(Self.requests(status), Self.requests(before)))
     }
     let intents = status.coordination?.waitingIntents()
-    waitingIntents = max(status.coordination?.waiting ?? 0, Int64(intents?.count ?? 0))
+    waitingIntents = Int64(intents?.count ?? 0).plus(status.coordination?.unlistedWaiting ?? 0)
     answer = TopAnswer(
       mountpoint: status.mountpointBytes, uptimeNanoseconds: status.uptimeNanoseconds,
       waiting: status.blockedCallers, attempts: Int64(status.inFlight.count), totals: status.materialized,
