@@ -187,6 +187,13 @@ import Testing
     let verdict = try Self.verdict(log, [Expected(.maxTogether, 0), Expected(.maxTogether, 1)])
     #expect(verdict.expectations.map(\.outcome) == [.unknown, .held] && verdict.violations.isEmpty)
     #expect(verdict.expectations[0].reason?.contains("1 file (a) written to beside others") == true)
+    // Each program counts, and each file is named once.
+    var several = FindingLog(mounted: Self.writable)
+    for process in 1...3 { several.wrote("a", by: process, beside: "null", locked: #"null,"reason":"unseen""#) }
+    several.unmount()
+    let ofSeveral = try Self.verdict(several, [Expected(.maxTogether, 2), Expected(.maxTogether, 3)])
+    #expect(ofSeveral.expectations.map(\.outcome) == [.unknown, .held])
+    #expect(ofSeveral.expectations[0].reason?.hasPrefix("1 file (a) written to beside others") == true)
     var old = FindingLog(mounted: #""read_only":false"#)
     old.unmount()
     let ofOld = try Self.verdict(old, [Expected(.maxTogether, 0)])

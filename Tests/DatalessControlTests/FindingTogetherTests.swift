@@ -51,6 +51,25 @@ import Testing
     }
   }
 
+  /// What is named are files, however many processes write to each.
+  @Test func aFileOfWhichNobodyKnowsIsOneFile() throws {
+    let unseen = #"null,"reason":"unseen""#
+    let found = try Self.finding { log in
+      for process in 1...3 { log.wrote("a", by: process, beside: "null", locked: unseen) }
+    }
+    #expect(found.unknownCount == 1 && found.reasons.first?.hasPrefix("1 file (a) written to by") == true)
+    let several = try Self.finding { log in
+      for path in ["a", "b", "c", "a", "c"] {
+        for process in 1...2 { log.wrote(path, by: process, beside: "null", locked: unseen) }
+      }
+    }
+    #expect(several.reasons.first?.hasPrefix("3 files (a, b, c) written to by") == true, "\(several.reasons)")
+    let more = try Self.finding { log in
+      for path in ["a", "b", "c", "d", "a"] { log.wrote(path, beside: "null", locked: unseen) }
+    }
+    #expect(more.reasons.first?.hasPrefix("4 files (a, b, c, ...) written to by") == true, "\(more.reasons)")
+  }
+
   /// SQLite's index of its log is a mapping, and is stored to under the locks that are held while the log is written.
   @Test func whoLocksWhatItWritesLocksWhatItMaps() throws {
     let found = try Self.finding { log in

@@ -8,13 +8,11 @@ struct ExpectationState: Sendable {
   private(set) var measured: Int64 = 0
   /// What may count, too: of callers and items of which the log does not tell enough.
   private(set) var possible: Int64 = 0
-  /// The first few paths of these.
-  private(set) var possiblePaths: [[UInt8]] = []
+  /// The files of these; only of `max_together`.
+  private(set) var possibleFiles = WritesTogether.Untold()
   private(set) var violations = ViolationList()
   var parallelism = ProcessParallelism()
   var serial = SerialWaits()
-
-  private static let pathsMax = 3
 
   init(_ expectation: Expectation) {
     self.expectation = expectation
@@ -43,9 +41,7 @@ struct ExpectationState: Sendable {
   mutating func count(_ amount: Int64, isKnown: Bool, _ evidence: Evidence, processes: SeenProcesses) {
     guard isKnown else {
       possible = possible.plus(amount)
-      if possiblePaths.count < Self.pathsMax, let path = evidence.item.path, !possiblePaths.contains(path) {
-        possiblePaths.append(path)
-      }
+      if expectation.measure == .maxTogether, let path = evidence.item.path { possibleFiles.add(path) }
       return
     }
     measured = measured.plus(amount)

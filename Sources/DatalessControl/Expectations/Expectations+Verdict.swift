@@ -120,7 +120,7 @@ extension Expectations {
         + (withdrawn > 0 ? " (what looks like \(HumanText.count(withdrawn, "violation")) may be none)" : "")
     } else if states[index].possible > 0, mayBeBeyond(index) {
       result.outcome = .unknown
-      result.reason = Self.possible(expectation, states[index].possible, at: states[index].possiblePaths)
+      result.reason = Self.possible(expectation, states[index].possible, in: states[index].possibleFiles)
     }
     return result
   }
@@ -136,7 +136,9 @@ extension Expectations {
     }
   }
 
-  private static func possible(_ expectation: Expectation, _ count: Int64, at paths: [[UInt8]]) -> String {
+  private static func possible(
+    _ expectation: Expectation, _ count: Int64, in untold: WritesTogether.Untold
+  ) -> String {
     switch expectation.measure {
     case .maxNeedless:
       "of \(HumanText.count(count, "file")) nobody knows how much was read, or for whom (--observe reads tells)"
@@ -145,7 +147,7 @@ extension Expectations {
         + "(--observe reads), directories that may be working directories, links, empty files, or callers of which the "
         + "log does not tell enough"
     case .maxTogether:
-      WritesTogether.Untold.files(count, paths)
+      untold.files
         + " written to beside others: who they are, who stores to a mapping, or whether one holds a lock, is not in the "
         + "log (--observe reads tells more)"
     case .maxMainThread, .maxWait:

@@ -3,7 +3,8 @@ import DatalessCore
 /// Files that one process wrote while another one had them open, where nothing shows that they agree about it: no lock,
 /// and no intent of either.
 ///
-/// Memory: some 50 bytes for each process, 24 for each file and process that is told, and what `HeldIntents` takes.
+/// Memory: some 50 bytes for each process, 24 for each file and process that is told, 16 for each file of which nobody
+/// knows, and what `HeldIntents` takes.
 struct WritesTogether: Sendable {
   /// What a record is of.
   struct Write: Sendable, Equatable {
@@ -14,22 +15,26 @@ struct WritesTogether: Sendable {
     var isKnown: Bool
   }
 
-  /// Files of which nobody knows, the first ones by name.
+  /// Files of which nobody knows, the first ones by name. Several processes may have written to each.
   struct Untold: Sendable {
     private static let pathsMax = 3
+    // LIMIT: files that are counted once. Beyond, each time counts that one is told of.
+    private static let filesMax = 100_000
 
     private(set) var count: Int64 = 0
     private var paths: [[UInt8]] = []
+    private var hashes: Set<UInt64> = []
 
     mutating func add(_ path: [UInt8]) {
+      let hash = PathHash.of(path)
+      guard !hashes.contains(hash) else { return }
+      if hashes.count < Self.filesMax { hashes.insert(hash) }
       count += 1
-      if paths.count < Self.pathsMax, !paths.contains(path) { paths.append(path) }
+      if paths.count < Self.pathsMax { paths.append(path) }
     }
 
-    var files: String { Self.files(count, paths) }
-
     /// `4 files (a.txt, b.txt, c.txt, ...)`: escaped for a terminal.
-    static func files(_ count: Int64, _ paths: [[UInt8]]) -> String {
+    var files: String {
       let names = paths.map { TerminalText.escaped($0) }.joined(separator: ", ")
       return "\(HumanText.count(count, "file")) (\(names)\(count > Int64(paths.count) ? ", ..." : ""))"
     }
