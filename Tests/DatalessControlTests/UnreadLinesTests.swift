@@ -79,6 +79,21 @@ import Testing
     #expect(Self.execute("check-log", "--max-files", "1", on: file) == 90)
   }
 
+  /// Who names a session means no later one: `run` its own.
+  @Test func behindTheEndOfASessionThatIsGivenNothingIsMissing() throws {
+    let file = try Self.file(Self.lines + Self.lines.map { Self.other($0) })
+    let state = try SummaryReport.load(log: file.path, session: "0123456789ab").completeness
+    #expect(state.isComplete && state.malformedLines == 0 && state.otherVersion == nil)
+    func verdict(_ file: TemporaryFile) throws -> Verdict {
+      try Verdict.load(log: file.path, Expectations(Self.expected, session: "0123456789ab"))
+    }
+    let whole = try verdict(file)
+    #expect(whole.gaps == [] && whole.expectations.map(\.outcome) == [.held, .held])
+    // Without its end, one may be missing; what the daemon has counted is of this session all the same.
+    let cut = try verdict(Self.file(Self.lines.dropLast() + [Self.other(Self.lines[0])]))
+    #expect(cut.gaps.count == 2 && cut.expectations.map(\.outcome) == [.held, .unknown])
+  }
+
   @Test func anEarlierSessionOfAnotherVersionChangesNothing() throws {
     let file = try Self.file(Self.lines.map { Self.other($0) } + Self.lines)
     let state = try SummaryReport.load(log: file.path).completeness

@@ -118,7 +118,7 @@ final class LogPrinter {
       && order.allSatisfy { id in
         guard var session = sessions[id] else { return false }
         session.tell(file.unread)
-        let known = session.continuity.finished(hasEnd: session.hasEnd)
+        let known = session.continuity.finished(hasEnd: session.hasEnd, isSessionGiven: self.session != nil)
         return known.lostRecords == 0 && known.malformedLines == 0
       }
   }

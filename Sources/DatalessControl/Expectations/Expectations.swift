@@ -40,7 +40,7 @@ public struct Expectations: Sendable {
   /// Delayed calls that are under way, and their stacks.
   var accesses: Set<UInt64> = []
   var accessStacks: [ViolationList.Wait: ToldStack] = [:]
-  var ending = SessionEnding()
+  var ending: SessionEnding
   /// Only for `forbid_unneeded_blocking`: nil without.
   var lookups: LookupJudge?
   /// Only for `max_together`.
@@ -63,6 +63,7 @@ public struct Expectations: Sendable {
     self.expectations = expectations
     self.baseline = baseline
     self.session = session
+    ending = SessionEnding(isSessionGiven: session != nil)
     states = (expectations + (baseline == nil ? [] : [Expectation(.baseline, 0)])).map { ExpectationState($0) }
     let asksForUse = expectations.contains { $0.measure == .maxNeedless }
     lookups = expectations.contains { $0.measure == .forbidUnneededBlocking } ? LookupJudge() : nil

@@ -13,6 +13,7 @@ struct SessionEnding: Sendable {
   private(set) var isUnmounted = false
   private(set) var hasEvictions = false
   private(set) var volume: Volume?
+  private let isSessionGiven: Bool
   private var continuity = RecordContinuity()
   private var isRunFinished = false
   private var runGap: String?
@@ -27,10 +28,12 @@ struct SessionEnding: Sendable {
     var isKnownWhole: Bool
   }
 
-  init() {}
+  /// - Parameter isSessionGiven: Whether the caller names the session, so that no later one can be meant.
+  init(isSessionGiven: Bool) { self.isSessionGiven = isSessionGiven }
 
   /// For a session that begins behind another one in the same log.
   init(after earlier: SessionEnding) {
+    isSessionGiven = earlier.isSessionGiven
     earlierSessions = earlier.earlierSessions + 1
     continuity = RecordContinuity(after: earlier.continuity)
   }
@@ -80,11 +83,11 @@ struct SessionEnding: Sendable {
 
   /// Whether the daemon's own counts of the run are of all of it: no more was under way than was waited for, and no
   /// later session may be meant, which cannot be read.
-  var isCountWhole: Bool { runGap == nil && !continuity.isFollowedByAnotherVersion }
+  var isCountWhole: Bool { runGap == nil && (isSessionGiven || !continuity.isFollowedByAnotherVersion) }
 
   /// What the log has beside records, where none is missing; nil without.
   var strayLines: String? {
-    let known = continuity.finished(hasEnd: isUnmounted)
+    let known = continuity.finished(hasEnd: isUnmounted, isSessionGiven: isSessionGiven)
     guard known.strayLines > 0, known.malformedLines == 0, max(known.lostRecords, dropped) == 0 else { return nil }
     return UnreadLines.harmless(known.strayLines)
   }
@@ -93,7 +96,7 @@ struct SessionEnding: Sendable {
   func gaps(isMounted: Bool, lost: Int64) -> [String] {
     var gaps: [String] = []
     if session == nil { gaps.append("the log has no record of the session") }
-    let known = continuity.finished(hasEnd: isUnmounted)
+    let known = continuity.finished(hasEnd: isUnmounted, isSessionGiven: isSessionGiven)
     let lost = max(known.lostRecords, dropped, lost)
     if lost > 0 { gaps.append("\(HumanText.count(lost, "record")) \(lost == 1 ? "is" : "are") missing") }
     if known.malformedLines > 0 {

@@ -45,11 +45,14 @@ public struct RecordContinuity: Sendable {
 
   /// What the log lacks when no more of it comes.
   ///
-  /// - Parameter hasEnd: Whether the session's last record is its end. Behind that is nothing of it; but records of
-  ///   another version may well be a session that was mounted later, and is the one that is asked about.
-  public func finished(hasEnd: Bool) -> RecordContinuity {
+  /// - Parameters:
+  ///   - hasEnd: Whether the session's last record is its end. Behind that is nothing of it.
+  ///   - isSessionGiven: Whether no other session can be meant. Else records of another version behind the end may well
+  ///     be a session that was mounted later, and is the one that is asked about.
+  public func finished(hasEnd: Bool, isSessionGiven: Bool) -> RecordContinuity {
     var result = self
-    result.settle(missing: Int64(hasEnd ? behind.ofOtherVersions : behind.count))
+    let missing = hasEnd ? (isSessionGiven ? 0 : behind.ofOtherVersions) : behind.count
+    result.settle(missing: Int64(missing))
     return result
   }
 

@@ -179,7 +179,8 @@ public struct SummaryBuilder: Sendable {
   ) -> (report: SummaryReport, files: FileTable) {
     var current = self
     current.continuity.addUnread(UnreadLines(count: malformedLines))
-    current.report.completeness.note(current.continuity.finished(hasEnd: report.unmountReason != nil))
+    current.report.completeness.note(
+      current.continuity.finished(hasEnd: report.unmountReason != nil, isSessionGiven: session != nil))
     current.files.endHandles()
     // In a log that has its end, a wait without one is a record that was lost.
     let end = report.unmountReason == nil ? max(now ?? lastMonotonic, lastMonotonic) : nil
