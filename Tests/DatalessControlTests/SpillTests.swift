@@ -1,3 +1,4 @@
+import Glibc
 import SystemPackage
 import TestSupport
 import Testing
@@ -144,6 +145,22 @@ import Testing
     numbers[6] = 1
     #expect(directory.descriptors.count == 2)
     #expect(Array(rows) == Array(0...8) && numbers[0] == 1)
+  }
+
+  /// A place that took nothing may take what comes after all was removed.
+  @Test func whatIsEmptyIsNotFull() throws {
+    let directory = try SpillDirectory()
+    let later = directory.path + "/later"
+    var numbers = SpilledNumbers(limits: .tiny(SpillPlace(directories: [later])))
+    for key in 0..<20 { numbers[UInt64(key)] = 1 }
+    #expect(mkdir(later, 0o700) == 0)
+    // Before its parent, which goes with its owner.
+    defer { withExtendedLifetime(directory) { _ = rmdir(later) } }
+    numbers[20] = 1
+    #expect(directory.descriptors.isEmpty && numbers[0] == 1)
+    numbers.removeAll()
+    for key in 0..<20 { numbers[UInt64(key)] = 2 }
+    #expect(!directory.descriptors.isEmpty && numbers[0] == 2 && numbers[19] == 2)
   }
 
   /// Beyond the limit of the process a write would end it.

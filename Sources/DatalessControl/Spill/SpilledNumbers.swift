@@ -54,6 +54,7 @@ struct SpilledNumbers: Sendable {
   mutating func removeAll() {
     recent = [:]
     runs = []
+    isFull = false
   }
 
   // MARK: What is put aside
