@@ -9,7 +9,7 @@ final class SymbolProcess {
   struct Naming {
     let number: UInt64
     let identity: CallerIdentity
-    /// Of the process; nil when it had gone before its files were to be opened.
+    /// Of the process; nil when it had gone before its files were to be opened, or may not be looked at.
     let root: CallerRoot?
     let capture: ThreadCapture
     let interpreted: InterpretedWalk?
@@ -173,7 +173,7 @@ final class SymbolProcess {
         stack.interpreted == nil
       else { return giveUp() }
       stack.interpreted = naming.interpreted?.stack(with: stack)
-      if naming.root == nil { Self.sayWhatIsMissing(in: &stack) }
+      if naming.root == nil { Self.sayWhatIsMissing(in: &stack, of: naming) }
       // Nobody else's business where the caller's frames lie.
       for index in stack.frames.indices { stack.frames[index].framePointer = 0 }
       return finish(.named(naming.number, stack))
@@ -184,12 +184,20 @@ final class SymbolProcess {
     }
   }
 
-  /// Of a process that had gone before its files could be opened: frames in them have addresses alone.
-  private static func sayWhatIsMissing(in stack: inout NamedStack) {
-    guard stack.problem.isEmpty,
-      stack.frames.contains(where: { $0.module.first == UInt8(ascii: "/") && $0.symbol.isEmpty })
-    else { return }
-    stack.problem = Array("the process had gone before its files were looked at".utf8)
+  /// Of a process whose files could not all be opened: frames in the others have addresses alone. A file that was, and
+  /// has no symbol for a frame, lacks nothing.
+  private static func sayWhatIsMissing(in stack: inout NamedStack, of naming: Naming) {
+    guard stack.problem.isEmpty else { return }
+    let files = naming.files.files
+    let unopened = naming.capture.mappings.mappings.filter { mapping in
+      mapping.isExecutable && mapping.isFile
+        && !files.contains(SymbolOrder.File(device: mapping.device, inode: mapping.inode))
+    }
+    let isMissing = stack.frames.contains { frame in
+      frame.symbol.isEmpty && unopened.contains { $0.path == frame.module }
+    }
+    guard isMissing else { return }
+    stack.problem = Array("the process had gone before its files were looked at, or may not be looked at".utf8)
   }
 
   private func finish(_ done: Done) -> [Done] {
