@@ -100,7 +100,7 @@ import Testing
       for line in LogFuzzTests.log(&random, session: true) {
         if let record = LogRecord(line: line) { builder.add(record) }
       }
-      let (report, table) = builder.finishWithTable(log: bytes("/x"), malformedLines: 0)
+      let (report, table) = builder.finishWithTable(log: bytes("/x"))
       #expect(report.files == nil)
       for order in FileSummary.Order.allCases {
         let all = table.summaries(by: order)

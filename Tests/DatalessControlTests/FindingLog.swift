@@ -140,7 +140,7 @@ struct FindingLog {
   func summary(isMounted: Bool = false) throws -> SummaryReport {
     var builder = SummaryBuilder()
     for line in log.lines { if let record = LogRecord(line: bytes(line)) { builder.add(record) } }
-    return builder.finish(log: bytes("/x.jsonl"), malformedLines: 0, isMounted: isMounted)
+    return builder.finish(log: bytes("/x.jsonl"), isMounted: isMounted)
   }
 
   func finding(_ kind: Finding.Kind, isMounted: Bool = false) throws -> Finding {

@@ -10,7 +10,7 @@ import Testing
   private static func report(_ lines: [String]) throws -> SummaryReport {
     var builder = SummaryBuilder()
     for line in lines { builder.add(try record(line)) }
-    return builder.finish(log: bytes("/x"), malformedLines: 0)
+    return builder.finish(log: bytes("/x"))
   }
 
   /// Each level held the one before it twice when its second key of the name meant the first value again.

@@ -22,7 +22,7 @@ import Testing
     log.add("wait.finished", at: 30, #""attempt":9,"process":null,"trigger":"read","blocked_ns":1,"outcome":"ok""#)
     var builder = SummaryBuilder()
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    let report = builder.finish(log: [], malformedLines: 0, isMounted: true)
+    let report = builder.finish(log: [], isMounted: true)
     #expect(report.processes.map(\.isCommand) == [true, false])
     #expect(report.processes[0].files == 2)
     #expect(report.processes[0].blocked.sumNanoseconds == 20)

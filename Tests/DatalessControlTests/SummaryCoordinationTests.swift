@@ -7,7 +7,7 @@ import Testing
   private static func report(_ log: LogText, now: Int64? = nil) throws -> SummaryReport {
     var builder = SummaryBuilder()
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    return builder.finish(log: bytes("/x.jsonl"), malformedLines: 0, isMounted: now != nil, now: now)
+    return builder.finish(log: bytes("/x.jsonl"), isMounted: now != nil, now: now)
   }
 
   private static func coordination(_ log: LogText, now: Int64? = nil) throws -> SummaryReport.Coordination {

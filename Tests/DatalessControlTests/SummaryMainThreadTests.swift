@@ -8,7 +8,7 @@ import Testing
   private func report(_ log: LogText, now: Int64? = nil) throws -> SummaryReport {
     var builder = SummaryBuilder()
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    return builder.finish(log: bytes("/x.jsonl"), malformedLines: 0, isMounted: now != nil, now: now)
+    return builder.finish(log: bytes("/x.jsonl"), isMounted: now != nil, now: now)
   }
 
   private static func seen(_ log: inout LogText, _ id: Int, pid: Int, _ comm: String, script: String?) {
@@ -122,7 +122,7 @@ import Testing
     Self.wait(&log, 1, by: 1, main: "false", from: 0, to: 900_000_000)
     var builder = SummaryBuilder(frame: frame)
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    let hitches = builder.finish(log: bytes("/x.jsonl"), malformedLines: 0).mainThread.hitches
+    let hitches = builder.finish(log: bytes("/x.jsonl")).mainThread.hitches
     #expect(hitches.frameNanoseconds == frame && hitches.waits == waits)
     #expect(hitches.overNanoseconds == over)
   }

@@ -6,7 +6,8 @@ import Testing
   private func report(_ log: LogText, malformed: Int = 0) throws -> SummaryReport {
     var builder = SummaryBuilder()
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    return builder.finish(log: bytes("/x.jsonl"), malformedLines: malformed)
+    builder.addUnread(UnreadLines(count: malformed))
+    return builder.finish(log: bytes("/x.jsonl"))
   }
 
   /// Two processes, four files, three nested directories; a failure, an eviction with a second read, a mark.
@@ -312,7 +313,7 @@ import Testing
     func bytesMaterialized(_ session: String?) throws -> Int64 {
       var builder = SummaryBuilder(session: session)
       for line in lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-      let report = builder.finish(log: [], malformedLines: 0, isMounted: true)
+      let report = builder.finish(log: [], isMounted: true)
       #expect(report.completeness.isComplete)
       return report.materialized.bytes
     }
@@ -326,9 +327,9 @@ import Testing
     log.mounted()
     var builder = SummaryBuilder()
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    let alive = builder.finish(log: [], malformedLines: 0, isMounted: true)
+    let alive = builder.finish(log: [], isMounted: true)
     #expect(alive.completeness.isComplete)
-    let dead = builder.finish(log: [], malformedLines: 0)
+    let dead = builder.finish(log: [])
     #expect(!dead.completeness.isComplete)
     let text = SummaryText.lines(dead, width: 200)
     #expect(text.first == "0 files materialized")

@@ -7,7 +7,7 @@ import Testing
   private func report(_ log: LogText, files: FileSummary.Order? = nil) throws -> SummaryReport {
     var builder = SummaryBuilder(files: files)
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    return builder.finish(log: bytes("/x.jsonl"), malformedLines: 0)
+    return builder.finish(log: bytes("/x.jsonl"))
   }
 
   /// A log in which process 1 (sh) started 2 (tool) and 3 (other).
@@ -231,7 +231,7 @@ import Testing
     log.add("wait.started", at: 1_500, #""attempt":2,"process":2,"tid":11,"trigger":"read","offset":0,"length":9"#)
     var builder = SummaryBuilder(files: .blocked)
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    let report = builder.finish(log: [], malformedLines: 0, isMounted: true, now: 1_000_001_000)
+    let report = builder.finish(log: [], isMounted: true, now: 1_000_001_000)
     #expect(report.blocked.waits == 3)
     #expect(report.blocked.underWay == 2)
     #expect(report.blocked.sumNanoseconds == 10 + 1_000_000_000 + 999_999_500)
@@ -248,9 +248,9 @@ import Testing
     #expect(text.contains { $0.contains("other[12] for 1.00 s so far at b/c (read)") })
     #expect(text.contains { $0.contains("complete so far, 1 attempt under way") })
     // Of a killed daemon's log they count up to its end; where a volume has ended, an end is a record that was lost.
-    #expect(builder.finish(log: [], malformedLines: 0).blocked.sumNanoseconds == 10 + 500)
+    #expect(builder.finish(log: []).blocked.sumNanoseconds == 10 + 500)
     builder.add(try #require(LogRecord(line: bytes(#"{"session":"0123456789ab","type":"volume.unmounted"}"#))))
-    #expect(builder.finish(log: [], malformedLines: 0).blocked.underWay == 0)
+    #expect(builder.finish(log: []).blocked.underWay == 0)
   }
 
   @Test func coverageIsBoundedAndSaysWhatItDoesNotKnow() {

@@ -7,7 +7,7 @@ import Testing
   private func report(_ log: LogText, files: FileSummary.Order? = .bytes) throws -> SummaryReport {
     var builder = SummaryBuilder(files: files)
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    return builder.finish(log: bytes("/x.jsonl"), malformedLines: 0)
+    return builder.finish(log: bytes("/x.jsonl"))
   }
 
   private static func start(observe: String = "off") -> LogText {

@@ -45,7 +45,7 @@ import Testing
     log.add("wait.finished", at: 500, wait + #","blocked_ns":500,"outcome":"ok""#)
     var builder = SummaryBuilder()
     for line in log.lines { builder.add(try #require(LogRecord(line: bytes(line)))) }
-    let report = builder.finish(log: bytes("/x.jsonl"), malformedLines: 0)
+    let report = builder.finish(log: bytes("/x.jsonl"))
     #expect(report.mainThread.longest?.unreadable == "python")
     let words = "photos/p1.jpg, _Py_read (fileutils.c:1414) (python: frames not readable in this version)"
     let text = SummaryText.lines(report, width: 300)

@@ -125,7 +125,7 @@ public struct Expectations: Sendable {
   ///   - lost: Records that the daemon says are not in the file.
   public func finish(log: [UInt8], isMounted: Bool = false, lost: Int64 = 0) -> Verdict {
     var current = self
-    let report = summary?.finish(log: log, malformedLines: 0, isMounted: isMounted, lost: lost)
+    let report = summary?.finish(log: log, isMounted: isMounted, lost: lost)
     return current.conclude(log: log, gaps: ending.gaps(isMounted: isMounted, lost: lost), report)
   }
 

@@ -158,15 +158,11 @@ public struct SummaryBuilder: Sendable {
   ///
   /// - Parameters:
   ///   - log: The log's path, for the report.
-  ///   - malformedLines: Lines behind the last record that are no records, beside those that were added.
   ///   - isMounted: Whether the volume still writes the log; if not, an end is missing that is not there.
   ///   - lost: Records that the daemon says are not in the file.
   ///   - now: CLOCK_MONOTONIC, up to which waits count that have not ended. Default: the last record's.
-  public func finish(
-    log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil
-  ) -> SummaryReport {
-    let (report, table) = finishWithTable(
-      log: log, malformedLines: malformedLines, isMounted: isMounted, lost: lost, now: now)
+  public func finish(log: [UInt8], isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil) -> SummaryReport {
+    let (report, table) = finishWithTable(log: log, isMounted: isMounted, lost: lost, now: now)
     guard let order else { return report }
     var result = report
     result.files = table.summaries(by: order)
@@ -175,10 +171,9 @@ public struct SummaryBuilder: Sendable {
 
   /// As `finish`, with files in few bytes rather than in the report; none if they were not asked for.
   public func finishWithTable(
-    log: [UInt8], malformedLines: Int, isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil
+    log: [UInt8], isMounted: Bool = false, lost: Int64 = 0, now: Int64? = nil
   ) -> (report: SummaryReport, files: FileTable) {
     var current = self
-    current.continuity.addUnread(UnreadLines(count: malformedLines))
     current.report.completeness.note(
       current.continuity.finished(hasEnd: report.unmountReason != nil, isSessionGiven: session != nil))
     current.files.endHandles()

@@ -158,7 +158,7 @@ extension SummaryReport {
     while let record = try file.next() { add(record) }
     add(file.tornLine())
     guard builder.recordCount > 0 else { throw .noRecord(log, file.unread) }
-    let result = builder.finishWithTable(log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
+    let result = builder.finishWithTable(log: log, isMounted: isMounted, lost: lost, now: now)
     if let failure = builder.failure { throw failure }
     return result
   }

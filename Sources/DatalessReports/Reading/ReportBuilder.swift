@@ -87,8 +87,7 @@ struct ReportBuilder {
     let end = max(now ?? last, last)
     for wait in waits.finish(at: hasEnd ? nil : end) { try tell(wait) }
     intents.finish(at: hasEnd ? nil : end, processes)
-    let (summary, files) = self.summary.finishWithTable(
-      log: log, malformedLines: 0, isMounted: isMounted, lost: lost, now: now)
+    let (summary, files) = self.summary.finishWithTable(log: log, isMounted: isMounted, lost: lost, now: now)
     let report = Report(
       context: context,
       verdict: overall(context),

@@ -12,7 +12,7 @@ import Testing
     for line in lines {
       if let record = LogRecord(line: line) { builder.add(record) } else { builder.addUnread(UnreadLines(line: line)) }
     }
-    return builder.finish(log: bytes("/x"), malformedLines: 0)
+    return builder.finish(log: bytes("/x"))
   }
 
   @Test(arguments: TestSeed.seeds) func thereIsAReportThatCanBeShownAndRead(seed: UInt64) throws {
