@@ -74,7 +74,13 @@ enum NegativeNumbers {
     return result + arguments[own.endIndex...]
   }
 
-  private static func isNegative(_ text: String) -> Bool {
+  /// The number below 0 that an argument is, or that was joined with its option; nil for none.
+  static func number(in argument: String) -> String? {
+    let value = argument.hasPrefix("--") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
+    return isNegative(value) ? String(value) : nil
+  }
+
+  private static func isNegative(_ text: some StringProtocol) -> Bool {
     guard text.utf8.first == UInt8(ascii: "-"), let second = text.utf8.dropFirst().first else { return false }
     return second == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second)
   }

@@ -114,7 +114,7 @@ public struct DatalessCommand: ParsableCommand {
     }
   }
 
-  private static func usageMessage(_ text: String, arguments: [String], subcommand: String?) -> String {
+  static func usageMessage(_ text: String, arguments: [String], subcommand: String?) -> String {
     let help = "See 'dataless \(subcommand.map { $0 + " " } ?? "")--help'."
     if subcommand == nil, let first = arguments.first, !first.hasPrefix("-") {
       return "unknown command '\(TerminalText.escaped(ArgumentBytes.decode(first)))'. \(help)"
@@ -129,18 +129,14 @@ public struct DatalessCommand: ParsableCommand {
         "the source is missing: --json names the file for the result, and has taken '\(taken)' for that. "
         + "Put the source first, as in 'dataless run \(taken) --json -- COMMAND', or write --json - for standard output"
     }
-    // The parser takes it for options that nobody knows, and what follows for the size.
-    if subcommand == "pressure", let size = arguments.dropFirst().first(where: { isNegative($0) }) {
+    // The parser takes it for options that nobody knows, and what follows for the size; or for the value of a flag.
+    if subcommand == "pressure", let size = arguments.dropFirst().compactMap({ NegativeNumbers.number(in: $0) }).first {
       message = "malformed size '\(TerminalText.escaped(ArgumentBytes.decode(size)))': expected 1 byte or more (EINVAL)"
     }
     if subcommand == "mount", let option = runOption(in: arguments) {
       message = "unknown option '\(option)' of mount: it belongs to 'dataless run', which tries one command on a volume"
     }
     return message + (message.hasSuffix(".") || message.hasSuffix("?") ? " " : ". ") + help
-  }
-
-  private static func isNegative(_ argument: String) -> Bool {
-    argument.first == "-" && argument.dropFirst().first?.isNumber == true
   }
 
   /// The first option that only `run` has.

@@ -90,6 +90,16 @@ import Testing
     }
   }
 
+  /// Wherever it stands: behind a flag it is joined with that.
+  @Test(arguments: ["pressure -5 /m", "pressure /m -5", "pressure /m --json -5", "pressure --json -5 /m"])
+  func aNegativeSizeIsNamed(line: String) {
+    let arguments = NegativeNumbers.joined(line.split(separator: " ").map { String($0) })
+    let error = #expect(throws: (any Error).self) { try DatalessCommand.parseAsRoot(arguments) }
+    let text = error.map { DatalessCommand.message(for: $0) } ?? ""
+    let message = DatalessCommand.usageMessage(text, arguments: arguments, subcommand: "pressure")
+    #expect(message.hasPrefix("malformed size '-5': expected 1 byte or more (EINVAL)"), "\(message)")
+  }
+
   private static func execute(_ line: String) -> Int32 {
     DatalessCommand.execute(line.split(separator: " ").map { String($0) })
   }
