@@ -59,7 +59,8 @@ import Testing
     ("", "first line"), ("{}\n", "first line"), ("dataless baseline 2\n", "another format"),
     ("dataless baseline 1\nfile\n", "expected 'file PATH'"), ("dataless baseline 1\nfile \n", "expected"),
     ("dataless baseline 1\n<<<<<<< HEAD\n", "expected"), ("dataless baseline 1\nlink a\n", "expected"),
-    ("dataless baseline 1\nfile \"\\x4\"\n", "expected"), ("dataless baseline 1\nfile \"a\n", "expected"),
+    ("dataless baseline 1\nfile \"\\x4\"\n", "expected"), ("dataless baseline 1\nfile \"\\x+4\"\n", "expected"),
+    ("dataless baseline 1\nfile \"a\n", "expected"),
     ("dataless baseline 1\nfile \"\"\n", "expected"), ("dataless baseline 1\nfile \"a\"b\"\n", "expected"),
   ])
   func whatIsNoBaselineIsRefusedWithARemedy(text: String, words: String) throws {

@@ -141,6 +141,10 @@ import Testing
       #expect(name(path) == "p/cc.cpp", "\(path)")
     }
     #expect(name("file://\(folder.path)/a%20b.mjs") == "a b.mjs")
+    // What is no escape stands for itself.
+    for odd in ["a%+5.mjs", "a%-0.mjs", "a%5", "a%", "a%g0%.mjs"] {
+      #expect(name("file://\(folder.path)/\(odd)") == odd)
+    }
     #expect(name("\(folder.path)/made.cpp") == "made.cpp")
     for path in [
       "", "/", ".", "p", "nothing.c", "pipe.c", "out.c", "etc/passwd", "../\(folder.path)/p/cc.cpp", "p/../p/cc.cpp",

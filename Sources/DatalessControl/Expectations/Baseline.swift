@@ -181,10 +181,9 @@ enum BaselineText {
       case quote: path.append(quote)
       case backslash: path.append(backslash)
       case UInt8(ascii: "x"):
-        guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-          return nil
-        }
-        path.append(value)
+        let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == 2 else { return nil }
+        path.append(UInt8(digits[0] << 4 | digits[1]))
         rest = rest.dropFirst(2)
       default: return nil
       }

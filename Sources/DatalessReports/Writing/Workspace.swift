@@ -69,13 +69,12 @@ struct Workspace: Sendable {
     var path: [UInt8] = []
     var rest = text.dropFirst(scheme.count)
     while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%"),
-        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2
-      else {
+      let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+      guard byte == UInt8(ascii: "%"), digits.count == 2 else {
         path.append(byte)
         continue
       }
-      path.append(value)
+      path.append(UInt8(digits[0] << 4 | digits[1]))
       rest = rest.dropFirst(2)
     }
     return path.contains(0) ? nil : path
