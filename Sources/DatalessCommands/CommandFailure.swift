@@ -14,8 +14,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
   case noVolume = 3
   case timedOut = 4
   /// `run` and `check-log`: something that was expected does not hold; a budget is one such thing. `diff`: there is
-  /// more
-  /// than before.
+  /// more than before.
   case violated = 90
   /// The same: nothing is known not to hold, and of something nobody knows: what the command left running was cut
   /// short, or the log does not tell all.

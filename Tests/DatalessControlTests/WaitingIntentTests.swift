@@ -68,6 +68,13 @@ import Testing
     #expect(!lines.contains { $0.contains("more") && $0.contains("    and") }, "\(lines)")
   }
 
+  /// Among the waiters of an attempt: for how long, and that it is no thread.
+  @Test func aWaiterThatIsAnIntentIsTold() {
+    let waiter = InFlightWaiter(
+      pid: 12, tid: 0, mainThread: false, comm: "p12", trigger: "coordinate", blockedNanoseconds: 2_050_000_000)
+    #expect(WaiterText.lines([waiter], count: 1, indent: "") == ["p12[12] for an intent, for 2.05 s"])
+  }
+
   @Test func oneProcessIsEnough() {
     #expect(Self.status.waitingIntents(of: 12).map(\.intent.number) == [7])
     #expect(Self.status.waitingIntents(of: 10).isEmpty)

@@ -215,7 +215,7 @@ enum WaiterText {
       let name = ProcessName.text(comm: waiter.comm, exe: waiter.exe, script: waiter.script)
       let blocked = HumanText.duration(nanoseconds: waiter.blockedNanoseconds)
       let place = ProcessName.place(unit: waiter.unit, container: waiter.container)
-      if waiter.isIntent { return "\(indent)\(name)[\(waiter.pid)]\(place) for an intent, since \(blocked)" }
+      if waiter.isIntent { return "\(indent)\(name)[\(waiter.pid)]\(place) for an intent, for \(blocked)" }
       let threadName = waiter.threadName.map { " '\(TerminalText.escaped($0))'" } ?? ""
       let thread = waiter.mainThread ? "main thread" : "thread \(waiter.tid)\(threadName)"
       return
