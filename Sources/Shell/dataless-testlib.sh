@@ -453,7 +453,7 @@ gate_release() {
 expect() {
   _dt_ended "$*" || return
   _dt_status=0
-  _dt_told=$(_dataless check-log "$VOLUME_LOG" "$@" 2>&1) || _dt_status=$?
+  _dt_told=$(unset GITHUB_ACTIONS && _dataless check-log "$VOLUME_LOG" "$@" 2>&1) || _dt_status=$?
   if ! _dt_tap "$((_dt_status != 0))" "$*"; then
     printf '%s\n' "$_dt_told" | _dt_comment
     _dt_keep_log
@@ -467,7 +467,9 @@ expect_files() {
   _dt_ended "files: $*" || return
   _dt_wanted=$_dt_home/wanted
   _dt_found=$_dt_home/found
-  if ! _dt_told=$(_dataless check-log "$VOLUME_LOG" --baseline "$_dt_found" --update-baseline 2>&1); then
+  if ! _dt_told=$(
+    unset GITHUB_ACTIONS && _dataless check-log "$VOLUME_LOG" --baseline "$_dt_found" --update-baseline 2>&1
+  ); then
     _dt_tap 1 "files: $*"
     printf '%s\n' "$_dt_told" | _dt_comment
     return 1
@@ -483,7 +485,7 @@ expect_files() {
     grep -q '"new_count":0,.*"untouched_count":0,' || _dt_status=1
   if ! _dt_tap "$_dt_status" "files: $*"; then
     # Who, and where in the program.
-    _dataless check-log "$VOLUME_LOG" --baseline "$_dt_wanted" 2>&1 | _dt_comment
+    (unset GITHUB_ACTIONS && _dataless check-log "$VOLUME_LOG" --baseline "$_dt_wanted" 2>&1) | _dt_comment
     _dt_keep_log
     return 1
   fi

@@ -15,6 +15,30 @@ import Testing
     #expect(pipe.read() == bytes("one\n") + [0xff, 10])
   }
 
+  /// A row may begin with the name of a file, and a file may be called as a command is.
+  @Test func gitHubObeysNothingThatStandsInText() throws {
+    let pipe = try Pipe()
+    let row = "  ::add-mask::x"
+    func print() throws {
+      let output = StandardOutput(descriptor: pipe.writing)
+      try output.line(row)
+      try output.flush()
+    }
+    let gitHub = try #require(GitHubActions { $0 == "GITHUB_ACTIONS" ? "true" : nil })
+    try GitHubActions.unobeyed(in: gitHub, descriptor: pipe.writing, print)
+    let lines = String(decoding: pipe.read(), as: UTF8.self).split(separator: "\n").map(String.init)
+    try #require(lines.count == 3)
+    #expect(lines[0].hasPrefix("::stop-commands::dataless-") && lines[1] == row)
+    #expect("::\(lines[0].dropFirst("::stop-commands::".count))::" == lines[2])
+    // Commands are obeyed again also where the text could not be printed whole.
+    #expect(throws: CommandExit(.runFailed)) {
+      try GitHubActions.unobeyed(in: gitHub, descriptor: pipe.writing) { throw CommandExit(.runFailed) }
+    }
+    #expect(pipe.read() == bytes("\(lines[0])\n\(lines[2])\n"))
+    try GitHubActions.unobeyed(in: nil, descriptor: pipe.writing, print)
+    #expect(pipe.read() == bytes(row + "\n"))
+  }
+
   @Test func droppedFilesAreNamedUpToALimit() {
     func lines(_ count: Int) -> [String] {
       let paths = (0..<count).map { bytes("d/\($0)") }

@@ -52,6 +52,37 @@ extension RealMounts {
       }
     }
 
+    /// A step's output may have rows that begin with the name of a file. What does not hold is an error at its place.
+    @Test func commandsThatReadALogHaveNoNameObeyed() async throws {
+      try await withScratch { scratch in
+        for name in ["::add-mask::x", "##[error]boo"] { try scratch.file(name, size: 100) }
+        let finished = try await Running.run(scratch, ["--", "sh", "-c", "cat {}/* > /dev/null"])
+        #expect(finished.status == 0, "\(finished.errorText)")
+        let log = scratch.log.path
+        for (words, status, errors) in [
+          (["check-log", log, "--max-files", "0"], 90, 2), (["summary", log, "--files"], 0, 0), (["log", log], 0, 0),
+          (["diff", log, log], 0, 0),
+        ] {
+          let told = try await MountTests.run(
+            ["env", "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE=\(scratch.source)", Machine.dataless] + words)
+          #expect(told.status == Int32(status), "\(words): \(told.errorText)")
+          var obeyed: [String] = []
+          var token: String?
+          for line in told.lines {
+            if let end = token {
+              if line == "::\(end)::" { token = nil }
+            } else if line.hasPrefix("::stop-commands::") {
+              token = String(line.dropFirst("::stop-commands::".count))
+            } else {
+              obeyed.append(line)
+            }
+          }
+          #expect(token == nil && obeyed.count == errors, "\(words): \(told.lines)")
+          #expect(obeyed.allSatisfy { $0.hasPrefix("::error title=dataless,file=") }, "\(obeyed)")
+        }
+      }
+    }
+
     /// Both name paths and arguments.
     @Test func aNewReportIsAsPrivateAsTheLog() async throws {
       try await withScratch { scratch in

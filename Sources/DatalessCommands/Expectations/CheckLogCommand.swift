@@ -1,6 +1,7 @@
 import ArgumentParser
 import DatalessControl
 import DatalessCore
+import DatalessReports
 import DatalessScenario
 
 /// `dataless check-log`: holds expectations against a log, later and elsewhere.
@@ -54,14 +55,26 @@ struct CheckLogCommand: ParsableCommand {
       Expectations(expectations, baseline: baseline, session: log.isVolume ? log.session : nil))
     var verdict = read.finish(log: log.log, isMounted: flushed.isMounted, lost: flushed.lost)
     try options.update(read, &verdict)
+    try show(verdict, source: read.source)
+    if let failure = Self.failure(verdict) { throw failure }
+  }
+
+  /// - Parameter source: SOURCE of the volume, as far as the log tells it.
+  private func show(_ verdict: Verdict, source: String) throws {
     let output = StandardOutput()
+    let gitHub = GitHubActions()
+    let errors = gitHub?.errors(ReportVerdict(verdict), source: source) ?? []
     if json {
-      try output.json(verdict)
-    } else {
+      for line in errors { Console.note(line) }
+      return try output.json(verdict)
+    }
+    try GitHubActions.unobeyed(in: gitHub) {
       for line in VerdictText.lines(verdict, header: true) { try output.line(line) }
       try output.flush()
     }
-    if let failure = Self.failure(verdict) { throw failure }
+    // Behind the text on the same output: on the other one, GitHub could read them while it obeys nothing.
+    for line in errors { try output.line(line) }
+    try output.flush()
   }
 
   /// nil when all of it holds.

@@ -59,8 +59,10 @@ struct DiffCommand: ParsableCommand {
     if json {
       try output.json(difference)
     } else {
-      for line in DifferenceText.lines(difference) { try output.line(line) }
-      try output.flush()
+      try GitHubActions.unobeyed {
+        for line in DifferenceText.lines(difference) { try output.line(line) }
+        try output.flush()
+      }
     }
     guard let failure = Self.failure(difference) else { return }
     try output.failure(failure, json: json)

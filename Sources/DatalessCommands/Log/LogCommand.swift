@@ -136,6 +136,10 @@ struct LogCommand: ParsableCommand {
 
   func run() throws {
     let log = try LogTarget.resolve(target.bytes)
+    if json { try show(log) } else { try GitHubActions.unobeyed { try show(log) } }
+  }
+
+  private func show(_ log: LogTarget) throws {
     if let path, let volume = log.volume {
       try GlobOption.check(path, option: "--path", on: volume, argument: target)
     }

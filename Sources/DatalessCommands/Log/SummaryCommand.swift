@@ -112,8 +112,10 @@ extension SummaryCommand {
     } else {
       lines = SummaryText.lines(report, width: TerminalSize.columns())
     }
-    for line in lines { try output.line(line) }
-    try output.flush()
+    try GitHubActions.unobeyed {
+      for line in lines { try output.line(line) }
+      try output.flush()
+    }
   }
 }
 

@@ -114,6 +114,9 @@ public struct Expectations: Sendable {
     summary?.addUnread(lines)
   }
 
+  /// SOURCE of the volume; empty where the log does not tell it.
+  public var source: String { ending.source }
+
   /// What was materialized so far, as a baseline; nil without one.
   public var materialized: Baseline? { baseline }
 

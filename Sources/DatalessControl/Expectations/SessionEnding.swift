@@ -3,6 +3,8 @@ import DatalessCore
 /// How a session of a log goes and ends: what the log lacks of it, and what its last records say.
 struct SessionEnding: Sendable {
   private(set) var session: String?
+  /// SOURCE of the volume; empty where the log does not tell it.
+  private(set) var source = ""
   private(set) var earlierSessions: Int64 = 0
   /// The process whose descendants' doings count; nil without `dataless run`.
   private(set) var runRoot: Int32?
@@ -46,6 +48,7 @@ struct SessionEnding: Sendable {
     if let time = record.monotonicNanoseconds { lastMonotonic = max(lastMonotonic, time) }
     continuity.note(record)
     switch record.type {
+    case .volumeMounted: source = json.string("source") ?? ""
     case .runStarted: runRoot = json.integer("pid").flatMap { Int32(exactly: $0) }
     case .runFinished: runFinished(json)
     case .evictionFinished: hasEvictions = true

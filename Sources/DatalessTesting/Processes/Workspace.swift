@@ -126,9 +126,11 @@ final class Workspace: Sendable {
     status: Int32, output: String, words: String
   ) {
     let (output, error) = try await Threads.run { [folder] in (try OutputFile(in: folder), try OutputFile(in: folder)) }
+    // What is printed here is read by us, and by no GitHub Actions.
+    let environment = executable.environment.filter { $0.key != "GITHUB_ACTIONS" }
     let child = try await Child.start(
       Child.Plan(
-        words: [executable.path] + arguments, environment: executable.environment,
+        words: [executable.path] + arguments, environment: environment,
         descriptors: [1: output.descriptor, 2: error.descriptor, 8: fifo]))
     let status = await child.status(within: limit)
     // A daemon that it has started is not of its group, and stays in any case.

@@ -49,8 +49,8 @@ class Executable:
         return f"{self._runtime}/dataless" if self._runtime else f"/tmp/dataless-{os.geteuid()}"
 
     def environment(self) -> Dict[str, str]:
-        """That of this process, but for where sockets are."""
-        environment = {key: value for key, value in os.environ.items() if key != _RUNTIME}
+        """That of this process, but for where sockets are. GitHub Actions does not read what is printed here."""
+        environment = {key: value for key, value in os.environ.items() if key not in (_RUNTIME, "GITHUB_ACTIONS")}
         if self._runtime is not None:
             environment[_RUNTIME] = self._runtime
         return environment
