@@ -92,10 +92,12 @@ enum AnswerSamples {
   // MARK: - Reports
 
   private static let violation = ReportVerdict.Violation(
-    "m", path: "a", process: "tar[2]", parents: ["sh[1]"], stack: ["main (fm.py:1)"], file: "fm.py", line: 1)
+    "m", path: "a", process: "tar[2]", parents: ["sh[1]"], stack: ["main (fm.py:1)"], file: "fm.py", line: 1,
+    hasFunctionLines: true)
   private static let check = ReportVerdict.Check(name: "n", outcome: .failed, message: "m", violations: [violation])
   private static let reportedFrame = ReportFrame(
-    name: "main (fm.py:1)", file: "fm.py", line: 1, isGuess: true, rawFile: Array("fm.py".utf8))
+    name: "main, which begins (fm.py:1)", file: "fm.py", line: 1, isFunctionLine: true, isGuess: true,
+    rawFile: Array("fm.py".utf8), nameWithoutLine: "main (fm.py)")
   private static let reportedStack = ReportDocument.Stack(
     program: "tar", trigger: "read", waits: 1, blockedNanoseconds: 2, mainThreadBlockedNanoseconds: 1,
     longestNanoseconds: 2, path: "a", pathBase64: "YQ==", frames: [reportedFrame], isComplete: true,
@@ -214,7 +216,8 @@ enum AnswerSamples {
 
   private static let wait = SummaryReport.LongestWait(
     attempt: 1, path: "a", trigger: "read", pid: 2, comm: "python3", exe: "/usr/bin/python3", script: "fm.py",
-    blockedNanoseconds: 4, isUnderWay: true, function: "load", file: "fm.py", line: 42, unreadable: "python")
+    blockedNanoseconds: 4, isUnderWay: true, function: "load", file: "fm.py", line: 42, hasFunctionLines: true,
+    unreadable: "python")
   private static let mainThread = SummaryReport.MainThread(
     blocked: blocked, longest: wait, unknownWaits: 1, hitches: SummaryReport.Hitches(),
     hangs: SummaryReport.Hangs())

@@ -157,6 +157,21 @@ import Testing
     #expect(StackText.summary(stack) == "readFileSync (node:fs:441) < load (e.mjs:2) < main (server.js:3)")
   }
 
+  /// Of node only the lines are known at which functions begin.
+  @Test func theLineOfAFunctionIsNotTheOneOfTheCall() {
+    var stack = Self.interpreted("node", [("load", "/code/nb.cjs", 2), ("main", "/code/nb.cjs", 6)])
+    stack.interpreted?.hasFunctionLines = true
+    #expect(StackText.summary(stack) == "load, which begins (nb.cjs:2) < main, which begins (nb.cjs:6)")
+    let place = SummaryStacks.Place(stack)
+    #expect(place == .init(function: "load", file: "/code/nb.cjs", line: 2, isFunctionLine: true))
+    #expect(place?.text == "load, which begins (nb.cjs:2)")
+    var longest = SummaryReport.LongestWait(
+      trigger: "read", blockedNanoseconds: 1, function: "load", file: "/code/nb.cjs", line: 2)
+    #expect(longest.place?.text == "load (nb.cjs:2)")
+    longest.hasFunctionLines = true
+    #expect(longest.place == place)
+  }
+
   /// What the program's own library or a stripped file is called, without a line, is outside of the place to look at.
   @Test func aFrameWithALineComesBeforeOneWithout() {
     let stack = Self.stack(

@@ -40,11 +40,9 @@ enum StackText {
   }
 
   private static func name(_ frame: InterpretedFrame, of stack: InterpretedCaller) -> String {
-    let function = TerminalText.escaped(frame.functionBytes)
-    guard stack.hasFunctionLines == true, let line = frame.line else {
-      return place(function, frame.fileBytes, line: frame.line)
-    }
-    return place("\(function), which begins", frame.fileBytes, line: line)
+    PlaceText.text(
+      TerminalText.escaped(frame.functionBytes), file: file(frame.fileBytes), line: frame.line,
+      isFunctionLine: stack.hasFunctionLines == true)
   }
 
   private static func name(_ frame: CallerFrame) -> String {
@@ -53,13 +51,10 @@ enum StackText {
     guard let symbol = frame.symbolBytes else { return address }
     let name = TerminalText.escaped(symbol)
     guard let file = frame.fileBytes else { return "\(name) (\(address))" }
-    return place(name, file, line: frame.line)
+    return PlaceText.text(name, file: self.file(file), line: frame.line, isFunctionLine: false)
   }
 
-  private static func place(_ function: String, _ file: [UInt8], line: UInt32?) -> String {
-    let file = TerminalText.escaped(PathBytes.lastComponent(file))
-    return "\(function) (\(file)\(line.map { ":\($0)" } ?? ""))"
-  }
+  private static func file(_ path: [UInt8]) -> String { TerminalText.escaped(PathBytes.lastComponent(path)) }
 
   private static func certainty(_ frame: CallerFrame) -> String { frame.foundBy == "guess" ? " [guessed]" : "" }
 

@@ -90,9 +90,6 @@ public enum FindingText {
   /// Where the program stood: its innermost own function, `load (fm.py:9)`; nil without a stack.
   public static func place(_ place: FindingPlace) -> String? {
     guard let stack = place.stack, let found = SummaryStacks.Place(stack) else { return nil }
-    let file = found.file.map { TerminalText.escaped(PathBytes.lastComponent(Array($0.utf8))) }
-    let note = stack.unreadableLanguage.map { " (\(CallerStack.unreadable($0)))" } ?? ""
-    let line = found.line.map { ":\($0)" } ?? ""
-    return TerminalText.escaped(found.function) + (file.map { " (\($0)\(line))" } ?? "") + note
+    return found.text + (stack.unreadableLanguage.map { " (\(CallerStack.unreadable($0)))" } ?? "")
   }
 }

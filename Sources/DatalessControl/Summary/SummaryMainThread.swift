@@ -62,6 +62,8 @@ extension SummaryReport {
     /// Absent without debug information.
     public var file: String?
     public var line: UInt32?
+    /// True where `function` begins at `line`, and stands nobody knows where.
+    public var hasFunctionLines: Bool?
     /// The language of a program of whose version no functions can be read: `function` is its interpreter's.
     public var unreadable: String?
 
@@ -69,6 +71,7 @@ extension SummaryReport {
       case attempt, path, trigger, pid, comm, exe, script, function, file, line, unreadable
       case blockedNanoseconds = "blocked_ns"
       case isUnderWay = "under_way"
+      case hasFunctionLines = "function_lines"
     }
   }
 }
@@ -76,7 +79,15 @@ extension SummaryReport {
 extension SummaryReport.LongestWait {
   fileprivate mutating func stand(at place: SummaryStacks.Place) {
     (function, file, line) = (place.function, place.file, place.line)
+    hasFunctionLines = place.isFunctionLine ? true : nil
     unreadable = place.unreadable
+  }
+
+  /// Where in its program it stood; nil when the log has no stack of it.
+  var place: SummaryStacks.Place? {
+    function.map {
+      SummaryStacks.Place(function: $0, file: file, line: line, isFunctionLine: hasFunctionLines == true)
+    }
   }
 }
 

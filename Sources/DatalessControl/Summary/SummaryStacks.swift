@@ -7,6 +7,8 @@ struct SummaryStacks: Sendable {
     /// nil without debug information.
     var file: String?
     var line: UInt32?
+    /// Whether the function begins at the line, and stands nobody knows where.
+    var isFunctionLine = false
     /// Whose interpreter's function it is, where those of the program cannot be read.
     var unreadable: String?
   }
@@ -60,7 +62,9 @@ extension SummaryStacks.Place {
     let frames = ProgramFrames(stack)
     if let functions = stack.interpreted?.frames, let innermost = functions.first {
       let frame = frames.own.map { functions[$0] } ?? innermost
-      self.init(function: cut(frame.function), file: cut(frame.file), line: frame.line)
+      self.init(
+        function: cut(frame.function), file: cut(frame.file), line: frame.line,
+        isFunctionLine: frame.line != nil && stack.interpreted?.hasFunctionLines == true)
       return
     }
     let named = frames.own ?? frames.shown.first { stack.frames[$0].symbol != nil }
@@ -68,5 +72,13 @@ extension SummaryStacks.Place {
     let module = String(decoding: PathBytes.lastComponent(frame.moduleBytes), as: UTF8.self)
     let address = "\(module)+0x\(String(frame.offset, radix: 16))"
     self.init(function: cut(frame.symbol ?? address), file: frame.file.map(cut), line: frame.line)
+  }
+
+  /// `load (fm.py:9)`, escaped for a terminal.
+  var text: String {
+    PlaceText.text(
+      TerminalText.escaped(function),
+      file: file.map { TerminalText.escaped(PathBytes.lastComponent(Array($0.utf8))) }, line: line,
+      isFunctionLine: isFunctionLine)
   }
 }

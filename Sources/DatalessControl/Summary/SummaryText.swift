@@ -172,11 +172,7 @@ public enum SummaryText {
     if let longest = main.longest {
       let name = ProcessName.text(comm: longest.comm, exe: longest.exe, script: longest.script)
       text += ": \(name) at " + (longest.path.map { TerminalText.escaped($0) } ?? "an unknown path")
-      if let function = longest.function {
-        let file = longest.file.map { PathBytes.lastComponent(Array($0.utf8)) }
-        let line = longest.line.map { ":\($0)" } ?? ""
-        text += ", \(TerminalText.escaped(function))" + (file.map { " (\(TerminalText.escaped($0))\(line))" } ?? "")
-      }
+      if let place = longest.place { text += ", \(place.text)" }
       if let language = longest.unreadable { text += " (\(CallerStack.unreadable(language)))" }
     }
     if main.hitches.waits > 0 {

@@ -26,7 +26,8 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
   /// A line of a source, as debug information or an interpreter names it: anything may stand there.
   struct SourcePlace: Sendable, Equatable {
     var path: [UInt8]
-    var line: UInt32
+    /// nil where only the line at which the function begins is known.
+    var line: UInt32?
   }
 
   /// What was against an expectation. All texts are escaped for a terminal.
@@ -43,20 +44,31 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
     /// The place in the program's source that a developer should look at.
     public var file: String?
     public var line: UInt32?
+    /// True where the function of that place begins at `line`, and stands nobody knows where.
+    public var hasFunctionLines: Bool?
     /// All places of the stack, the program's own first, each innermost first. No part of what is written.
     var places: [SourcePlace] = []
 
     enum CodingKeys: String, CodingKey {
       case message, path, process, parents, stack, file, line
+      case hasFunctionLines = "function_lines"
     }
 
     public init(
       _ message: String, path: String? = nil, process: String? = nil, parents: [String] = [], stack: [String] = [],
-      file: String? = nil, line: UInt32? = nil
+      file: String? = nil, line: UInt32? = nil, hasFunctionLines: Bool? = nil
     ) {
       (self.message, self.path) = (message, path)
       (self.process, self.parents) = (process, parents)
       (self.stack, self.file, self.line) = (stack, file, line)
+      self.hasFunctionLines = hasFunctionLines
+    }
+
+    /// The place, escaped for a terminal: `fm.py:42`; nil where none is known.
+    var place: String? {
+      guard let file else { return nil }
+      guard let line else { return file }
+      return hasFunctionLines == true ? "\(file) (the function begins at line \(line))" : "\(file):\(line)"
     }
   }
 

@@ -88,6 +88,12 @@ function stackList(stack) {
 
 const words = { passed: "PASSED", failed: "FAILED", unknown: "NOT KNOWN", none: "" };
 
+/** The line of a violation; where only the one is known at which its function begins, this is said. */
+function placeInFile(violation) {
+  if (!violation.line) return "";
+  return violation.function_lines ? ` (the function begins at line ${violation.line})` : `:${violation.line}`;
+}
+
 function verdict() {
   const checks = data.verdict.checks.map((check) =>
     make(
@@ -106,7 +112,7 @@ function verdict() {
           facts([
             ["path", violation.path],
             ["process", violation.process && [violation.process, ...violation.parents].join(" < ")],
-            ["look at", violation.file && violation.file + (violation.line ? ":" + violation.line : "")],
+            ["look at", violation.file && violation.file + placeInFile(violation)],
           ]),
           violation.stack.length ? make("ol", { class: "stack" }, violation.stack.map((frame) => make("li", { class: "frame" }, frame))) : null,
         ),

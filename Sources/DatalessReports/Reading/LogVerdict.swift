@@ -79,6 +79,7 @@ extension ReportVerdict.Violation {
     stack = found.frames.map(\.name)
     let own = found.own.map { found.frames[$0] }
     (file, line) = own?.line == nil ? (nil, nil) : (own?.file, own?.line)
+    hasFunctionLines = line == nil ? nil : own?.isFunctionLine
     places = [FrameOrigin.program, .package, .runtime].flatMap { origin in
       zip(found.origins, found.frames).filter { $0.0 == origin }.compactMap { ReportVerdict.SourcePlace($0.1) }
     }
@@ -90,6 +91,6 @@ extension ReportVerdict.SourcePlace {
   /// nil for a frame without a line.
   init?(_ frame: ReportFrame) {
     guard let file = frame.file, let line = frame.line else { return nil }
-    self.init(path: frame.rawFile ?? Array(file.utf8), line: line)
+    self.init(path: frame.rawFile ?? Array(file.utf8), line: frame.isFunctionLine == true ? nil : line)
   }
 }

@@ -8,13 +8,21 @@ struct ReportFrame: Sendable, Hashable, Encodable {
   /// As the program knows it, escaped; nil where it is not known.
   var file: String?
   var line: UInt32?
+  /// True where the function begins at the line, and stands nobody knows where.
+  var isFunctionLine: Bool?
   /// Whether its address may be left over from an earlier call.
   var isGuess: Bool?
   /// The path of the file as it is, where `file` is not it: escaped, or cut.
   var rawFile: [UInt8]?
+  /// `load (nb.cjs)`, where the line in `name` is only that at which the function begins.
+  var nameWithoutLine: String?
+
+  /// For what has no room for words.
+  var shortName: String { nameWithoutLine ?? name }
 
   enum CodingKeys: String, CodingKey {
     case name, file, line
+    case isFunctionLine = "function_lines"
     case isGuess = "guess"
   }
 }
@@ -75,7 +83,7 @@ struct StackTable: Sendable {
       let functions = Array(interpreted.frames.prefix(framesMax))
       kept.interpreted?.frames = functions
       isComplete = interpreted.isComplete && interpreted.frames.count <= framesMax
-      frames = functions.map { frame($0) }
+      frames = functions.map { frame($0, hasFunctionLines: interpreted.hasFunctionLines == true) }
     } else {
       frames = kept.frames.map { frame($0) }
     }
@@ -84,8 +92,10 @@ struct StackTable: Sendable {
       frames: frames, isComplete: isComplete, origins: program.origins, own: program.own, shown: program.shown)
   }
 
-  private static func frame(_ frame: InterpretedFrame) -> ReportFrame {
-    self.frame(name(frame.functionBytes), file: frame.fileBytes, line: frame.line, isGuess: false)
+  private static func frame(_ frame: InterpretedFrame, hasFunctionLines: Bool) -> ReportFrame {
+    self.frame(
+      name(frame.functionBytes), file: frame.fileBytes, line: frame.line,
+      isFunctionLine: hasFunctionLines && frame.line != nil)
   }
 
   private static func frame(_ frame: CallerFrame) -> ReportFrame {
@@ -99,15 +109,18 @@ struct StackTable: Sendable {
       isGuess: frame.foundBy == "guess")
   }
 
-  private static func frame(_ name: String, file: [UInt8]?, line: UInt32?, isGuess: Bool) -> ReportFrame {
-    var text = name
-    if let file {
-      text += " (\(Self.name(PathBytes.lastComponent(file)))\(line.map { ":\($0)" } ?? ""))"
+  private static func frame(
+    _ name: String, file: [UInt8]?, line: UInt32?, isFunctionLine: Bool = false, isGuess: Bool = false
+  ) -> ReportFrame {
+    func text(_ line: UInt32?) -> String {
+      PlaceText.text(
+        name, file: file.map { Self.name(PathBytes.lastComponent($0)) }, line: line, isFunctionLine: isFunctionLine)
     }
     let shown = file.map { Self.name($0) }
     return ReportFrame(
-      name: text, file: shown, line: line, isGuess: isGuess ? true : nil,
-      rawFile: shown.map { Array($0.utf8) } == file ? nil : file)
+      name: text(line), file: shown, line: line, isFunctionLine: isFunctionLine ? true : nil,
+      isGuess: isGuess ? true : nil, rawFile: shown.map { Array($0.utf8) } == file ? nil : file,
+      nameWithoutLine: isFunctionLine ? text(nil) : nil)
   }
 
   private static func name(_ bytes: [UInt8]) -> String {

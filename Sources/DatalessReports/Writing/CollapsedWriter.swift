@@ -20,7 +20,7 @@ enum CollapsedWriter {
     case .known(let index):
       let stack = report.stackTable[index]
       if !stack.isComplete { frames.append("(incomplete)") }
-      frames += stack.frames.reversed().map(\.name)
+      frames += stack.frames.reversed().map(\.shortName)
     case .missing(let why): frames.append("(no stack: \(TerminalText.escaped(why)))")
     case .none: frames.append("(no stack)")
     }

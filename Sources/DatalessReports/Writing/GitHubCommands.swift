@@ -26,7 +26,7 @@ public enum GitHubCommands {
   }
 
   /// The innermost line of the stack whose source is below the workspace, the program's own first: what is installed
-  /// there may be called by it. Else the file on the volume.
+  /// there may be called by it. Else the file on the volume. A line at which only a function begins is none to show.
   private static func place(
     _ violation: ReportVerdict.Violation, workspace: Workspace, source: String
   ) -> (file: String, line: UInt32?)? {
@@ -34,7 +34,7 @@ public enum GitHubCommands {
       if let name = workspace.name(of: place.path) { return (name, place.line) }
     }
     if violation.places.isEmpty, let file = violation.file, let name = workspace.name(of: Array(file.utf8)) {
-      return (name, violation.line)
+      return (name, violation.hasFunctionLines == true ? nil : violation.line)
     }
     guard let path = violation.path, source.hasPrefix("/"),
       let name = workspace.name(of: Array("\(source)/\(path)".utf8))

@@ -109,7 +109,7 @@ enum ViolationText {
     if let process = violation.process {
       lines.append("  process: " + ([process] + violation.parents).joined(separator: " < "))
     }
-    if let file = violation.file { lines.append("  at: \(file)\(violation.line.map { ":\($0)" } ?? "")") }
+    if let place = violation.place { lines.append("  at: \(place)") }
     lines += violation.stack.map { "    \($0)" }
     return lines
   }

@@ -52,7 +52,8 @@ struct PageTexts {
         json.array { json in
           json.integer(text(frame.name))
           json.integer(frame.file.map { text($0) } ?? -1)
-          json.integer(frame.line.map { Int64($0) } ?? 0)
+          // Of a line at which a function begins, the name alone says what it is.
+          json.integer(frame.isFunctionLine == true ? 0 : frame.line.map { Int64($0) } ?? 0)
           json.integer(frame.isGuess == true ? 1 : 0)
         }
       }

@@ -66,7 +66,7 @@ struct TraceWriter {
           json.bool(isMain)
         }
         switch wait.stack {
-        case .known: json.field("stack", frames.map(\.name).joined(separator: " < "))
+        case .known: json.field("stack", frames.map(\.shortName).joined(separator: " < "))
         case .missing(let why): json.field("stack_unavailable", TerminalText.escaped(why))
         case .none: break
         }
