@@ -258,6 +258,32 @@ import Testing
     #expect(verdict.violations.map { $0.hint.contains("--stacks") } == [false, false, true, false])
   }
 
+  /// Whether a file was needed is known at the end alone: its stack is that of the wait for it all the same.
+  @Test func aNeedlessFileHasTheStackOfItsWait() throws {
+    var log = ExpectationLog()
+    log.log.add(
+      "configuration.changed", at: 1, #""what":"settings","before":{},"after":{"observe":"reads"},"by":"api""#)
+    let stack =
+      #""stack":{"complete":true,"end":"outermost","frames":[{"module":"/bin/fm","offset":1,"symbol":"load","found_by":"tables"}]}"#
+    let early = log.start("a", ExpectationLog.step { $0.size = 100_000 })
+    log.log.add(
+      "wait.stack", at: 1_500, #""attempt":\#(early),"process":3,"tid":11,"outcome":"ok","stack_id":1,\#(stack)"#)
+    log.end(early, "a", ExpectationLog.step { $0.size = 100_000 })
+    for name in ["b", "c", "d"] { log.take(name, { $0.size = 100_000 }) }
+    log.log.add("wait.stack", at: 2_500, #""attempt":2,"process":3,"tid":11,"outcome":"ok","stack_id":1"#)
+    log.log.add("wait.stack", at: 2_600, #""attempt":3,"process":3,"tid":11,"outcome":"thread_ran""#)
+    for name in ["a", "b", "c", "d"] { log.log.closed(name, by: 3, size: 100_000, covered: 10, at: 5_000) }
+    log.unmount()
+    let violations = try log.verdict([Expected(.maxNeedless, 0)]).violations.sorted {
+      ($0.attempt ?? 0) < ($1.attempt ?? 0)
+    }
+    #expect(violations.map(\.path) == ["a", "b", "c", "d"])
+    #expect(violations.map { $0.stack?.frames.first?.symbol } == ["load", "load", nil, nil])
+    #expect(violations.allSatisfy { $0.time?.hasSuffix("05.000002000Z") == true && $0.monotonicNanoseconds == 2_000 })
+    #expect(violations.map { $0.hint.contains("stack") } == [false, false, true, true])
+    #expect(violations[2].hint.contains("No stack: the wait was over"))
+  }
+
   /// Whoever takes stacks already is not told to; a wait that was too short says so, whenever the log tells it.
   @Test(arguments: [true, false]) func aViolationWithoutAStackSaysWhy(isEarly: Bool) throws {
     func hint(_ option: String?, _ outcome: String?) throws -> String {

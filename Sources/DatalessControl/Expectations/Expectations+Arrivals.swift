@@ -29,7 +29,9 @@ extension Expectations {
         states[index].note((times[hash] ?? 1) - 1, isKnown: isKnown, evidence, processes: processes)
       case .maxNeedless:
         guard let hash, needlessCallers[index]?[hash]?.isKnown != true else { continue }
-        needlessCallers[index, default: [:]][hash] = (attempt.item, evidence.caller, isKnown, id)
+        needlessCallers[index, default: [:]][hash] = Fetched(
+          item: attempt.item, caller: evidence.caller, isKnown: isKnown, attempt: id, stack: evidence.stack,
+          time: evidence.time, monotonic: evidence.monotonic)
       case .baseline:
         guard let path = attempt.item.path, let kind = attempt.item.kind else {
           states[index].add(possible: 1)

@@ -90,12 +90,18 @@ extension Expectations {
         states[index].add(possible: 1)
       } else if file.isNeedless {
         needless += 1
-        let attempt = Attempt(item: found.item, isRange: false)
-        states[index].count(
-          1, isKnown: true, evidence(attempt, found.attempt, by: found.caller, record: nil), processes: processes)
+        states[index].count(1, isKnown: true, evidence(found), processes: processes)
       }
     }
     states[index].setMeasured(needless)
+  }
+
+  private func evidence(_ found: Fetched) -> ExpectationState.Evidence {
+    var evidence = ExpectationState.Evidence(
+      item: found.item, caller: found.caller, attempt: found.attempt, stack: found.stack, time: found.time,
+      monotonic: found.monotonic)
+    if evidence.stack?.id == nil, let late = evidence.wait.flatMap({ lateStacks[$0] }) { evidence.stack = late }
+    return evidence
   }
 
   private mutating func result(_ index: Int, gaps: [String]) -> ExpectationResult {

@@ -61,8 +61,13 @@ extension Expectations {
     guard let stack = stacks.told(record), let wait = ViolationList.Wait(record.json) else { return }
     if wait.isAccess {
       if accesses.contains(wait.number) { accessStacks[wait] = stack }
-    } else if attempts[wait.number]?.stacks[wait.threadID]?.id == nil {
-      attempts[wait.number]?.stacks[wait.threadID] = stack
+    } else {
+      if attempts[wait.number]?.stacks[wait.threadID]?.id == nil {
+        attempts[wait.number]?.stacks[wait.threadID] = stack
+      }
+      if !needlessCallers.isEmpty, attempts[wait.number]?.isFinished != false, lateStacks[wait]?.id == nil {
+        lateStacks[wait] = stack
+      }
     }
     for index in states.indices { states[index].told(stack: stack, of: wait) }
   }

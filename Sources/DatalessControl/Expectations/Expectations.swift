@@ -27,6 +27,18 @@ public struct Expectations: Sendable {
     var finishedAt: Int64?
   }
 
+  /// A file that has come: what shows it if nobody reads it.
+  struct Fetched: Sendable {
+    var item: LoggedItem
+    var caller: LoggedCaller
+    var isKnown: Bool
+    var attempt: UInt64?
+    /// nil where the log says nothing of one, yet.
+    var stack: ToldStack?
+    var time: String?
+    var monotonic: Int64?
+  }
+
   private let expectations: [Expectation]
   private let session: String?
   var states: [ExpectationState]
@@ -50,7 +62,9 @@ public struct Expectations: Sendable {
   /// How often files were materialized; only for `max_repeated`.
   var times: [UInt64: Int64] = [:]
   /// For whom files were fetched, by the index of the expectation; only for `max_needless`.
-  var needlessCallers: [Int: [UInt64: (item: LoggedItem, caller: LoggedCaller, isKnown: Bool, attempt: UInt64?)]] = [:]
+  var needlessCallers: [Int: [UInt64: Fetched]] = [:]
+  /// Stacks of waits for what had come by then; only for `max_needless`, which is judged at the end.
+  var lateStacks: [ViolationList.Wait: ToldStack] = [:]
   private var summary: SummaryBuilder?
   /// Records so far, of whatever session.
   public private(set) var recordCount = 0
