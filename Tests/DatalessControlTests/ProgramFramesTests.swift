@@ -191,7 +191,25 @@ import Testing
     let none = CallerStack(isComplete: false, end: "no_tables", frames: [])
     #expect(ProgramFrames(none).shown.isEmpty && StackText.summary(none).isEmpty && SummaryStacks.Place(none) == nil)
     let libraryAlone = CallerStack(isComplete: false, end: "no_tables", frames: [Self.read])
-    #expect(StackText.summary(libraryAlone) == "__read (read.c:26)")
+    #expect(StackText.summary(libraryAlone) == "__read (read.c:26) < ... (incomplete)")
+  }
+
+  /// A chain that ends too early is called so; a guess in it says as much.
+  @Test func aLineOfTextSaysThatFunctionsAreMissing() {
+    var stack = CallerStack(
+      isComplete: false, end: "too_deep",
+      frames: [Self.read, Self.frame("inl", "v.c", 17), Self.frame("big", "v.c", 38)])
+    #expect(StackText.summary(stack) == "inl (v.c:17) < big (v.c:38) < ... (incomplete)")
+    #expect(StackText.summary(stack, framesMax: 1) == "inl (v.c:17) < ... (incomplete)")
+    stack.frames[2].foundBy = "guess"
+    #expect(StackText.summary(stack) == "inl (v.c:17) < big (v.c:38) [guessed]")
+    var python = Self.interpreted("python", [("load", "/code/f.py", 2)])
+    (python.isComplete, python.end) = (false, "no_tables")
+    #expect(StackText.summary(python) == "load (f.py:2)")
+    python.interpreted?.isComplete = false
+    #expect(StackText.summary(python) == "load (f.py:2) < ... (incomplete)")
+    python.interpreted?.language = "node"
+    #expect(StackText.summary(python) == "load (f.py:2)")
   }
 
   /// A program that is installed among libraries is no library.

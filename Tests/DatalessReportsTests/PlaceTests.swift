@@ -52,6 +52,22 @@ import Testing
     #expect(library.file == nil && library.line == nil && library.places.count == 1)
   }
 
+  @Test func anIncompleteChainIsCalledSo() {
+    let stack = StackTable.stack(CallerStack(isComplete: false, end: "too_deep", frames: Self.frames))
+    var violation = ReportVerdict.Violation("v")
+    violation.setStack(stack)
+    let last = "    (incomplete: more frames than are kept)"
+    #expect(violation.stack.count == Self.frames.count && ViolationText.lines(violation).last == last)
+    let check = ReportVerdict.Check(name: "x", outcome: .failed, message: "m", violations: [violation])
+    let errors = GitHubCommands.errors(ReportVerdict(checks: [check]), workspace: "", source: "")
+    #expect(errors.first?.hasSuffix("%0A" + last) == true)
+    #expect(stack.text(framesMax: 2).hasSuffix("load(int) (cc.cpp:10) < ... (incomplete)"))
+    let whole = ViolationText.lines(Self.violation(Self.frames))
+    #expect(whole.last?.contains("incomplete") == false)
+    let deep = Array(repeating: Self.frames[2], count: 600)
+    #expect(StackTable.stack(CallerStack(isComplete: true, end: "outermost", frames: deep)).gap == StackOutcome.tooDeep)
+  }
+
   @Test func aLineOfTextHasWhatTheProgramCalledAndItsOwn() {
     #expect(
       Self.stack(Self.frames).text(framesMax: 5)

@@ -15,7 +15,7 @@ enum StackText {
     }
     let deeper = stack.interpreted == nil ? "" : "  "
     lines += stack.frames.map { deeper + name($0) + ($0.isInlined == true ? " [inlined]" : "") + certainty($0) }
-    if !stack.isComplete { lines.append("\(deeper)(incomplete: \(end(stack.end)))") }
+    if !stack.isComplete { lines.append("\(deeper)(incomplete: \(StackOutcome.end(stack.end)))") }
     if let problem = stack.problem { lines.append("(\(TerminalText.escaped(problem)))") }
     return lines.map { indent + $0 }
   }
@@ -31,7 +31,14 @@ enum StackText {
     }
     // First: in a narrow window the rest may be cut.
     let note = stack.unreadableLanguage.map { CallerStack.unreadable($0) + "; native " } ?? ""
-    return note + names.prefix(framesMax).joined(separator: " < ") + (names.count > framesMax ? " < ..." : "")
+    return note + names.prefix(framesMax).joined(separator: " < ") + rest(stack, names, framesMax: framesMax)
+  }
+
+  /// What stands behind the names of a line. Where one is a guess, it says itself that others may be missing.
+  private static func rest(_ stack: CallerStack, _ names: [String], framesMax: Int) -> String {
+    let isGuess = names.prefix(framesMax).contains { $0.hasSuffix(guessed) }
+    if !names.isEmpty, !isGuess, stack.gap != nil { return CallerStack.incomplete }
+    return names.count > framesMax ? " < ..." : ""
   }
 
   /// What an outcome that is no stack means.
@@ -56,18 +63,6 @@ enum StackText {
 
   private static func file(_ path: [UInt8]) -> String { TerminalText.escaped(PathBytes.lastComponent(path)) }
 
-  private static func certainty(_ frame: CallerFrame) -> String { frame.foundBy == "guess" ? " [guessed]" : "" }
-
-  private static func end(_ end: String) -> String {
-    switch end {
-    case "no_tables": "there are no unwind tables for the code"
-    case "unknown_register": "a register that the kernel does not tell is needed"
-    case "outside_copy": "the stack goes on beyond what was copied"
-    case "outside_code": "the next address is no code"
-    case "on_volume": "the code is mapped from a volume"
-    case "not_ascending": "the chain turns back"
-    case "too_deep": "more frames than are kept"
-    default: TerminalText.escaped(end)
-    }
-  }
+  private static let guessed = " [guessed]"
+  private static func certainty(_ frame: CallerFrame) -> String { frame.foundBy == "guess" ? guessed : "" }
 }

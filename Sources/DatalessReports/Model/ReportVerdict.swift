@@ -41,6 +41,8 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
     public var parents: [String]
     /// Functions, innermost first.
     public var stack: [String]
+    /// Why functions are missing behind those of `stack`, in words; nil where none is known to be.
+    public var incomplete: String?
     /// The place in the program's source that a developer should look at.
     public var file: String?
     public var line: UInt32?
@@ -50,18 +52,18 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
     var places: [SourcePlace] = []
 
     enum CodingKeys: String, CodingKey {
-      case message, path, process, parents, stack, file, line
+      case message, path, process, parents, stack, incomplete, file, line
       case hasFunctionLines = "function_lines"
     }
 
     public init(
       _ message: String, path: String? = nil, process: String? = nil, parents: [String] = [], stack: [String] = [],
-      file: String? = nil, line: UInt32? = nil, hasFunctionLines: Bool? = nil
+      incomplete: String? = nil, file: String? = nil, line: UInt32? = nil, hasFunctionLines: Bool? = nil
     ) {
       (self.message, self.path) = (message, path)
       (self.process, self.parents) = (process, parents)
       (self.stack, self.file, self.line) = (stack, file, line)
-      self.hasFunctionLines = hasFunctionLines
+      (self.incomplete, self.hasFunctionLines) = (incomplete, hasFunctionLines)
     }
 
     /// The place, escaped for a terminal: `fm.py:42`; nil where none is known.

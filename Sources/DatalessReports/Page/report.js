@@ -114,7 +114,12 @@ function verdict() {
             ["process", violation.process && [violation.process, ...violation.parents].join(" < ")],
             ["look at", violation.file && violation.file + placeInFile(violation)],
           ]),
-          violation.stack.length ? make("ol", { class: "stack" }, violation.stack.map((frame) => make("li", { class: "frame" }, frame))) : null,
+          violation.stack.length
+            ? make(
+                "ol", { class: "stack" }, violation.stack.map((frame) => make("li", { class: "frame" }, frame)),
+                violation.incomplete ? make("li", { class: "faint" }, `(incomplete: ${violation.incomplete})`) : null,
+              )
+            : null,
         ),
       ),
     ),

@@ -77,6 +77,7 @@ extension ReportVerdict.Violation {
   /// Names the functions, and the place in the program's source.
   mutating func setStack(_ found: StackTable.Stack) {
     stack = found.frames.map(\.name)
+    incomplete = found.frames.isEmpty ? nil : found.gap
     let own = found.own.map { found.frames[$0] }
     (file, line) = own?.line == nil ? (nil, nil) : (own?.file, own?.line)
     hasFunctionLines = line == nil ? nil : own?.isFunctionLine

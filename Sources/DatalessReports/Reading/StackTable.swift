@@ -35,6 +35,8 @@ struct StackTable: Sendable {
     /// Innermost first: of the interpreter where there is one that can be read, else native.
     var frames: [ReportFrame]
     var isComplete: Bool
+    /// Why functions are missing behind them, in words; nil where none is known to be.
+    var gap: String?
     /// Whose each of them is.
     var origins: [FrameOrigin] = []
     /// The frame of the program that a developer should look at; nil where none is the program's.
@@ -44,7 +46,8 @@ struct StackTable: Sendable {
 
     /// What a line of text shows, innermost first.
     func text(framesMax: Int) -> String {
-      shown.prefix(framesMax).map { frames[$0].name }.joined(separator: " < ")
+      let names = shown.prefix(framesMax).map { frames[$0].name }
+      return names.joined(separator: " < ") + (gap == nil || names.isEmpty ? "" : CallerStack.incomplete)
     }
   }
 
@@ -76,20 +79,23 @@ struct StackTable: Sendable {
 
   static func stack(_ stack: CallerStack) -> Stack {
     var kept = stack
-    var isComplete = stack.isComplete && stack.frames.count <= framesMax
+    var isCut = stack.frames.count > framesMax
+    var isComplete = stack.isComplete && !isCut
     kept.frames = Array(stack.frames.prefix(framesMax))
     let frames: [ReportFrame]
     if let interpreted = stack.interpreted, !interpreted.frames.isEmpty {
       let functions = Array(interpreted.frames.prefix(framesMax))
       kept.interpreted?.frames = functions
-      isComplete = interpreted.isComplete && interpreted.frames.count <= framesMax
+      isCut = interpreted.frames.count > framesMax
+      isComplete = interpreted.isComplete && !isCut
       frames = functions.map { frame($0, hasFunctionLines: interpreted.hasFunctionLines == true) }
     } else {
       frames = kept.frames.map { frame($0) }
     }
     let program = ProgramFrames(kept)
     return Stack(
-      frames: frames, isComplete: isComplete, origins: program.origins, own: program.own, shown: program.shown)
+      frames: frames, isComplete: isComplete, gap: stack.gap ?? (isCut ? StackOutcome.tooDeep : nil),
+      origins: program.origins, own: program.own, shown: program.shown)
   }
 
   private static func frame(_ frame: InterpretedFrame, hasFunctionLines: Bool) -> ReportFrame {

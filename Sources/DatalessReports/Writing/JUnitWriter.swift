@@ -111,6 +111,7 @@ enum ViolationText {
     }
     if let place = violation.place { lines.append("  at: \(place)") }
     lines += violation.stack.map { "    \($0)" }
+    if let why = violation.incomplete { lines.append("    (incomplete: \(why))") }
     return lines
   }
 }
