@@ -142,7 +142,7 @@ import Testing
     let report = try report(log)
     #expect(report.mainThread.hangs == SummaryReport.Hangs(waits: 4, signalled: 2, survived: 1))
     let text = SummaryText.lines(report, width: 300)
-    #expect(text.contains { $0.hasSuffix("4 hangs, 2 aborted, 1 of them waited on") }, "\(text)")
+    #expect(text.contains { $0.hasSuffix("4 hangs, 2 signalled, 1 survived") }, "\(text)")
   }
 
   /// What has not ended counts up to now, and is the longest if it is.

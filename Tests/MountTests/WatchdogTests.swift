@@ -121,6 +121,27 @@ extension RealMounts {
       }
     }
 
+    /// Its wait may end before a second has passed: who reads after its signal was not ended by it.
+    @Test func whoReadsAfterTheSignalHasSurvived() async throws {
+      try await withScratch { scratch in
+        try await Self.source(scratch)
+        let program = """
+          import os, signal, sys
+          signal.signal(signal.SIGABRT, lambda *_: None)
+          print(len(os.read(os.open(sys.argv[1], os.O_RDONLY), 100)))
+          """
+        let finished = try await run(
+          [
+            Machine.dataless, "run", "--watchdog", "abort=100ms", "--latency", "2s", "--log", scratch.log.path,
+            scratch.source, "--", "python3", "-c", program, "{}/p1",
+          ], timeLimit: .seconds(60))
+        #expect(finished.succeeded && finished.text == "100\n", "\(finished.text)\(finished.errorText)")
+        let records = try scratch.log.records()
+        let signalled = records.count { $0["type"]?.string == "watchdog.signalled" && $0["outcome"]?.string == "ok" }
+        #expect(signalled > 0 && Self.count(records, "watchdog.survived") == signalled)
+      }
+    }
+
     /// No name is needed there: who descends from the command is under test.
     @Test func aRunEndsItsDescendants() async throws {
       try await withScratch { scratch in
@@ -132,7 +153,7 @@ extension RealMounts {
           ], timeLimit: .seconds(60))
         #expect(finished.succeeded && finished.text == "134\n", "\(finished.text)\(finished.errorText)")
         let words = finished.errorText.split { $0.isWhitespace }.joined(separator: " ")
-        #expect(words.contains("1 hang, 1 aborted"), "\(finished.errorText)")
+        #expect(words.contains("1 hang, 1 signalled"), "\(finished.errorText)")
         let types = try scratch.log.records().compactMap { $0["type"]?.string }
         #expect(types.count { $0 == "watchdog.signalled" } == 1 && !types.contains("watchdog.survived"))
         // What has no stack in the log would have had it after its end.

@@ -38,7 +38,7 @@ extension SummaryReport {
   /// What the watchdog found: main threads that waited for longer than they may.
   public struct Hangs: Codable, Sendable, Equatable {
     public var waits: Int64 = 0
-    /// Processes that were sent SIGABRT, and how many of them waited on.
+    /// Processes that were sent SIGABRT, and how many of them are known to have gone on.
     public var signalled: Int64 = 0
     public var survived: Int64 = 0
   }

@@ -181,8 +181,8 @@ public enum SummaryText {
     }
     if let hangs = main.hangs {
       text += "; \(HumanText.count(hangs.waits, "hang"))"
-      if hangs.signalled > 0 { text += ", \(HumanText.count(hangs.signalled)) aborted" }
-      if hangs.survived > 0 { text += ", \(HumanText.count(hangs.survived)) of them waited on" }
+      if hangs.signalled > 0 { text += ", \(HumanText.count(hangs.signalled)) signalled" }
+      if hangs.survived > 0 { text += ", \(HumanText.count(hangs.survived)) survived" }
     }
     return main.unknownWaits > 0 ? text + "; not known of \(unknown) more" : text
   }

@@ -40,13 +40,21 @@ final class Watchdog: EventSink {
   func record(_ event: Event) {
     guard isOn.load(ordering: .acquiring) else { return stacks.record(event) }
     // Before the stacks have it: while a wait is known here, its end will be noticed there.
+    var step: WatchedWaits.Step?
     switch event {
     case .waitFinished(let wait):
-      state.withLock { $0.end(.attempt(wait.attempt, wait.trigger), threadID: wait.caller.threadID) }
+      step = state.withLock {
+        $0.end(
+          .attempt(wait.attempt, wait.trigger), threadID: wait.caller.threadID, outcome: wait.outcome, at: wait.time)
+      }
     case .accessFinished(let call):
-      state.withLock { $0.end(.access(call.access, call.operation), threadID: call.caller.threadID) }
+      step = state.withLock {
+        $0.end(
+          .access(call.access, call.operation), threadID: call.caller.threadID, outcome: call.outcome, at: call.time)
+      }
     default: break
     }
+    if let step { take(step) }
     stacks.record(event)
     switch event {
     case .materializationStarted(let event):
@@ -71,12 +79,18 @@ final class Watchdog: EventSink {
   private func look(planned time: MonotonicTime) {
     let (steps, next) = state.withLock { $0.look(planned: time, at: timer.now) }
     if let next { schedule(next) }
-    for step in steps {
-      switch step {
-      case .expired(let wait): expired(wait)
-      case .signal(let wait): signal(wait)
-      case .survived(let wait): log.recordWatchdog(record(.survived, wait))
-      }
+    for step in steps { take(step) }
+  }
+
+  private func take(_ step: WatchedWaits.Step) {
+    switch step {
+    case .expired(let wait): expired(wait)
+    case .signal(let wait): signal(wait)
+    case .spared(let wait):
+      var record = record(.signalled, wait)
+      record.spared = .ended
+      log.recordWatchdog(record)
+    case .survived(let wait): log.recordWatchdog(record(.survived, wait))
     }
   }
 

@@ -1,5 +1,6 @@
 import DatalessCore
 import HeapModule
+import SystemPackage
 
 /// The main threads that wait, and how far the watchdog is with each. Pure: calls nobody, and knows no clock.
 struct WatchedWaits {
@@ -29,12 +30,21 @@ struct WatchedWaits {
     case expired(Wait)
     /// Its stack is taken, or has had its time.
     case signal(Wait)
-    /// It got its signal, and waits on.
+    /// It has ended before its signal, and gets none.
+    case spared(Wait)
+    /// It got its signal, and waits on, or has ended otherwise than by it.
     case survived(Wait)
   }
 
   private enum Phase {
     case waiting, expired, stacked, signalled, settled
+  }
+
+  private struct Watched {
+    let wait: Wait
+    var phase = Phase.waiting
+    /// When it was sent its signal.
+    var signalled: MonotonicTime?
   }
 
   private struct Entry: Comparable {
@@ -53,11 +63,14 @@ struct WatchedWaits {
   static let stackTime = Nanoseconds.seconds(10)
   /// How long after its signal a process that waits on counts as kept alive by a handler.
   static let survivalTime = Nanoseconds.seconds(1)
+  /// How long after its signal a wait has to end otherwise than by it to prove the same: a signal that ends its process
+  /// is noticed 100 ms after it at the latest, and an answer may come in between.
+  static let proofTime = Nanoseconds.milliseconds(250)
   /// Places of what ended that are kept in any case.
   private static let emptyPlacesMax = 1024
 
   private var policy: WatchdogPolicy?
-  private var waits: [Key: (wait: Wait, phase: Phase)] = [:]
+  private var waits: [Key: Watched] = [:]
   private var paths: [UInt64: [UInt8]] = [:]
   private var times = Heap<Entry>()
   /// When the next look is planned; nil: not at all.
@@ -95,16 +108,34 @@ struct WatchedWaits {
       path = paths[attempt]
     }
     let wait = Wait(cause: cause, caller: caller, path: path, since: now, policy: policy)
-    waits[wait.key] = (wait, .waiting)
+    waits[wait.key] = Watched(wait: wait)
     return plan(wait.key, .waiting, at: now + policy.mainThread)
   }
 
   /// It has its answer, or is about to have it.
-  mutating func end(_ cause: Wait.Cause, threadID: Int32) {
-    guard waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) != nil else { return }
-    guard times.count > 2 * waits.count + Self.emptyPlacesMax else { return }
-    let waits = waits
-    times = Heap(times.unordered.filter { waits[$0.key]?.phase == $0.phase })
+  ///
+  /// - Returns: What that says of a process that was to be ended.
+  mutating func end(_ cause: Wait.Cause, threadID: Int32, outcome: Outcome?, at now: MonotonicTime) -> Step? {
+    guard let ended = waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) else { return nil }
+    if times.count > 2 * waits.count + Self.emptyPlacesMax {
+      let waits = waits
+      times = Heap(times.unordered.filter { waits[$0.key]?.phase == $0.phase })
+    }
+    switch ended.phase {
+    case .stacked: return .spared(ended.wait)
+    case .signalled:
+      guard let signalled = ended.signalled, now - signalled >= Self.proofTime else { return nil }
+      return Self.mayBeBySignal(outcome) ? nil : .survived(ended.wait)
+    case .waiting, .expired, .settled: return nil
+    }
+  }
+
+  private static func mayBeBySignal(_ outcome: Outcome?) -> Bool {
+    switch outcome {
+    case .ok: false
+    case .failed(let errno): errno == .interrupted
+    case .cancelled, nil: true
+    }
   }
 
   func isBlocked(_ key: Key) -> Bool { waits[key] != nil }
@@ -120,8 +151,9 @@ struct WatchedWaits {
     var steps: [Step] = []
     while steps.count < Self.batch, let first = times.min, first.time <= now {
       _ = times.removeMin()
-      guard let (wait, phase) = waits[first.key], phase == first.phase else { continue }
-      switch phase {
+      guard let watched = waits[first.key], watched.phase == first.phase else { continue }
+      let wait = watched.wait
+      switch watched.phase {
       case .waiting:
         waits[first.key]?.phase = .expired
         steps.append(.expired(wait))
@@ -155,6 +187,7 @@ struct WatchedWaits {
   mutating func signalled(_ key: Key, at now: MonotonicTime) -> MonotonicTime? {
     guard waits[key] != nil else { return nil }
     waits[key]?.phase = .signalled
+    waits[key]?.signalled = now
     return plan(key, .signalled, at: now + Self.survivalTime)
   }
 

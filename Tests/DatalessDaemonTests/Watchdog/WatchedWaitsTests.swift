@@ -1,4 +1,5 @@
 import DatalessCore
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -11,7 +12,12 @@ extension WatchedWaits {
     begin(.attempt(attempt, trigger), caller: caller, at: now)
   }
 
-  fileprivate mutating func end(attempt: UInt64, threadID: Int32) { end(.attempt(attempt, .read), threadID: threadID) }
+  @discardableResult
+  fileprivate mutating func end(
+    attempt: UInt64, threadID: Int32, outcome: Outcome = .ok, at now: MonotonicTime = MonotonicTime(nanoseconds: 0)
+  ) -> Step? {
+    end(.attempt(attempt, .read), threadID: threadID, outcome: outcome, at: now)
+  }
 }
 
 extension WatchedWaits.Wait {
@@ -48,6 +54,7 @@ extension WatchedWaits.Wait {
       switch step {
       case .expired(let wait): "expired \(wait.attempt)"
       case .signal(let wait): "signal \(wait.attempt)"
+      case .spared(let wait): "spared \(wait.attempt)"
       case .survived(let wait): "survived \(wait.attempt)"
       }
     }
@@ -100,7 +107,7 @@ extension WatchedWaits.Wait {
       return
     }
     #expect(wait.cause == .access(7, .getattr) && wait.path == path)
-    waits.end(.access(7, .getattr), threadID: 10)
+    #expect(waits.end(.access(7, .getattr), threadID: 10, outcome: .ok, at: Self.at(1_000)) == nil)
     #expect(!waits.isBlocked(wait.key) && waits.counts.waits == 0)
   }
 
@@ -118,6 +125,25 @@ extension WatchedWaits.Wait {
     }
   }
 
+  /// Who has content after its signal has survived it, if the signal would have been noticed by then.
+  @Test(
+    arguments: [
+      (.ok, 500, "survived 1"), (.failed(.ioError), 500, "survived 1"), (.failed(.interrupted), 500, nil),
+      (.cancelled, 500, nil), (.ok, 249, nil), (.ok, 250, "survived 1"),
+    ] as [(Outcome, Int64, String?)])
+  func aWaitThatItsSignalDoesNotEndIsSurvived(outcome: Outcome, after: Int64, told: String?) {
+    var waits = WatchedWaits(policy: Self.policy(1_000))
+    _ = waits.begin(attempt: 1, caller: Self.caller(10), trigger: .read, at: Self.at(0))
+    _ = waits.look(planned: Self.at(1_000), at: Self.at(1_000))
+    _ = waits.awaitStack(Self.key(1, 10), at: Self.at(1_000))
+    _ = waits.stackTaken(Self.key(1, 10), at: Self.at(1_050))
+    _ = waits.look(planned: Self.at(1_050), at: Self.at(1_050))
+    _ = waits.signalled(Self.key(1, 10), at: Self.at(1_100))
+    let step = waits.end(attempt: 1, threadID: 10, outcome: outcome, at: Self.at(1_100 + after))
+    #expect(step.map { Self.names([$0]) } == told.map { [$0] })
+    #expect(waits.look(planned: Self.at(2_100), at: Self.at(2_100)).steps == [], "nothing comes twice")
+  }
+
   @Test func aStackThatDoesNotComeKeepsNoSignal() {
     var waits = WatchedWaits(policy: Self.policy(1_000))
     _ = waits.begin(attempt: 1, caller: Self.caller(10), trigger: .read, at: Self.at(0))
@@ -132,7 +158,8 @@ extension WatchedWaits.Wait {
     _ = waits.begin(attempt: 1, caller: Self.caller(10), trigger: .read, at: Self.at(0))
     _ = waits.look(planned: Self.at(1_000), at: Self.at(1_000))
     _ = waits.awaitStack(Self.key(1, 10), at: Self.at(1_000))
-    waits.end(attempt: 1, threadID: 10)
+    let step = waits.end(attempt: 1, threadID: 10)
+    #expect(step.map { Self.names([$0]) } == ["spared 1"], "the log says that there is none")
     #expect(waits.stackTaken(Self.key(1, 10), at: Self.at(1_050)) == nil)
     #expect(waits.look(planned: Self.at(11_000), at: Self.at(11_000)).steps == [])
     #expect(waits.signalled(Self.key(1, 10), at: Self.at(2_000)) == nil)
