@@ -73,12 +73,20 @@ static bool find_part(const struct cdw_library *library, Dwarf_Die *whole, uint6
   return false;
 }
 
-static int32_t inlined_in_unit(const struct cdw_library *library, Dwarf_Die *unit, uint64_t address,
+// Whether the functions of a unit are in a file of their own, which is not read here (split DWARF).
+static bool is_split(const struct cdw_library *library, Dwarf_Die *unit, uint8_t type) {
+  Dwarf_Attribute attribute;
+  return type == DW_UT_skeleton || library->dwarf_attr_(unit, DW_AT_dwo_name, &attribute) != NULL ||
+         library->dwarf_attr_(unit, DW_AT_GNU_dwo_name, &attribute) != NULL;
+}
+
+static int32_t inlined_in_unit(const struct cdw_library *library, Dwarf_Die *unit, uint8_t type, uint64_t address,
                                struct cdw_inlined *found) {
   Dwarf_Die whole, part;
   // An assembler's code has lines without functions; with -gline-tables-only, clang leaves out those into which nothing
   // is inlined.
-  if (!find_function(library, unit, address, &whole)) return 0;
+  if (!find_function(library, unit, address, &whole))
+    return is_split(library, unit, type) ? CDW_INLINED_UNKNOWN : 0;
   Dwarf_Files *files = NULL;
   size_t file_count = 0;
   if (library->dwarf_getsrcfiles_(unit, &files, &file_count) != 0) files = NULL;
@@ -109,7 +117,7 @@ static int32_t find_inlined(const struct cdw_library *library, Dwarf *dwarf, uin
   Dwarf_Die die;
   while (library->dwarf_get_units_(dwarf, unit, &unit, &version, &type, &die, NULL) == 0) {
     if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial) continue;
-    if (library->dwarf_haspc_(&die, address) == 1) return inlined_in_unit(library, &die, address, found);
+    if (library->dwarf_haspc_(&die, address) == 1) return inlined_in_unit(library, &die, type, address, found);
   }
   return 0;
 }

@@ -127,7 +127,9 @@ final class BlockedProgram {
   }
 
   private static func remove(_ directory: String) {
-    for name in ["/p.c", "/p.go", "/p", "/p.debug", "/fm.py", "/fm.js", "/fm.sh", ""] { Glibc.remove(directory + name) }
+    for name in ["/p.c", "/p.go", "/p", "/p.debug", "/p-p.dwo", "/fm.py", "/fm.js", "/fm.sh", ""] {
+      Glibc.remove(directory + name)
+    }
   }
 
   /// Lets it go on, and waits until it does.

@@ -57,6 +57,28 @@ import Testing
     #expect(Set(own.map(\.offset)).count == 1 && stack.isComplete)
   }
 
+  /// Which functions are inlined stands in a file that is not read: the line may be that of any of them.
+  @Test(arguments: ["-gdwarf-4", "-gdwarf-5"]) func splitDebugInformationGivesNoLineOfAnotherFunction(
+    version: String
+  ) throws {
+    let program = try BlockedProgram(
+      source: """
+        #include <unistd.h>
+        static char byte;
+        static inline __attribute__((always_inline)) long innermost(void) {
+          return read(0, &byte, 1);
+        }
+        __attribute__((noinline)) long load(void) {
+          return innermost() + 1;
+        }
+        int main(void) {
+          return (int)load() & 1;
+        }
+        """, options: ["-O2", "-g", version, "-gsplit-dwarf"])
+    let stack = try Self.stack(try ServedStacks().stack(of: program))
+    #expect(Self.lines(stack).contains("load:0"), "\(Self.lines(stack))")
+  }
+
   /// libdw's own search leaves out what lies in a namespace: in programs of clang, and all of Rust.
   @Test(.enabled(if: BlockedProgram.isInstalled("clang"), "needs clang"))
   func functionsInNamespacesHaveTheirOwnLine() throws {

@@ -64,7 +64,7 @@ struct cdw_inlined {
 enum { CDW_INLINED_MAX = 32, CDW_INLINED_UNKNOWN = -1 };
 
 // The functions that are inlined at an address, innermost first; 0 without debug information. CDW_INLINED_UNKNOWN where
-// they are more.
+// they are more, or where a file tells of them that is not read (split DWARF).
 int32_t cdw_find_inlined(struct cdw_file *file, uint64_t address, struct cdw_inlined *found);
 
 // What a compiler wrote into a symbol, in the words of the language; null where it is no such name. To be given to

@@ -68,7 +68,7 @@ public final class DwarfFile {
   /// The functions that are inlined at an address, innermost first, by their symbols, or their names where they have
   /// none.
   ///
-  /// - Returns: nil where they are more than `CDW_INLINED_MAX`.
+  /// - Returns: nil where they are more than `CDW_INLINED_MAX`, or a file tells of them that is not read.
   func inlined(at address: UInt64) -> [InlinedCall]? {
     var calls = Array(repeating: cdw_inlined(), count: Int(CDW_INLINED_MAX))
     let count = cdw_find_inlined(pointer, address, &calls)

@@ -96,7 +96,7 @@ final class MappedFile {
 
   /// The functions that are inlined at an address, innermost first, each with the place of its call.
   ///
-  /// - Returns: nil where there are some and they are too many.
+  /// - Returns: nil where nothing tells which they are: then the line belongs to none that is known.
   func inlined(at address: UInt64, _ demangler: Demangler) -> [InlinedCall]? {
     if let known = inlinedCalls[address] { return known }
     guard let found = tables.map({ $0.inlined(at: address) }) ?? [] else { return nil }
