@@ -112,42 +112,15 @@ struct RunCommand: ParsableCommand {
     return arguments[...index] + ["-"] + arguments[(index + 1)...]
   }
 
-  /// Before anything else is opened: what is no descriptor of the caller's could be one of ours later.
-  private func destination() throws(CommandFailure) -> JSONDestination? {
-    if let jsonFd {
-      let destination = try JSONDestination.open(descriptor: jsonFd)
-      if jsonFd == STDERR_FILENO { Console.silence() }
-      return destination
-    }
-    guard let json else { return nil }
-    return try JSONDestination.open(path: json.bytes)
-  }
-
-  /// Where the answer was to go by arguments that are wrong otherwise; nil for nowhere, or where that cannot be told.
-  static func destination(_ arguments: [String]) -> JSONDestination? {
-    let own = Array(arguments.prefix { $0 != "--" })
-    func value(of option: String) -> String? {
-      if let index = own.firstIndex(of: option) { return index + 1 < own.endIndex ? own[index + 1] : nil }
-      return own.first { $0.hasPrefix(option + "=") }.map { String($0.dropFirst(option.count + 1)) }
-    }
-    if let number = value(of: "--json-fd") {
-      guard let number = CInt(number), let destination = try? JSONDestination.open(descriptor: number) else {
-        return nil
-      }
-      if number == STDERR_FILENO { Console.silence() }
-      return destination
-    }
-    guard let path = value(of: "--json"), !path.isEmpty else { return nil }
-    return try? JSONDestination.open(path: ArgumentBytes.decode(path))
-  }
-
   func run() throws {
-    let destination = try destination()
+    let conflict = fileConflict()
+    let destination = try destination(conflict)
     let session: RunSession
     let plan: VolumePlan
     let expectations: Expectations
     let isExpecting: Bool
     do {
+      if let conflict { throw conflict.failure(status: .runFailed) }
       plan = try options.plan(source: source, observe: .reads)
       (expectations, isExpecting) = try expect(plan)
       try ReportRequest.check(reporting.reports, log: plan.log)

@@ -38,7 +38,16 @@ struct CheckLogCommand: ParsableCommand {
   @Flag(help: "Print one JSON object. [default: text]")
   var json = false
 
+  /// The file of expectations or the log that a new baseline would replace; nil where each has its own.
+  private func fileConflict() -> NamedFile.Conflict? {
+    let files = [NamedFile("LOG", target.bytes, isWritten: false)]
+    return NamedFile.conflict(
+      in: files + (expect.map { [NamedFile("--expect", $0.bytes, isWritten: false)] } ?? [])
+        + (options.baselineFile.map { [$0] } ?? []))
+  }
+
   func run() throws {
+    if let conflict = fileConflict() { throw conflict.failure(status: .usage) }
     let document = try expect.map { try ScenarioFile.read($0) }
     if let document { ScenarioFile.say(document.warnings) }
     let expectations = options.expectations(document)

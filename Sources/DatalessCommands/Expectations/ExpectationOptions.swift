@@ -118,6 +118,11 @@ struct ExpectationOptions: ParsableArguments {
     return result + (scenario?.expectations ?? [])
   }
 
+  /// What `--baseline` names; nil without it.
+  var baselineFile: NamedFile? {
+    baseline.map { NamedFile("--baseline", $0.bytes, isWritten: updateBaseline) }
+  }
+
   /// - Throws: `ControlError` for a file that is no baseline, or is not there.
   func readBaseline() throws(ControlError) -> Baseline? {
     guard let baseline else { return nil }

@@ -1,6 +1,4 @@
 public import DatalessControl
-import DatalessCore
-import Glibc
 import SystemPackage
 
 /// The languages that reports are written in.
@@ -40,11 +38,12 @@ public struct ReportRequest: Sendable, Equatable {
   /// - Parameter log: What is read, which must not be written over; nil when it is not there yet.
   /// - Throws: `ControlError.system` with the errno; EEXIST for two of one file, EINVAL for the log itself.
   public static func check(_ requests: [ReportRequest], log: [UInt8]?) throws(ControlError) {
+    let log = log.flatMap { FileIdentity($0) }
     var seen: [FileIdentity] = []
     for request in requests {
       let name = "'\(TerminalText.escaped(request.path))'"
       if let identity = FileIdentity(request.path) {
-        if let log, FileIdentity(log) == identity {
+        if log == identity {
           throw .system(
             .invalidArgument, "cannot write a report to \(name), which is the log", remedy: "Name another file.")
         }
@@ -55,27 +54,5 @@ public struct ReportRequest: Sendable, Equatable {
       }
       try ReportFile.check(request.path)
     }
-  }
-}
-
-/// Whether two paths are one file: by its number where it is there, else by the path.
-private struct FileIdentity: Equatable {
-  var device: UInt64 = 0
-  var inode: UInt64 = 0
-  var path: [UInt8] = []
-
-  init?(_ path: [UInt8]) {
-    var status = stat()
-    let isThere =
-      path != [UInt8(ascii: "-")]
-      && (path + [0]).map({ CChar(bitPattern: $0) }).withUnsafeBufferPointer { path in
-        path.baseAddress.map { stat($0, &status) == 0 } ?? false
-      }
-    guard isThere else {
-      self.path = path
-      return
-    }
-    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-    (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
   }
 }

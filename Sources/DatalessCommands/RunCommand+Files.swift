@@ -1,0 +1,69 @@
+import DatalessControl
+import DatalessReports
+import Glibc
+
+/// The files that `run` reads and writes.
+extension RunCommand {
+  /// Two options that name one file; nil where each has its own. Nothing is opened for it.
+  func fileConflict() -> NamedFile.Conflict? {
+    var files: [NamedFile] = []
+    // First, because where it can be written at all, it has what is wrong with the others.
+    if let json { files.append(NamedFile("--json", json.bytes, isWritten: true)) }
+    if let jsonFd { files.append(NamedFile("--json-fd", descriptor: jsonFd)) }
+    if let scenario = options.scenario { files.append(NamedFile("--scenario", scenario.bytes, isWritten: false)) }
+    if let file = expected.baselineFile { files.append(file) }
+    if let log = options.log {
+      files.append(NamedFile("--log", log.bytes, isWritten: true))
+    } else if let state = options.state {
+      files.append(NamedFile("--state", PathBytes.join(state.bytes, Array("log".utf8)), isWritten: true))
+    }
+    files += reporting.reports.map { NamedFile("--report \($0.kind.rawValue)", $0.path, isWritten: true) }
+    return NamedFile.conflict(in: files)
+  }
+
+  /// Before anything else is opened: what is no descriptor of the caller's could be one of ours later.
+  ///
+  /// - Parameter conflict: Where it is about this one, nothing is opened.
+  func destination(_ conflict: NamedFile.Conflict?) throws(CommandFailure) -> JSONDestination? {
+    if let conflict, conflict.concerns("--json") || conflict.concerns("--json-fd") {
+      throw conflict.failure(status: .runFailed)
+    }
+    if let jsonFd {
+      let destination = try JSONDestination.open(descriptor: jsonFd)
+      if jsonFd == STDERR_FILENO { Console.silence() }
+      return destination
+    }
+    guard let json else { return nil }
+    return try JSONDestination.open(path: json.bytes)
+  }
+
+  /// Where the answer was to go by arguments that are wrong otherwise; nil for nowhere, or where that cannot be told,
+  /// and where another argument names the same file.
+  static func destination(_ arguments: [String]) -> JSONDestination? {
+    let own = Array(arguments.prefix { $0 != "--" })
+    func value(of option: String) -> String? {
+      if let index = own.firstIndex(of: option) { return index + 1 < own.endIndex ? own[index + 1] : nil }
+      return own.first { $0.hasPrefix(option + "=") }.map { String($0.dropFirst(option.count + 1)) }
+    }
+    if let number = value(of: "--json-fd") {
+      guard let number = CInt(number), let destination = try? JSONDestination.open(descriptor: number) else {
+        return nil
+      }
+      if number == STDERR_FILENO { Console.silence() }
+      return destination
+    }
+    guard let path = value(of: "--json"), !path.isEmpty else { return nil }
+    let bytes = ArgumentBytes.decode(path)
+    if let identity = FileIdentity(bytes), uses(of: identity, in: own) > 1 { return nil }
+    return try? JSONDestination.open(path: bytes)
+  }
+
+  /// How many arguments name a file: themselves, or behind an equals sign.
+  private static func uses(of identity: FileIdentity, in arguments: [String]) -> Int {
+    arguments.count { argument in
+      let bytes = ArgumentBytes.decode(argument)
+      let values = bytes.indices.filter { bytes[$0] == UInt8(ascii: "=") }.map { Array(bytes[($0 + 1)...]) }
+      return ([bytes] + values).contains { FileIdentity($0) == identity }
+    }
+  }
+}
