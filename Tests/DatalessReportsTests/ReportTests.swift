@@ -81,6 +81,46 @@ import Testing
     #expect(try XMLCheck.problem(in: junit) == nil)
   }
 
+  /// What was expected held; the command's own end is no less of the run.
+  @Test(arguments: [
+    (#""exit_status":7"#, "failed", "the command ended with status 7; the expectation held"),
+    (#""signal":"SIGKILL""#, "failed", "the command was ended by SIGKILL; the expectation held"),
+    (#""children":{}"#, "unknown", "nobody knows how the command ended; the expectation held"),
+    (#""exit_status":0"#, "passed", "the expectation held"),
+  ])
+  func aCommandThatFailedIsNoPass(end: String, outcome: String, message: String) throws {
+    var log = LogLines()
+    log.mounted()
+    log.add("run.started", at: 10, #""command":["sh"],"pid":10"#)
+    log.add("run.finished", at: 20, end)
+    log.unmounted(at: 30)
+    let folder = try ReportFolder(log.bytes)
+    let check = ReportVerdict.Check(name: "--max-files 9", outcome: .passed, message: "0 files")
+    let report = try folder.export(
+      context: ReportContext(version: "0", verdict: ReportVerdict(checks: [check])))
+    #expect(report.verdict.outcome.rawValue == outcome && report.verdict.message == message)
+    let json = try #require(JSONObject(Array(try folder.text(.json).utf8.dropLast())))
+    #expect(json.object("verdict")?.string("outcome") == outcome)
+    let symbol = ["failed": ":x:", "unknown": ":grey_question:", "passed": ":white_check_mark:"][outcome] ?? ""
+    for text in [try folder.text(.markdown), report.stepSummary] {
+      #expect(text.hasPrefix("### \(symbol) dataless: \(EscapedText.markdown(message))"), "\(text)")
+    }
+    let html = try folder.text(.html)
+    let failure = outcome == "failed" ? message.split(separator: "; ")[0] + "; " : ""
+    #expect(html.contains("<title>\(outcome): \(failure)"))
+    #expect(html.contains("\"outcome\":\"\(outcome)\""))
+  }
+
+  @Test func aCommandThatFailedIsAFailureWhereNothingWasExpected() throws {
+    var log = LogLines()
+    log.mounted()
+    log.add("run.started", at: 10, #""command":["sh"],"pid":10"#)
+    log.add("run.finished", at: 20, #""exit_status":7"#)
+    let verdict = try ReportFolder(log.bytes).export().verdict
+    #expect(verdict.outcome == .failed)
+    #expect(verdict.message == "the command ended with status 7; nothing was expected")
+  }
+
   @Test func aStackMayComeBeforeOrAfterTheEndOfItsWait() throws {
     var log = LogLines()
     log.stack(1, id: 7, by: 1, thread: 10, frames: [("early", "a.py", 1)], at: 5)

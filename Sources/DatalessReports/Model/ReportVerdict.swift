@@ -1,4 +1,6 @@
-/// Whether what was expected of a run held: first in every report.
+import DatalessControl
+
+/// Whether what was expected of a run held, and whether its command failed: first in every report.
 public struct ReportVerdict: Codable, Sendable, Equatable {
   public enum Outcome: String, Codable, Sendable {
     case passed, failed
@@ -98,5 +100,30 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
     } else {
       self.message = checks.count == 1 ? "the expectation held" : "all \(checks.count) expectations held"
     }
+  }
+}
+
+extension ReportVerdict {
+  /// With the end of the command, whose failure is no pass, whatever was expected.
+  ///
+  /// - Parameter run: nil where no command was run.
+  func judged(with run: SummaryReport.Run?) -> ReportVerdict {
+    guard let run else { return self }
+    var verdict = self
+    if let failure = run.failure {
+      (verdict.outcome, verdict.message) = (.failed, "\(failure); \(message)")
+    } else if run.exitStatus == nil, outcome == .passed {
+      (verdict.outcome, verdict.message) = (.unknown, "nobody knows how the command ended; \(message)")
+    }
+    return verdict
+  }
+}
+
+extension SummaryReport.Run {
+  /// How the command ended, if that was no success; nil also where the log does not tell. Escaped for a terminal.
+  var failure: String? {
+    if let signal { return "the command was ended by \(TerminalText.escaped(signal))" }
+    guard let exitStatus, exitStatus != 0 else { return nil }
+    return "the command ended with status \(exitStatus)"
   }
 }

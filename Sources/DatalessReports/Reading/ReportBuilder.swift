@@ -90,7 +90,7 @@ struct ReportBuilder {
     let (summary, files) = self.summary.finishWithTable(log: log, isMounted: isMounted, lost: lost, now: now)
     let report = Report(
       context: context,
-      verdict: overall(context),
+      verdict: overall(context).judged(with: summary.run),
       summary: summary,
       records: records, origin: origin ?? 0, end: hasEnd ? last : end, timeline: timeline, lanes: rowNames(),
       stackTable: waits.stacks, blocked: stacks, longest: longest.sorted, happenings: happenings,

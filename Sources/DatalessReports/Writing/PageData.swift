@@ -17,7 +17,8 @@ struct PageData {
 
   static func title(_ report: Report) -> String {
     let verdict = report.verdict.outcome == .none ? "" : "\(report.verdict.outcome.rawValue): "
-    return verdict + SummaryText.headline(report.summary)
+    let end = report.summary.run?.failure.map { "\($0); " } ?? ""
+    return verdict + end + SummaryText.headline(report.summary)
   }
 
   static func origin(_ report: Report) -> String {
