@@ -7,8 +7,7 @@ import Testing
 @Suite struct FileTableTests {
   private static func closed(_ fields: String) throws -> HandleRecord {
     let line = #"{"type":"handle.closed","path":"a","handle":1,\#(fields)}"#
-    let record = try #require(LogRecord(line: bytes(line)))
-    return try #require(HandleRecord(record))
+    return try #require(HandleRecord(try partialRecord(line)))
   }
 
   /// Sizes on both sides of what fits.

@@ -40,7 +40,7 @@ import Testing
   @Test(.timeLimit(.minutes(1))) func aPipeOfOnesOwnIsReadToItsEnd() throws {
     var ends: [CInt] = [0, 0]
     try #require(pipe(&ends) == 0)
-    let line = bytes(#"{"type":"mark","session":"a"}"# + "\n")
+    let line = bytes(#"{"v":1,"type":"mark","session":"a"}"# + "\n")
     #expect(write(ends[1], line, line.count) == line.count)
     close(ends[1])
     defer { close(ends[0]) }

@@ -53,7 +53,7 @@ import Testing
       (5, ""), (6, #""comm":"sh""#),
     ] {
       let line = #"{"type":"process.seen","process":\#(id),"pid":\#(id)\#(fields.isEmpty ? "" : ",")\#(fields)}"#
-      processes.add(try #require(LogRecord(line: bytes(line))))
+      processes.add(try partialRecord(line))
     }
     let names = (1...6).map { processes[$0].map { String(decoding: $0.name, as: UTF8.self) } }
     #expect(names == ["python3 fm.py", "fm.py", "a-very-long-name.sh", "node s.js", "?", "sh"])
@@ -108,11 +108,13 @@ import Testing
       let file = try TemporaryFile(bytes(lines.joined(separator: "\n") + "\n"))
       return try LogFile.lastSession(of: file.path)
     }
-    let mounted = #"{"session":"a","type":"volume.mounted"}"#
-    #expect(try last([mounted, #"{"session":"b","type":"volume.mounted"}"#, #"{"session":"a","type":"mark"}"#]) == "b")
-    #expect(
-      try last([mounted, #"{"session":"c","type":"mark","label":"volume.mounted"}"#, "torn vv volume.mounted"]) == "a")
-    #expect(try last([#"{"session":"c","type":"mark"}"#, #"{"session":"d","type":"mark"}"#]) == "c")
+    func line(_ session: String, _ type: String, _ fields: String = "") -> String {
+      #"{"v":1,"session":"\#(session)","type":"\#(type)"\#(fields)}"#
+    }
+    let mounted = line("a", "volume.mounted")
+    #expect(try last([mounted, line("b", "volume.mounted"), line("a", "mark")]) == "b")
+    #expect(try last([mounted, line("c", "mark", #","label":"volume.mounted""#), "torn vv volume.mounted"]) == "a")
+    #expect(try last([line("c", "mark"), line("d", "mark")]) == "c")
     #expect(try last(["nothing"]) == nil)
     #expect(throws: ControlError.self) { try LogFile.lastSession(of: bytes("/dev/null")) }
   }

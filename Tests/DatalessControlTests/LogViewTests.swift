@@ -133,8 +133,8 @@ import Testing
       (#","covered_unit":4096"#, 500, "up to 50.0 %"), (#","covered_unit":4096,"cached_before":true"#, 500, "unknown"),
     ])
   func aHandleSaysHowMuchOfTheFileWasReadAndWhetherThatIsKnown(fields: String, covered: Int, outcome: String) throws {
-    let record = try #require(
-      LogRecord(line: bytes(#"{"type":"handle.closed","path":"a","size":1000,"covered_bytes":\#(covered)\#(fields)}"#)))
+    let record = try partialRecord(
+      #"{"type":"handle.closed","path":"a","size":1000,"covered_bytes":\#(covered)\#(fields)}"#)
     var table = LogTable(showsEveryType: true, showsStarts: false)
     #expect(table.row(record, LogProcesses(keepsRecords: false))?.outcome == outcome)
   }
@@ -144,7 +144,7 @@ import Testing
     var filter = LogFilter(path: PathPattern(bytes("*.c")))
     func accepts(_ session: String, _ type: String, _ fields: String) throws -> Bool {
       let line = #"{"session":"\#(session)","type":"\#(type)","attempt":1\#(fields)}"#
-      return filter.accepts(try #require(LogRecord(line: bytes(line))), LogProcesses(keepsRecords: false))
+      return filter.accepts(try partialRecord(line), LogProcesses(keepsRecords: false))
     }
     #expect(try accepts("a", "materialization.started", #","path":"x.c""#))
     #expect(try !accepts("b", "materialization.started", #","path":"x.h""#))
@@ -157,8 +157,7 @@ import Testing
     var processes = LogProcesses(keepsRecords: true)
     let long = String(repeating: "x", count: 20_000)
     func seen(_ id: Int, _ fields: String) throws {
-      processes.add(
-        try #require(LogRecord(line: bytes(#"{"type":"process.seen","process":\#(id),"pid":1,\#(fields)}"#))))
+      processes.add(try partialRecord(#"{"type":"process.seen","process":\#(id),"pid":1,\#(fields)}"#))
     }
     try seen(
       1,
@@ -168,12 +167,12 @@ import Testing
     #expect(processes.chain(of: 2).count == 33)
     #expect(processes.chain(of: 2).allSatisfy { ($0.comm?.count ?? 0) <= 64 && ($0.exe?.count ?? 0) <= 4_096 })
     let waiters = Array(repeating: #"{"process":2,"tid":5}"#, count: 1_000).joined(separator: ",")
-    let record = try #require(LogRecord(line: bytes(#"{"type":"x","process":2,"waiters":[\#(waiters)]}"#)))
+    let record = try partialRecord(#"{"type":"x","process":2,"waiters":[\#(waiters)]}"#)
     let line = LogExpansion().line(record, processes)
     #expect(line.count < 6 << 20)
-    let again = try #require(LogRecord(line: line))
-    #expect(again.json.objects("waiters").count == 1_000)
-    let parent = try #require(again.json.object("process")?.objects("parents").first)
+    let again = try #require(JSONObject(line))
+    #expect(again.objects("waiters").count == 1_000)
+    let parent = try #require(again.object("process")?.objects("parents").first)
     #expect(parent.keys == ["id", "pid", "comm", "exe", "argv"])
   }
 
@@ -186,7 +185,7 @@ import Testing
       ("materialization.started", "trigger"), ("item.renamed", "old_path"), ("item.created", "linked_from"),
     ])
   func noWordOfALogReachesTheTerminalAsItIs(type: String, key: String) throws {
-    let record = try #require(LogRecord(line: bytes(#"{"type":"\#(type)","\#(key)":"\u001b[2J"}"#)))
+    let record = try partialRecord(#"{"type":"\#(type)","\#(key)":"\u001b[2J"}"#)
     var table = LogTable(showsEveryType: true, showsStarts: true)
     let shown = table.row(record, LogProcesses(keepsRecords: false))
     let row = try #require(shown)
@@ -206,7 +205,7 @@ import Testing
   }
 
   @Test func unknownRecordsAreShownAsTheyAre() throws {
-    let record = try #require(LogRecord(line: bytes(#"{"type":"new.thing","value":"\u001b"}"#)))
+    let record = try partialRecord(#"{"type":"new.thing","value":"\u001b"}"#)
     var table = LogTable(showsEveryType: false, showsStarts: false)
     let made = table.row(record, LogProcesses(keepsRecords: false))
     let row = try #require(made)

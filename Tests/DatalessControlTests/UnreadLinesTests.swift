@@ -52,6 +52,25 @@ import Testing
     #expect(UnreadLines(line: line).version == (Int64(version)))
   }
 
+  /// Objects that are no records: a file of them is no log, and says so.
+  @Test(arguments: [
+    "{}", #"{"a":1}"#, #"{"session":"a","type":"mark"}"#, #"{"v":1,"type":"mark"}"#, #"{"v":1,"session":"a"}"#,
+    #"{"v":1,"session":"","type":"mark"}"#, #"{"v":1,"session":5,"type":"mark"}"#, #"{"v":1,"session":"a","type":{}}"#,
+  ])
+  func anObjectIsNotYetARecord(line: String) throws {
+    #expect(LogRecord(line: bytes(line)) == nil)
+    let file = try Self.file([line, line])
+    let failure = #expect(throws: ControlError.self) { try SummaryReport.load(log: file.path) }
+    #expect(failure?.message.contains("it holds no record (EINVAL)") == true)
+    #expect(Self.execute("summary", on: file) == 1 && Self.execute("log", on: file) == 1)
+    #expect(Self.execute("check-log", "--max-files", "100", on: file) == 1)
+    #expect(Self.execute("diff", on: file, file) == 1)
+    // Of another version it may lack anything.
+    let other = try Self.file([#"{"v":2}"#])
+    let refusal = #expect(throws: ControlError.self) { try SummaryReport.load(log: other.path) }
+    #expect(refusal?.code == .otherVersion)
+  }
+
   @Test func recordsOfAnotherVersionAreNotBelieved() throws {
     var lines = Self.lines
     for index in 7...8 { lines[index] = Self.other(lines[index]) }

@@ -11,12 +11,19 @@ public struct LogRecord: Sendable {
   /// The version of the format that this program reads. It grows only when the meaning of a key changes: so a record of
   /// another one may mean anything, and is none.
   static let version: Int64 = 1
+  private static let quote = UInt8(ascii: "\"")
 
-  /// - Parameter line: Without its newline. nil when it is not a JSON object, or of another version of the format.
+  /// - Parameter line: Without its newline. nil when it is not a JSON object, or of another version of the format, or
+  ///   lacks what every record has: its version, its session and its type.
   public init?(line: [UInt8]) {
-    guard let json = JSONObject(line) else { return nil }
-    let isOfThisVersion = json.integer("v").map { $0 == Self.version } ?? (json.range("v") == nil)
-    guard isOfThisVersion else { return nil }
+    guard let json = JSONObject(line), json.integer("v") == Self.version, let session = json.raw("session"),
+      let type = json.raw("type"), session.first == Self.quote, session.count > 2, type.first == Self.quote
+    else { return nil }
+    self.init(json)
+  }
+
+  /// - Parameter json: Of a record, or as much of one as is looked at.
+  init(_ json: JSONObject) {
     self.json = json
     type = json.raw("type").flatMap(Self.eventType)
   }
