@@ -59,7 +59,8 @@ import Testing
   @Test func noReportHasMarkupOfAName() throws {
     let folder = try Self.folder()
     for kind in ReportKind.allCases {
-      let text = try folder.text(kind)
+      let whole = try folder.text(kind)
+      let text = kind == .markdown ? MarkdownText.withoutCode(whole) : whole
       // What no browser takes for a page may have it.
       let hasMarkup = kind != .json && kind != .collapsed && text.contains("<script>alert")
       #expect(!hasMarkup, "\(kind)")
@@ -91,13 +92,57 @@ import Testing
   }
 
   @Test func markdownHasNeitherHTMLNorLinksNorMentions() throws {
-    let text = try Self.folder().text(.markdown)
+    let text = MarkdownText.withoutCode(try Self.folder().text(.markdown))
     for tag in text.matches(of: #/<\/?([a-z]+)/#) {
       #expect(["code", "details", "summary"].contains(tag.1), "\(tag.0)")
     }
     for forbidden in ["](", "javascript:", "@user", "www.example", "`b`", "##["] {
       #expect(!text.contains(forbidden), "\(forbidden)")
     }
+  }
+
+  /// GitHub looks for addresses and mentions in what is shown, but for code: character references hide nothing.
+  @Test func aNameIsNoAddressAndNoMention() throws {
+    var log = LogLines()
+    log.mounted()
+    log.process(1, pid: 10, "@all")
+    log.waited(1, "e@evil.com", by: 1, thread: 10, from: 0, to: 50)
+    log.waited(2, "a|b`c#1", by: 1, thread: 10, from: 100, to: 150)
+    let folder = try ReportFolder(log.bytes)
+    var context = ReportContext(version: "0")
+    context.checks = [
+      .init(
+        name: "x", outcome: .failed, message: "m",
+        violations: [.init("@all[10] read e@evil.com", path: "e@evil.com")])
+    ]
+    try folder.export([.markdown], context: context)
+    let text = try folder.text(.markdown)
+    #expect(text.contains("| `e@evil.com` |") && text.contains("  * `@all[10] read e@evil.com`"), "\(text)")
+    #expect(text.contains(#"| ``a\|b`c#1`` |"#))
+    let shown = MarkdownText.withoutCode(text).replacing("&#64;", with: "@").replacing("&#35;", with: "#")
+    for forbidden in ["@evil", "@all", "#1"] { #expect(!shown.contains(forbidden), "\(shown)") }
+  }
+
+  @Test(arguments: [
+    ("a", "`a`"), ("", ""), ("e@evil.com", "`e@evil.com`"), ("<b>&amp;", "`<b>&amp;`"), ("a`b", "``a`b``"),
+    ("a``b`c", "```a``b`c```"), ("`a", "`` `a ``"), ("a`", "`` a` ``"), (" a ", "`  a  `"), (" a", "` a`"),
+    ("  ", "`  `"),
+    ("a\nb\u{1}\u{9b}", "`a b\u{fffd}\u{fffd}`"),
+  ])
+  func aNameInMarkdownIsACodeSpan(name: String, code: String) {
+    #expect(EscapedText.markdownCode(name) == code)
+    #expect(MarkdownText.withoutCode(code) == "")
+  }
+
+  @Test(arguments: [
+    ("a|b", #"`a\|b`"#), (#"a\\|b"#, #"`a\\\|b`"#), (#"a\|b"#, #"`a\\\|b`"#), ("||", #"`\|\|`"#),
+  ])
+  func aBarInACodeSpanEndsNoCell(name: String, code: String) { #expect(EscapedText.markdownCell(name) == code) }
+
+  /// More than readers look for.
+  @Test func aThousandBackticksAreNoFence() {
+    let code = EscapedText.markdownCode(String(repeating: "`", count: 1_000) + "@all")
+    #expect(code.hasPrefix("<code>&#96;") && code.hasSuffix("&#64;<!-- -->all</code>"))
   }
 
   @Test func workflowCommandsStayOneLine() {

@@ -96,7 +96,7 @@ import Testing
     #expect(DifferenceText.lines(difference).contains { $0.hasSuffix(own) })
     #expect(difference.stacks.first?.frames?.count == Self.frames.count)
     let markdown = try folder.text(.markdown)
-    #expect(markdown.contains(EscapedText.markdown(own)) && !markdown.contains(EscapedText.markdown("__read")))
+    #expect(markdown.contains(own) && !markdown.contains("__read"))
     let json = try #require(JSONObject(Array(try folder.text(.json).utf8.dropLast())))
     #expect(json.objects("stacks").first?.objects("frames").count == Self.frames.count)
   }

@@ -72,7 +72,7 @@ import Testing
     try folder.export([.markdown, .junit], context: context)
     let markdown = try folder.text(.markdown)
     #expect(markdown.hasPrefix("### :x: dataless: 1 of 1 expectations did not hold"))
-    #expect(markdown.contains("<code>&#45;") == false)
+    #expect(markdown.contains("* :x: `--max-files 0`: 1 file materialized"))
     #expect(markdown.contains("one too many"))
     let junit = try folder.text(.junit)
     #expect(junit.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""))

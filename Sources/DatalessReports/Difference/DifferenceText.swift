@@ -76,7 +76,7 @@ public enum DifferenceText {
       lines.append("|---|" + list.heads.dropFirst().map { _ in "--:|" }.joined() + "---|")
       lines += list.rows.prefix(rowsMax).map { cells in
         let numbers = cells.dropLast().map { EscapedText.markdown($0) }.joined(separator: " | ")
-        return "| \(numbers) | \(EscapedText.markdownCode(cells.last ?? "")) |"
+        return "| \(numbers) | \(EscapedText.markdownCell(cells.last ?? "")) |"
       }
       lines += ["", "</details>"]
     }

@@ -29,11 +29,50 @@ enum EscapedText {
     }
   }
 
-  /// A name in Markdown: as code, in which GitHub finds no mentions and no issues, with everything as a character
-  /// reference that Markdown or HTML could take for markup.
-  static func markdownCode(_ text: String) -> String { "<code>\(markdown(text))</code>" }
+  // LIMIT: of backticks around a code span. Readers of Markdown take no runs of any length for one.
+  private static let fenceMax = 32
 
-  /// A sentence in Markdown, on one line.
+  /// A name in Markdown: a code span, in which there is no markup, and GitHub finds no links, mentions and issues.
+  /// Empty where the name is.
+  static func markdownCode(_ text: String) -> String {
+    guard !text.isEmpty else { return "" }
+    var content = ""
+    var (run, longest) = (0, 0)
+    for scalar in text.unicodeScalars {
+      run = scalar == "`" ? run + 1 : 0
+      longest = max(longest, run)
+      switch scalar.value {
+      case 0x0a, 0x0d: content += " "
+      case 0..<0x20, 0x7f..<0xa0: content += "\u{fffd}"
+      default: content.unicodeScalars.append(scalar)
+      }
+    }
+    guard longest < fenceMax else { return "<code>\(markdown(text))</code>" }
+    let fence = String(repeating: "`", count: longest + 1)
+    // A blank at either end is taken off where both have one, and nothing but blanks is between.
+    let (first, last) = (content.unicodeScalars.first, content.unicodeScalars.last)
+    let isCut = first == " " && last == " " && content.unicodeScalars.contains { $0 != " " }
+    let isPadded = first == "`" || last == "`" || isCut
+    return isPadded ? "\(fence) \(content) \(fence)" : fence + content + fence
+  }
+
+  /// The same in a cell of a table, which a `|` would end also in code.
+  static func markdownCell(_ text: String) -> String {
+    var output = ""
+    var backslashes = 0
+    for scalar in markdownCode(text).unicodeScalars {
+      if scalar == "|" {
+        // An odd number would escape the one that is to escape this.
+        output += backslashes.isMultiple(of: 2) ? "\\" : "\\\\"
+      }
+      backslashes = scalar == "\\" ? backslashes + 1 : 0
+      output.unicodeScalars.append(scalar)
+    }
+    return output
+  }
+
+  /// A sentence in Markdown, on one line. What could begin a mention, an address or an issue is cut off from what
+  /// follows, because GitHub looks for these in the text that is shown.
   static func markdown(_ text: String) -> String {
     var output = ""
     var last3 = ""
@@ -43,6 +82,7 @@ enum EscapedText {
       case "\n", "\r": output += " "
       // `www.` at the beginning of a word is a link.
       case "." where last3.lowercased() == "www": output += "&#46;"
+      case "@", "#": output += "&#\(scalar.value);<!-- -->"
       case _ where isWord, " ", "/", ".", ",", "-", "+", "=", "?", "%", ";":
         output.unicodeScalars.append(scalar.value < 0x20 ? "\u{fffd}" : scalar)
       default: output += "&#\(scalar.value);"

@@ -27,7 +27,7 @@ enum MarkdownWriter {
 
   /// Verdict and numbers alone.
   static func short(_ report: Report) -> String {
-    let title = String(EscapedText.markdown(title(report)).prefix(10_000))
+    let title = EscapedText.markdown(String(title(report).prefix(2_000)))
     return
       "### \(symbol(report.verdict.outcome)) dataless: \(title)\n\n"
       + "The rest is too long for this place: see the other reports.\n"
@@ -52,7 +52,7 @@ enum MarkdownWriter {
       "* \(symbol(check.outcome)) \(EscapedText.markdownCode(check.name)): \(EscapedText.markdown(check.message))"
     ]
     for violation in check.violations.prefix(rowsMax) {
-      lines.append("  * \(EscapedText.markdown(violation.message))")
+      lines.append("  * \(EscapedText.markdownCode(violation.message))")
       for detail in ViolationText.lines(violation).dropFirst() {
         lines.append("    * \(EscapedText.markdownCode(String(detail.drop { $0 == " " })))")
       }
@@ -80,8 +80,8 @@ enum MarkdownWriter {
         "| \(EscapedText.markdown(FindingText.title(finding.kind))) | \(place.count) "
           + "| \(HumanText.duration(nanoseconds: place.blockedNanoseconds)) "
           + "| \(place.sparedNanoseconds.map { HumanText.duration(nanoseconds: $0) } ?? "?") "
-          + "| \(EscapedText.markdownCode(FindingText.who(place))) | \(EscapedText.markdownCode(FindingText.paths(place))) "
-          + "| \(FindingText.place(place).map { EscapedText.markdownCode($0) } ?? "") | \(EscapedText.markdown(finding.rule)) |"
+          + "| \(EscapedText.markdownCell(FindingText.who(place))) | \(EscapedText.markdownCell(FindingText.paths(place))) "
+          + "| \(FindingText.place(place).map { EscapedText.markdownCell($0) } ?? "") | \(EscapedText.markdown(finding.rule)) |"
       }
     }
     guard !rows.isEmpty else { return [] }
@@ -106,9 +106,9 @@ enum MarkdownWriter {
     for wait in coordination.longest {
       let (who, access) = (CoordinationText.who(wait.process), CoordinationText.path(wait))
       lines.append(
-        "| \(HumanText.duration(nanoseconds: wait.waitedNanoseconds)) | \(EscapedText.markdownCode(who)) "
-          + "| \(EscapedText.markdownCode(access)) | \(EscapedText.markdown(CoordinationText.outcome(wait))) "
-          + "| \(EscapedText.markdownCode(CoordinationText.holders(wait))) |")
+        "| \(HumanText.duration(nanoseconds: wait.waitedNanoseconds)) | \(EscapedText.markdownCell(who)) "
+          + "| \(EscapedText.markdownCell(access)) | \(EscapedText.markdown(CoordinationText.outcome(wait))) "
+          + "| \(EscapedText.markdownCell(CoordinationText.holders(wait))) |")
     }
     if !coordination.slowest.isEmpty {
       lines += ["", "| longest | asked | timed out | presenter | path |", "|--:|--:|--:|---|---|"]
@@ -117,7 +117,7 @@ enum MarkdownWriter {
       let who = CoordinationText.who(row.process)
       lines.append(
         "| \(HumanText.duration(nanoseconds: row.longestNanoseconds)) | \(row.asked) | \(row.timedOut) "
-          + "| \(EscapedText.markdownCode(who)) | \(EscapedText.markdownCode(TerminalText.escaped(row.path))) |")
+          + "| \(EscapedText.markdownCell(who)) | \(EscapedText.markdownCell(TerminalText.escaped(row.path))) |")
     }
     return folded("\(CoordinationText.title) (\(HumanText.count(coordination.intents)))", lines)
   }
@@ -126,7 +126,7 @@ enum MarkdownWriter {
     let programs = report.summary.processes
     guard !programs.isEmpty else { return [] }
     let rows = programs.prefix(rowsMax).map { program in
-      "| \(EscapedText.markdownCode(ProgramText.name(program))) | \(program.files) | \(program.directories) "
+      "| \(EscapedText.markdownCell(ProgramText.name(program))) | \(program.files) | \(program.directories) "
         + "| \(HumanText.size(program.bytes)) | \(HumanText.duration(nanoseconds: program.blocked.sumNanoseconds)) "
         + "| \(EscapedText.markdown(program.verdict)) |"
     }
@@ -146,9 +146,9 @@ enum MarkdownWriter {
     let rows = known.prefix(rowsMax).map { row in
       let frames = report.stackText(row.stack, framesMax: 5)
       return
-        "| \(HumanText.duration(nanoseconds: row.blocked)) | \(row.waits) | \(EscapedText.markdownCode(row.program)) "
-        + "| \(EscapedText.markdownCode(frames))\(note(row.stack, report)) "
-        + "| \(EscapedText.markdownCode(PathText.of(row.path ?? []))) |"
+        "| \(HumanText.duration(nanoseconds: row.blocked)) | \(row.waits) | \(EscapedText.markdownCell(row.program)) "
+        + "| \(EscapedText.markdownCell(frames))\(note(row.stack, report)) "
+        + "| \(EscapedText.markdownCell(PathText.of(row.path ?? []))) |"
     }
     return folded(
       "Where it waited (\(HumanText.count(Int64(known.count), "stack")))",
@@ -161,7 +161,7 @@ enum MarkdownWriter {
     let rows = report.files.first(rowsMax, by: .needless).map { row in
       let file = report.files[row]
       let share = file.readShare.map { "\(HumanText.decimal($0 * 100, 0)) %" } ?? "?"
-      return "| \(EscapedText.markdownCode(PathText.of(file.pathBytes))) | \(HumanText.size(file.bytes)) | \(share) "
+      return "| \(EscapedText.markdownCell(PathText.of(file.pathBytes))) | \(HumanText.size(file.bytes)) | \(share) "
         + "| \(HumanText.duration(nanoseconds: file.blocked.sumNanoseconds)) | \(file.isNeedless ? "needless" : "") |"
     }
     let shown = count > rowsMax ? "\(rowsMax) of \(HumanText.count(Int64(count)))" : "\(count)"
