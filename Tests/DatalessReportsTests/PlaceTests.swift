@@ -136,6 +136,14 @@ import Testing
     #expect(Self.place(Self.violation(Self.frames), in: "") == "")
   }
 
+  /// What debug information says is anything: of such a name nothing reaches a terminal.
+  @Test(arguments: ["\u{1b}]0;x\u{7}.c", "a\u{7f}.c", "a\u{9b}31m.c", "a\n.c", "\u{1}"])
+  func aNameWithControlCharactersIsNoPlace(name: String) {
+    let frames = [Self.frame("load", "/w/\(name)", 3), Self.frame("main", "/w/main.c", 7)]
+    #expect(Self.place(Self.violation([frames[0]]), in: "/w") == "")
+    #expect(Self.place(Self.violation(frames), in: "/w") == ",file=main.c,line=7")
+  }
+
   /// A package that is installed below the workspace is no place to mend, and nothing that GitHub has.
   @Test func theProgramComesBeforeWhatIsInstalledInTheWorkspace() {
     var stack = CallerStack(isComplete: true, end: "outermost", frames: [])

@@ -59,8 +59,12 @@ struct Workspace: Sendable {
     return Int32(truncatingIfNeeded: opened)
   }
 
-  /// nil for a name that GitHub could not be told.
-  private static func text(_ name: [UInt8]) -> String? { String(validating: name, as: UTF8.self) }
+  /// nil for a name that GitHub could not be told, and one that a terminal would obey.
+  private static func text(_ name: [UInt8]) -> String? {
+    String(validating: name, as: UTF8.self).flatMap { text in
+      text.unicodeScalars.contains { $0.value < 0x20 || (0x7f..<0xa0).contains($0.value) } ? nil : text
+    }
+  }
 
   /// The path of `file:///code/a%20b.mjs`, as node calls modules; nil for what is no such URL.
   private static func path(ofURL text: [UInt8]) -> [UInt8]? {
