@@ -75,6 +75,20 @@ import Testing
     ("expect: [{max_files: 1, match: {max_bytes: 1}}]", "put it beside 'match'"),
     ("expect: [{max_dirs: 1, match: {kind: file}}]", "nothing can violate 'max_dirs' here"),
     ("expect: [{max_dirs: 1, match: {size: 4k}}]", "nothing can violate 'max_dirs' here"),
+    ("expect: [{max_files: 0, match: {trigger: readdir}}]", "only directories are materialized by readdir."),
+    ("expect: [{max_bytes: 0, match: {trigger: [lookup, readdir]}}]", "materialized by readdir, lookup."),
+    ("expect: [{max_needless: 0, match: {trigger: lookup}}]", "nothing can violate 'max_needless' here"),
+    ("expect: [{max_repeated: 0, match: {trigger: lookup}}]", "nothing can violate 'max_repeated' here"),
+    ("expect: [{max_dirs: 0, match: {trigger: read}}]", "only files are materialized by read."),
+    ("expect: [{max_dirs: 0, match: {trigger: [write, seek]}}]", "Remove 'trigger', or use max_files."),
+    ("expect: [{max_main_thread: 0s, match: {trigger: coordinate}}]", "Remove 'trigger', or use max_wait."),
+    ("expect: [{max_main_thread: 0s, match: {trigger: [command, eager]}}]", "is blocked by command, eager."),
+    ("expect: [{max_serial_waits: 1, match: {trigger: [readdir, coordinate]}}]", "for one by readdir, coordinate"),
+    ("expect: [{max_refusals: 0, match: {trigger: command}}]", "policy refuses nothing"),
+    ("expect: [{max_parallel: 1, match: {trigger: lookup}}]", "Add 'kind: directory' for these."),
+    ("expect: [{min_parallel: 2, match: {trigger: readdir}}]", "Add 'kind: directory' for these."),
+    ("expect: [{forbid: ./secret/**}]", "a component of it is '.' or '..', which no path has."),
+    ("expect: [{allow: a, match: {path: a/../b}}]", "a component of it is '.' or '..', which no path has."),
     ("expect: [{max_files: 1, match: {kind: directory}}]", "nothing can violate 'max_files' here"),
     ("expect: [{max_wait: 1s, match: {kind: file, trigger: readdir}}]", "so nothing can meet the conditions."),
     ("expect: [{name: a, max_files: 1}, {name: a, max_files: 2}]", "two expectations are named 'a'"),
@@ -85,6 +99,19 @@ import Testing
   func whatIsWrongIsSaid(text: String, words: String) throws {
     let error = #expect(throws: ScenarioError.self) { try Self.document(text) }
     #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+  }
+
+  /// With a trigger that can lead to it, and others, too.
+  @Test(arguments: [
+    "max_files: 0, match: {trigger: [readdir, read]}", "max_files: 0, match: {trigger: open}",
+    "max_dirs: 0, match: {trigger: [read, readdir]}", "max_dirs: 0, match: {trigger: xattr}",
+    "max_dirs: 0, match: {trigger: command}", "max_main_thread: 0s, match: {trigger: [coordinate, read]}",
+    "max_wait: 0s, match: {trigger: coordinate}", "max_refusals: 0, match: {trigger: coordinate}",
+    "max_parallel: 1, match: {kind: directory, trigger: readdir}", "max_serial_waits: 1, match: {trigger: read}",
+    "forbid: a, match: {trigger: lookup}", "forbid: a, match: {process: {cgroup: /../system.slice/**}}",
+  ])
+  func whatSomethingCanViolateIsTaken(entry: String) throws {
+    #expect(try Self.document("expect: [{\(entry)}]").expectations?.count == 1)
   }
 
   @Test func whatNothingCanViolateIsAWarning() throws {

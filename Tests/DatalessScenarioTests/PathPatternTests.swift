@@ -48,7 +48,10 @@ import Testing
     for path in no { #expect(Self.matches(pattern, path) == false, "\(pattern) on \(path)") }
   }
 
-  @Test(arguments: ["", "/", "a/", "a//b", "//a", "[a", "[z-a]", "a\\", "[", "[!]", "x/[a/b]"])
+  @Test(arguments: [
+    "", "/", "a/", "a//b", "//a", ".", "..", "./a", "a/./b", "../a", "/a/..", "a/\\.", "[a", "[z-a]", "a\\", "[", "[!]",
+    "x/[a/b]",
+  ])
   func malformed(pattern: String) {
     #expect(PathPattern(Array(pattern.utf8)) == nil)
   }
@@ -57,7 +60,7 @@ import Testing
     ("*.{jpg", "a '{' is not closed", nil), ("*.jpg}", "a '}' closes nothing", nil), ("{jpg}", "only one word", nil),
     ("{}", "only one word", nil), ("a{b,{c}", "only one word", nil), ("a{b,{c,d}", "is not closed", nil),
     ("{a,b}\\", "nothing follows the backslash", "a\\"), ("a/{,b}", "ends in a slash", "a/"),
-    ("{,a}", "it is empty", ""),
+    ("{,a}", "it is empty", ""), ("./secret/**", "is '.' or '..'", nil), ("a/{b,..}/c", "is '.' or '..'", "a/../c"),
     ("x{a,[}", "a '[' is not closed", "x["), ("{a,[b}", "is not closed", "[b"),
     (String(repeating: "{a,", count: 9) + "b" + String(repeating: "}", count: 9), "more than 8 braces", nil),
     (String(repeating: "{a,b}", count: 9), "more than 256 globs", nil),
@@ -104,6 +107,16 @@ import Testing
       expected += pattern.alternatives.map { String(decoding: $0.text, as: UTF8.self) }
     }
     #expect(told.output.split(separator: "\n").map(String.init) == expected)
+  }
+
+  /// Names may begin with dots, and be three of them.
+  @Test func aNameOfDotsIsNoDot() {
+    for (pattern, path) in [("...", "a/..."), ("a/.b/..c", "a/.b/..c"), ("a/.?", "a/.x"), (".*", "a/.x")] {
+      #expect(Self.matches(pattern, path) == true, "\(pattern)")
+    }
+    // Of a cgroup, as one is seen that is elsewhere.
+    let group = try? PathPattern(parsing: Array("/../system.slice/**".utf8), isPath: false)
+    #expect(group?.matches(Array("/../system.slice/a".utf8).dropFirst().map { $0 }) == true)
   }
 
   @Test func bytesThatAreNotUTF8() {

@@ -45,14 +45,15 @@ public struct PathPattern: Sendable, Hashable {
   /// - Returns: nil where `init(parsing:)` says what is wrong.
   public init?(_ text: [UInt8]) { try? self.init(parsing: text) }
 
-  public init(parsing text: [UInt8]) throws(PathPatternFlaw) {
+  /// - Parameter isPath: Whether paths on a volume are meant, of which no component is `.` or `..`. Default: they are.
+  public init(parsing text: [UInt8], isPath: Bool = true) throws(PathPatternFlaw) {
     guard !text.isEmpty else { throw PathPatternFlaw(.empty) }
     self.text = text
     var alternatives: [Alternative] = []
     let all = try Self.expand(text)
     for alternative in all {
       do throws(PathPatternFlaw) {
-        alternatives.append(try Alternative(alternative))
+        alternatives.append(try Alternative(alternative, isPath: isPath))
       } catch {
         throw all.count == 1 ? error : PathPatternFlaw(error.kind, alternative: alternative)
       }
@@ -72,7 +73,7 @@ public struct PathPattern: Sendable, Hashable {
 }
 
 extension PathPattern.Alternative {
-  init(_ text: [UInt8]) throws(PathPatternFlaw) {
+  init(_ text: [UInt8], isPath: Bool) throws(PathPatternFlaw) {
     guard !text.isEmpty else { throw PathPatternFlaw(.empty) }
     let slash = UInt8(ascii: "/")
     isBaseName = !text.contains(slash)
@@ -85,7 +86,11 @@ extension PathPattern.Alternative {
       if Array(part) == Array("**".utf8), !isBaseName {
         components.append(.anyDepth)
       } else {
-        components.append(.tokens(try PathPattern.parse(part)))
+        let tokens = try PathPattern.parse(part)
+        guard !isPath || tokens.count > 2 || !tokens.allSatisfy({ $0 == .byte(UInt8(ascii: ".")) }) else {
+          throw PathPatternFlaw(.dots)
+        }
+        components.append(.tokens(tokens))
       }
     }
     self.text = text

@@ -1,7 +1,7 @@
 /// Why a text is no glob.
 public struct PathPatternFlaw: Error, Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
-    case empty, slashAlone, slashAtTheEnd, twoSlashes, backslash, bracket
+    case empty, slashAlone, slashAtTheEnd, twoSlashes, dots, backslash, bracket
     case braceNotClosed, braceNotOpened, braceOfOne, bracesTooDeep, bracesTooMany
   }
 
@@ -21,6 +21,7 @@ public struct PathPatternFlaw: Error, Sendable, Equatable {
     case .slashAlone: "nothing follows the slash. Use \"**\" for every path."
     case .slashAtTheEnd: "it ends in a slash. Remove it for the directory itself, or append ** for what is in it."
     case .twoSlashes: "two slashes in a row. Remove one."
+    case .dots: "a component of it is '.' or '..', which no path has. Write the path from the volume's root."
     case .backslash: "nothing follows the backslash. Write \\\\ for a backslash itself."
     case .bracket:
       "a '[' is not closed in its component, or a range of it runs backwards. Write \\[ for a bracket itself."

@@ -63,18 +63,61 @@ enum ExpectFields {
   private static func never(_ bound: ExpectationDraft.Bound, _ match: RuleMatch) -> String? {
     switch bound.measure {
     case .maxTogether: neverTogether(match)
-    case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated, .maxSerialWaits:
-      match.kind == .directory ? "it is about files. Remove 'kind', or use max_dirs." : nil
+    case .maxFiles, .maxBytes, .maxNeedless, .maxRepeated:
+      match.kind == .directory
+        ? "it is about files. Remove 'kind', or use max_dirs."
+        : only(match, RuleFields.directoryTriggers).map {
+          "it is about files, and only directories are materialized by \($0). Remove 'trigger', or use max_dirs."
+        }
     case .maxDirectories:
       match.kind == .file
         ? "it is about directories. Remove 'kind', or use max_files."
-        : match.size != nil ? "directories have no size. Remove 'size', or use max_files." : nil
+        : match.size != nil
+          ? "directories have no size. Remove 'size', or use max_files."
+          : only(match, RuleFields.fileTriggers).map {
+            "it is about directories, and only files are materialized by \($0). Remove 'trigger', or use max_files."
+          }
     case .forbidUnneededBlocking:
       !match.triggers.isEmpty && !match.triggers.contains(.lookup)
         ? "it is about lookups. Remove 'trigger'."
         : match.size != nil ? "the log has no size of what is looked up. Remove 'size'." : nil
-    default: nil
+    case .maxWait, .forbid, .allow, .baseline: nil
+    case .maxMainThread, .maxSerialWaits, .maxRefusals, .maxParallel, .minParallel: neverOfCaller(bound.measure, match)
     }
+  }
+
+  /// The same of bounds for what callers wait for, are refused, or have under way.
+  private static func neverOfCaller(_ measure: Expectation.Measure, _ match: RuleMatch) -> String? {
+    let notOfThreads: Set<Trigger> = [.command, .eager, .coordinate]
+    switch measure {
+    case .maxMainThread:
+      return only(match, notOfThreads).map {
+        "no thread of a program is blocked by \($0). Remove 'trigger'"
+          + (match.triggers.contains(.coordinate) ? ", or use max_wait." : ".")
+      }
+    case .maxSerialWaits:
+      if match.kind == .directory { return "it is about files. Remove 'kind', or use max_dirs." }
+      return only(match, notOfThreads.union(RuleFields.directoryTriggers)).map {
+        "it is about files, and no thread of a program waits for one by \($0). Remove 'trigger'."
+      }
+    case .maxRefusals:
+      return only(match, [.command, .eager]).map {
+        "policy refuses nothing that is asked for by \($0). Remove 'trigger'."
+      }
+    case .maxParallel, .minParallel:
+      return match.kind != nil
+        ? nil
+        : only(match, RuleFields.directoryTriggers).map {
+          "it is about files, and only directories are materialized by \($0). Add 'kind: directory' for these."
+        }
+    default: return nil
+    }
+  }
+
+  /// The triggers of the conditions, if there are any and all of them are among these; else nil.
+  private static func only(_ match: RuleMatch, _ triggers: Set<Trigger>) -> String? {
+    guard !match.triggers.isEmpty, match.triggers.isSubset(of: triggers) else { return nil }
+    return Trigger.allCases.filter { match.triggers.contains($0) }.map(\.rawValue).joined(separator: ", ")
   }
 
   private static func neverTogether(_ match: RuleMatch) -> String? {

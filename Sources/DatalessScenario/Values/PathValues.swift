@@ -2,31 +2,37 @@ internal import DatalessCore
 
 /// Globs of paths, executables, command names and cgroups.
 enum PathValues {
-  static let glob = ScenarioValue<PathPattern>(
-    schema: .object(["type": .list([.text("string"), .text("number")]), "minLength": .plain("1")])
-  ) { node, decoder in
-    guard let text = decoder.text(node, expected: "a glob such as \"*.jpg\" or \"photos/**\"") else { return nil }
-    let bytes = Array(text.utf8)
-    do throws(PathPatternFlaw) {
-      if !bytes.contains(0) {
-        let pattern = try PathPattern(parsing: bytes)
-        if decoder.allows(alternatives: pattern.alternatives.count - 1) { return pattern }
-        decoder.fail(
-          node,
-          "the braces of this scenario stand for more than \(ScenarioLimits.alternatives) globs. Use * or ** instead.")
-        return nil
-      }
-      decoder.fail(
-        node, "malformed glob '\(Suggestion.quotable(text))': it contains a NUL, which no path can. Remove it.")
-    } catch {
-      let part =
-        error.alternative.map { "of it, '\(Suggestion.quotable(String(decoding: $0, as: UTF8.self)))': " } ?? ""
-      decoder.fail(node, "malformed glob '\(Suggestion.quotable(text))': \(part)\(error.words)")
-    }
-    return nil
-  }
-
+  static let glob = makeGlob(isPath: true)
   static let globs = BasicValues.oneOrMore(glob)
+  /// Seen from another place of the hierarchy, the path of a cgroup begins with `/..`.
+  private static let cgroups = BasicValues.oneOrMore(makeGlob(isPath: false))
+
+  private static func makeGlob(isPath: Bool) -> ScenarioValue<PathPattern> {
+    ScenarioValue<PathPattern>(
+      schema: .object(["type": .list([.text("string"), .text("number")]), "minLength": .plain("1")])
+    ) { node, decoder in
+      guard let text = decoder.text(node, expected: "a glob such as \"*.jpg\" or \"photos/**\"") else { return nil }
+      let bytes = Array(text.utf8)
+      do throws(PathPatternFlaw) {
+        if !bytes.contains(0) {
+          let pattern = try PathPattern(parsing: bytes, isPath: isPath)
+          if decoder.allows(alternatives: pattern.alternatives.count - 1) { return pattern }
+          decoder.fail(
+            node,
+            "the braces of this scenario stand for more than \(ScenarioLimits.alternatives) globs. Use * or ** instead."
+          )
+          return nil
+        }
+        decoder.fail(
+          node, "malformed glob '\(Suggestion.quotable(text))': it contains a NUL, which no path can. Remove it.")
+      } catch {
+        let part =
+          error.alternative.map { "of it, '\(Suggestion.quotable(String(decoding: $0, as: UTF8.self)))': " } ?? ""
+        decoder.fail(node, "malformed glob '\(Suggestion.quotable(text))': \(part)\(error.words)")
+      }
+      return nil
+    }
+  }
 
   /// Whether a glob has no wildcard, so that it means one text.
   static func isLiteral(_ pattern: PathPattern.Alternative) -> Bool { !pattern.text.contains(where: isMeta) }
@@ -73,7 +79,7 @@ enum PathValues {
         value: commandNames
       ) { $0.commandNames = $1 },
       ScenarioField(
-        "cgroup", summary: "Globs for the path in the cgroup hierarchy, such as /user.slice/**.", value: globs
+        "cgroup", summary: "Globs for the path in the cgroup hierarchy, such as /user.slice/**.", value: cgroups
       ) { $0.cgroups = $1 },
       ScenarioField(
         "uid", summary: "User ids, 0 to 4294967294.",
