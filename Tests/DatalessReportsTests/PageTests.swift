@@ -61,6 +61,21 @@ import Testing
     #expect(data.raw("stacks").map { String(decoding: $0, as: UTF8.self) } == "[[1,[0,1],0,2]]")
   }
 
+  /// Counters without a request are no log without counters.
+  @Test func noRequestsAreNotUnknownRequests() throws {
+    func requests(_ counters: String) throws -> String? {
+      var log = LogLines()
+      log.mounted()
+      log.add("volume.unmounted", at: 9, #""reason":"unmount"\#(counters)"#)
+      return try Self.data(Self.page(log)).raw("requests").map { String(decoding: $0, as: UTF8.self) }
+    }
+    #expect(try requests("") == "null")
+    #expect(try requests(#","requests_reaching_the_volume":{}"#) == "[]")
+    #expect(try requests(#","requests_reaching_the_volume":{"lookup":2}"#)?.hasSuffix(",2]]") == true)
+    let script = String(decoding: PackageResources.report_js, as: UTF8.self)
+    #expect(script.contains(#"data.requests ? "none reached the volume" : "not known"#))
+  }
+
   /// One waits for the other, which is asked about it; and one to the end of what the log has.
   private static var coordinated: LogLines {
     var log = LogLines()

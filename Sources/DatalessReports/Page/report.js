@@ -862,7 +862,7 @@ function tables() {
       { title: "about", isName: true, value: (row) => row.slice(2).map(text).join(": ") }],
     data.moments.concat(data.holds.map(([start, end, gate, path]) => [start, end < 0 ? "held" : `held ${duration(end - start)}`, gate, path])), "nothing failed, was held or was marked",
   );
-  table("requests", "Requests", [word("operation", 0), number("count", 1)], data.requests, "not known: the log has no counters");
+  table("requests", "Requests", [word("operation", 0), number("count", 1)], data.requests ?? [], data.requests ? "none reached the volume" : "not known: the log has no counters");
 }
 
 function stackLine(stack) {

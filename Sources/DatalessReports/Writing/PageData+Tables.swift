@@ -99,9 +99,11 @@ extension PageData {
     }
   }
 
+  /// null where the log has no counters.
   mutating func requests(_ json: inout JSONBuffer) {
-    let requests = (report.summary.requestsReachingTheVolume ?? [:]).sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     json.key("requests")
+    guard let counters = report.summary.requestsReachingTheVolume else { return json.null() }
+    let requests = counters.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     json.array { json in
       for (name, count) in requests where count > 0 {
         json.array { json in
