@@ -60,6 +60,17 @@ import Testing
     #expect(!table.isReadable(0x7ffd_1c3a_0000, count: -1))
   }
 
+  /// Alone of what may stand in a name, line ends are escaped by the kernel.
+  @Test(arguments: [
+    (#"/tmp/bin/t\012n"#, "/tmp/bin/t\nn"), (#"/\012\012 (deleted)"#, "/\n\n (deleted)"), (#"/a\01"#, #"/a\01"#),
+    (#"/a\\012"#, "/a\\\n"), (#"/a\134012"#, #"/a\134012"#), (#"/a\"#, #"/a\"#),
+  ])
+  func aLineEndInThePathOfAMappingIsOne(written: String, path: String) throws {
+    let table = try #require(
+      MappingTable(Self.bytes("1000-2000 r-xp 00000000 08:01 1    \(written)\n"), volumes: []))
+    #expect(table.mappings.map(\.path) == [Self.bytes(path)])
+  }
+
   @Test(arguments: [
     "2000-1000 r--p 00000000 08:01 1 /a\n", "1000-1000 r--p 00000000 08:01 1 /a\n",
     "1000-3000 r--p 00000000 08:01 1 /a\n2000-4000 r--p 00000000 08:01 1 /a\n",

@@ -20,9 +20,8 @@ public struct Mapping: Sendable, Equatable {
   public let inode: UInt64
   public let isReadable: Bool
   public let isExecutable: Bool
-  /// As the kernel writes it: in the caller's mount namespace, "\012" for a line end, perhaps with " (deleted)" behind
-  /// it; "[stack]" and the like, or nothing, for memory without a file. Not to be believed before the inode was
-  /// compared.
+  /// As the kernel knows it: in the caller's mount namespace, perhaps with " (deleted)" behind it; "[stack]" and the
+  /// like, or nothing, for memory without a file. Not to be believed before the inode was compared.
   public let path: [UInt8]
 
   public var isFile: Bool { inode != 0 && path.first == UInt8(ascii: "/") }
@@ -66,7 +65,22 @@ public struct Mapping: Sendable, Equatable {
     self.inode = inode
     self.isReadable = rights[rights.startIndex] == UInt8(ascii: "r")
     self.isExecutable = rights[rights.startIndex + 2] == UInt8(ascii: "x")
-    self.path = Array(columns.rest)
+    self.path = Self.path(columns.rest)
+  }
+
+  private static let escapedLineEnd = Array("\\012".utf8)
+
+  /// The kernel writes a line end so, and nothing else: a backslash in a name stays one.
+  private static func path(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    guard text.contains(UInt8(ascii: "\\")) else { return Array(text) }
+    var path: [UInt8] = []
+    var rest = text
+    while let byte = rest.first {
+      let isLineEnd = rest.starts(with: escapedLineEnd)
+      path.append(isLineEnd ? UInt8(ascii: "\n") : byte)
+      rest = rest.dropFirst(isLineEnd ? escapedLineEnd.count : 1)
+    }
+    return path
   }
 }
 
