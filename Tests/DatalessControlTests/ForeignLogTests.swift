@@ -49,6 +49,31 @@ import Testing
     #expect(try file.next() == nil)
   }
 
+  /// The whole way of a command. Reports read a log twice, and say what it must be.
+  @Test(
+    .timeLimit(.minutes(1)),
+    arguments: [
+      (["summary"], [], 0), (["log"], ["--json"], 0), (["check-log"], ["--max-files", "1"], 0),
+      (["check-log"], ["--max-files", "0"], 90), (["summary"], ["--report", "json=/dev/null"], 1),
+    ] as [([String], [String], Int32)])
+  func aPipeOfOnesOwnIsALog(command: [String], options: [String], status: Int32) throws {
+    var log = ExpectationLog()
+    log.take("a")
+    log.unmount()
+    var ends: [CInt] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    defer { close(ends[0]) }
+    let content = log.log.bytes
+    #expect(write(ends[1], content, content.count) == content.count)
+    close(ends[1])
+    #expect(DatalessCommand.execute(command + ["/dev/fd/\(ends[0])"] + options) == status)
+    guard status == 1 else { return }
+    let failure = #expect(throws: ControlError.self) {
+      try LogFile.lastSession(of: bytes("/proc/self/fd/\(ends[0])"))
+    }
+    #expect(failure?.message.contains("it must be a regular file") == true)
+  }
+
   /// It would be read for ever.
   @Test(.timeLimit(.minutes(1))) func aLinkToADeviceIsNotRead() throws {
     try Self.withFolder { folder in

@@ -50,6 +50,18 @@ import Testing
     #expect(try Self.resolver(["/home/user/link": "../../mnt/v"]).resolve(bytes("link/a")) == bytes("/mnt/v/a"))
   }
 
+  /// As of a process substitution. What has a path is that path.
+  @Test func aDescriptorWithoutAPathIsItself() throws {
+    let links = [
+      "/dev/fd": "/proc/self/fd", "/proc/self": "42", "/proc/42/fd/63": "pipe:[4711]",
+      "/proc/42/fd/0": "/home/user/log", "/home/user/fd": "pipe:[4711]",
+    ]
+    let resolver = Self.resolver(links)
+    #expect(try resolver.resolve(bytes("/dev/fd/63")) == bytes("/proc/42/fd/63"))
+    #expect(try resolver.resolve(bytes("/dev/fd/0")) == bytes("/home/user/log"))
+    #expect(try resolver.resolve(bytes("fd")) == bytes("/home/user/pipe:[4711]"))
+  }
+
   @Test func goesUpFromTheTargetOfALink() throws {
     #expect(try Self.resolver(["/home/user/link": "/a/b"]).resolve(bytes("link/../c")) == bytes("/a/c"))
   }

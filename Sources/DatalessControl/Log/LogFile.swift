@@ -119,7 +119,7 @@ public final class LogFile {
     guard fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw ControlError.system(
         .illegalSeek, "cannot look for the last session of \(TerminalText.escaped(path))",
-        remedy: "--last reads a log twice: copy it to a file.")
+        remedy: "--last, reports and comparisons read a log twice: it must be a regular file. Copy it to one.")
     }
     var (first, last): (String?, String?) = (nil, nil)
     while let line = try file.wholeLine() {

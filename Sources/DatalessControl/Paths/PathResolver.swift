@@ -65,7 +65,9 @@ public struct PathResolver: Sendable {
       resolved.append(component)
       let candidate = PathBytes.absolute(resolved)
       if named, pending.isEmpty { continue }
-      guard !mounts.isText(candidate), let target = readLink(candidate) else { continue }
+      guard !mounts.isText(candidate), let target = readLink(candidate), !Self.isNameless(resolved, target) else {
+        continue
+      }
       links += 1
       guard links <= 40 else {
         throw ControlError.system(.tooManySymbolicLinkLevels, "cannot resolve \(TerminalText.escaped(path))")
@@ -75,6 +77,13 @@ public struct PathResolver: Sendable {
       pending += PathBytes.components(target).reversed()
     }
     return PathBytes.absolute(resolved)
+  }
+
+  /// Whether a link is that of a descriptor without a path, such as `/proc/self/fd/63` to `pipe:[4711]`: what is open
+  /// there has no other name than the link.
+  private static func isNameless(_ link: [[UInt8]], _ target: [UInt8]) -> Bool {
+    link.count >= 4 && link[0] == Array("proc".utf8) && link[link.count - 2] == Array("fd".utf8)
+      && target.first != PathBytes.slash
   }
 
   private func isBelowRoot(_ path: [UInt8]) -> Bool {
