@@ -91,13 +91,20 @@ struct ExpectationOptions: ParsableArguments {
   var allow: [PathPattern] = []
 
   @Option(
+    name: .customLong("baseline"),
     help: ArgumentHelp("A file of the paths that may be materialized. [default: all may]", valueName: "file"))
-  var baseline: PathArgument?
+  var baselines: [PathArgument] = []
+
+  /// Of several, which `validate` refuses, the parser alone would take the last one, and say nothing.
+  private var baseline: PathArgument? { baselines.first }
 
   @Flag(help: "Write --baseline anew with what was materialized, instead of holding it against it.")
   var updateBaseline = false
 
   func validate() throws {
+    if baselines.count > 1 {
+      throw ValidationError("--baseline is given \(baselines.count) times: there can be one (EINVAL).")
+    }
     if updateBaseline, baseline == nil {
       throw ValidationError("--update-baseline belongs to --baseline: name the file, or leave both out (EINVAL).")
     }
