@@ -150,6 +150,45 @@ import Testing
     try Self.expectNothingIsLost(fixture, ["first", "second"], named: checkpoints ? 1 : 2)
   }
 
+  private static let frameBytes = 24 + 4096
+
+  /// At the end of a frame, behind the header of one, or in its page.
+  @Test(arguments: [0, 24, 181]) func aLogThatWasCutRemovesNothing(rest: Int) throws {
+    let fixture = try Self.killed("first", "second")
+    let log = fixture.scratch.read("catalog.sqlite-wal")
+    let frames = (log.count - 32) / Self.frameBytes
+    fixture.scratch.write("catalog.sqlite-wal", Array(log[..<(32 + (frames - 1) * Self.frameBytes + rest)]))
+    try Self.expectNothingIsLost(fixture, ["first", "second"], named: 1)
+  }
+
+  /// A kill may come between the header of a frame and its page; a part of that is what a loss of power leaves.
+  @Test(arguments: [0, 24, 124]) func aLogThatEndsInATransactionLacksNothing(rest: Int) throws {
+    let fixture = try Self.killed("first")
+    let log = fixture.scratch.read("catalog.sqlite-wal")
+    fixture.scratch.write("catalog.sqlite-wal", log + log[32..<(32 + rest)])
+    let report = try fixture.check(isDryRun: true)
+    #expect(report.findings.map(\.kind) == (rest > 24 ? [.tornLog] : []))
+    #expect(report.damages == 0)
+    let volume = try fixture.open()
+    #expect(volume.missingChanges == nil && volume.namedFiles == 0)
+    try volume.close()
+    #expect(try fixture.copy().texts() == ["first"])
+  }
+
+  /// The log is written from its beginning again when all that is in it is in the catalog's file.
+  @Test func aLogThatWasBegunAnewLacksNothing() throws {
+    let fixture = StateFixture()
+    let volume = try fixture.open()
+    try Self.write("first", 1, fixture, volume)
+    _ = try volume.catalog.read("checkpoint") { try $0.first("PRAGMA wal_checkpoint(RESTART)") { _ in } }
+    for number in UInt64(2)...4 {
+      try Self.write("file \(number)", number, fixture, volume)
+      let copy = fixture.copy()
+      #expect(try copy.check(isDryRun: true).findings == [])
+    }
+    try volume.close()
+  }
+
   /// A rescue leaves out rows, and a crash comes before what they named has got other names.
   @Test func aRescueThatIsCutOffRemovesNothing() throws {
     let fixture = try Self.make("first", "second")

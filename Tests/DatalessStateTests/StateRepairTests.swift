@@ -73,10 +73,13 @@ import Testing
   /// A copy of a volume's directory as a loss of power leaves it that tears the last commit, which made a file.
   private func losePower(of volume: StateVolume, in fixture: StateFixture) throws -> StateFixture {
     let file = own(node: 50, 1)
+    // What tells of the commit is written after it.
+    let session = fixture.scratch.read("session")
     try fixture.keep(
       .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("file"), in: root)]),
       .dirty(of: file, try volume.content.make("being made")), in: volume)
     let lost = fixture.copy()
+    lost.scratch.write("session", session)
     try? volume.close()
     var wal = lost.scratch.read("catalog.sqlite-wal")
     wal[wal.count - 1] ^= 1

@@ -6,12 +6,14 @@ internal import SystemPackage
 ///
 /// Accesses wait for each other and for the disk: the journal's lane and the metadata lane make them, nobody else.
 ///
-/// `@unchecked Sendable`: `database` and `reserve` are used by whoever holds `lock`, and by nobody else.
+/// `@unchecked Sendable`: `database`, `reserve` and `mark` are used by whoever holds `lock`, and by nobody else.
 final class Catalog: @unchecked Sendable {
   private let database: CatalogDatabase
   private let lock = Mutex<Void>(())
   /// Used, as `database`, under `lock`; nil unless it is kept.
   private var reserve: CatalogReserve?
+  /// The same.
+  private var mark: LogMark?
   /// The device number of SOURCE's root: written as 0, because a disk has another one after the next boot. 0 where it
   /// does not matter.
   let home: UInt64
@@ -157,7 +159,9 @@ final class Catalog: @unchecked Sendable {
       return try alone {
         let connection = CatalogConnection(database: database, home: home)
         defer { renewReserve(connection) }
-        return try database.transaction { try body(connection) }
+        let result = try database.transaction { try body(connection) }
+        mark?.update()
+        return result
       }
     } catch {
       throw CatalogFailure.answer(error, what)
@@ -169,6 +173,14 @@ final class Catalog: @unchecked Sendable {
     lock.withLock { _ in
       reserve = CatalogReserve(path)
       renewReserve(CatalogConnection(database: database, home: home))
+    }
+  }
+
+  /// Keeps beside it how much is committed to its log from now on. - Parameter files: Where both lie.
+  func keepMark(_ files: StateFiles, of volume: StateMarker) {
+    lock.withLock { _ in
+      mark = LogMark(files, of: volume)
+      mark?.update()
     }
   }
 
@@ -192,7 +204,7 @@ final class Catalog: @unchecked Sendable {
     do {
       try alone {
         try database.close(keepsLog: keepsLog)
-        reserve = nil
+        (reserve, mark) = (nil, nil)
       }
     } catch {
       throw CatalogFailure.answer(error, "cannot close the catalog")

@@ -26,16 +26,16 @@ extension CatalogMending {
 
   /// Whether all is in the catalog that was committed to it.
   mutating func mendEnd() throws {
-    if let flaw = try end.mark.flaw(of: connection, hasLog: end.hasLog) {
+    if let flaw = try end.mark.flaw(of: connection, log: end.log) {
       hasLostRows = true
       report.add(
         .lostCommits, StateName.catalog, message: "it may lack what was changed last: \(flaw)",
         repair: "what it does not name is kept")
     }
     let wasTorn = try connection.setting(.wasTorn) == [1]
-    guard end.isTorn || wasTorn else { return }
+    guard end.log.isTorn || wasTorn else { return }
     hasLostEnd = true
-    if end.isTorn {
+    if end.log.isTorn {
       report.add(
         .tornLog, StateName.catalog + "-wal",
         message: "its end is not what was written there: a loss of power has cut it, or the disk",

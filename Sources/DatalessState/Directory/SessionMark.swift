@@ -11,7 +11,8 @@ internal import SystemPackage
 ///
 /// * its number is not below the one here;
 /// * if the session here was closed, the catalog says that it has ended;
-/// * if not, the log (WAL) is there, which is only removed after the session was closed.
+/// * if not, the log (WAL) is there, which is only removed after the session was closed, with as much as was committed
+///   to it in this session (`LogMark`).
 enum SessionMark: Equatable {
   /// As in every directory of a version that did not write it.
   case none
@@ -19,7 +20,7 @@ enum SessionMark: Equatable {
   case session(number: UInt64, isClosed: Bool)
 
   private static let title = "dataless session"
-  private static let limit = 128
+  private static let limit = 256
   /// Above all that is counted.
   static let numberMax = UInt64.max / 2
   private static let digits = 20
@@ -34,9 +35,9 @@ enum SessionMark: Equatable {
       self = error == .fileTooLarge ? .damaged : .none
       return
     }
-    guard lines.count == 5, lines[0] == Self.title, lines[1].utf8.count == Self.digits,
+    guard lines.count == 6 || lines.count == 5, lines[0] == Self.title, lines[1].utf8.count == Self.digits,
       lines[1].utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt64(lines[1]), number < Self.numberMax,
-      lines[2] == Self.open || lines[2] == Self.closed, lines[4].isEmpty
+      lines[2] == Self.open || lines[2] == Self.closed, lines.last?.isEmpty == true
     else {
       self = .damaged
       return
@@ -52,8 +53,34 @@ enum SessionMark: Equatable {
   /// Which volume it is of: so that one bit of the marker that turns does not make the catalog another volume's. nil if
   /// that cannot be read.
   static func volume(_ files: StateFiles) -> [UInt8]? {
-    guard let lines = try? lines(files), lines.count == 5, lines[3].hasPrefix("volume ") else { return nil }
+    guard let lines = try? lines(files), lines.count == 6 || lines.count == 5, lines[3].hasPrefix("volume ")
+    else { return nil }
     return Array(lines[3].dropFirst(7).utf8)
+  }
+
+  /// How much was committed to the catalog's log at least (`LogMark`); nil if that is not told.
+  static func log(_ files: StateFiles) -> LogPosition? {
+    guard let lines = try? lines(files), lines.count == 6, lines[4].utf8.count == line(nil).utf8.count - 1 else {
+      return nil
+    }
+    let words = lines[4].split(separator: " ")
+    guard words.count == 3, words[0] == "log", let use = UInt64(words[1], radix: 16), let frames = UInt64(words[2])
+    else { return nil }
+    return LogPosition(use: use, frames: frames)
+  }
+
+  private static func padded(_ text: String) -> String {
+    String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+  }
+
+  private static func line(_ log: LogPosition?) -> String {
+    "log \(padded(String(log?.use ?? 0, radix: 16))) \(padded(String(log?.frames ?? 0)))\n"
+  }
+
+  /// The line that says how much was committed, and where it is in the file.
+  static func place(_ log: LogPosition, of volume: StateMarker) -> (bytes: [UInt8], offset: Int) {
+    let bytes = Array(line(log).utf8)
+    return (bytes, text(0, isClosed: false, of: volume).count - bytes.count)
   }
 
   /// 0 where there is none that can be read.
@@ -71,9 +98,8 @@ enum SessionMark: Equatable {
   }
 
   private static func text(_ number: UInt64, isClosed: Bool, of volume: StateMarker) -> [UInt8] {
-    let text = String(number)
-    let line = String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-    return Array("\(title)\n\(line)\n\(isClosed ? closed : open)\nvolume \(volume.volume)\n".utf8)
+    let lines = [title, padded(String(number)), isClosed ? closed : open, "volume \(volume.volume)", line(nil)]
+    return Array(lines.joined(separator: "\n").utf8)
   }
 
   private static func put(_ bytes: [UInt8], _ files: StateFiles) throws(Errno) {
@@ -108,9 +134,9 @@ enum SessionMark: Equatable {
 
   /// - Parameters:
   ///   - connection: To the catalog, with all that is in its log.
-  ///   - hasLog: As `hasLog`, before the catalog was opened.
+  ///   - log: As it was before the catalog was opened.
   /// - Returns: Why the catalog has not all that was committed; nil if it has, as far as that is known.
-  func flaw(of connection: CatalogConnection, hasLog: Bool) throws -> String? {
+  func flaw(of connection: CatalogConnection, log: LogState) throws -> String? {
     let found = try connection.session(.session) ?? 0
     switch self {
     // The catalog is of a version that did not count sessions, and its first one that is counted has not begun.
@@ -121,7 +147,10 @@ enum SessionMark: Equatable {
       if found != number {
         return found > number ? nil : "it is of an earlier use of the volume than the last (\(found), not \(number))"
       }
-      guard isClosed else { return hasLog ? nil : "the volume was not unmounted, and the catalog's log is missing" }
+      guard isClosed else {
+        guard log.isThere else { return "the volume was not unmounted, and the catalog's log is missing" }
+        return log.isCut ? "the volume was not unmounted, and the end of the catalog's log is missing" : nil
+      }
       let ended = try connection.session(.endedSession) ?? 0
       return ended >= number ? nil : "it is older than the end of the last use of the volume"
     }
@@ -138,12 +167,32 @@ enum SessionMark: Equatable {
   }
 }
 
+/// A catalog's log before the catalog is opened.
+struct LogState {
+  let isThere: Bool
+  /// As `WALEnd`.
+  let isTorn: Bool
+  /// Whether less is committed to it than was once.
+  let isCut: Bool
+
+  /// - Parameter log: Where it lies.
+  init(_ directory: StateDirectory, log: StateFiles) throws(Errno) {
+    let end = try WALEnd(log)
+    isThere = try SessionMark.hasLog(log)
+    isTorn = end.isTorn
+    if let found = end.committed, let told = SessionMark.log(directory.files), found.use == told.use {
+      isCut = found.frames < told.frames
+    } else {
+      // It was begun anew since, or it is not told.
+      isCut = false
+    }
+  }
+}
+
 /// What is known of the end of a catalog before it is opened.
 struct CatalogEnd {
   let mark: SessionMark
-  let hasLog: Bool
-  /// As `WALEnd`.
-  let isTorn: Bool
+  let log: LogState
   /// Whether the number of a session can be kept.
   let isMarked: Bool
 
@@ -152,8 +201,7 @@ struct CatalogEnd {
   ///   - isDryRun: Whether nothing is written.
   init(_ directory: StateDirectory, log: StateFiles, isDryRun: Bool) throws(Errno) {
     mark = try SessionMark(directory.files)
-    hasLog = try SessionMark.hasLog(log)
-    isTorn = try WALEnd.isTorn(log)
+    self.log = try LogState(directory, log: log)
     // The catalog was not opened yet.
     isMarked = isDryRun ? true : try mark.prepare(directory.marker, directory.files, isBelieved: false)
   }

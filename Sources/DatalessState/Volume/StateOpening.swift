@@ -38,8 +38,8 @@ struct StateOpening {
         "cannot use the state directory '\(directory.path)': 'content/\(name)' in it is no plain file of this user's"
           + " alone, and a file may have its bytes there. Make it yours alone (chmod -R go-rwx)")
     }
-    let (isTorn, hasLog, mark) = try StateDirectory.naming(directory.path) { () throws(Errno) in
-      (try WALEnd.isTorn(files), try SessionMark.hasLog(files), try SessionMark(files))
+    let (log, mark) = try StateDirectory.naming(directory.path) { () throws(Errno) in
+      (try LogState(directory, log: files), try SessionMark(files))
     }
     try directory.refuseForeign(files.path(StateName.catalog))
     catalog = try Catalog(
@@ -48,12 +48,12 @@ struct StateOpening {
     let identity = MountIdentity(of: files.directory)
     self.identity = identity
     let what = "cannot begin with '\(directory.path)'"
-    let flaw = try catalog.read(what) { try Self.check($0, directory, source: source, mark: mark, hasLog: hasLog) }
+    let flaw = try catalog.read(what) { try Self.check($0, directory, source: source, mark: mark, log: log) }
     let isMarked = try StateDirectory.naming(directory.path) { () throws(Errno) in
       try mark.prepare(directory.marker, files, isBelieved: flaw == nil)
     }
     let (begun, session, sizesFrom) = try catalog.write(what) { connection in
-      if isTorn || flaw != nil { try connection.set(.wasTorn, to: [1]) }
+      if log.isTorn || flaw != nil { try connection.set(.wasTorn, to: [1]) }
       let session = isMarked ? try connection.nextSession(after: mark) : nil
       let begun = try Self.begin(connection, source: source, root: root, identity: identity, content: content)
       if let session { try connection.set(.session, to: session) }
@@ -64,6 +64,7 @@ struct StateOpening {
       try StateDirectory.naming(directory.path) { () throws(Errno) in
         try SessionMark.write(session, isClosed: false, of: directory.marker, files)
       }
+      catalog.keepMark(files, of: directory.marker)
     }
     (self.flaw, self.session, self.sizesFrom) = (flaw, session, sizesFrom)
     writer = begun.writer
@@ -96,7 +97,7 @@ struct StateOpening {
   ///
   /// - Returns: As `SessionMark.flaw`.
   private static func check(
-    _ connection: CatalogConnection, _ directory: StateDirectory, source: String, mark: SessionMark, hasLog: Bool
+    _ connection: CatalogConnection, _ directory: StateDirectory, source: String, mark: SessionMark, log: LogState
   ) throws -> String? {
     try directory.refuseForeign(connection)
     if let known = try connection.setting(.source), known != Array(source.utf8) {
@@ -105,7 +106,7 @@ struct StateOpening {
         "the state directory '\(directory.path)' is of SOURCE '\(String(decoding: known, as: UTF8.self))', not of"
           + " '\(source)'. Name that, or another directory")
     }
-    return try mark.flaw(of: connection, hasLog: hasLog)
+    return try mark.flaw(of: connection, log: log)
   }
 
   /// One transaction: from here on the directory is in use.
