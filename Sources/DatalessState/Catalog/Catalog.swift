@@ -53,6 +53,17 @@ final class Catalog: @unchecked Sendable {
     }
   }
 
+  /// Makes one beside the place of a catalog, as `StateName.newCatalog`: for its caller to fill, and to put there.
+  convenience init(newIn place: CatalogPlace, home: UInt64) throws(FSError) {
+    do throws(Errno) {
+      for suffix in StateName.suffixes { place.files.remove(StateName.newCatalog + suffix) }
+      try place.files.write(StateName.newCatalog, [])
+    } catch {
+      throw FSError(error, "cannot make '\(StateName.newCatalog)' in the state directory")
+    }
+    try self.init(place.path(StateName.newCatalog), .making, home: home)
+  }
+
   /// Opens whatever is there, to read what can be read of it.
   init(damaged path: String) throws(FSError) {
     home = 0

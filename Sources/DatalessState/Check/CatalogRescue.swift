@@ -31,15 +31,13 @@ enum CatalogRescue {
     let files = place.files
     do throws(Errno) {
       // SQLite would apply the log of the one that is missing to the new one.
-      for suffix in StateName.suffixes where try exists(StateName.catalog + suffix, files) {
+      for suffix in StateName.suffixes where try files.exists(StateName.catalog + suffix) {
         try files.rename(StateName.catalog + suffix, to: StateName.damagedCatalog + suffix)
       }
-      for suffix in StateName.suffixes { files.remove(StateName.newCatalog + suffix) }
-      try files.write(StateName.newCatalog, [])
     } catch {
       throw FSError(error, "cannot make a new catalog")
     }
-    let catalog = try Catalog(place.path(StateName.newCatalog), .making, home: 0)
+    let catalog = try Catalog(newIn: place, home: 0)
     try catalog.write("cannot make a new catalog") { connection in
       try connection.set(.volume, to: Array(marker.volume.utf8))
       // Whoever finds it where this was cut off knows that it has not all names, and removes nothing.
@@ -62,13 +60,7 @@ enum CatalogRescue {
       .damagedCatalog, StateName.catalog, message: flaw,
       repair: "what can be read is in a new one, the old one is '\(StateName.damagedCatalog)'")
     let files = place.files
-    do throws(Errno) {
-      for suffix in StateName.suffixes { files.remove(StateName.newCatalog + suffix) }
-      try files.write(StateName.newCatalog, [])
-    } catch {
-      throw FSError(error, "cannot make a new catalog")
-    }
-    let new = try Catalog(place.path(StateName.newCatalog), .making, home: 0)
+    let new = try Catalog(newIn: place, home: 0)
     if let old = try? Catalog(damaged: place.path(StateName.catalog)) {
       for table in tables { try copy(table, from: old, to: new) }
       try? old.close()
@@ -96,23 +88,13 @@ enum CatalogRescue {
   /// WAL of the damaged one to whatever lies beside it, so nobody opens the catalog before this.
   static func finish(_ files: StateFiles) throws(FSError) {
     do throws(Errno) {
-      guard try exists(StateName.rescuedCatalog, files) else { return }
-      for suffix in StateName.suffixes where try exists(StateName.catalog + suffix, files) {
+      guard try files.exists(StateName.rescuedCatalog) else { return }
+      for suffix in StateName.suffixes where try files.exists(StateName.catalog + suffix) {
         try files.rename(StateName.catalog + suffix, to: StateName.damagedCatalog + suffix)
       }
       try files.rename(StateName.rescuedCatalog, to: StateName.catalog)
     } catch {
       throw FSError(error, "cannot put the new catalog in its place")
-    }
-  }
-
-  private static func exists(_ name: String, _ files: StateFiles) throws(Errno) -> Bool {
-    do throws(Errno) {
-      _ = try files.status(name)
-      return true
-    } catch {
-      guard error == .noSuchFileOrDirectory else { throw error }
-      return false
     }
   }
 

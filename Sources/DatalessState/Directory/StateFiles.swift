@@ -62,6 +62,16 @@ struct StateFiles: Sendable {
       linkCount: UInt32(truncatingIfNeeded: status.st_nlink), size: Int64(status.st_size))
   }
 
+  func exists(_ name: String) throws(Errno) -> Bool {
+    do throws(Errno) {
+      _ = try status(name)
+      return true
+    } catch {
+      guard error == .noSuchFileOrDirectory else { throw error }
+      return false
+    }
+  }
+
   func open(_ name: String, _ flags: CInt) throws(Errno) -> CInt {
     let all = flags | CLINUX_O_NOFOLLOW | CLINUX_O_CLOEXEC | CLINUX_O_NONBLOCK | O_NOCTTY
     let resolve = CLINUX_RESOLVE_BENEATH | CLINUX_RESOLVE_NO_SYMLINKS | CLINUX_RESOLVE_NO_XDEV

@@ -199,18 +199,19 @@ struct StateOpening {
     _ directory: StateDirectory, source: String, root: ItemAttributes
   ) throws(FSError) {
     let files = directory.files
-    guard try !exists(StateName.catalog, directory) else { return }
-    if try hasContent(directory) {
+    let (isThere, hasContent) = try StateDirectory.naming(directory.path) { () throws(Errno) in
+      let isThere = try files.exists(StateName.catalog)
+      return (isThere, try isThere ? false : Self.hasContent(files))
+    }
+    if isThere { return }
+    if hasContent {
       throw FSError(
         .ioError,
         "the state directory '\(directory.path)' has content and no catalog. Put '\(StateName.catalog)' back from where it"
           + " was moved to. If it is lost, run 'dataless check': it makes a new one, in which what programs wrote has new"
           + " names (lost+found-...)")
     }
-    let new = StateName.newCatalog
-    for suffix in StateName.suffixes { files.remove(new + suffix) }
-    try StateDirectory.naming(directory.path) { () throws(Errno) in try files.write(new, []) }
-    let catalog = try Catalog(files.path(new), .making, home: root.device)
+    let catalog = try Catalog(newIn: CatalogPlace(directory), home: root.device)
     try catalog.write("cannot make '\(directory.path)'") { connection in
       try connection.set(.volume, to: Array(directory.marker.volume.utf8))
       try connection.set(.source, to: Array(source.utf8))
@@ -221,28 +222,14 @@ struct StateOpening {
     }
     try catalog.close()
     try StateDirectory.naming(directory.path) { () throws(Errno) in
-      try files.sync(file: new)
-      try files.rename(new, to: StateName.catalog)
+      try files.sync(file: StateName.newCatalog)
+      try files.rename(StateName.newCatalog, to: StateName.catalog)
     }
   }
 
-  private static func exists(_ name: String, _ directory: StateDirectory) throws(FSError) -> Bool {
-    try StateDirectory.naming(directory.path) { () throws(Errno) in
-      do throws(Errno) {
-        _ = try directory.files.status(name)
-        return true
-      } catch {
-        guard error == .noSuchFileOrDirectory else { throw error }
-        return false
-      }
-    }
-  }
-
-  private static func hasContent(_ directory: StateDirectory) throws(FSError) -> Bool {
-    guard try exists(StateName.content, directory) else { return false }
-    return try StateDirectory.naming(directory.path) { () throws(Errno) in
-      let content = OwnedFile(try directory.files.open(StateName.content, O_RDONLY | CLINUX_O_DIRECTORY))
-      return try !StateFiles(directory: content.raw).names().isEmpty
-    }
+  private static func hasContent(_ files: StateFiles) throws(Errno) -> Bool {
+    guard try files.exists(StateName.content) else { return false }
+    let content = OwnedFile(try files.open(StateName.content, O_RDONLY | CLINUX_O_DIRECTORY))
+    return try !StateFiles(directory: content.raw).names().isEmpty
   }
 }
