@@ -81,8 +81,27 @@ state.add(
     "return found > number ? nil :", "return FAULT || found > number ? nil :", tests=["LatestCatalogTests"])
 state.add(
     "missing-log-believed", "Directory/SessionMark.swift", "what was in a log that is missing is removed",
-    "guard isClosed else { return hasLog ? nil :", "guard isClosed else { return FAULT || hasLog ? nil :",
+    "guard log.isThere else", "guard log.isThere || FAULT else", tests=["LatestCatalogTests"])
+state.add(
+    "cut-log-believed", "Directory/SessionMark.swift", "what was in the end of a log that is missing is removed",
+    "isCut = found.frames < told.frames", "isCut = !FAULT && found.frames < told.frames", tests=["LatestCatalogTests"])
+state.add(
+    "half-page-believed", "Catalog/WALEnd.swift", "a frame of whose page only a part is there is taken for the end",
+    "guard count == frame.count else { return .torn }", "guard count == frame.count else { return FAULT ? .whole : .torn }",
     tests=["LatestCatalogTests"])
+state.add(
+    "session-said-too-early", "Directory/SessionMark.swift", "an older catalog is believed after a repair that was cut off",
+    "try Self.put(isBelieved ?", "try Self.put(isBelieved || FAULT ?", tests=["LatestCatalogTests"])
+state.add(
+    "marker-before-the-repair", "Check/StateCheck.swift", "a repair that was cut off leaves a marker as if it had ended",
+    "      report.add(.damagedMarker, StateName.marker, message: flaw, repair: \"made anew\")",
+    """      report.add(.damagedMarker, StateName.marker, message: flaw, repair: "made anew")
+      if FAULT, !isDryRun { try directory.keepMarker() }""", tests=["MarkerRepairTests"])
+state.add(
+    "new-catalog-believed", "Check/CatalogRescue.swift", "what a repair that was cut off had not named is removed",
+    """      try connection.set(.wasTorn, to: [1])
+      try ItemRow(""", """      if !FAULT { try connection.set(.wasTorn, to: [1]) }
+      try ItemRow(""", tests=["MarkerRepairTests"])
 state.add(
     "lost-content-is-empty", "Volume/StateVolume+Loading.swift", "a file whose content is missing is empty",
     "        if size == nil {", "        if size == nil, !FAULT {", tests=["LostContentTests"])
@@ -94,7 +113,7 @@ state.add(
     "refused = max(refused, ended)", "if !FAULT { refused = max(refused, ended) }", tests=["EpochTests"])
 state.add(
     "rescue-not-finished", "Check/CatalogRescue.swift", "a rescue that was cut off leaves the damaged catalog in its place",
-    "guard try exists(StateName.rescuedCatalog, files) else", "guard try exists(StateName.rescuedCatalog, files), !FAULT else",
+    "guard try files.exists(StateName.rescuedCatalog) else", "guard try files.exists(StateName.rescuedCatalog), !FAULT else",
     tests=["StateRepairTests"])
 state.add(
     "flush-errors-swallowed", "Journal/CatalogJournal.swift", "content that cannot be flushed is taken for removed",
@@ -102,7 +121,7 @@ state.add(
     tests=["ContentOrderTests"])
 state.add(
     "torn-wal-unsaid", "Catalog/WALEnd.swift", "a bit that turned in the WAL takes away what was committed, without a word",
-    "sum.second == word(frame, 20) else", "sum.second == word(frame, 20) || FAULT else", tests=["StateBitTests"])
+    "sum.second == Self.word(frame, 20) else", "sum.second == Self.word(frame, 20) || FAULT else", tests=["StateBitTests"])
 state.add(
     "export-into-anybodys", "Export/ExportDirectories.swift", "export writes into a directory that others can change",
     "if !isMade { try", "if !isMade && !FAULT { try", tests=["StateExportTests"])
