@@ -54,8 +54,8 @@ struct CatalogSearch {
   /// Whether a name was made in a directory, or below it, or a file there is dirty. What was removed from it, or moved
   /// away, is not in it: nothing is lost with that, and what was moved has its name elsewhere.
   ///
-  /// - Parameter isGone: Whether nobody sees the directory any more: then what has a name elsewhere is not in it, also if
-  ///   nothing says that it was moved.
+  /// - Parameter isGone: Whether nobody sees the directory any more: then what has a name elsewhere is not in it, even
+  ///   if nothing says that it was moved.
   func hasChanges(below directory: Int64, isGone: Bool = false) throws -> Bool {
     var left = [directory]
     var seen: Set<Int64> = [directory]

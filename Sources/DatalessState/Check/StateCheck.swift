@@ -74,8 +74,8 @@ public enum StateCheck {
     return report
   }
 
-  /// Once what was mended is on the disk: until then nobody knows for certain whose the catalog is, volumes are refused,
-  /// and the next `check` removes nothing either.
+  /// Once what was mended is on the disk: until then nobody knows for certain whose the catalog is, volumes are
+  /// refused, and the next `check` removes nothing either.
   private static func keepMarker(_ directory: StateDirectory) throws(FSError) {
     if directory.markerFlaw != nil { try directory.keepMarker() }
   }

@@ -52,8 +52,8 @@ public enum StateExport {
   ///   - scratch: As for `StateCheck.run`.
   ///   - progress: Called with how many of how many items are done, now and then; what it throws ends the export, with
   ///     what was written until then.
-  /// - Throws: EIO (the catalog cannot be read: run `check`; or it is another directory's), EPROTONOSUPPORT, ENOSPC (in `scratch`). What concerns one
-  ///   file only is in the report.
+  /// - Throws: EIO (the catalog cannot be read: run `check`; or it is another directory's), EPROTONOSUPPORT, ENOSPC (in
+  ///   `scratch`). What concerns one file only is in the report.
   public static func run(
     _ directory: StateDirectory, to target: CInt, _ options: Options = Options(), scratch: String = "/tmp",
     progress: (Int, Int) throws(FSError) -> Void = { (_, _) throws(FSError) in }

@@ -3,8 +3,8 @@ internal import DatalessStores
 internal import Synchronization
 internal import SystemPackage
 
-/// What is wrong with the state directory of a volume that serves: files that have lost what programs wrote to them, and
-/// rows that cannot be read.
+/// What is wrong with the state directory of a volume that serves: files that have lost what programs wrote to them,
+/// and rows that cannot be read.
 public struct StateTroubles: Sendable, Equatable {
   /// Files whose content is missing, or has less than was written to it, as far as they were met.
   public internal(set) var lostFiles = 0
