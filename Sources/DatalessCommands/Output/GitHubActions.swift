@@ -36,7 +36,8 @@ struct GitHubActions {
   ///
   /// - Parameters:
   ///   - gitHub: The step. Default: that of this process' environment.
-  ///   - descriptor: Where it is printed: GitHub reads both outputs of a step, each for itself. Default: standard output.
+  ///   - descriptor: Where it is printed: GitHub reads both outputs of a step, each for itself. Default: standard
+  ///     output.
   ///   - print: Has written all of it when it returns.
   static func unobeyed(
     in gitHub: GitHubActions? = GitHubActions(), descriptor: CInt = STDOUT_FILENO, _ print: () throws -> Void

@@ -6,7 +6,7 @@ import DatalessControl
 enum HTMLWriter {
   /// As a Content-Security-Policy names what it allows: SHA-256 of Page/report.js and Page/report.css, held against the
   /// files by `PageTests`.
-  static let scriptHash = "sha256-9kgdp8TgRYpCkGX7ayfQVUqq9tWQjrBM1nXhqeyApNU="
+  static let scriptHash = "sha256-VNB8bGcxwgKFlLezhlIPsYMiG9DJ/H6sTbE6O3qkROo="
   static let styleHash = "sha256-xGGmFyu1N5jjxuA7mrVJ2+YC9z4KgNqew9uIjkLbUUA="
 
   static func write(_ report: Report, to file: ReportFile) throws(ControlError) {
