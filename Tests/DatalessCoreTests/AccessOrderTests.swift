@@ -148,6 +148,37 @@ import Testing
     #expect(order.end(2).isEmpty && order.end(3).isEmpty && order.placeCount == 0)
   }
 
+  /// Of two names that are exchanged, and of a chain: what has come to a name is not what leaves it.
+  @Test func aHoldFollowsWhatItHoldsAndNothingElse() {
+    func renamed(_ pairs: [(String, String)], _ held: [AccessClaim]) -> (AccessOrder, [UInt64]) {
+      var order = AccessOrder()
+      var renames = JoinedRenames()
+      #expect(order.begin(1, held) == .held)
+      for (from, to) in pairs {
+        #expect(order.rename(Array(from.utf8), to: Array(to.utf8), with: &renames).isEmpty)
+      }
+      // Whether others may read, and write, each of the names.
+      var free: [UInt64] = []
+      for (index, name) in ["a", "b", "c"].enumerated() {
+        let id = UInt64(10 + 2 * index)
+        if order.begin(id, Self.read(name)) == .held { free.append(id) }
+        _ = order.end(id)
+        if order.begin(id + 1, Self.write(name)) == .held { free.append(id + 1) }
+        _ = order.end(id + 1)
+      }
+      return (order, free)
+    }
+    for pairs in [[("a", "b"), ("b", "c")], [("b", "c"), ("a", "b")]] {
+      #expect(renamed(pairs, Self.write("a")).1 == [14, 15])
+      #expect(renamed(pairs, Self.write("a") + Self.read("b")).1 == [14])
+    }
+    var (order, free) = renamed([("a", "b"), ("b", "a")], Self.write("b"))
+    #expect(free == [14, 15])
+    #expect(order.end(1).isEmpty && order.placeCount == 0)
+    (order, free) = renamed([("a", "b"), ("b", "a")], Self.read("a") + Self.write("b"))
+    #expect(free == [14, 15])
+  }
+
   /// Ten thousand that want one file, and as many that want one each: it takes no more looks for the last than for the
   /// first, or this would not end.
   @Test func thousandsAreServedInTheirOrder() {

@@ -57,6 +57,46 @@ import Testing
     #expect(presenters.concerned(by: claims) == [1: 2, 2: 1])
   }
 
+  private static func presenting(_ paths: String...) -> Presenters {
+    var presenters = Presenters()
+    for (index, path) in paths.enumerated() { presenters.add(UInt64(index + 1), path: bytes(path)) }
+    return presenters
+  }
+
+  private static func paths(_ presenters: Presenters) -> [String] {
+    (1...UInt64(presenters.count)).map { String(decoding: presenters.path(of: $0) ?? [], as: UTF8.self) }
+  }
+
+  /// Each has the name that its own file has, whichever of the two is told first.
+  @Test func thoseOfAnExchangeChangePlaces() {
+    var presenters = Self.presenting("a", "b", "b/x")
+    var renames = JoinedRenames()
+    #expect(presenters.rename(Self.bytes("a"), to: Self.bytes("b"), with: &renames) == [1])
+    #expect(presenters.rename(Self.bytes("b"), to: Self.bytes("a"), with: &renames) == [2, 3])
+    #expect(Self.paths(presenters) == ["b", "a", "a/x"])
+    // One that comes later is another one.
+    #expect(presenters.rename(Self.bytes("b"), to: Self.bytes("c")) == [1])
+  }
+
+  @Test func aChainOfRenamesLeadsEachOneOn() {
+    for pairs in [[("a", "b"), ("b", "c")], [("b", "c"), ("a", "b")]] {
+      var presenters = Self.presenting("a", "b")
+      var renames = JoinedRenames()
+      for (from, to) in pairs { _ = presenters.rename(Self.bytes(from), to: Self.bytes(to), with: &renames) }
+      #expect(Self.paths(presenters) == ["b", "c"])
+    }
+  }
+
+  /// What has come into a directory goes with it, and is renamed in it; what was there under its name has left.
+  @Test func whatHasComeIntoADirectoryGoesWithIt() {
+    var presenters = Self.presenting("a", "d/a", "d/x")
+    var renames = JoinedRenames()
+    for (from, to) in [("a", "d/a"), ("d", "e"), ("e/a", "f"), ("e/x", "e/y")] {
+      _ = presenters.rename(Self.bytes(from), to: Self.bytes(to), with: &renames)
+    }
+    #expect(Self.paths(presenters) == ["e/a", "f", "e/y"])
+  }
+
   private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
   @Test func anIntentGoesOnWhenAllHaveAnswered() {

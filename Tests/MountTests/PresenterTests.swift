@@ -142,6 +142,43 @@ extension RealMounts {
       }
     }
 
+    /// Of files that change places, on the volume and then in SOURCE, each presenter keeps its own.
+    @Test func aPresenterKeepsItsFileWhenTwoChangePlaces() async throws {
+      try await withVolume(["--scratch"], source: Self.source) { volume in
+        try await volume.scratch.shell(#"ls "$MOUNT""#)
+        let (one, two, other) = (
+          try await CoordinatingClient(), try await CoordinatingClient(), try await CoordinatingClient()
+        )
+        #expect(await one("present 1 \(volume.path("doc"))") == "1 presents")
+        #expect(await two("present 1 \(volume.path("other"))") == "1 presents")
+        try await volume.scratch.shell(#"cd "$SOURCE" && mv doc t && mv other doc && mv t other"#)
+        async let refreshed = volume.json("refresh", volume.mountpoint)
+        for client in [one, two] {
+          let question = try #require(await client("news 1")).split(separator: " ")
+          #expect(question.count == 5 && question[1] == "11", "\(question)")
+          #expect(await client("answer 1 \(question[2])") == "1 answered")
+        }
+        #expect(try await refreshed["renamed"]?.int == 2)
+        #expect(try await names(one) == ["other"])
+        #expect(try await names(two) == ["doc"])
+        #expect(await other("exchange \(volume.path("doc")) \(volume.path("other"))") == "exchanged")
+        #expect(await one("news 1") == "1 9 0 0 doc")
+        #expect(await two("news 1") == "1 9 0 0 other")
+        #expect(await other("ask 1 0 0 w:\(volume.path("doc"))") == "1 asked")
+        #expect(await one("news 1")?.hasPrefix("1 2 ") == true)
+      }
+    }
+
+    /// What a presenter is told to have become, until a refresh has ended.
+    private func names(_ client: CoordinatingClient) async throws -> [String] {
+      var names: [String] = []
+      while true {
+        let news = try #require(await client("news 1")).split(separator: " ")
+        if news[1] == "9" { names.append(String(news[4])) }
+        if news[1] == "6" { return names }
+      }
+    }
+
     @Test func whomItDoesNotConcernIsNotAsked() async throws {
       try await withVolume(source: Self.source) { volume in
         try await volume.read("doc")

@@ -96,6 +96,13 @@ public struct AccessOrder: Sendable {
     }
   }
 
+  /// Has a held intent hold another name, as what it holds has that now. - Returns: False when it follows no more.
+  mutating func follow(_ id: UInt64, _ claim: AccessClaim) -> Bool {
+    guard intents[id]?.follow() ?? false else { return false }
+    add(claim, to: id)
+    return true
+  }
+
   /// Changes what an intent does at a place. What is held already is counted anew.
   private mutating func enter(_ id: UInt64, _ place: Place, _ change: (inout AccessEntry) -> Bool) -> Bool {
     let isHeld = intents[id]?.isHeld ?? false
@@ -252,22 +259,5 @@ public struct AccessOrder: Sendable {
       hold(id)
       held.append(id)
     }
-  }
-
-  // MARK: - Renames
-
-  /// What had a name has another one: who holds the old one holds the new one, too, from now on; and who holds
-  /// something below the old one, all below the new one. Who waits waits for the name.
-  ///
-  /// - Returns: Those that can never be held now, because of what their group holds: to be ended.
-  public mutating func rename(_ from: [UInt8], to: [UInt8]) -> [UInt64] {
-    guard let place = places.find(from) else { return [] }
-    var concerned: [UInt64] = []
-    for id in users[place]?.held ?? [] {
-      guard let isWrite = intents[id]?.follow(at: place) else { continue }
-      add(AccessClaim(to, isWrite: isWrite), to: id)
-      concerned += dependents(of: id)
-    }
-    return concerned.filter { circle(of: $0) != nil }
   }
 }

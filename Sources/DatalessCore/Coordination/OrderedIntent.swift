@@ -64,12 +64,10 @@ struct OrderedIntent {
 
   // MARK: - Renames
 
-  /// What it holds at a place has another name, too.
-  ///
-  /// - Returns: Whether it writes there; nil: the name is not taken up.
-  mutating func follow(at place: Place) -> Bool? {
-    guard followed < Self.followedMax, let isWrite = entries[place]?.isWrite else { return nil }
+  /// What it holds has another name, too. - Returns: Whether it takes that up.
+  mutating func follow() -> Bool {
+    guard followed < Self.followedMax else { return false }
     followed += 1
-    return isWrite
+    return true
   }
 }

@@ -59,14 +59,24 @@ public struct Presenters: Sendable {
     return found
   }
 
-  /// What had a name has another one: it is presented under that. - Returns: Whose name has changed.
-  public mutating func rename(_ from: [UInt8], to: [UInt8]) -> [UInt64] {
-    let moved = at[from, default: []].union(below[from, default: []]).sorted()
+  /// What had a name has another one: it is presented under that.
+  ///
+  /// - Parameter renames: Those that have happened together with this one, and were told before it.
+  /// - Returns: Whose name has changed.
+  public mutating func rename(_ from: [UInt8], to: [UInt8], with renames: inout JoinedRenames) -> [UInt64] {
+    let moved = at[from, default: []].union(below[from, default: []]).filter { !renames.hasCome($0, to: from) }.sorted()
     for presenter in moved {
       guard let path = paths[presenter] else { continue }
       add(presenter, path: to + path.dropFirst(from.count))
+      renames.note(presenter, from: from, to: to)
     }
     return moved
+  }
+
+  /// As above, of one that has happened alone.
+  public mutating func rename(_ from: [UInt8], to: [UInt8]) -> [UInt64] {
+    var alone = JoinedRenames()
+    return rename(from, to: to, with: &alone)
   }
 
   /// The directories in which a name lies, the root first.

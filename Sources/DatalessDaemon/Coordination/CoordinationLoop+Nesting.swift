@@ -74,16 +74,27 @@ extension CoordinationLoop {
     return found.reversed()
   }
 
-  // MARK: - Deadlocks
+  // MARK: - Renames
 
-  /// What has a held name has another one: who would wait for ever now is refused.
-  func rename(_ from: [UInt8], to: [UInt8]) {
-    for id in order.rename(from, to: to) {
+  /// What has a held name, or a presented one, has another one: who would wait for ever now is refused.
+  func rename(_ from: [UInt8], to: [UInt8], with renames: inout JoinedRenames) {
+    for id in order.rename(from, to: to, with: &renames) {
       guard let client = clients[id] else { continue }
       totals.deadlocks += 1
       refuse(id, deadlock(of: client, order.circle(of: id)))
     }
+    for id in presenters.rename(from, to: to, with: &renames) {
+      tell(id, CoordinationAnswer(.renamed, about: 0, path: presenters.path(of: id) ?? to))
+    }
   }
+
+  /// Renames that have happened together, and alone.
+  func renamed(_ pairs: [(from: [UInt8], to: [UInt8])]) {
+    var renames = JoinedRenames()
+    for (from, to) in pairs { rename(from, to: to, with: &renames) }
+  }
+
+  // MARK: - Deadlocks
 
   /// - Parameter circle: nil when it is not known any more.
   func deadlock(of client: CoordinationClient, _ circle: AccessCircle?) -> CoordinationRefusal {

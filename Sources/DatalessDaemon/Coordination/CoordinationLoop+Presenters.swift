@@ -172,12 +172,6 @@ extension CoordinationLoop {
     for id in presenters.concerned(by: path).sorted() { tell(id, CoordinationAnswer(news, about: 0, path: path)) }
   }
 
-  func renamePresented(_ from: [UInt8], to: [UInt8]) {
-    for id in presenters.rename(from, to: to) {
-      tell(id, CoordinationAnswer(.renamed, about: 0, path: presenters.path(of: id) ?? to))
-    }
-  }
-
   func tell(_ id: UInt64, _ answer: CoordinationAnswer) {
     guard let client = clients[id], client.stage == .presenting else { return }
     if client.outbox.isEmpty, CoordinationSocket.send(answer.encoded, to: client.descriptor) { return }

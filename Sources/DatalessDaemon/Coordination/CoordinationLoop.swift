@@ -54,6 +54,8 @@ final class CoordinationLoop {
   var waiting = 0
   /// Granted ones of `dataless coordinate`.
   var commandCount = 0
+  /// Of the refresh that is under way.
+  private var renamesInSource = JoinedRenames()
   /// Messages in the outboxes of all presenters.
   var unread = 0
   /// Held in the order, and not prepared yet.
@@ -128,9 +130,10 @@ final class CoordinationLoop {
   private func readMail() {
     for mail in mailbox.take() {
       switch mail {
-      case .renamed(let from, let to):
-        rename(from, to: to)
-        renamePresented(from, to: to)
+      case .renamed(let from, let to): renamed([(from, to)])
+      case .exchanged(let one, let other): renamed([(one, other), (other, one)])
+      case .renamedInSource(let from, let to): rename(from, to: to, with: &renamesInSource)
+      case .refreshed: renamesInSource = JoinedRenames()
       case .happened(let news, let path): tellPresenters(news, of: path)
       case .read(let id, let result): begin(id, result)
       case .prepared(let id, let result): prepared(id, result)

@@ -5,8 +5,12 @@ import Synchronization
 
 /// What other threads tell the one that coordinates.
 enum CoordinationMail: Sendable {
-  /// On the volume, or in SOURCE.
+  /// On the volume.
   case renamed([UInt8], to: [UInt8])
+  case exchanged([UInt8], [UInt8])
+  /// In SOURCE: one of those that a refresh finds, which end with `refreshed`.
+  case renamedInSource([UInt8], to: [UInt8])
+  case refreshed
   case happened(CoordinationAnswer.News, [UInt8])
   case read(UInt64, Result<CoordinationRequest, CoordinationRefusal>)
   case prepared(UInt64, Result<Int64, CoordinationRefusal>)
@@ -24,7 +28,7 @@ enum CoordinationMail: Sendable {
     case .announces(let question, let goOn): goOn(Array(question.paths.indices), nil)
     case .presented(let tell): tell(Presenters())
     case .look(let tell): tell(CoordinationSnapshot())
-    case .renamed, .happened, .read, .prepared, .isOver, .end: break
+    case .renamed, .exchanged, .renamedInSource, .refreshed, .happened, .read, .prepared, .isOver, .end: break
     }
   }
 }
@@ -61,7 +65,8 @@ final class CoordinationMailbox: Sendable {
     let (isOpen, wakes) = state.withLock { state -> (Bool, Bool) in
       guard !state.isClosed else { return (false, false) }
       switch mail {
-      case .renamed, .happened: if state.mail.count > Self.newsMax { return (true, false) }
+      case .renamed, .exchanged, .renamedInSource, .happened:
+        if state.mail.count > Self.newsMax { return (true, false) }
       default: break
       }
       state.mail.append(mail)
@@ -116,11 +121,11 @@ final class CoordinationWatch: EventSink {
     switch event {
     case .changed(let change):
       guard case .renamed(let from, let isExchange, _) = change.change else { return }
-      mailbox.post(.renamed(from, to: change.path))
-      if isExchange { mailbox.post(.renamed(change.path, to: from)) }
+      mailbox.post(isExchange ? .exchanged(from, change.path) : .renamed(from, to: change.path))
     case .sourceChanged(let change):
-      if let from = change.oldPath { mailbox.post(.renamed(from, to: change.path)) }
+      if let from = change.oldPath { mailbox.post(.renamedInSource(from, to: change.path)) }
       if hasPresenters { mailbox.post(.happened(.changed, change.path)) }
+    case .refreshFinished: mailbox.post(.refreshed)
     case .evictionFinished(let eviction):
       if hasPresenters { mailbox.post(.happened(.evicted, eviction.path)) }
     default: break

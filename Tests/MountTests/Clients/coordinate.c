@@ -5,6 +5,7 @@
 //   end N       `N ended`, or the errno;   close N   closes the descriptor
 //   present N PATH   `N presents`;   news N   waits for news: `N WHAT INTENT OTHERS PATH`;   answer N INTENT   `N answered`
 //   save N INTENT PATH   asks to write PATH within INTENT, a number of the log, under the number N: `N asked`
+//   exchange PATH PATH   two files change places: `exchanged`, or the errno
 //   fork        a child that has all descriptors, and lives until it is killed: `forked PID`
 // And by arguments:
 //   count ROUNDS FILE   adds 1 to the number in FILE so many times, each time by a rename: under an intent
@@ -17,6 +18,10 @@
 //                            `read`, and the errno at its end
 //   bad COUNT FILE           asks COUNT times within an intent that is not there: how many were refused so
 //   wrong PATH OUTSIDE       what is refused, and how
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -111,6 +116,9 @@ static void follow(char *line) {
   } else if (strcmp(verb, "end") == 0) {
     if (dataless_coordinate_end(descriptors[number]) == 0) printf("%d ended\n", number);
     else printf("%d %d\n", number, errno);
+  } else if (strcmp(verb, "exchange") == 0) {
+    if (renameat2(AT_FDCWD, argument, AT_FDCWD, rest, RENAME_EXCHANGE) == 0) printf("exchanged\n");
+    else printf("errno %d\n", errno);
   } else if (strcmp(verb, "fork") == 0) {
     int child = fork();
     if (child == 0) {
