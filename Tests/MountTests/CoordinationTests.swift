@@ -218,6 +218,24 @@ extension RealMounts {
       }
     }
 
+    /// Another process comes in its turn, and of what nobody wants any more nothing is left.
+    @Test func whoAsksForThousandsOfNamesAndGivesUpKeepsNobody() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let daemon = try #require(try await volume.status()["pid"]?.int)
+        let program = try await ClientProgram.coordinate.path()
+        let flood = try Child([program, "pour", "100000", volume.path("d")], timeLimit: .seconds(60))
+        #expect(await flood.line() == "pours")
+        let other = try await run([program, "wide", "5000", volume.path("d")], timeLimit: .seconds(20))
+        #expect(other.lines == ["granted"], "\(other.text)\(other.errorText)")
+        flood.signal(SIGKILL)
+        _ = await flood.wait()
+        let last = try await run([program, "wide", "5000", volume.path("d")], timeLimit: .seconds(20))
+        #expect(last.lines == ["granted"], "\(last.text)\(last.errorText)")
+        let descriptors = try await run(["sh", "-c", "ls -l /proc/\(daemon)/fd | grep -c memfd:"])
+        #expect(descriptors.text == "0\n")
+      }
+    }
+
     @Test func theEndOfTheVolumeIsTold() async throws {
       try await withVolume([], source: Self.source) { volume in
         let client = try await CoordinatingClient()

@@ -11,7 +11,7 @@ import Testing
     "Conflicts",
     "ContentLeases", "ContentPolicies", "DirectoryHeights", "EagerFetches", "EvictionCandidates", "Gates", "GoneNames",
     "ItemContent",
-    "ItemContents", "ItemExtras", "Journal", "MadeNumbers",
+    "ItemContents", "ItemExtras", "JoinedRenames", "Journal", "MadeNumbers",
     "MaterializationLedger", "NameArena", "NameChanges", "NameGraph", "NameHashTable", "NameTable", "Namespace",
     "NamespaceNews",
     "NodeTable",

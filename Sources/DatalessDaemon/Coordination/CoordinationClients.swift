@@ -7,7 +7,7 @@ final class CoordinationClient {
   enum Stage: Equatable {
     /// Nothing was asked for yet.
     case silent
-    /// Its paths are being read.
+    /// Its paths are being read, or are to be.
     case reading
     /// Others are before it.
     case waiting
@@ -29,6 +29,8 @@ final class CoordinationClient {
   let caller: Caller
   let since: MonotonicTime
   var stage = Stage.silent
+  /// What it has asked for, if it is still to be read.
+  var unread: UnreadRequest?
   var request: CoordinationRequest?
   var fetch: CoordinatedFetch?
   /// When it was held, and when it was answered.
@@ -67,6 +69,8 @@ struct CoordinationProcesses {
     /// nil where the kernel does not give it, as of another pid namespace.
     let handle: ProcessHandle?
     var clients: Set<UInt64> = []
+    /// Those that have not said anything yet.
+    var silent: Set<UInt64> = []
     var stoppedSince: MonotonicTime?
   }
 
@@ -79,20 +83,28 @@ struct CoordinationProcesses {
   mutating func add(_ client: UInt64, of pid: Int32) -> Int32? {
     if let known = processes[pid], known.handle.map({ !$0.hasEnded }) ?? true {
       processes[pid]?.clients.insert(client)
+      processes[pid]?.silent.insert(client)
       return nil
     }
     var process = Process(handle: ProcessHandle(pid: pid))
     // Those of a process that had this id, and whose end comes to be known now.
     process.clients = processes[pid]?.clients ?? []
     process.clients.insert(client)
+    process.silent.insert(client)
     processes[pid] = process
     return process.handle?.descriptor
   }
 
   mutating func remove(_ client: UInt64, of pid: Int32) {
     processes[pid]?.clients.remove(client)
+    processes[pid]?.silent.remove(client)
     if processes[pid]?.clients.isEmpty ?? false { processes[pid] = nil }
   }
+
+  mutating func noteSpoken(_ client: UInt64, of pid: Int32) { processes[pid]?.silent.remove(client) }
+
+  /// Whether some of a process have not said anything yet.
+  func areSilent(of pid: Int32) -> Bool { !(processes[pid]?.silent.isEmpty ?? true) }
 
   func count(of pid: Int32) -> Int { processes[pid]?.clients.count ?? 0 }
 

@@ -79,7 +79,7 @@ extension CoordinationLoop {
     }
     client.fetch = fetch
     if request.claims.count > Self.ownClaimsMax {
-      lane.submit { fetch.run() }
+      fetchLane.submit { fetch.run() }
     } else {
       fetch.run()
     }

@@ -47,7 +47,10 @@ final class CoordinationLoop {
   /// By the number under which presenters were asked.
   var announced: [UInt64: Announcement] = [:]
   var clients: [UInt64: CoordinationClient] = [:]
-  private(set) var byProcess = CoordinationProcesses()
+  var byProcess = CoordinationProcesses()
+  /// What is still to be read, and how many bytes of it are kept here.
+  var turns = RequestTurns()
+  var unreadBytes = 0
   private var lastID: UInt64 = 0
   var places = 0
   var totals = CoordinationSnapshot.Totals()
@@ -61,11 +64,13 @@ final class CoordinationLoop {
   /// Held in the order, and not prepared yet.
   var ready = Deque<UInt64>()
   var isPreparing = false
-  private var buffer = [UInt8](repeating: 0, count: CoordinationHead.bytes + CoordinationHead.inlineMax + 1)
+  var buffer = [UInt8](repeating: 0, count: CoordinationHead.bytes + CoordinationHead.inlineMax + 1)
   private var silent = SilentClients()
   var refusals = RefusalRecords()
   private var nextLook = MonotonicTime(nanoseconds: 0)
-  private var work: ThreadBlockingLane?
+  /// Where long lists of paths are read, and where what many paths need is looked at: neither waits for the other.
+  private(set) lazy var readingLane = makeLane("dl-coord-read")
+  private(set) lazy var fetchLane = makeLane("dl-coord-fetch")
   var isEnding = false
 
   /// - Parameters:
@@ -135,7 +140,7 @@ final class CoordinationLoop {
       case .renamedInSource(let from, let to): rename(from, to: to, with: &renamesInSource)
       case .refreshed: renamesInSource = JoinedRenames()
       case .happened(let news, let path): tellPresenters(news, of: path)
-      case .read(let id, let result): begin(id, result)
+      case .read(let id, let result): wasRead(id, result)
       case .prepared(let id, let result): prepared(id, result)
       case .announces(let question, let goOn): announce(question, goOn: goOn)
       case .isOver(let id): announcementIsOver(id)
@@ -210,60 +215,12 @@ final class CoordinationLoop {
     record(refusal, of: id, process: peer?.process ?? 0) { peer.map { caller(of: $0) } }
     CoordinationSocket.send(CoordinationAnswer(refusal, of: 0).encoded, to: descriptor)
     // What is left unread would be told as a reset connection, before the answer.
-    if case .message(_, let memory?) = CoordinationSocket.receive(descriptor, into: &buffer) { close(memory) }
+    _ = CoordinationSocket.receive(descriptor, into: &buffer)
     close(descriptor)
   }
 
-  private func receive(from id: UInt64) {
-    guard let client = clients[id] else { return }
-    switch CoordinationSocket.receive(client.descriptor, into: &buffer) {
-    case .nothing: break
-    case .gone: end(id, outcome: client.stage == .granted || client.stage == .presenting ? "ok" : "cancelled")
-    case .message(let message, let memory):
-      if client.stage == .presenting, memory == nil, let head = try? CoordinationHead(message), head.kind == .answer {
-        return answered(client, about: head.within ?? 0)
-      }
-      guard client.stage == .silent else {
-        if let memory { close(memory) }
-        // Nobody listens to it any more.
-        if client.stage == .leaving { return }
-        let refusal = CoordinationRefusal(.badRequest, "a connection is for one intent: make another one")
-        return client.stage == .reading ? refuse(id, refusal) : end(id, refusal)
-      }
-      do throws(CoordinationRefusal) {
-        let head = try CoordinationHead(message)
-        if head.kind != .intent {
-          guard memory == nil else { throw CoordinationRefusal(.badRequest, "a presenter's path comes with it") }
-          return try present(client, head, text: message.dropFirst(CoordinationHead.bytes))
-        }
-        guard let memory else {
-          begin(
-            id, Result { () throws(CoordinationRefusal) in try head.request(message.dropFirst(CoordinationHead.bytes)) }
-          )
-          return
-        }
-        client.stage = .reading
-        lane.submit { [mailbox] in
-          mailbox.post(
-            .read(
-              id,
-              Result { () throws(CoordinationRefusal) in
-                try head.request(try CoordinationSocket.read(memory: memory, count: head.memoryBytes)[...])
-              }))
-        }
-      } catch {
-        if let memory { close(memory) }
-        refuse(id, error)
-      }
-    }
-  }
-
-  /// Where what takes longer is done.
-  var lane: ThreadBlockingLane {
-    if let work { return work }
-    let new = ThreadBlockingLane(timer: surroundings.timer, name: "dl-coord-work", threads: 1, limit: 2)
-    work = new
-    return new
+  private func makeLane(_ name: String) -> ThreadBlockingLane {
+    ThreadBlockingLane(timer: surroundings.timer, name: name, threads: 1, limit: 2)
   }
 
   /// Forgets a client, whose descriptor is closed with it.
@@ -271,6 +228,7 @@ final class CoordinationLoop {
     clients[client.id] = nil
     byProcess.remove(client.id, of: client.pid)
     client.fetch?.cancel()
+    dropUnread(of: client)
     places -= client.request?.places ?? 0
     if client.stage == .waiting { waiting -= 1 }
     if client.isCommand { commandCount -= 1 }

@@ -41,8 +41,8 @@ enum CoordinationSocket {
   }
 
   enum Received {
-    /// - Parameter memory: What came beside it; the caller's to close.
-    case message(ArraySlice<UInt8>, memory: Int32?)
+    /// - Parameter memory: What came beside it.
+    case message(ArraySlice<UInt8>, memory: RequestMemory?)
     case nothing
     case gone
   }
@@ -54,11 +54,11 @@ enum CoordinationSocket {
       clinux_receive_descriptors(descriptor, $0.baseAddress, $0.count, &list)
     }
     guard count > 0 else { return count == -Int(EAGAIN) || count == -Int(EINTR) ? .nothing : .gone }
-    var memory: Int32?
+    var memory: RequestMemory?
     withUnsafeBytes(of: list.numbers) { numbers in
       for index in 0..<Int(list.count) {
         let number = numbers.load(fromByteOffset: index * 4, as: Int32.self)
-        if index == 0 { memory = number } else { close(number) }
+        if index == 0 { memory = RequestMemory(descriptor: number) } else { close(number) }
       }
     }
     return .message(buffer[..<count], memory: memory)
@@ -70,20 +70,29 @@ enum CoordinationSocket {
     Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) >= 0 || errno != EAGAIN
   }
 
-  /// Reads sealed memory, which nobody can change or take away. Closes it.
-  static func read(memory: Int32, count: Int) throws(CoordinationRefusal) -> [UInt8] {
-    defer { close(memory) }
-    guard clinux_is_sealed(memory) != 0 else {
+  /// Reads sealed memory, which nobody can change or take away.
+  static func read(_ memory: RequestMemory, count: Int) throws(CoordinationRefusal) -> [UInt8] {
+    guard clinux_is_sealed(memory.descriptor) != 0 else {
       throw CoordinationRefusal(.badRequest, "the paths have to lie in sealed memory: ask by libcdataless")
     }
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
     while done < count {
-      let part = bytes[done...].withUnsafeMutableBytes { pread(memory, $0.baseAddress, $0.count, done) }
+      let part = bytes[done...].withUnsafeMutableBytes { pread(memory.descriptor, $0.baseAddress, $0.count, done) }
       if part < 0, errno == EINTR { continue }
       guard part > 0 else { throw CoordinationRefusal(.badRequest, "the memory with the paths is too short") }
       done += part
     }
     return bytes
   }
+}
+
+/// A descriptor that came beside a request, and is closed when nobody has it any more: when its paths were read, or
+/// when who sent it has gone.
+final class RequestMemory: Sendable {
+  let descriptor: Int32
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
 }

@@ -11,6 +11,7 @@
 //   count ROUNDS FILE   adds 1 to the number in FILE so many times, each time by a rename: under an intent
 //   many COUNT r|w FILE...   asks for COUNT intents at once, for the files in turn, and gives each back when it has it
 //   wide COUNT DIRECTORY     one intent for COUNT names that are not there
+//   pour COUNT DIRECTORY     asks for COUNT such names at once, and gives up at once, again and again: `pours` after 400 times
 //   turn COUNT PID FILE      asks for FILE until the daemon PID, which is stopped, has no room for more, and how long that
 //                            was waited for; then COUNT times, while it goes on again a second later
 //   crowd COUNT PATH         presents PATH COUNT times, until standard input ends: `presents`
@@ -227,13 +228,27 @@ static int wait_for_turns(int count, char **paths) {
   return ask_for_many(count, 0, paths, 1);
 }
 
-static int ask_widely(int count, const char *directory) {
+static struct dataless_claim *make_claims(int count, const char *directory) {
   struct dataless_claim *claims = calloc((size_t)count, sizeof *claims);
   for (int index = 0; index < count; index++) {
     char *path = malloc(strlen(directory) + 32);
     sprintf(path, "%s/name-%06d", directory, index);
     claims[index] = (struct dataless_claim){path, 1};
   }
+  return claims;
+}
+
+static int pour(int count, const char *directory) {
+  const struct dataless_claim *claims = make_claims(count, directory);
+  for (int round = 1; round < 1 << 24; round++) {
+    close(dataless_coordinate_start(claims, (size_t)count, 0, 0));
+    if (round == 400) printf("pours\n");
+  }
+  return 0;
+}
+
+static int ask_widely(int count, const char *directory) {
+  const struct dataless_claim *claims = make_claims(count, directory);
   struct dataless_coordination answer;
   int descriptor = dataless_coordinate_start(claims, (size_t)count, 0, 0);
   if (descriptor < 0) fail("start");
@@ -340,6 +355,7 @@ int main(int argc, char **argv) {
     return wait_for_turns((int)strtol(argv[2], NULL, 10), argv + 4);
   }
   if (argc == 4 && strcmp(argv[1], "wide") == 0) return ask_widely((int)strtol(argv[2], NULL, 10), argv[3]);
+  if (argc == 4 && strcmp(argv[1], "pour") == 0) return pour((int)strtol(argv[2], NULL, 10), argv[3]);
   if (argc == 4 && strcmp(argv[1], "crowd") == 0) return present_often((int)strtol(argv[2], NULL, 10), argv[3]);
   if (argc == 5 && strcmp(argv[1], "flood") == 0) return leave_unread((int)strtol(argv[2], NULL, 10), argv[3], argv[4]);
   if (argc == 4 && strcmp(argv[1], "bad") == 0) return ask_badly((int)strtol(argv[2], NULL, 10), argv[3]);

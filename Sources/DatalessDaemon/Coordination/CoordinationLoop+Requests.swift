@@ -1,0 +1,102 @@
+import DatalessCore
+
+/// What clients say, and when that is read.
+extension CoordinationLoop {
+  /// LIMIT: bytes of paths that wait behind longer requests of their processes.
+  private static let unreadBytesMax = 64 << 20
+
+  func receive(from id: UInt64) {
+    guard let client = clients[id] else { return }
+    switch CoordinationSocket.receive(client.descriptor, into: &buffer) {
+    case .nothing: break
+    case .gone: end(id, outcome: client.stage == .granted || client.stage == .presenting ? "ok" : "cancelled")
+    case .message(let message, let memory):
+      if client.stage == .presenting, memory == nil, let head = try? CoordinationHead(message), head.kind == .answer {
+        return answered(client, about: head.within ?? 0)
+      }
+      guard client.stage == .silent else {
+        // Nobody listens to it any more.
+        if client.stage == .leaving { return }
+        let refusal = CoordinationRefusal(.badRequest, "a connection is for one intent: make another one")
+        return client.stage == .reading ? refuse(id, refusal) : end(id, refusal)
+      }
+      byProcess.noteSpoken(id, of: client.pid)
+      do throws(CoordinationRefusal) {
+        try take(message, memory, from: client)
+      } catch {
+        refuse(id, error)
+      }
+    }
+  }
+
+  /// Takes up what a client asks for; not before what its process has asked for and is still to be read.
+  private func take(
+    _ message: ArraySlice<UInt8>, _ memory: RequestMemory?, from client: CoordinationClient
+  ) throws(CoordinationRefusal) {
+    let head = try CoordinationHead(message)
+    let text = message.dropFirst(CoordinationHead.bytes)
+    if head.kind != .intent {
+      guard memory == nil else { throw CoordinationRefusal(.badRequest, "a presenter's path comes with it") }
+      return try present(client, head, text: text)
+    }
+    // One within another has the place of that one in the order, whatever is asked for before it.
+    let comesBehind = head.within == nil && turns.areThere(of: client.pid)
+    guard memory != nil || comesBehind else {
+      begin(client.id, Result { () throws(CoordinationRefusal) in try head.request(text) })
+      return
+    }
+    guard unreadBytes + text.count <= Self.unreadBytesMax else {
+      throw CoordinationRefusal(.busy, "too much is asked for behind long lists of paths. Ask again later")
+    }
+    client.stage = .reading
+    client.unread = UnreadRequest(head: head, text: Array(text), memory: memory)
+    unreadBytes += text.count
+    turns.add(client.id, of: client.pid, isLong: memory != nil)
+    readOn()
+  }
+
+  /// Goes on with requests that are still to be read; long ones are read on another thread.
+  private func readOn() {
+    while let step = turns.next(isThere: { clients[$0] != nil }) {
+      switch step {
+      case .begin(let id):
+        guard let unread = takeUnread(of: id) else { break }
+        begin(id, Result { () throws(CoordinationRefusal) in try unread.head.request(unread.text[...]) })
+      case .read(let id):
+        guard let unread = takeUnread(of: id), let memory = unread.memory else {
+          turns.done()
+          break
+        }
+        let head = unread.head
+        readingLane.submit { [mailbox] in
+          mailbox.post(
+            .read(
+              id,
+              Result { () throws(CoordinationRefusal) in
+                try head.request(try CoordinationSocket.read(memory, count: head.memoryBytes)[...])
+              }))
+        }
+      }
+    }
+  }
+
+  private func takeUnread(of id: UInt64) -> UnreadRequest? {
+    guard let client = clients[id], let unread = client.unread else { return nil }
+    dropUnread(of: client)
+    return unread
+  }
+
+  func dropUnread(of client: CoordinationClient) {
+    unreadBytes -= client.unread?.text.count ?? 0
+    client.unread = nil
+  }
+
+  /// A long request was read.
+  func wasRead(_ id: UInt64, _ result: Result<CoordinationRequest, CoordinationRefusal>) {
+    turns.done()
+    // For one that has gone meanwhile nothing is begun.
+    receive(from: id)
+    begin(id, result)
+    readOn()
+  }
+}
