@@ -218,6 +218,20 @@ extension RealMounts {
       }
     }
 
+    /// Also where the first one takes long to be read, or comes on a connection that was there before.
+    @Test func whatOneProcessAsksForFirstIsGrantedFirst() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let program = try await ClientProgram.coordinate.path()
+        let long = try await run([program, "order", "60000", volume.path("d"), volume.path("b")])
+        #expect(long.lines == ["the first"], "\(long.text)\(long.errorText)")
+        let status = try await volume.status()
+        let daemon = try #require(status["pid"]?.int)
+        let socket = try #require(status["socket"]?.string).replacing("control.sock", with: "coordination.sock")
+        let late = try await run([program, "late", socket, "\(daemon)", "a", volume.path("a")])
+        #expect(late.lines == ["the first"], "\(late.text)\(late.errorText)")
+      }
+    }
+
     /// Another process comes in its turn, and of what nobody wants any more nothing is left.
     @Test func whoAsksForThousandsOfNamesAndGivesUpKeepsNobody() async throws {
       try await withVolume([], source: Self.source) { volume in

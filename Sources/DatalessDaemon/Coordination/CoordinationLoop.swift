@@ -35,6 +35,8 @@ final class CoordinationLoop {
   static let listedMax = 1_000
   /// LIMIT: paths that are looked at on this thread; more of them on another one.
   static let ownClaimsMax = 64
+  /// LIMIT: times that 256 connections are looked at before a new one of a process that has silent ones.
+  private static let readyRoundsMax = 8
   private static let lookInterval = Nanoseconds.seconds(1)
 
   let surroundings: Surroundings
@@ -101,23 +103,34 @@ final class CoordinationLoop {
       for index in 0..<count where events[index].token == Token.mail { mailbox.acknowledge() }
       // Before anything is decided: who has what was renamed.
       readMail()
-      for index in 0..<count where !isEnding {
-        let event = events[index]
-        switch event.token {
-        case Token.listener: accept()
-        case Token.mail: break
-        case let token where token & Token.process != 0:
-          for id in byProcess.ended(Int32(truncatingIfNeeded: token & 0xFFFF_FFFF)) {
-            end(id, outcome: "ended")
-          }
-        case let token:
-          if event.events & CLINUX_POLL_OUT != 0 { sendRest(to: token - Token.first) }
-          if event.events & ~CLINUX_POLL_OUT != 0 { receive(from: token - Token.first) }
-        }
-      }
+      // Those that are there before those that come: one process may have asked on both.
+      for index in 0..<count { serve(events[index]) }
+      if events[..<count].contains(where: { $0.token == Token.listener }), !isEnding { accept() }
       lookAround()
     }
     for mail in mailbox.end() { mail.giveUp() }
+  }
+
+  private func serve(_ event: clinux_poll_event) {
+    guard !isEnding else { return }
+    switch event.token {
+    case Token.listener, Token.mail: break
+    case let token where token & Token.process != 0:
+      for id in byProcess.ended(Int32(truncatingIfNeeded: token & 0xFFFF_FFFF)) { end(id, outcome: "ended") }
+    case let token:
+      if event.events & CLINUX_POLL_OUT != 0 { sendRest(to: token - Token.first) }
+      if event.events & ~CLINUX_POLL_OUT != 0 { receive(from: token - Token.first) }
+    }
+  }
+
+  /// Serves all on which something is there by now.
+  private func serveReady() {
+    var events = [clinux_poll_event](repeating: clinux_poll_event(), count: 256)
+    for _ in 0..<Self.readyRoundsMax {
+      let count = max(0, clinux_poll_wait(poll, &events, Int32(events.count), 0))
+      for index in 0..<count { serve(events[index]) }
+      if count < events.count { return }
+    }
   }
 
   /// Of an intent, a presenter or an announcement: never used before.
@@ -200,10 +213,13 @@ final class CoordinationLoop {
       let client = CoordinationClient(
         id: id, descriptor: descriptor, pid: peer.process, caller: caller(of: peer), since: now)
       clients[id] = client
+      let mayHaveAsked = byProcess.areSilent(of: peer.process)
       if let watched = byProcess.add(id, of: peer.process) {
         _ = clinux_poll_add(poll, watched, CLINUX_POLL_IN, Token.process | UInt64(UInt32(bitPattern: peer.process)))
       }
       silent.add(id, since: client.since)
+      // What its process has asked for before, on a connection that it had before.
+      if mayHaveAsked { serveReady() }
       _ = clinux_poll_add(poll, descriptor, CLINUX_POLL_IN | CLINUX_POLL_HANGUP, id + Token.first)
       // Its request is there already, as a rule.
       receive(from: id)

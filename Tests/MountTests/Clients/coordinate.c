@@ -12,6 +12,9 @@
 //   many COUNT r|w FILE...   asks for COUNT intents at once, for the files in turn, and gives each back when it has it
 //   wide COUNT DIRECTORY     one intent for COUNT names that are not there
 //   pour COUNT DIRECTORY     asks for COUNT such names at once, and gives up at once, again and again: `pours` after 400 times
+//   order COUNT DIRECTORY FILE   asks for COUNT such names and FILE, and then for FILE: which of them is granted first
+//   late SOCKET PID NAME FILE   connects to the daemon PID, and asks for NAME only when others wait to be taken up, and then
+//                            on another connection for FILE, which is the same: which of them is granted first
 //   turn COUNT PID FILE      asks for FILE until the daemon PID, which is stopped, has no room for more, and how long that
 //                            was waited for; then COUNT times, while it goes on again a second later
 //   crowd COUNT PATH         presents PATH COUNT times, until standard input ends: `presents`
@@ -31,6 +34,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -247,6 +252,55 @@ static int pour(int count, const char *directory) {
   return 0;
 }
 
+static int tell_first(int one, int other) {
+  struct pollfd looks[] = {{one, POLLIN, 0}, {other, POLLIN, 0}};
+  if (poll(looks, 2, 60000) < 1) fail("poll");
+  printf("%s\n", looks[1].revents == 0 ? "the first" : "the second");
+  return 0;
+}
+
+static int ask_in_order(int count, const char *directory, const char *path) {
+  const struct dataless_claim claim = {path, 1};
+  struct dataless_claim *claims = make_claims(count, directory);
+  claims[count - 1] = claim;
+  int first = dataless_coordinate_start(claims, (size_t)count, 0, 0);
+  int second = dataless_coordinate_start(&claim, 1, 0, 0);
+  if (first < 0 || second < 0) fail("start");
+  return tell_first(first, second);
+}
+
+static int connect_to(const char *path) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (strlen(path) >= sizeof address.sun_path) fail("path");
+  strcpy(address.sun_path, path);
+  int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (descriptor < 0 || connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0) fail("connect");
+  return descriptor;
+}
+
+static int ask_late(const char *socket_path, pid_t daemon, char **names) {
+  struct {
+    uint32_t magic;
+    uint16_t version, flags;
+    uint32_t count, bytes;
+    uint64_t within, memory;
+    char text[256];
+  } request = {0x31636c64, 1, 0, 1, (uint32_t)strlen(names[0]) + 2, 0, 0, "w"};
+  const struct dataless_claim claim = {names[1], 1};
+  const struct timespec while_it_acts = {0, 200000000};
+  strncat(request.text, names[0], sizeof request.text - 2);
+  int first = connect_to(socket_path);
+  nanosleep(&while_it_acts, NULL);
+  kill(daemon, SIGSTOP);
+  nanosleep(&while_it_acts, NULL);
+  connect_to(socket_path);
+  if (send(first, &request, 32 + request.bytes, MSG_NOSIGNAL) < 0) fail("send");
+  int second = dataless_coordinate_start(&claim, 1, 0, 0);
+  kill(daemon, SIGCONT);
+  if (second < 0) fail("start");
+  return tell_first(first, second);
+}
+
 static int ask_widely(int count, const char *directory) {
   const struct dataless_claim *claims = make_claims(count, directory);
   struct dataless_coordination answer;
@@ -356,6 +410,10 @@ int main(int argc, char **argv) {
   }
   if (argc == 4 && strcmp(argv[1], "wide") == 0) return ask_widely((int)strtol(argv[2], NULL, 10), argv[3]);
   if (argc == 4 && strcmp(argv[1], "pour") == 0) return pour((int)strtol(argv[2], NULL, 10), argv[3]);
+  if (argc == 5 && strcmp(argv[1], "order") == 0)
+    return ask_in_order((int)strtol(argv[2], NULL, 10), argv[3], argv[4]);
+  if (argc == 6 && strcmp(argv[1], "late") == 0)
+    return ask_late(argv[2], (pid_t)strtol(argv[3], NULL, 10), argv + 4);
   if (argc == 4 && strcmp(argv[1], "crowd") == 0) return present_often((int)strtol(argv[2], NULL, 10), argv[3]);
   if (argc == 5 && strcmp(argv[1], "flood") == 0) return leave_unread((int)strtol(argv[2], NULL, 10), argv[3], argv[4]);
   if (argc == 4 && strcmp(argv[1], "bad") == 0) return ask_badly((int)strtol(argv[2], NULL, 10), argv[3]);
