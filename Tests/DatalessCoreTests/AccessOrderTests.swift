@@ -148,6 +148,30 @@ import Testing
     #expect(order.end(2).isEmpty && order.end(3).isEmpty && order.placeCount == 0)
   }
 
+  @Test func whoIsWaitedForIsKnown() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("d/a")) == .held)
+    #expect(order.begin(2, Self.read("d/b")) == .held)
+    #expect(order.begin(3, Self.read("d/b")) == .held)
+    #expect(order.begin(4, Self.write("d/b")) == .waits)
+    #expect(order.begin(5, Self.read("d/b")) == .waits)
+    #expect(Self.waitedFor(&order, 1...5) == [2, 3])
+    #expect(order.begin(6, Self.read("d")) == .waits)
+    #expect(Self.waitedFor(&order, 1...6) == [1, 2, 3])
+    #expect(order.end(6).isEmpty)
+    // It passes the first one, and waits for those that read.
+    #expect(order.begin(7, Self.write("d/a", "d/b"), within: 1) == .waits)
+    #expect(Self.waitedFor(&order, 1...7) == [2, 3])
+    #expect(order.end(4).isEmpty && order.end(7) == [5])
+    #expect(Self.waitedFor(&order, 1...9) == [])
+  }
+
+  private static func waitedFor(_ order: inout AccessOrder, _ ids: ClosedRange<UInt64>) -> [UInt64] {
+    var found: [UInt64] = []
+    for id in ids where order.isWaitedFor(id) { found.append(id) }
+    return found
+  }
+
   /// Of two names that are exchanged, and of a chain: what has come to a name is not what leaves it.
   @Test func aHoldFollowsWhatItHoldsAndNothingElse() {
     func renamed(_ pairs: [(String, String)], _ held: [AccessClaim]) -> (AccessOrder, [UInt64]) {

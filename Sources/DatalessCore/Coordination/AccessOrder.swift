@@ -39,6 +39,23 @@ public struct AccessOrder: Sendable {
 
   public func isHeld(_ id: UInt64) -> Bool { intents[id]?.isHeld ?? false }
 
+  /// Whether others wait for what an intent holds.
+  public mutating func isWaitedFor(_ id: UInt64) -> Bool {
+    guard let intent = intents[id], intent.isHeld else { return false }
+    // Nobody passes it: whoever waits for what it excludes waits for it.
+    let isAlone = groups[intent.position] == nil && passing[id] == nil
+    for place in intent.places {
+      guard let mode = intent.mode(at: place), mode.excluded.contains(where: { firstWaiting($0, at: place) != nil })
+      else { continue }
+      if isAlone { return true }
+      for waiter in users[place]?.waiting ?? [] {
+        guard let other = intents[waiter], let theirs = other.mode(at: place) else { continue }
+        if keeps(intent, other, as: theirs, at: place) { return true }
+      }
+    }
+    return false
+  }
+
   // MARK: - Beginning
 
   /// Takes an intent up.

@@ -71,13 +71,17 @@ struct CoordinationProcesses {
     var clients: Set<UInt64> = []
     /// Those that have not said anything yet.
     var silent: Set<UInt64> = []
-    var stoppedSince: MonotonicTime?
+    /// While it is stopped, of those for which others wait: since when both is so.
+    var stoppedSince: [UInt64: MonotonicTime] = [:]
   }
 
   /// How long a process may be stopped while others wait for what it holds.
   static let stoppedMax = Nanoseconds.seconds(5)
+  /// What was seen longer ago than this says nothing: nobody waited meanwhile, and nobody has looked.
+  private static let lookGapMax = Nanoseconds.seconds(2)
 
   private var processes: [Int32: Process] = [:]
+  private var lastLook: MonotonicTime?
 
   /// - Returns: A descriptor to be watched from now on, of a process that has none yet.
   mutating func add(_ client: UInt64, of pid: Int32) -> Int32? {
@@ -120,17 +124,23 @@ struct CoordinationProcesses {
     return process.clients.sorted()
   }
 
-  /// The clients of processes that have been stopped for too long.
-  mutating func stopped(at now: MonotonicTime) -> [UInt64] {
+  /// The clients of processes that have been stopped for too long. To be asked for again and again, while anybody waits.
+  ///
+  /// - Parameter isWaitedFor: Whether others wait for what a client holds.
+  mutating func stopped(at now: MonotonicTime, isWaitedFor: (UInt64) -> Bool) -> [UInt64] {
+    let isRecent = lastLook.map { now - $0 <= Self.lookGapMax } ?? false
+    lastLook = now
     var found: [UInt64] = []
     for (pid, process) in processes {
-      guard Self.isStopped(pid), !(process.handle?.hasEnded ?? true) else {
-        processes[pid]?.stoppedSince = nil
-        continue
+      var since: [UInt64: MonotonicTime] = [:]
+      if Self.isStopped(pid), !(process.handle?.hasEnded ?? true) {
+        for client in process.clients where isWaitedFor(client) {
+          let first = isRecent ? process.stoppedSince[client] ?? now : now
+          since[client] = first
+          if now - first >= Self.stoppedMax { found.append(client) }
+        }
       }
-      let since = process.stoppedSince ?? now
-      processes[pid]?.stoppedSince = since
-      if now - since >= Self.stoppedMax { found += process.clients }
+      if !since.isEmpty || !process.stoppedSince.isEmpty { processes[pid]?.stoppedSince = since }
     }
     return found.sorted()
   }

@@ -175,11 +175,11 @@ final class CoordinationLoop {
     for event in refusals.take(at: now) { surroundings.log.record(.coordination(event)) }
     guard waiting > 0, now >= nextLook else { return }
     nextLook = now + Self.lookInterval
-    for id in byProcess.stopped(at: now) where clients[id]?.isHeld ?? false {
+    for id in byProcess.stopped(at: now, isWaitedFor: { order.isWaitedFor($0) }) {
       totals.takenAway += 1
       let refusal = CoordinationRefusal(
         .takenAway,
-        "the process was stopped for \(CoordinationProcesses.stoppedMax.rawValue / 1_000_000_000) s while others waited: "
+        "the process was stopped for \(CoordinationProcesses.stoppedMax.rawValue / 1_000_000_000) s while others waited for it: "
           + "what it does now is coordinated with nobody")
       end(id, refusal)
     }

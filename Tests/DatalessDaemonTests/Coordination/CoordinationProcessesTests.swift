@@ -1,0 +1,64 @@
+import DatalessCore
+import Glibc
+import Testing
+
+@testable import DatalessDaemon
+
+/// Which processes have been stopped for too long while others wait for what they hold.
+@Suite struct CoordinationProcessesTests {
+  private static func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+
+  private static func stop(_ child: ChildProcess) {
+    kill(child.pid, SIGSTOP)
+    var status: Int32 = 0
+    while waitpid(child.pid, &status, WUNTRACED) < 0, errno == EINTR {}
+  }
+
+  private static func goOn(_ child: ChildProcess) {
+    kill(child.pid, SIGCONT)
+    var status: Int32 = 0
+    while waitpid(child.pid, &status, WCONTINUED) < 0, errno == EINTR {}
+  }
+
+  @Test func itLosesWhatOthersWaitForAndNothingElse() throws {
+    let (child, other) = (try ChildProcess(["/bin/cat"]), try ChildProcess(["/bin/cat"]))
+    var processes = CoordinationProcesses()
+    #expect(processes.add(1, of: child.pid) != nil)
+    #expect(processes.add(2, of: child.pid) == nil)
+    #expect(processes.add(3, of: other.pid) != nil)
+    Self.stop(child)
+    for second in Int64(0)..<20 {
+      // For the second one somebody waits from the tenth second on.
+      let found = processes.stopped(at: Self.time(second)) { $0 != 1 && second >= 10 }
+      #expect(found == (second < 15 ? [] : [2]), "second \(second)")
+    }
+    Self.goOn(child)
+    #expect(processes.stopped(at: Self.time(20)) { _ in true }.isEmpty)
+  }
+
+  /// Nobody looks while nobody waits: what was seen before does not count.
+  @Test func anEarlierStopIsForgotten() throws {
+    let child = try ChildProcess(["/bin/cat"])
+    var processes = CoordinationProcesses()
+    _ = processes.add(1, of: child.pid)
+    Self.stop(child)
+    for second in Int64(0)...3 { #expect(processes.stopped(at: Self.time(second)) { _ in true }.isEmpty) }
+    Self.goOn(child)
+    Self.stop(child)
+    for second in Int64(8)..<13 {
+      #expect(processes.stopped(at: Self.time(second)) { _ in true }.isEmpty, "second \(second)")
+    }
+    #expect(processes.stopped(at: Self.time(13)) { _ in true } == [1])
+  }
+
+  @Test func whoHasSaidNothingIsKnownByProcess() {
+    var processes = CoordinationProcesses()
+    _ = processes.add(1, of: 0)
+    _ = processes.add(2, of: 0)
+    #expect(processes.areSilent(of: 0) && !processes.areSilent(of: 7))
+    processes.noteSpoken(1, of: 0)
+    #expect(processes.areSilent(of: 0))
+    processes.remove(2, of: 0)
+    #expect(!processes.areSilent(of: 0) && processes.count(of: 0) == 1)
+  }
+}
