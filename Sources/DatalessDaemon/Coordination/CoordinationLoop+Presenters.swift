@@ -175,19 +175,27 @@ extension CoordinationLoop {
   func tell(_ id: UInt64, _ answer: CoordinationAnswer) {
     guard let client = clients[id], client.stage == .presenting else { return }
     if client.outbox.isEmpty, CoordinationSocket.send(answer.encoded, to: client.descriptor) { return }
-    guard client.outbox.count < Self.outboxMax, unread < Self.unreadMax else {
-      return cutOff(
-        client,
-        CoordinationRefusal(.badRequest, "\(client.outbox.count) messages are unread: a presenter has to read its own"))
-    }
+    guard client.outbox.count < Self.outboxMax else { return cutOff(client) }
     client.outbox.append(answer.encoded)
     unread += 1
     if client.outbox.count == 1 { watch(client, isFull: true) }
+    if unread > Self.unreadMax { cutOffFirst() }
+  }
+
+  /// Of all together too much is unread: not who is told just now, but who reads least.
+  private func cutOffFirst() {
+    var messages = UnreadMessages()
+    for client in clients.values where client.stage == .presenting {
+      messages.add(client.id, of: client.pid, count: client.outbox.count)
+    }
+    if let first = messages.first.flatMap({ clients[$0] }) { cutOff(first) }
   }
 
   /// A presenter is no more, and is told why in the place of what it has not read: as soon as its socket takes that.
   /// Until then it stays one of the connections that there may be.
-  private func cutOff(_ client: CoordinationClient, _ refusal: CoordinationRefusal) {
+  private func cutOff(_ client: CoordinationClient) {
+    let refusal = CoordinationRefusal(
+      .badRequest, "\(client.outbox.count) messages are unread: a presenter has to read its own")
     unread += 1 - client.outbox.count
     client.outbox = [CoordinationAnswer(refusal, of: client.id).encoded]
     client.stage = .leaving
