@@ -141,7 +141,10 @@ import Testing
     mutating func rename(_ from: Int, to: Int) -> Set<UInt64> {
       var concerned: Set<UInt64> = []
       for index in intents.indices where intents[index].isHeld {
-        let found = intents[index].claims.filter { below[$0.name][from] }
+        // At or below the name, or of a directory that it leaves.
+        let found = intents[index].claims.filter {
+          below[$0.name][from] || below[from][$0.name] && !below[to][$0.name]
+        }
         guard !found.isEmpty, intents[index].followed < OrderedIntent.followedMax else { continue }
         intents[index].followed += 1
         let claim = Claim(name: to, isWrite: found.contains(where: \.isWrite))

@@ -172,6 +172,23 @@ import Testing
     return found
   }
 
+  @Test func whatLeavesAHeldDirectoryStaysHeld() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("d") + Self.read("f/g")) == .held)
+    #expect(order.rename(Array("d/k".utf8), to: Array("e/k".utf8)).isEmpty)
+    #expect(order.rename(Array("f/g/h".utf8), to: Array("e/h".utf8)).isEmpty)
+    // Within the directory it is held anyway, and beside what is held it is free.
+    #expect(order.rename(Array("d/x".utf8), to: Array("d/y/x".utf8)).isEmpty)
+    #expect(order.rename(Array("f/i".utf8), to: Array("e/i".utf8)).isEmpty)
+    #expect(order.begin(2, Self.read("e/k")) == .waits)
+    #expect(order.begin(3, Self.read("e/h")) == .held)
+    #expect(order.begin(4, Self.write("e/h")) == .waits)
+    #expect(order.begin(5, Self.write("e/i")) == .held)
+    #expect(order.end(1) == [2] && order.end(3) == [4])
+    for id in [UInt64(2), 4, 5] { #expect(order.end(id).isEmpty) }
+    #expect(order.placeCount == 0)
+  }
+
   /// Of two names that are exchanged, and of a chain: what has come to a name is not what leaves it.
   @Test func aHoldFollowsWhatItHoldsAndNothingElse() {
     func renamed(_ pairs: [(String, String)], _ held: [AccessClaim]) -> (AccessOrder, [UInt64]) {

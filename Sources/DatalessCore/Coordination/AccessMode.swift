@@ -50,4 +50,7 @@ struct AccessEntry {
     if writes || writesBelow > 0 { return true }
     return reads || readsBelow > 0 ? false : nil
   }
+
+  /// Whether the name itself, with all below it, is written, or only read; nil: neither.
+  var isWriteOfWhole: Bool? { writes ? true : reads ? false : nil }
 }
