@@ -66,8 +66,8 @@ EXPORTED int dataless_coordinate_end(int descriptor) {
   // Held to the end, or not answered yet.
   if (error == EAGAIN) error = 0;
   if (error != EBADF && error != EINVAL) {
-    // For all copies of the descriptor, in children, too.
-    shutdown(descriptor, SHUT_RDWR);
+    // For all copies of the descriptor, in children, too: the daemon tells who has one.
+    shutdown(descriptor, SHUT_WR);
     close(descriptor);
   }
   errno = error == 0 ? before : error;

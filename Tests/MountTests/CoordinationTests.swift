@@ -160,6 +160,23 @@ extension RealMounts {
       }
     }
 
+    /// The volume is there: it has not ended.
+    @Test func whatAChildHasEndedIsTakenAwayFromItsParent() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let client = try await CoordinatingClient()
+        for number in 1...2 {
+          #expect(await client("ask \(number) 0 0 w:\(volume.path("a"))") == "\(number) asked")
+          #expect(await client("wait \(number)")?.hasPrefix("\(number) granted") == true)
+          #expect(await client("childend \(number)") == "\(number) ended")
+        }
+        #expect(await client("wait 1") == "1 coordination_taken_away \(ECANCELED)")
+        // When another one is granted, the second has been given back.
+        #expect(await client("ask 3 0 0 w:\(volume.path("a"))") == "3 asked")
+        #expect(await client("wait 3")?.hasPrefix("3 granted") == true)
+        #expect(await client("end 2") == "2 \(ECANCELED)")
+      }
+    }
+
     @Test func aHoldFollowsARenameAndTheNameStaysHeld() async throws {
       try await withVolume(["--scratch"], source: Self.source) { volume in
         let (one, other) = (try await CoordinatingClient(), try await CoordinatingClient())

@@ -184,7 +184,7 @@ struct dataless_coordination {
 #define DATALESS_COORDINATION_BAD_PATH 4        // EINVAL: it has `..` in it, or is too long
 #define DATALESS_COORDINATION_THROUGH_LINK 5    // ELOOP: a symbolic link on the volume
 #define DATALESS_COORDINATION_OUTER_NOT_HELD 6  // ESRCH: `within` is not granted to this process
-#define DATALESS_COORDINATION_TAKEN_AWAY 7      // ECANCELED: stopped while others waited, or not saved in time
+#define DATALESS_COORDINATION_TAKEN_AWAY 7      // ECANCELED: stopped while others waited, not saved in time, or ended by a copy
 #define DATALESS_COORDINATION_VOLUME_ENDED 8    // ETIMEDOUT
 #define DATALESS_COORDINATION_FAILED 9          // what read(2) would have said: ENOENT, EIO, ETIMEDOUT, ENOSPC
 #define DATALESS_COORDINATION_BAD_REQUEST 10    // EPROTO: the daemon is of another version
@@ -200,7 +200,7 @@ int dataless_coordinate_result(int descriptor, struct dataless_coordination *res
 // Gives back what is held, also by copies of the descriptor in children, and closes it.
 //
 // Returns 0, or -1 with errno set: EBADF, EINVAL and nothing done; ECANCELED or ETIMEDOUT if the intent had been taken away
-// before: what was done since was coordinated with nobody.
+// before, or ended by a copy: what was done since was coordinated with nobody.
 int dataless_coordinate_end(int descriptor);
 
 // "coordination_deadlock" and so on, as the volume's log has it.

@@ -9,7 +9,7 @@ extension CoordinationLoop {
     guard let client = clients[id] else { return }
     switch CoordinationSocket.receive(client.descriptor, into: &buffer) {
     case .nothing: break
-    case .gone: end(id, outcome: client.stage == .granted || client.stage == .presenting ? "ok" : "cancelled")
+    case .gone: gone(client)
     case .message(let message, let memory):
       if client.stage == .presenting, memory == nil, let head = try? CoordinationHead(message), head.kind == .answer {
         return answered(client, about: head.within ?? 0)
@@ -27,6 +27,18 @@ extension CoordinationLoop {
         refuse(id, error)
       }
     }
+  }
+
+  /// A client has ended what it had, or has closed its last descriptor.
+  private func gone(_ client: CoordinationClient) {
+    let isGranted = client.stage == .granted
+    if client.stage != .presenting, client.stage != .leaving {
+      // Read by copies of the descriptor alone, if there are any.
+      let refusal = CoordinationRefusal(.takenAway, "it was ended by a copy of the descriptor, as in a child")
+      let kind: CoordinationAnswer.Kind = isGranted ? .takenAway : .answer
+      CoordinationSocket.send(CoordinationAnswer(refusal, of: client.id, kind: kind).encoded, to: client.descriptor)
+    }
+    end(client.id, outcome: isGranted || client.stage == .presenting ? "ok" : "cancelled")
   }
 
   /// Takes up what a client asks for; not before what its process has asked for and is still to be read.

@@ -151,7 +151,7 @@ class Intent:
             self._receive()
         finally:
             try:
-                self._socket.shutdown(socket.SHUT_RDWR)  # For copies in children, too.
+                self._socket.shutdown(socket.SHUT_WR)  # For copies in children, too: the daemon tells them.
             except OSError:
                 pass
             self._socket.close()

@@ -6,6 +6,7 @@
 //   present N PATH   `N presents`;   news N   waits for news: `N WHAT INTENT OTHERS PATH`;   answer N INTENT   `N answered`
 //   save N INTENT PATH   asks to write PATH within INTENT, a number of the log, under the number N: `N asked`
 //   exchange PATH PATH   two files change places: `exchanged`, or the errno
+//   childend N  a child ends it by its copy of the descriptor: `N ended`
 //   fork        a child that has all descriptors, and lives until it is killed: `forked PID`
 // And by arguments:
 //   count ROUNDS FILE   adds 1 to the number in FILE so many times, each time by a rename: under an intent
@@ -122,6 +123,12 @@ static void follow(char *line) {
   } else if (strcmp(verb, "end") == 0) {
     if (dataless_coordinate_end(descriptors[number]) == 0) printf("%d ended\n", number);
     else printf("%d %d\n", number, errno);
+  } else if (strcmp(verb, "childend") == 0) {
+    int status = -1;
+    const pid_t child = fork();
+    if (child == 0) _exit(dataless_coordinate_end(descriptors[number]) == 0 ? 0 : 1);
+    waitpid(child, &status, 0);
+    printf("%d %s\n", number, status == 0 ? "ended" : "failed");
   } else if (strcmp(verb, "exchange") == 0) {
     if (renameat2(AT_FDCWD, argument, AT_FDCWD, rest, RENAME_EXCHANGE) == 0) printf("exchanged\n");
     else printf("errno %d\n", errno);
