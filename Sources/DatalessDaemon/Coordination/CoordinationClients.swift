@@ -124,7 +124,7 @@ struct CoordinationProcesses {
     return process.clients.sorted()
   }
 
-  /// The clients of processes that have been stopped for too long. To be asked for again and again, while anybody waits.
+  /// The clients of processes that have been stopped for too long. To be asked for once a second while anybody waits.
   ///
   /// - Parameter isWaitedFor: Whether others wait for what a client holds.
   mutating func stopped(at now: MonotonicTime, isWaitedFor: (UInt64) -> Bool) -> [UInt64] {
