@@ -54,7 +54,7 @@ extension Engine {
     return change(node, kind.range(range), through: handle) { (content: ContentID) throws(FSError) -> Int in
       try usingTrashForRoom { () throws(FSError) in try self.content.allocate(content, kind, range: range) }
       let extent = try self.content.extent(of: content)
-      state.withLock { $0.noteAllocated(node, kind, range: range, extent: extent) }
+      state.withLock { $0.noteAllocated(node, kind, range: range, extent: extent, through: handle) }
       return 0
     }
   }
@@ -212,7 +212,7 @@ extension EngineState {
   }
 
   fileprivate mutating func noteAllocated(
-    _ node: NodeID, _ kind: AllocationKind, range: Range<Int64>, extent: ContentExtent
+    _ node: NodeID, _ kind: AllocationKind, range: Range<Int64>, extent: ContentExtent, through handle: UInt64
   ) {
     guard let position = namespace.index(of: node) else { return }
     let now = timeOfDay()
@@ -226,6 +226,8 @@ extension EngineState {
       attributes.modificationTime = now
       attributes.changeTime = now
     }
+    // Told when the file is closed, as a write is.
+    writers.note(0, through: handle, position, isWriteback: false)
   }
 
   /// Whoever changes a program takes its capabilities away.

@@ -111,6 +111,41 @@ extension KeptVolume {
     }
   }
 
+  /// Opens a file for writing.
+  private func open(_ node: NodeID) -> (handle: UInt64?, errno: String?) {
+    while true {
+      switch engine.openForWriting(node, openFlags: O_RDWR, io: .direct, clearsSetID: false, by: Self.caller) {
+      case .opened(let given, _), .passthrough(_, let given, _): return (given, nil)
+      case .needsMaterialization: if let errno = bring(node, .open) { return (nil, errno) }
+      case .needsDurability(let number): wait(for: number)
+      case .isBeingEvicted: return (nil, "evicting")
+      case .failed(let error): return (nil, error.errno.name)
+      }
+    }
+  }
+
+  /// fallocate(2).
+  @discardableResult
+  func allocate(_ kind: AllocationKind, _ range: Range<Int64>, of path: String) -> String? {
+    let node = node(path)
+    let opened = open(node)
+    guard let handle = opened.handle else { return opened.errno }
+    defer {
+      engine.release(node, handle: handle)
+      run()
+    }
+    while true {
+      switch engine.allocate(kind, range, of: node, handle: handle, by: Self.caller) {
+      case .done: return nil
+      case .needsMaterialization: if let errno = bring(node, .write) { return errno }
+      case .needsDurability(let number): wait(for: number)
+      // There is no quota.
+      case .needsRoom: return "room"
+      case .failed(let error): return error.errno.name
+      }
+    }
+  }
+
   /// Makes a file, or opens one, and writes to it.
   ///
   /// - Parameters:
@@ -131,17 +166,8 @@ extension KeptVolume {
       engine.release(item.node, handle: handle)
     }
     let node = node(path)
-    var handle: UInt64?
-    while handle == nil {
-      switch engine.openForWriting(node, openFlags: O_RDWR, io: .direct, clearsSetID: false, by: Self.caller) {
-      case .opened(let given, _), .passthrough(_, let given, _): handle = given
-      case .needsMaterialization: if let errno = bring(node, .open) { return errno }
-      case .needsDurability(let number): wait(for: number)
-      case .isBeingEvicted: return "evicting"
-      case .failed(let error): return error.errno.name
-      }
-    }
-    guard let handle else { return "not open" }
+    let opened = open(node)
+    guard let handle = opened.handle else { return opened.errno }
     defer {
       if closes { engine.release(node, handle: handle) }
       run()

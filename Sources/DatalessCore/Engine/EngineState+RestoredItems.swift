@@ -1,0 +1,75 @@
+/// What is kept of an item, put back on its node.
+extension EngineState {
+  /// A saved item is met for the first time.
+  mutating func meet(
+    _ item: SavedItem, _ node: NodeIndex, isBare: Bool, isShared: Bool = false, step: inout RestoreStep
+  ) {
+    step.adopted.append((item.id, namespace.id(of: node)))
+    // What has no other name is never met again.
+    let isAwaited = isBare && (item.isDirty ? item.mayHaveSeveralNames : item.hasSeveralNames)
+    let isMetAgain = item.isNamed || isShared || isAwaited
+    if isMetAgain { namespace.restored.note(item.id, node, isBare: isBare) }
+    if isBare, let conflict = item.extendedAttributes[KeptAttribute.conflict] {
+      restoreAttribute(KeptAttribute.conflict, conflict, of: node)
+    }
+    guard isBare else { return restore(item, on: node, &step) }
+    if !item.isNamed { namespace.setUnlinked(true, of: node) }
+    // It was removed while a program had it open, and that run has come to no end. What is kept of a file that has
+    // another name in the store is that one's, too.
+    if !isMetAgain { drop(item, of: node, &step) }
+  }
+
+  /// What is kept of an item's content is of no use.
+  private mutating func drop(_ item: SavedItem, of node: NodeIndex, _ step: inout RestoreStep) {
+    guard let content = item.content else { return }
+    journal.endRestoring()
+    journal.append(.contentDropped(of: namespace.changedItem(node), content))
+    journal.beginRestoring()
+    step.dropped.append(content)
+  }
+
+  mutating func restore(_ item: SavedItem, on node: NodeIndex, _ step: inout RestoreStep) {
+    guard item.isDirty || item.isOfVersion(namespace.listed(of: node)) else {
+      // The store has other bytes by now.
+      return drop(item, of: node, &step)
+    }
+    restore(item, on: node)
+    let listed = namespace.listed(of: node)
+    // What was written is of an older version than the store has by now.
+    guard item.isDirty, item.version != nil, !item.isOfVersion(listed) else { return }
+    journal.endRestoring()
+    namespace.noteConflict(.changedOnBothSides, of: node, theirs: listed)
+    journal.beginRestoring()
+  }
+
+  /// Puts back what is kept of an item.
+  mutating func restore(_ item: SavedItem, on node: NodeIndex) {
+    let listed = namespace.listed(of: node).attributes
+    let (isMade, isLocal) = (namespace.isMade(node), namespace[node].isLocal)
+    var attributes = namespace.attributes(of: node)
+    if let saved = item.attributes {
+      attributes = item.listed.map { saved.merged(base: $0, theirs: listed) } ?? saved
+    }
+    // The file in the content store has the last word: a crash came before it was told.
+    if item.isDirty { attributes.size = item.contentSize }
+    if !isMade || attributes != namespace.attributes(of: node) {
+      namespace.setAttributes(attributes, of: node, isTold: false)
+    }
+    if namespace[node].kind == .file, item.isDirty || item.content != nil, !isLocal {
+      updateContent(of: node) { $0.restore(item.content ?? .none, isDirty: item.isDirty && item.content != nil) }
+    }
+    for (name, value) in item.extendedAttributes { restoreAttribute(name, value, of: node) }
+    if !item.target.isEmpty { extras.setTarget(item.target, of: node) }
+    if item.lastUse != 0, namespace[node].kind == .file, namespace[node].lastUse == 0 {
+      namespace.noteUse(item.lastUse, of: node)
+    }
+    bookRestored(node)
+  }
+
+  /// What an item takes counts as if it had been made now; a name that it gets, when it gets it.
+  mutating func bookRestored(_ node: NodeIndex) {
+    let own = namespace.isMade(node) ? ChangeCosts.item : 0
+    costs.set(own + Int64(extras.target(of: node)?.count ?? 0), of: node, namespace[node].uid)
+    attributeCosts.set(Int64(extras.bytes(of: node)), of: node, namespace[node].uid)
+  }
+}
