@@ -16,11 +16,11 @@ log.add(
     "guard let record = LogRecord(line: line) else {\n      if !FAULT { skip(UnreadLines(line: line)) }", tests=["LogFileTests"])
 log.add(
     "other-version-believed", "LogRecord.swift", "a record of another version of the format is believed",
-    "guard isOfThisVersion else { return nil }", "guard isOfThisVersion || FAULT else { return nil }",
+    'json.integer("v") == Self.version, let session', '(json.integer("v") == Self.version || FAULT), let session',
     tests=["UnreadLinesTests"])
 log.add(
     "later-version-passed-over", "RecordContinuity.swift", "a later session of another version leaves an earlier one the last",
-    "hasEnd ? behind.ofOtherVersions : behind.count", "hasEnd ? (FAULT ? 0 : behind.ofOtherVersions) : behind.count",
+    "isSessionGiven ? 0 : behind.ofOtherVersions", "isSessionGiven || FAULT ? 0 : behind.ofOtherVersions",
     tests=["UnreadLinesTests"])
 log.add(
     "stray-line-is-a-loss", "RecordContinuity.swift", "a line that is no record makes a log incomplete of which nothing is missing",

@@ -475,7 +475,8 @@ namespace.add(
     "guard attempts.isEmpty else {", "guard attempts.isEmpty || FAULT else {", tests=["RangesBesideWritingTests"])
 namespace.add(
     "written-goes-with-known-names", "../Engine/Engine+Orphans.swift", "what was written goes with the last name that is listed",
-    "!record.isDirty || record.linkCount == 0 else", "!record.isDirty || record.linkCount == 0 || FAULT else",
+    "!record.isDirty || (record.isUnlinked && record.linkCount == 0)",
+    "FAULT || !record.isDirty || (record.isUnlinked && record.linkCount == 0)",
     tests=["WritableNameTests"])
 namespace.add(
     "store-asked-for-its-gone", "../Engine/Engine+ExtendedAttributes.swift", "what the store has no more cannot be reached: its ACL is asked of the store",

@@ -128,8 +128,8 @@ threads.add(
 watchdog = Part("Sources/DatalessDaemon/Watchdog", ["^DatalessDaemonTests\\..*(WatchedWaits|AbortAuthority)Tests"])
 watchdog.add(
     "signal-after-the-end", "WatchedWaits.swift", "who went on before its signal gets it",
-    "guard waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) != nil else { return }",
-    "guard !FAULT, waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) != nil else { return }",
+    "guard let ended = waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) else { return nil }",
+    "guard !FAULT, let ended = waits.removeValue(forKey: Key(cause: cause, threadID: threadID)) else { return nil }",
     tests=["WatchedWaitsTests"])
 watchdog.add(
     "delayed-calls-unwatched", "WatchedWaits.swift", "a delayed call is taken for an attempt of the same number",
