@@ -98,7 +98,11 @@ extension Engine {
     /// LIMIT: how often he tries while others use what he makes.
     static let roundsMax = 64
 
+    /// LIMIT: pauses in which he waits for the kernel, the first of a millisecond, each twice as long: 63 ms in all.
+    static let forgetsMax = 6
+
     var rounds = 0
+    var forgets = 0
     var pause = pauseFirst
     /// Whether what was removed is known to be so after a crash, too.
     var hasCommitted = false
@@ -115,7 +119,8 @@ extension Engine {
     search.rounds += 1
     guard search.rounds <= RoomSearch.roundsMax else { return false }
     if hurryRemovals() { return true }
-    guard configuration.journal.keepsChanges, search.pause <= RoomSearch.pauseMax else { return false }
+    guard configuration.journal.keepsChanges else { return waitForForgets(&search) }
+    guard search.pause <= RoomSearch.pauseMax else { return false }
     let hasMore: Bool
     do throws(FSError) {
       hasMore = try configuration.journal.makeRoom()
@@ -126,9 +131,18 @@ extension Engine {
     search.hasCommitted = true
     // Somebody else may have committed, and removed, what was to go, since he found no room.
     if hurryRemovals() || isFirst { return true }
-    guard hasMore || trashStatus.items > 0 else { return false }
+    guard hasMore || trashStatus.items > 0 else { return waitForForgets(&search) }
     usleep(search.pause)
     search.pause *= 2
+    return true
+  }
+
+  /// What was removed is on its way out when the kernel forgets it, which it tells soon after the call that has removed
+  /// it, and nobody waits for.
+  private func waitForForgets(_ search: inout RoomSearch) -> Bool {
+    guard search.forgets < RoomSearch.forgetsMax else { return false }
+    usleep(1_000 << UInt32(search.forgets))
+    search.forgets += 1
     return true
   }
 
