@@ -119,22 +119,26 @@ struct cdw_operation cdw_operation_at(const struct cdw_row *row, size_t index) {
   return (struct cdw_operation){operation->atom, operation->number, operation->number2, operation->offset};
 }
 
-static const char *find_line(const struct cdw_library *library, Dwarf *dwarf, uint64_t address, int32_t *line) {
-  Dwarf_CU *unit = NULL;
+bool cdw_find_unit(const struct cdw_library *library, Dwarf *dwarf, uint64_t address, Dwarf_Die *unit, uint8_t *type) {
+  Dwarf_CU *next = NULL;
   Dwarf_Half version;
-  uint8_t type;
-  Dwarf_Die die;
   // Unit by unit: .debug_aranges, which would be quicker, is missing in what Swift and Go compile.
-  while (library->dwarf_get_units_(dwarf, unit, &unit, &version, &type, &die, NULL) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial) continue;
-    if (library->dwarf_haspc_(&die, address) != 1) continue;
-    Dwarf_Line *found = library->dwarf_getsrc_die_(&die, address);
-    int number = 0;
-    if (found == NULL || library->dwarf_lineno_(found, &number) != 0) return NULL;
-    *line = number;
-    return library->dwarf_linesrc_(found, NULL, NULL);
+  while (library->dwarf_get_units_(dwarf, next, &next, &version, type, unit, NULL) == 0) {
+    if (*type != DW_UT_compile && *type != DW_UT_skeleton && *type != DW_UT_partial) continue;
+    if (library->dwarf_haspc_(unit, address) == 1) return true;
   }
-  return NULL;
+  return false;
+}
+
+static const char *find_line(const struct cdw_library *library, Dwarf *dwarf, uint64_t address, int32_t *line) {
+  uint8_t type;
+  Dwarf_Die unit;
+  if (!cdw_find_unit(library, dwarf, address, &unit, &type)) return NULL;
+  Dwarf_Line *found = library->dwarf_getsrc_die_(&unit, address);
+  int number = 0;
+  if (found == NULL || library->dwarf_lineno_(found, &number) != 0) return NULL;
+  *line = number;
+  return library->dwarf_linesrc_(found, NULL, NULL);
 }
 
 const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line) {

@@ -111,15 +111,10 @@ static int32_t inlined_in_unit(const struct cdw_library *library, Dwarf_Die *uni
 
 static int32_t find_inlined(const struct cdw_library *library, Dwarf *dwarf, uint64_t address,
                             struct cdw_inlined *found) {
-  Dwarf_CU *unit = NULL;
-  Dwarf_Half version;
   uint8_t type;
-  Dwarf_Die die;
-  while (library->dwarf_get_units_(dwarf, unit, &unit, &version, &type, &die, NULL) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial) continue;
-    if (library->dwarf_haspc_(&die, address) == 1) return inlined_in_unit(library, &die, type, address, found);
-  }
-  return 0;
+  Dwarf_Die unit;
+  if (!cdw_find_unit(library, dwarf, address, &unit, &type)) return 0;
+  return inlined_in_unit(library, &unit, type, address, found);
 }
 
 int32_t cdw_find_inlined(struct cdw_file *file, uint64_t address, struct cdw_inlined *found) {

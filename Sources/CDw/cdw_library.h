@@ -30,4 +30,7 @@ struct cdw_file {
   Dwarf_CFI *exception_frames;
 };
 
+// The unit whose code an address lies in, and what kind of one it is. - Returns: Whether there is one.
+bool cdw_find_unit(const struct cdw_library *library, Dwarf *dwarf, uint64_t address, Dwarf_Die *unit, uint8_t *type);
+
 #endif
