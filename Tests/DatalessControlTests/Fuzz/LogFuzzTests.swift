@@ -137,7 +137,9 @@ import Testing
       let component = Array(path.prefix(40).filter { $0 != UInt8(ascii: "/") })
       guard !component.isEmpty else { return }
       let escaped = PathPattern(component.flatMap { [UInt8(ascii: "\\"), $0] })
-      #expect(escaped?.matches(component) == true, "\(note)")
+      // No path on a volume has a component `.` or `..`: such a pattern is refused.
+      let isDots = component == bytes(".") || component == bytes("..")
+      #expect(escaped?.matches(component) == (isDots ? nil : true), "\(note)")
     }
   }
 }
