@@ -34,6 +34,34 @@ import Testing
     }
   }
 
+  /// The store has another version of a file that was moved here: nothing of it comes back where it was. What was
+  /// fetched stays until it is evicted.
+  @Test(arguments: [false, true]) func aNewVersionOfWhatWasMovedIsWhereItWasMovedTo(isFetched: Bool) throws {
+    source.write("a", bytes("older"))
+    let keeps: (inout EngineConfiguration) -> Void = { $0.simulation.profile.residentChanges = .keep }
+    var volume = try KeptVolume(states.next(), source: source, keeps)
+    _ = volume.names("")
+    if isFetched { #expect(volume.read("a") == "older") } else { #expect(volume.rename("a", to: "moved") == nil) }
+    source.write("a", bytes("newer, and longer"))
+    volume.refresh()
+    if isFetched {
+      #expect(volume.rename("a", to: "moved") == nil)
+      #expect(volume.read("moved") == "older")
+      volume.evict("moved")
+    }
+    for round in 0..<3 {
+      #expect(volume.names("").sorted() == ["moved", "x"], "round \(round)")
+      if round > 0 { #expect(volume.read("moved") == "newer, and longer", "round \(round)") }
+      try volume.unmount()
+      #expect(try states.next().check().findings == [], "round \(round)")
+      volume = try KeptVolume(states.next(), source: source)
+    }
+    #expect(volume.write("OURS", to: "moved") == nil)
+    try volume.unmount()
+    volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.read("moved") == "OURSr, and longer")
+  }
+
   /// The store renames a file that was written here: what is fetched of the store's is no more the other one's. While
   /// it is mounted, the volume follows.
   @Test(arguments: [false, true]) func whatWasWrittenStaysBesideWhatTheStoreHasRenamed(isMounted: Bool) throws {

@@ -144,7 +144,7 @@ extension Namespace {
   }
 
   /// Names of the store that are hidden and lead to an item.
-  private func hiddenNames(of node: NodeIndex) -> [NameIndex] {
+  func hiddenNames(of node: NodeIndex) -> [NameIndex] {
     var found: [NameIndex] = []
     var name = self[node].firstName
     while name != .end {

@@ -73,10 +73,10 @@ extension Namespace {
       // It is the same item that was moved here, or that has another name here: it stays where it is. Of a link, what
       // was fetched is the older version's.
       let isFetched = self[node].isLocal && self[node].state == .resident
-      for local in localNames(of: node) where record(of: name).standing == .removed || !isFetched {
-        relink(local, to: newer)
-      }
+      let moved = localNames(of: node).filter { _ in record(of: name).standing == .removed || !isFetched }
+      // The store's name first: by the others alone the newer one would be told as what the store has not.
       relink(name, to: newer)
+      for local in moved { relink(local, to: newer) }
       if isFetched, !self[node].isOrphan { noteOlder(node) }
       restored.follow(node, to: newer)
       if wasNamed { carryMetadata(mine, base: base, to: newer) } else { conflicts.forget(node) }
@@ -269,6 +269,8 @@ extension Namespace {
     guard let name = presentName(of: node), record(of: name).isPresent, let newer = self.node(for: listed) else {
       return nil
     }
+    // It was moved here: without the store's name, which is hidden, the newer one would be nothing that the store has.
+    for hidden in hiddenNames(of: node) { relink(hidden, to: newer) }
     relink(name, to: newer)
     noteVersion(node, newer)
     return (id(of: record(of: name).directory), Array(text(of: name)))

@@ -144,7 +144,17 @@ struct CatalogItems: Sendable {
       }
       return row
     }
-    guard var row = try CatalogSearch(connection).item(item) else { return nil }
+    let search = CatalogSearch(connection)
+    guard var row = try search.item(item) else { return nil }
+    // The store has renamed it. Where it was before may be a tree that was removed here, which it would go with; and
+    // what is done to it now is done to the name that it has now.
+    if let binding = item.binding, row.id != ItemRow.root, row.kind == .directory || row.hasOneName,
+      try search.key(of: row) != binding.key, let place = try place(of: binding.key, connection)
+    {
+      try clear(place, connection)
+      row.place = place
+      try row.save(connection)
+    }
     if row.record.version == nil, let version = item.binding?.version, row.id != ItemRow.root {
       row.record.version = version
       row.inode = item.inode
@@ -240,6 +250,8 @@ struct CatalogItems: Sendable {
     for name in try connection.names(in: id, limit: .max) where name.layer == .hidden {
       try connection.deleteName(name.name, in: id, name.layer)
     }
+    // What is left in a directory that the store has no more says that it was moved out of that.
+    try connection.run("DELETE FROM name WHERE item = ? AND layer = 1", .integer(id))
     try connection.run("DELETE FROM attribute WHERE item = ?", .integer(id))
     try connection.run("DELETE FROM listing WHERE directory = ?", .integer(id))
     try connection.run("DELETE FROM item WHERE id = ?", .integer(id))

@@ -68,7 +68,9 @@ struct CatalogTrash: Sendable {
       try connection.run("DELETE FROM attribute WHERE item = ?", .integer(directory))
       try connection.run("DELETE FROM listing WHERE directory = ?", .integer(directory))
       try connection.run("DELETE FROM orphan WHERE item = ?", .integer(directory))
-      if let row = try connection.item(directory), row.place == nil { try connection.removePlaces(in: directory) }
+      if let row = try connection.item(directory), try CatalogSearch(connection).key(of: row) == nil {
+        try connection.removePlaces(in: directory)
+      }
       if try directory != ItemRow.root && !connection.isNeeded(directory) {
         try connection.run("DELETE FROM item WHERE id = ?", .integer(directory))
       }
@@ -146,13 +148,18 @@ extension CatalogConnection {
     ) { _ throws in true } ?? false
   }
 
+  /// Whether a name was made for it, or one of the store's is hidden that leads to it.
+  private func hasName(_ item: Int64) throws -> Bool {
+    try first("SELECT 1 FROM name WHERE item = ? LIMIT 1", .integer(item)) { _ throws in true } ?? false
+  }
+
   func isOrphan(_ item: Int64) throws -> Bool {
     try first("SELECT 1 FROM orphan WHERE item = ?", .integer(item)) { _ throws in true } ?? false
   }
 
-  /// What was moved out of a directory that the store has no more has no place there either.
+  /// What was moved out of a directory that the store has no more, here or by the store, has no place there either.
   func removePlaces(in directory: Int64) throws {
-    for var item in try items(in: directory, after: .min, limit: .max) where try hasMadeName(item.id) {
+    for var item in try items(in: directory, after: .min, limit: .max) where try hasName(item.id) {
       item.place = nil
       try item.save(self)
     }
