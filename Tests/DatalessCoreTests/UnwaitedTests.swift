@@ -126,6 +126,28 @@ import Testing
     #expect(fixture.engine.state.withLock { $0.calls.announcedCount } == 0)
   }
 
+  /// No request thread is free to list it, which is no reason for EBUSY.
+  @Test func aPromptStoreIsWaitedForBriefly() {
+    for isFast in [true, false] {
+      let fixture = EngineFixture(ScriptedStore(["d/x": 1], isFastLocal: isFast))
+      listRoot(fixture)
+      let answer = Answer()
+      let waiter = fixture.makeWaiter()
+      fixture.engine.expect(waiter)
+      let admission = fixture.engine.listBriefly(
+        fixture.node("d"), TriggerRequest(trigger: .lookup, caller: EngineFixture.maker), waiter: waiter,
+        background: fixture.makeWaiter(), limit: 0
+      ) { answer.set($0) }
+      guard case .parked = admission else {
+        Issue.record("\(admission)")
+        return
+      }
+      #expect(answer.errno == (isFast ? nil : "EBUSY"))
+      advance(fixture, 1)
+      #expect(answer.count == 1 && answer.isReady == isFast)
+    }
+  }
+
   @Test func aRefusalOfAListingIsToldAtOnce() {
     let fixture = Self.slow(["d/x": 1])
     listRoot(fixture)

@@ -23,12 +23,17 @@ extension Engine {
     return early.error
   }
 
+  /// LIMIT: how long a call that does not wait for a store waits for a prompt one that is listing, because no request
+  /// thread was free to do that itself.
+  private static let promptListing = Nanoseconds.milliseconds(100)
+
   /// Lists a directory for a call that can wait for a short time alone, during which the kernel holds the one that it
   /// lies in. The listing goes on when that is over: EBUSY says so, and who calls again finds it listed.
   ///
   /// - Parameters:
   ///   - waiter: As `materialize`; `background` is nobody's.
-  ///   - limit: How long the call waits; 0: only for what is done on this thread.
+  ///   - limit: How long the call waits; 0: only for what is done on this thread, and up to 100 ms for a prompt store
+  ///     that is asked already. A delay that is simulated is none of that.
   ///   - completion: As `materialize`.
   public func listBriefly(
     _ directory: NodeID, _ request: TriggerRequest, waiter: WaiterID, background: WaiterID, limit: Nanoseconds,
@@ -40,11 +45,21 @@ extension Engine {
     }
     let admission = materialize(directory, request, waiter: waiter, completion: completion)
     guard case .parked = admission else { return admission }
+    let limit = max(limit, isBeingListedPromptly(directory) ? Self.promptListing : 0)
     let end: @Sendable () -> Void = { [self] in
       leave(waiter, FSError(.resourceBusy, "whether the directory is empty is being found out"))
     }
     if limit > 0 { timer.schedule(at: timer.now + limit, end) } else { end() }
     return .parked
+  }
+
+  /// Whether nothing but a prompt store stands between a directory and its listing.
+  private func isBeingListedPromptly(_ directory: NodeID) -> Bool {
+    guard isFastLocal else { return false }
+    return state.withLock { state in
+      guard let position = state.namespace.index(of: directory) else { return false }
+      return state.content(of: position).attempts.contains { state.attempts[$0]?.stage == .fetching }
+    }
   }
 }
 

@@ -115,12 +115,9 @@ struct CatalogItems: Sendable {
     return try make(item, connection)
   }
 
-  /// Gives an item a row of its own: the one that was found is another's.
-  mutating func separate(_ item: ChangedItem, _ connection: CatalogConnection) throws {
-    _ = try make(item, connection)
-  }
-
-  private mutating func make(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow {
+  /// A row of its own for an item that has none, or whose row is another's by now.
+  @discardableResult
+  mutating func make(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow {
     var row = ItemRow(id: takeID(), place: nil, inode: item.inode)
     if let binding = item.binding {
       row.record.version = binding.version

@@ -163,7 +163,7 @@ struct CatalogWriter: Sendable {
     }
     // What was written is never fetched: it is another file, which the store has renamed, or made of the same number.
     if !isDirty, let row = try items.find(item, connection), row.record.isDirty, row.content != content {
-      try items.separate(item, connection)
+      try items.make(item, connection)
     }
     let epoch = self.epoch
     written.insert(content)
