@@ -18,6 +18,19 @@ import Testing
     return "\(String(decoding: frame.function, as: UTF8.self)) \(file):\(frame.line.map(String.init) ?? "-")"
   }
 
+  /// Where nobody could say what a file is, somebody is asked again, three times.
+  @Test func aFileThatNobodyCouldNameIsAskedForAgain() throws {
+    var images = InterpreterImages()
+    let key = InterpreterImages.Key(
+      device: DeviceNumber(major: 8, minor: 1), inode: 5, size: 10, seconds: 1, nanoseconds: 0)
+    for _ in 1..<InterpreterImages.failuresMax {
+      images.noteFailure(key)
+      #expect(!images.knows(key))
+    }
+    images.noteFailure(key)
+    #expect(images.knows(key))
+  }
+
   @Test(.enabled(if: BlockedProgram.isInstalled("node"))) func functionsOfNodeAndWhereTheyBegin() throws {
     let program = try BlockedProgram(
       node: """

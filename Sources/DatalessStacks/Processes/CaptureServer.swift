@@ -143,6 +143,10 @@ public final class CaptureServer {
         guard let order = parked.removeValue(forKey: number) else { continue }
         images.remember(order.key, image)
         try begin(order.order, number: order.number)
+      case .unidentified(let number):
+        guard let order = parked.removeValue(forKey: number) else { continue }
+        images.noteFailure(order.key)
+        try answer(order.number, .failure(.symbolsUnavailable))
       case .named(let number, let stack): try answer(number, .stack(stack))
       case .failed(let number): try answer(number, .failure(.symbolsUnavailable))
       }

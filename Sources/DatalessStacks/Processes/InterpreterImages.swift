@@ -13,12 +13,27 @@ struct InterpreterImages {
 
   // LIMIT: files that are remembered.
   static let countMax = 256
+  // LIMIT: how often it is asked what a file is, if there is no answer. Then it counts as no interpreter.
+  static let failuresMax = 3
   private var known: [Key: InterpreterImage?] = [:]
+  private var failures: [Key: Int] = [:]
 
   mutating func remember(_ key: Key, _ image: InterpreterImage?) {
     if known.count >= Self.countMax { known.removeAll() }
     known[key] = .some(image)
+    failures[key] = nil
   }
+
+  /// Nobody could say what a file is: one that was cut off does not make a program one without an interpreter for good.
+  mutating func noteFailure(_ key: Key) {
+    if failures.count >= Self.countMax { failures.removeAll() }
+    let count = failures[key, default: 0] + 1
+    failures[key] = count
+    if count >= Self.failuresMax { remember(key, nil) }
+  }
+
+  /// Whether it is known what a file is.
+  func knows(_ key: Key) -> Bool { known[key] != nil }
 
   enum Walk {
     /// nil for a program that is no interpreter.
@@ -49,7 +64,7 @@ struct InterpreterImages {
       guard let (key, descriptor) = Self.open(mapping, processID) else { continue }
       let file = SymbolOrder.File(device: mapping.device, inode: mapping.inode)
       let opened = OpenedFiles(files: [file], descriptors: [descriptor])
-      if known[key] == nil { return (key, opened) }
+      if !knows(key) { return (key, opened) }
     }
     return nil
   }

@@ -31,6 +31,8 @@ final class SymbolProcess {
 
   enum Done {
     case identified(UInt64, InterpreterImage?)
+    /// It has not come to an end: what the file is nobody knows.
+    case unidentified(UInt64)
     case named(UInt64, NamedStack)
     case failed(UInt64)
   }
@@ -130,7 +132,7 @@ final class SymbolProcess {
 
   private func failed(_ job: Job) -> Done {
     switch job {
-    case .identify(let number, _): return .identified(number, nil)
+    case .identify(let number, _): return .unidentified(number)
     case .symbolize(let naming): return .failed(naming.number)
     }
   }
