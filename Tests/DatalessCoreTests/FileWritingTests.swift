@@ -353,6 +353,19 @@ import Testing
   }
 
   /// Whatever the disk says of it afterwards: it may have no descriptor to look with.
+  /// A disk that gets full on the way leaves what was made, which is seen, as on others.
+  @Test func whatWasMadeOfAnAllocationIsSaidToBe() {
+    let fixture = EngineFixture.writable(["a": 10])
+    let node = fixture.lookUp("a")
+    let (handle, _) = fixture.openForWriting(node)
+    fixture.content.limit.store(60, ordering: .relaxed)
+    #expect(fixture.allocate(.allocate(keepsSize: false), 20..<200, of: node, handle).errno == "ENOSPC")
+    #expect(fixture.attributes(node)?.size == 60)
+    #expect(fixture.allocate(.allocate(keepsSize: false), 100..<200, of: node, handle).errno == "ENOSPC")
+    #expect(fixture.attributes(node)?.size == 60)
+    #expect(fixture.read(node, handle) == .bytes(PatternBytes.bytes(0, 10) + [UInt8](repeating: 0, count: 50)))
+  }
+
   @Test func whatIsCutOffIsSaidToBe() {
     let fixture = EngineFixture.writable(["a": 1_000])
     let node = fixture.lookUp("a")

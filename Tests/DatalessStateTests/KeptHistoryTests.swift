@@ -48,13 +48,24 @@ import Testing
     return (files, directories)
   }
 
+  /// A name that its side does not have; sometimes one that both sides give.
+  private static func free(
+    in directory: String, _ own: String, _ random: inout TestRandom, isTaken: (String) -> Bool
+  ) -> String {
+    let prefix = directory.isEmpty ? "" : directory + "/"
+    guard random.oneIn(4) else { return prefix + own }
+    let shared = prefix + random.element(of: ["x", "y"])
+    return isTaken(shared) ? prefix + own : shared
+  }
+
   /// - Parameter written: Texts that programs have written, and nobody has removed or written over.
   private func step(
     _ volume: KeptVolume, _ written: inout Set<String>, _ random: inout TestRandom, _ number: Int
   ) -> String {
     let (files, directories) = paths(volume)
     let directory = random.element(of: directories + [""])
-    let free = directory.isEmpty ? "n\(number)" : "\(directory)/n\(number)"
+    let taken = files + directories
+    let free = Self.free(in: directory, "n\(number)", &random) { taken.contains($0) }
     guard let file = files.randomElement(using: &random) else { return "nothing" }
     switch random.below(9) {
     case 0, 1, 2:
@@ -85,7 +96,8 @@ import Testing
   private func stepInSource(_ random: inout TestRandom, _ number: Int) -> String {
     let (files, directories) = paths(inSource: "")
     let directory = random.element(of: directories + [""])
-    let free = directory.isEmpty ? "s\(number)" : "\(directory)/s\(number)"
+    let taken = files + directories
+    let free = Self.free(in: directory, "s\(number)", &random) { taken.contains($0) }
     let target = random.oneIn(2) ? free : random.element(of: files + [free])
     guard let file = files.randomElement(using: &random) else { return "nothing" }
     switch random.below(5) {

@@ -62,6 +62,72 @@ import Testing
     #expect(volume.read("moved") == "OURSr, and longer")
   }
 
+  /// The store moves what was changed here to a name that was made here, too: it stays under its own, and neither is
+  /// hidden behind the other.
+  @Test(arguments: [false, true]) func whatWasChangedIsNotHiddenBehindWhatWasMade(isDirectory: Bool) throws {
+    let file = isDirectory ? "x/y/z/f" : "a"
+    source.write("a", bytes("theirs"))
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.write("changed, and longer", to: file) == nil)
+    #expect((isDirectory ? volume.makeDirectory("n") : volume.write("made", to: "n")) == nil)
+    if isDirectory { #expect(volume.write("made", to: "n/made") == nil) }
+    rename(source.full(isDirectory ? "x/y" : "a"), source.full("n"))
+    volume.refresh()
+    for round in 0..<3 {
+      #expect(volume.read(file) == "changed, and longer", "round \(round)")
+      #expect(volume.read(isDirectory ? "n/made" : "n") == "made", "round \(round)")
+      #expect(volume.conflicts["n"] == (round < 2 ? "made" : nil), "round \(round)")
+      #expect(volume.conflicts[file] == "gone_in_source", "round \(round)")
+      if round == 1 { #expect(volume.resolve("n", .keepMine).failures == []) }
+      try volume.unmount()
+      #expect(try states.next().check().findings == [], "round \(round)")
+      volume = try KeptVolume(states.next(), source: source)
+    }
+  }
+
+  /// What is the store's again has nothing of what a program had made of an older version.
+  @Test(arguments: [ConflictChoice.takeTheirs, .keepBoth])
+  func whatIsTakenOfTheirsIsAsTheyHaveIt(choice: ConflictChoice) throws {
+    source.write("a", bytes("theirs"))
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.write(String(repeating: "w", count: 500), to: "a") == nil)
+    #expect(volume.change("a") { $0.mode = 0o611 } == nil)
+    #expect(volume.write("saved", to: "new") == nil)
+    #expect(volume.rename("new", to: "a") == nil)
+    source.write("a", bytes("theirs, once more"))
+    volume.refresh()
+    #expect(volume.resolve("a", choice).failures == [])
+    for round in 0..<3 {
+      let shown = try #require(volume.attributes("a"))
+      #expect(shown.size == 17 && shown.mode & 0o777 != 0o611, "round \(round): \(shown)")
+      #expect(volume.read("a") == "theirs, once more", "round \(round)")
+      try volume.unmount()
+      volume = try KeptVolume(states.next(), source: source)
+    }
+  }
+
+  /// It was removed here, renamed in the store, and so was its directory before the next mount: if it is there again, it
+  /// is one file.
+  @Test func whatComesBackHasALink() throws {
+    source.write("x/y/f", bytes("theirs"))
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.names("x/y")
+    #expect(volume.unlink("x/y/f") == nil)
+    rename(source.full("x/y/f"), source.full("x/g"))
+    volume.refresh()
+    try volume.unmount()
+    rename(source.full("x"), source.full("w"))
+    for round in 0..<3 {
+      volume = try KeptVolume(states.next(), source: source)
+      if volume.names("w").contains("g") {
+        #expect(volume.attributes("w/g")?.linkCount == 1, "round \(round)")
+        #expect(volume.read("w/g") == "theirs", "round \(round)")
+      }
+      try volume.unmount()
+      #expect(try states.next().check().damages == 0, "round \(round)")
+    }
+  }
+
   /// The store renames a file that was written here: what is fetched of the store's is no more the other one's. While
   /// it is mounted, the volume follows.
   @Test(arguments: [false, true]) func whatWasWrittenStaysBesideWhatTheStoreHasRenamed(isMounted: Bool) throws {

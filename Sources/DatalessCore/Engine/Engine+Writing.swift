@@ -52,7 +52,17 @@ extension Engine {
       return .failed(FSError(.badFileDescriptor, "the handle is not open for writing"))
     }
     return change(node, kind.range(range), through: handle) { (content: ContentID) throws(FSError) -> Int in
-      try usingTrashForRoom { () throws(FSError) in try self.content.allocate(content, kind, range: range) }
+      do throws(FSError) {
+        try usingTrashForRoom { () throws(FSError) in try self.content.allocate(content, kind, range: range) }
+      } catch {
+        // Some of it may have been made before the disk was full, which grows the file, as on others.
+        if let extent = try? self.content.extent(of: content), extent.size > range.lowerBound {
+          let made = range.lowerBound..<min(extent.size, range.upperBound)
+          state.withLock { $0.noteAllocated(node, kind, range: made, extent: extent, through: handle) }
+          _ = kernel.invalidateAttributes(of: node)
+        }
+        throw error
+      }
       let extent = try self.content.extent(of: content)
       state.withLock { $0.noteAllocated(node, kind, range: range, extent: extent, through: handle) }
       return 0

@@ -154,6 +154,8 @@ extension EngineState {
     namespace.resolveConflict(of: node)
     namespace.setStanding(.present, of: name)
     namespace.setUnlinked(false, of: node)
+    // What was told of it last may be what a program had made of an older version.
+    namespace.tellAttributes(of: node)
     noteName(name, &resolving)
     touch(namespace.record(of: name).directory, links: namespace[node].kind == .directory ? 1 : 0)
   }

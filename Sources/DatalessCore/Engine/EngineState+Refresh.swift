@@ -182,9 +182,18 @@ extension EngineState {
     of item: RefreshFindings.Deferred, _ formers: inout [StoreIdentity: RefreshFindings.Former]
   ) -> RefreshFindings.Former? {
     let identity = StoreIdentity(item.item.attributes)
-    guard let former = formers[identity], isRenamed(former.node, item) else { return nil }
+    guard let former = formers[identity], isRenamed(former.node, item), !wouldHide(former, item) else { return nil }
     formers[identity] = nil
     return former
+  }
+
+  /// Whether what was changed here would be seen by nobody: a name that was made here stands before the one that the
+  /// store has given it. It keeps its own name then, as what the store has no more.
+  private func wouldHide(_ former: RefreshFindings.Former, _ item: RefreshFindings.Deferred) -> Bool {
+    guard namespace.record(of: former.name).isPresent, namespace.presentNames(of: former.node).count == 1,
+      item.name.withUnsafeBufferPointer({ namespace.isMadeHere($0, in: item.place.directory) })
+    else { return false }
+    return namespace.isDirty(former.node, itemUse)
   }
 
   /// Whether a name that has come is the item, with the same bytes, that a node was under another name.

@@ -228,7 +228,7 @@ extension Namespace {
 
   /// Whether something was changed in it, or is about to be, that is nowhere else: in a file its content, in a
   /// directory a name, or anything below it.
-  private func isDirty(_ node: NodeIndex, _ use: ItemUse) -> Bool {
+  func isDirty(_ node: NodeIndex, _ use: ItemUse) -> Bool {
     isChanged(node) || (self[node].kind == .file && use.isOpenForWriting(node))
   }
 

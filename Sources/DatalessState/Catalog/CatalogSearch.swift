@@ -23,10 +23,12 @@ struct CatalogSearch {
     }
   }
 
-  /// Whether the store's name of an item is not shown.
+  /// Whether the store's name of an item is not shown: the one of its place, or another that led to it since.
   private func isHidden(_ row: ItemRow) throws -> Bool {
-    guard let place = row.place else { return false }
-    return try connection.name(place.name, in: place.parent, .hidden) != nil
+    if let place = row.place, try connection.name(place.name, in: place.parent, .hidden) != nil { return true }
+    return try connection.first(
+      "SELECT 1 FROM name WHERE item = ? AND layer = 1 LIMIT 1", .integer(row.id)
+    ) { _ throws in true } ?? false
   }
 
   func item(at key: [UInt8]) throws -> ItemRow? {

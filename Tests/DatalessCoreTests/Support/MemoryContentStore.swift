@@ -201,12 +201,16 @@ final class MemoryContentStore: ContentStore {
       case .allocate(keepsSize: false), .zero(keepsSize: false): max(bytes.count, range.upperBound)
       default: bytes.count
       }
-    bytes += [UInt8](repeating: 0, count: end - bytes.count)
+    // As a disk that gets full on the way.
+    let isFull = end > limit.load(ordering: .relaxed)
+    let made = isFull ? max(bytes.count, limit.load(ordering: .relaxed)) : end
+    bytes += [UInt8](repeating: 0, count: made - bytes.count)
     if case .allocate = kind {} else { for place in range.clamped(to: 0..<bytes.count) { bytes[place] = 0 } }
     state.withLock { [bytes] state in
       state.content[id.rawValue] = bytes
       state.touch(id)
     }
+    if isFull { throw FSError(.noSpace, "the test's disk is full") }
   }
 
   func extent(of id: ContentID) throws(FSError) -> ContentExtent {
