@@ -82,14 +82,37 @@ final class BlockedProgram {
     try self.init(file: "fm.sh", text: bash) { ["bash", $0 + "/fm.sh"] }
   }
 
+  /// - Parameters:
+  ///   - bash: A script.
+  ///   - library: A file beside it, `lib.sh`.
+  convenience init(bash: String, library: String) throws {
+    try self.init(file: "fm.sh", text: bash) { directory in
+      guard let stream = fopen(directory + "/lib.sh", "w") else { throw Failure(what: "fopen") }
+      fputs(library, stream)
+      fclose(stream)
+      return ["bash", directory + "/fm.sh"]
+    }
+  }
+
+  /// - Parameter bashThatOpens: A script that opens `pipe` beside it, to which nobody writes.
+  convenience init(bashThatOpens: String) throws {
+    try self.init(file: "fm.sh", text: bashThatOpens, isOpening: true) { directory in
+      guard mkfifo(directory + "/pipe", 0o600) == 0 else { throw Failure(what: "mkfifo") }
+      return ["bash", directory + "/fm.sh"]
+    }
+  }
+
   /// - Parameter shellInput: What a shell is given to read, before it waits for more.
   convenience init(shellInput: String) throws {
     try self.init(file: "fm.sh", text: "", input: shellInput) { _ in ["bash"] }
   }
 
-  /// - Parameter command: The words to be started, from the directory in which the file is.
+  /// - Parameters:
+  ///   - isOpening: Whether it waits in openat(2), and not in read(2) of the pipe.
+  ///   - command: The words to be started, from the directory in which the file is.
   private init(
-    file: String, text: String, input given: String = "", _ command: (String) throws -> [String]
+    file: String, text: String, input given: String = "", isOpening: Bool = false,
+    _ command: (String) throws -> [String]
   ) throws {
     let directory = "/tmp/dataless-stacks-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     guard mkdir(directory, 0o700) == 0 else { throw Failure(what: "mkdir") }
@@ -108,11 +131,18 @@ final class BlockedProgram {
     processID = try Self.start(words, input: ends[0])
     self.directory = directory
     isStarted = true
-    // Until it waits in read(2) of the pipe.
-    while !isReading {
+    while isOpening ? !isOpeningForLong : !isReading {
       if waitpid(processID, nil, WNOHANG) != 0 { throw Failure(what: "it has ended") }
       sched_yield()
     }
+  }
+
+  /// A file that is there is opened meanwhile.
+  private var isOpeningForLong: Bool {
+    let call = ProcessFile.bytes("\(processID)/syscall", limit: 512)
+    guard call?.starts(with: "257 ".utf8) == true else { return false }
+    usleep(200_000)
+    return ProcessFile.bytes("\(processID)/syscall", limit: 512) == call
   }
 
   private var isReading: Bool {
@@ -127,7 +157,7 @@ final class BlockedProgram {
   }
 
   private static func remove(_ directory: String) {
-    for name in ["/p.c", "/p.go", "/p", "/p.debug", "/p-p.dwo", "/fm.py", "/fm.js", "/fm.sh", ""] {
+    for name in ["/p.c", "/p.go", "/p", "/p.debug", "/p-p.dwo", "/fm.py", "/fm.js", "/fm.sh", "/lib.sh", "/pipe", ""] {
       Glibc.remove(directory + name)
     }
   }

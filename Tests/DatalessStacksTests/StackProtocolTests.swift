@@ -43,7 +43,7 @@ import Testing
     let images: [InterpreterImage?] = [
       nil, .python(PythonImage(runtime: 5, version: nil)), .python(PythonImage(runtime: 5, version: 9)), .unknownNode,
       .unknownPython,
-      BashImage(words: [1, 2, 3, 4, 5]).map { .bash($0) }, NodeLayout(NodeMemory.values).map { .node($0) },
+      BashImage(words: Array(1...10)).map { .bash($0) }, NodeLayout(NodeMemory.values).map { .node($0) },
     ]
     for image in images {
       #expect(InterpreterIdentity(InterpreterIdentity(image: image).bytes) == InterpreterIdentity(image: image))

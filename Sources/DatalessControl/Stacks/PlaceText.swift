@@ -4,10 +4,10 @@ public enum PlaceText {
   ///
   /// - Parameters:
   ///   - function: Escaped for a terminal.
-  ///   - file: Without its directories, escaped for a terminal; nil where it is not known.
+  ///   - file: Without its directories, escaped for a terminal; nil or empty where it is not known.
   ///   - isFunctionLine: Whether the function begins at the line, and stands nobody knows where.
   public static func text(_ function: String, file: String?, line: UInt32?, isFunctionLine: Bool) -> String {
-    guard let file else { return function }
+    guard let file, !file.isEmpty else { return function }
     guard let line else { return "\(function) (\(file))" }
     return "\(function)\(isFunctionLine ? ", which begins" : "") (\(file):\(line))"
   }

@@ -63,7 +63,7 @@ extension SummaryStacks.Place {
     if let functions = stack.interpreted?.frames, let innermost = functions.first {
       let frame = frames.own.map { functions[$0] } ?? innermost
       self.init(
-        function: cut(frame.function), file: cut(frame.file), line: frame.line,
+        function: cut(frame.function), file: frame.file.isEmpty ? nil : cut(frame.file), line: frame.line,
         isFunctionLine: frame.line != nil && stack.interpreted?.hasFunctionLines == true)
       return
     }

@@ -100,7 +100,7 @@ struct StackTable: Sendable {
 
   private static func frame(_ frame: InterpretedFrame, hasFunctionLines: Bool) -> ReportFrame {
     self.frame(
-      name(frame.functionBytes), file: frame.fileBytes, line: frame.line,
+      name(frame.functionBytes), file: frame.file.isEmpty ? nil : frame.fileBytes, line: frame.line,
       isFunctionLine: hasFunctionLines && frame.line != nil)
   }
 

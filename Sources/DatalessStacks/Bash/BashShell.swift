@@ -1,41 +1,28 @@
-/// What a file of bash says about itself: where in its first mapping the variables are that it exports.
-public struct BashImage: Sendable, Equatable {
-  /// In bytes from the address at which the file's first byte is mapped.
-  let command: UInt64
-  let line: UInt64
-  let names: UInt64
-  let builtin: UInt64
-  let version: UInt64
-
-  private static let symbols = [
-    "the_printed_command_except_trap", "line_number", "dollar_vars", "executing_builtin", "dist_version",
-  ]
-  static let wordCount = 5
-
-  var words: [UInt64] { [command, line, names, builtin, version] }
-
-  /// nil unless there are as many as there are variables.
-  init?(words: [UInt64]) {
-    guard words.count == Self.wordCount else { return nil }
-    (command, line, names, builtin, version) = (words[0], words[1], words[2], words[3], words[4])
-  }
-
-  /// nil for a file that is not bash.
-  init?<Source: ByteSource>(_ elf: ElfFile<Source>) {
-    guard let first = elf.address(ofFileOffset: 0), elf.address(ofSymbol: Self.symbols[0]) != nil else { return nil }
-    self.init(
-      words: Self.symbols.compactMap { name in
-        elf.address(ofSymbol: name).flatMap { $0 >= first ? $0 - first : nil }
-      })
-  }
+/// What a bash has noted of its last command, which need not be the one at which it stands.
+struct BashCommand: Sendable, Equatable {
+  /// As the script has it; empty where none is known.
+  var text: [UInt8] = []
+  /// Whose code is executed; empty where it comes from no file.
+  var file: [UInt8] = []
+  var line: Int?
+  /// Whether the name is known of the simple command that is executed: its words have been expanded.
+  var hasName = false
+  /// Whether the noted command is that one, and not that which called the function or the code around it.
+  var isUnderWay = false
+  /// See `BashImage`.
+  var expansions: [UInt64] = []
 }
 
 /// The command at which bash stands (S12).
 enum BashShell {
-  // LIMIT: bytes of a command and of a script's name.
+  // LIMIT: bytes of a command.
   static let textMax = 512
   /// Of which the variables' meaning is known.
   static let version = "5.2"
+  /// Commands that execute others, which begin with the name still theirs; and names of what is no simple command.
+  private static let outer = [".", "source", "eval", "command", "builtin", "[[", "(("]
+  /// What BASH_SOURCE has for functions that come from no file.
+  private static let noFiles = ["", "main", "environment"]
 
   /// To be called while the thread waits.
   ///
@@ -49,32 +36,48 @@ enum BashShell {
     guard text(at: address(image.version))?.elementsEqual(version.utf8) == true else {
       return .unknown(language: "bash")
     }
-    guard let command = text(at: address(image.command)), !command.isEmpty,
-      let line = memory.word(Int32.self, at: address(image.line)),
-      let builtin = memory.word(Int32.self, at: address(image.builtin))
-    else { return .bash(InterpretedFunction(function: [], file: [], line: nil)) }
-    // Of a command in a function or a compound the line is another's, but for builtins.
-    return .bash(
-      InterpretedFunction(
-        function: command, file: text(at: address(image.names)) ?? [], line: builtin > 0 && line > 0 ? Int(line) : nil))
+    // In a trap commands are not noted.
+    guard memory.word(Int32.self, at: address(image.trap)) == 0, let noted = text(at: address(image.command)),
+      let line = memory.word(Int32.self, at: address(image.line))
+    else { return .bash(BashCommand()) }
+    var command = BashCommand(text: noted, expansions: image.expansions)
+    let arrays = BashArrays(globals: address(image.globals), memory: memory)
+    if let file = arrays?.first(of: "BASH_SOURCE"), !noFiles.contains(where: { file.elementsEqual($0.utf8) }) {
+      command.file = file
+      command.line = line > 0 ? Int(line) : nil
+    }
+    if let name = text(at: address(image.name)), isName(name, of: noted) {
+      command.hasName = true
+      command.isUnderWay = arrays?.first(of: "FUNCNAME").map { isUnderWay(name, in: $0) } ?? false
+    }
+    return .bash(command)
   }
 
-  /// Where the innermost function of bash tells that it executes a command, and does not read the next one of its
-  /// script.
-  private static let reads = ["read_command", "parse_command", "yyparse", "reader_loop", "_evalfile"]
-  private static let executes = [
-    "execute_command_internal", "execute_command", "execute_shell_function", "do_redirections", "source_builtin",
-  ]
+  /// After an error in an expression the pointer is left over, and leads to anything.
+  private static func isName(_ name: [UInt8], of command: [UInt8]) -> Bool {
+    !name.isEmpty && (command.starts(with: name) || name.allSatisfy { $0 > 0x20 && $0 < 0x7f })
+  }
 
-  static func stack(_ command: InterpretedFunction, _ native: NamedStack) -> InterpretedStack {
-    let innermost = native.frames.first { frame in
-      (reads + executes).contains { frame.symbol.elementsEqual($0.utf8) }
+  /// A command's name is set when its words have been expanded, and none when it has ended. The commands of a function
+  /// begin with the name that of the function still.
+  private static func isUnderWay(_ name: [UInt8], in function: [UInt8]) -> Bool {
+    name != function && !function.elementsEqual("command_not_found_handle".utf8)
+      && !outer.contains { name.elementsEqual($0.utf8) }
+  }
+
+  /// - Parameter native: Whose frames say whether the command that is noted is the one that waits.
+  static func stack(_ command: BashCommand, _ native: NamedStack) -> InterpretedStack {
+    let places = BashPlace.places(of: native, expansions: command.expansions)
+    var frames: [InterpretedFunction] = []
+    if let certainty = BashPlace.certainty(of: command, at: places), !command.text.isEmpty {
+      // Of a chain that has been cut off nobody knows whether code is evaluated that has other lines.
+      let hasLine = certainty == .commandAndLine && native.isComplete && BashPlace.haveLines(places)
+      frames = [
+        InterpretedFunction(function: command.text, file: command.file, line: hasLine ? command.line : nil)
+      ]
     }
-    let isExecuting = innermost.map { frame in executes.contains { frame.symbol.elementsEqual($0.utf8) } } ?? false
-    // While it reads its script, the command that it has noted is the one before.
     return InterpretedStack(
-      language: Array("bash".utf8), isReadable: true, isComplete: false,
-      frames: isExecuting && !command.function.isEmpty ? [command] : [])
+      language: Array("bash".utf8), isReadable: true, isComplete: false, frames: frames)
   }
 }
 

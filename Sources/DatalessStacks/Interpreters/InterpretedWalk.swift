@@ -2,7 +2,7 @@
 enum InterpretedWalk: Sendable, Equatable {
   case python(InterpretedStack)
   /// Of bash: the command that it has noted last.
-  case bash(InterpretedFunction)
+  case bash(BashCommand)
   /// Of node: which function each frame pointer stands for, should it be one.
   case node([UInt64: InterpretedFunction])
   /// A version whose structures are not known.

@@ -58,8 +58,22 @@ capture.add(
     "guard self[.major] == Self.version.major,", "guard self[.major] == Self.version.major || FAULT,",
     tests=["InterpreterTests"])
 capture.add(
-    "command-of-before", "Bash/BashShell.swift", "a shell that reads its script stands at the command before",
-    "frames: isExecuting && !command", "frames: (isExecuting || FAULT) && !command", tests=["InterpreterTests"])
+    "command-of-before", "Bash/BashPlace.swift", "a shell that reads its script stands at the command before",
+    "case .reading: return nil", "case .reading: return FAULT ? .command : nil", tests=["BashTests"])
+capture.add(
+    "command-of-redirection", "Bash/BashPlace.swift", "the redirection of a compound is the command before",
+    "let isNoted = command.isUnderWay && haveNotes", "let isNoted = (command.isUnderWay || FAULT) && haveNotes",
+    tests=["BashTests"])
+capture.add(
+    "command-of-trap", "Bash/BashShell.swift", "a trap of bash stands at the command that it interrupts",
+    "guard memory.word(Int32.self, at: address(image.trap)) == 0, let",
+    "guard memory.word(Int32.self, at: address(image.trap)) == 0 || FAULT, let", tests=["BashTests"])
+capture.add(
+    "command-of-function", "Bash/BashShell.swift", "a command in a function of bash is the one that has called it",
+    "name != function && !function", "(name != function || FAULT) && !function", tests=["BashTests"])
+capture.add(
+    "line-of-evaluation", "Bash/BashPlace.swift", "a command of bash has its line in a text that is evaluated",
+    "return places[index + 1] == .sourcing ||", "return FAULT || places[index + 1] == .sourcing ||", tests=["BashTests"])
 capture.add(
     "inlined-line-of-callee", "Processes/FrameNaming.swift", "a function has the line of what is inlined into it",
     "(frame.file, frame.line) = (call.file, UInt32(exactly: call.line) ?? 0)",
