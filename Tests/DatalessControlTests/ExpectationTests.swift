@@ -258,6 +258,56 @@ import Testing
     #expect(verdict.violations.map { $0.hint.contains("--stacks") } == [false, false, true, false])
   }
 
+  /// One file that two places of a program wait for has two culprits; the same place is one, however often.
+  @Test func waitsOfTwoPlacesAreTwoViolations() throws {
+    func stack(_ symbol: String) -> String {
+      #""stack":{"complete":true,"end":"outermost","frames":[{"module":"/bin/fm","offset":1,"symbol":"\#(symbol)","found_by":"tables"}]}"#
+    }
+    var log = ExpectationLog()
+    let known = [stack("first"), stack("second")]
+    func wait(_ number: Int, _ thread: Int, at time: Int64, stack id: Int, isLate: Bool) {
+      let call = #""access":\#(number),"operation":"read","path":"x","kind":"file","process":3,"tid":\#(thread)"#
+      let told = call + #","outcome":"ok","stack_id":\#(id)"# + (number <= 2 ? "," + known[id - 1] : "")
+      log.log.add("access.started", at: time, call)
+      if !isLate { log.log.add("wait.stack", at: time, told) }
+      log.log.add(
+        "access.finished", at: time + 500,
+        call + #","main_thread":\#(thread == 11),"blocked_ns":\#(500 + number)"#)
+      if isLate { log.log.add("wait.stack", at: time + 600, told) }
+    }
+    wait(1, 11, at: 1_000, stack: 1, isLate: true)
+    wait(2, 11, at: 2_000, stack: 2, isLate: false)
+    wait(3, 11, at: 3_000, stack: 1, isLate: false)
+    wait(4, 12, at: 4_000, stack: 1, isLate: true)
+    wait(5, 11, at: 5_000, stack: 2, isLate: true)
+    for number in [6, 7] {
+      log.log.add(
+        "access.finished", at: 6_000,
+        #""access":\#(number),"operation":"read","path":"x","process":3,"tid":11,"main_thread":true,"blocked_ns":400"#)
+    }
+    log.unmount()
+    let verdict = try log.verdict([Expected(.maxWait, 100), Expected(.maxMainThread, 100)])
+    #expect(verdict.expectations.map(\.violationCount) == [7, 6])
+    let all = verdict.violations.filter { $0.expectation == "max_wait" }
+    #expect(all.map { $0.stack?.frames.first?.symbol } == ["first", "second", "first", nil])
+    #expect(all.map(\.count) == [2, 2, 1, 2] && all.map(\.measured) == [503, 505, 504, 400])
+    #expect(all.map(\.access) == [1, 2, 4, 6] && all.map(\.isMainThread) == [true, true, false, true])
+    let main = verdict.violations.filter { $0.expectation == "max_main_thread" }
+    #expect(main.map(\.count) == [2, 2, 2] && main.map(\.access) == [1, 2, 6])
+  }
+
+  /// What is listed is bounded, also while stacks are waited for that never come.
+  @Test func waitsWithoutStacksAreOne() throws {
+    var log = ExpectationLog()
+    for _ in 0..<1_500 { log.take("a") }
+    for index in 0..<600 { log.take("f\(index)") }
+    log.unmount(files: 2_000)
+    let verdict = try log.verdict([Expected(.maxWait, 10)])
+    #expect(verdict.violations.count == 601 && verdict.violations[0].count == 1_500)
+    #expect(verdict.violations.map(\.path).prefix(3) == ["a", "f0", "f1"])
+    #expect(verdict.expectations[0].violationCount == 2_100)
+  }
+
   /// Whether a file was needed is known at the end alone: its stack is that of the wait for it all the same.
   @Test func aNeedlessFileHasTheStackOfItsWait() throws {
     var log = ExpectationLog()

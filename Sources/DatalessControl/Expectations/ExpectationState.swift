@@ -10,13 +10,14 @@ struct ExpectationState: Sendable {
   private(set) var possible: Int64 = 0
   /// The files of these; only of `max_together`.
   private(set) var possibleFiles = WritesTogether.Untold()
-  private(set) var violations = ViolationList()
+  private(set) var violations: ViolationList
   var parallelism = ProcessParallelism()
   var serial = SerialWaits()
 
   init(_ expectation: Expectation) {
     self.expectation = expectation
     conditions = ExpectationConditions(expectation.match)
+    violations = ViolationList(of: expectation.measure)
   }
 
   /// What shows a violation: who, where, when.
@@ -61,8 +62,8 @@ struct ExpectationState: Sendable {
   mutating func violated(_ evidence: Evidence, measured: Int64, _ processes: SeenProcesses) {
     let expectation = expectation
     violations.add(
-      path: evidence.item.path, process: evidence.caller.process, measured: measured, wait: evidence.wait,
-      stack: evidence.stack
+      path: evidence.item.path, process: evidence.caller.process, isMainThread: evidence.caller.isMainThread,
+      measured: measured, wait: evidence.wait, stack: evidence.stack
     ) {
       var violation = Violation(
         expectation: expectation.name, path: evidence.item.path, measured: measured,
@@ -88,7 +89,7 @@ struct ExpectationState: Sendable {
   mutating func replace(measured: Int64) {
     self.measured = measured
     possible = 0
-    if measured <= expectation.bound { violations = ViolationList() }
+    if measured <= expectation.bound { violations = ViolationList(of: expectation.measure) }
   }
 
   mutating func setMeasured(_ value: Int64) { measured = value }
@@ -97,7 +98,7 @@ struct ExpectationState: Sendable {
 
   /// Takes back what looks like violations in a log that does not tell all. - Returns: How many there were.
   mutating func withdrawViolations() -> Int64 {
-    defer { violations = ViolationList() }
+    defer { violations = ViolationList(of: expectation.measure) }
     return violations.count
   }
 }

@@ -152,7 +152,8 @@ public struct Violation: Codable, Sendable, Equatable {
   public var monotonicNanoseconds: Int64?
   /// In the expectation's unit: how long this wait was, how many files there were with this one.
   public var measured: Int64
-  /// How often the same process did the same to the same path; the rest tells of the first time.
+  /// How often the same process did the same to the same path, and where waits are bounded, waited at the same place;
+  /// the rest tells of the first time.
   public var count: Int64 = 1
   /// What to look at, in sentences.
   public var hint: String
