@@ -37,6 +37,23 @@ extension RunCommand {
     return try JSONDestination.open(path: json.bytes)
   }
 
+  /// Writes the answer as JSON.
+  ///
+  /// - Parameter status: How the run ended but for that.
+  /// - Returns: How it ended: an answer that could not be written is our failure, but hides nothing that does not
+  ///   hold. Standard error says why it could not.
+  static func write(_ answer: some Encodable, to destination: JSONDestination?, of status: RunStatus) -> RunStatus {
+    guard let destination else { return status }
+    var status = status
+    do {
+      try destination.write(answer)
+    } catch {
+      if let failure = error as? CommandFailure { Console.error(failure) } else { Console.error("\(error)") }
+      status.isOutputMissing = true
+    }
+    return status
+  }
+
   /// Where the answer was to go by arguments that are wrong otherwise; nil for nowhere, or where that cannot be told,
   /// and where another argument names the same file.
   static func destination(_ arguments: [String]) -> JSONDestination? {

@@ -163,8 +163,7 @@ struct RunCommand: ParsableCommand {
         return (status, verdict)
       })
     report.print(words)
-    try destination?.write(report.answer(words))
-    throw CommandExit(code: report.status.code)
+    throw CommandExit(code: Self.write(report.answer(words), to: destination, of: report.status).code)
   }
 
   private func reportContext(_ plan: VolumePlan) -> ReportContext {

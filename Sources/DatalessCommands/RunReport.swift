@@ -59,7 +59,7 @@ struct RunReport {
     report = try? exported.get()
     summary = exported.map { $0.summary }
     (status, verdict) = judgement ?? judge(Self.failure(of: exported))
-    if report == nil, !reports.isEmpty { status.isReportMissing = true }
+    if report == nil, !reports.isEmpty { status.isOutputMissing = true }
   }
 
   private static func failure<Value>(of result: Result<Value, any Error>) -> (any Error)? {

@@ -14,8 +14,8 @@ struct RunStatus {
   var strictRules: RuleCounts?
   /// What became of the expectations; nil without any.
   var verdict: Verdict.Outcome?
-  /// Whether a report could not be written.
-  var isReportMissing = false
+  /// Whether something that was to be written could not be: a report, or the answer as JSON.
+  var isOutputMissing = false
 
   enum Reason: String {
     /// A signal ended the wait for what the command left running.
@@ -25,7 +25,8 @@ struct RunStatus {
     case expectationViolated = "expectation_violated"
     case notFound = "not_found"
     case notExecutable = "not_executable"
-    /// The volume ended early, what the command used or how it ended is not known, or a report could not be written.
+    /// The volume ended early, what the command used or how it ended is not known, or something could not be
+    /// written.
     case failed
     /// What the command left running, or attempts that it left under way, could have materialized more.
     case cutShort = "cut_short"
@@ -45,7 +46,7 @@ struct RunStatus {
     if (children.isCutShort || (budget?.inFlight ?? 0) > 0) && hasExpectation { return .cutShort }
     if verdict == .unknown { return .expectationUnknown }
     if strictRules.map({ $0.neverFired > 0 }) == true { return .rulesUnused }
-    return isReportMissing ? .failed : .command
+    return isOutputMissing ? .failed : .command
   }
 
   var code: Int32 {

@@ -105,6 +105,21 @@ struct RunStatusTests {
     #expect(run(.violated, .ended(.exited(0)), Self.within, .interrupted(2)) == (130, .interrupted))
   }
 
+  /// As with a report: that the answer is missing is our failure, and hides nothing that does not hold.
+  @Test func anAnswerThatCannotBeWrittenHidesNothing() throws {
+    func code(_ path: String?, _ verdict: Verdict.Outcome?, _ result: Int32 = 3) throws -> Int32 {
+      let status = RunStatus(
+        result: .ended(.exited(result)), children: ChildrenWait(end: .noneLeft), budget: Self.within,
+        hasExpectation: verdict != nil, verdict: verdict)
+      let destination = try path.map { try JSONDestination.open(path: Array($0.utf8)) }
+      return RunCommand.write(["exit_status": 0], to: destination, of: status).code
+    }
+    #expect(try [nil, "/dev/null"].map { try code($0, .held) } == [3, 3])
+    #expect(try ["/dev/null", "/dev/full"].map { try code($0, .violated) } == [90, 90])
+    #expect(try code("/dev/full", .unknown) == 91)
+    #expect(try [Verdict.Outcome.held, nil].map { try code("/dev/full", $0, 0) } == [125, 125])
+  }
+
   @Test func aVolumeThatEndedEarlyIsOurFailure() {
     #expect(status(.ended(.exited(0)), Self.within, .volumeEnded) == 125)
   }
