@@ -156,10 +156,10 @@ struct RunCommand: ParsableCommand {
         if let record { held.add(record) }
       },
       judge: { failure in
-        let verdict = isExpecting ? judge(held, session, words: words, failure: failure) : nil
-        let status = RunStatus(
+        var status = RunStatus(
           result: result, children: children, budget: answer?.budget, hasExpectation: isExpecting || strictRules,
-          strictRules: strictRules ? answer?.rules : nil, verdict: verdict?.outcome)
+          strictRules: strictRules ? answer?.rules : nil)
+        let verdict = isExpecting ? judge(held, session, words: words, failure: failure, status: &status) : nil
         return (status, verdict)
       })
     report.print(words)
@@ -188,18 +188,25 @@ struct RunCommand: ParsableCommand {
   /// - Parameters:
   ///   - expectations: As the log, which is whole by now, was held against them.
   ///   - failure: Why it could not be read to its end.
+  ///   - status: Learns what came of it.
   private func judge(
-    _ expectations: Expectations, _ session: RunSession, words: RunMessages, failure: (any Error)?
+    _ expectations: Expectations, _ session: RunSession, words: RunMessages, failure: (any Error)?,
+    status: inout RunStatus
   ) -> Verdict {
     var verdict = expectations.finish(log: session.volume.log)
-    do {
-      if let failure { throw failure }
-      try expected.update(expectations, &verdict)
-    } catch {
-      words.say("\(error)")
-      // Of a log that cannot be read nothing is known; a baseline that was not written is no pass either.
+    if let failure {
+      words.say("\(failure)")
+      // Of a log that cannot be read nothing is known.
       if verdict.outcome == .held { verdict.outcome = .unknown }
+    } else {
+      do throws(ControlError) {
+        try expected.update(expectations, &verdict)
+      } catch {
+        words.say("\(error)")
+        status.isOutputMissing = true
+      }
     }
+    status.verdict = verdict.outcome
     return verdict
   }
 

@@ -14,7 +14,7 @@ struct RunStatus {
   var strictRules: RuleCounts?
   /// What became of the expectations; nil without any.
   var verdict: Verdict.Outcome?
-  /// Whether something that was to be written could not be: a report, or the answer as JSON.
+  /// Whether something that was to be written could not be: a report, the baseline, or the answer as JSON.
   var isOutputMissing = false
 
   enum Reason: String {

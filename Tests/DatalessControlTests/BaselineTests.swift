@@ -1,9 +1,11 @@
+import ArgumentParser
 import DatalessCore
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 
+@testable import DatalessCommands
 @testable import DatalessControl
 
 /// What a tool may materialize, as a file.
@@ -179,6 +181,24 @@ import Testing
     #expect(throws: ControlError.self) { try BaselineFile.write(Self.updated("b"), to: folder.file("no/such")) }
     #expect(throws: ControlError.self) { try BaselineFile.write(Self.updated("b"), to: folder.file("x/")) }
     #expect(folder.names == ["link", "pipe", "target"])
+  }
+
+  /// What is wrong with a path is said before a command runs for it.
+  @Test func whatCannotBeWrittenIsKnownBefore() throws {
+    let folder = try Folder()
+    try BaselineFile.write(Self.updated("a"), to: folder.file("there"))
+    symlink("there", String(decoding: folder.file("link"), as: UTF8.self))
+    for name in ["there", "new"] { try BaselineFile.check(folder.file(name)) }
+    func flaw(_ name: String) throws -> ControlError? {
+      let options = try ExpectationOptions.parse(["--baseline", "\(folder.path)/\(name)", "--update-baseline"])
+      return #expect(throws: ControlError.self) { try options.readBaseline() }
+    }
+    let link = try flaw("link")
+    #expect(link?.errno == .tooManySymbolicLinkLevels && link?.message.contains("it is a link") == true)
+    let absent = try flaw("no/such")
+    #expect(absent?.errno == .noSuchFileOrDirectory && absent?.message.contains("mkdir -p") == true)
+    let folderName = try flaw("x/")
+    #expect(folderName?.errno == .invalidArgument && folder.names == ["link", "there"])
   }
 
   /// Whoever mistypes loses nothing.

@@ -120,6 +120,18 @@ struct RunStatusTests {
     #expect(try [Verdict.Outcome.held, nil].map { try code("/dev/full", $0, 0) } == [125, 125])
   }
 
+  /// The same of a baseline and of reports.
+  @Test func whatCouldNotBeWrittenIsOurFailureWhereNothingElseIsDue() {
+    func code(_ verdict: Verdict.Outcome) -> Int32 {
+      var status = RunStatus(
+        result: .ended(.exited(0)), children: ChildrenWait(end: .noneLeft), budget: Self.within, hasExpectation: true,
+        verdict: verdict)
+      status.isOutputMissing = true
+      return status.code
+    }
+    #expect(code(.held) == 125 && code(.violated) == 90 && code(.unknown) == 91)
+  }
+
   @Test func aVolumeThatEndedEarlyIsOurFailure() {
     #expect(status(.ended(.exited(0)), Self.within, .volumeEnded) == 125)
   }

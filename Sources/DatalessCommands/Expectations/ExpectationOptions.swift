@@ -130,10 +130,13 @@ struct ExpectationOptions: ParsableArguments {
     baseline.map { NamedFile("--baseline", $0.bytes, isWritten: updateBaseline) }
   }
 
-  /// - Throws: `ControlError` for a file that is no baseline, or is not there.
+  /// - Throws: `ControlError` for a file that is no baseline, or is not there; with `--update-baseline` also for one
+  ///   that cannot be written, as far as that is known before.
   func readBaseline() throws(ControlError) -> Baseline? {
     guard let baseline else { return nil }
-    return try BaselineFile.read(baseline.bytes, isUpdate: updateBaseline)
+    let read = try BaselineFile.read(baseline.bytes, isUpdate: updateBaseline)
+    if updateBaseline { try BaselineFile.check(baseline.bytes) }
+    return read
   }
 
   /// Writes the baseline anew, if that is asked for and the log tells all.

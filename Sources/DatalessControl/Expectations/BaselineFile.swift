@@ -38,13 +38,26 @@ public enum BaselineFile {
     return try FileBytes.read(descriptor: descriptor, named: name, limit: Baseline.bytesMax)
   }
 
-  /// Writes a baseline whole or not at all: what is there stays until all of the new one is on the disk. Never writes
-  /// through a link, nor to anything but a regular file.
+  /// Finds out whether a baseline can be written, as far as that is known before, and leaves nothing behind.
   ///
-  /// - Throws: `ControlError.system`; ELOOP for a link, EINVAL for what is no file.
-  public static func write(_ baseline: Baseline, to path: [UInt8]) throws(ControlError) {
+  /// - Throws: As `write`.
+  public static func check(_ path: [UInt8]) throws(ControlError) {
     let name = TerminalText.escaped(path)
-    func failed() -> ControlError { ControlError.system(Errno(rawValue: errno), "cannot write the baseline \(name)") }
+    let place = try place(of: path, name)
+    defer { close(place.directory) }
+    guard faccessat(place.directory, ".", W_OK | X_OK, AT_EACCESS) == 0 else { throw notWritten(name) }
+  }
+
+  /// Where a baseline goes.
+  private struct Place {
+    /// A descriptor, to be closed.
+    var directory: CInt
+    var last: [UInt8]
+    /// The permissions of the file that is there; nil for none.
+    var mode: mode_t?
+  }
+
+  private static func place(of path: [UInt8], _ name: String) throws(ControlError) -> Place {
     let last = PathBytes.lastComponent(path)
     guard !path.contains(0), !last.isEmpty, path.last != UInt8(ascii: "/") else {
       throw ControlError.system(.invalidArgument, "cannot write the baseline \(name)")
@@ -52,15 +65,42 @@ public enum BaselineFile {
     var folder = Array(path.dropLast(last.count))
     if folder.isEmpty { folder = [UInt8(ascii: ".")] }
     let directory = named(folder) { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-    guard directory >= 0 else { throw failed() }
+    guard directory >= 0 else { throw notWritten(name) }
+    do throws(ControlError) {
+      return Place(directory: directory, last: last, mode: try mode(of: last, in: directory, name))
+    } catch {
+      close(directory)
+      throw error
+    }
+  }
+
+  /// As errno says.
+  private static func notWritten(_ name: String) -> ControlError {
+    let errno = Errno(rawValue: errno)
+    let remedy =
+      switch errno {
+      case .noSuchFileOrDirectory: "Make its directory first (mkdir -p)."
+      case .noSpace, .diskQuotaExceeded: "Make room there, or name a file elsewhere."
+      default: "Name a file that can be written."
+      }
+    return ControlError.system(errno, "cannot write the baseline \(name)", remedy: remedy)
+  }
+
+  /// Writes a baseline whole or not at all: what is there stays until all of the new one is on the disk. Never writes
+  /// through a link, nor to anything but a regular file.
+  ///
+  /// - Throws: `ControlError.system`; ELOOP for a link, EINVAL for what is no file.
+  public static func write(_ baseline: Baseline, to path: [UInt8]) throws(ControlError) {
+    let name = TerminalText.escaped(path)
+    let place = try place(of: path, name)
+    let (directory, last) = (place.directory, place.last)
     defer { close(directory) }
-    let mode = try mode(of: last, in: directory, name)
     let temporary = Array(".dataless-baseline-\(String(UInt64.random(in: 0 ... .max), radix: 16))".utf8)
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | CLINUX_O_NOFOLLOW
     let descriptor = named(temporary) { openat(directory, $0, flags, 0o666) }
-    guard descriptor >= 0 else { throw failed() }
+    guard descriptor >= 0 else { throw notWritten(name) }
     defer { close(descriptor) }
-    if let mode { _ = fchmod(descriptor, mode) }
+    if let mode = place.mode { _ = fchmod(descriptor, mode) }
     if let failure = DescriptorWrite.all(baseline.text, to: descriptor).failure {
       errno = failure.rawValue
     } else if fsync(descriptor) == 0,
@@ -69,7 +109,7 @@ public enum BaselineFile {
       fsync(directory)
       return
     }
-    let error = failed()
+    let error = notWritten(name)
     _ = named(temporary) { unlinkat(directory, $0, 0) }
     throw error
   }
