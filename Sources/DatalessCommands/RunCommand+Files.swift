@@ -37,6 +37,13 @@ extension RunCommand {
     return try JSONDestination.open(path: json.bytes)
   }
 
+  /// Ours, which is also that of the command at its start; nil where it is gone.
+  static var workingDirectory: [UInt8]? {
+    guard let path = getcwd(nil, 0) else { return nil }
+    defer { free(path) }
+    return Array(UnsafeRawBufferPointer(start: path, count: strlen(path)))
+  }
+
   /// Writes the answer as JSON.
   ///
   /// - Parameter status: How the run ended but for that.

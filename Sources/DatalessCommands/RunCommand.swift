@@ -149,7 +149,7 @@ struct RunCommand: ParsableCommand {
     let report = RunReport(
       log: session.volume.log, session: session.volume.session, rules: answer?.rules,
       warnings: plan.scenario.warnings, reports: reporting.reports, context: reportContext(plan),
-      gitHub: GitHubActions(), frame: frame.nanoseconds,
+      gitHub: GitHubActions(working: Self.workingDirectory), frame: frame.nanoseconds,
       reader: { record, unread in
         guard isExpecting else { return }
         held.addUnread(unread)

@@ -37,7 +37,8 @@ import Testing
   /// What GitHub is told of one violation, between the first commas and the message.
   private static func place(_ violation: ReportVerdict.Violation, in workspace: String) -> String {
     let check = ReportVerdict.Check(name: "x", outcome: .failed, message: "m", violations: [violation])
-    let lines = GitHubCommands.errors(ReportVerdict(checks: [check]), workspace: workspace, source: "/s")
+    let lines = GitHubCommands.errors(
+      ReportVerdict(checks: [check]), workspace: workspace, working: Array(workspace.utf8), source: "/s")
     return (lines.first ?? "").split(separator: "::").first.map { String($0.dropFirst("error title=dataless".count)) }
       ?? ""
   }
@@ -159,7 +160,7 @@ import Testing
 
   @Test func aSourceIsFoundBelowTheWorkspaceAlone() throws {
     let folder = try Folder()
-    let workspace = Workspace(folder.path)
+    let workspace = Workspace(folder.path, working: Array(folder.path.utf8))
     func name(_ path: String) -> String? { workspace.name(of: Array(path.utf8)) }
     for path in ["p/cc.cpp", "./p//cc.cpp", "\(folder.path)/p/cc.cpp", "\(folder.path)/build/../p/cc.cpp"] {
       #expect(name(path) == "p/cc.cpp", "\(path)")
@@ -178,6 +179,32 @@ import Testing
     ] { #expect(name(path) == nil, "\(path.prefix(60))") }
     #expect(workspace.name(of: Array(folder.path.utf8) + [UInt8(ascii: "/"), 0xff]) == nil)
     #expect(Workspace("").name(of: Array("/etc/passwd".utf8)) == nil)
+  }
+
+  /// A step may have a working directory of its own, and a build another one.
+  @Test func aRelativeNameIsThatOfTheWorkingDirectory() throws {
+    let folder = try Folder()
+    for name in ["p/gen.sh", "gen.sh", "p/own.sh"] { close(open("\(folder.path)/\(name)", O_CREAT | O_WRONLY, 0o644)) }
+    symlink("p/own.sh", folder.path + "/own.sh")
+    symlink(".", folder.path + "/self")
+    defer { for name in ["p/gen.sh", "gen.sh", "p/own.sh", "own.sh", "self"] { unlink("\(folder.path)/\(name)") } }
+    func name(_ path: String, in working: String?, of workspace: String? = nil) -> String? {
+      Workspace(workspace ?? folder.path, working: working.map { Array($0.utf8) }).name(of: Array(path.utf8))
+    }
+    let below = folder.path + "/p"
+    #expect(name("cc.cpp", in: below) == "p/cc.cpp" && name("./cc.cpp", in: below) == "p/cc.cpp")
+    #expect(name("cc.cpp", in: folder.path) == nil && name("p/cc.cpp", in: folder.path) == "p/cc.cpp")
+    // Neither the one nor the other is known to be meant; a link leads to the same one.
+    #expect(name("gen.sh", in: below) == nil && name("gen.sh", in: folder.path) == "gen.sh")
+    #expect(name("own.sh", in: below) == "p/own.sh")
+    // It is only at the top, or nobody knows where the program was started, or that is elsewhere.
+    #expect(name("a b.mjs", in: below) == nil && name("p/cc.cpp", in: below) == nil)
+    for working in [nil, "/", "/etc", folder.path + "x", folder.path + "/p/none"] {
+      #expect(name("cc.cpp", in: working) == nil && name("p/cc.cpp", in: working) == nil)
+      #expect(name("passwd", in: working) == nil && name("\(folder.path)/p/cc.cpp", in: working) == "p/cc.cpp")
+    }
+    // The variable names a link: it is the same directory.
+    #expect(name("cc.cpp", in: below, of: folder.path + "/self") == "p/cc.cpp")
   }
 
   /// What stands in debug information is escaped in texts, and is a path where one is looked for.

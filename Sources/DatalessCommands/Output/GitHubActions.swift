@@ -11,15 +11,22 @@ import SystemPackage
 /// nothing is obeyed.
 struct GitHubActions {
   private let workspace: String
+  private let working: [UInt8]?
   private let stepSummary: [UInt8]?
   private let token: String
 
-  /// - Parameter variable: The environment. Default: this process'.
+  /// - Parameters:
+  ///   - working: The working directory of the command that is told of. Default: nobody knows.
+  ///   - variable: The environment. Default: this process'.
   /// - Returns: nil elsewhere.
-  init?(variable: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }) {
+  init?(
+    working: [UInt8]? = nil,
+    variable: (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
+  ) {
     guard variable("GITHUB_ACTIONS") == "true" else { return nil }
     let path = variable("GITHUB_WORKSPACE") ?? ""
     workspace = path.hasSuffix("/") ? String(path.dropLast()) : path
+    self.working = working
     stepSummary = variable("GITHUB_STEP_SUMMARY").flatMap { $0.isEmpty ? nil : Array($0.utf8) }
     token =
       "dataless-" + String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
@@ -62,7 +69,8 @@ struct GitHubActions {
   ///
   /// - Parameter source: SOURCE of the volume; only an absolute path is one.
   func errors(_ verdict: ReportVerdict, source: String) -> [String] {
-    GitHubCommands.errors(verdict, workspace: workspace, source: source.hasPrefix("/") ? source : "")
+    GitHubCommands.errors(
+      verdict, workspace: workspace, working: working, source: source.hasPrefix("/") ? source : "")
   }
 
   /// Prints the errors of a report, and adds it to the step's summary.

@@ -8,10 +8,14 @@ public enum GitHubCommands {
 
   /// - Parameters:
   ///   - workspace: $GITHUB_WORKSPACE, without a slash at its end: only files below it are places.
+  ///   - working: The working directory of the run, absolute: sources may have names that are relative to it. Default:
+  ///     nobody knows.
   ///   - source: SOURCE of the volume, absolute; empty when it is no directory.
   /// - Returns: Lines of workflow commands.
-  public static func errors(_ verdict: ReportVerdict, workspace: String, source: String) -> [String] {
-    let workspace = Workspace(workspace)
+  public static func errors(
+    _ verdict: ReportVerdict, workspace: String, working: [UInt8]? = nil, source: String
+  ) -> [String] {
+    let workspace = Workspace(workspace, working: working)
     return verdict.checks.filter { $0.outcome == .failed }.flatMap { check -> [String] in
       guard !check.violations.isEmpty else {
         return [error("\(check.name): \(check.message)", file: nil, line: nil)]

@@ -9,33 +9,67 @@ import Glibc
 struct Workspace: Sendable {
   /// Absolute, without a slash at its end; empty where there is none.
   private let directory: [UInt8]
+  /// Where names of sources are relative to, below the workspace: empty for the workspace itself, nil where nobody
+  /// knows, or it is elsewhere.
+  private let working: [UInt8]?
 
-  /// - Parameter directory: Absolute, without a slash at its end; empty where there is none.
-  init(_ directory: String) { self.directory = Array(directory.utf8) }
+  /// - Parameters:
+  ///   - directory: Absolute, without a slash at its end; empty where there is none.
+  ///   - working: In which directory the program was started that the sources are of, absolute, as getcwd(3) says it.
+  ///     Default: nobody knows.
+  init(_ directory: String, working: [UInt8]? = nil) {
+    let directory = Array(directory.utf8)
+    self.directory = directory
+    self.working = working.flatMap { working -> [UInt8]? in
+      if working == directory { return [] }
+      if let name = Self.name(of: working, below: directory) { return name }
+      // The variable may name a link.
+      guard let real = Self.resolved(directory) else { return nil }
+      return working == real ? [] : Self.name(of: working, below: real)
+    }
+  }
 
   /// The name of a source below the workspace, relative to it.
   ///
-  /// - Parameter path: Absolute, a `file:` URL, or relative to a directory that nobody knows: then it has to be that of
-  ///   a file that is there. The same holds for one that goes up on its way, as those of builds in a directory do.
+  /// - Parameter path: Absolute, a `file:` URL, or relative: then it has to be that of a file in the directory where
+  ///   the program was started. As it may be relative to that of a build as well, it is none where the workspace has
+  ///   another file of this name. One that goes up on its way, as those of builds in a directory do, has to be there,
+  ///   too.
   /// - Returns: nil for one that is elsewhere.
   func name(of path: [UInt8]) -> String? {
     guard !directory.isEmpty, !path.contains(0) else { return nil }
     let path = Self.path(ofURL: path) ?? path
     guard path.first == UInt8(ascii: "/") else {
       let parts = PathBytes.components(path)
-      guard !parts.isEmpty, !parts.contains(Array("..".utf8)) else { return nil }
-      return existing(Array(PathBytes.absolute(parts).dropFirst()))
+      guard let working, !parts.isEmpty, !parts.contains(Array("..".utf8)) else { return nil }
+      let name = Array(PathBytes.absolute(parts).dropFirst())
+      let place = PathBytes.join(working, name)
+      guard let file = file(place) else { return nil }
+      if let other = self.file(name), other != file { return nil }
+      return Self.text(place)
     }
-    guard let name = below(PathBytes.absolute(path, from: [])) else { return nil }
-    return PathBytes.components(path).contains(Array("..".utf8)) ? existing(name) : Self.text(name)
+    guard let name = Self.name(of: PathBytes.absolute(path, from: []), below: directory) else { return nil }
+    if PathBytes.components(path).contains(Array("..".utf8)), file(name) == nil { return nil }
+    return Self.text(name)
   }
 
-  private func below(_ path: [UInt8]) -> [UInt8]? {
+  private static func name(of path: [UInt8], below directory: [UInt8]) -> [UInt8]? {
     let start = PathBytes.absolute(directory, from: []) + Array("/".utf8)
     return path.starts(with: start) && path.count > start.count ? Array(path.dropFirst(start.count)) : nil
   }
 
-  private func existing(_ name: [UInt8]) -> String? {
+  /// - Returns: nil for what is not there.
+  private static func resolved(_ path: [UInt8]) -> [UInt8]? {
+    let real = (path + [0]).map { CChar(bitPattern: $0) }.withUnsafeBufferPointer { text in
+      text.baseAddress.flatMap { realpath($0, nil) }
+    }
+    guard let real else { return nil }
+    defer { free(real) }
+    return Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
+  }
+
+  /// - Returns: nil for what is no regular file, or not there.
+  private func file(_ name: [UInt8]) -> FileIdentity? {
     guard name.count < Int(PATH_MAX) else { return nil }
     let root = Self.open(directory, below: AT_FDCWD, resolve: 0, flags: CLINUX_O_DIRECTORY)
     guard root >= 0 else { return nil }
@@ -45,9 +79,7 @@ struct Workspace: Sendable {
     let file = Self.open(name, below: root, resolve: resolve, flags: 0)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return Self.text(name)
+    return FileIdentity(descriptor: file)
   }
 
   /// - Returns: A descriptor of a path alone, negative for none.
