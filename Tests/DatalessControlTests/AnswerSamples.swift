@@ -94,7 +94,8 @@ enum AnswerSamples {
   private static let violation = ReportVerdict.Violation(
     "m", path: "a", process: "tar[2]", parents: ["sh[1]"], stack: ["main (fm.py:1)"],
     incomplete: "the chain turns back", file: "fm.py", line: 1, hasFunctionLines: true)
-  private static let check = ReportVerdict.Check(name: "n", outcome: .failed, message: "m", violations: [violation])
+  private static let check = ReportVerdict.Check(
+    name: "n", outcome: .failed, message: "m", violations: [violation], warning: "w")
   private static let reportedFrame = ReportFrame(
     name: "main, which begins (fm.py:1)", file: "fm.py", line: 1, isFunctionLine: true, isGuess: true,
     rawFile: Array("fm.py".utf8), nameWithoutLine: "main (fm.py)")

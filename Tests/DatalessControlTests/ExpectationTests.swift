@@ -384,5 +384,7 @@ import Testing
     #expect(verdict.warnings[0] == "max_files: nothing can violate it: the whole volume has 15 files.")
     #expect(verdict.warnings[1].hasPrefix("max_bytes:") && verdict.warnings[2].hasPrefix("e: no caller"))
     #expect(verdict.warnings[3].hasPrefix("min_parallel: no process"))
+    #expect(verdict.expectations.map { $0.warning != nil } == [true, false, true, true, true])
+    #expect(verdict.expectations[3].warning?.hasPrefix("no caller in the log") == true)
   }
 }

@@ -81,6 +81,26 @@ import Testing
     #expect(try XMLCheck.problem(in: junit) == nil)
   }
 
+  /// What held because nobody was looked at passed, and says so.
+  @Test func whatLookedAtNobodySaysSo() throws {
+    var result = ExpectationResult(
+      name: "thumbnails.max_wait", measure: "max_wait", words: "no wait of viewer", unit: .nanoseconds, bound: 1)
+    result.warning = "no caller in the log is the one that is meant, so <nothing> was looked at."
+    var verdict = Verdict()
+    verdict.expectations = [result]
+    let folder = try ReportFolder(Self.log.bytes)
+    var context = ReportContext(version: "0")
+    context.verdict = ReportVerdict(verdict)
+    try folder.export([.markdown, .junit, .json], context: context)
+    let junit = try folder.text(.junit)
+    #expect(junit.contains("<system-out>warning: no caller in the log is the one that is meant, so &lt;nothing&gt;"))
+    #expect(junit.contains("failures=\"0\" errors=\"0\" skipped=\"0\""))
+    #expect(try XMLCheck.problem(in: junit) == nil)
+    #expect(try folder.text(.markdown).contains("\n  * warning: no caller in the log"))
+    let json = try #require(JSONObject(Array(try folder.text(.json).utf8.dropLast())))
+    #expect(json.object("verdict")?.objects("checks").map { $0.string("warning") } == [result.warning])
+  }
+
   /// What was expected held; the command's own end is no less of the run.
   @Test(arguments: [
     (#""exit_status":7"#, "failed", "the command ended with status 7; the expectation held"),

@@ -13,11 +13,12 @@ extension Expectations {
     settleLookups()
     for index in states.indices {
       let isAuthoritative = settle(index, report)
-      let result = result(index, gaps: (isAuthoritative ? [] : gaps) + untold(index))
+      var result = result(index, gaps: (isAuthoritative ? [] : gaps) + untold(index))
+      result.warning = warning(index)
       verdict.expectations.append(result)
       verdict.violations += states[index].violations.violations(
         stacks, of: states[index].expectation.measure, option: stackOption)
-      if let warning = warning(index) { verdict.warnings.append("\(result.name): \(warning)") }
+      if let warning = result.warning { verdict.warnings.append("\(result.name): \(warning)") }
     }
     let outcomes = verdict.expectations.map(\.outcome)
     verdict.outcome = outcomes.contains(.violated) ? .violated : outcomes.contains(.unknown) ? .unknown : .held

@@ -73,6 +73,8 @@ public struct ExpectationResult: Codable, Sendable, Equatable {
   public var outcome: Verdict.Outcome
   /// Why it is unknown; absent otherwise.
   public var reason: String?
+  /// What makes it hold whatever programs do, such as that no caller is meant; absent otherwise.
+  public var warning: String?
   /// All, also those beyond `Violation.listedMax`.
   public var violationCount: Int64 = 0
   /// Where it was written, as `FILE:LINE:COLUMN`; absent for a flag.
@@ -90,7 +92,7 @@ public struct ExpectationResult: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: String, CodingKey {
-    case name, measure, words, unit, bound, measured, outcome, reason, place
+    case name, measure, words, unit, bound, measured, outcome, reason, warning, place
     case isMeasuredIncompletely = "measured_incompletely"
     case violationCount = "violation_count"
   }

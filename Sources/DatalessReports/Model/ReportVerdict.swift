@@ -18,10 +18,14 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
     /// What there was, in a sentence; escaped for a terminal.
     public var message: String
     public var violations: [Violation]
+    /// What makes it hold whatever programs do, such as that no caller is meant; nil otherwise. Escaped, too.
+    public var warning: String?
 
-    public init(name: String, outcome: Outcome, message: String, violations: [Violation] = []) {
+    public init(
+      name: String, outcome: Outcome, message: String, violations: [Violation] = [], warning: String? = nil
+    ) {
       (self.name, self.outcome) = (name, outcome)
-      (self.message, self.violations) = (message, violations)
+      (self.message, self.violations, self.warning) = (message, violations, warning)
     }
   }
 

@@ -7,7 +7,8 @@ extension ReportVerdict {
     let checks = verdict.expectations.map { expectation in
       Check(
         name: expectation.words, outcome: Outcome(expectation.outcome), message: Self.message(expectation),
-        violations: verdict.violations.filter { $0.expectation == expectation.name }.map { Violation($0) })
+        violations: verdict.violations.filter { $0.expectation == expectation.name }.map { Violation($0) },
+        warning: expectation.warning.map { TerminalText.harmless($0) })
     }
     self.init(checks: checks)
     let notes = (verdict.gaps + verdict.warnings).map { TerminalText.harmless($0) }

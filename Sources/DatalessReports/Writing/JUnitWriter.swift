@@ -8,6 +8,8 @@ enum JUnitWriter {
     var result: Result
     var message: String
     var details = ""
+    /// What is to be known of one that passed; nil for nothing.
+    var warning: String?
   }
 
   static func write(_ report: Report, to file: ReportFile) throws(ControlError) {
@@ -41,7 +43,9 @@ enum JUnitWriter {
     let head = "    <testcase classname=\"\(suite)\" name=\"\(EscapedText.markup(test.name))\" time=\"0\""
     let message = EscapedText.markup(test.message)
     switch test.result {
-    case .passed: return head + "/>\n"
+    case .passed:
+      guard let warning = test.warning else { return head + "/>\n" }
+      return "\(head)>\n      <system-out>warning: \(markedUp(warning))</system-out>\n    </testcase>\n"
     case .skipped: return "\(head)>\n      <skipped message=\"\(message)\"/>\n    </testcase>\n"
     case .failed:
       let details = test.details.split(separator: "\n").map { markedUp(String($0)) }.joined(separator: "\n")
@@ -63,7 +67,8 @@ enum JUnitWriter {
         }
       return Case(
         name: check.name, result: result, message: check.message,
-        details: check.violations.map { ViolationText.lines($0).joined(separator: "\n") }.joined(separator: "\n"))
+        details: check.violations.map { ViolationText.lines($0).joined(separator: "\n") }.joined(separator: "\n"),
+        warning: check.warning)
     }
     if let run = report.summary.run, run.exitStatus != nil || run.signal != nil {
       let end = run.signal.map { "signal \(TerminalText.escaped($0))" } ?? "exit status \(run.exitStatus ?? 0)"

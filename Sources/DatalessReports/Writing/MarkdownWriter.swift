@@ -51,6 +51,7 @@ enum MarkdownWriter {
     var lines = [
       "* \(symbol(check.outcome)) \(EscapedText.markdownCode(check.name)): \(EscapedText.markdown(check.message))"
     ]
+    if let warning = check.warning { lines.append("  * warning: \(EscapedText.markdown(warning))") }
     for violation in check.violations.prefix(rowsMax) {
       lines.append("  * \(EscapedText.markdownCode(violation.message))")
       for detail in ViolationText.lines(violation).dropFirst() {
