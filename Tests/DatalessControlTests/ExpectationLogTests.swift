@@ -148,6 +148,38 @@ import Testing
     #expect(try other.verdict([Expected(name: "e", measure: .maxFiles, bound: 1)]).outcome == .violated)
   }
 
+  /// An ordinary user cannot look at what root runs: above the run that is no reason to know nothing.
+  @Test func ancestorsAboveTheRunNeedNotBeKnown() throws {
+    func outcome(
+      isRun: Bool, isParentKnown: Bool = true, _ change: (inout ProcessMatch) throws -> Void
+    ) throws -> Verdict.Outcome {
+      var log = ExpectationLog(isRun: isRun)
+      log.log.add("process.seen", at: 0, #""process":1,"pid":1,"comm":"systemd","uid":0,"parents":[]"#)
+      if !isParentKnown {
+        log.log.add("process.seen", at: 0, #""process":5,"pid":13,"comm":"make","parents":[2,1]"#)
+        log.log.add("process.seen", at: 0, #""process":3,"pid":11,"exe":"/usr/bin/python3","parents":[5,2,1]"#)
+      }
+      log.take("a")
+      if isRun { log.finishRun(files: 1, bytes: 100) }
+      log.unmount()
+      var (match, ancestor) = (RuleMatch(), ProcessMatch())
+      try change(&ancestor)
+      match.ancestor = ancestor
+      return try log.verdict([Expected(name: "e", measure: .maxFiles, match: match)]).outcome
+    }
+    let indexer = try glob("indexer")
+    #expect(try outcome(isRun: true, { $0.executables = [indexer] }) == .held)
+    #expect(try outcome(isRun: true, { $0.commandNames = [indexer] }) == .held)
+    // Without a run everybody counts, and within one who stands between.
+    #expect(try outcome(isRun: false, { $0.executables = [indexer] }) == .unknown)
+    #expect(try outcome(isRun: true, isParentKnown: false, { $0.executables = [indexer] }) == .unknown)
+    // What is known above counts.
+    let systemd = try glob("systemd")
+    #expect(try outcome(isRun: true, { $0.commandNames = [systemd] }) == .violated)
+    let shell = try glob("sh")
+    #expect(try outcome(isRun: true, { $0.executables = [shell] }) == .violated)
+  }
+
   /// The daemon has counted what budgets bound, whatever became of the log.
   @Test func whatTheDaemonCountedIsKnownWhateverIsLost() throws {
     var log = ExpectationLog(isRun: true)

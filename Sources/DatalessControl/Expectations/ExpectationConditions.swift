@@ -82,13 +82,16 @@ struct ExpectationConditions: Sendable {
   /// The process with an id was seen (again), maybe as another program.
   mutating func forget(_ id: UInt32) { callers[id] = nil }
 
-  mutating func hold(_ item: LoggedItem, _ caller: LoggedCaller, processes: SeenProcesses) -> Certainty {
+  /// - Parameter root: The pid of `dataless run`; nil without it.
+  mutating func hold(
+    _ item: LoggedItem, _ caller: LoggedCaller, processes: SeenProcesses, root: Int32?
+  ) -> Certainty {
     // What a command of ours asked for was asked by no program.
     if caller.trigger == .command, !match.triggers.contains(.command) { return .no }
     if !match.triggers.isEmpty {
       guard let trigger = caller.trigger, match.triggers.contains(trigger) else { return .no }
     }
-    let isCaller = isMeant(caller, processes)
+    let isCaller = isMeant(caller, processes, root: root)
     if isCaller == .yes { hasMetCaller = true }
     return isCaller.and(isMeant(item))
   }
@@ -110,20 +113,33 @@ struct ExpectationConditions: Sendable {
     return Certainty(paths.contains { glob in glob.matches(path) || item.names.contains(where: glob.matches) })
   }
 
-  private mutating func isMeant(_ caller: LoggedCaller, _ processes: SeenProcesses) -> Certainty {
+  private mutating func isMeant(
+    _ caller: LoggedCaller, _ processes: SeenProcesses, root: Int32?
+  ) -> Certainty {
     guard asksForCaller else { return .yes }
     guard let id = caller.process, let process = processes[id] else { return .unknown }
     if let known = callers[id] { return known }
     var result = Certainty.yes
     if let wanted = match.process { result = Self.isMeant(wanted, process.facts) }
     if let wanted = match.ancestor {
-      let (known, areAll) = processes.ancestors(of: process)
-      let found = known.map { Self.isMeant(wanted, $0.facts) }
-      result = result.and(
-        found.contains(.yes) ? .yes : areAll && !found.contains(.unknown) ? .no : .unknown)
+      result = result.and(Self.hasAncestor(wanted, process, processes: processes, root: root))
     }
     callers[id] = result
     return result
+  }
+
+  private static func hasAncestor(
+    _ wanted: ProcessMatch, _ process: SeenProcesses.Process, processes: SeenProcesses, root: Int32?
+  ) -> Certainty {
+    let (known, areAll) = processes.ancestors(of: process)
+    let found = known.map { isMeant(wanted, $0.facts) }
+    if found.contains(.yes) { return .yes }
+    // Above `dataless run` is who started it, of which hardly ever all may be looked at: what runs as root, say.
+    if let own = root.flatMap({ processes.ancestors(of: process, upTo: $0) }) {
+      let isKnown = own.allSatisfy { $0.map { isMeant(wanted, $0.facts) == .no } ?? false }
+      return isKnown ? .no : .unknown
+    }
+    return areAll && !found.contains(.unknown) ? .no : .unknown
   }
 
   private static func isMeant(_ wanted: ProcessMatch, _ facts: ProcessFacts) -> Certainty {

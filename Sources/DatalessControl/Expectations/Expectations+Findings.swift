@@ -49,7 +49,8 @@ extension Expectations {
     guard isOfRun != .no else { return [] }
     return states.indices.compactMap { index in
       guard states[index].expectation.measure == measure else { return nil }
-      let isMeant = isOfRun.and(states[index].conditions.hold(item, caller, processes: processes))
+      let isMeant = isOfRun.and(
+        states[index].conditions.hold(item, caller, processes: processes, root: ending.runRoot))
       return isMeant == .no ? nil : (index, isMeant == .yes)
     }
   }

@@ -40,7 +40,8 @@ extension Expectations {
         continue
       }
       guard measure == .maxWait || (measure == .maxMainThread && caller.isMainThread != false) else { continue }
-      let isMeant = isOfRun.and(states[index].conditions.hold(evidence.item, caller, processes: processes))
+      let isMeant = isOfRun.and(
+        states[index].conditions.hold(evidence.item, caller, processes: processes, root: ending.runRoot))
       guard isMeant != .no else { continue }
       let isThread = measure == .maxWait || caller.isMainThread == true
       states[index].note(nanoseconds, isKnown: isMeant == .yes && isThread, evidence, processes: processes)
@@ -78,7 +79,8 @@ extension Expectations {
     guard isOfRun != .no else { return }
     let attempt = Attempt(item: LoggedItem(record.json), isRange: false)
     for index in states.indices where states[index].expectation.measure == .maxRefusals {
-      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes: processes))
+      let isMeant = isOfRun.and(
+        states[index].conditions.hold(attempt.item, caller, processes: processes, root: ending.runRoot))
       guard isMeant != .no else { continue }
       states[index].count(
         1, isKnown: isMeant == .yes, evidence(attempt, nil, by: caller, record: record), processes: processes)

@@ -176,7 +176,8 @@ public struct Expectations: Sendable {
     let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
     guard isOfRun != .no else { return }
     for index in states.indices where states[index].expectation.counts(attempt.item.kind) {
-      let isMeant = isOfRun.and(states[index].conditions.hold(attempt.item, caller, processes: processes))
+      let isMeant = isOfRun.and(
+        states[index].conditions.hold(attempt.item, caller, processes: processes, root: ending.runRoot))
       guard isMeant != .no else { continue }
       if isMeant == .unknown {
         attempt.possible.insert(index)

@@ -49,6 +49,15 @@ struct SeenProcesses: Sendable {
     return (known, known.count == process.parents.count && (last == 1 || last == 2))
   }
 
+  /// The ancestors up to `dataless run` itself, nearest first, those that are not known as nil.
+  ///
+  /// - Parameter root: Its pid.
+  /// - Returns: nil for a process that is not known to be of the run.
+  func ancestors(of process: Process, upTo root: Int32) -> [Process?]? {
+    let end = process.parents.firstIndex { byID[$0]?.pid == root }
+    return end.map { end in process.parents[...end].map { byID[$0] } }
+  }
+
   /// Whether the command of `dataless run` did what this process did. Who may be of it counts as of it, as for budgets:
   /// one that cannot be looked at, and one whose ancestors are not known up to the first process.
   ///
