@@ -41,10 +41,12 @@ public final class AccessIntent: Sendable {
   ///     from nothing, and a deadlock of the two is found.
   /// - Throws: ENODATA: not on a volume. EXDEV: on several. EACCES: neither the volume's user nor root. ENOTCONN: its
   ///   daemon does not run. EAGAIN: 4,096 asked before it and were not heard for 2 s, for which it waits then. ESRCH:
-  ///   `outer` is one of another volume.
+  ///   `outer` is one of another volume, or of news that is about no intent.
   public init(
     reading: [String] = [], writing: [String] = [], options: AccessOptions = [], within outer: Grant? = nil
   ) throws(CoordinationError) {
+    // It would be asked for within nothing.
+    guard outer?.intent != 0 else { throw .outerNotHeld("there is no intent that it could be within") }
     let paths = reading.map { ($0, Int32(0)) } + writing.map { ($0, Int32(1)) }
     let texts = paths.map { strdup($0.0) }
     defer { for text in texts { free(text) } }
@@ -54,9 +56,7 @@ public final class AccessIntent: Sendable {
     guard descriptor >= 0 else { throw .notAsked("cannot ask for \(paths.first?.0 ?? "no paths")", errno: number) }
     guard let volume = outer?.daemon, let own = VolumeDaemon(of: descriptor), own != volume else { return }
     try? end()
-    throw CoordinationError(
-      name: String(cString: dataless_coordination_name(DATALESS_COORDINATION_OUTER_NOT_HELD)), errno: ESRCH,
-      message: "the intent it was to be within is one of another volume")
+    throw .outerNotHeld("the intent it was to be within is one of another volume")
   }
 
   deinit { try? end() }

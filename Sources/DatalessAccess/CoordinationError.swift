@@ -29,4 +29,9 @@ public struct CoordinationError: Error, Sendable, Equatable, CustomStringConvert
       name: String(cString: dataless_coordination_name(DATALESS_COORDINATION_NOT_ALLOWED)), errno: errno,
       message: "\(what): only the user who has mounted the volume and root may, and only its daemon answers")
   }
+  static func outerNotHeld(_ message: String) -> CoordinationError {
+    CoordinationError(
+      name: String(cString: dataless_coordination_name(DATALESS_COORDINATION_OUTER_NOT_HELD)), errno: ESRCH,
+      message: message)
+  }
 }

@@ -429,6 +429,11 @@ extension RealMounts {
         #expect(try await eviction.succeeded)
         let evicted = await news.next()
         #expect(evicted?.what == .evicted && evicted?.path == "a" && evicted?.waits == false)
+        // It is about no intent: what is asked for within it is not asked for within nothing.
+        let within = #expect(throws: CoordinationError.self) {
+          _ = try AccessIntent(writing: [volume.path("a")], within: evicted?.intent)
+        }
+        #expect(within?.name == "coordination_outer_not_held" && within?.errno == ESRCH)
         let ended = await news.next()
         #expect(ended?.what == .ended && ended?.intent == asked.intent)
         let answers = try await volume.records(ofType: "presenter.answered")

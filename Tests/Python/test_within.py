@@ -5,6 +5,7 @@ import contextlib
 import errno
 import multiprocessing
 import os
+import select
 import threading
 
 import pytest
@@ -79,6 +80,43 @@ def test_an_outer_one_of_another_volume_is_refused():
         with pytest.raises(dataless.CoordinationError) as found:
             dataless.Intent(read=other.path / "a.txt", within=outer)
         assert (found.value.code, found.value.errno) == ("coordination_outer_not_held", errno.ESRCH)
+        outer.end()
+
+
+def refusal_within(outer, path):
+    """Why what is asked for within it is refused at once."""
+    with pytest.raises(dataless.CoordinationError) as found:
+        dataless.Intent(write=path, within=outer)
+    return (found.value.code, found.value.errno)
+
+
+def test_an_outer_one_that_is_not_granted_is_refused():
+    with dataless.mount(FILES) as volume:
+        path, refusal = volume.path / "a.txt", ("coordination_outer_not_held", errno.ESRCH)
+        held = dataless.Intent(write=path).wait(30)
+        waits = dataless.Intent(write=path)
+        assert refusal_within(waits, volume.path / "b.txt") == refusal
+        waits.end()
+        # Given up before it was granted; refused; and news of what no intent is for.
+        assert refusal_within(waits, volume.path / "b.txt") == refusal
+        absent = dataless.Intent(read=volume.path / "absent")
+        with pytest.raises(TimeoutError):
+            dataless.Intent(write=path).wait(0.2)
+        assert refusal_within(absent, volume.path / "b.txt") == refusal
+        with pytest.raises(dataless.CoordinationError, match="coordination_failed"):
+            absent.wait(30)
+        assert refusal_within(dataless.News("changed", 0, "a.txt", 0), volume.path / "b.txt") == refusal
+        held.end()
+
+
+def test_an_outer_one_is_granted_when_its_answer_has_come():
+    with dataless.mount(FILES) as volume:
+        outer = dataless.Intent(write=volume.path / "a.txt")
+        select.select([outer], [], [], 30)
+        with dataless.Intent(write=volume.path / "a.txt", within=outer).wait(30) as inner:
+            assert outer.number == 0
+            # The answer is there for who waits for it.
+            assert outer_of(volume, inner.number) == outer.wait(30).number
         outer.end()
 
 

@@ -172,10 +172,23 @@ class Intent:
             return _implied(self._volume)
         # News that a program has made itself is of no volume that is known.
         if within._volume not in (None, self._volume):
-            raise CoordinationError(
-                "coordination_outer_not_held", errno.ESRCH, "the intent it was to be within is one of another volume"
-            )
-        return within.intent if isinstance(within, News) else within.number
+            raise _outer_not_held("the intent it was to be within is one of another volume")
+        number = within.intent if isinstance(within, News) else within._granted_number()
+        if number == 0:
+            # It would be asked for within nothing.
+            raise _outer_not_held("the intent it was to be within is not granted, or there is none")
+        return number
+
+    def _granted_number(self) -> int:
+        """Its number; 0 if it is not granted by now. What is looked at stays for those who wait for it."""
+        if self.number == 0 and self._is_held():
+            try:
+                message = _look(self._socket, 1024)
+            except CoordinationError:
+                return 0
+            if message is not None and not _is_final(message):
+                return int(_ANSWER.unpack_from(message)[5])
+        return self.number
 
     # ---- Blocks
 
@@ -383,12 +396,27 @@ def _wait(descriptor: int, seconds: Optional[float], what: str) -> None:
 
 
 def _receive(connection: socket.socket, text: int) -> Optional[bytes]:
+    return _message(connection, text, 0)
+
+
+def _look(connection: socket.socket, text: int) -> Optional[bytes]:
+    """The next message, which stays where it is."""
+    return _message(connection, text, socket.MSG_PEEK)
+
+
+def _is_final(message: bytes) -> bool:
+    """Whether nothing comes after it: a refusal, or that what was granted is taken away."""
+    _, kind, _, number = _ANSWER.unpack_from(message)[:4]
+    return bool(kind == _TAKEN_AWAY or number != 0)
+
+
+def _message(connection: socket.socket, text: int, flags: int) -> Optional[bytes]:
     try:
         try:
-            message = connection.recv(_ANSWER.size + text)
+            message = connection.recv(_ANSWER.size + text, flags)
         except ConnectionResetError:
             # The daemon has closed without reading what it was sent. What it has answered comes after that.
-            message = connection.recv(_ANSWER.size + text)
+            message = connection.recv(_ANSWER.size + text, flags)
     except BlockingIOError:
         return None
     except ConnectionResetError:
@@ -396,6 +424,10 @@ def _receive(connection: socket.socket, text: int) -> Optional[bytes]:
     if len(message) < _ANSWER.size:
         raise _ended()
     return message
+
+
+def _outer_not_held(message: str) -> CoordinationError:
+    return CoordinationError("coordination_outer_not_held", errno.ESRCH, message)
 
 
 def _ended() -> CoordinationError:
