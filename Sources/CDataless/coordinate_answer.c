@@ -11,16 +11,31 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-ssize_t cdataless_receive(int descriptor, void *message, size_t size) {
+static ssize_t next(int descriptor, void *message, size_t size, int flags) {
   ssize_t count;
   // Where the daemon has closed without reading what it was sent, that is said first, and then what it has answered.
   bool is_reset = false;
   do {
-    count = recv(descriptor, message, size, MSG_DONTWAIT);
+    count = recv(descriptor, message, size, MSG_DONTWAIT | flags);
     if (count < 0 && errno == ECONNRESET && !is_reset) is_reset = true;
     else if (count >= 0 || errno != EINTR) break;
   } while (true);
   return count;
+}
+
+// Whether nothing comes after a message: a refusal, or that what was granted is taken away; or it is of somebody else.
+static bool is_final(const void *message, size_t count) {
+  struct answer_head head;
+  if (count < sizeof head) return true;
+  memcpy(&head, message, sizeof head);
+  return head.magic != magic || head.kind == kind_taken_away || head.error != 0;
+}
+
+ssize_t cdataless_receive(int descriptor, void *message, size_t size) {
+  const ssize_t count = next(descriptor, message, size, MSG_PEEK);
+  // It stays for who asks again, where otherwise the end of the connection would be: that of the volume.
+  if (count <= 0 || is_final(message, (size_t)count)) return count;
+  return next(descriptor, message, size, 0);
 }
 
 // 0 when it is granted, else an errno.

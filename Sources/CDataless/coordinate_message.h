@@ -45,7 +45,7 @@ _Static_assert(sizeof(struct request_head) == 32 && sizeof(struct answer_head) =
 // Asks, on a connection of its own. The caller's descriptor, or -1 with errno set.
 int cdataless_start(const struct dataless_claim *claims, size_t count, int flags, uint64_t within);
 
-// The next message, without waiting: its length, 0 at the end, or -1 with errno set.
+// The next message, without waiting: its length, 0 at the end, or -1 with errno set. The last one is there again and again.
 ssize_t cdataless_receive(int descriptor, void *message, size_t size);
 
 #endif

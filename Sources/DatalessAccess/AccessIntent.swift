@@ -106,16 +106,24 @@ public final class AccessIntent: Sendable {
 
   /// Gives it back, or gives it up; also copies of its descriptor in children. Calling it again does nothing.
   ///
-  /// - Throws: If it had been taken away before.
+  /// - Throws: If it was refused, or taken away, before.
   public func end() throws(CoordinationError) {
     guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    // By its name: the end of an intent says the errno alone.
+    let last = lastError()
     guard dataless_coordinate_end(descriptor) != 0 else { return }
     let number = errno
+    if let last { throw last }
     throw CoordinationError(
       name: String(
         cString: dataless_coordination_name(
           number == ETIMEDOUT ? DATALESS_COORDINATION_VOLUME_ENDED : DATALESS_COORDINATION_TAKEN_AWAY)),
       errno: number, message: "the intent had been taken away before it was given back")
+  }
+
+  private func lastError() -> CoordinationError? {
+    while let state = look() { if case .ended(let error) = state { return error } }
+    return nil
   }
 }
 

@@ -170,6 +170,9 @@ extension RealMounts {
           #expect(await client("childend \(number)") == "\(number) ended")
         }
         #expect(await client("wait 1") == "1 coordination_taken_away \(ECANCELED)")
+        // It stays what was answered last.
+        #expect(await client("look 1") == "1 coordination_taken_away \(ECANCELED)")
+        #expect(await client("end 1") == "1 \(ECANCELED)")
         // When another one is granted, the second has been given back.
         #expect(await client("ask 3 0 0 w:\(volume.path("a"))") == "3 asked")
         #expect(await client("wait 3")?.hasPrefix("3 granted") == true)
@@ -456,6 +459,11 @@ extension RealMounts {
         await #expect(throws: CoordinationError.self) {
           try await withAccess(reading: [volume.path("nix")]) { _ in }
         }
+        let refused = try AccessIntent(reading: [volume.path("nix")])
+        _ = try? await refused.granted()
+        // It stays what was answered last.
+        let error = #expect(throws: CoordinationError.self) { try refused.end() }
+        #expect(error?.name == "coordination_failed" && error?.errno == ENOENT)
         #expect(throws: CoordinationError.self) { _ = try AccessIntent(reading: ["/etc/passwd"]) }
       }
     }

@@ -79,6 +79,30 @@ def test_refusals_have_names():
         assert dots.value.code == "coordination_bad_path"
 
 
+def code_of(ask):
+    with pytest.raises(dataless.CoordinationError) as found:
+        ask()
+    return found.value.code
+
+
+def test_the_last_answer_is_given_again():
+    with dataless.mount(FILES) as volume:
+        intent = dataless.Intent(write=volume.path / "a.txt").wait(30)
+        child = os.fork()
+        if child == 0:
+            # By its copy of the descriptor: that is taken away from the parent.
+            try:
+                intent.end()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        asked = [lambda: intent.wait(30), lambda: intent.granted, intent.end]
+        assert [code_of(ask) for ask in asked] == ["coordination_taken_away"] * 3
+        refused = dataless.Intent(read=volume.path / "absent")
+        asked = [lambda: refused.wait(30), lambda: refused.granted, refused.end]
+        assert [code_of(ask) for ask in asked] == ["coordination_failed"] * 3
+
+
 def test_a_path_with_a_nul_is_not_asked_for():
     with dataless.mount(FILES) as volume:
         path = f"{volume.path}/a\0b"

@@ -191,7 +191,8 @@ struct dataless_coordination {
 #define DATALESS_COORDINATION_NOT_ALLOWED 11    // EACCES: neither the volume's user nor root
 
 // The answer. Never waits. 0: granted, from now on and until the descriptor is closed. Asked again after that it fails with
-// EAGAIN as long as the intent is granted, and tells, once, when it is taken away: the descriptor is readable then.
+// EAGAIN as long as the intent is granted, and tells when it was taken away: the descriptor is readable from then on. A refusal
+// is told again, too.
 //
 // Returns -1 with errno set: EAGAIN if there is no answer yet; EBADF, EFAULT, EINVAL (the descriptor is of something else),
 // with *result unchanged; else result->error, with *result filled.
@@ -199,8 +200,8 @@ int dataless_coordinate_result(int descriptor, struct dataless_coordination *res
 
 // Gives back what is held, also by copies of the descriptor in children, and closes it.
 //
-// Returns 0, or -1 with errno set: EBADF, EINVAL and nothing done; ECANCELED or ETIMEDOUT if the intent had been taken away
-// before, or ended by a copy: what was done since was coordinated with nobody.
+// Returns 0, or -1 with errno set: EBADF, EINVAL and nothing done; ECANCELED if the intent had been taken away before, or ended
+// by a copy, ETIMEDOUT if the volume had ended: what was done since was coordinated with nobody; or that of the refusal.
 int dataless_coordinate_end(int descriptor);
 
 // "coordination_deadlock" and so on, as the volume's log has it.

@@ -133,7 +133,7 @@ class Intent:
 
     @property
     def granted(self) -> bool:
-        """Whether it is granted. Never waits; raises ``CoordinationError`` once if it is refused or was taken away."""
+        """Whether it is granted. Never waits; raises ``CoordinationError`` if it is refused or was taken away."""
         self._receive()
         return self.number != 0
 
@@ -144,7 +144,7 @@ class Intent:
         return self
 
     def end(self) -> None:
-        """Gives it back, or gives it up. Raises ``CoordinationError`` if it had been taken away before."""
+        """Gives it back, or gives it up. Raises ``CoordinationError`` if it was refused, or taken away, before."""
         if self._socket.fileno() < 0:
             return
         try:
@@ -396,6 +396,10 @@ def _wait(descriptor: int, seconds: Optional[float], what: str) -> None:
 
 
 def _receive(connection: socket.socket, text: int) -> Optional[bytes]:
+    message = _look(connection, text)
+    if message is None or _is_final(message):
+        # It is there for who asks again, where otherwise the end of the connection would be: that of the volume.
+        return message
     return _message(connection, text, 0)
 
 
