@@ -38,6 +38,14 @@ ssize_t cdataless_receive(int descriptor, void *message, size_t size) {
   return next(descriptor, message, size, 0);
 }
 
+int cdataless_say_end(int descriptor) {
+  const struct request_head head = {magic, version, of_end, 0, 0, 0, 0};
+  ssize_t count;
+  do count = send(descriptor, &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (count < 0 && errno == EINTR);
+  return count < 0 ? errno : 0;
+}
+
 // 0 when it is granted, else an errno.
 static int receive(int descriptor, struct dataless_coordination *result) {
   struct {
@@ -82,6 +90,7 @@ EXPORTED int dataless_coordinate_end(int descriptor) {
   if (error == EAGAIN) error = 0;
   if (error != EBADF && error != EINVAL) {
     // For all copies of the descriptor, in children, too: the daemon tells who has one.
+    cdataless_say_end(descriptor);
     shutdown(descriptor, SHUT_WR);
     close(descriptor);
   }

@@ -16,7 +16,8 @@ enum {
   kind_taken_away = 2,
   kind_news = 3,
   of_answer = 0x4000,
-  of_presenter = 0x8000
+  of_presenter = 0x8000,
+  of_end = 0xC000
 };
 
 struct request_head {
@@ -44,6 +45,9 @@ _Static_assert(sizeof(struct request_head) == 32 && sizeof(struct answer_head) =
 
 // Asks, on a connection of its own. The caller's descriptor, or -1 with errno set.
 int cdataless_start(const struct dataless_claim *claims, size_t count, int flags, uint64_t within);
+
+// Says that what a connection is for has ended, whatever comes next: the process may end, too. 0, or an errno.
+int cdataless_say_end(int descriptor);
 
 // The next message, without waiting: its length, 0 at the end, or -1 with errno set. The last one is there again and again.
 ssize_t cdataless_receive(int descriptor, void *message, size_t size);

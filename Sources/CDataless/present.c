@@ -64,6 +64,10 @@ EXPORTED int dataless_present_answer(int descriptor, uint64_t intent) {
 
 EXPORTED int dataless_present_end(int descriptor) {
   const int before = errno;
+  if (cdataless_say_end(descriptor) == ENOTSOCK) {
+    errno = EINVAL;
+    return -1;
+  }
   if (shutdown(descriptor, SHUT_RDWR) != 0 && errno != ENOTCONN) {
     if (errno == ENOTSOCK) errno = EINVAL;
     return -1;

@@ -73,6 +73,7 @@ struct CoordinationProcesses {
     var silent: Set<UInt64> = []
     /// While it is stopped, of those for which others wait: since when both is so.
     var stoppedSince: [UInt64: MonotonicTime] = [:]
+    var isEnding = false
   }
 
   /// How long a process may be stopped while others wait for what it holds.
@@ -133,7 +134,7 @@ struct CoordinationProcesses {
     var found: [UInt64] = []
     for (pid, process) in processes {
       var since: [UInt64: MonotonicTime] = [:]
-      if Self.isStopped(pid), !(process.handle?.hasEnded ?? true) {
+      if ProcessThreads.isStopped(pid), !(process.handle?.hasEnded ?? true) {
         for client in process.clients where isWaitedFor(client) {
           let first = isRecent ? process.stoppedSince[client] ?? now : now
           since[client] = first
@@ -145,15 +146,14 @@ struct CoordinationProcesses {
     return found.sorted()
   }
 
-  /// Whether a process is stopped, by a signal or a debugger.
-  private static func isStopped(_ pid: Int32) -> Bool {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
-      let count = ProcReader.readStat(pid, into: buffer)
-      guard count > 0, let close = buffer[..<count].lastIndex(of: UInt8(ascii: ")")), close + 2 < count else {
-        return false
-      }
-      return buffer[close + 2] == UInt8(ascii: "T") || buffer[close + 2] == UInt8(ascii: "t")
-    }
+  /// Whether a process has ended, or is about to: its descriptors are closed before its end is told.
+  mutating func isEnding(_ pid: Int32) -> Bool {
+    guard let process = processes[pid] else { return false }
+    if process.isEnding { return true }
+    let hasEnded = process.handle?.hasEnded ?? false
+    guard hasEnded || ProcessThreads.areEnding(of: pid) else { return false }
+    processes[pid]?.isEnding = true
+    return true
   }
 }
 

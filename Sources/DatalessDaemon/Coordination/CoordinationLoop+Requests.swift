@@ -9,10 +9,11 @@ extension CoordinationLoop {
     guard let client = clients[id] else { return }
     switch CoordinationSocket.receive(client.descriptor, into: &buffer) {
     case .nothing: break
-    case .gone: gone(client)
+    case .gone: gone(client, isTold: false)
     case .message(let message, let memory):
-      if client.stage == .presenting, memory == nil, let head = try? CoordinationHead(message), head.kind == .answer {
-        return answered(client, about: head.within ?? 0)
+      if memory == nil, message.count == CoordinationHead.bytes, let head = try? CoordinationHead(message) {
+        if head.kind == .end { return gone(client, isTold: true) }
+        if head.kind == .answer, client.stage == .presenting { return answered(client, about: head.within ?? 0) }
       }
       guard client.stage == .silent else {
         // Nobody listens to it any more.
@@ -29,8 +30,10 @@ extension CoordinationLoop {
     }
   }
 
-  /// A client has ended what it had, or has closed its last descriptor.
-  private func gone(_ client: CoordinationClient) {
+  /// A client has ended what it had, or its last descriptor was closed.
+  ///
+  /// - Parameter isTold: Whether it says so itself: it may have ended by now, but what it had has not ended with it.
+  private func gone(_ client: CoordinationClient, isTold: Bool) {
     let isGranted = client.stage == .granted
     if client.stage != .presenting, client.stage != .leaving {
       // Read by copies of the descriptor alone, if there are any.
@@ -38,6 +41,8 @@ extension CoordinationLoop {
       let kind: CoordinationAnswer.Kind = isGranted ? .takenAway : .answer
       CoordinationSocket.send(CoordinationAnswer(refusal, of: client.id, kind: kind).encoded, to: client.descriptor)
     }
+    // The kernel closes what a process has open before it tells that the process has ended.
+    if !isTold, byProcess.isEnding(client.pid) { return end(client.id, outcome: "ended") }
     end(client.id, outcome: isGranted || client.stage == .presenting ? "ok" : "cancelled")
   }
 

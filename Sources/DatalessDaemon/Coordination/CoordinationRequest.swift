@@ -61,6 +61,8 @@ struct CoordinationHead: Equatable {
     case answer = 0x4000
     /// A presenter, of one name.
     case presenter = 0x8000
+    /// What it had has ended, for all who have the connection.
+    case end = 0xC000
 
     static let mask: UInt16 = 0xC000
   }
@@ -102,8 +104,9 @@ struct CoordinationHead: Equatable {
       throw CoordinationRefusal(
         .tooManyPaths, "\(count) paths are more than one intent may have: at most \(Self.pathsMax). Ask in parts")
     }
-    if kind == .answer, count == 0, inlineBytes == 0, memoryBytes == 0, options.isEmpty { return }
-    guard kind != .answer, count > 0, count == 1 || kind == .intent, memoryBytes <= Self.memoryMax,
+    let isBare = kind == .answer || kind == .end
+    if isBare, count == 0, inlineBytes == 0, memoryBytes == 0, options.isEmpty { return }
+    guard !isBare, count > 0, count == 1 || kind == .intent, memoryBytes <= Self.memoryMax,
       inlineBytes <= Self.inlineMax,
       inlineBytes == message.count - Self.bytes, inlineBytes == 0 || memoryBytes == 0
     else {

@@ -50,9 +50,12 @@ enum CoordinationSocket {
   /// - Parameter buffer: Larger than any message may be.
   static func receive(_ descriptor: Int32, into buffer: inout [UInt8]) -> Received {
     var list = clinux_descriptor_list()
-    let count = buffer.withUnsafeMutableBytes {
-      clinux_receive_descriptors(descriptor, $0.baseAddress, $0.count, &list)
+    func next() -> Int {
+      buffer.withUnsafeMutableBytes { clinux_receive_descriptors(descriptor, $0.baseAddress, $0.count, &list) }
     }
+    var count = next()
+    // It has closed without reading what it was sent. What it has said before comes after that.
+    if count == -Int(ECONNRESET) { count = next() }
     guard count > 0 else { return count == -Int(EAGAIN) || count == -Int(EINTR) ? .nothing : .gone }
     var memory: RequestMemory?
     withUnsafeBytes(of: list.numbers) { numbers in

@@ -74,7 +74,18 @@ enum ProcReader {
   ///
   /// - Parameter failure: The errno where there is nothing to be had.
   static func descriptors(_ id: Int32, limit: Int, failure: inout Int32) -> [Int32] {
-    let directory = "\(id)/fd".withCString { openat(root, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    numbers(in: "\(id)/fd", limit: limit, failure: &failure)
+  }
+
+  /// The threads of a process, at most `limit`, those that have ended and are still there among them; empty on any
+  /// failure.
+  static func threads(_ id: Int32, limit: Int) -> [Int32] {
+    var failure: Int32 = 0
+    return numbers(in: "\(id)/task", limit: limit, failure: &failure)
+  }
+
+  private static func numbers(in path: String, limit: Int, failure: inout Int32) -> [Int32] {
+    let directory = path.withCString { openat(root, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard directory >= 0, let stream = fdopendir(directory) else {
       failure = errno
       if directory >= 0 { close(directory) }

@@ -6,6 +6,14 @@ struct ProcessStat: Equatable {
   /// When the thread started, in clock ticks (100 a second) since boot. With the id it names a thread for good.
   var startTicks: UInt64
   var isKernelThread: Bool
+  /// A letter: `R`, `S`, `T` and so on.
+  var state: UInt8
+  /// Whether the thread has ended, or is about to.
+  var isExiting: Bool
+
+  /// By a signal or a debugger.
+  var isStopped: Bool { state == UInt8(ascii: "T") || state == UInt8(ascii: "t") }
+  var isUninterruptible: Bool { state == UInt8(ascii: "D") }
 
   /// nil when the text is not a stat line.
   init?(_ text: UnsafeBufferPointer<UInt8>) {
@@ -17,6 +25,7 @@ struct ProcessStat: Equatable {
     // Fields are numbered from 1 in proc(5): pid, comm, state ... The state is the first after the name.
     var field = 2
     var position = close + 1
+    var state: UInt8 = 0
     var parent: UInt64?
     var flags: UInt64?
     while position < text.count {
@@ -26,6 +35,9 @@ struct ProcessStat: Equatable {
         continue
       }
       switch field {
+      case 3:
+        state = text[position]
+        position += 1
       case 4, 9:
         // A number moves on; what is none would stand still here.
         guard let value = Self.number(text, &position) else { return nil }
@@ -37,6 +49,10 @@ struct ProcessStat: Equatable {
         startTicks = start
         self.parent = Int32(parent)
         isKernelThread = flags & 0x0020_0000 != 0  // PF_KTHREAD
+        self.state = state
+        isExiting =
+          flags & 0x4 != 0  // PF_EXITING
+          || state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")
         return
       default: position += 1
       }

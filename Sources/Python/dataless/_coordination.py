@@ -26,7 +26,7 @@ _REQUEST = struct.Struct("<IHHIIQQ")
 _ANSWER = struct.Struct("<IHHiIQqq")
 _TAKEN_AWAY = 2
 _NEWS = 3
-_OF_ANSWER, _OF_PRESENTER = 0x4000, 0x8000
+_OF_ANSWER, _OF_PRESENTER, _OF_END = 0x4000, 0x8000, 0xC000
 _WORDS = ["", "read", "write", "move", "delete", "replace", "ended", "evicted", "changed", "renamed", "evict", "change"]
 _INLINE_MAX = 64 << 10
 #: How long a connection waits for its turn.
@@ -150,10 +150,8 @@ class Intent:
         try:
             self._receive()
         finally:
-            try:
-                self._socket.shutdown(socket.SHUT_WR)  # For copies in children, too: the daemon tells them.
-            except OSError:
-                pass
+            # For copies in children, too: the daemon tells them.
+            _say_end(self._socket, socket.SHUT_WR)
             self._socket.close()
 
     def _receive(self) -> None:
@@ -342,10 +340,7 @@ class Presenter:
     def end(self) -> None:
         """Presents no more."""
         if self._socket.fileno() >= 0:
-            try:
-                self._socket.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+            _say_end(self._socket, socket.SHUT_RDWR)
             self._socket.close()
 
     def __enter__(self) -> Presenter:
@@ -381,6 +376,15 @@ def _send(connection: socket.socket, text: bytes, flags: int, count: int, outer:
             os.close(memory)
     except (BrokenPipeError, ConnectionResetError):
         pass  # It was refused before it was read: the answer says why.
+
+
+def _say_end(connection: socket.socket, how: int) -> None:
+    """Says that what a connection is for has ended, whatever comes next: this process may end, too."""
+    try:
+        connection.send(_REQUEST.pack(_MAGIC, _VERSION, _OF_END, 0, 0, 0, 0), socket.MSG_NOSIGNAL)
+        connection.shutdown(how)
+    except OSError:
+        pass
 
 
 def _wake(ready: asyncio.Future[None]) -> None:

@@ -58,6 +58,8 @@ import Testing
     // A presenter has one path, and an answer none.
     #expect(Self.code(Self.message("ra\0rb\0", count: 2, flags: 0x8000)) == .badRequest)
     #expect(Self.code(Self.message("ra\0", count: 1, flags: 0x4000)) == .badRequest)
+    // So has the end.
+    #expect((try? CoordinationHead(Self.message("", count: 0, flags: 0xC000)[...]))?.kind == .end)
   }
 
   @Test(arguments: TestSeed.seeds) func nothingIsReadBeyondTheMessage(seed: UInt64) {

@@ -51,6 +51,19 @@ import Testing
     #expect(processes.stopped(at: Self.time(13)) { _ in true } == [1])
   }
 
+  /// Its descriptors are closed before its end is told: by then it can be seen.
+  @Test func whoIsEndingIsKnown() throws {
+    let child = try ChildProcess(["/bin/cat"])
+    var processes = CoordinationProcesses()
+    _ = processes.add(1, of: child.pid)
+    #expect(processes.isEnding(child.pid) == false)
+    #expect(ProcessThreads.areEnding(of: 0) == false)
+    kill(child.pid, SIGKILL)
+    // Nobody has waited for it: it is a zombie.
+    for _ in 0..<1000 where !ProcessThreads.areEnding(of: child.pid) { usleep(10_000) }
+    #expect(processes.isEnding(child.pid))
+  }
+
   @Test func whoHasSaidNothingIsKnownByProcess() {
     var processes = CoordinationProcesses()
     _ = processes.add(1, of: 0)

@@ -15,7 +15,10 @@ import Testing
     let parsed = try #require(stat(text))
     #expect(parsed.parent == 42)
     #expect(parsed.startTicks == 987_654)
-    #expect(!parsed.isKernelThread)
+    #expect(!parsed.isKernelThread && !parsed.isExiting && !parsed.isStopped)
+    #expect(stat(text.replacing("4194304", with: "4194308"))?.isExiting == true)
+    #expect(stat(text.replacing(") S 42", with: ") Z 42"))?.isExiting == true)
+    #expect(stat(text.replacing(") S 42", with: ") t 42"))?.isStopped == true)
     #expect(String(decoding: Array(text.utf8)[parsed.comm], as: UTF8.self) == name)
     #expect(stat("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5")?.isKernelThread == true)
   }

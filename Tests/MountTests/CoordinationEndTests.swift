@@ -1,0 +1,47 @@
+import Glibc
+import Testing
+
+extension RealMounts {
+  /// How accesses end whose process ends, or is stopped.
+  @Suite struct CoordinationEnds {
+    private static let ends = ["coordination.finished", "presenter.finished"]
+
+    private static func source(_ scratch: Scratch) throws {
+      for name in ["a", "b"] { try scratch.file(name, size: 100) }
+    }
+
+    /// The outcomes, when there are so many.
+    private static func outcomes(_ count: Int, _ volume: Volume) async throws -> [String] {
+      let records = try await volume.log.wait("\(count) have ended") { records in
+        records.count { ends.contains($0["type"]?.string ?? "") } == count
+      }
+      return records.filter { ends.contains($0["type"]?.string ?? "") }.map { $0["outcome"]?.string ?? "none" }
+    }
+
+    @Test func whatAKilledProcessHadHasEnded() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let (one, other) = (try await CoordinatingClient(), try await CoordinatingClient())
+        #expect(await one("present 1 \(volume.path("b"))") == "1 presents")
+        #expect(await one("ask 2 0 0 w:\(volume.path("a"))") == "2 asked")
+        #expect(await one("wait 2")?.hasPrefix("2 granted") == true)
+        #expect(await other("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
+        _ = try await volume.log.wait("it waits") { records in
+          records.contains { $0["type"]?.string == "coordination.started" && $0["waits_for"] != nil }
+        }
+        other.child.signal(SIGKILL)
+        #expect(try await Self.outcomes(1, volume) == ["ended"])
+        one.child.signal(SIGKILL)
+        #expect(try await Self.outcomes(3, volume) == ["ended", "ended", "ended"])
+      }
+    }
+
+    /// Its process ends at once, but what it had was given back before.
+    @Test func whatWasGivenBackHasNotEndedWithItsProcess() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let program = try await ClientProgram.coordinate.path()
+        for _ in 0..<20 { #expect(try await run([program, "many", "2", "r", volume.path("a")]).succeeded) }
+        #expect(try await Self.outcomes(40, volume) == [String](repeating: "ok", count: 40))
+      }
+    }
+  }
+}
