@@ -27,7 +27,7 @@ enum {
 
 // ---- The table of mounts -----------------------------------------------------------------------------------------
 
-// A path of /proc/self/mountinfo, in which blanks are \040 and such, decoded in its place.
+// A path of mountinfo, in which blanks are \040 and such, decoded in its place.
 static void decode(char *text) {
   char *to = text;
   for (const char *from = text; *from != 0; from++) {
@@ -85,7 +85,9 @@ static bool parse(char *line, struct mount *mount) {
 
 static int read_mounts(struct mounts *mounts) {
   *mounts = (struct mounts){NULL, 0};
-  FILE *file = fopen("/proc/self/mountinfo", "re");
+  // /proc/self is the main thread, which may have ended.
+  FILE *file = fopen("/proc/thread-self/mountinfo", "re");
+  if (file == NULL && errno == ENOENT) file = fopen("/proc/self/mountinfo", "re");
   if (file == NULL) return errno;
   char *line = NULL;
   size_t size = 0, room = 0;
@@ -279,7 +281,7 @@ int cdataless_connect_volume(const struct volume *volume) {
     strcpy(name, volume->socket);
     *strrchr(name, '/') = 0;
     directory = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/coordination.sock", directory);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/thread-self/fd/%d/coordination.sock", directory);
   }
   int error = connect_in_turn(descriptor, &address);
   if (directory >= 0) close(directory);

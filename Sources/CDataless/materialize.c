@@ -91,8 +91,9 @@ static int list_directory(int descriptor) {
 
 // Opened by what was looked at, whatever has its name by now: opening a device could do something.
 static int open_again(int path_descriptor, int flags) {
-  char name[32];
-  snprintf(name, sizeof name, "/proc/self/fd/%d", path_descriptor);
+  char name[64];
+  // /proc/self is the main thread, which may have ended.
+  snprintf(name, sizeof name, "/proc/thread-self/fd/%d", path_descriptor);
   return open(name, flags | O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 

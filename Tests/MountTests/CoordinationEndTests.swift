@@ -35,6 +35,17 @@ extension RealMounts {
       }
     }
 
+    @Test func aProcessWithoutItsMainThreadIsServed() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let program = try await ClientProgram.coordinate.path()
+        let alone = try Child([program, "alone", volume.path("a")], timeLimit: .seconds(60))
+        #expect(await alone.line() == "granted")
+        alone.send("")
+        #expect(await alone.line() == "end 0")
+        #expect(try await Self.outcomes(1, volume) == ["ok"])
+      }
+    }
+
     /// Its process ends at once, but what it had was given back before.
     @Test func whatWasGivenBackHasNotEndedWithItsProcess() async throws {
       try await withVolume([], source: Self.source) { volume in

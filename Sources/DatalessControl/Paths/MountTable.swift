@@ -12,11 +12,17 @@ public struct MountTable: Sendable, Equatable {
     entries = bytes.split(separator: UInt8(ascii: "\n")).compactMap { MountEntry(line: $0) }
   }
 
-  /// Reads /proc/self/mountinfo, and recognises this user's volumes of other types by their daemons' records.
+  /// mountinfo of this thread: /proc/self is the main thread, which may have ended.
+  static func ownBytes() throws(ControlError) -> [UInt8] {
+    if let bytes = try? FileBytes.read("/proc/thread-self/mountinfo") { return bytes }
+    return try FileBytes.read("/proc/self/mountinfo")
+  }
+
+  /// Reads mountinfo of this process, and recognises this user's volumes of other types by their daemons' records.
   ///
   /// - Throws: `ControlError.system` when /proc is not mounted (ENOENT) or not readable (EACCES).
   public static func current() throws(ControlError) -> MountTable {
-    var table = MountTable(parsing: try FileBytes.read("/proc/self/mountinfo"))
+    var table = MountTable(parsing: try ownBytes())
     for index in table.entries.indices where VolumeLocator.isOwn(table.entries[index]) {
       table.entries[index].isRecorded = VolumeLocator.isRecorded(table.entries[index])
     }

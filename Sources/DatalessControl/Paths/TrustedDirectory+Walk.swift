@@ -89,7 +89,7 @@ extension DirectoryStep {
   /// A FUSE mount can be any user's, and may leave every question without an answer. Below an autofs mount, a look at a
   /// name has something mounted, such as another machine's disk.
   fileprivate func checkServedBySystem() throws(UntrustedPath) {
-    let mounts = (try? FileBytes.read("/proc/self/mountinfo")).map { MountTable(parsing: $0) }
+    let mounts = (try? MountTable.ownBytes()).map { MountTable(parsing: $0) }
     let mount = mounts?.entries.first { UInt64($0.mountID) == facts.mount }
     guard let type = mount?.fileSystemType else { throw UntrustedPath(path, .servedByUser("unknown")) }
     guard !type.hasPrefix("fuse") else { throw UntrustedPath(path, .servedByUser(type)) }

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from dataclasses import dataclass
-from typing import List, Optional, Tuple
+from typing import BinaryIO, List, Optional, Tuple
 
 _LINKS_MAX = 40
 
@@ -58,9 +58,17 @@ def _decode(text: bytes) -> bytes:
     return parts[0] + b"".join(bytes([int(part[:3], 8)]) + part[3:] for part in parts[1:])
 
 
+def _open_mountinfo() -> BinaryIO:
+    try:
+        # /proc/self is the main thread, which may have ended.
+        return open("/proc/thread-self/mountinfo", "rb")
+    except FileNotFoundError:
+        return open("/proc/self/mountinfo", "rb")
+
+
 def _mounts() -> List[_Mount]:
     mounts = []
-    with open("/proc/self/mountinfo", "rb") as file:
+    with _open_mountinfo() as file:
         for line in file.read().splitlines():
             before, _, after = line.partition(b" - ")
             fields, rest = before.split(b" "), after.split(b" ")

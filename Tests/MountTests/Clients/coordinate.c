@@ -22,6 +22,8 @@
 //   flood COUNT DIRECTORY FILE   presents DIRECTORY, reads nothing while a child asks COUNT times for FILE, and then all:
 //                            `read`, and the errno at its end
 //   bad COUNT FILE           asks COUNT times within an intent that is not there: how many were refused so
+//   alone PATH               the main thread ends, and another one asks for PATH: `granted`; then, after a line of standard
+//                            input, gives it back: `end`, and the errno or 0
 //   wrong PATH OUTSIDE       what is refused, and how
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -30,6 +32,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -375,6 +378,29 @@ static int ask_badly(int count, const char *path) {
   return 0;
 }
 
+static pthread_t main_thread;
+
+static void *use_alone(void *path) {
+  const struct dataless_claim claim = {path, 1};
+  // Joined a moment before the kernel has done with it.
+  const struct timespec moment = {0, 100000000};
+  int descriptor;
+  pthread_join(main_thread, NULL);
+  nanosleep(&moment, NULL);
+  take(&claim, 1, 0, &descriptor);
+  printf("granted\n");
+  while (getchar() != '\n') continue;
+  printf("end %d\n", dataless_coordinate_end(descriptor) == 0 ? 0 : errno);
+  exit(0);
+}
+
+static int leave_alone(char *path) {
+  pthread_t other;
+  main_thread = pthread_self();
+  if (pthread_create(&other, NULL, use_alone, path) != 0) fail("thread");
+  pthread_exit(NULL);
+}
+
 static void expect(const char *what, int error, int result) {
   printf("%s %s\n", what, result == -1 && errno == error ? "ok" : strerror(errno));
 }
@@ -424,6 +450,7 @@ int main(int argc, char **argv) {
   if (argc == 4 && strcmp(argv[1], "crowd") == 0) return present_often((int)strtol(argv[2], NULL, 10), argv[3]);
   if (argc == 5 && strcmp(argv[1], "flood") == 0) return leave_unread((int)strtol(argv[2], NULL, 10), argv[3], argv[4]);
   if (argc == 4 && strcmp(argv[1], "bad") == 0) return ask_badly((int)strtol(argv[2], NULL, 10), argv[3]);
+  if (argc == 3 && strcmp(argv[1], "alone") == 0) return leave_alone(argv[2]);
   if (argc == 4 && strcmp(argv[1], "wrong") == 0) return refuse(argv[2], argv[3]);
   char line[8192];
   while (fgets(line, sizeof line, stdin) != NULL) {
