@@ -46,6 +46,22 @@ extension RealMounts {
       }
     }
 
+    @Test func aProcessWithoutItsMainThreadIsTakenForStopped() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let program = try await ClientProgram.coordinate.path()
+        let alone = try Child([program, "alone", volume.path("a")], timeLimit: .seconds(60))
+        #expect(await alone.line() == "granted")
+        let other = try await CoordinatingClient()
+        alone.signal(SIGSTOP)
+        #expect(await other("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
+        #expect(await other("wait 1")?.hasPrefix("1 granted") == true)
+        alone.signal(SIGCONT)
+        alone.send("")
+        #expect(await alone.line() == "end \(ECANCELED)")
+        #expect(try await Self.outcomes(1, volume) == ["coordination_taken_away"])
+      }
+    }
+
     /// Its process ends at once, but what it had was given back before.
     @Test func whatWasGivenBackHasNotEndedWithItsProcess() async throws {
       try await withVolume([], source: Self.source) { volume in

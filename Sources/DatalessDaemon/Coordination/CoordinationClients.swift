@@ -134,7 +134,7 @@ struct CoordinationProcesses {
     var found: [UInt64] = []
     for (pid, process) in processes {
       var since: [UInt64: MonotonicTime] = [:]
-      if ProcessThreads.isStopped(pid), !(process.handle?.hasEnded ?? true) {
+      if ProcessThreads.stoppedThread(of: pid) != nil, !(process.handle?.hasEnded ?? true) {
         for client in process.clients where isWaitedFor(client) {
           let first = isRecent ? process.stoppedSince[client] ?? now : now
           since[client] = first
