@@ -73,6 +73,7 @@ struct CoordinationProcesses {
     var silent: Set<UInt64> = []
     /// While it is stopped, of those for which others wait: since when both is so.
     var stoppedSince: [UInt64: MonotonicTime] = [:]
+    var standstill: ProcessThreads.Standstill?
     var isEnding = false
   }
 
@@ -134,14 +135,18 @@ struct CoordinationProcesses {
     var found: [UInt64] = []
     for (pid, process) in processes {
       var since: [UInt64: MonotonicTime] = [:]
-      if ProcessThreads.stoppedThread(of: pid) != nil, !(process.handle?.hasEnded ?? true) {
+      let standstill = ProcessThreads.standstill(of: pid)
+      if standstill != nil, !(process.handle?.hasEnded ?? true) {
+        // Otherwise it has gone on since the last look, however short that was.
+        let isSame = isRecent && standstill == process.standstill
         for client in process.clients where isWaitedFor(client) {
-          let first = isRecent ? process.stoppedSince[client] ?? now : now
+          let first = isSame ? process.stoppedSince[client] ?? now : now
           since[client] = first
           if now - first >= Self.stoppedMax { found.append(client) }
         }
       }
       if !since.isEmpty || !process.stoppedSince.isEmpty { processes[pid]?.stoppedSince = since }
+      if standstill != process.standstill { processes[pid]?.standstill = standstill }
     }
     return found.sorted()
   }

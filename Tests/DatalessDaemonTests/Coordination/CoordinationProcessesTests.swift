@@ -12,6 +12,8 @@ import Testing
     kill(child.pid, SIGSTOP)
     var status: Int32 = 0
     while waitpid(child.pid, &status, WUNTRACED) < 0, errno == EINTR {}
+    // This is told a moment before it gives up the processor.
+    usleep(50_000)
   }
 
   private static func goOn(_ child: ChildProcess) {
@@ -49,6 +51,26 @@ import Testing
       #expect(processes.stopped(at: Self.time(second)) { _ in true }.isEmpty, "second \(second)")
     }
     #expect(processes.stopped(at: Self.time(13)) { _ in true } == [1])
+  }
+
+  /// It is looked at once a second: what goes on in between was not stopped for long.
+  @Test func whoGoesOnBetweenTwoLooksBeginsAnew() throws {
+    let child = try ChildProcess(["/bin/cat"])
+    var processes = CoordinationProcesses()
+    _ = processes.add(1, of: child.pid)
+    for second in Int64(0)..<12 {
+      if second > 0, second.isMultiple(of: 3) { Self.goOn(child) }
+      if second.isMultiple(of: 3) { Self.stop(child) }
+      #expect(processes.stopped(at: Self.time(second)) { _ in true }.isEmpty, "second \(second)")
+    }
+    for second in Int64(12)..<14 { #expect(processes.stopped(at: Self.time(second)) { _ in true }.isEmpty) }
+    #expect(processes.stopped(at: Self.time(14)) { _ in true } == [1])
+  }
+
+  @Test func switchesAreCountedOfBothKinds() {
+    let text = "Name:\tvoluntary_ctxt_switches: 5\nvoluntary_ctxt_switches:\t17\nnonvoluntary_ctxt_switches:\t4\n"
+    #expect(ProcessThreads.switches(in: Array(text.utf8)) == 21)
+    #expect(ProcessThreads.switches(in: Array("Name:\tcat\n".utf8)) == nil)
   }
 
   /// Its descriptors are closed before its end is told: by then it can be seen.
