@@ -13,7 +13,8 @@ public final class AccessPresenter: Sendable {
       case write, move, delete, replace
       /// An access about which it was asked is over.
       case ended
-      /// Has happened: the content was evicted; SOURCE has another version; the name presented is `path` now.
+      /// Has happened: the content was evicted; another version in SOURCE was taken over; the name presented is `path`
+      /// now.
       case evicted, changed, renamed
       /// A command, a rule or pressure is about to evict the content: it waits for `answer`, too. An eviction holds
       /// nothing: to save before it, take an intent of your own.

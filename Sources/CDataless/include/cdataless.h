@@ -231,7 +231,8 @@ struct dataless_news {
 #define DATALESS_NEWS_REPLACE 5
 // Over: the presenter may use the file again.
 #define DATALESS_NEWS_ENDED 6
-// Has happened, and waits for nobody: content was evicted; SOURCE has another version; the name presented is `path` now.
+// Has happened, and waits for nobody: content was evicted; another version in SOURCE was taken over; the name
+// presented is `path` now.
 #define DATALESS_NEWS_EVICTED 7
 #define DATALESS_NEWS_CHANGED 8
 #define DATALESS_NEWS_RENAMED 9

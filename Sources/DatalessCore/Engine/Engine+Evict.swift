@@ -68,7 +68,7 @@ extension Engine {
         guard let newVersion else { return finishEviction(of: path, kind: .file, bytes: bytes, by: by, completion) }
         adoptNewVersions()
         kernel.invalidateDirectory(newVersion.directory, names: { [newVersion.name] }) { [self] in
-          finishEviction(of: path, kind: .file, bytes: bytes, by: by, completion)
+          finishEviction(of: path, kind: .file, bytes: bytes, by: by, isSuperseded: true, completion)
         }
       }
     case .directory(let path):
@@ -99,10 +99,11 @@ extension Engine {
   }
 
   private func finishEviction(
-    of path: [UInt8], kind: MaterializationKind, bytes: Int64, by: String,
+    of path: [UInt8], kind: MaterializationKind, bytes: Int64, by: String, isSuperseded: Bool = false,
     _ completion: @Sendable (EvictionResult) -> Void
   ) {
     var event = Event.EvictionRecord(path: path, kind: kind, bytes: bytes, errno: nil, by: by, time: timer.now)
+    event.isSuperseded = isSuperseded
     state.withLock { state in
       state.ledger.countEviction()
       let areas = state.simulation.areas

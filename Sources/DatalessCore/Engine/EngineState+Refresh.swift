@@ -63,7 +63,10 @@ extension EngineState {
     case .metadata, .joined, .version:
       findings.counts.changed += 1
       if merged.change != .metadata { findings.noteName(text, in: place.directory) }
-      record(.changed, of: name, from: old, to: listed.attributes, findings: &findings, now: now)
+      let isKept = merged.change == .metadata && namespace.conflicts.kind(of: node) == .metadataOnBothSides
+      record(
+        .changed, of: name, from: old, to: listed.attributes, findings: &findings, now: now,
+        at: isKept ? .nowhere : nil)
     case .retained(let isNew):
       findings.counts.kept += 1
       updateContent(of: node) { $0.retain(insteadOf: listed) }
@@ -141,6 +144,7 @@ extension EngineState {
     // Directories that changed places while they were listed may seem to lie in themselves: then it is a new item.
     let former = takeFormer(of: item, &formers).flatMap { namespace.isIn($0.node, directory) ? nil : $0 }
     let renamedFrom = former.map { namespace.path(ofName: $0.name) }
+    let wasShown = former.map { namespace.record(of: $0.name).isPresent } ?? false
     let known = former.map { namespace.listed(of: $0.node).attributes }
     guard let node = former?.node ?? revivable(existing, item) ?? namespace.node(for: listed) else { return }
     namespace.adopt(listed, for: node)
@@ -156,8 +160,10 @@ extension EngineState {
     if let former, let renamedFrom {
       leave(former.name, &findings)
       findings.counts.renamed += 1
+      let place: ShownPlace? = isHidden ? (wasShown ? .path(renamedFrom) : .nowhere) : nil
       record(
-        .renamed, of: name, from: known, to: listed.attributes, findings: &findings, now: now, oldPath: renamedFrom)
+        .renamed, of: name, from: known, to: listed.attributes, findings: &findings, now: now, oldPath: renamedFrom,
+        at: place)
     } else if let replaced {
       findings.counts.changed += 1
       record(.changed, of: name, from: replaced.attributes, to: listed.attributes, findings: &findings, now: now)
@@ -238,9 +244,20 @@ extension EngineState {
     guard entry.isInStore, directory.state == .resident, entry.epoch != directory.listingEpoch else { return }
     findings.counts.gone += 1
     findings.noteName(namespace.text(of: name), in: entry.directory)
-    record(.gone, of: name, from: namespace.listed(of: entry.node).attributes, to: nil, findings: &findings, now: now)
-    _ = namespace.mergeVanished(name, use: itemUse)
+    let old = namespace.listed(of: entry.node).attributes
+    var change = sourceChange(.gone, of: name, from: old, to: nil, findings: &findings, now: now)
+    let staysElsewhere = entry.standing == .removed && staysWithoutStore(entry.node)
+    if namespace.mergeVanished(name, use: itemUse) == .keptHere || staysElsewhere { change?.shownPath = nil }
+    if let change { events.record(.sourceChanged(change)) }
     tellConflicts(now)
+  }
+
+  /// Whether an item that was moved here is to stay when the store has it no more.
+  private func staysWithoutStore(_ node: NodeIndex) -> Bool {
+    let record = namespace[node]
+    return NameMerge.staysUnbound(
+      isResident: record.isLocal && record.state == .resident,
+      isDirty: namespace.isChanged(node) || record.awaitsSaved || writers.nodes.contains(node))
   }
 
   /// What a merge asks of open files and of contents.
@@ -261,23 +278,5 @@ extension EngineState {
     guard relation != .same else { return }
     findings.counts.changed += 1
     record(.changed, of: nil, from: known, to: listed, findings: &findings, now: now)
-  }
-
-  private func record(
-    _ change: Event.SourceChange.Change, of name: NameIndex?, from old: ItemAttributes?, to new: ItemAttributes?,
-    findings: inout RefreshFindings, now: MonotonicTime, oldPath: [UInt8]? = nil
-  ) {
-    let counts = findings.counts
-    guard counts.added + counts.changed + counts.gone + counts.renamed + counts.kept <= RefreshFindings.recordsMax
-    else {
-      findings.counts.omittedRecords += 1
-      return
-    }
-    guard let kind = (new ?? old)?.kind else { return }
-    events.record(
-      .sourceChanged(
-        Event.SourceChange(
-          path: namespace.path(ofName: name), change: change, kind: kind, oldPath: oldPath, old: old, new: new,
-          by: findings.by, time: now)))
   }
 }

@@ -69,6 +69,16 @@ extension Event {
     public var theirs: ItemAttributes?
     public var time: MonotonicTime
 
+    /// Whether callers find something else at the path since.
+    public var takesOver: Bool {
+      guard case .resolved(let choice, _) = change else { return false }
+      switch choice {
+      case .keepMine: return false
+      case .takeTheirs: return true
+      case .keepBoth: return kind != .changedHereGoneThere
+      }
+    }
+
     public init(
       _ change: Change, path: [UInt8], kind: ConflictKind, mine: ItemAttributes?, theirs: ItemAttributes?,
       time: MonotonicTime

@@ -11,6 +11,8 @@ extension Event {
     public var path: [UInt8]
     public var change: Change
     public var kind: ItemKind
+    /// Under which name callers find something else now: mostly `path`. nil when what is here stays, as in a conflict.
+    public var shownPath: [UInt8]?
     /// Of `renamed`: the name it had.
     public var oldPath: [UInt8]?
     /// nil when the item was not there before, or is not there any more.
@@ -32,6 +34,7 @@ extension Event {
       self.path = path
       self.change = change
       self.kind = kind
+      shownPath = change == .kept ? nil : path
       self.oldPath = oldPath
       self.old = old
       self.new = new

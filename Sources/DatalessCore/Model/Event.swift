@@ -234,6 +234,8 @@ public indirect enum Event: Sendable {
     public var names: [[UInt8]] = []
     public var kind: MaterializationKind
     public var bytes: Int64
+    /// `evictionFinished`: whether the store had another version already, which has the name from now on.
+    public var isSuperseded = false
     /// nil in `evictionFinished`.
     public var errno: Errno?
     /// `evictionRefused`: why.

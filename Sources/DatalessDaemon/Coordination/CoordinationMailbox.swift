@@ -123,11 +123,18 @@ final class CoordinationWatch: EventSink {
       guard case .renamed(let from, let isExchange, _) = change.change else { return }
       mailbox.post(isExchange ? .exchanged(from, change.path) : .renamed(from, to: change.path))
     case .sourceChanged(let change):
-      if let from = change.oldPath { mailbox.post(.renamedInSource(from, to: change.path)) }
-      if hasPresenters { mailbox.post(.happened(.changed, change.path)) }
+      // What got its name on the volume keeps that.
+      if let from = change.oldPath, change.shownPath == change.path {
+        mailbox.post(.renamedInSource(from, to: change.path))
+      }
+      if hasPresenters, let path = change.shownPath { mailbox.post(.happened(.changed, path)) }
+    case .conflict(let conflict):
+      if hasPresenters, conflict.takesOver { mailbox.post(.happened(.changed, conflict.path)) }
     case .refreshFinished: mailbox.post(.refreshed)
     case .evictionFinished(let eviction):
-      if hasPresenters { mailbox.post(.happened(.evicted, eviction.path)) }
+      guard hasPresenters else { return }
+      mailbox.post(.happened(.evicted, eviction.path))
+      if eviction.isSuperseded { mailbox.post(.happened(.changed, eviction.path)) }
     default: break
     }
   }

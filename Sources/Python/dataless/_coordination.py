@@ -261,7 +261,7 @@ class News:
 
     ``what``: ``read``, ``write``, ``move``, ``delete``, ``replace``, ``evict`` or ``change`` (what SOURCE has changed
     is taken over) is about to happen and waits for ``answer()``, 5 s at most; ``ended``: that is over; ``evicted``,
-    ``changed`` (in SOURCE) and ``renamed`` have happened.
+    ``changed`` (that was taken over) and ``renamed`` have happened.
     """
 
     what: str
