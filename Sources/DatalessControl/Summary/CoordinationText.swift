@@ -11,7 +11,7 @@ public enum CoordinationText {
     if let text = presenters(coordination) { facts.append(("presenters", text)) }
     if coordination.brought.attempts > 0 || coordination.brought.waited.waits > 0 {
       facts.append(("brought", brought(coordination.brought)))
-      facts.append(("spared", spared(coordination)))
+      facts.append(("spared", spared(coordination.brought)))
       facts.append(("read", read(coordination.brought)))
     }
     return facts
@@ -167,14 +167,14 @@ public enum CoordinationText {
   }
 
   /// What came at the same time.
-  private static func spared(_ sum: SummaryReport.Coordination) -> String {
-    let waited = sum.brought.waited
+  private static func spared(_ brought: SummaryReport.Brought) -> String {
+    let waited = brought.waited
     let items =
       "item by item intents waited \(duration(waited.sumNanoseconds)) for content and listings, and no thread with them"
-    guard let spared = sum.brought.sparedNanoseconds else {
+    guard let spared = brought.sparedNanoseconds else {
       return items + "; how much less it was as they came at the same time: unknown"
     }
-    return items + "; as they came at the same time it was \(duration(sum.materializingNanoseconds)): "
+    return items + "; as they came at the same time it was \(duration(waited.wallNanoseconds)) of wall clock: "
       + "\(duration(spared)) spared"
   }
 

@@ -63,14 +63,15 @@ struct SummaryBrought: Sendable {
   }
 
   /// - Parameters:
-  ///   - intents: What they waited for all that `waited` counts; nil where that is not known.
+  ///   - isAllWaited: Whether nothing is missing in `waited`, and nothing was given up before it came.
   ///   - isAllTold: Whether the log tells of every read.
-  func report(intents: Int64?, isAllTold: Bool) -> SummaryReport.Brought {
+  func report(isAllWaited: Bool, isAllTold: Bool) -> SummaryReport.Brought {
     var report = sum
     report.waited.wallNanoseconds = wall.length
     report.waited.setParallelism()
-    if let intents, report.waited.underWay == 0 {
-      report.sparedNanoseconds = max(0, report.waited.sumNanoseconds.minus(intents))
+    // Not what each intent waited: a program may have asked for each item by an intent of its own.
+    if isAllWaited, report.waited.underWay == 0 {
+      report.sparedNanoseconds = max(0, report.waited.sumNanoseconds.minus(wall.length))
     }
     if isAllTold, !hasOthers { report.unreadFiles = files - report.readFiles }
     return report

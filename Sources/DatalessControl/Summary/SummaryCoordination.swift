@@ -71,8 +71,7 @@ struct SummaryCoordination: Sendable {
     var slowest = slowest
     for (_, row) in presenters.sorted(by: { $0.key < $1.key }) { Self.rank(row, &slowest) }
     report.slowest = slowest.rows
-    report.brought = brought.report(
-      intents: isGapless && !hasLostFetches ? sum.materializingNanoseconds : nil, isAllTold: isAllTold)
+    report.brought = brought.report(isAllWaited: isGapless && !hasLostFetches, isAllTold: isAllTold)
     return report
   }
 

@@ -119,7 +119,7 @@ extension SummaryReport {
     /// What intents waited for content and listings, item by item: waits in which no thread was blocked. They are in
     /// no other number of blocked time.
     public var waited = Blocked()
-    /// How much less intents waited than these waits have in sum, because items came at the same time. Absent:
+    /// How much less wall clock these waits took than they have in sum, because items came at the same time. Absent:
     /// unknown, as an intent that was not granted may have waited for content, or records are missing.
     public var sparedNanoseconds: Int64?
     /// Calls that were blocked nevertheless: they came while an intent's attempt was under way.
