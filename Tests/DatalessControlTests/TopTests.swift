@@ -138,7 +138,8 @@ import Testing
     func intent(_ number: UInt64, _ stage: String, _ path: String, waitsFor: [UInt64]? = nil) -> CoordinatedIntent {
       CoordinatedIntent(
         number: number, stage: stage, reads: 1, writes: 0, path: Array(path.utf8), ageNanoseconds: 5_000_000,
-        waitsFor: waitsFor, process: WireProcess(pid: Int32(number), comm: "viewer"))
+        waitsFor: waitsFor, waitsAt: waitsFor.map { _ in Array("b".utf8) },
+        process: WireProcess(pid: Int32(number), comm: "viewer"))
     }
     status.coordination = CoordinationStatus(
       waiting: 1, granted: 1, presenters: 0,
@@ -151,7 +152,7 @@ import Testing
     let lines = view.lines(width: 0, height: 0)
     #expect(view.callers.isEmpty && view.sample?.answer.waiting == 0)
     #expect(lines[0].hasSuffix("0 callers blocked, 1 attempt at a time, 2 intents waiting"), "\(lines[0])")
-    let behind = #"viewer[9] (intent 9), to read b/\x1bx, waiting for 5.0 ms, behind viewer[8] (intent 8) at b"#
+    let behind = #"viewer[9] (intent 9), to read b/\x1bx, waiting for 5.0 ms, at b behind viewer[8] (intent 8)"#
     #expect(lines.contains(behind), "\(lines)")
     #expect(lines.contains { $0.hasPrefix("viewer[10] (intent 10), to read a, preparing for") })
     #expect(!lines.contains("nobody waits"))

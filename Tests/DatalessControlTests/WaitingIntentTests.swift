@@ -7,11 +7,12 @@ import Testing
 @Suite struct WaitingIntentTests {
   private static func intent(
     _ number: UInt64, stage: String, by pid: Int32?, path: String, writes: Int64 = 1, waitsFor: [UInt64]? = nil,
-    asks: [UInt64]? = nil, presenters: [AskedPresenter]? = nil
+    waitsAt: String? = nil, asks: [UInt64]? = nil, presenters: [AskedPresenter]? = nil
   ) -> CoordinatedIntent {
     CoordinatedIntent(
       number: number, stage: stage, reads: 0, writes: writes, path: bytes(path), ageNanoseconds: 3_100_000_000,
-      waitsFor: waitsFor, asks: asks, presenters: presenters, process: pid.map { WireProcess(pid: $0, comm: "p\($0)") })
+      waitsFor: waitsFor, waitsAt: waitsAt.map { bytes($0) }, asks: asks, presenters: presenters,
+      process: pid.map { WireProcess(pid: $0, comm: "p\($0)") })
   }
 
   private static let status = CoordinationStatus(
@@ -19,7 +20,7 @@ import Testing
     totals: CoordinationTotals(granted: 1, refused: 0, deadlocks: 0, takenAway: 0),
     intents: [
       intent(5, stage: "granted", by: 10, path: "a"),
-      intent(7, stage: "waiting", by: 12, path: "a", writes: 3, waitsFor: [5, 9]),
+      intent(7, stage: "waiting", by: 12, path: "a", writes: 3, waitsFor: [5, 9], waitsAt: "d"),
       intent(8, stage: "asking", by: nil, path: "", asks: [4]),
     ])
 
@@ -29,10 +30,26 @@ import Testing
     #expect(waiting.map { $0.holders.map(\.number) } == [[5], []])
     #expect(
       waiting.map { StackCommand.lines($0)[0] } == [
-        "p12[12] (intent 7), to write a and 2 more, waiting for 3.10 s, behind p10[10] (intent 5) at a, intent 9",
+        "p12[12] (intent 7), to write a and 2 more, waiting for 3.10 s, at d behind p10[10] (intent 5), intent 9",
         "unknown (intent 8), to write ., asking for 3.10 s, asks presenter 4",
       ])
     #expect(StackCommand.lines(waiting[0])[1].contains("blocks no thread"))
+  }
+
+  /// Of an older daemon nobody knows where they meet: not at the first path of the other one, perhaps.
+  @Test func wherePathsMeetIsSaidOnlyIfItIsKnown() throws {
+    let holder = Self.intent(5, stage: "granted", by: 10, path: "a", writes: 2)
+    func line(at place: String?) -> String {
+      let intent = Self.intent(7, stage: "waiting", by: 12, path: "b", writes: 2, waitsFor: [5], waitsAt: place)
+      return StackCommand.lines(WaitingIntent(intent: intent, holders: [holder]))[0]
+    }
+    let start = "p12[12] (intent 7), to write b and 1 more, waiting for 3.10 s, "
+    #expect(line(at: "d/x") == start + "at d/x behind p10[10] (intent 5)")
+    #expect(line(at: "") == start + "at . behind p10[10] (intent 5)")
+    #expect(line(at: nil) == start + "behind p10[10] (intent 5)")
+    let old = #"{"number":7,"stage":"waiting","reads":0,"writes":2,"path":"b","age_ns":1,"waits_for":[5]}"#
+    let decoded = try WireCoding.decode(CoordinatedIntent.self, from: bytes(old), named: "it")
+    #expect(decoded.waitsFor == [5] && decoded.waitsAtBytes == nil)
   }
 
   @Test func presentersThatHaveNotAnsweredAreNamed() {
@@ -65,6 +82,7 @@ import Testing
     let lines = StatusText.coordination(status)
     #expect(lines.first?.contains("now 1 granted, 1 waiting, 1 being prepared") == true, "\(lines)")
     #expect(lines.contains { $0.contains("5: p10[10] writes a, granted, asked for 3.10 s ago") }, "\(lines)")
+    #expect(lines.contains { $0.hasSuffix("waiting, asked for 3.10 s ago, at d behind 5, 9") }, "\(lines)")
     #expect(!lines.contains { $0.contains("more") && $0.contains("    and") }, "\(lines)")
   }
 

@@ -49,7 +49,7 @@ enum WireSamples {
   private static let asked = AskedPresenter(number: 6, path: odd, process: process)
   private static let coordinated = CoordinatedIntent(
     number: 1, stage: "waiting", reads: 1, writes: 2, options: ["moving"], within: 3, path: odd, ageNanoseconds: 4,
-    waitsFor: [5], asks: [6], presenters: [asked], process: process)
+    waitsFor: [5], waitsAt: odd, asks: [6], presenters: [asked], process: process)
   private static let coordinatedSums = CoordinationTotals(granted: 1, refused: 2, deadlocks: 3, takenAway: 4)
   static let coordination = CoordinationStatus(
     waiting: 1, granted: 2, preparing: 4, presenters: 3, totals: coordinatedSums, intents: [coordinated])

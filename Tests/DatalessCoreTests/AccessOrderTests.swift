@@ -35,6 +35,13 @@ import Testing
     #expect(order.end(4) == [5])
   }
 
+  @Test func whereTwoMeetIsTold() {
+    var order = AccessOrder()
+    #expect(order.begin(1, Self.write("f0", "d/x")) == .held)
+    #expect(order.begin(2, Self.read("f2", "d")) == .waits)
+    #expect(order.blockers(of: 2).path == Array("d".utf8) && order.blockers(of: 2).intents == [1])
+  }
+
   @Test func nobodyOvertakesAWriterThatWaits() {
     var order = AccessOrder()
     #expect(order.begin(1, Self.read("a")) == .held)

@@ -107,7 +107,7 @@ struct StackCommand: ParsableCommand {
       + (caller.stack.map { StackText.lines($0, indent: "  ") } ?? ["  no stack: \(StackText.reason(caller.outcome))"])
   }
 
-  /// `editor[10] (intent 7), to write a and 2 more, waiting for 3.10 s, behind sync[12] (intent 5) at a`.
+  /// `editor[10] (intent 7), to write a and 2 more, waiting for 3.10 s, at b behind sync[12] (intent 5)`.
   static func lines(_ waiting: WaitingIntent) -> [String] {
     let intent = waiting.intent
     let others = intent.reads.plus(intent.writes).minus(1)
@@ -115,12 +115,20 @@ struct StackCommand: ParsableCommand {
     if others > 0 { text += " and \(HumanText.count(others)) more" }
     text += ", \(TerminalText.escaped(intent.stage)) for \(HumanText.duration(nanoseconds: intent.ageNanoseconds))"
     let known = Set(waiting.holders.map(\.number))
-    var behind = waiting.holders.map { "\(who($0)) at \(path($0))" }
-    for number in intent.waitsFor ?? [] where !known.contains(number) { behind.append("intent \(number)") }
-    if !behind.isEmpty { text += ", behind " + behind.joined(separator: ", ") }
+    var holders = waiting.holders.map { who($0) }
+    for number in intent.waitsFor ?? [] where !known.contains(number) { holders.append("intent \(number)") }
+    text += behind(holders, at: intent.waitsAtBytes)
     let asked = asked(intent)
     if !asked.isEmpty { text += ", asks " + asked.joined(separator: ", ") }
     return [text, "  no stack: \(StackText.reason("not_blocked"))"]
+  }
+
+  /// - Parameter place: The name at which they keep it; nil where the daemon does not say it: the first path of one of
+  ///   them may be another.
+  static func behind(_ others: [String], at place: [UInt8]?) -> String {
+    guard !others.isEmpty else { return "" }
+    let meeting = place.map { "at \(path($0)) " } ?? ""
+    return ", \(meeting)behind \(others.joined(separator: ", "))"
   }
 
   /// `editor[10] (presenter 4) at a`; of further ones, and where the daemon does not say it, the number alone.

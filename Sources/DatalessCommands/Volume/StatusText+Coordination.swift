@@ -30,7 +30,7 @@ extension StatusText {
     if others > 0 { text += " and \(HumanText.count(others)) more" }
     text += ", \(TerminalText.escaped(intent.stage)), "
     text += "asked for \(HumanText.duration(nanoseconds: intent.ageNanoseconds)) ago"
-    if let waitsFor = intent.waitsFor { text += ", behind " + waitsFor.map { "\($0)" }.joined(separator: ", ") }
+    text += StackCommand.behind((intent.waitsFor ?? []).map { "\($0)" }, at: intent.waitsAtBytes)
     let asked = StackCommand.asked(intent)
     if !asked.isEmpty { text += ", asks " + asked.joined(separator: ", ") }
     return text

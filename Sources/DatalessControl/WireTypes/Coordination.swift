@@ -69,6 +69,10 @@ public struct CoordinatedIntent: Codable, Sendable, Equatable {
   public var ageNanoseconds: Int64
   /// Some of the intents that keep it from being granted, or in which presenters save before it is; absent for nobody.
   public var waitsFor: [UInt64]?
+  /// The name at which those keep it, which need not be the first of anybody's paths; absent for nobody, for presenters
+  /// that save, and in the answer of a daemon that does not say it.
+  public var waitsAt: String?
+  public var waitsAtBase64: String?
   /// The presenters that have not answered; absent for nobody.
   public var asks: [UInt64]?
   /// Who these are: the first eight; absent for nobody, and in the answer of a daemon that does not say it.
@@ -80,12 +84,14 @@ public struct CoordinatedIntent: Codable, Sendable, Equatable {
     case pathBase64 = "path_b64"
     case ageNanoseconds = "age_ns"
     case waitsFor = "waits_for"
+    case waitsAt = "waits_at"
+    case waitsAtBase64 = "waits_at_b64"
   }
 
   public init(
     number: UInt64, stage: String, reads: Int64, writes: Int64, options: [String]? = nil, within: UInt64? = nil,
-    path: [UInt8], ageNanoseconds: Int64, waitsFor: [UInt64]? = nil, asks: [UInt64]? = nil,
-    presenters: [AskedPresenter]? = nil, process: WireProcess? = nil
+    path: [UInt8], ageNanoseconds: Int64, waitsFor: [UInt64]? = nil, waitsAt: [UInt8]? = nil,
+    asks: [UInt64]? = nil, presenters: [AskedPresenter]? = nil, process: WireProcess? = nil
   ) {
     self.number = number
     self.stage = stage
@@ -96,12 +102,15 @@ public struct CoordinatedIntent: Codable, Sendable, Equatable {
     (self.path, pathBase64) = WirePath.split(path)
     self.ageNanoseconds = ageNanoseconds
     self.waitsFor = waitsFor
+    let place = waitsAt.map { WirePath.split($0) }
+    (self.waitsAt, waitsAtBase64) = (place?.text, place?.base64)
     self.asks = asks
     self.presenters = presenters
     self.process = process
   }
 
   public var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
+  public var waitsAtBytes: [UInt8]? { waitsAt.map { WirePath.bytes($0, waitsAtBase64) } }
 }
 
 /// A presenter that has not answered.

@@ -177,6 +177,8 @@ struct CoordinationSnapshot: Sendable {
     var age: Nanoseconds
     /// Those that are before it, or in which presenters save first.
     var waitsFor: [UInt64]
+    /// Where those are before it; nil: nobody is, or presenters save.
+    var waitsAt: [UInt8]?
     /// Presenters that have not answered, and who the first of them are.
     var asks: [UInt64]
     var presenters: [Presenter]

@@ -14,14 +14,16 @@ extension CoordinationLoop {
     for client in Self.listed(intents) {
       guard let request = client.request else { continue }
       let id = client.id
-      let blockers = client.stage == .waiting ? order.blockers(of: id).intents : questions.saves(before: id)
+      let isWaiting = client.stage == .waiting
+      let blockers = isWaiting ? order.blockers(of: id) : (path: [], intents: questions.saves(before: id))
       let asks = client.stage == .asking ? client.asked.keys.filter { questions.isOpen($0, about: id) }.sorted() : []
       snapshot.intents.append(
         .init(
           id: id, caller: client.caller,
           stage: "\(client.stage)",
           reads: request.reads, writes: request.writes, options: request.options.names, within: request.within,
-          path: request.claims.first?.path ?? [], age: now - client.since, waitsFor: blockers,
+          path: request.claims.first?.path ?? [], age: now - client.since, waitsFor: blockers.intents,
+          waitsAt: isWaiting && !blockers.intents.isEmpty ? blockers.path : nil,
           asks: asks, presenters: asks.prefix(Self.presentersNamed).compactMap { presenter($0) }))
     }
     return snapshot

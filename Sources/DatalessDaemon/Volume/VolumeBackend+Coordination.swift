@@ -28,7 +28,7 @@ extension Volume {
           number: intent.id, stage: intent.stage, reads: Int64(intent.reads), writes: Int64(intent.writes),
           options: intent.options.isEmpty ? nil : intent.options, within: intent.within, path: intent.path,
           ageNanoseconds: intent.age.rawValue, waitsFor: intent.waitsFor.isEmpty ? nil : intent.waitsFor,
-          asks: intent.asks.isEmpty ? nil : intent.asks,
+          waitsAt: intent.waitsAt, asks: intent.asks.isEmpty ? nil : intent.asks,
           presenters: intent.presenters.isEmpty
             ? nil
             : intent.presenters.map { AskedPresenter(number: $0.id, path: $0.path, process: wire($0.caller)) },
