@@ -113,7 +113,10 @@ extension CoordinationLoop {
   private func name(_ id: UInt64, for asker: CoordinationClient) -> String {
     guard let client = clients[id], let first = client.request?.claims.first else { return "intent \(id)" }
     guard client.caller.uid == asker.caller.uid || asker.caller.uid == 0 else { return "intent \(id) of another user" }
-    let comm = surroundings.processes.info(client.caller.process)?.comm.map { ErrorText.quoted($0) } ?? "process"
+    let (process, processes) = (client.caller.process, surroundings.processes)
+    // A command that has an intent was `dataless` when that was asked for.
+    let name = processes.successor(of: process)?.comm ?? processes.info(process)?.comm
+    let comm = name.map { ErrorText.quoted($0) } ?? "process"
     return "intent \(id) (\(ErrorText.quoted(first.path))) of \(comm) [\(client.pid)]"
   }
 }

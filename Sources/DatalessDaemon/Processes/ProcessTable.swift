@@ -88,6 +88,14 @@ final class ProcessTable: Sendable {
   /// What is known about a process; nil for an unknown id and for one that has been forgotten.
   func info(_ id: ProcessID) -> ProcessRecord? { state.withLock { $0.record(id) } }
 
+  /// What a living process has become by exec(2) since its record was made; nil: nothing else, or it has ended.
+  func successor(of id: ProcessID) -> ProcessSnapshot? {
+    guard let record = info(id), let pid = record.pid, let now = look(pid), now.startTicks == record.startTicks,
+      !record.executable.isContinued(by: now.executable)
+    else { return nil }
+    return now
+  }
+
   /// From now on `Caller.isBudgeted` holds for the descendants of this process, but not for itself; and for callers
   /// that cannot be looked at, or whose ancestors cannot be followed to the first process: they may be descendants. A
   /// process that was seen before is judged by the ancestors it had then.

@@ -31,8 +31,15 @@ extension Volume {
           waitsAt: intent.waitsAt, asks: intent.asks.isEmpty ? nil : intent.asks,
           presenters: intent.presenters.isEmpty
             ? nil
-            : intent.presenters.map { AskedPresenter(number: $0.id, path: $0.path, process: wire($0.caller)) },
-          process: wire(intent.caller))
+            : intent.presenters.map { AskedPresenter(number: $0.id, path: $0.path, process: wireNow($0.caller)) },
+          process: wireNow(intent.caller))
       })
+  }
+
+  /// As it is called now: a command that has an intent was `dataless` when that was asked for.
+  private func wireNow(_ caller: Caller) -> WireProcess? {
+    guard let now = processes.successor(of: caller.process) else { return wire(caller) }
+    return WireProcess(
+      pid: caller.pid, comm: String(decoding: now.comm, as: UTF8.self), exe: now.executable.bytes)
   }
 }

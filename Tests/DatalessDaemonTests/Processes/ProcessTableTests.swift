@@ -119,6 +119,25 @@ import Testing
     #expect(fixture.arguments(new.id) == .known([Array("cat".utf8)], isTruncated: false))
   }
 
+  /// Whoever has an intent may have become another program since it asked.
+  @Test func whatAProcessHasBecomeIsSeen() throws {
+    let fixture = ProcessFixture()
+    let child = try ChildProcess(script: "echo ready; read line; exec cat")
+    #expect(child.readLine() == "ready")
+    let caller = fixture.caller(child.pid)
+    #expect(fixture.table.successor(of: caller.process) == nil)
+    child.send("go\nx\n")
+    #expect(child.readLine() == "x")
+    let seen = fixture.sink.seen.values.count
+    let now = try #require(fixture.table.successor(of: caller.process))
+    #expect(now.comm == Array("cat".utf8) && now.pid == child.pid)
+    // The log is told nothing: nobody has called.
+    #expect(fixture.sink.seen.values.count == seen)
+    kill(child.pid, SIGKILL)
+    child.waitForExit()
+    #expect(fixture.table.successor(of: caller.process) == nil)
+  }
+
   /// From its third call on a thread is known by a descriptor, which must not outlive exec or death.
   @Test func aFrequentCallerThatExecutesIsAnother() throws {
     let fixture = ProcessFixture()
