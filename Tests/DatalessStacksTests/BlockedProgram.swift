@@ -137,12 +137,13 @@ final class BlockedProgram {
     }
   }
 
-  /// A file that is there is opened meanwhile.
+  /// It sleeps in openat(2), as in that of a pipe to which nobody writes: a file that is there is opened at once.
   private var isOpeningForLong: Bool {
-    let call = ProcessFile.bytes("\(processID)/syscall", limit: 512)
-    guard call?.starts(with: "257 ".utf8) == true else { return false }
-    usleep(200_000)
-    return ProcessFile.bytes("\(processID)/syscall", limit: 512) == call
+    let isOpening = ProcessFile.bytes("\(processID)/syscall", limit: 512)?.starts(with: "257 ".utf8) == true
+    guard isOpening, let status = ProcessFile.bytes("\(processID)/stat", limit: 512),
+      let name = status.lastIndex(of: UInt8(ascii: ")"))
+    else { return false }
+    return status[name...].starts(with: ") S ".utf8)
   }
 
   private var isReading: Bool {

@@ -106,8 +106,8 @@ import Testing
     }
   }
 
-  /// It was removed here, renamed in the store, and so was its directory before the next mount: if it is there again, it
-  /// is one file.
+  /// It was removed here, renamed in the store, and so was its directory before the next mount: if it is there again,
+  /// it is one file.
   @Test func whatComesBackHasALink() throws {
     source.write("x/y/f", bytes("theirs"))
     var volume = try KeptVolume(states.next(), source: source)

@@ -13,7 +13,13 @@ import Testing
     var status: Int32 = 0
     while waitpid(child.pid, &status, WUNTRACED) < 0, errno == EINTR {}
     // This is told a moment before it gives up the processor.
-    usleep(50_000)
+    while isRunning(child.pid) { sched_yield() }
+  }
+
+  private static func isRunning(_ process: Int32) -> Bool {
+    guard let stream = fopen("/proc/\(process)/syscall", "r") else { return false }
+    defer { fclose(stream) }
+    return fgetc(stream) == Int32(UInt8(ascii: "r"))
   }
 
   private static func goOn(_ child: ChildProcess) {
@@ -78,12 +84,15 @@ import Testing
     let child = try ChildProcess(["/bin/cat"])
     var processes = CoordinationProcesses()
     _ = processes.add(1, of: child.pid)
-    #expect(processes.isEnding(child.pid) == false)
+    let isEndingBefore = processes.isEnding(child.pid)
+    #expect(!isEndingBefore)
     #expect(ProcessThreads.areEnding(of: 0) == false)
     kill(child.pid, SIGKILL)
-    // Nobody has waited for it: it is a zombie.
-    for _ in 0..<1000 where !ProcessThreads.areEnding(of: child.pid) { usleep(10_000) }
-    #expect(processes.isEnding(child.pid))
+    // It stays a zombie.
+    var end = siginfo_t()
+    while waitid(P_PID, id_t(child.pid), &end, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    let isEnding = processes.isEnding(child.pid)
+    #expect(isEnding)
   }
 
   @Test func whoHasSaidNothingIsKnownByProcess() {

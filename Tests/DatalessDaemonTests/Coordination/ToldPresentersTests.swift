@@ -1,4 +1,5 @@
 import DatalessCore
+import Synchronization
 import Testing
 
 @testable import DatalessDaemon
