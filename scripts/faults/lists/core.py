@@ -510,7 +510,7 @@ namespace.add(
     "if limit > 0 { timer", "if FAULT { return .parked }\n    if limit > 0 { timer", tests=["UnwaitedTests"])
 namespace.add(
     "linked-file-is-nowhere", "Namespace+Merge.swift", "a link to a dataless file leads nowhere when the store has another version",
-    "|| !isFetched {", "|| (!isFetched && !FAULT) {", tests=["UnwaitedTests"])
+    "|| !isFetched }", "|| (!isFetched && !FAULT) }", tests=["UnwaitedTests"])
 namespace.add(
     "moved-out-is-lost", "../Engine/Engine+Orphans.swift", "what was moved out of a directory that is then removed is not fetched any more",
     "if isDirectory, state.namespace.isBound(index) || state.trash.contains(node) { return nil }",
