@@ -155,8 +155,9 @@ struct CoordinationProcesses {
   mutating func isEnding(_ pid: Int32) -> Bool {
     guard let process = processes[pid] else { return false }
     if process.isEnding { return true }
-    let hasEnded = process.handle?.hasEnded ?? false
-    guard hasEnded || ProcessThreads.areEnding(of: pid) else { return false }
+    // Its end may come, and be waited for, between the two: then /proc has it no more.
+    guard process.handle?.hasEnded ?? false || ProcessThreads.areEnding(of: pid) || process.handle?.hasEnded ?? false
+    else { return false }
     processes[pid]?.isEnding = true
     return true
   }
