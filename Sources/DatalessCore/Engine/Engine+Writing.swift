@@ -55,8 +55,11 @@ extension Engine {
       do throws(FSError) {
         try usingTrashForRoom { () throws(FSError) in try self.content.allocate(content, kind, range: range) }
       } catch {
-        // Some of it may have been made before the disk was full, which grows the file, as on others.
-        if let extent = try? self.content.extent(of: content), extent.size > range.lowerBound {
+        // Some of it may have been made before the disk was full, which grows the file, as on others. Else nothing was
+        // changed, and no time is.
+        if let extent = try? self.content.extent(of: content), let size = size(of: node), extent.size > size,
+          extent.size > range.lowerBound
+        {
           let made = range.lowerBound..<min(extent.size, range.upperBound)
           state.withLock { $0.noteAllocated(node, kind, range: made, extent: extent, through: handle) }
           _ = kernel.invalidateAttributes(of: node)
