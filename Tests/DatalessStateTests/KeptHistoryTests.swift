@@ -100,7 +100,7 @@ import Testing
     let free = Self.free(in: directory, "s\(number)", &random) { taken.contains($0) }
     let target = random.oneIn(2) ? free : random.element(of: files + [free])
     guard let file = files.randomElement(using: &random) else { return "nothing" }
-    switch random.below(5) {
+    switch random.below(7) {
     case 0:
       source.write(file, bytes("theirs \(number)"), mode: 0o644)
       return "SOURCE write \(file)"
@@ -114,6 +114,21 @@ import Testing
     case 3:
       unlink(source.full(file))
       return "SOURCE unlink \(file)"
+    case 4:
+      guard let top = directories.randomElement(using: &random) else { return "nothing" }
+      source.removeAll(top)
+      return "SOURCE remove all \(top)"
+    case 5:
+      guard let top = directories.randomElement(using: &random) else { return "nothing" }
+      source.removeAll(top)
+      let isFile = random.oneIn(2)
+      if isFile {
+        source.write(top, bytes("theirs \(number)"), mode: 0o644)
+      } else {
+        mkdir(source.full(top), 0o755)
+        source.write("\(top)/a", bytes("theirs \(number)"), mode: 0o644)
+      }
+      return "SOURCE replace \(top) by \(isFile ? "file" : "directory")"
     default:
       // Empty ones go, others stay.
       guard let top = directories.randomElement(using: &random) else { return "nothing" }
@@ -131,6 +146,11 @@ import Testing
       let volume = try KeptVolume(states.next(), source: source)
       // Not always everything: what is not listed is met later, by another of its names.
       if random.oneIn(2) { for name in volume.names("") where random.oneIn(2) { _ = volume.names(name) } }
+      if random.oneIn(3) {
+        for number in 0...random.below(2) { story.append(stepInSource(&random, round * 10 + 5 + number)) }
+        volume.refresh()
+        story.append("refresh of what was looked at")
+      }
       let (files, directories) = paths(volume)
       var texts: Set<String> = []
       for file in files {
@@ -168,6 +188,14 @@ extension Scratch {
       if name != ".", name != ".." { names.append(name) }
     }
     return names
+  }
+
+  fileprivate func removeAll(_ path: String) {
+    for name in names(path) {
+      let below = "\(path)/\(name)"
+      if isDirectory(below) { removeAll(below) } else { unlink(full(below)) }
+    }
+    rmdir(full(path))
   }
 
   fileprivate func isDirectory(_ path: String) -> Bool {

@@ -161,7 +161,7 @@ extension Engine {
     let (fits, hasChanged): (Bool, Bool) = state.withLock { state in
       guard let running = state.attempts[attempt] else { return (true, false) }
       // Made once: closures for each entry keep the count of references busy.
-      let use = state.itemUse
+      let use = state.itemUse()
       let directory = running.node
       let fits = batch.visit(range) { name, item in state.namespace.insert(name, item, in: directory, use: use) }
       state.tellConflicts(timer.now)
@@ -177,15 +177,15 @@ extension Engine {
     var yielder = LockYielder(timer)
     while let position = cursor {
       yielder.yieldIfDue()
+      let saved = savedBelow(keepsState ? state.withLock { $0.vanishedDirectories(attempt, from: position) } : [])
       cursor = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
-        let use = state.itemUse
-        let next = state.namespace.dropVanishedNames(of: running.node, from: position, limit: 2048, use: use)
-        if next == nil { state.namespace.dropUnbound(use: use) }
-        state.tellConflicts(timer.now)
-        return next
+        defer { state.tellConflicts(timer.now) }
+        return state.namespace.dropVanishedNames(
+          of: running.node, from: position, limit: EngineState.vanishedAtATime, use: state.itemUse(saved))
       }
     }
+    dropUnbound()
     keepOnlyCopies()
   }
 }

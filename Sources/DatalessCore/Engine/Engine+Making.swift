@@ -15,7 +15,7 @@ extension Engine {
       changes.dirtyFiles = state.namespace.counts.filesDirty
       changes.dirtyBytes = state.namespace.counts.bytesDirty
       (changes.namesMade, changes.namesRemoved) = state.namespace.changedNames
-      changes.otherAttributes = state.namespace.otherAttributes
+      changes.otherAttributes = state.namespace.otherAttributes.count
       return changes
     }
   }

@@ -13,7 +13,10 @@ extension Engine {
         // It was removed here, and the store has it still: what was moved out of it is fetched by the names in it.
         if isDirectory, state.namespace.isBound(index) || state.trash.contains(node) { return nil }
         // For `dropNames`, which keeps a name's place between two holds of the lock.
-        if isDirectory { state.reclamation.pin() }
+        if isDirectory {
+          state.reclamation.pin()
+          state.dropSaved(index)
+        }
         return isDirectory
       }
       guard let isDirectory else { continue }
@@ -67,6 +70,12 @@ extension Engine {
 }
 
 extension EngineState {
+  /// What an earlier run has kept in a directory that is gone was never here: it goes, too.
+  fileprivate mutating func dropSaved(_ directory: NodeIndex) {
+    guard namespace[directory].isOrphan else { return }
+    trashSaved(directory)
+  }
+
   /// Takes the content from a file without a name that nobody has open; nil when there is nothing to take, or not yet.
   mutating func free(_ node: NodeIndex, _ now: MonotonicTime) -> ContentID? {
     if namespace[node].isOrphan, openFiles.count(of: node) == 0, contents.retained(of: node) != nil {

@@ -78,11 +78,8 @@ extension Engine {
   /// Decides about what the store has no more, when a refresh has listed all. - Returns: The listed directories among
   /// that, which have become the volume's own because of what was changed in them: the rest of them is to go.
   func takeOwnDirectories() -> [NodeIndex] {
-    state.withLock { state in
-      state.namespace.dropUnbound(use: state.itemUse)
-      state.tellConflicts(timer.now)
-      return state.namespace.takeOwnDirectories()
-    }
+    dropUnbound()
+    return state.withLock { $0.namespace.takeOwnDirectories() }
   }
 
   /// Takes some entries of a directory that is listed again; as `EngineState.observe`.

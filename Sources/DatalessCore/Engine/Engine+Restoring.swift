@@ -38,7 +38,10 @@ extension Engine {
     guard let directory = state.withLock({ $0.toBeRestored(attempt) }) else { return }
     do throws(FSError) {
       for entry in try restoreSome(of: directory.node, afterListing: true, saved) {
-        guard try saved.hasChanges(below: entry.item.id) else { continue }
+        guard try saved.hasChanges(below: entry.item.id) else {
+          saved.drop(entry.item.id)
+          continue
+        }
         guard let node = state.withLock({ $0.makeKept(entry, in: directory.node) }) else { throw Self.isFull }
         saved.adopt(entry.item.id, as: node)
         state.withLock { state in

@@ -24,7 +24,7 @@ extension EngineState {
     return namespace.binding(of: directory).map { .begun(place, $0) } ?? .notListed
   }
 
-  private func isCurrent(_ place: RefreshFindings.Place) -> Bool {
+  func isCurrent(_ place: RefreshFindings.Place) -> Bool {
     let record = namespace[place.directory]
     return record.state == .resident && record.listingEpoch == place.epoch && !record.isOrphan
       && !isDetached(place.directory)
@@ -38,7 +38,7 @@ extension EngineState {
     now: MonotonicTime
   ) -> Bool {
     guard isCurrent(place) else { return false }
-    let use = itemUse
+    let use = itemUse()
     _ = batch.visit(range) { name, item in
       observe(name, item, in: place, findings: &findings, use: use, now: now)
       return true
@@ -109,163 +109,12 @@ extension EngineState {
     }
   }
 
-  /// Notes of names which node they had, if a new name asks for that item.
-  func noteFormer(
-    _ names: some Sequence<NameIndex>, wanted: Set<StoreIdentity>,
-    formers: inout [StoreIdentity: RefreshFindings.Former]
-  ) {
-    for name in names where namespace.record(of: name).isInStore {
-      let node = namespace.record(of: name).node
-      let identity = StoreIdentity(namespace.listed(of: node).attributes)
-      if wanted.contains(identity) { formers[identity] = RefreshFindings.Former(name: name, node: node) }
-    }
-  }
-
-  /// A deferred name, if it is known, present or gone.
-  func name(of item: RefreshFindings.Deferred) -> NameIndex? {
-    guard namespace[item.place.directory].isIndexed else { return nil }
-    return item.name.withUnsafeBufferPointer { namespace.find($0, in: item.place.directory, .store) }
-  }
-
-  /// Puts a name that is new, or that another item has, into the namespace: as another name of the item that it was, or
-  /// as a new item.
-  mutating func settle(
-    _ item: RefreshFindings.Deferred, formers: inout [StoreIdentity: RefreshFindings.Former],
-    findings: inout RefreshFindings, now: MonotonicTime
-  ) {
-    guard isCurrent(item.place) else { return }
-    let (directory, listed) = (item.place.directory, item.item)
-    let existing = name(of: item)
-    let present = existing.flatMap { namespace.record(of: $0).isInStore ? $0 : nil }
-    let formerNode = present.map { namespace.record(of: $0).node }
-    let replaced = formerNode.map { namespace.listed(of: $0) }
-    // A listing that raced with a rename may have had the name twice.
-    if let replaced, replaced.relation(to: listed) != .other { return }
-    // Directories that changed places while they were listed may seem to lie in themselves: then it is a new item.
-    let former = takeFormer(of: item, &formers).flatMap { namespace.isIn($0.node, directory) ? nil : $0 }
-    let renamedFrom = former.map { namespace.path(ofName: $0.name) }
-    let wasShown = former.map { namespace.record(of: $0.name).isPresent } ?? false
-    let known = former.map { namespace.listed(of: $0.node).attributes }
-    guard let node = former?.node ?? revivable(existing, item) ?? namespace.node(for: listed) else { return }
-    namespace.adopt(listed, for: node)
-    let isHidden = isHidden(item, former)
-    guard
-      let name = item.name.withUnsafeBufferPointer({
-        namespace.place($0, known: existing, node: node, in: directory, isHidden: isHidden)
-      })
-    else { return }
-    findings.noteName(item.name, in: directory)
-    tellConflicts(now)
-    if let formerNode, former == nil, formerNode != node { namespace.noteVersion(formerNode, node) }
-    if let former, let renamedFrom {
-      leave(former.name, &findings)
-      findings.counts.renamed += 1
-      let place: ShownPlace? = isHidden ? (wasShown ? .path(renamedFrom) : .nowhere) : nil
-      record(
-        .renamed, of: name, from: known, to: listed.attributes, findings: &findings, now: now, oldPath: renamedFrom,
-        at: place)
-    } else if let replaced {
-      findings.counts.changed += 1
-      record(.changed, of: name, from: replaced.attributes, to: listed.attributes, findings: &findings, now: now)
-    } else {
-      findings.counts.added += 1
-      record(.added, of: name, from: nil, to: listed.attributes, findings: &findings, now: now)
-    }
-    if item.place.recurses, namespace[node].isListed {
-      findings.subdirectories.append(node)
-    }
-  }
-
-  /// Whether callers do not find a name that has come: another one that was made on the volume stands before it, or the
-  /// item was removed or moved there under the name that it had.
-  private func isHidden(_ item: RefreshFindings.Deferred, _ former: RefreshFindings.Former?) -> Bool {
-    if let former, namespace.record(of: former.name).standing == .removed { return true }
-    return item.name.withUnsafeBufferPointer { namespace.isMadeHere($0, in: item.place.directory) }
-  }
-
-  /// The node that a new name's item had under the name it lost.
-  private func takeFormer(
-    of item: RefreshFindings.Deferred, _ formers: inout [StoreIdentity: RefreshFindings.Former]
-  ) -> RefreshFindings.Former? {
-    let identity = StoreIdentity(item.item.attributes)
-    guard let former = formers[identity], isRenamed(former.node, item), !wouldHide(former, item) else { return nil }
-    formers[identity] = nil
-    return former
-  }
-
-  /// Whether what was changed here would be seen by nobody: a name that was made here stands before the one that the
-  /// store has given it. It keeps its own name then, as what the store has no more.
-  private func wouldHide(_ former: RefreshFindings.Former, _ item: RefreshFindings.Deferred) -> Bool {
-    guard namespace.record(of: former.name).isPresent, namespace.presentNames(of: former.node).count == 1,
-      item.name.withUnsafeBufferPointer({ namespace.isMadeHere($0, in: item.place.directory) })
-    else { return false }
-    return namespace.isDirty(former.node, itemUse)
-  }
-
-  /// Whether a name that has come is the item, with the same bytes, that a node was under another name.
-  private func isRenamed(_ node: NodeIndex, _ item: RefreshFindings.Deferred) -> Bool {
-    let fetched = namespace[node].generation
-    // What was fetched had one, and this has another or cannot be asked any more.
-    guard fetched == 0 || fetched == item.generation else { return false }
-    let relation = namespace.listed(of: node).relation(to: item.item, isRenamed: true, isProven: fetched != 0)
-    return relation == .same || relation == .metadata
-  }
-
-  /// Whether it takes the item's generation to say what a name that has come is.
-  func needsGeneration(
-    _ item: RefreshFindings.Deferred, _ formers: [StoreIdentity: RefreshFindings.Former]
-  ) -> Bool {
-    let former = formers[StoreIdentity(item.item.attributes)].map(\.node)
-    guard let node = former ?? name(of: item).map({ namespace.record(of: $0).node }) else { return false }
-    return namespace[node].generation != 0
-  }
-
-  /// The node that a name had when it was there last, if that is the item that is there again.
-  private func revivable(_ name: NameIndex?, _ item: RefreshFindings.Deferred) -> NodeIndex? {
-    guard let name, !namespace.record(of: name).isInStore else { return nil }
-    let node = namespace.record(of: name).node
-    // A directory that was gone has lost what was in it, and is listed anew.
-    let isSame = namespace[node].kind != .directory && namespace.isAsListed(node) && isRenamed(node, item)
-    return isSame ? node : nil
-  }
-
-  /// Takes away the name that a renamed item had, unless another item has it by now.
-  private mutating func leave(_ name: NameIndex, _ findings: inout RefreshFindings) {
-    let entry = namespace.record(of: name)
-    guard entry.epoch != namespace[entry.directory].listingEpoch else { return }
-    findings.noteName(namespace.text(of: name), in: entry.directory)
-    namespace.setStanding(.gone, of: name)
-  }
-
-  /// Takes away a name that its directory's listing did not have, unless it is there again.
-  mutating func dropVanished(_ name: NameIndex, findings: inout RefreshFindings, now: MonotonicTime) {
-    let entry = namespace.record(of: name)
-    let directory = namespace[entry.directory]
-    guard entry.isInStore, directory.state == .resident, entry.epoch != directory.listingEpoch else { return }
-    findings.counts.gone += 1
-    findings.noteName(namespace.text(of: name), in: entry.directory)
-    let old = namespace.listed(of: entry.node).attributes
-    var change = sourceChange(.gone, of: name, from: old, to: nil, findings: &findings, now: now)
-    let staysElsewhere = entry.standing == .removed && staysWithoutStore(entry.node)
-    if namespace.mergeVanished(name, use: itemUse) == .keptHere || staysElsewhere { change?.shownPath = nil }
-    if let change { events.record(.sourceChanged(change)) }
-    tellConflicts(now)
-  }
-
-  /// Whether an item that was moved here is to stay when the store has it no more.
-  private func staysWithoutStore(_ node: NodeIndex) -> Bool {
-    let record = namespace[node]
-    return NameMerge.staysUnbound(
-      isResident: record.isLocal && record.state == .resident,
-      isDirty: namespace.isChanged(node) || record.awaitsSaved || writers.nodes.contains(node))
-  }
-
   /// What a merge asks of open files and of contents.
-  var itemUse: Namespace.ItemUse {
+  func itemUse(_ savedBelow: SavedBelow = SavedBelow()) -> Namespace.ItemUse {
     let (open, contents, written) = (openFiles.nodesInUse, contents, writers.nodes)
     return Namespace.ItemUse(
       isOpen: { open.contains($0) }, retained: { contents.retained(of: $0) },
-      isOpenForWriting: { written.contains($0) })
+      isOpenForWriting: { written.contains($0) }, savedBelow: savedBelow)
   }
 
   /// The root has no name: its metadata is the store's own.

@@ -243,12 +243,8 @@ public final class Refresh: Sendable {
       }
     }
     engine.adoptNewVersions()
-    engine.dispose(
-      engine.state.withLock { state in
-        state.namespace.dropUnbound(use: state.itemUse)
-        state.tellConflicts(engine.timer.now)
-        return state.namespace.takeOrphans()
-      })
+    engine.dropUnbound()
+    engine.dispose(engine.state.withLock { $0.namespace.takeOrphans() })
     engine.keepOnlyCopies()
     let directories = work.findings.changedNames
     let left = Countdown(directories.count) { [self, work] in complete(work, error) }

@@ -22,6 +22,14 @@ struct RefreshFindings {
   struct Former {
     let name: NameIndex
     let node: NodeIndex
+    /// Whether the item was removed, or moved, on the volume: another item may have the name by the time it is asked.
+    let isRemoved: Bool
+  }
+
+  struct Displaced {
+    let node: NodeIndex
+    let directory: NodeIndex
+    let name: [UInt8]
   }
 
   let by: RefreshOrigin
@@ -31,6 +39,10 @@ struct RefreshFindings {
   var deferred: [Deferred] = []
   /// Names that the listing of their directory did not have any more.
   var vanished: [NameIndex] = []
+  /// Of directories that may have to go.
+  var savedBelow = SavedBelow()
+  /// Directories with changes whose name another item has, because they seem to have another one: where they were.
+  var displaced: [Displaced] = []
   /// Listed directories that were seen.
   var subdirectories: [NodeIndex] = []
   /// Names that lead elsewhere now, or have come or gone, by directory: for the kernel.

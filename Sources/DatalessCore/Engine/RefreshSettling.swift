@@ -12,6 +12,7 @@ struct RefreshSettling {
     vanished = findings.vanished
     findings.deferred = []
     findings.vanished = []
+    findings.savedBelow = engine.savedBelow(directories())
     guard !deferred.isEmpty else { return }
     let wanted = Set(deferred.map { StoreIdentity($0.item.attributes) })
     var formers: [StoreIdentity: RefreshFindings.Former] = [:]
@@ -20,6 +21,21 @@ struct RefreshSettling {
       state.noteFormer(part.compactMap { state.name(of: $0) }, wanted: wanted, formers: &formers)
     }
     self.formers = formers
+  }
+
+  /// The directories that may have to go.
+  private func directories() -> [NodeIndex] {
+    guard engine.keepsState else { return [] }
+    var found: [NodeIndex] = []
+    inSteps(of: 256, vanished) { state, part in
+      found += part.map { state.namespace.record(of: $0).node }.filter { state.namespace[$0].kind == .directory }
+    }
+    inSteps(of: 64, deferred) { state, part in
+      found += part.compactMap { state.name(of: $0) }.map { state.namespace.record(of: $0).node }.filter {
+        state.namespace[$0].kind == .directory
+      }
+    }
+    return found
   }
 
   /// Asks the store for what tells a renamed item from a new one with its inode number, where something was noted to
@@ -59,6 +75,12 @@ struct RefreshSettling {
     }
     inSteps(of: 64, vanished) { state, part in
       for name in part { state.dropVanished(name, findings: &findings, now: engine.timer.now) }
+    }
+    let displaced = findings.displaced
+    findings.displaced = []
+    inSteps(of: 64, displaced) { state, part in
+      for directory in part { state.keepDisplaced(directory, findings: &findings) }
+      state.tellConflicts(engine.timer.now)
     }
     engine.tellChangedNodes()
   }

@@ -21,6 +21,13 @@ public protocol SavedState: Sendable {
   /// content of a file. As `saved`.
   func hasChanges(below directory: SavedItemID) throws(FSError) -> Bool
 
+  /// As the other one, of an item that is a node already. Where nothing is saved there is none.
+  func hasChanges(below directory: ChangedItem) throws(FSError) -> Bool
+
+  /// The store has a directory no more in which nothing was changed: what is kept of it, and below it, goes in the
+  /// background. What cannot be dropped now is met by the next mount again. As `saved`.
+  func drop(_ directory: SavedItemID)
+
   /// What was written on the volume in a directory, or below it, and goes when that is removed. As `saved`.
   func writing(below directory: ChangedItem) throws(FSError) -> SavedWriting
 

@@ -74,7 +74,8 @@ struct NameMerge: Equatable {
   private static func present(_ base: Base, _ listed: ListedItem, keeps: Bool) -> NameMerge {
     let relation = base.item.relation(to: listed)
     let isOther = relation == .version || relation == .other
-    if isOther, base.isDirty || (keeps && base.isResident && listed.attributes.kind == .file) {
+    // Whether a directory has another name by now, is known when all are listed (`Namespace.keepDirectory`).
+    if isOther, base.item.attributes.kind != .directory, base.isDirty || (keeps && base.isResident && listed.attributes.kind == .file) {
       return NameMerge(change: base.retains(listed), conflict: base.isDirty ? .changedOnBothSides : nil)
     }
     switch relation {

@@ -74,10 +74,29 @@ extension Namespace {
   /// The store's key of an item that is told when its binding changes.
   func keyOfKept(_ node: NodeIndex) -> [UInt8]? { boundItem(node)?.binding?.key }
 
-  /// An item that the store has, and whose binding is to be known: a file whose content is here, or a directory.
+  /// An item that the store has, and whose binding is to be known: a directory, a file whose content is here, and what
+  /// was removed here, or has other attributes or other names.
   func boundItem(_ node: NodeIndex) -> ChangedItem? {
     let record = self[node]
-    guard record.kind == .directory || (record.kind == .file && record.isLocal), isBound(node) else { return nil }
-    return changedItem(node)
+    guard isBound(node) else { return nil }
+    if record.kind == .directory || (record.kind == .file && record.isLocal) { return changedItem(node) }
+    // What is kept of an item of which but a hidden name was met comes with another one, and has its own version.
+    guard !restored.isBare(node) else { return nil }
+    let isChanged = record.isUnlinked || otherAttributes.contains(node) || hasOtherNames(node)
+    return isChanged ? changedItem(node) : nil
   }
+
+  /// Whether a name of an item was made or taken away on the volume.
+  private func hasOtherNames(_ node: NodeIndex) -> Bool {
+    var name = self[node].firstName
+    for _ in 0..<Self.namesMax where name != .end {
+      let record = record(of: name)
+      if record.standing == .removed || (record.isLocal && record.isPresent) { return true }
+      name = record.nextOfNode
+    }
+    return false
+  }
+
+  /// LIMIT: names of one item that are looked at.
+  private static var namesMax: Int { 256 }
 }

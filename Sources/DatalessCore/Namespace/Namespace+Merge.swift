@@ -8,6 +8,8 @@ extension Namespace {
     let retained: (NodeIndex) -> ListedItem?
     /// Whether a file is open for writing: it may be dirty at any moment.
     let isOpenForWriting: (NodeIndex) -> Bool
+    /// What is known of directories into which nobody has looked since the mount.
+    var savedBelow = SavedBelow()
   }
 
   /// What became of a name of a listing.
@@ -74,11 +76,12 @@ extension Namespace {
       // was fetched is the older version's.
       let isFetched = self[node].isLocal && self[node].state == .resident
       let moved = localNames(of: node).filter { _ in record(of: name).standing == .removed || !isFetched }
+      // Before anything is told of the newer one: what is kept of a bare one is of another version.
+      restored.follow(node, to: newer)
       // The store's name first: by the others alone the newer one would be told as what the store has not.
       relink(name, to: newer)
       for local in moved { relink(local, to: newer) }
       if isFetched, !self[node].isOrphan { noteOlder(node) }
-      restored.follow(node, to: newer)
       if wasNamed { carryMetadata(mine, base: base, to: newer) } else { conflicts.forget(node) }
       noteVersion(node, newer)
     case .nothing, .retained, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished, .keptHere: break
@@ -135,10 +138,17 @@ extension Namespace {
     let merged = merge(text, listed, in: directory, keeps: false, use: use)
     switch merged.change {
     case .appeared, .hidden, .otherItem, .otherItemHidden:
+      var (known, isHidden) = (merged.name, merged.change == .hidden || merged.change == .otherItemHidden)
+      var former: NodeIndex?
+      if merged.change == .otherItem, let name = known {
+        switch keepDirectory(name, against: listed, joins: true, use: use) {
+        case .joined: return true
+        case .kept: (known, isHidden) = (nil, true)
+        case .goes: former = record(of: name).node
+        }
+      }
       guard let node = returned(merged, listed) ?? node(for: listed) else { return false }
-      let isHidden = merged.change == .hidden || merged.change == .otherItemHidden
-      let former = merged.change == .otherItem ? merged.name.map { record(of: $0).node } : nil
-      guard place(text, known: merged.name, node: node, in: directory, isHidden: isHidden) != nil else { return false }
+      guard place(text, known: known, node: node, in: directory, isHidden: isHidden) != nil else { return false }
       if let former, former != node { noteVersion(former, node) }
       return true
     case .nothing, .unchanged, .metadata, .joined, .version, .retained, .vanished, .keptHere: return true
@@ -166,8 +176,7 @@ extension Namespace {
     let isMade = local == .removed && madeBeside(name).map { !hasBinding($0) } ?? false
     let decided = NameMerge.merge(
       base: base(of: name, nil, use), listed: nil, local: local, isMade: isMade, keeps: false)
-    // What is kept of a directory that nobody has looked into may be changes.
-    if decided.change == .keptHere || (local == .none && self[node].awaitsSaved) {
+    if decided.change == .keptHere {
       keepHere(name)
       noteConflict(.changedHereGoneThere, of: node, theirs: nil)
       noteOwnDirectory(node)
@@ -185,10 +194,8 @@ extension Namespace {
   mutating func dropUnbound(use: ItemUse) {
     for node in takeOlder() where self[node].isClean { noteOnlyHere(node) }
     for node in takeUnbound() {
-      let isResident = self[node].isLocal && self[node].state == .resident
-      // What is kept of a directory that nobody has looked into may be changes.
-      let isChanged = isDirty(node, use) || self[node].awaitsSaved
-      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isChanged) else {
+      let isResident = isResidentFile(node)
+      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else {
         noteConflict(.changedHereGoneThere, of: node, theirs: nil)
         // What the store has under its number later is not it.
         if self[node].isClean { noteOnlyHere(node) } else { tellUnbound(node) }
@@ -224,12 +231,6 @@ extension Namespace {
       isResident: isFile && known.isLocal && known.state == .resident,
       isDirty: isDirty(node, use),
       canJoin: hasTwin && !known.isLocal && !use.isOpen(node))
-  }
-
-  /// Whether something was changed in it, or is about to be, that is nowhere else: in a file its content, in a
-  /// directory a name, or anything below it.
-  func isDirty(_ node: NodeIndex, _ use: ItemUse) -> Bool {
-    isChanged(node) || (self[node].kind == .file && use.isOpenForWriting(node))
   }
 
   /// The node of another name of a listed file, if it is another one than a node.

@@ -37,6 +37,7 @@ struct NamespaceNews {
   /// are.
   mutating func takeChanged() -> [NodeID] { Self.take(&changed) }
   mutating func takeUnbound() -> [NodeID] { Self.take(&unbound) }
+  var notedUnbound: [NodeID] { unbound }
   mutating func takeOlder() -> [NodeID] { Self.take(&older) }
   mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }
   mutating func takeOwn() -> [NodeID] { Self.take(&own) }
@@ -75,6 +76,9 @@ extension Namespace {
 
   /// The nodes that the store has no more, and that have names on the volume, since this was asked last.
   mutating func takeUnbound() -> [NodeIndex] { withoutStore(news.takeUnbound()) }
+
+  /// The directories among them, before they are taken.
+  var unboundDirectories: [NodeIndex] { withoutStore(news.notedUnbound).filter { self[$0].kind == .directory } }
 
   /// The store has another version of a node, of which a link was made here.
   mutating func noteOlder(_ node: NodeIndex) { news.noteOlder(id(of: node)) }

@@ -232,7 +232,7 @@ struct Namespace: ~Copyable {
 
   /// As `NameGraph.changedNames`, and `OtherAttributes`.
   var changedNames: (made: Int, removed: Int) { graph.changedNames }
-  var otherAttributes: Int { graph.nodes.others.count }
+  var otherAttributes: OtherAttributes { graph.nodes.others }
   mutating func noteExtended(_ isOther: Bool, of node: NodeIndex) { graph.noteExtended(isOther, of: node) }
 
   /// As `NameGraph.isEmpty`.

@@ -98,9 +98,7 @@ struct NodeTable: ~Copyable {
       let node = place(NodeRecord(item.attributes, deviceIndex: deviceIndex))
     else { return nil }
     counts.add(records[node])
-    if MadeNumbers.isInRange(item.attributes.inode), item.attributes.device != ItemAttributes.madeDevice {
-      largestReserved = max(largestReserved, item.attributes.inode)
-    }
+    noteReserved(item.attributes)
     if !item.token.isNone { tokens[node] = item.token }
     share(node, item.attributes)
     return node
@@ -145,8 +143,10 @@ struct NodeTable: ~Copyable {
     return known
   }
 
-  /// Takes over the store's metadata of the same bytes. What was changed on the volume stays as it is there.
+  /// Takes over the store's metadata of the same bytes. What was changed on the volume stays as it is there. Of a
+  /// directory it may be another one's.
   mutating func adopt(_ item: ListedItem, for node: NodeIndex) {
+    if records[node].kind == .directory { rebind(node, to: item.attributes) }
     var shown = item.attributes
     if let base = listed[node] {
       shown = attributes(of: node).merged(base: base, theirs: item.attributes)
@@ -155,6 +155,25 @@ struct NodeTable: ~Copyable {
     update(node) { $0.update(shown) }
     if !item.token.isNone || !tokens.isEmpty { tokens[node] = item.token.isNone ? nil : item.token }
     share(node, item.attributes)
+  }
+
+  private mutating func rebind(_ node: NodeIndex, to attributes: ItemAttributes) {
+    guard StoreIdentity(attributes) != StoreIdentity(listed(of: node).attributes),
+      let device = deviceIndex(attributes.device)
+    else { return }
+    noteReserved(attributes)
+    update(node) { record in
+      record.deviceIndex = device
+      record.inode = attributes.inode
+      record.birth = attributes.birth
+      record.generation = 0
+    }
+  }
+
+  /// A store's inode number may be one of those that are given to what is made on the volume.
+  private mutating func noteReserved(_ attributes: ItemAttributes) {
+    guard MadeNumbers.isInRange(attributes.inode), attributes.device != ItemAttributes.madeDevice else { return }
+    largestReserved = max(largestReserved, attributes.inode)
   }
 
   /// Gives a node other metadata on the volume; what the store listed is kept beside it.

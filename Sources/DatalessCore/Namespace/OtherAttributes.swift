@@ -33,6 +33,8 @@ struct OtherAttributes {
     }
   }
 
+  func contains(_ node: NodeIndex) -> Bool { items[node] != nil }
+
   mutating func forget(_ node: NodeIndex) { if !items.isEmpty { change(node) { $0 = [] } } }
 
   private mutating func change(_ node: NodeIndex, _ change: (inout Reasons) -> Void) {

@@ -55,8 +55,12 @@ extension EngineState {
   private mutating func beginEmptying(_ directory: NodeIndex) {
     // Its names stay where they are until it is through.
     reclamation.pin()
+    trashSaved(directory)
+  }
+
+  /// What an earlier run has kept in a directory that nobody has looked into is gone through in the background.
+  mutating func trashSaved(_ directory: NodeIndex) {
     guard namespace[directory].awaitsSaved, !content(of: directory).isBusy else { return }
-    // What an earlier run has kept in it was never here.
     namespace.setAwaitsSaved(false, of: directory)
     restorations.end([directory])
     journal.append(.trashed(namespace.changedItem(directory), isKnown: false))

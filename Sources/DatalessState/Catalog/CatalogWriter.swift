@@ -125,14 +125,19 @@ struct CatalogWriter: Sendable {
       try noteStoreName(key, isThere: isThere, of: item, in: connection)
     case .trashed(let item, let isKnown):
       let id = try items.resolve(item, connection).id
-      try items.addOrphan(id, connection)
-      if !isKnown { trash.add(id) }
+      if isKnown { try items.addOrphan(id, connection) } else { try trashTree(id, connection) }
     case .forgotten(let item):
       // What is in a tree that is still gone through goes with that.
       if let row = try items.find(item, connection), try !trash.contains(row.id) && !connection.hasMadeName(row.id) {
         try items.delete(row.id, connection)
       }
     }
+  }
+
+  /// All that is known of a directory and what is below it is gone through, and goes.
+  mutating func trashTree(_ directory: Int64, _ connection: CatalogConnection) throws {
+    try items.addOrphan(directory, connection)
+    trash.add(directory)
   }
 
   private mutating func make(

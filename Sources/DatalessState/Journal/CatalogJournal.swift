@@ -18,6 +18,10 @@ public final class CatalogJournal: JournalSink {
   /// Called after a commit that has left removed trees to be gone through.
   private let trashed = Mutex<(@Sendable () -> Void)?>(nil)
   private let written = Mutex<(@Sendable () -> Void)?>(nil)
+  /// Removed trees that wait for their commit.
+  private let queuedTrees = Atomic<Int>(0)
+  /// As `CatalogTrash.count`, after the last transaction.
+  private let treesLeft: Atomic<Int>
 
   public let keepsChanges = true
 
@@ -26,6 +30,7 @@ public final class CatalogJournal: JournalSink {
     timer: any TimerLane, interval: Nanoseconds
   ) {
     self.catalog = catalog
+    treesLeft = Atomic(writer.trashCount)
     self.writer = Mutex(writer)
     self.content = content
     self.lane = lane
@@ -40,6 +45,8 @@ public final class CatalogJournal: JournalSink {
   public var failure: FSError? { queue.withLock { $0.failure } }
 
   public func append(_ change: StateChange, _ number: ChangeNumber) {
+    let trees = change.removedTrees
+    if trees > 0 { queuedTrees.add(trees, ordering: .relaxed) }
     perform(queue.withLock { $0.append(change, number) })
   }
 
@@ -87,6 +94,9 @@ public final class CatalogJournal: JournalSink {
         for id in writer.takeContentToFlush() { try flush(id) }
       }
       writer.commit()
+      // Left first: in between, a tree is counted twice, and never not.
+      treesLeft.store(writer.trashCount, ordering: .releasing)
+      queuedTrees.subtract(batch.reduce(0) { $0 + $1.change.removedTrees }, ordering: .releasing)
       if writer.hasWritten { written.withLock { $0.take() }?() }
       return nil
     } catch {
@@ -119,6 +129,7 @@ public final class CatalogJournal: JournalSink {
       do throws(FSError) {
         let result = try catalog.write(what) { connection in try body(&writer, connection) }
         writer.commit()
+        treesLeft.store(writer.trashCount, ordering: .releasing)
         return .success(result)
       } catch {
         writer.rollBack()
@@ -131,8 +142,8 @@ public final class CatalogJournal: JournalSink {
   /// Has somebody go through removed trees. - Parameter body: Called on the lane, and by whoever commits.
   func whenTrashed(_ body: @escaping @Sendable () -> Void) { trashed.withLock { $0 = body } }
 
-  /// As `CatalogTrash.count`.
-  var trashCount: Int { writer.withLock { $0.trashCount } }
+  /// Removed trees that are not committed yet, and what `CatalogTrash.count` says of the others. Waits for nobody.
+  var trashCount: Int { queuedTrees.load(ordering: .acquiring) + treesLeft.load(ordering: .acquiring) }
 
   /// Runs something on the lane, behind what waits there.
   func submit(_ body: @escaping @Sendable () -> Void) { lane.submit(body) }
@@ -160,6 +171,15 @@ public final class CatalogJournal: JournalSink {
 }
 
 extension StateChange {
+  /// Trees that are to be gone through by this.
+  fileprivate var removedTrees: Int {
+    switch self {
+    case .together(let changes): changes.reduce(0) { $0 + $1.removedTrees }
+    case .trashed(_, let isKnown): isKnown ? 0 : 1
+    default: 0
+    }
+  }
+
   /// Content of the store's files that becomes dirty: its clean bytes are given up by this, so it is whole before.
   fileprivate var contentGivenUp: [ContentID] {
     switch self {

@@ -36,6 +36,23 @@ extension StateVolume: SavedState {
     }
   }
 
+  public func hasChanges(below directory: ChangedItem) throws(FSError) -> Bool {
+    if journal.backlog > 0 { try journal.commit() }
+    let known = journal.item(of: directory.node)
+    return try catalog.read("cannot look for changes below a directory") { connection in
+      let search = CatalogSearch(connection)
+      guard let top = try known ?? search.item(directory)?.id else { return false }
+      return try search.hasChanges(below: top)
+    }
+  }
+
+  public func drop(_ directory: SavedItemID) {
+    let isNoted: Void? = try? journal.write("cannot drop what is kept of a directory") { writer, connection in
+      try writer.trashTree(directory.rawValue, connection)
+    }
+    if isNoted != nil { emptyTrash() }
+  }
+
   public func writing(below directory: ChangedItem) throws(FSError) -> SavedWriting {
     if journal.backlog > 0 { try journal.commit() }
     let known = journal.item(of: directory.node)

@@ -45,7 +45,6 @@ public final class StateVolume: Sendable {
   let lastKept: Atomic<UInt32>
   /// Whether somebody goes through removed trees; and how much of them is left, as `CatalogTrash.count`.
   private let emptiesTrash = Atomic<Bool>(false)
-  private let trashLeft: Atomic<Int>
 
   /// How long changes may be in memory only.
   public static let interval = Nanoseconds(1_000_000_000)
@@ -79,13 +78,12 @@ public final class StateVolume: Sendable {
     lastKept = Atomic(opened.uses.last)
     journal = CatalogJournal(
       opened.catalog, opened.writer, content: opened.content, lane: lane, timer: timer, interval: interval)
-    trashLeft = Atomic(opened.writer.trashCount)
     for id in opened.orphaned { opened.content.remove(id) }
     journal.whenTrashed { [weak self] in self?.emptyTrash() }
   }
 
   /// Directories of removed trees that the catalog still has, as far as they are known: 0 when nothing is left.
-  public var trashCount: Int { trashLeft.load(ordering: .relaxed) }
+  public var trashCount: Int { journal.trashCount }
 
   /// Goes through trees that were removed whole and that this run has not looked into, in the background: on the
   /// journal's lane, some rows at a time. What cannot be done now is done by the next run.
@@ -104,7 +102,6 @@ public final class StateVolume: Sendable {
           (try writer.emptyTrash(connection, limit: Self.emptiedAtATime), writer.trashCount)
         }
         for id in contents { content.remove(id) }
-        trashLeft.store(left, ordering: .relaxed)
         isAll = left == 0
       } catch {
         // Tried again after the next commit.

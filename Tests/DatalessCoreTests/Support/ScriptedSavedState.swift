@@ -21,6 +21,8 @@ final class ScriptedSavedState: SavedState {
   func saved(of directory: ChangedItem) throws(FSError) -> SavedDirectory { SavedDirectory() }
   func savedItem(_ item: ChangedItem) throws(FSError) -> SavedItem? { nil }
   func hasChanges(below directory: SavedItemID) throws(FSError) -> Bool { false }
+  func hasChanges(below directory: ChangedItem) throws(FSError) -> Bool { false }
+  func drop(_ directory: SavedItemID) {}
   func writing(below directory: ChangedItem) throws(FSError) -> SavedWriting { SavedWriting() }
   func adopt(_ item: SavedItemID, as node: NodeID) {}
 }

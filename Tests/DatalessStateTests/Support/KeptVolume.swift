@@ -46,6 +46,9 @@ final class KeptVolume {
     engine.end(FSError(.timedOut, "the volume is being unmounted"))
     run()
     try state.keepUses(engine.uses(after: state.lastKeptUse))
+    // As `unmount --wait`: what was removed is gone through.
+    try state.journal.commit()
+    run()
     try state.close()
     run()
   }

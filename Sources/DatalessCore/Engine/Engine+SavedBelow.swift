@@ -1,0 +1,103 @@
+/// Finding out whether anything was changed in an earlier run below directories that the store has no more.
+extension Engine {
+  /// Whether earlier runs have kept something.
+  var keepsState: Bool { configuration.savedState != nil }
+
+  /// Decides about what the store has no more under any name, and has names on the volume.
+  func dropUnbound() {
+    let saved = savedBelow(keepsState ? state.withLock { $0.namespace.unboundDirectories } : [])
+    state.withLock { state in
+      state.namespace.dropUnbound(use: state.itemUse(saved))
+      state.tellConflicts(timer.now)
+    }
+  }
+
+  /// Asks of directories what the namespace does not know. Metadata lane; waits for the disk. What cannot be read may
+  /// be changes.
+  func savedBelow(_ directories: [NodeIndex]) -> SavedBelow {
+    var answers = SavedBelow()
+    guard let saved = configuration.savedState, !directories.isEmpty else { return answers }
+    // The walks keep places of names between two holds of the lock.
+    state.withLock { $0.reclamation.pin() }
+    defer { unpin() }
+    var yielder = LockYielder(timer)
+    for directory in directories {
+      yielder.yieldIfDue()
+      guard let id = state.withLock({ $0.toBeAsked(directory) }) else { continue }
+      answers.note(hasChanges(below: directory, saved), of: id)
+    }
+    return answers
+  }
+
+  private func hasChanges(below directory: NodeIndex, _ saved: any SavedState) -> Bool {
+    var walk = UnreadWalk(from: directory)
+    var yielder = LockYielder(timer)
+    while true {
+      yielder.yieldIfDue()
+      switch state.withLock({ walk.next($0.namespace, limit: 1024) }) {
+      case .more: continue
+      case .done: return false
+      case .unread(let item):
+        if (try? saved.hasChanges(below: item)) ?? true { return true }
+      }
+    }
+  }
+}
+
+extension EngineState {
+  /// LIMIT: names of a listing that are decided about under one lock.
+  static var vanishedAtATime: Int { 2048 }
+
+  /// Directories that a renewed listing has not seen. - Parameter position: As `Namespace.dropVanishedNames`.
+  mutating func vanishedDirectories(_ attempt: AttemptID, from position: NameCursor) -> [NodeIndex] {
+    guard let running = attempts[attempt] else { return [] }
+    var found: [NodeIndex] = []
+    _ = namespace.visitVanishedNames(of: running.node, from: position, limit: Self.vanishedAtATime) { namespace, name in
+      let node = namespace.record(of: name).node
+      if namespace[node].kind == .directory { found.append(node) }
+    }
+    return found
+  }
+
+  /// A directory that is dirty anyway needs no answer.
+  fileprivate func toBeAsked(_ directory: NodeIndex) -> NodeID? {
+    guard !namespace[directory].isFree, !namespace.isChanged(directory) else { return nil }
+    return namespace.id(of: directory)
+  }
+}
+
+/// Goes through the listed directories below one, for those that an earlier run has kept something of and that are not
+/// listed.
+private struct UnreadWalk {
+  enum Step {
+    case more
+    case unread(ChangedItem)
+    case done
+  }
+
+  /// Where to go on: names of directories, one in the other.
+  private var names: [NameIndex] = []
+  private var start: NodeIndex?
+
+  init(from directory: NodeIndex) { start = directory }
+
+  /// Looks at some more. - Parameter limit: Names.
+  mutating func next(_ namespace: borrowing Namespace, limit: Int) -> Step {
+    if let directory = start.take() { return enter(directory, namespace) }
+    for _ in 0..<limit {
+      guard let name = names.popLast() else { return .done }
+      guard name != .end else { continue }
+      let record = namespace.record(of: name)
+      names.append(record.nextSibling)
+      guard record.isPresent, namespace[record.node].kind == .directory else { continue }
+      if case .unread(let item) = enter(record.node, namespace) { return .unread(item) }
+    }
+    return .more
+  }
+
+  private mutating func enter(_ directory: NodeIndex, _ namespace: borrowing Namespace) -> Step {
+    if namespace[directory].awaitsSaved { return .unread(namespace.changedItem(directory)) }
+    if namespace[directory].isListed { names.append(namespace[directory].firstChild) }
+    return .more
+  }
+}

@@ -1,0 +1,111 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import TestSupport
+import Testing
+
+/// What an earlier run has changed below a directory into which nobody has looked since, when the store has the
+/// directory no more.
+@Suite struct KeptUnlistedTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  enum Fate: CaseIterable {
+    case gone, becomesFile, becomesDirectory
+  }
+
+  init() {
+    mkdir(source.full("p"), 0o755)
+    mkdir(source.full("p/q"), 0o755)
+    for file in ["p/a", "p/q/b", "p/q/c"] { source.write(file, bytes("theirs \(file)"), mode: 0o644) }
+  }
+
+  private func meet(_ fate: Fate) {
+    Scratch.removeTree(source.full("p"))
+    switch fate {
+    case .gone: break
+    case .becomesFile: source.write("p", bytes("file"), mode: 0o644)
+    case .becomesDirectory:
+      mkdir(source.full("p"), 0o755)
+      source.write("p/n", bytes("new"), mode: 0o644)
+    }
+  }
+
+  private func expectMine(_ volume: KeptVolume, _ fate: Fate) {
+    #expect(volume.read("p/q/b") == "what I wrote")
+    #expect(volume.names("p/q") == ["b"])
+    #expect(volume.names("p") == (fate == .becomesDirectory ? ["n", "q"] : ["q"]))
+    #expect(volume.conflicts["p/q/b"] == "gone_in_source", "\(volume.conflicts)")
+  }
+
+  @Test(arguments: Fate.allCases, [[""], ["", "p"], ["", "p", "p/q"]])
+  func whatWasWrittenThereStays(_ fate: Fate, looked: [String]) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.write("what I wrote", to: "p/q/b") == nil)
+    try volume.unmount()
+    volume = try KeptVolume(states.next(), source: source)
+    for directory in looked { _ = volume.names(directory) }
+    meet(fate)
+    volume.refresh()
+    expectMine(volume, fate)
+    try volume.unmount()
+    #expect(try states.next().check().findings == [])
+    volume = try KeptVolume(states.next(), source: source)
+    expectMine(volume, fate)
+    try volume.unmount()
+    #expect(try states.next().check().findings == [])
+  }
+
+  @Test(arguments: [[""], ["", "p"]], [false, true])
+  func whatWasFetchedAloneGoesWithoutAConflict(looked: [String], isMoved: Bool) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.read("p/q/b") == "theirs p/q/b")
+    if isMoved { #expect(volume.rename("p", to: "m") == nil) }
+    try volume.unmount()
+    volume = try KeptVolume(states.next(), source: source)
+    for directory in looked { _ = volume.names(directory == "p" && isMoved ? "m" : directory) }
+    meet(.gone)
+    volume.refresh()
+    #expect(volume.names("") == [])
+    #expect(volume.conflicts == [:])
+    try volume.unmount()
+    try expectNothing(items: looked.count)
+  }
+
+  /// Of a directory that was listed the next mount takes the rest.
+  private func expectNothing(items: Int) throws {
+    let report = try states.next().check()
+    #expect(report.findings == [])
+    #expect(report.items == items)
+    #expect(report.contents == 0)
+  }
+
+  @Test func whatWasFetchedGivesItsRoomBackIfTheStoreRemovesItBetweenMounts() throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.read("p/q/b")
+    _ = volume.read("p/a")
+    try volume.unmount()
+    meet(.gone)
+    volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.names("") == [])
+    try volume.unmount()
+    try expectNothing(items: 1)
+  }
+
+  @Test func aRenamedDirectoryIsNotJoinedWithTheNewOne() throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.write("what I wrote", to: "p/q/b") == nil)
+    try volume.unmount()
+    volume = try KeptVolume(states.next(), source: source)
+    _ = volume.names("")
+    rename(source.full("p"), source.full("old"))
+    mkdir(source.full("p"), 0o755)
+    source.write("p/n", bytes("new"), mode: 0o644)
+    volume.refresh()
+    #expect(volume.read("old/q/b") == "what I wrote")
+    #expect(volume.names("p") == ["n"])
+    #expect(volume.conflicts == [:])
+    try volume.unmount()
+    #expect(try states.next().check().findings == [])
+  }
+}
