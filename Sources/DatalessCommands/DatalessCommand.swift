@@ -96,7 +96,7 @@ public struct DatalessCommand: ParsableCommand {
       // The status of `run` and `exec` is their command's, so their own has to be one that commands do not use.
       let passesStatusOn = subcommand == "run" || subcommand == "exec" || subcommand == "coordinate"
       let failure = CommandFailure(
-        usageMessage(message(for: error), arguments: arguments, subcommand: subcommand),
+        usageMessage(parsingMessage(error, arguments), arguments: arguments, subcommand: subcommand),
         status: passesStatusOn ? .runFailed : .usage,
         code: .usage, errno: .invalidArgument)
       // A source that `--json` has taken for its file is nothing to write to.
@@ -112,6 +112,27 @@ public struct DatalessCommand: ParsableCommand {
     } catch {
       return report(error, arguments)
     }
+  }
+
+  /// What the parser says of a wrong command line. It names what is missing before what it does not know, and who has
+  /// mistyped an option would learn nothing of the option. With what is missing put in, it names the option.
+  static func parsingMessage(_ error: any Error, _ arguments: [String]) -> String {
+    let first = message(for: error)
+    var (text, filled) = (first, arguments)
+    // LIMIT: arguments that are put in. No command has more that must be there.
+    for _ in 0..<3 where text.hasPrefix("Missing expected argument") {
+      let isOfCommand = text.contains("'-- ")
+      if isOfCommand, !filled.contains("--") { filled.append("--") }
+      // A number is a name, a path and a size.
+      filled.insert("1", at: isOfCommand ? filled.endIndex : filled.firstIndex(of: "--") ?? filled.endIndex)
+      do {
+        _ = try parseAsRoot(filled)
+        return first
+      } catch {
+        text = message(for: error)
+      }
+    }
+    return text.hasPrefix("Unknown option") ? text : first
   }
 
   static func usageMessage(_ text: String, arguments: [String], subcommand: String?) -> String {

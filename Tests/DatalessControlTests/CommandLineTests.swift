@@ -101,6 +101,28 @@ import Testing
     #expect(message.hasPrefix("malformed size '-5': expected 1 byte or more (EINVAL)"), "\(message)")
   }
 
+  /// The parser alone names what is missing first, and of the option nothing.
+  @Test(
+    arguments: [
+      ("ls --json --jsno", "unknown option '--jsno'. Did you mean '--json'?"),
+      ("mount --latncy 5ms", "unknown option '--latncy'. Did you mean '--latency'?"),
+      ("fault remove --jsn", "unknown option '--jsn'. Did you mean '--json'?"),
+      ("run --frmae 5ms", "unknown option '--frmae'. Did you mean '--frame'?"),
+      ("run /tmp --frmae 5ms --", "unknown option '--frmae'. Did you mean '--frame'?"),
+      // Nothing is unknown, or something else is wrong, too.
+      ("ls --json", "missing expected argument '<path> ...'."),
+      ("gate wait --callers 2", "missing expected argument '<mountpoint>'."),
+      ("run /tmp", "missing expected argument '-- <command> ...'."),
+      ("mount --bandwidth", "missing value for '--bandwidth <rate>'."),
+    ])
+  func anUnknownOptionIsNamedBeforeWhatIsMissing(line: String, words: String) {
+    let arguments = line.split(separator: " ").map { String($0) }
+    let error = #expect(throws: (any Error).self) { try DatalessCommand.parseAsRoot(arguments) }
+    let text = error.map { DatalessCommand.parsingMessage($0, arguments) } ?? ""
+    let message = DatalessCommand.usageMessage(text, arguments: arguments, subcommand: arguments.first)
+    #expect(message.hasPrefix(words), "\(message)")
+  }
+
   private static func execute(_ line: String) -> Int32 {
     DatalessCommand.execute(line.split(separator: " ").map { String($0) })
   }
