@@ -25,8 +25,13 @@ import Testing
     let outside = CoordinateFailure.notAsked(.noData, paths)
     #expect(
       outside.message
-        == #"cannot ask for the paths: /proc/self/a\nb does not lie on a volume of dataless (ENODATA)."#,
+        == #"cannot ask for the paths: /proc/self/a\nb does not lie on a volume of dataless (ENODATA). "#
+        + "`dataless status` lists the mounted volumes.",
       "\(outside.message)")
     #expect(outside.errno == "ENODATA")
+    // The same word as of all other commands, and a status that is not the command's.
+    #expect(outside.code == .notAVolume && outside.status == .runFailed)
+    let dead = CoordinateFailure.notAsked(.socketNotConnected, paths)
+    #expect(dead.code == .failed && !dead.message.contains("dataless status"), "\(dead.message)")
   }
 }

@@ -20,7 +20,12 @@ enum CoordinateFailure {
       default: number.description.prefix(1).lowercased() + number.description.dropFirst()
       }
     let name = number == .permissionDenied ? "coordination_not_allowed, \(number.name)" : number.name
-    return CommandFailure("cannot ask for the paths: \(words) (\(name)).", status: .runFailed, errno: number)
+    let isOutside = number == .noData
+    let remedy = isOutside ? " `dataless status` lists the mounted volumes." : ""
+    // The status stays that of our own failures: the one that says so elsewhere may be the command's.
+    return CommandFailure(
+      "cannot ask for the paths: \(words) (\(name)).\(remedy)", status: .runFailed,
+      code: isOutside ? .notAVolume : nil, errno: number)
   }
 
   /// - Parameter message: The daemon's, in which names are escaped; most of them end with the errno's name.
