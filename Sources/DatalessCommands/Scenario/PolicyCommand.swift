@@ -93,8 +93,16 @@ struct PolicyCommand: ParsableCommand {
       }
       return try output.json(PolicyAnswer(materialize: document.simulation.materialize, rules: rules))
     }
-    try RuleList.print(RuleList.entries(document), effect: "materialize", json: false, to: output)
-    try output.line("everybody else: \(document.simulation.materialize ? "on" : "off")")
+    for line in Self.lines(document) { try output.line(line) }
     try output.flush()
+  }
+
+  /// Each rule that says something about it, then everybody else: in the words that `policy` takes.
+  static func lines(_ document: ScenarioDocument) -> [String] {
+    func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+    let rules = zip(RuleList.entries(document), document.simulation.rules.rules).compactMap { entry, rule in
+      rule.effects.materialize.map { RuleList.line(entry, word($0)) }
+    }
+    return rules + ["everybody else: \(word(document.simulation.materialize))"]
   }
 }

@@ -152,9 +152,13 @@ enum RuleList {
       if json {
         try output.line(bytes: entry.node.json(pretty: false))
       } else {
-        let match = entry.effect("match").map { " for \($0)" } ?? ""
-        try output.line(TerminalText.escaped("\(entry.name): \(value)\(match)"))
+        try output.line(line(entry, value))
       }
     }
+  }
+
+  /// - Parameter value: What the rule says about the effect that is listed.
+  static func line(_ entry: Entry, _ value: String) -> String {
+    TerminalText.escaped("\(entry.name): \(value)\(entry.effect("match").map { " for \($0)" } ?? "")")
   }
 }
