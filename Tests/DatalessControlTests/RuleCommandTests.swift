@@ -5,7 +5,7 @@ import Testing
 
 @testable import DatalessCommands
 
-/// What `policy`, `fault` and `mount` say of rules and settings, without a volume.
+/// What `policy` and `fault` say of rules, without a volume.
 @Suite struct RuleCommandTests {
   private static func document(_ text: String) throws -> ScenarioDocument {
     try ScenarioDocument(parsing: Array(text.utf8), name: "s.yaml")
@@ -24,5 +24,26 @@ import Testing
     #expect(
       PolicyCommand.lines(document) == [#"indexer: off for {"path":"a"}"#, "editor: on", "everybody else: off"])
     #expect(PolicyCommand.lines(.empty) == ["everybody else: on"])
+  }
+
+  /// The name stands on the command line: there is no file to go to a line of.
+  @Test func aRuleThatIsNotThereIsNoPlaceInAFile() {
+    let words = "there is no rule named 'rule-9'. Did you mean 'rule-1'?"
+    let answer = WireError(
+      code: "invalid_scenario", errno: "EINVAL", message: "rule-9:1:1: \(words)",
+      problems: [WireProblem(file: "rule-9", line: 1, column: 1, message: words)])
+    let error = ControlError(code: .invalidScenario, message: answer.message, answer: answer)
+    let failure = RuleOptions.noSuchRule(error, from: PathArgument(bytes: Array("/mnt".utf8)))
+    #expect(failure.message == "cannot remove a rule of /mnt: \(words)", "\(failure.message)")
+    #expect(!failure.namesPlaces && failure.problems == nil)
+    #expect(failure.status == .usage && failure.code == .notFound && failure.errno == "ENOENT")
+  }
+
+  @Test func whatADaemonSaysOfARuleIsEscaped() {
+    let problem = WireProblem(file: "x", line: 1, column: 1, message: "\u{1b}[31m")
+    let error = ControlError(
+      code: .invalidScenario, message: "x", answer: WireError(code: "x", message: "x", problems: [problem]))
+    let failure = RuleOptions.noSuchRule(error, from: PathArgument(bytes: Array("/mnt".utf8)))
+    #expect(failure.message == #"cannot remove a rule of /mnt: \x1b[31m"#, "\(failure.message)")
   }
 }

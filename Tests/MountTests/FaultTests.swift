@@ -68,7 +68,10 @@ extension RealMounts {
         try await volume.done("fault", "remove", mountpoint, "rule-1")
         #expect(try await volume.read("file").outcome == "ok")
         let gone = try await volume.dataless("fault", "remove", mountpoint, "rule-1")
-        #expect(gone.status == 2 && gone.errorText.contains("no rule named 'rule-1'"))
+        let words = "there is no rule named 'rule-1'. The scenario has no rules."
+        #expect(
+          gone.status == 2
+            && gone.errorText == "dataless: cannot remove a rule of \(mountpoint): \(words)\n", "\(gone.errorText)")
         let wrong = try await volume.dataless("fault", "add", mountpoint, "EIOO")
         #expect(wrong.status == 2 && wrong.errorText.contains("Did you mean 'EIO'?"))
         let changes = try await volume.records(ofType: "configuration.changed")

@@ -113,8 +113,20 @@ struct RuleOptions: ParsableArguments {
     if let rule = rules.first(where: { $0.name == name }), rule.effect(effect) == nil {
       throw CommandFailure("\(what): it says nothing about '\(effect)' (EINVAL). `dataless scenario show` has it.")
     }
-    let change = try RemoteCall.run(volume, failure: what) { client in try await client.removeRule(name) }
-    try ScenarioChangeReport.print(change, json: json)
+    do {
+      let change = try RemoteCall.run(volume, failure: what) { client in try await client.removeRule(name) }
+      try ScenarioChangeReport.print(change, json: json)
+    } catch let error as ControlError where error.code == .invalidScenario {
+      throw noSuchRule(error, from: mountpoint)
+    }
+  }
+
+  /// The daemon's words have a place, `NAME:1:1`, as those about text have. This name is a word of the command line.
+  static func noSuchRule(_ error: ControlError, from mountpoint: PathArgument) -> CommandFailure {
+    let words = error.answer?.problems?.first?.message ?? error.message
+    return CommandFailure(
+      "cannot remove a rule of \(mountpoint.description): \(TerminalText.harmless(words))", status: .usage,
+      code: .notFound, errno: .noSuchFileOrDirectory)
   }
 }
 
