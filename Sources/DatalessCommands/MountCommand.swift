@@ -49,6 +49,9 @@ struct MountCommand: ParsableCommand {
     var configuration = try plan.configure(mountpoint: mountpoint.bytes, say: { Console.note("dataless: \($0)") })
     configuration.endsWith = endsWith
     if case .directory(let folder) = plan.source { RulePaths.warn(plan.scenario.simulation.rules, folder) }
+    if let warning = Self.warning(of: plan.scenario.simulation.watchdog) {
+      Console.note("dataless: warning: \(warning)")
+    }
     if !foreground {
       let launched = try DaemonLauncher().launch(configuration)
       // Detached before anything is printed: whoever closes our output early must not end the volume with it.
@@ -74,6 +77,14 @@ extension MountCommand {
       throw ValidationError("malformed process id '\(text)': expected a whole number, 1 or more (EINVAL).")
     }
     return pid
+  }
+
+  /// `run` has its command to abort; a mounted volume has nobody but those that are named. The option names nobody, and
+  /// takes the place of what the scenario says.
+  static func warning(of watchdog: WatchdogPolicy?) -> String? {
+    guard let watchdog, watchdog.action == .abort, watchdog.apps.isEmpty else { return nil }
+    return "watchdog: abort needs 'apps' in the scenario, and none are named: nobody is aborted until then. "
+      + "Write 'watchdog: {main_thread: 1s, action: abort, apps: {comm: viewer}}' into it, and leave --watchdog out."
   }
 }
 

@@ -61,8 +61,8 @@ struct VolumeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "What is done about a main thread that waits for longer: off, a duration such as 1s (the log has it, with its stack,"
-        + " while it waits), log=1s (without the stack), or abort=1s (then SIGABRT; of mount only for 'apps' of the"
-        + " scenario). [default: off]", valueName: "what"),
+        + " while it waits), log=1s (without the stack), or abort=1s (then SIGABRT; of mount only processes that 'apps'"
+        + " of the scenario's watchdog names, without this option). [default: off]", valueName: "what"),
     transform: { try Self.setting($0, WatchdogPolicy.parse) })
   var watchdog: String?
 

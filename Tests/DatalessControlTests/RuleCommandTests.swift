@@ -5,7 +5,7 @@ import Testing
 
 @testable import DatalessCommands
 
-/// What `policy` and `fault` say of rules, without a volume.
+/// What `policy`, `fault` and `mount` say of rules and settings, without a volume.
 @Suite struct RuleCommandTests {
   private static func document(_ text: String) throws -> ScenarioDocument {
     try ScenarioDocument(parsing: Array(text.utf8), name: "s.yaml")
@@ -45,5 +45,16 @@ import Testing
       code: .invalidScenario, message: "x", answer: WireError(code: "x", message: "x", problems: [problem]))
     let failure = RuleOptions.noSuchRule(error, from: PathArgument(bytes: Array("/mnt".utf8)))
     #expect(failure.message == #"cannot remove a rule of /mnt: \x1b[31m"#, "\(failure.message)")
+  }
+
+  /// On a mounted volume it ends those that are named, and nobody else.
+  @Test func aWatchdogThatCanAbortNobodyIsWarnedOf() throws {
+    func warning(_ text: String) throws -> String? {
+      MountCommand.warning(of: try Self.document(text).simulation.watchdog)
+    }
+    #expect(try warning("watchdog: abort=50ms")?.hasPrefix("watchdog: abort needs 'apps' in the scenario") == true)
+    #expect(try warning("watchdog: {main_thread: 1s, action: abort, apps: {comm: viewer}}") == nil)
+    #expect(try warning("watchdog: report=50ms") == nil)
+    #expect(try warning("watchdog: off") == nil)
   }
 }
