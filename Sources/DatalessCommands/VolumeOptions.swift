@@ -92,7 +92,8 @@ struct VolumeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Delay of calls on what is local, as on a network file system: lookup=1ms, getattr=1ms, open=1ms, read=5ms. Repeatable."
+      "Delay of calls on what is local, as on a network file system: lookup=1ms, getattr=1ms, open=1ms, read=5ms, and"
+        + " on a volume that can be changed write=5ms. Repeatable."
         + " [default: none]", valueName: "key=value"),
     transform: Self.assignment)
   var access: [Assignment] = []

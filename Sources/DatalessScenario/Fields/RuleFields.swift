@@ -109,8 +109,8 @@ enum RuleFields {
       ScenarioField(
         "access",
         summary:
-          "The delay of calls on what is local: lookup, getattr, open and read, instead of the volume's, operation by operation; 0 takes "
-          + "it away.",
+          "The delay of calls on what is local: lookup, getattr, open, read and write, instead of the volume's, operation by "
+          + "operation; 0 takes it away.",
         value: AccessValues.ruleAccess
       ) { $0.effects.access = $1 },
     ],

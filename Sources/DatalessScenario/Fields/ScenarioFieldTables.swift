@@ -121,8 +121,8 @@ enum ScenarioFieldTables {
     ScenarioField(
       "access",
       summary:
-        "The delay of calls on what is local, as on a network file system or a slow disk: lookup, getattr, open, read. Changed in parts, "
-        + "too: access.read and so on. Default: none is delayed.",
+        "The delay of calls on what is local, as on a network file system or a slow disk: lookup, getattr, open, read, write. "
+        + "Changed in parts, too: access.read and so on. Default: none is delayed.",
       value: AccessValues.access
     ) { $0.simulation.access = $1 },
     ScenarioField(
