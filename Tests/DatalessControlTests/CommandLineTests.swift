@@ -1,4 +1,5 @@
 import ArgumentParser
+import DatalessScenario
 import Testing
 
 @testable import DatalessCommands
@@ -141,6 +142,23 @@ import Testing
       #expect(text.contains("EXIT STATUS"), "\(name)")
       let examples = text.split(separator: "\n").count { $0.hasPrefix("  ") && $0.contains("dataless \(name)") }
       #expect(examples == 2, "\(name)")
+    }
+  }
+
+  /// What a scenario can set, and `set` can change, is in its help.
+  @Test func theHelpOfSetNamesEverySetting() throws {
+    let schema = try ScenarioNode(parsing: ScenarioSchema.json(), name: "schema")
+    func names(_ node: ScenarioNode?) -> [String] {
+      guard case .mapping(let entries) = node?.value else { return [] }
+      return entries.map(\.key)
+    }
+    let settings = names(schema["properties"]).filter { !["version", "rules", "expect"].contains($0) }
+    let accesses = names(schema["$defs"]?["access"]?["properties"]).map { "access.\($0)" }
+    #expect(settings.count > 20 && accesses.count > 4)
+    let text = SetCommand.configuration.discussion
+    let words = text.split { !$0.isLetter && $0 != "_" && $0 != "." }.map { $0.hasSuffix(".") ? $0.dropLast() : $0 }
+    for name in settings + accesses {
+      #expect(words.contains { $0 == name }, "'dataless set --help' does not name \(name)")
     }
   }
 

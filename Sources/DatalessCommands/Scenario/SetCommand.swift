@@ -9,9 +9,9 @@ struct SetCommand: ParsableCommand {
     abstract: "Change settings of a mounted volume, such as its latency.",
     discussion: """
       Holds for what is triggered from now on; attempts under way go on as they started. Settings are those of a scenario \
-      file: seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, interrupt, \
-      give_up_after, \
-      offline, materialize, profile, present, poll; and present.blocks, present.ctime, present.seek and present.state alone. \
+      file: seed, latency, directory_latency, bandwidth, transfer_bandwidth, concurrency, quota, reserve, areas, hydration, observe, stacks, watchdog, \
+      interrupt, give_up_after, offline, materialize, profile, present, access, poll; and present.blocks, present.ctime, \
+      present.seek and present.state alone, as access.lookup, access.getattr, access.open, access.read and access.write. \
       Values are written as in such a file; 'none' removes a limit. All are changed, or none.
 
       EXAMPLES
