@@ -61,7 +61,9 @@ public enum FindingText {
       return "\(HumanText.count(count, "file")) one after the other, \(time)\(atOnce)"
     case .mainThread: return "\(HumanText.count(count, "wait")) of main threads, \(time)"
     case .notNeeded: return "\(HumanText.count(count, "lookup")) that nothing followed, \(time)"
-    case .prefetch: return "\(HumanText.count(count, "file")) waited for, \(time), that a listing had shown long before"
+    case .prefetch:
+      return
+        "\(HumanText.count(count, "file")) waited for, \(time), that a listing had shown early enough to spare the wait"
     case .together:
       return "\(HumanText.count(count, "file")) written to without a lock while another process had it open"
     }
