@@ -13,7 +13,8 @@ struct SummaryCommand: ParsableCommand {
       answers from its caches is not seen. Needless is a file that was fetched for a program and of which at most 5 % was \
       read by anybody; header only is a file of which only the first 64 KiB, and at most half, were read. Where a file was \
       opened again while its content was local, the kernel alone saw the reads: what was used is unknown then, unless the \
-      volume was mounted with --observe reads, as `dataless run` does. Of a mounted volume, waits that have not ended count \
+      volume was mounted with --observe reads, as `dataless run` does. `chain` is the most directories that had to be \
+      listed one after another to reach one path. Of a mounted volume, waits that have not ended count \
       up to now.
 
       Reports are made in one reading of the log, and written whole or not at all; - is standard output, for one of them.
@@ -33,7 +34,7 @@ struct SummaryCommand: ParsableCommand {
   var json = false
 
   @Flag(
-    help: "Of a file that holds several sessions, the one that was mounted last: as without it. [default: the same]")
+    help: "Has no effect: `summary` always takes the session that was mounted last. [default: the same]")
   var last = false
 
   @Flag(help: "Show each file that was tried or opened: bytes, share read, waits, who. [default: totals]")
