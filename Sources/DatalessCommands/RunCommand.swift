@@ -52,7 +52,8 @@ struct RunCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How long to wait for processes that the command left running, such as 0 or 2m.", valueName: "duration"),
+      "How long to wait for processes that the command left running, such as 0 or 2m. [default: 10s]",
+      valueName: "duration"),
     transform: { text in try VolumeOptions.checked { () throws(FSError) in try DurationText.parse(text) } })
   var waitChildren: Duration = .seconds(10)
 
