@@ -12,7 +12,8 @@ struct MountCommand: ParsableCommand {
     discussion: """
       Names, sizes, times, owners and xattrs are there at once; content comes at the first read. The volume is \
       read-only unless --scratch lets programs change it until it is unmounted, or --state DIR keeps what they change \
-      for the next mount; SOURCE is never written to. Returns when the volume answers; a daemon serves it until it is unmounted.
+      for the next mount; SOURCE is never written to, except for dataless' own cache and log directories where these lie \
+      in it, which the volume does not show. Returns when the volume answers; a daemon serves it until it is unmounted.
 
       EXAMPLES
         dataless mount ~/project /mnt/project --latency 200ms --state ~/.project-state
