@@ -24,7 +24,7 @@ RELEASE_BINARY := $(RELEASE_DIR)/dataless
 
 .PHONY: help
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1@/p' $(firstword $(MAKEFILE_LIST)) | column -t -s @
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1@/p' $(MAKEFILE_LIST) | column -t -s @
 
 .PHONY: bootstrap
 bootstrap: ## install what building, the demo and the tests need
