@@ -82,6 +82,7 @@ install-libcdataless: libcdataless ## install the C library, its header and man 
 	@install -m 0644 $(LIBRARY_DIR)/cdataless.pc "$(DESTDIR)$(LIBDIR)/pkgconfig/"
 	@install -m 0644 Sources/CDataless/include/cdataless.h "$(DESTDIR)$(PREFIX)/include/"
 	@install -m 0644 Sources/CDataless/man/*.3 "$(DESTDIR)$(PREFIX)/share/man/man3/"
+	@scripts/package/loader "$(DESTDIR)"
 	@echo "$(DESTDIR)$(LIBDIR)/libcdataless.so.$(LIBRARY_VERSION)"
 
 # Tests of the test libraries need an executable: DATALESS=EXE, else a debug build's.

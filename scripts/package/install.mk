@@ -62,6 +62,7 @@ install: stage libcdataless ## install everything under PREFIX (/usr/local); the
 	   printf '%s\n' "$$INSTALLED_LIBRARY"; \
 	   for page in Sources/CDataless/man/*.3; do echo "0644 $$page $(PREFIX)/share/man/man3/$${page##*/}"; done; \
 	 } | $(PACKAGING)/install "$(DESTDIR)" "$(PREFIX)/share/dataless/installed"
+	@$(PACKAGING)/loader "$(DESTDIR)"
 	@echo "$(DESTDIR)$(PREFIX)/bin/dataless"
 
 .PHONY: uninstall
