@@ -16,6 +16,28 @@ import Testing
     #expect(Repository.current.exists(path), "\(path) is missing")
   }
 
+  /// Installed are these files, in the places that they have here to each other: a link to any other is dead there.
+  @Test func documentsLinkOnlyToWhatIsInstalledWithThem() {
+    let documents = Repository.current.files(under: "docs", extensions: ["md", "yaml", "json", "html"])
+    let installed = Set(["README.md", "CHANGELOG.md", "LICENSE"] + documents)
+    let link = #/\]\(([^)#:\s]+)(?:#[^)]*)?\)/#
+    var count = 0
+    for document in installed.sorted() where document.hasSuffix(".md") {
+      for (index, line) in Repository.current.lines(of: document).enumerated() {
+        for match in line.matches(of: link) {
+          var parts = document.split(separator: "/").dropLast()
+          for part in match.1.split(separator: "/") {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+          }
+          let target = parts.joined(separator: "/")
+          #expect(installed.contains(target), "\(document):\(index + 1): a link to \(target), which is not installed")
+          count += 1
+        }
+      }
+    }
+    #expect(count > 200)
+  }
+
   @Test func changelogHasAnUnreleasedSectionOnTop() {
     let headings = Repository.current.lines(of: "CHANGELOG.md").filter { $0.hasPrefix("## ") }
     #expect(headings.first == "## Unreleased" || headings.first == "## [Unreleased]")

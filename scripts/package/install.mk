@@ -52,13 +52,14 @@ link libcdataless.so.1 $(LIBDIR)/libcdataless.so
 endef
 export INSTALLED_LIBRARY
 
+# They link to each other: each lies below DOCDIR as it does here.
+DOCUMENTS := README.md CHANGELOG.md LICENSE docs/*.md docs/*.yaml docs/*.json docs/*.html docs/schemas/*
+
 .PHONY: install
 install: stage libcdataless ## install everything under PREFIX (/usr/local); the helper of mount(8) in /sbin
 	@{ printf '%s\n' "$$INSTALLED"; \
 	   for page in .build/man/*.[15]; do echo "0644 $$page $(MANDIR)/man$${page##*.}/$${page##*/}"; done; \
-	   for page in README.md CHANGELOG.md LICENSE docs/*.md docs/openapi.yaml docs/scenario.schema.json; do \
-	     echo "0644 $$page $(DOCDIR)/$${page##*/}"; done; \
-	   for schema in docs/schemas/*; do echo "0644 $$schema $(DOCDIR)/schemas/$${schema##*/}"; done; \
+	   for page in $(DOCUMENTS); do echo "0644 $$page $(DOCDIR)/$$page"; done; \
 	   printf '%s\n' "$$INSTALLED_LIBRARY"; \
 	   for page in Sources/CDataless/man/*.3; do echo "0644 $$page $(PREFIX)/share/man/man3/$${page##*/}"; done; \
 	 } | $(PACKAGING)/install "$(DESTDIR)" "$(PREFIX)/share/dataless/installed"
