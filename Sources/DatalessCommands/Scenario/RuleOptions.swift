@@ -1,6 +1,7 @@
 import ArgumentParser
 import DatalessControl
 import DatalessScenario
+import SystemPackage
 
 /// For which attempts a rule holds, and where it stands: shared by `fault add` and `policy ... rule`.
 struct RuleOptions: ParsableArguments {
