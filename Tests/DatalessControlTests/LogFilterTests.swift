@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  private static func accepted(_ change: (inout LogFilter) -> Void) throws -> [String] {
+  private static func accepted(of log: LogText = Self.log, _ change: (inout LogFilter) -> Void) throws -> [String] {
     var filter = LogFilter()
     change(&filter)
     #expect(!filter.isEmpty)
@@ -142,6 +142,51 @@ import Testing
     #expect(try Self.accepted { $0.rule = bytes("slow") } == Self.first + ["access.finished 0"])
     #expect(try Self.accepted { $0.rule = bytes("no") } == ["materialization.refused 0"])
     #expect(try Self.accepted { $0.rule = bytes("slo") }.isEmpty)
+  }
+
+  /// A stack may be told after the end of its wait, which may be the last of an attempt that has ended; so may what a
+  /// watchdog has done, with the path or without.
+  @Test func whatIsToldOfAnAttemptThatHasEndedIsOfItsPathAndRule() throws {
+    var log = LogText()
+    for attempt in 1...2 {
+      log.add(
+        "materialization.started", at: 1, #""attempt":\#(attempt),"path":"p\#(attempt)","rules":["r\#(attempt)"]"#)
+      log.waited(attempt, by: 1, from: 1, to: 2)
+      log.finished(attempt, "p\(attempt)", by: 1, at: 2)
+    }
+    for attempt in 1...2 {
+      log.add("watchdog.survived", at: 3, #""attempt":\#(attempt),"path":"p\#(attempt)","signal":"SIGABRT""#)
+      log.add("watchdog.signalled", at: 3, #""attempt":\#(attempt),"signal":"SIGABRT""#)
+      log.add("wait.stack", at: 3, #""attempt":\#(attempt),"process":1,"outcome":"ok""#)
+    }
+    let late = ["watchdog.survived 2", "watchdog.signalled 2", "wait.stack 2"]
+    let all = [
+      "materialization.started 2", "wait.started 2", "wait.finished 2", "materialization.finished 2",
+    ]
+    #expect(try Self.accepted(of: log) { $0.path = PathPattern(bytes("p2")) } == all + late)
+    #expect(try Self.accepted(of: log) { $0.rule = bytes("r2") } == all + late)
+    #expect(try Self.accepted(of: log) { $0.path = PathPattern(bytes("p3")) }.isEmpty)
+  }
+
+  /// A log may be of any length, and what is kept of it is not.
+  @Test func ofAttemptsThatHaveEndedTheLastAreKept() throws {
+    var filter = LogFilter(path: PathPattern(bytes("p")))
+    let processes = LogProcesses(keepsRecords: false)
+    func accepts(_ type: String, _ attempt: Int, _ fields: String = "") throws -> Bool {
+      let record = try partialRecord(#"{"type":"\#(type)","attempt":\#(attempt)\#(fields)}"#)
+      return filter.accepts(record, processes)
+    }
+    let last = 65_536 + 10
+    for attempt in 1...last {
+      guard try accepts("materialization.finished", attempt, #","path":"p""#) else {
+        Issue.record("attempt \(attempt)")
+        return
+      }
+    }
+    #expect(try !accepts("wait.stack", 10))
+    #expect(try accepts("wait.stack", 11))
+    #expect(try accepts("wait.stack", last))
+    #expect(try !accepts("wait.stack", last + 1))
   }
 
   @Test func conditionsHoldTogether() throws {

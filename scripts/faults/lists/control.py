@@ -28,10 +28,10 @@ log.add(
     tests=["UnreadLinesTests|SummaryTests"])
 log.add(
     "path-filter-drops-waits", "AttemptSelection.swift", "`log --path --type wait` has no waits of attempts that match",
-    "attempts[key] ?? (isMatch", "(FAULT ? nil : attempts[key]) ?? (isMatch", tests=["LogViewTests|LogFilterTests"])
+    "guard isMatch || underWay.contains(key)", "guard isMatch || (!FAULT && underWay.contains(key))", tests=["LogViewTests|LogFilterTests"])
 log.add(
-    "rule-forgets-late-waits", "AttemptSelection.swift", "`log --rule` has no wait that ends after its attempt",
-    "attempt.isFinished && attempt.waiting <= 0 ? nil", "attempt.isFinished && (FAULT || attempt.waiting <= 0) ? nil",
+    "rule-forgets-late-waits", "AttemptSelection.swift", "`log --rule` has no wait and no stack that comes after its attempt",
+    "if ended.contains(key)", "if !FAULT, ended.contains(key)",
     tests=["LogFilterTests"])
 log.add(
     "waiters-not-asked", "LogFilter.swift", "`log --main-thread` has no attempt for which a main thread waited",
