@@ -125,20 +125,13 @@ extension LogRow {
 
 extension LogRow {
   /// Where a caller stood that was blocked.
-  static func stack(_ record: LogRecord, _ row: inout LogRow) {
+  ///
+  /// - Parameter place: nil where nobody knows.
+  static func stack(_ record: LogRecord, at place: String?, into row: inout LogRow) {
     let json = record.json
     row.what = "stack: " + (json.word("trigger") ?? json.word("operation") ?? "?")
     row.outcome = json.word("outcome") ?? "?"
-    let stack = json.raw("stack").flatMap {
-      try? WireCoding.decode(CallerStack.self, from: Array($0), named: "a stack")
-    }
-    if let stack {
-      row.detail = StackText.summary(stack)
-    } else if row.outcome == "ok" {
-      row.detail = "as stack \(json.integer("stack_id") ?? 0) above"
-    } else {
-      row.detail = StackText.reason(json.string("outcome") ?? "")
-    }
+    row.detail = place ?? StackText.reason(json.string("outcome") ?? "")
     let access = json.unsigned("access").map { "access \($0)" }
     row.detail += " [\(access ?? "attempt \(record.attempt ?? 0)")]"
   }

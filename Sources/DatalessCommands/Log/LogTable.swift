@@ -28,6 +28,7 @@ struct LogTable {
   var showsStarts = false
   private let zone: LogZone
   private var started: [UInt64: Started] = [:]
+  private var stacks = LogStacks()
 
   static var header: String { header(.utc) }
 
@@ -61,6 +62,9 @@ struct LogTable {
     case .waitStarted, .waitFinished:
       defer { end(record.attempt) { $0.waiting += record.type == .waitStarted ? 1 : -1 } }
       return isWanted && showsEveryType ? makeRow(record, processes) : nil
+    case .waitStack:
+      let place = stacks.place(of: record, isShown: isWanted)
+      return isWanted ? makeRow(record, processes, stack: place) : nil
     default:
       return isWanted && (showsEveryType || !Self.isQuiet(record.type)) ? makeRow(record, processes) : nil
     }
@@ -99,7 +103,8 @@ struct LogTable {
 
   // MARK: - One record
 
-  private func makeRow(_ record: LogRecord, _ processes: LogProcesses) -> LogRow {
+  /// - Parameter stack: Where a caller stood, of a record that says so. Default: nobody knows.
+  private func makeRow(_ record: LogRecord, _ processes: LogProcesses, stack: String? = nil) -> LogRow {
     let json = record.json
     var row = LogRow(time: clock(record.time), who: Self.name(record.process, processes))
     row.process = record.process
@@ -117,7 +122,7 @@ struct LogTable {
       row.outcome = record.json.word("outcome") ?? "started"
       let attempt = record.attempt ?? 0
       row.detail = started[attempt]?.row.detail ?? "attempt \(attempt)"
-    case .waitStack: LogRow.stack(record, &row)
+    case .waitStack: LogRow.stack(record, at: stack, into: &row)
     case .watchdogExpired, .watchdogSignalled, .watchdogSurvived: LogRow.watchdog(record, &row)
     case .accessStarted, .accessFinished:
       row.what = "access: " + (json.word("operation") ?? "?")
