@@ -14,7 +14,7 @@ import Testing
     let path = try #require(mkdtemp(&template).map { String(cString: $0) })
     chmod(path, 0o1777)
     defer {
-      for name in ["report", "victim"] { unlink("\(path)/\(name)") }
+      for name in ["report", "next", "victim"] { unlink("\(path)/\(name)") }
       rmdir(path)
     }
     try body(path)
@@ -40,6 +40,52 @@ import Testing
       symlink("\(directory)/victim", "\(directory)/report")
       try write("new", to: "\(directory)/report")
       #expect(try content("\(directory)/victim") == "new")
+    }
+  }
+
+  private func isLink(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// As open(2) makes it. One link is relative to its directory, which is not the working directory.
+  @Test func aLinkToAFileThatIsNotThereYetStaysOne() throws {
+    try withDirectory { directory in
+      let (report, victim) = ("\(directory)/report", "\(directory)/victim")
+      symlink("next", report)
+      symlink(victim, "\(directory)/next")
+      try ReportFile.check(Array(report.utf8))
+      #expect(access(victim, F_OK) != 0)
+      try write("new", to: report)
+      #expect(isLink(report) && isLink("\(directory)/next"))
+      #expect(try content(victim) == "new")
+      var status = stat()
+      lstat(victim, &status)
+      #expect(status.st_mode == S_IFREG | 0o600)
+    }
+  }
+
+  @Test(arguments: [("report", ELOOP), ("none/victim", ENOENT)])
+  func aLinkThatLeadsNowhereIsRefusedAndStaysOne(target: String, expected: CInt) throws {
+    try withDirectory { directory in
+      let report = "\(directory)/report"
+      symlink(target, report)
+      for use in [{ try write("new", to: report) }, { try ReportFile.check(Array(report.utf8)) }] {
+        #expect(#expect(throws: ControlError.self) { try use() }?.errno?.rawValue == expected)
+      }
+      #expect(isLink(report))
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "makes links of another user"))
+  func aLinkOfSomebodyElseOnTheWayIsNotFollowed() throws {
+    try withDirectory { directory in
+      let (report, next) = ("\(directory)/report", "\(directory)/next")
+      symlink(next, report)
+      symlink("\(directory)/victim", next)
+      lchown(next, Self.neighbour, Self.neighbour)
+      #expect(#expect(throws: ControlError.self) { try write("new", to: report) }?.errno == .notPermitted)
+      #expect(access("\(directory)/victim", F_OK) != 0 && isLink(report))
     }
   }
 

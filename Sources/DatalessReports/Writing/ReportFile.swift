@@ -13,6 +13,9 @@ import SystemPackage
 final class ReportFile {
   private static let pieceBytes = 256 << 10
   private static let readerPollMicroseconds: UInt32 = 20_000
+  /// As the kernel follows of one path.
+  private static let linksMax = 40
+  private static let slash = UInt8(ascii: "/")
 
   /// Where the bytes go.
   private enum Place {
@@ -106,6 +109,7 @@ final class ReportFile {
       case .isDirectory: "Name a file in it."
       case .noSpace, .diskQuotaExceeded: "Make room there, or name a file elsewhere."
       case .brokenPipe: "Keep reading until the end."
+      case .tooManySymbolicLinkLevels: "Its links lead to no end: name another file."
       default: "Name a file that can be written."
       }
     return .system(errno, "cannot write the report '\(TerminalText.escaped(path))'", remedy: remedy)
@@ -113,8 +117,34 @@ final class ReportFile {
 
   /// In the same directory, so that it can be renamed; of one length, whatever the file is called.
   private static func temporaryName(_ target: [UInt8]) -> [UInt8] {
-    let directory = target.lastIndex(of: UInt8(ascii: "/")).map { Array(target[...$0]) } ?? []
-    return directory + Array(".dataless-report-\(getpid())-\(UInt64.random(in: 0 ... .max))".utf8)
+    return folder(of: target) + Array(".dataless-report-\(getpid())-\(UInt64.random(in: 0 ... .max))".utf8)
+  }
+
+  /// With a slash at its end; empty where the path has none.
+  private static func folder(of path: [UInt8]) -> [UInt8] {
+    path.lastIndex(of: slash).map { Array(path[...$0]) } ?? []
+  }
+
+  /// Where a symbolic link leads that leads to nothing yet: the file is made there, as open(2) does it, and the link
+  /// stays one. A link of somebody else on the way is as bad as the first.
+  ///
+  /// - Returns: A path of which no link is followed any more, unless its directory is not there.
+  private static func end(ofLink link: [UInt8]) throws(ControlError) -> [UInt8] {
+    var path = link.contains(slash) ? link : Array("./".utf8) + link
+    for _ in 0..<linksMax {
+      var status = stat()
+      let folder = folder(of: path)
+      guard withPath(path, { lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFLNK else {
+        return resolved(folder) + [slash] + path.dropFirst(folder.count)
+      }
+      guard isTrusted(status) else { throw foreign(path, status, kind: "link") }
+      var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = withPath(path) { readlink($0, &buffer, Int(PATH_MAX)) }
+      guard count > 0 else { throw failure(link, Errno(rawValue: errno)) }
+      let target = buffer.prefix(count).map { UInt8(bitPattern: $0) }
+      path = target.first == slash ? target : folder + target
+    }
+    throw failure(link, .tooManySymbolicLinkLevels)
   }
 
   /// Where a symbolic link leads, so that it stays one.
@@ -134,8 +164,8 @@ final class ReportFile {
     case S_IFREG, S_IFDIR: return .file(path)
     case S_IFLNK:
       guard isTrusted(status) else { throw foreign(path, status, kind: "link") }
-      return withPath(path, { stat($0, &status) }) == 0 && isSpecial(status)
-        ? .special(isLink: true) : .file(resolved(path))
+      guard withPath(path, { stat($0, &status) }) == 0 else { return .file(try end(ofLink: path)) }
+      return isSpecial(status) ? .special(isLink: true) : .file(resolved(path))
     case S_IFIFO, S_IFSOCK:
       guard isTrusted(status) else { throw foreign(path, status, kind: "FIFO or socket") }
       return .special(isLink: false)
