@@ -145,6 +145,31 @@ import Testing
     #expect(Self.place(Self.violation(frames), in: "/w") == ",file=main.c,line=7")
   }
 
+  /// What is escaped in a text would be the name of another file.
+  @Test(
+    arguments: [
+      (Array("d/a.jpg".utf8), ",file=d/a.jpg"), (Array(#"d/a\b.jpg"#.utf8), #",file=d/a\b.jpg"#),
+      (Array("d/a\u{1b}b.jpg".utf8), ""), (Array("d/a\n::x".utf8), ""), ([0x61, 0xff], ""),
+    ] as [([UInt8], String)])
+  func aFileOnTheVolumeIsNamedAsItIsOrNotAtAll(path: [UInt8], place: String) throws {
+    let violation = ReportVerdict.Violation(Violation(expectation: "x", path: path, measured: 1, hint: ""))
+    #expect(violation.path == TerminalText.escaped(path))
+    #expect(Self.place(violation, in: "/s") == place)
+    // The same of a budget of the run, which reports read from its log.
+    var told = LogVerdict()
+    let name = String(decoding: try WireCoding.encode(String(decoding: path, as: UTF8.self)), as: UTF8.self)
+    for fields in [
+      #""type":"budget.exceeded","budget":"files","path":\#(name)"#,
+      #""type":"run.finished","budgets":{"max_files":1,"files":2,"exceeded":[{"budget":"files"}]}"#,
+    ] {
+      let record = try #require(LogRecord(line: Array(#"{"v":1,"session":"s",\#(fields)}"#.utf8)))
+      told.add(record) { _ in ("x[1]", []) }
+    }
+    guard String(validating: path, as: UTF8.self) != nil else { return }
+    let excess = try #require(told.checks.first?.violations.first)
+    #expect(Self.place(excess, in: "/s") == place)
+  }
+
   /// A package that is installed below the workspace is no place to mend, and nothing that GitHub has.
   @Test func theProgramComesBeforeWhatIsInstalledInTheWorkspace() {
     var stack = CallerStack(isComplete: true, end: "outermost", frames: [])

@@ -56,6 +56,8 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
     public var hasFunctionLines: Bool?
     /// All places of the stack, the program's own first, each innermost first. No part of what is written.
     var places: [SourcePlace] = []
+    /// The path as the volume has it, where `path` is another text; else empty. No part of what is written.
+    var rawPath: [UInt8] = []
 
     enum CodingKeys: String, CodingKey {
       case message, path, process, parents, stack, incomplete, file, line
@@ -70,6 +72,15 @@ public struct ReportVerdict: Codable, Sendable, Equatable {
       (self.process, self.parents) = (process, parents)
       (self.stack, self.file, self.line) = (stack, file, line)
       (self.incomplete, self.hasFunctionLines) = (incomplete, hasFunctionLines)
+    }
+
+    /// Names the item that it is about.
+    ///
+    /// - Parameter raw: Relative to the volume's root; nil where it is about none.
+    mutating func setPath(_ raw: [UInt8]?) {
+      path = raw.map { PathText.of($0) }
+      rawPath = []
+      if let raw, let path, Array(path.utf8) != raw { rawPath = raw }
     }
 
     /// The place, escaped for a terminal: `fm.py:42`; nil where none is known.

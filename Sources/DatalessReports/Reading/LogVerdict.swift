@@ -7,7 +7,8 @@ struct LogVerdict: Sendable {
   private struct Excess: Sendable {
     var attempt: UInt64?
     var process: UInt32?
-    var path: String
+    /// As it is.
+    var path: [UInt8]
     var stack: StackTable.Stack?
   }
 
@@ -19,8 +20,7 @@ struct LogVerdict: Sendable {
     case .budgetExceeded:
       let budget = record.json.string("budget") ?? ""
       guard excesses[budget] == nil else { return }
-      excesses[budget] = Excess(
-        attempt: record.attempt, process: record.process, path: PathText.of(record.json.path ?? []))
+      excesses[budget] = Excess(attempt: record.attempt, process: record.process, path: record.json.path ?? [])
     case .runFinished: finished(record.json, name: name)
     default: break
     }
@@ -60,8 +60,9 @@ struct LogVerdict: Sendable {
       if let first = excesses[budget] {
         let who = first.process.map(name)
         var violation = ReportVerdict.Violation(
-          "\(option) \(limit) was exceeded first at \(first.path)" + (who.map { " by \($0.text)" } ?? ""),
-          path: first.path, process: who?.text, parents: who?.parents ?? [])
+          "\(option) \(limit) was exceeded first at \(PathText.of(first.path))" + (who.map { " by \($0.text)" } ?? ""),
+          process: who?.text, parents: who?.parents ?? [])
+        violation.setPath(first.path)
         if let stack = first.stack { violation.setStack(stack) }
         check.violations = [violation]
       }

@@ -61,8 +61,8 @@ extension ReportVerdict.Violation {
     if violation.count > 1 { text += " (\(HumanText.count(violation.count)) times)" }
     if !violation.hint.isEmpty { text += (text.isEmpty ? "" : ": ") + TerminalText.harmless(violation.hint) }
     if let language = violation.stack?.unreadableLanguage { text += " (\(CallerStack.unreadable(language)))" }
-    self.init(
-      text, path: path, process: violation.process.map { name($0) }, parents: violation.ancestors.map { name($0) })
+    self.init(text, process: violation.process.map { name($0) }, parents: violation.ancestors.map { name($0) })
+    setPath(violation.pathBytes)
     if let stack = violation.stack { setStack(StackTable.stack(stack)) }
   }
 }

@@ -40,9 +40,10 @@ public enum GitHubCommands {
     if violation.places.isEmpty, let file = violation.file, let name = workspace.name(of: Array(file.utf8)) {
       return (name, violation.hasFunctionLines == true ? nil : violation.line)
     }
-    guard let path = violation.path, source.hasPrefix("/"),
-      let name = workspace.name(of: Array("\(source)/\(path)".utf8))
-    else { return nil }
+    guard let path = violation.path, source.hasPrefix("/") else { return nil }
+    // What was escaped would be the name of another file, if of any.
+    let raw = violation.rawPath.isEmpty ? Array(path.utf8) : violation.rawPath
+    guard let name = workspace.name(of: Array("\(source)/".utf8) + raw) else { return nil }
     return (name, nil)
   }
 
