@@ -95,7 +95,25 @@ import Testing
     #expect(verdict.violations.map(\.path) == ["b", "c", "c"])
     #expect(verdict.violations[0].count == 2 && verdict.violations[0].measured == 400)
     #expect(verdict.violations[1].access == 7 && verdict.violations[1].attempt == nil)
+    #expect(verdict.violations.map(\.trigger) == ["read", "read", "read"])
     #expect(try log.verdict([Expected(.maxWait, 400), Expected(.maxMainThread, 250)]).outcome == .held)
+  }
+
+  /// A delayed call is told by its operation; a condition on triggers means none.
+  @Test func aDelayedCallNamesItsOperation() throws {
+    var log = ExpectationLog()
+    for (number, operation) in [(1, "open"), (2, "getattr"), (3, "later")] {
+      log.log.add(
+        "access.finished", at: 2_000,
+        #""access":\#(number),"operation":"\#(operation)","path":"\#(operation)","kind":"file","process":4,"tid":12,"#
+          + #""main_thread":true,"blocked_ns":250"#)
+    }
+    log.unmount()
+    let verdict = try log.verdict([Expected(.maxWait, 200)])
+    #expect(verdict.violations.map(\.trigger) == ["open", "getattr", nil])
+    var opened = RuleMatch()
+    opened.triggers = [.open]
+    #expect(try log.verdict([Expected(name: "e", measure: .maxWait, bound: 200, match: opened)]).outcome == .held)
   }
 
   @Test func aWaitOfAThreadThatMayBeTheMainOneIsUnknown() throws {

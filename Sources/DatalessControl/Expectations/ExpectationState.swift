@@ -28,6 +28,8 @@ struct ExpectationState: Sendable {
     var other: UInt32?
     var attempt: UInt64?
     var access: UInt64?
+    /// Of a delayed call, which no trigger is meant by.
+    var operation: AccessOperation?
     /// nil where the log says nothing of one, yet.
     var stack: ToldStack?
     var time: String?
@@ -69,7 +71,7 @@ struct ExpectationState: Sendable {
         expectation: expectation.name, path: evidence.item.path, measured: measured,
         hint: "")
       violation.kind = evidence.item.kind?.rawValue
-      violation.trigger = evidence.caller.trigger?.rawValue
+      violation.trigger = evidence.caller.trigger?.rawValue ?? evidence.operation?.rawValue
       if let told = processes.told(evidence.caller.process) {
         (violation.process, violation.ancestors) = (told.process, told.ancestors)
       }

@@ -54,6 +54,7 @@ extension Expectations {
     var evidence = evidence(
       Attempt(item: LoggedItem(record.json), isRange: false), nil, by: LoggedCaller(record.json), record: record)
     evidence.access = record.json.unsigned("access")
+    evidence.operation = record.json.string("operation").flatMap { AccessOperation(rawValue: $0) }
     evidence.stack = evidence.wait.flatMap { accessStacks.removeValue(forKey: $0) }
     waited(blocked, evidence)
   }
