@@ -200,4 +200,15 @@ import Testing
     #expect(lines.contains { $0.contains("draw (v.c:7)") })
     #expect(lines.count { $0.contains("no stack: ") } == 2)
   }
+
+  /// A key asks for stacks when the look that is shown has none.
+  @Test func untilStacksAreThereNothingIsSaidOfThem() {
+    var view = Self.view()
+    #expect(Self.press("t", &view) == [.refresh])
+    let before = view.lines(width: 80, height: 24)
+    #expect(before.count { $0 == "           ..." } == 3 && !before.contains { $0.contains("no stack") }, "\(before)")
+    view.show(TopSample(Self.status(at: 1, Self.three), stacks: [], before: nil))
+    let after = view.lines(width: 80, height: 24)
+    #expect(after.count { $0.contains("no stack: ") } == 3 && !after.contains("           ..."), "\(after)")
+  }
 }

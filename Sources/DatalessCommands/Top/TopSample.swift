@@ -7,6 +7,9 @@ struct TopSample: Sendable {
   /// Intents that are not granted; those that the daemon does not list, too.
   let waitingIntents: Int64
 
+  /// Whether stacks were asked for, and told.
+  let hasStacks: Bool
+
   var callers: [BlockedCaller] { answer.callers }
   var intents: [WaitingIntent] { answer.intents ?? [] }
 
@@ -14,6 +17,7 @@ struct TopSample: Sendable {
   ///   - stacks: Of those who wait, when they were asked for.
   ///   - before: nil for the first look.
   init(_ status: VolumeStatus, stacks: [BlockedCaller]?, before: VolumeStatus?) {
+    hasStacks = stacks != nil
     var callers = status.inFlight.flatMap { attempt in
       // What an intent waits for stands with the intent: no thread is blocked.
       attempt.waiters.filter { !$0.isIntent }.map {

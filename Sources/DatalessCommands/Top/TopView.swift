@@ -164,7 +164,8 @@ struct TopView {
     let first = min(offset, max(0, callers.count - 1))
     for caller in isScreen ? callers.dropFirst(first) : callers[...] {
       lines.append(Self.row(caller))
-      if showsStacks { lines.append("           " + Self.place(caller)) }
+      // They are asked for with the next look, which may be some time off: nobody knows anything about them yet.
+      if showsStacks { lines.append("           " + (sample.hasStacks ? Self.place(caller) : "...")) }
       if isScreen, lines.count >= height { break }
     }
     for intent in intents { lines += StackCommand.lines(intent).prefix(1) }
