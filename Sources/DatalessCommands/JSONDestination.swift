@@ -24,10 +24,11 @@ struct JSONDestination {
   static func open(path: [UInt8]) throws(CommandFailure) -> JSONDestination {
     if path == [UInt8(ascii: "-")] { return try open(descriptor: STDOUT_FILENO) }
     let name = "'\(TerminalText.escaped(path))'"
-    // Without waiting for somebody who reads a FIFO.
+    // Without waiting for somebody who reads a FIFO. A new file has the mode of the log and of reports: all of them
+    // name paths, programs and arguments.
     let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
     let descriptor = (path.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { path in
-      Glibc.open(path.baseAddress!, flags, 0o666)
+      Glibc.open(path.baseAddress!, flags, 0o600)
     }
     guard descriptor >= 0 else {
       let errno = Errno(rawValue: errno)

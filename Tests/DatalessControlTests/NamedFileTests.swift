@@ -102,4 +102,17 @@ import Testing
     }
     #expect(folder.content == "kept")
   }
+
+  /// An answer names what the log does, and so do reports.
+  @Test func aNewAnswerIsForItsOwnerAloneAndAKnownFileKeepsItsMode() throws {
+    let folder = try Folder()
+    chmod("\(folder.path)/b", 0o640)
+    for (name, mode) in [("new", 0o600), ("b", 0o640)] as [(String, mode_t)] {
+      let destination = try JSONDestination.open(path: bytes("\(folder.path)/\(name)"))
+      close(destination.descriptor)
+      var status = stat()
+      lstat("\(folder.path)/\(name)", &status)
+      #expect(status.st_mode == S_IFREG | mode, "\(name)")
+    }
+  }
 }
