@@ -78,7 +78,8 @@ extension Engine {
     let start: FetchStart? = state.withLock { state in
       guard let attempt = state.attempts[id] else { return nil }
       // What was made on the volume is never dataless; but its directory may be the volume's own by now.
-      guard let item = state.namespace.binding(of: attempt.node) else {
+      let isOwn = state.namespace[attempt.node].awaitsSaved && !state.namespace.isBound(attempt.node)
+      guard let item = state.namespace.binding(of: attempt.node), !isOwn else {
         if state.namespace[attempt.node].awaitsSaved {
           let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: nil)
           attempt.begin(job)

@@ -41,7 +41,8 @@ extension Engine {
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
     call(.attribute(name), of: node, threadID: threadID, waiter: waiter) { [self] result in
-      completion(shown(result, of: node) { $0.shown($2, name, of: $1) })
+      let known = isWithoutStore(result, node) ? .failure(FSError(.noData, "no such attribute")) : result
+      completion(shown(known, of: node) { $0.shown($2, name, of: $1) })
     }
   }
 
@@ -53,7 +54,20 @@ extension Engine {
     completion: @escaping @Sendable (Result<[UInt8], FSError>) -> Void
   ) {
     call(.attributeNames(first: first), of: node, threadID: threadID, waiter: waiter) { [self] result in
-      completion(shown(result, of: node) { $0.extras.names(of: $1, besides: $2) })
+      let known = isWithoutStore(result, node) ? .success(first.map { $0 + [0] } ?? []) : result
+      completion(shown(known, of: node) { $0.extras.names(of: $1, besides: $2) })
+    }
+  }
+
+  /// Whether the store has no more what it was asked about, and the volume keeps it: then it has no attributes but those
+  /// that were set here.
+  private func isWithoutStore(_ result: Result<[UInt8], FSError>, _ node: NodeID) -> Bool {
+    guard writing != .readOnly, case .failure(let error) = result,
+      [.staleNFSFileHandle, .noSuchFileOrDirectory, .notDirectory].contains(error.errno)
+    else { return false }
+    return state.withLock { state in
+      guard let index = state.namespace.index(of: node) else { return false }
+      return state.namespace.isChanged(index) || state.contents.retained(of: index) != nil
     }
   }
 

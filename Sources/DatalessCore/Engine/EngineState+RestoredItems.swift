@@ -6,9 +6,15 @@ extension EngineState {
   ) {
     step.adopted.append((item.id, namespace.id(of: node)))
     // What has no other name is never met again.
-    let isAwaited = isBare && (item.isDirty ? item.mayHaveSeveralNames : item.hasSeveralNames)
-    let isMetAgain = item.isNamed || isShared || isAwaited
-    if isMetAgain { namespace.restored.note(item.id, node, isBare: isBare) }
+    let hasOthers = item.isElsewhere || (item.isDirty ? item.mayHaveSeveralNames : item.hasSeveralNames)
+    let isAwaited = isBare && hasOthers
+    let isMetAgain = item.isNamed || isShared || isAwaited || (item.isHidden && !isBare)
+    if isMetAgain {
+      // A directory has one in the store.
+      let hasOneName = namespace[node].kind == .directory || !(isShared || item.mayHaveSeveralNames)
+      let names = hasOneName ? item.nameCount : nil
+      namespace.restored.note(item.id, as: node, isBare: isBare, names: names)
+    }
     if isBare, let conflict = item.extendedAttributes[KeptAttribute.conflict] {
       restoreAttribute(KeptAttribute.conflict, conflict, of: node)
     }

@@ -63,6 +63,7 @@ extension EngineState {
   ) -> Bool {
     guard let known = storeNode(of: entry.item, isBare: false, &step) else { return true }
     guard let node = known else { return false }
+    namespace.restored.noteName(of: node)
     return entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory) } != nil
   }
 
@@ -74,6 +75,7 @@ extension EngineState {
     guard let node = known,
       let name = entry.name.withUnsafeBufferPointer({ namespace.link($0, to: node, in: directory) })
     else { return false }
+    namespace.restored.noteName(of: node)
     namespace.setStanding(.removed, of: name)
     return true
   }
@@ -86,6 +88,8 @@ extension EngineState {
   ) -> NodeIndex?? {
     if case .node(let known) = namespace.restored.standing(of: item.id) {
       namespace.restored.setKey(nil, of: known)
+      // It was met by a name that is hidden.
+      if !isBare, namespace.restored.takeBare(known) { restore(item, on: known, &step) }
       return known
     }
     guard let base = item.base else { return nil }
@@ -125,6 +129,7 @@ extension EngineState {
     namespace.setUnlinked(false, of: node)
     let name = entry.name.withUnsafeBufferPointer { namespace.link($0, to: node, in: directory, isLocal: true) }
     guard name != nil else { return false }
+    namespace.restored.noteName(of: node)
     // The store may have lost it while this name was not known.
     if item.version != nil, namespace[node].kind == .file { namespace.noteUnbound(node) }
     costs.add(ChangeCosts.name(entry.name.count), to: node, of: namespace[node].uid)
@@ -175,7 +180,15 @@ extension EngineState {
       }
       return step
     }
-    guard namespace.restored.standing(of: item.id) == .unknown else { return step }
+    let standing = namespace.restored.standing(of: item.id)
+    if standing == .gone { return step }
+    // It is here by the name that it had alone when it was kept: its content is that of one node.
+    var known = item.node.flatMap { namespace.index(of: $0) }
+    if case .node(let node) = standing { known = node }
+    if let known, !namespace[known].isOrphan || standing != .unknown {
+      namespace.share(known, with: listed)
+      return step
+    }
     // Full tables are found by the listing, too.
     if let node = namespace.node(for: listed) { meet(item, node, isBare: false, isShared: true, step: &step) }
     return step

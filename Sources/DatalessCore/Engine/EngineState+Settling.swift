@@ -51,7 +51,9 @@ extension EngineState {
     let known = former.map { namespace.listed(of: $0.node).attributes }
     guard let node = former?.node ?? revivable(existing, item) ?? namespace.node(for: listed) else { return }
     let formerKey = former.flatMap { namespace.keyOfKept($0.node) }
-    namespace.adopt(listed, for: node)
+    // Another name of what was written to here: the store may have another version of it.
+    let isWritten = former == nil && namespace[node].isDirty
+    if !isWritten { namespace.adopt(listed, for: node) }
     let isHidden = isHidden(item, former)
     guard
       let name = item.name.withUnsafeBufferPointer({
@@ -60,6 +62,7 @@ extension EngineState {
     else { return }
     findings.noteName(item.name, in: directory)
     if former != nil { namespace.tellBinding(of: node, since: formerKey) }
+    if isWritten { namespace.noteWritten(node, listed) }
     tellConflicts(now)
     if let formerNode, former == nil, formerNode != node { namespace.noteVersion(formerNode, node) }
     if let former, let renamedFrom {

@@ -111,6 +111,14 @@ public struct SavedItem: Sendable, Equatable {
   public var key: [UInt8]?
   /// Whether names that were made on the volume lead to it.
   public var isNamed: Bool
+  /// How many names are known to lead to it: those that were made, and those of the store.
+  public var nameCount = 0
+  /// Whether names of the store lead to it that are not shown.
+  public var isHidden = false
+  /// Which node it was last in this run, if it was any. Of `savedItem` alone.
+  public var node: NodeID?
+  /// Of an item behind a hidden name: whether the store has it under another one, too.
+  public var isElsewhere = false
   /// Its metadata, where they were changed on the volume; of what was made or moved here always.
   public var attributes: ItemAttributes?
   /// Complete content that is there. Content that is not dirty is of `version`.

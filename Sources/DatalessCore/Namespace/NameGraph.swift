@@ -33,6 +33,7 @@ struct NameGraph: ~Copyable {
   mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex) {
     nodes.setAttributes(attributes, of: node)
   }
+  mutating func share(_ node: NodeIndex, _ attributes: ItemAttributes) { nodes.share(node, attributes) }
   mutating func noteExtended(_ isOther: Bool, of node: NodeIndex) { nodes.noteExtended(isOther, of: node) }
 
   /// Takes over a content state, keeping the counts of the volume and of the directories that the node has names in.

@@ -48,6 +48,9 @@ extension Namespace {
       endConflict(of: made)
     } else if wasRemoved, conflict != nil {
       noteConflict(.changedHereGoneThere, of: made, theirs: nil)
+    } else if wasRemoved, conflicts.kind(of: made) == .changedOnBothSides, !isChanged(made) {
+      // What was moved there is no version of what is gone.
+      endConflict(of: made)
     }
   }
 
@@ -202,7 +205,8 @@ extension Namespace {
     let theirs = attributes(of: newer)
     guard mine != base, theirs == listed(of: newer).attributes else { return }
     let merged = theirs.withRights(of: mine.merged(base: base, theirs: theirs))
-    if merged != theirs { setAttributes(merged, of: newer) }
+    // Told also where nothing of it is left: what was set is of the older version.
+    setAttributes(merged, of: newer)
     if mine.clashes(base: base, with: theirs) {
       noteConflict(.metadataOnBothSides, of: newer, theirs: listed(of: newer))
     }

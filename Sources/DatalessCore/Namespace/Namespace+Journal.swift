@@ -7,6 +7,7 @@ extension Namespace {
     fileprivate let isHidden: Bool
     fileprivate let node: NodeIndex
     fileprivate let key: [UInt8]?
+    fileprivate let isLost: Bool
   }
 
   /// How a name stands before it is changed; nil if no journal is kept.
@@ -19,7 +20,7 @@ extension Namespace {
     let record = record(of: name)
     return ToldName(
       isNamed: record.isLocal && record.isPresent, isHidden: !record.isLocal && record.standing == .removed,
-      node: record.node, key: keyOfKept(record.node))
+      node: record.node, key: keyOfKept(record.node), isLost: isLost)
   }
 
   /// Tells what has become of a name. - Parameter before: As it stood.
@@ -28,7 +29,10 @@ extension Namespace {
     if now.isNamed != before.isNamed || now.isHidden != before.isHidden || now.node != before.node {
       tellChange(of: name, before, now)
     }
-    if before.key != nil { tellBinding(of: before.node, since: before.key) }
+    guard before.key != nil else { return }
+    // Of several names the catalog knows one as its place, which may be this one.
+    let isUncertain = before.isLost && self[before.node].kind != .directory
+    tellBinding(of: before.node, since: isUncertain ? nil : before.key)
   }
 
   /// Tells the store's key of an item if it is another one than before. Where two names change in one refresh, the item
@@ -81,9 +85,12 @@ extension Namespace {
     guard isBound(node) else { return nil }
     if record.kind == .directory || (record.kind == .file && record.isLocal) { return changedItem(node) }
     // What is kept of an item of which but a hidden name was met comes with another one, and has its own version.
-    guard !restored.isBare(node) else { return nil }
-    let isChanged = record.isUnlinked || otherAttributes.contains(node) || hasOtherNames(node)
-    return isChanged ? changedItem(node) : nil
+    return !restored.isBare(node) && isChangedItem(node) ? changedItem(node) : nil
+  }
+
+  /// Whether an item was removed here, or has other attributes or other names than in the store.
+  func isChangedItem(_ node: NodeIndex) -> Bool {
+    self[node].isUnlinked || otherAttributes.contains(node) || hasOtherNames(node)
   }
 
   /// Whether a name of an item was made or taken away on the volume.

@@ -23,9 +23,33 @@ extension Namespace {
     }
   }
 
+  /// The store has a file, which is here by one name, under a further one that is about to be listed.
+  mutating func share(_ node: NodeIndex, with listed: ListedItem) {
+    guard self[node].kind == listed.attributes.kind,
+      self[node].isDirty || self.listed(of: node).version.isSame(as: listed.version)
+    else { return }
+    shareNames(of: node, listed)
+  }
+
+  /// The store has a further name for what was written to here, and perhaps another version of it.
+  mutating func noteWritten(_ node: NodeIndex, _ listed: ListedItem) {
+    guard !self.listed(of: node).version.isSame(as: listed.version) else { return }
+    noteConflict(.changedOnBothSides, of: node, theirs: listed)
+  }
+
   /// Of a file that the store has no more the content is nowhere else. What was listed in a directory is not.
   func isResidentFile(_ node: NodeIndex) -> Bool {
     self[node].kind == .file && self[node].isLocal && self[node].state == .resident
+  }
+
+  /// Of what is the volume's own from now on all names are here: those that the store had for it count no more.
+  mutating func countNames(of node: NodeIndex) {
+    guard self[node].kind != .directory, !isBound(node), !restored.isAwaited(node) else { return }
+    var attributes = attributes(of: node)
+    let count = UInt32(clamping: presentNames(of: node).count)
+    guard count > 0, attributes.linkCount != count else { return }
+    attributes.linkCount = count
+    setAttributes(attributes, of: node)
   }
 
   /// What becomes of a directory whose name the store has given to another item.

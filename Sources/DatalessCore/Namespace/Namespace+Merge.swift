@@ -79,7 +79,8 @@ extension Namespace {
       // Before anything is told of the newer one: what is kept of a bare one is of another version.
       restored.follow(node, to: newer)
       // The store's name first: by the others alone the newer one would be told as what the store has not.
-      relink(name, to: newer)
+      // What was fetched is the volume's own with its other names: a row of its own before anything is told of the other.
+      relink(name, to: newer, unbinding: isFetched ? node : nil)
       for local in moved { relink(local, to: newer) }
       if isFetched, !self[node].isOrphan { noteOlder(node) }
       if wasNamed { carryMetadata(mine, base: base, to: newer) } else { conflicts.forget(node) }
@@ -150,6 +151,7 @@ extension Namespace {
       guard let node = returned(merged, listed) ?? node(for: listed) else { return false }
       guard place(text, known: known, node: node, in: directory, isHidden: isHidden) != nil else { return false }
       if let former, former != node { noteVersion(former, node) }
+      if self[node].isDirty { noteWritten(node, listed) }
       return true
     case .nothing, .unchanged, .metadata, .joined, .version, .retained, .vanished, .keptHere: return true
     }
@@ -178,7 +180,10 @@ extension Namespace {
       base: base(of: name, nil, use), listed: nil, local: local, isMade: isMade, keeps: false)
     if decided.change == .keptHere {
       keepHere(name)
-      noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+      // Under another name the store has it still, and may have changed it.
+      if !isBound(node) || conflicts.kind(of: node) == nil {
+        noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+      }
       noteOwnDirectory(node)
       return .keptHere
     }
@@ -192,18 +197,24 @@ extension Namespace {
   /// their content is here. That is nowhere else then, nor are older versions that links lead to: they are to be dirty
   /// (`takeOnlyHere`).
   mutating func dropUnbound(use: ItemUse) {
-    for node in takeOlder() where self[node].isClean { noteOnlyHere(node) }
+    for node in takeOlder() where self[node].isClean {
+      countNames(of: node)
+      noteOnlyHere(node)
+    }
     for node in takeUnbound() {
       let isResident = isResidentFile(node)
       guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else {
         noteConflict(.changedHereGoneThere, of: node, theirs: nil)
         // What the store has under its number later is not it.
+        countNames(of: node)
         if self[node].isClean { noteOnlyHere(node) } else { tellUnbound(node) }
         noteOwnDirectory(node)
         continue
       }
       for name in localNames(of: node) { setStanding(.gone, of: name) }
+      noteUnbound(node)
     }
+    tellLost()
   }
 
   /// The store has a directory no more that is known by names that were made on the volume alone.

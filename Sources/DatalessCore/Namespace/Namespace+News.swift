@@ -6,6 +6,8 @@ struct NamespaceNews {
   private var changed: [NodeID] = []
   /// Nodes that have lost the store's last name for them, and had names that were made on the volume.
   private var unbound: [NodeID] = []
+  /// Nodes that have lost the store's last name for them, and had no other. They may get one yet.
+  private var lost: [NodeID] = []
   /// Older versions that names made here lead to.
   private var older: [NodeID] = []
   /// Files whose content is nowhere else, and not dirty yet.
@@ -22,6 +24,7 @@ struct NamespaceNews {
 
   mutating func noteChanged(_ node: NodeID) { changed.append(node) }
   mutating func noteUnbound(_ node: NodeID) { unbound.append(node) }
+  mutating func noteLost(_ node: NodeID) { lost.append(node) }
   mutating func noteOlder(_ node: NodeID) { older.append(node) }
   mutating func noteOnlyHere(_ node: NodeID) { onlyHere.append(node) }
   mutating func noteOwn(_ directory: NodeID) { own.append(directory) }
@@ -38,6 +41,7 @@ struct NamespaceNews {
   mutating func takeChanged() -> [NodeID] { Self.take(&changed) }
   mutating func takeUnbound() -> [NodeID] { Self.take(&unbound) }
   var notedUnbound: [NodeID] { unbound }
+  mutating func takeLost() -> [NodeID] { Self.take(&lost) }
   mutating func takeOlder() -> [NodeID] { Self.take(&older) }
   mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }
   mutating func takeOwn() -> [NodeID] { Self.take(&own) }
@@ -71,6 +75,20 @@ extension Namespace {
       news.noteUnbound(id(of: node))
     } else if restored.isAwaited(node) {
       tellPlaceLost(node)
+    } else if keepsJournal, self[node].kind == .directory || isChangedItem(node) {
+      news.noteLost(id(of: node))
+    }
+  }
+
+  /// Tells of what the store has no more, and nobody finds, that its place is another's: else what was set on it would
+  /// be set on that after the next mount. What was renamed has another name by now.
+  mutating func tellLost() {
+    for node in news.takeLost().compactMap({ index(of: $0) }) where self[node].isOrphan && !isBound(node) {
+      if self[node].kind == .directory {
+        append(.trashed(changedItem(node), isKnown: false))
+      } else {
+        tellPlaceLost(node)
+      }
     }
   }
 

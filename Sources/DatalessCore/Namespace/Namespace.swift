@@ -80,9 +80,11 @@ struct Namespace: ~Copyable {
     guard listed(of: node) != item else { return }
     let shown = attributes(of: node)
     let key = keepsJournal ? boundItem(node)?.binding : nil
+    let isOther = keepsJournal && otherAttributes.contains(node)
     graph.adopt(item, for: node)
     if attributes(of: node) != shown { news.noteChanged(id(of: node)) }
     if let key, let now = boundItem(node), now.binding != key { append(.bound(now, formerKey: key.key)) }
+    if isOther { tellAttributes(of: node) }
   }
 
   /// Gives a node other metadata on the volume. The store's is kept beside it: what is fetched goes by that.
@@ -157,8 +159,6 @@ struct Namespace: ~Copyable {
     }
   }
 
-  // MARK: - Presentation
-
   mutating func present(_ presentation: Presentation) { self.presentation.present(presentation) }
 
   func partialBlocks(of node: NodeIndex) -> Int64? { presentation.partialBlocks(of: node) }
@@ -218,8 +218,7 @@ struct Namespace: ~Copyable {
     defer { journal.endOperation() }
     tell(name, since: before)
     // Told last, when the name has said which item it is. Of a directory nothing may have been told yet but what is
-    // below it. A file is of no version of the store's any more, which may have the same number elsewhere: what is
-    // fetched of that is not this one's.
+    // below it. A file is of no version of the store's any more, which may have the same number elsewhere.
     if self[node].kind == .directory || self[node].kind == .file { tellUnbound(node) }
   }
 
@@ -230,10 +229,11 @@ struct Namespace: ~Copyable {
   /// dataless: they would be lost.
   func changeCount(in directory: NodeIndex) -> Int { graph.changeCount(in: directory) }
 
-  /// As `NameGraph.changedNames`, and `OtherAttributes`.
+  /// As `NameGraph.changedNames`, `OtherAttributes`.
   var changedNames: (made: Int, removed: Int) { graph.changedNames }
   var otherAttributes: OtherAttributes { graph.nodes.others }
   mutating func noteExtended(_ isOther: Bool, of node: NodeIndex) { graph.noteExtended(isOther, of: node) }
+  mutating func shareNames(of node: NodeIndex, _ item: ListedItem) { graph.share(node, item.attributes) }
 
   /// As `NameGraph.isEmpty`.
   mutating func isEmpty(_ directory: NodeIndex, limit: Int) -> Bool? { graph.isEmpty(directory, limit: limit) }

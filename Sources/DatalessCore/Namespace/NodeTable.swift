@@ -135,12 +135,14 @@ struct NodeTable: ~Copyable {
   ///
   /// Only the same version is the same file for certain: SOURCE gives the inode number of a removed file to the next
   /// one. If it is the same file and was changed meanwhile, its two names are two nodes, of which the older is stale.
+  /// What was written to here is one under all its names, whatever the store has by now.
   func sharedNode(for item: ListedItem) -> NodeIndex? {
     // Another kind is another version: a node's counts and its state go by its kind.
-    guard item.attributes.mayHaveSeveralNames, let known = hardLinks[StoreIdentity(item.attributes)],
-      listed(of: known).version.isSame(as: item.version)
-    else { return nil }
-    return known
+    let identity = StoreIdentity(item.attributes)
+    guard item.attributes.mayHaveSeveralNames, let known = hardLinks[identity] else { return nil }
+    if listed(of: known).version.isSame(as: item.version) { return known }
+    let isCertain = identity.birth != 0 && records[known].kind == item.attributes.kind
+    return isCertain && records[known].isDirty ? known : nil
   }
 
   /// Takes over the store's metadata of the same bytes. What was changed on the volume stays as it is there. Of a
@@ -189,7 +191,7 @@ struct NodeTable: ~Copyable {
   func isMade(_ node: NodeIndex) -> Bool { devices[Int(records[node].deviceIndex)] == ItemAttributes.madeDevice }
 
   /// Whichever name of a file with several is seen next is to be this node.
-  private mutating func share(_ node: NodeIndex, _ attributes: ItemAttributes) {
+  mutating func share(_ node: NodeIndex, _ attributes: ItemAttributes) {
     if attributes.mayHaveSeveralNames { hardLinks[StoreIdentity(attributes)] = node }
   }
 

@@ -12,6 +12,8 @@ struct RestoredItems {
 
   private var nodes: [SavedItemID: NodeIndex?] = [:]
   private var items: [NodeIndex: SavedItemID] = [:]
+  /// How many names of an item were not met yet.
+  private var left: [NodeIndex: Int] = [:]
   private var keys: [NodeIndex: [UInt8]] = [:]
   /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
   private var bare: Set<NodeIndex> = []
@@ -21,18 +23,28 @@ struct RestoredItems {
     return known.map { .node($0) } ?? .gone
   }
 
-  /// An item is a node from now on. - Parameter isBare: Whether nothing but its name is here.
-  mutating func note(_ item: SavedItemID, _ node: NodeIndex, isBare: Bool) {
+  /// An item is a node from now on.
+  ///
+  /// - Parameters:
+  ///   - isBare: Whether nothing but its name is here.
+  ///   - names: How many lead to it, the one by which it was met included; nil if nobody knows.
+  mutating func note(_ item: SavedItemID, as node: NodeIndex, isBare: Bool, names: Int?) {
     nodes[item] = .some(node)
     items[node] = item
+    left[node] = names
     if isBare { bare.insert(node) }
+  }
+
+  /// A name that was kept leads to a node.
+  mutating func noteName(of node: NodeIndex) {
+    if let count = left[node], count > 0 { left[node] = count - 1 }
   }
 
   /// Which item a node is, if it may be met again.
   func item(of node: NodeIndex) -> SavedItemID? { items.isEmpty ? nil : items[node] }
 
   /// Whether an item has, or may have, another name that was not met yet.
-  func isAwaited(_ node: NodeIndex) -> Bool { !items.isEmpty && items[node] != nil }
+  func isAwaited(_ node: NodeIndex) -> Bool { !items.isEmpty && items[node] != nil && left[node] != 0 }
 
   func isBare(_ node: NodeIndex) -> Bool { !bare.isEmpty && bare.contains(node) }
 
@@ -42,7 +54,7 @@ struct RestoredItems {
   /// The store has another version of an item, which is another node.
   mutating func follow(_ node: NodeIndex, to newer: NodeIndex) {
     guard !bare.isEmpty, bare.remove(node) != nil, let item = items.removeValue(forKey: node) else { return }
-    note(item, newer, isBare: true)
+    note(item, as: newer, isBare: true, names: left.removeValue(forKey: node))
   }
 
   // MARK: - Keys
@@ -55,6 +67,7 @@ struct RestoredItems {
   mutating func forget(_ node: NodeIndex) {
     guard !items.isEmpty || !keys.isEmpty else { return }
     keys[node] = nil
+    left[node] = nil
     bare.remove(node)
     if let item = items.removeValue(forKey: node) { nodes[item] = .some(nil) }
   }

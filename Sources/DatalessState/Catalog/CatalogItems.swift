@@ -24,6 +24,7 @@ struct CatalogItems: Sendable {
   mutating func adopt(_ item: Int64, as node: NodeID) { known.adopt(item, as: node) }
 
   func item(of node: NodeID) -> Int64? { known[node] }
+  func node(of item: Int64) -> NodeID? { known.node(of: item) }
 
   /// The nodes that items are, as they are now.
   var nodes: KnownItems { known }
@@ -223,7 +224,8 @@ struct CatalogItems: Sendable {
   /// has gone with its name to the item that has the place now (`EngineState.takeNewVersions`). A directory goes with
   /// all that is below it, as a removed tree does, unless something there was changed.
   private mutating func notePlaceless(_ row: ItemRow) {
-    if row.kind == .file && !row.record.isDirty || row.isDirectoryOfStore { noteNameless(row.id) }
+    let isKept = row.kind == .directory || row.kind == nil ? !row.isDirectoryOfStore : row.record.isDirty
+    if !isKept { noteNameless(row.id) }
   }
 
   /// Deletes an item of the store's of which nothing is kept. Items of the volume's own go when they are forgotten.

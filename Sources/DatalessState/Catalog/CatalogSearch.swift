@@ -17,8 +17,11 @@ struct CatalogSearch {
     // Its place was another: under a second name, or before it was renamed in the store. What was written, moved or
     // removed here stays with the name that it had there, beside what the store has under the new one.
     return try connection.items(inode: item.inode).first { row in
-      guard row.record.version.map({ $0.isSameItem(as: binding.version) }) ?? false else { return false }
+      guard row.record.version.map({ $0.isSameItem(as: binding.version) }) ?? false, try !connection.isOrphan(row.id)
+      else { return false }
       if row.kind == .directory { return try !connection.hasMadeName(row.id) && !hasChanges(below: row.id) }
+      // With other bytes under another name it is one that came, beside one that went.
+      guard row.record.isDirty || row.record.version?.hasBytes(of: binding.version) ?? false else { return false }
       return try !row.hasOneName || !(row.record.isDirty || isHidden(row))
     }
   }
@@ -130,6 +133,13 @@ extension StoreVersion {
   /// Whether both are versions of one item.
   func isSameItem(as other: StoreVersion) -> Bool {
     kind == other.kind && device == other.device && inode == other.inode && birth == other.birth
+  }
+
+  /// Whether both versions of one item have the same bytes, as far as that can be told: a rename moves the time of
+  /// change alone.
+  fileprivate func hasBytes(of other: StoreVersion) -> Bool {
+    token.isNone && other.token.isNone
+      ? size == other.size && modificationTime == other.modificationTime : token == other.token
   }
 }
 

@@ -41,6 +41,7 @@ struct CatalogWriter: Sendable {
   mutating func adopt(_ item: Int64, as node: NodeID) { items.adopt(item, as: node) }
 
   func item(of node: NodeID) -> Int64? { items.item(of: node) }
+  func node(of item: Int64) -> NodeID? { items.node(of: item) }
 
   /// The transaction has been committed.
   mutating func commit() {
@@ -124,8 +125,11 @@ struct CatalogWriter: Sendable {
     case .storeName(let item, let key, let isThere):
       try noteStoreName(key, isThere: isThere, of: item, in: connection)
     case .trashed(let item, let isKnown):
-      let id = try items.resolve(item, connection).id
-      if isKnown { try items.addOrphan(id, connection) } else { try trashTree(id, connection) }
+      if isKnown {
+        try items.addOrphan(try items.resolve(item, connection).id, connection)
+      } else if let row = try items.find(item, connection) {
+        try trashTree(row.id, connection)
+      }
     case .forgotten(let item):
       // What is in a tree that is still gone through goes with that.
       if let row = try items.find(item, connection), try !trash.contains(row.id) && !connection.hasMadeName(row.id) {

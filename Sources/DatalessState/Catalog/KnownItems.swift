@@ -3,18 +3,21 @@ import DatalessCore
 /// Which items of the catalog nodes are. What was remembered in a transaction that fails is forgotten again.
 struct KnownItems: Sendable {
   private var items: [NodeID: Int64] = [.root: ItemRow.root]
-  /// Those that were ever a node.
-  private var met: Set<Int64> = []
+  /// Those that were ever a node, and which one last.
+  private var met: [Int64: NodeID] = [:]
   /// What the transaction under way has replaced.
   private var before: [(node: NodeID, item: Int64?)] = []
 
   subscript(node: NodeID) -> Int64? { items[node] }
 
   /// Whether an item is a node, or was one.
-  func contains(_ item: Int64) -> Bool { met.contains(item) }
+  func contains(_ item: Int64) -> Bool { met[item] != nil }
+
+  /// The node that an item was last; it may be given back by now.
+  func node(of item: Int64) -> NodeID? { met[item] }
 
   mutating func remember(_ item: Int64, as node: NodeID) {
-    met.insert(item)
+    met[item] = node
     before.append((node, items[node]))
     items[node] = item
   }
@@ -22,7 +25,7 @@ struct KnownItems: Sendable {
   /// For good.
   mutating func adopt(_ item: Int64, as node: NodeID) {
     items[node] = item
-    met.insert(item)
+    met[item] = node
   }
 
   mutating func commit() { before = [] }

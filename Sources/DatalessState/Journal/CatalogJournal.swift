@@ -150,6 +150,7 @@ public final class CatalogJournal: JournalSink {
 
   /// Which item a node is, as far as that is known.
   func item(of node: NodeID) -> Int64? { writer.withLock { $0.item(of: node) } }
+  func node(of item: Int64) -> NodeID? { writer.withLock { $0.node(of: item) } }
 
   func adopt(_ item: Int64, as node: NodeID) { writer.withLock { $0.adopt(item, as: node) } }
 

@@ -20,11 +20,12 @@ extension StateVolume: SavedState {
   public func savedItem(_ item: ChangedItem) throws(FSError) -> SavedItem? {
     if journal.backlog > 0 { try journal.commit() }
     var lost: [ItemRow] = []
-    let saved = try noting { () throws(FSError) in
+    var saved = try noting { () throws(FSError) in
       try catalog.read("cannot read what is saved of an item") { connection in
         try CatalogSearch(connection).item(item).map { try self.item($0, connection, lost: &lost) }
       }
     }
+    if let id = saved?.id { saved?.node = journal.node(of: id.rawValue) }
     try drop(lost)
     return saved
   }
@@ -151,7 +152,8 @@ extension StateVolume: SavedState {
     if name.layer == .made, target.kind == .directory || target.kind == nil {
       try check(target, isOnlyIn: row, search, in: connection)
     }
-    let entry = SavedDirectory.Name(name: name.name, item: try item(target, connection, lost: &lost))
+    var entry = SavedDirectory.Name(name: name.name, item: try item(target, connection, lost: &lost))
+    entry.item.isElsewhere = target.place.map { $0 != ItemRow.Place(parent: row.id, name: name.name) } ?? false
     if name.layer == .made { saved.made.append(entry) } else { saved.hidden.append(entry) }
   }
 
@@ -171,7 +173,13 @@ extension StateVolume: SavedState {
     var item = SavedItem(id: SavedItemID(rawValue: row.id), inode: row.inode)
     item.version = row.record.version
     item.listed = row.record.listed
-    item.isNamed = try connection.names(of: row.id).contains { $0.layer == .made }
+    let names = try connection.names(of: row.id)
+    item.isNamed = names.contains { $0.layer == .made }
+    item.isHidden = names.contains { $0.layer == .hidden }
+    let isHiddenThere = row.place.map { place in
+      names.contains { $0.layer == .hidden && $0.directory == place.parent && $0.name == place.name }
+    }
+    item.nameCount = names.count + (isHiddenThere == false ? 1 : 0)
     if item.isNamed { item.key = try CatalogSearch(connection).key(of: row) }
     item.attributes = row.record.attributes
     item.isDirty = row.record.isDirty

@@ -88,4 +88,15 @@ extension KeptVolume {
     }
     return lines
   }
+
+  /// Paths of all that callers see.
+  func paths(_ path: String = "") -> [String] {
+    var found: [String] = []
+    for name in names(path) where name != "ESTALE" {
+      let full = path.isEmpty ? name : "\(path)/\(name)"
+      found.append(full)
+      if attributes(full)?.kind == .directory { found += paths(full) }
+    }
+    return found
+  }
 }
