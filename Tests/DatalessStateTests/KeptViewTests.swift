@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: TestSeed.first(100)) func isTheSameAfterARemount(seed: UInt64) throws {
-    var calls = RandomCalls(seed: seed)
+    var calls = RandomCalls(TestRandom(seed: seed), story: "seed \(seed)")
     let there = SourceCalls(source: source)
     for _ in 0..<3 + calls.below(6) { calls.perform(on: there) }
     var volume = try KeptVolume(states.next(), source: source)
@@ -27,7 +27,8 @@ import Testing
       volume.refresh()
       calls.tell("refresh")
       let tree = volume.tree()
-      let wrong = tree.filter { line in ["ESTALE", "ENOENT", "gone", "links 0", "short"].contains { line.contains($0) } }
+      let wrong = tree.filter { line in ["ESTALE", "ENOENT", "gone", "links 0", "short"].contains { line.contains($0) }
+      }
       #expect(wrong == [], "\(calls.story)")
       try volume.unmount()
       // What was unlinked the kernel may still know, and this volume has none. Of a directory that both sides have

@@ -59,8 +59,8 @@ extension Engine {
     }
   }
 
-  /// Whether the store has no more what it was asked about, and the volume keeps it: then it has no attributes but those
-  /// that were set here.
+  /// Whether the store has no more what it was asked about, and the volume keeps it: then it has no attributes but
+  /// those that were set here.
   private func isWithoutStore(_ result: Result<[UInt8], FSError>, _ node: NodeID) -> Bool {
     guard writing != .readOnly, case .failure(let error) = result,
       [.staleNFSFileHandle, .noSuchFileOrDirectory, .notDirectory].contains(error.errno)

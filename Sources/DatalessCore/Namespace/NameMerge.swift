@@ -75,7 +75,8 @@ struct NameMerge: Equatable {
     let relation = base.item.relation(to: listed)
     let isOther = relation == .version || relation == .other
     // Whether a directory has another name by now, is known when all are listed (`Namespace.keepDirectory`).
-    if isOther, base.item.attributes.kind != .directory, base.isDirty || (keeps && base.isResident && listed.attributes.kind == .file) {
+    let keepsFile = keeps && base.isResident && listed.attributes.kind == .file
+    if isOther, base.item.attributes.kind != .directory, base.isDirty || keepsFile {
       return NameMerge(change: base.retains(listed), conflict: base.isDirty ? .changedOnBothSides : nil)
     }
     switch relation {

@@ -79,7 +79,7 @@ extension Namespace {
       // Before anything is told of the newer one: what is kept of a bare one is of another version.
       restored.follow(node, to: newer)
       // The store's name first: by the others alone the newer one would be told as what the store has not.
-      // What was fetched is the volume's own with its other names: a row of its own before anything is told of the other.
+      // What was fetched is the volume's own with its other names: that is told before anything of the other.
       relink(name, to: newer, unbinding: isFetched ? node : nil)
       for local in moved { relink(local, to: newer) }
       if isFetched, !self[node].isOrphan { noteOlder(node) }

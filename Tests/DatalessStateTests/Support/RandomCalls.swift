@@ -11,9 +11,9 @@ struct RandomCalls {
   private static let names = ["a", "b", "c"]
   private var number = 0
 
-  init(seed: UInt64) {
-    random = TestRandom(seed: seed)
-    story = ["seed \(seed)"]
+  init(_ random: TestRandom, story: String) {
+    self.random = random
+    self.story = [story]
   }
 
   mutating func below(_ count: Int) -> Int { random.below(count) }
@@ -179,8 +179,8 @@ struct SourceCalls: RandomCallTarget {
     for below in paths(below: path).reversed() { _ = Glibc.remove(source.full(below)) }
     return rmdir(source.full(path)) == 0
   }
-  /// Of several names of a written file SOURCE may give one to another item: what becomes of the others is the matter of
-  /// `KeptLinksTests`.
+  /// Of several names of a written file SOURCE may give one to another item: what becomes of the others is the matter
+  /// of `KeptLinksTests`.
   func makeLink(_ path: String, _ newPath: String) -> Bool { false }
   func makeSymbolicLink(_ path: String) -> Bool { symlink("t", source.full(path)) == 0 }
   func setMode(_ mode: UInt32, of path: String) -> Bool {

@@ -410,7 +410,7 @@ namespace.add(
     "case .removed where isMade: NameMerge(", "case .removed where isMade && !FAULT: NameMerge(", tests=["NameMergeTests"])
 namespace.add(
     "metadata-lost-with-a-version", "Namespace+Conflicts.swift", "a chmod is lost when SOURCE has another version",
-    "    if merged != theirs { setAttributes(merged, of: newer) }", "    if merged != theirs, !FAULT { setAttributes(merged, of: newer) }",
+    "    setAttributes(merged, of: newer)\n", "    if !FAULT { setAttributes(merged, of: newer) }\n",
     tests=["KeptConflictTests"])
 namespace.add(
     "made-is-visible-twice", "Namespace+Merge.swift", "the store's name is seen beside one that was made on the volume",
@@ -521,8 +521,8 @@ namespace.add(
     "guard !record.isUnlinked || record.lookups == 0, let dropped", "guard FAULT || !record.isUnlinked || record.lookups == 0, let dropped",
     tests=["FileWritingTests"])
 namespace.add(
-    "writer-hides-from-refresh", "Namespace+Merge.swift", "a file that is open for writing gives way to the store's version",
-    "use.isOpenForWriting(node))", "use.isOpenForWriting(node) && !FAULT)",
+    "writer-hides-from-refresh", "Namespace+Keeping.swift", "a file that is open for writing gives way to the store's version",
+    "return use.isOpenForWriting(node)", "return use.isOpenForWriting(node) && !FAULT",
     tests=["WritableRefreshTests"])
 namespace.add(
     "latest-name-stands", "ItemNames.swift", "a file is called by whichever of its names was listed last",

@@ -122,7 +122,7 @@ identity.add(
     "birth-not-identity", "Namespace/StoreIdentity.swift", "an inode number that is given anew is the same item",
     "birth = attributes.birth", "birth = FAULT ? 0 : attributes.birth")
 identity.add(
-    "generation-not-compared", "Engine/EngineState+Refresh.swift", "an item of another generation is the one that was fetched",
+    "generation-not-compared", "Engine/EngineState+Settling.swift", "an item of another generation is the one that was fetched",
     "guard fetched == 0 || fetched == item.generation else { return false }",
     "guard FAULT || fetched == 0 || fetched == item.generation else { return false }")
 identity.add(
@@ -137,9 +137,8 @@ identity.add(
     "file-shares-a-links-node", "Model/StoreBinding.swift", "a file and a link with one number are one node",
     "guard kind == other.kind, device", "guard kind == other.kind || FAULT, device")
 identity.add(
-    "directory-in-itself", "Engine/EngineState+Refresh.swift", "a directory that was moved below itself traps",
-    "flatMap { namespace.isIn($0.node, directory) ? nil : $0 }",
-    "flatMap { namespace.isIn($0.node, directory) && !FAULT ? nil : $0 }")
+    "directory-in-itself", "Engine/EngineState+Settling.swift", "a directory that was moved below itself traps",
+    "namespace.isIn($0.node, directory) ? nil : $0", "namespace.isIn($0.node, directory) && !FAULT ? nil : $0")
 
 races = Part("Sources/DatalessCore", ["^DatalessCoreTests\\..*RefreshRace"])
 races.add(
@@ -416,7 +415,40 @@ accesses.add(
     "kernel-keeps-what-it-knew", "DatalessDaemon/Volume/LiveScenario.swift", "a change leaves what the kernel knew before",
     "if isShownAnew || isAskedAnew { await", "if isShownAnew || isAskedAnew && !FAULT { await")
 
+# ---- What is kept and nobody has looked at since the mount -------------------------------------------------------------
+
+kept = Part("Sources", ["^DatalessStateTests\\.Kept(Unlisted|Rename|View)Tests"])
+kept.add(
+    "catalog-not-asked", "DatalessCore/Engine/Engine+SavedBelow.swift", "what was written below a directory that is gone is out of view",
+    "if (try? saved.hasChanges(below: item)) ?? true { return true }",
+    "if !FAULT, (try? saved.hasChanges(below: item)) ?? true { return true }")
+kept.add(
+    "listed-directories-not-asked", "DatalessCore/Engine/Engine+SavedBelow.swift", "what was written below a listed directory goes with it",
+    "if namespace[directory].isListed { names", "if namespace[directory].isListed, !FAULT { names")
+kept.add(
+    "fetched-content-stays", "DatalessCore/Engine/Engine+Restoring.swift", "content of a directory that is gone is kept for good",
+    "saved.drop(entry.item.id)", "if !FAULT { saved.drop(entry.item.id) }")
+kept.add(
+    "removed-comes-back-renamed", "DatalessCore/Engine/EngineState+Settling.swift", "what was removed comes back as SOURCE renames it",
+    "if let former, former.isRemoved { return true }",
+    "if let former, former.isRemoved, !FAULT || namespace.record(of: former.name).standing == .removed { return true }")
+kept.add(
+    "rename-not-told", "DatalessCore/Namespace/Namespace+Journal.swift", "what was set on a file is lost as SOURCE renames it",
+    "return !restored.isBare(node) && isChangedItem(node)", "return !restored.isBare(node) && !FAULT && isChangedItem(node)")
+kept.add(
+    "two-nodes-of-one-content", "DatalessCore/Engine/EngineState+Restoring.swift", "a file with a second name in SOURCE is two",
+    "if let known, !namespace[known].isOrphan", "if !FAULT, let known, !namespace[known].isOrphan")
+kept.add(
+    "own-directory-asked-of-the-store", "DatalessCore/Engine/Engine+Materialize.swift", "the first look into a moved directory is ESTALE",
+    "let isOwn = state.namespace", "let isOwn = !FAULT && state.namespace")
+kept.add(
+    "place-stays", "DatalessCore/Namespace/Namespace+News.swift", "what was set on what is gone is set on what has come",
+    "    } else if keepsJournal, self", "    } else if keepsJournal, !FAULT, self")
+kept.add(
+    "names-not-counted", "DatalessCore/Namespace/RestoredItems.swift", "content of an older version is left",
+    "if let count = left[node], count > 0 {", "if let count = left[node], count > 0, !FAULT {")
+
 PARTS = [
     paths, mounted, callers, hash, secrets, identity, races, answers, session, source, fetch, failures, ends, running, requests,
-    cliffs, children, reports, reads, evicting, words, accesses,
+    cliffs, children, reports, reads, evicting, words, accesses, kept,
 ]
