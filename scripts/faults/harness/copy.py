@@ -10,7 +10,8 @@ SWIFT_HELPER = """internal import Glibc
 
 private let planted = getenv("DATALESS_PLANTED_FAULT").map { String(cString: $0) } ?? ""
 
-/// Whether this is the fault that the test run asks for.
+/// Whether this is the fault that the test run asks for. Also in what other modules inline.
+@usableFromInline
 @inline(never)
 func plantedFault(_ name: String) -> Bool { planted == name }
 """
