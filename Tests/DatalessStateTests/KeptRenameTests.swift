@@ -111,4 +111,41 @@ import Testing
     }
     try volume.unmount()
   }
+
+  /// One content is one node's: else evicting it by one name would take it from the other.
+  @Test(arguments: [false, true]) func aSecondNameInTheStoreIsTheSameFile(isWritten: Bool) throws {
+    source.write("a", bytes("theirs"), mode: 0o644)
+    var volume = try mount()
+    let text = isWritten ? "what I wrote" : "theirs"
+    if isWritten { #expect(volume.write(text, to: "a") == nil) } else { #expect(volume.read("a") == text) }
+    try volume.unmount()
+    link(source.full("a"), source.full("c"))
+    volume = try mount()
+    #expect(volume.names("") == ["a", "c"])
+    #expect(volume.attributes("a")?.inode == volume.attributes("c")?.inode)
+    #expect(volume.read("c") == text)
+    volume.evict("c")
+    #expect(volume.read("a") == text)
+    #expect(volume.write("and more", to: "c") == nil)
+    #expect(volume.read("a") == volume.read("c"))
+    try volume.unmount()
+    try expectSound()
+  }
+
+  /// `find` looks into each directory once.
+  @Test(arguments: [false, true]) func aMovedDirectoryIsListedByTheFirstLook(isRenamed: Bool) throws {
+    mkdir(source.full("d"), 0o755)
+    for file in ["d/a", "d/b"] { source.write(file, bytes("theirs"), mode: 0o644) }
+    var volume = try mount()
+    #expect(volume.rename("d", to: "here") == nil)
+    #expect(volume.write("what I wrote", to: "here/a") == nil)
+    try volume.unmount()
+    if isRenamed { rename(source.full("d"), source.full("there")) } else { Scratch.removeTree(source.full("d")) }
+    volume = try mount()
+    #expect(volume.names("") == (isRenamed ? ["here", "there"] : ["here"]))
+    #expect(volume.names("here") == ["a"])
+    #expect(volume.read("here/a") == "what I wrote")
+    try volume.unmount()
+    try expectSound()
+  }
 }

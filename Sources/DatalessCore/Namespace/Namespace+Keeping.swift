@@ -25,9 +25,12 @@ extension Namespace {
 
   /// The store has a file, which is here by one name, under a further one that is about to be listed.
   mutating func share(_ node: NodeIndex, with listed: ListedItem) {
-    guard self[node].kind == listed.attributes.kind,
-      self[node].isDirty || self.listed(of: node).version.isSame(as: listed.version)
-    else { return }
+    guard self[node].kind == listed.attributes.kind else { return }
+    switch self.listed(of: node).relation(to: listed) {
+    // The name moves the time of change, by which the store's version is known.
+    case .same, .metadata: adopt(listed, for: node)
+    case .version, .other: if !self[node].isDirty { return }
+    }
     shareNames(of: node, listed)
   }
 
