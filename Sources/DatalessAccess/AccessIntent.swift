@@ -30,7 +30,8 @@ public final class AccessIntent: Sendable {
   /// Readable when there is an answer, and again when it is taken away: for an event loop of one's own, which then asks
   /// `look()`.
   public let descriptor: Int32
-  private let hasEnded = Atomic<Bool>(false)
+  /// Held by whoever looks: after `end()` the descriptor's number may be another intent's, whose answer would be taken.
+  private let hasEnded = Mutex(false)
 
   /// Asks.
   ///
@@ -61,8 +62,10 @@ public final class AccessIntent: Sendable {
 
   deinit { try? end() }
 
-  /// What there is to be told now; nil: nothing. Never waits.
-  public func look() -> State? {
+  /// What there is to be told now; nil: nothing, also after `end()`. Never waits.
+  public func look() -> State? { hasEnded.withLock { $0 ? nil : lookAtDescriptor() } }
+
+  private func lookAtDescriptor() -> State? {
     var answer = dataless_coordination()
     guard dataless_coordinate_result(descriptor, &answer) != 0 else {
       return .granted(
@@ -82,12 +85,12 @@ public final class AccessIntent: Sendable {
   public var states: AsyncStream<State> {
     AsyncStream { continuation in
       DescriptorSource.watch(descriptor, continuation) { [weak self] in
-        guard let self, !hasEnded.load(ordering: .acquiring) else { return false }
+        guard let self else { return false }
         while let state = look() {
           continuation.yield(state)
           if case .ended = state { return false }
         }
-        return true
+        return !hasEnded.withLock { $0 }
       }
     }
   }
@@ -108,9 +111,13 @@ public final class AccessIntent: Sendable {
   ///
   /// - Throws: If it was refused, or taken away, before.
   public func end() throws(CoordinationError) {
-    guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    // By its name: the end of an intent says the errno alone.
-    let last = lastError()
+    let (isFirst, last): (Bool, CoordinationError?) = hasEnded.withLock { hasEnded in
+      guard !hasEnded else { return (false, nil) }
+      hasEnded = true
+      // By its name: the end of an intent says the errno alone.
+      return (true, lastError())
+    }
+    guard isFirst else { return }
     guard dataless_coordinate_end(descriptor) != 0 else { return }
     let number = errno
     if let last { throw last }
@@ -122,7 +129,7 @@ public final class AccessIntent: Sendable {
   }
 
   private func lastError() -> CoordinationError? {
-    while let state = look() { if case .ended(let error) = state { return error } }
+    while let state = lookAtDescriptor() { if case .ended(let error) = state { return error } }
     return nil
   }
 }

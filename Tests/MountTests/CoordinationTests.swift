@@ -446,6 +446,19 @@ extension RealMounts {
       }
     }
 
+    /// A descriptor's number is given again as soon as an intent has ended.
+    @Test func noIntentTakesTheAnswerOfTheNextOne() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let path = volume.path("a")
+        for _ in 0..<300 {
+          let intent = try AccessIntent(reading: [path])
+          _ = try await intent.granted()
+          try intent.end()
+          #expect(intent.look() == nil)
+        }
+      }
+    }
+
     @Test func swiftWaitsWithoutAThread() async throws {
       try await withVolume([], source: Self.source) { volume in
         let path = volume.path("a")
