@@ -189,13 +189,17 @@ _dt_is_ours() {
 # Whether flock(1) is there.
 _dt_can_lock() { command -v flock >/dev/null 2>&1; }
 
-# Cleans a folder if nobody has it any more: its keeper's lock is free. Numbers of processes say nothing of another
-# container with the same TMPDIR; only without a lock they decide, in the same boot and pid namespace.
+# Whether no mount is being made in a folder whose shell has ended.
+_dt_is_settled() { [ ! -e "$1/mounting" ] || flock -n "$1/mounting" true; }
+
+# Cleans a folder if nobody has it any more: its keeper's lock is free, and that of a mount that was begun, which makes
+# what it misses in the folder. Numbers of processes say nothing of another container with the same TMPDIR; only without
+# a lock they decide, in the same boot and pid namespace.
 _dt_clean_dead() {
   # Empty: of a shell that was killed, or that begins at this moment and then takes another one.
   rmdir "$1" 2>/dev/null && return
   if [ -e "$1/lock" ] && _dt_can_lock; then
-    { flock -n 9 && _dt_clean "$1"; } 2>/dev/null 9<"$1/lock"
+    { flock -n 9 && _dt_is_settled "$1" && _dt_clean "$1"; } 2>/dev/null 9<"$1/lock"
     return
   fi
   { read -r _dt_owner <"$1/owner"; } 2>/dev/null || return

@@ -41,6 +41,12 @@ def end(process):
     process.stdout.close()
 
 
+def locked(folder):
+    """Waits until nobody has the folder: signals take their time, and so does a mount that was begun."""
+    with open(folder / "lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_of_a_process_that_is_killed(ours, number):
     process, (program,) = begin("print(program.pid, flush=True); sys.stdin.read()")
@@ -78,9 +84,7 @@ def test_the_next_process_removes_what_a_killed_keeper_could_not(ours):
     process.kill()
     end(process)
     assert len(ours.folders()) == 1 and ours.mounts()
-    # Signals take their time.
-    with open(ours.parent / ours.folders()[0] / "lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    locked(ours.parent / ours.folders()[0])
     with dataless.mount({"b": "y"}) as volume:
         assert len(ours.folders()) == 1 and str(volume.path).startswith(str(ours.parent / ours.folders()[0]))
         assert (volume.path / "b").read_text() == "y"
@@ -150,19 +154,25 @@ def test_what_is_written_into_a_folder_while_it_is_removed_is_removed_too(tmp_pa
     assert not folder.exists()
 
 
-def test_the_keeper_waits_for_a_mount_that_is_being_made(ours, tmp_path):
+@pytest.fixture
+def slow(tmp_path):
+    """A process whose second mount has begun, and goes on when ``go`` is there."""
     real = dataless._executable.Executable().path
     slow, begun, go = tmp_path / "slow", tmp_path / "begun", tmp_path / "go"
     waiting = f'[ "$1" != mount ] || {{ : >"{begun}"; while [ ! -e "{go}" ]; do sleep 0.1; done; }}'
     slow.write_text(f'#!/bin/sh\n{waiting}\nexec "{real}" "$@"\n')
     slow.chmod(0o755)
     code = "import threading; threading.Thread(target=lambda: dataless.mount({}, executable=SLOW), daemon=True).start()"
-    code = code.replace("SLOW", repr(str(slow))) + "\nprint(1, flush=True); sys.stdin.read()"
-    process, _ = begin(code)
+    code += "\nwhile not os.path.exists(BEGUN): time.sleep(0.02)"
+    code += "\nall = dataless._mounting.workspaces._all.values()"
+    code += "\nprint(*[one._process.pid for one in all], *[os.path.basename(one.folder) for one in all], flush=True)"
+    code = code.replace("SLOW", repr(str(slow))).replace("BEGUN", repr(str(begun)))
+    return (*begin(code + "\nsys.stdin.read()"), go)
+
+
+def test_the_keeper_waits_for_a_mount_that_is_being_made(ours, slow):
+    process, _, go = slow
     until = time.monotonic() + 30
-    while not begun.exists():
-        assert time.monotonic() < until
-        time.sleep(0.02)
     process.kill()
     end(process)
     # The folder of the volume that was mounted goes; that of the one that is being mounted stays.
@@ -170,6 +180,26 @@ def test_the_keeper_waits_for_a_mount_that_is_being_made(ours, tmp_path):
         assert time.monotonic() < until
         time.sleep(0.02)
     go.touch()
+    ours.wait_for([])
+
+
+def test_the_next_process_leaves_a_mount_that_is_being_made_alone(ours, slow):
+    process, (*keepers, mounted, left), go = slow
+    for keeper in keepers:
+        os.killpg(int(keeper), signal.SIGKILL)
+    process.kill()
+    end(process)
+    assert sorted(ours.folders()) == sorted([mounted, left])
+    locked(ours.parent / mounted)
+    with dataless.mount({"b": "y"}):
+        assert mounted not in ours.folders() and left in ours.folders()
+        go.touch()
+        locked(ours.parent / left)
+        assert any(f"/{left}/v1/mnt" in mount for mount in ours.mounts())
+    close_all()
+    with dataless.mount({"b": "y"}):
+        assert left not in ours.folders()
+    close_all()
     ours.wait_for([])
 
 

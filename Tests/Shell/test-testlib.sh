@@ -143,6 +143,32 @@ inner 'with_volume files -- true
 it "until the next one begins"
 expect_ok clean
 
+# A mount that was begun goes on when shell and keeper are killed, and makes what it misses in the folder.
+if command -v flock >/dev/null 2>&1; then
+  cat >"$scratch/slow" <<EOF
+#!/bin/sh
+[ "\$1" != mount ] || { kill -s KILL \$_dt_keeper \$OWNER; while [ ! -e '$scratch/go' ]; do sleep 0.1; done; }
+exec '$DATALESS' "\$@"
+EOF
+  chmod +x "$scratch/slow"
+  inner 'exec >/dev/null 2>&1
+    DATALESS=$PWD/slow
+    _dt_prepare
+    OWNER=$$
+    export _dt_keeper OWNER
+    mount_volume files'
+  inner 'with_volume files -- true
+    done_testing'
+  it "what a mount is being made in stays when its shell and keeper are killed"
+  expect_ok test -d "$TMPDIR/dataless-sh-$(id -u)"/*/v1/mnt
+  : >"$scratch/go"
+  flock "$TMPDIR/dataless-sh-$(id -u)"/*/mounting true
+  inner 'with_volume files -- true
+    done_testing'
+  it "until it has ended"
+  expect_ok clean
+fi
+
 # An executable that cannot unmount as long as there is a file `full`, as when the disk of the state is full.
 cat >"$scratch/full-disk" <<EOF
 #!/bin/sh

@@ -1,4 +1,5 @@
 import DatalessCore
+internal import Glibc
 internal import Synchronization
 internal import SystemPackage
 
@@ -47,6 +48,7 @@ final class Catalog: @unchecked Sendable {
       try connection.first("PRAGMA mmap_size=0") { _ in }
       try connection.run("PRAGMA cache_size=-4096")
       try connection.run("PRAGMA temp_store=MEMORY")
+      if access != .looking { try Self.refuseReadOnly(connection, path) }
       try Self.setUp(connection, access)
     } catch {
       throw CatalogFailure.answer(error, "cannot open \(shown)")
@@ -95,6 +97,17 @@ final class Catalog: @unchecked Sendable {
     } catch {
       return nil
     }
+  }
+
+  /// SQLite opens what it cannot write for reading alone, and says so when something is changed: too late for a volume.
+  private static func refuseReadOnly(_ connection: CatalogConnection, _ path: String) throws {
+    // This reads the header.
+    try connection.first("SELECT 1 FROM sqlite_schema LIMIT 1") { _ in }
+    guard connection.database.isReadOnly else { return }
+    guard faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 else {
+      throw Damage("its header says that it may only be read")
+    }
+    throw FSError(Errno(rawValue: errno), "its file may only be read: give write permission to its owner")
   }
 
   private static func setUp(_ connection: CatalogConnection, _ access: Access) throws {

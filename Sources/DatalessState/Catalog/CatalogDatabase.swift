@@ -103,6 +103,9 @@ final class CatalogDatabase {
       message: connection.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "")
   }
 
+  /// Whether it can only be read: as its file may, or as its header says, which is known after the first statement.
+  var isReadOnly: Bool { connection.map { sqlite3_db_readonly($0, "main") == 1 } ?? false }
+
   /// Rows that the last statement changed.
   var changes: Int { connection.map { Int(sqlite3_changes($0)) } ?? 0 }
 

@@ -14,8 +14,7 @@ enum CatalogRescue {
       try? catalog.close()
       return try rescue(place, flaw ?? "SQLite says nothing", report: &report)
     } catch {
-      // A header that says "read-only" is damage, too: the lock could be written.
-      guard error.errno == .ioError || error.errno == .readOnlyFileSystem else { throw error }
+      guard error.errno == .ioError else { throw error }
       // As a finding of `check` it need not say what to run.
       let flaw = error.message.dropFirst("cannot open the catalog: ".count)
       let advice = ". Run 'dataless check'"

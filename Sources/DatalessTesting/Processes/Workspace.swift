@@ -8,7 +8,8 @@ import Synchronization
 /// FIFO of which this process, and the commands that it has begun, have the writing end: the kernel closes it when they
 /// end, also by SIGKILL; a mount that is being made then is complete, or has failed, before the keeper looks at it.
 /// Then the keeper unmounts what is left and removes the folder. Were it killed, too, the next process that makes a
-/// volume cleans up: the folder's lock is free then.
+/// volume cleans up: the folder's lock is free then. The commands have the lock, too, since a mount makes what it
+/// misses in the folder.
 final class Workspace: Sendable {
   let executable: Executable
   let folder: String
@@ -131,7 +132,7 @@ final class Workspace: Sendable {
     let child = try await Child.start(
       Child.Plan(
         words: [executable.path] + arguments, environment: environment,
-        descriptors: [1: output.descriptor, 2: error.descriptor, 8: fifo]))
+        descriptors: [1: output.descriptor, 2: error.descriptor, 8: fifo, 9: lock]))
     let status = await child.status(within: limit)
     // A daemon that it has started is not of its group, and stays in any case.
     if status == nil { await child.kill() } else { child.reap() }

@@ -35,7 +35,7 @@ class _Mounting:
     def __init__(self, workspace: Workspace, folder: str, source: str, words: List[str]) -> None:
         executable = workspace.executable
         self._executable = executable
-        self._alive = workspace.alive
+        self._held = workspace.held
         self.folder = folder
         self.source = source
         self._command = [executable.path, "mount", source, os.path.join(folder, "mnt"), "--json", *words]
@@ -50,8 +50,8 @@ class _Mounting:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=self._executable.environment(),
-            # The keeper waits for it, if this process ends meanwhile; what ends this process is not to end it.
-            pass_fds=(self._alive,),
+            # Who cleans up waits for it, if this process ends meanwhile; what ends this process is not to end it.
+            pass_fds=self._held,
             start_new_session=True,
         )
 

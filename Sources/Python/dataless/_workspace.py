@@ -3,7 +3,8 @@
 Each process that makes volumes has one folder, ``<TMPDIR>/dataless-tests-<uid>/<pid>-<random>``, with a folder for each
 volume. A small shell script, the keeper, waits for the end of a pipe that this process holds open, and the mounts that it
 has begun: the kernel closes it when they end, also by SIGKILL. Then the keeper unmounts what is left and removes the folder. A folder whose
-keeper was killed, too, is cleaned up by the next process that makes a volume: its lock is free then.
+keeper was killed, too, is cleaned up by the next process that makes a volume: its lock is free then, which a mount that
+was begun has as well, for it makes what it misses in the folder.
 """
 
 from __future__ import annotations
@@ -130,9 +131,10 @@ class Workspace:
         self._guard = threading.Lock()
 
     @property
-    def alive(self) -> int:
-        """For commands that make something in the folder: the keeper begins when nobody has this any more."""
-        return self._pipe
+    def held(self) -> Tuple[int, int]:
+        """For commands that make something in the folder: nobody removes it until they have ended. The keeper begins
+        when nobody has the pipe any more; another process, when nobody has the lock."""
+        return self._pipe, self._lock
 
     def new_folder(self) -> str:
         """A folder for one more volume, with its mountpoint ``mnt``."""
