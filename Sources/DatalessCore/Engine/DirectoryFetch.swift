@@ -185,7 +185,6 @@ extension Engine {
           of: running.node, from: position, limit: EngineState.vanishedAtATime, use: state.itemUse(saved))
       }
     }
-    dropUnbound()
-    keepOnlyCopies()
+    settleUnbound()
   }
 }

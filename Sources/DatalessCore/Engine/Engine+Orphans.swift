@@ -47,16 +47,16 @@ extension Engine {
   /// Goes on with the names of a directory that is gone; takes the pin back at the end.
   private func dropNames(of directory: NodeID, from cursor: NameCursor) {
     metadata.submit { [self] in
-      let (next, orphans): (NameCursor?, [NodeID]) = state.withLock { state in
+      let next: NameCursor? = state.withLock { state in
         // It may have a name again.
-        guard let index = state.namespace.index(of: directory), state.namespace[index].isOrphan else {
-          return (nil, [])
-        }
+        guard let index = state.namespace.index(of: directory), state.namespace[index].isOrphan else { return nil }
         let next = state.namespace.dropAllNames(of: index, from: cursor, limit: Self.droppedNames)
         if next == nil { state.namespace.noteForgettable(index) }
-        return (next, state.namespace.takeOrphans())
+        return next
       }
-      dispose(orphans)
+      // What has names elsewhere.
+      if next == nil { settleUnbound() }
+      dispose(state.withLock { $0.namespace.takeOrphans() })
       if let next { dropNames(of: directory, from: next) } else { unpin() }
     }
   }

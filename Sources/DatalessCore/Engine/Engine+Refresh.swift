@@ -29,9 +29,17 @@ extension Engine {
   }
 
   func refreshEnded(_ refresh: Refresh) {
-    let next = state.withLock { $0.refreshes.remove(refresh) }
+    let (next, isLeft) = state.withLock { state in
+      (state.refreshes.remove(refresh), !state.refreshes.isRunning && state.namespace.news.hasUnbound)
+    }
     unpin()
     if let next { metadata.submit { next.begin() } }
+    // Directories that it has found gone were gone through before it had ended.
+    guard isLeft else { return }
+    metadata.submit { [self] in
+      settleUnbound()
+      disposeOfOrphans()
+    }
   }
 
   /// Begins, changes or ends the poll, as the simulation has it. Called at the start and when it was changed.

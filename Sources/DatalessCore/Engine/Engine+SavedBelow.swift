@@ -12,6 +12,14 @@ extension Engine {
     }
   }
 
+  /// The same outside of a refresh: one that is under way may find such an item under another name yet, and decides
+  /// when it has listed all. Files whose content is nowhere else become dirty. Metadata lane.
+  func settleUnbound() {
+    guard !state.withLock({ $0.refreshes.isRunning }) else { return }
+    dropUnbound()
+    keepOnlyCopies()
+  }
+
   /// Asks of directories what the namespace does not know. Metadata lane; waits for the disk. What cannot be read may
   /// be changes.
   func savedBelow(_ directories: [NodeIndex]) -> SavedBelow {

@@ -59,15 +59,17 @@ extension Engine {
     }
   }
 
-  /// Whether the store has no more what it was asked about, and the volume keeps it: then it has no attributes but
-  /// those that were set here.
+  /// Whether the store has no more what it was asked about, and the volume shows it all the same: because it keeps it,
+  /// or because it was moved here from a place that is not looked into. Then it has no attributes but those that were
+  /// set here.
   private func isWithoutStore(_ result: Result<[UInt8], FSError>, _ node: NodeID) -> Bool {
     guard writing != .readOnly, case .failure(let error) = result,
       [.staleNFSFileHandle, .noSuchFileOrDirectory, .notDirectory].contains(error.errno)
     else { return false }
     return state.withLock { state in
       guard let index = state.namespace.index(of: node) else { return false }
-      return state.namespace.isChanged(index) || state.contents.retained(of: index) != nil
+      return state.namespace.isChanged(index) || state.namespace.isNamedHere(index)
+        || state.contents.retained(of: index) != nil
     }
   }
 

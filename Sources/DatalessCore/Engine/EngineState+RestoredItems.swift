@@ -39,22 +39,26 @@ extension EngineState {
       // The store has other bytes by now.
       return drop(item, of: node, &step)
     }
-    restore(item, on: node)
     let listed = namespace.listed(of: node)
     // What was written is of an older version than the store has by now.
-    guard item.isDirty, item.version != nil, !item.isOfVersion(listed) else { return }
+    let isOlder = item.isDirty && item.version != nil && !item.isOfVersion(listed)
+    restore(item, on: node, isOlder: isOlder)
+    guard isOlder else { return }
     journal.endRestoring()
     namespace.noteConflict(.changedOnBothSides, of: node, theirs: listed)
     journal.beginRestoring()
   }
 
   /// Puts back what is kept of an item.
-  mutating func restore(_ item: SavedItem, on node: NodeIndex) {
+  ///
+  /// - Parameter isOlder: Whether it was written, and the store has another version by now: mode and owner are not that
+  ///   one's, as when the volume is mounted meanwhile.
+  mutating func restore(_ item: SavedItem, on node: NodeIndex, isOlder: Bool = false) {
     let listed = namespace.listed(of: node).attributes
     let (isMade, isLocal) = (namespace.isMade(node), namespace[node].isLocal)
     var attributes = namespace.attributes(of: node)
     if let saved = item.attributes {
-      attributes = item.listed.map { saved.merged(base: $0, theirs: listed) } ?? saved
+      attributes = isOlder ? saved : item.listed.map { saved.merged(base: $0, theirs: listed) } ?? saved
     }
     // The file in the content store has the last word: a crash came before it was told.
     if item.isDirty { attributes.size = item.contentSize }

@@ -36,11 +36,13 @@ extension EngineState {
     // A listing that raced with a rename may have had the name twice.
     if let replaced, replaced.relation(to: listed) != .other { return }
     // Directories that changed places while they were listed may seem to lie in themselves: then it is a new item.
-    var former = takeFormer(of: item, from: &formers, findings.savedBelow).flatMap {
+    var former = takeFormer(of: item, from: &formers, findings: &findings, now: now).flatMap {
       namespace.isIn($0.node, directory) ? nil : $0
     }
     if let present, let old = formerNode {
-      switch keepDirectory(old, named: present, for: item, former: &former, isElsewhere: formers, findings: &findings) {
+      let kept = keepDirectory(
+        old, named: present, for: item, former: &former, isElsewhere: formers, findings: &findings, now: now)
+      switch kept {
       case .goes: break
       case .joined: return tellJoined(present, item, from: replaced?.attributes, findings: &findings, now: now)
       case .kept: (existing, formerNode, replaced) = (nil, nil, nil)
@@ -91,7 +93,7 @@ extension EngineState {
   ///   - formers: Directories that a name which has come asks for: they seem to be renamed.
   private mutating func keepDirectory(
     _ old: NodeIndex, named name: NameIndex, for item: RefreshFindings.Deferred, former: inout RefreshFindings.Former?,
-    isElsewhere formers: [StoreIdentity: RefreshFindings.Former], findings: inout RefreshFindings
+    isElsewhere formers: [StoreIdentity: RefreshFindings.Former], findings: inout RefreshFindings, now: MonotonicTime
   ) -> Namespace.KeptDirectory {
     let use = itemUse(findings.savedBelow)
     // It may have the name that the store has given it already.
@@ -104,7 +106,10 @@ extension EngineState {
     }
     let kept = namespace.keepDirectory(name, against: item.item, joins: former == nil, use: use)
     // Behind the name of the other one nobody would see what was changed in it.
-    if case .kept = kept, let some = former, namespace.isDirty(some.node, use) { former = nil }
+    if case .kept = kept, let some = former, namespace.isDirty(some.node, use) {
+      former = nil
+      keepOwn(some, findings: &findings, now: now)
+    }
     return kept
   }
 
@@ -146,15 +151,26 @@ extension EngineState {
   }
 
   /// The node that a new name's item had under the name it lost.
-  private func takeFormer(
+  private mutating func takeFormer(
     of item: RefreshFindings.Deferred, from formers: inout [StoreIdentity: RefreshFindings.Former],
-    _ savedBelow: SavedBelow
+    findings: inout RefreshFindings, now: MonotonicTime
   ) -> RefreshFindings.Former? {
     let identity = StoreIdentity(item.item.attributes)
-    guard let former = formers[identity], isRenamed(former.node, item), !wouldHide(former, item, savedBelow: savedBelow)
-    else { return nil }
+    guard let former = formers[identity], isRenamed(former.node, item) else { return nil }
+    guard !wouldHide(former, item, savedBelow: findings.savedBelow) else {
+      keepOwn(former, findings: &findings, now: now)
+      return nil
+    }
     formers[identity] = nil
     return former
+  }
+
+  /// A directory that keeps the name that the store has given up is told to be the volume's own before anything is told
+  /// of what has come: both have one number.
+  private mutating func keepOwn(
+    _ former: RefreshFindings.Former, findings: inout RefreshFindings, now: MonotonicTime
+  ) {
+    if namespace[former.node].kind == .directory { dropVanished(former.name, findings: &findings, now: now) }
   }
 
   /// Whether what was changed here would be seen by nobody: a name that was made here stands before the one that the

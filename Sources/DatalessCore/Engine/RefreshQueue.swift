@@ -17,6 +17,9 @@ struct RefreshQueue {
 
   var all: [Refresh] { Array(refreshes) }
 
+  /// Whether one is under way.
+  var isRunning: Bool { !refreshes.isEmpty }
+
   /// - Returns: Whether it runs now; else it waits for the others.
   mutating func add(_ refresh: Refresh) -> Bool {
     refreshes.append(refresh)

@@ -20,6 +20,9 @@ public enum StateChange: Sendable, Equatable {
   ///
   /// - Parameter listed: The store's; nil if it does not have the item.
   case attributes(of: ChangedItem, ItemAttributes, listed: ItemAttributes? = nil)
+  /// The store has other metadata of a file that was written to here, and what is kept of its mode and its owner
+  /// follows that. Size and times are what was told when it was written.
+  case listed(of: ChangedItem, ItemAttributes, listed: ItemAttributes)
   /// An item was made on the volume, or is about to get a name there: what is to be known of it beside its names. Comes
   /// before each `named`, so for one item several times.
   ///

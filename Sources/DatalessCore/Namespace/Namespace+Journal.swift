@@ -60,6 +60,18 @@ extension Namespace {
     }
   }
 
+  /// Whether attributes of an item are kept beside the store's: those that programs have set, and of a directory the
+  /// times, too; or what was written to it.
+  func hasOwnAttributes(_ node: NodeIndex) -> Bool {
+    otherAttributes.contains(node) || self[node].isDirty || (self[node].kind == .directory && !isAsListed(node))
+  }
+
+  /// Tells that the store has other metadata of an item of which attributes are kept.
+  func tellListed(of node: NodeIndex) {
+    guard self[node].isDirty else { return tellAttributes(of: node) }
+    append(.listed(of: changedItem(node), attributes(of: node), listed: listed(of: node).attributes))
+  }
+
   /// Tells that the store has an item no more: it is the volume's own, and has no place there.
   func tellUnbound(_ node: NodeIndex) {
     guard keepsJournal, !isBound(node) else { return }

@@ -45,6 +45,9 @@ extension Namespace {
     self[node].kind == .file && self[node].isLocal && self[node].state == .resident
   }
 
+  /// Whether callers find an item by a name that was made on the volume.
+  func isNamedHere(_ node: NodeIndex) -> Bool { presentNames(of: node).contains { record(of: $0).isLocal } }
+
   /// Of what is the volume's own from now on all names are here: those that the store had for it count no more.
   mutating func countNames(of node: NodeIndex) {
     guard self[node].kind != .directory, !isBound(node), !restored.isAwaited(node) else { return }

@@ -61,7 +61,10 @@ extension Namespace {
   /// Takes away all names of a directory, which is gone itself; as `visitNames`.
   mutating func dropAllNames(of directory: NodeIndex, from cursor: NameCursor, limit: Int) -> NameCursor? {
     visitNames(of: directory, from: cursor, limit: limit) { namespace, name, record in
-      if !record.isLocal { namespace.setStanding(.gone, of: name) }
+      guard !record.isLocal else { return }
+      namespace.setStanding(.gone, of: name)
+      // It was moved out of the directory, or has another name elsewhere.
+      if !namespace[record.node].isOrphan { namespace.noteUnbound(record.node) }
     }
   }
 

@@ -41,6 +41,7 @@ struct NamespaceNews {
   mutating func takeChanged() -> [NodeID] { Self.take(&changed) }
   mutating func takeUnbound() -> [NodeID] { Self.take(&unbound) }
   var notedUnbound: [NodeID] { unbound }
+  var hasUnbound: Bool { !unbound.isEmpty }
   mutating func takeLost() -> [NodeID] { Self.take(&lost) }
   mutating func takeOlder() -> [NodeID] { Self.take(&older) }
   mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }

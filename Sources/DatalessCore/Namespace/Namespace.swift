@@ -80,11 +80,11 @@ struct Namespace: ~Copyable {
     guard listed(of: node) != item else { return }
     let shown = attributes(of: node)
     let key = keepsJournal ? boundItem(node)?.binding : nil
-    let isOther = keepsJournal && otherAttributes.contains(node)
+    let isOther = keepsJournal && hasOwnAttributes(node)
     graph.adopt(item, for: node)
     if attributes(of: node) != shown { news.noteChanged(id(of: node)) }
     if let key, let now = boundItem(node), now.binding != key { append(.bound(now, formerKey: key.key)) }
-    if isOther { tellAttributes(of: node) }
+    if isOther { tellListed(of: node) }
   }
 
   /// Gives a node other metadata on the volume. The store's is kept beside it: what is fetched goes by that.

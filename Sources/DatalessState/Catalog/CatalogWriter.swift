@@ -121,6 +121,13 @@ struct CatalogWriter: Sendable {
         row.record.epoch = epoch
       }
       if let dirty { written.insert(dirty) }
+    case .listed(let item, let attributes, let listed):
+      try items.update(item, connection) { row in
+        guard var kept = row.record.attributes, row.record.isDirty else { return }
+        (kept.mode, kept.uid, kept.gid) = (attributes.mode, attributes.uid, attributes.gid)
+        kept.linkCount = attributes.linkCount
+        row.set(kept, listed: listed, of: item)
+      }
     case .attribute(let item, let name, let value): try setAttribute(name, value, of: item, in: connection)
     case .storeName(let item, let key, let isThere):
       try noteStoreName(key, isThere: isThere, of: item, in: connection)

@@ -83,7 +83,8 @@ struct JournalReplay: Equatable {
     case .unnamed(let name, let directory): names[Name(directory: directory.node, text: name)] = nil
     case .hidden(let item, let name, let directory): hidden[Name(directory: directory.node, text: name)] = item.node
     case .unhidden(let name, let directory): hidden[Name(directory: directory.node, text: name)] = nil
-    case .attributes(let item, let attributes, _): modes[item.node] = attributes.mode
+    case .attributes(let item, let attributes, _), .listed(let item, let attributes, _):
+      modes[item.node] = attributes.mode
     case .dirty(let item, let reference): contents[item.node] = Content(reference: reference, binding: item.binding)
     case .together(let changes): for change in changes { apply(change) }
     case .made, .attribute, .storeName, .forgotten, .trashed: break
