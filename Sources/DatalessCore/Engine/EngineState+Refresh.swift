@@ -12,12 +12,13 @@ extension EngineState {
   /// - Parameter isOwn: Whether the store has had it, and has it no more: then it has nothing in it.
   mutating func beginRefresh(of directory: NodeIndex, recurses: Bool, isOwn: Bool) -> RefreshStart {
     let record = namespace[directory]
-    guard record.kind == .directory, record.state == .resident, !record.isOrphan,
+    guard record.kind == .directory, record.state == .resident, !record.isOrphan || namespace.isBound(directory),
       !isDetached(directory)
     else { return .notListed }
     guard namespace.beginListing(of: directory) else { return .indexing }
     let place = RefreshFindings.Place(
-      directory: directory, epoch: namespace[directory].listingEpoch, recurses: recurses)
+      directory: directory, epoch: namespace[directory].listingEpoch, recurses: recurses,
+      isRemoved: record.isOrphan)
     // What was made on the volume is in no listing of the store.
     // What was moved here has the key still under which the store had it.
     if isOwn, !namespace.isBound(directory) { return .begun(place, nil) }
@@ -26,7 +27,7 @@ extension EngineState {
 
   func isCurrent(_ place: RefreshFindings.Place) -> Bool {
     let record = namespace[place.directory]
-    return record.state == .resident && record.listingEpoch == place.epoch && !record.isOrphan
+    return record.state == .resident && record.listingEpoch == place.epoch && record.isOrphan == place.isRemoved
       && !isDetached(place.directory)
   }
 
@@ -52,6 +53,13 @@ extension EngineState {
     findings: inout RefreshFindings, use: Namespace.ItemUse, now: MonotonicTime
   ) {
     guard 1...Namespace.nameLengthMax ~= text.count else { return }
+    if place.isRemoved {
+      switch standing(text, listed, in: place) {
+      case .moved: break
+      case .removed(let name): return namespace.markSeen(name)
+      case .other: return findings.look == nil ? postpone(text, listed, in: place, findings: &findings, now: now) : ()
+      }
+    }
     guard findings.look == nil else { return look(text, listed, in: place, findings: &findings, use: use) }
     let known = namespace.find(text, in: place.directory, .store)
     let old = known.map { namespace.listed(of: namespace.record(of: $0).node).attributes }

@@ -39,6 +39,8 @@ extension EngineState {
     var former = takeFormer(of: item, from: &formers, findings: &findings, now: now).flatMap {
       namespace.isIn($0.node, directory) ? nil : $0
     }
+    // Nobody would see it: its directory was removed here.
+    if item.place.isRemoved, former == nil { return }
     if let present, let old = formerNode {
       let kept = keepDirectory(
         old, named: present, for: item, former: &former, isElsewhere: formers, findings: &findings, now: now)

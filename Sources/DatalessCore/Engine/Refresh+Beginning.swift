@@ -37,6 +37,8 @@ extension Refresh {
   /// A path means the directory that holds it, whose listing tells of the item itself; and for a directory, all that is
   /// listed below it.
   func findStart(_ work: inout RefreshWork) {
+    // Taken last: a listing may have found their place by then.
+    if paths.contains([]) { work.directories += engine.placesUnseen.map { ($0, true) } }
     for path in paths {
       switch engine.resolve(path) {
       case .found(let node):

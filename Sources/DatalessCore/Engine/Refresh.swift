@@ -179,6 +179,7 @@ public final class Refresh: Sendable {
   private func beginListing(_ node: NodeIndex, recurses: Bool, work: inout RefreshWork) -> Listing? {
     if recurses, !work.walked.insert(node).inserted { return nil }
     if let look = work.findings.look, !engine.mayConcern(look, node) { return nil }
+    guard isWanted(node, recurses: recurses, &work) else { return nil }
     guard let (place, item) = engine.beginRefresh(of: node, recurses: recurses, isOwn: work.own.contains(node)) else {
       return nil
     }
@@ -223,6 +224,7 @@ public final class Refresh: Sendable {
     // It has changed since its own entry was listed: the next refresh will see what it is.
     let isRace: [Errno] = [.noSuchFileOrDirectory, .staleNFSFileHandle, .notDirectory]
     if node == .root || !isRace.contains(error.errno) { work.fail(engine.path(of: node), error) }
+    if isRace.contains(error.errno), work.findings.look == nil { engine.loseUnseen(node) }
     return nil
   }
 

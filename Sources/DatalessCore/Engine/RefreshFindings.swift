@@ -7,6 +7,8 @@ struct RefreshFindings {
     let epoch: UInt8
     /// Whether listed directories in it are refreshed, too.
     let recurses: Bool
+    /// Whether the directory was removed here: it is listed for what was moved out of it.
+    let isRemoved: Bool
   }
 
   /// A name that was not there, or that another item has now: it may be what another name was.

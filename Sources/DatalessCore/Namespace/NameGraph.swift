@@ -209,6 +209,9 @@ struct NameGraph: ~Copyable {
     if isOrphan { orphans.add(nodes.id(of: node)) } else { dropFormer(of: node) }
   }
 
+  /// What has no name is to be freed, though it could not be when it lost its last one.
+  mutating func addOrphan(_ node: NodeIndex) { orphans.add(nodes.id(of: node)) }
+
   /// An item has a name again: what it was called while it had none is not wanted any more.
   private mutating func dropFormer(of node: NodeIndex) {
     for name in names.formers(first: nodes[node].firstName) {

@@ -49,6 +49,15 @@ extension Namespace {
     }
   }
 
+  /// Calls `body` for the store's names, those that are not shown included; as `visitNames`.
+  mutating func visitStoreNames(
+    of directory: NodeIndex, from cursor: NameCursor, limit: Int, _ body: (inout Namespace, NameIndex) -> Void
+  ) -> NameCursor? {
+    visitNames(of: directory, from: cursor, limit: limit) { namespace, name, record in
+      if record.isInStore { body(&namespace, name) }
+    }
+  }
+
   /// Takes away the names that the last listing did not see; as `visitNames`.
   mutating func dropVanishedNames(
     of directory: NodeIndex, from cursor: NameCursor, limit: Int, use: ItemUse
@@ -63,8 +72,13 @@ extension Namespace {
     visitNames(of: directory, from: cursor, limit: limit) { namespace, name, record in
       guard !record.isLocal else { return }
       namespace.setStanding(.gone, of: name)
-      // It was moved out of the directory, or has another name elsewhere.
-      if !namespace[record.node].isOrphan { namespace.noteUnbound(record.node) }
+      // It was moved out of the directory, or has another name elsewhere; or was removed here before.
+      guard !namespace.isBound(record.node) else { return }
+      if !namespace[record.node].isOrphan {
+        namespace.noteUnbound(record.node)
+      } else if record.standing == .removed, namespace[record.node].kind == .directory {
+        namespace.addOrphan(record.node)
+      }
     }
   }
 

@@ -72,6 +72,8 @@ extension Namespace {
   /// A node may have lost the store's last name for it.
   mutating func noteUnbound(_ node: NodeIndex) {
     guard !isBound(node) else { return }
+    // It was removed here before: nothing in it is fetched by the names there any more.
+    if self[node].isOrphan, self[node].kind == .directory { addOrphan(node) }
     if !self[node].isOrphan {
       news.noteUnbound(id(of: node))
     } else if restored.isAwaited(node) {

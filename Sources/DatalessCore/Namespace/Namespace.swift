@@ -107,10 +107,8 @@ struct Namespace: ~Copyable {
   /// Whether an item was made on the volume.
   func isMade(_ node: NodeIndex) -> Bool { graph.nodes.isMade(node) }
 
-  /// As `NameGraph.isChanged`.
+  /// As `NameGraph.isChanged`, `NodeTable.largestReserved`.
   func isChanged(_ node: NodeIndex) -> Bool { graph.isChanged(node) }
-
-  /// As `NodeTable.largestReserved`.
   var largestReserved: UInt64 { graph.nodes.largestReserved }
 
   /// Whether so many names of so many bytes can be made.
@@ -119,6 +117,7 @@ struct Namespace: ~Copyable {
   /// As `Orphans`.
   var orphanCount: Int { graph.orphanCount }
   mutating func takeOrphans(after count: Int = 0) -> [NodeID] { graph.takeOrphans(after: count) }
+  mutating func addOrphan(_ node: NodeIndex) { graph.addOrphan(node) }
 
   /// One more of what the log tells as `prior`; and a use, as `NodeRecord.lastUse`.
   mutating func count(_ call: NodeRecord.CountedCall, of node: NodeIndex) { graph.change(node) { $0.count(call) } }

@@ -5,7 +5,7 @@ struct Orphans {
   /// As many as were not taken.
   var count: Int { nodes.count }
 
-  mutating func add(_ node: NodeID) { nodes.append(node) }
+  mutating func add(_ node: NodeID) { if nodes.last != node { nodes.append(node) } }
 
   /// Those that have come since there were so many, perhaps very many.
   mutating func take(after count: Int) -> [NodeID] {

@@ -60,6 +60,7 @@ struct RestoredItems {
   // MARK: - Keys
 
   var hasKeys: Bool { !keys.isEmpty }
+  var nodesWithKeys: [NodeIndex] { Array(keys.keys) }
   func key(of node: NodeIndex) -> [UInt8]? { keys.isEmpty ? nil : keys[node] }
   mutating func setKey(_ key: [UInt8]?, of node: NodeIndex) { if key != nil || !keys.isEmpty { keys[node] = key } }
 
