@@ -184,6 +184,18 @@ import Testing
     try volume.close()
   }
 
+  /// It is as good as it was when its owner may write to it again. As root nothing stands in the way.
+  @Test(.enabled(if: !isRoot)) func aCatalogThatMayOnlyBeReadIsNotDamaged() throws {
+    let fixture = try Self.make()
+    chmod(fixture.scratch.full("catalog.sqlite"), 0o400)
+    let before = fixture.scratch.files()
+    #expect(thrown { () throws(FSError) in _ = try fixture.open() }?.errno == .permissionDenied)
+    #expect(thrown { () throws(FSError) in _ = try fixture.check() }?.errno == .permissionDenied)
+    #expect(fixture.scratch.files() == before)
+    chmod(fixture.scratch.full("catalog.sqlite"), 0o600)
+    #expect(try fixture.check().findings == [])
+  }
+
   /// Whatever bit turns in the catalog: nothing traps, `check` ends, and what it leaves is sound.
   @Test(arguments: TestSeed.seeds) func aBitThatTurnsInTheCatalogIsNoCatastrophe(seed: UInt64) throws {
     let original = try Self.make()

@@ -40,6 +40,8 @@ final class Catalog: @unchecked Sendable {
     self.home = home
     do {
       database = try CatalogDatabase(path, isReadOnly: access == .looking)
+      // Before the first statement: a lock for writing cannot be taken on what is open for reading alone.
+      if access != .looking { try Self.refuseReadOnly(database, path) }
       let connection = CatalogConnection(database: database, home: home)
       // Before the first access: then there is no file of shared memory, which others could change.
       try connection.first("PRAGMA locking_mode=EXCLUSIVE") { _ in }
@@ -48,7 +50,6 @@ final class Catalog: @unchecked Sendable {
       try connection.first("PRAGMA mmap_size=0") { _ in }
       try connection.run("PRAGMA cache_size=-4096")
       try connection.run("PRAGMA temp_store=MEMORY")
-      if access != .looking { try Self.refuseReadOnly(connection, path) }
       try Self.setUp(connection, access)
     } catch {
       throw CatalogFailure.answer(error, "cannot open \(shown)")
@@ -100,18 +101,24 @@ final class Catalog: @unchecked Sendable {
   }
 
   /// SQLite opens what it cannot write for reading alone, and says so when something is changed: too late for a volume.
-  private static func refuseReadOnly(_ connection: CatalogConnection, _ path: String) throws {
-    // This reads the header.
-    try connection.first("SELECT 1 FROM sqlite_schema LIMIT 1") { _ in }
-    guard connection.database.isReadOnly else { return }
-    guard faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 else {
-      throw Damage("its header says that it may only be read")
-    }
-    throw FSError(Errno(rawValue: errno), "its file may only be read: give write permission to its owner")
+  private static func refuseReadOnly(_ database: CatalogDatabase, _ path: String) throws {
+    guard database.isReadOnly else { return }
+    let isAllowed = faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
+    let error: Errno = isAllowed ? .readOnlyFileSystem : Errno(rawValue: errno)
+    let remedy =
+      switch error {
+      case .permissionDenied: "Let its owner write to it (chmod u+w)"
+      case .notPermitted: "It is immutable: take that away (chattr -i)"
+      default: "Make its file system writable"
+      }
+    throw FSError(error, "'\(StateName.catalog)' in the state directory may only be read. \(remedy)")
   }
 
   private static func setUp(_ connection: CatalogConnection, _ access: Access) throws {
     guard access != .looking else { return try check(connection) }
+    // This reads the header.
+    try connection.first("SELECT 1 FROM sqlite_schema LIMIT 1") { _ in }
+    guard !connection.database.isReadOnly else { throw Damage("its header says that it may only be read") }
     let mode = try connection.first("PRAGMA journal_mode=WAL") { row throws in try row.text(0) }
     guard mode == "wal" else { throw FSError(.notSupported, "the file system has no WAL for SQLite") }
     // Each commit is an fsync of the WAL.
