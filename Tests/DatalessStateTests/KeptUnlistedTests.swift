@@ -108,3 +108,76 @@ import Testing
     #expect(try states.next().check().findings == [])
   }
 }
+
+/// The same, where somebody has looked, and what was seen was evicted.
+@Suite struct KeptEvictedTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["p", "p/q", "p/q/s"] { mkdir(source.full(directory), 0o755) }
+    source.write("p/q/s/f", bytes("theirs"), mode: 0o644)
+  }
+
+  /// A volume with `new` in `p/q/s`, into which nobody has looked, while `p` and `p/q` are dataless again.
+  private func evicted() throws -> KeptVolume {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.write("mine", to: "p/q/s/new") == nil)
+    try volume.unmount()
+    volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.names("p/q") == ["s"])
+    volume.evict("p/q")
+    volume.evict("p")
+    return volume
+  }
+
+  private func expectMine(_ volume: KeptVolume) throws {
+    #expect(volume.names("p") == ["q"] && volume.names("p/q") == ["s"] && volume.names("p/q/s") == ["new"])
+    #expect(volume.read("p/q/s/new") == "mine" && volume.conflicts["p/q/s"] == "gone_in_source", "\(volume.conflicts)")
+    try volume.unmount()
+    #expect(try states.next().check().findings == [])
+    let after = try KeptVolume(states.next(), source: source)
+    #expect(after.read("p/q/s/new") == "mine" && after.names("p/q/s") == ["new"])
+    try after.unmount()
+  }
+
+  @Test func whatWasMadeBelowStaysWhenSourceHasItNoMore() throws {
+    let volume = try evicted()
+    Scratch.removeTree(source.full("p"))
+    volume.refresh()
+    try expectMine(volume)
+  }
+
+  @Test(arguments: [false, true]) func whatWasMadeBelowStaysWhenItIsListedAnew(isFile: Bool) throws {
+    let volume = try evicted()
+    Scratch.removeTree(source.full("p/q"))
+    if isFile {
+      source.write("p/q", bytes("file"), mode: 0o644)
+    } else {
+      mkdir(source.full("p/q"), 0o755)
+      mkdir(source.full("p/q/t"), 0o755)
+    }
+    #expect(volume.names("p") == ["q"])
+    if isFile { return try expectMine(volume) }
+    #expect(volume.names("p/q") == ["s", "t"] && volume.read("p/q/s/new") == "mine")
+    try volume.unmount()
+    #expect(try states.next().check().findings == [])
+    let after = try KeptVolume(states.next(), source: source)
+    #expect(after.names("p/q") == ["s", "t"] && after.read("p/q/s/new") == "mine")
+    try after.unmount()
+  }
+
+  /// What was kept of a directory is metadata alone: it is no reason to keep it.
+  @Test func aModeThatWasSetBelowKeepsNothing() throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.change("p/q/s/f") { $0.mode = 0o600 } == nil)
+    try volume.unmount()
+    volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.names("p/q") == ["s"])
+    volume.evict("p/q")
+    Scratch.removeTree(source.full("p/q/s"))
+    source.write("p/q/s", bytes("a file"), mode: 0o644)
+    #expect(volume.names("p/q") == ["s"] && volume.read("p/q/s") == "a file" && volume.conflicts == [:])
+    try volume.unmount()
+  }
+}

@@ -35,7 +35,7 @@ extension EngineState {
     let running = content(of: position).attempt(for: request.range(inSize: record.size)).flatMap { attempts[$0] }
     let own = request.caller.policy.thread ?? request.caller.policy.process
     // What is read from the volume's own state is no materialization to which anybody could object.
-    if record.awaitsSaved, namespace.binding(of: position) == nil {
+    if namespace.isListedWithoutStore(position) {
       return join(
         running ?? startAttempt(position, waiter, decision: Decision(), now: now), waiter, isNew: running == nil,
         at: now)
@@ -114,7 +114,7 @@ extension EngineState {
   private func plan(_ position: NodeIndex, path: [UInt8], decision: Decision, attempt: Int) -> AttemptPlan {
     let record = namespace[position]
     let isFile = record.kind == .file
-    if record.awaitsSaved, namespace.binding(of: position) == nil {
+    if namespace.isListedWithoutStore(position) {
       var plan = AttemptPlan()
       plan.errnos = simulation.profile.errnos(of: .directory)
       plan.isOfVolume = true

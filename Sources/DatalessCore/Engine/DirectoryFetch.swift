@@ -158,10 +158,11 @@ extension Engine {
 
   /// Inserts listed entries, unless the attempt was given up.
   func insert(_ batch: ListingBatch, _ range: Range<Int>, attempt: AttemptID) -> Bool {
+    let saved = savedBelow(keepsState ? state.withLock { $0.replacedDirectories(batch, range, attempt: attempt) } : [])
     let (fits, hasChanged): (Bool, Bool) = state.withLock { state in
       guard let running = state.attempts[attempt] else { return (true, false) }
       // Made once: closures for each entry keep the count of references busy.
-      let use = state.itemUse()
+      let use = state.itemUse(saved)
       let directory = running.node
       let fits = batch.visit(range) { name, item in state.namespace.insert(name, item, in: directory, use: use) }
       state.tellConflicts(timer.now)

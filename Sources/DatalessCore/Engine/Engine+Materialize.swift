@@ -80,7 +80,7 @@ extension Engine {
       // What was made on the volume is never dataless; but its directory may be the volume's own by now.
       let isOwn = state.namespace[attempt.node].awaitsSaved && !state.namespace.isBound(attempt.node)
       guard let item = state.namespace.binding(of: attempt.node), !isOwn else {
-        if state.namespace[attempt.node].awaitsSaved {
+        if state.namespace.isListedWithoutStore(attempt.node) {
           let job = DirectoryFetch(engine: self, attempt: id, node: attempt.node, item: nil)
           attempt.begin(job)
           return FetchStart(lane: metadata, isShort: false) { job.listSaved() }

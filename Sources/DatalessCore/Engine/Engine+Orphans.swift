@@ -56,20 +56,23 @@ extension Engine {
       }
       // What has names elsewhere.
       if next == nil { settleUnbound() }
-      dispose(state.withLock { $0.namespace.takeOrphans() })
+      dispose(state.withLock { $0.takeOrphans() })
       if let next { dropNames(of: directory, from: next) } else { unpin() }
     }
   }
 
   /// Frees what a listing has left without a name, on the metadata lane.
   func disposeOfOrphans() {
-    let orphans = state.withLock { $0.namespace.takeOrphans() }
+    let orphans = state.withLock { $0.takeOrphans() }
     guard !orphans.isEmpty else { return giveBackLeftovers() }
     metadata.submit { [self] in dispose(orphans) }
   }
 }
 
 extension EngineState {
+  /// Items that no name leads to, but for those that a refresh may find under another name yet: it frees them itself.
+  fileprivate mutating func takeOrphans() -> [NodeID] { refreshes.isSettling ? [] : namespace.takeOrphans() }
+
   /// What an earlier run has kept in a directory that is gone was never here: it goes, too.
   fileprivate mutating func dropSaved(_ directory: NodeIndex) {
     guard namespace[directory].isOrphan else { return }

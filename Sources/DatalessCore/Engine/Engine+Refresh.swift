@@ -30,7 +30,7 @@ extension Engine {
 
   func refreshEnded(_ refresh: Refresh) {
     let (next, isLeft) = state.withLock { state in
-      (state.refreshes.remove(refresh), !state.refreshes.isRunning && state.namespace.news.hasUnbound)
+      (state.refreshes.remove(refresh), !state.refreshes.isRunning && state.namespace.news.hasUndecided)
     }
     unpin()
     if let next { metadata.submit { next.begin() } }

@@ -4,19 +4,32 @@ extension Engine {
   var keepsState: Bool { configuration.savedState != nil }
 
   /// Decides about what the store has no more under any name, and has names on the volume.
-  func dropUnbound() {
-    let saved = savedBelow(keepsState ? state.withLock { $0.namespace.unboundDirectories } : [])
-    state.withLock { state in
-      state.namespace.dropUnbound(use: state.itemUse(saved))
-      state.tellConflicts(timer.now)
+  ///
+  /// - Parameter isRefresh: Whether the refresh that runs asks. Nobody else decides while there is one.
+  func dropUnbound(isRefresh: Bool = true) {
+    var asked: [NodeIndex] = []
+    for _ in 0..<Self.timesAsked {
+      let saved = savedBelow(asked)
+      let more: [NodeIndex]? = state.withLock { state in
+        guard isRefresh || !state.refreshes.isRunning else { return nil }
+        let directories = keepsState ? state.namespace.unboundDirectories : []
+        guard Set(directories).isSubset(of: asked) else { return directories }
+        state.namespace.dropUnbound(use: state.itemUse(saved))
+        state.tellConflicts(timer.now)
+        return nil
+      }
+      guard let more else { return }
+      asked = more
     }
   }
+
+  /// LIMIT: how often directories are asked about that have come meanwhile. Those that are left are decided about next.
+  private static let timesAsked = 16
 
   /// The same outside of a refresh: one that is under way may find such an item under another name yet, and decides
   /// when it has listed all. Files whose content is nowhere else become dirty. Metadata lane.
   func settleUnbound() {
-    guard !state.withLock({ $0.refreshes.isRunning }) else { return }
-    dropUnbound()
+    dropUnbound(isRefresh: false)
     keepOnlyCopies()
   }
 
@@ -67,6 +80,22 @@ extension EngineState {
     return found
   }
 
+  /// Directories whose names a renewed listing gives to other items.
+  func replacedDirectories(_ batch: ListingBatch, _ range: Range<Int>, attempt: AttemptID) -> [NodeIndex] {
+    guard let directory = attempts[attempt]?.node, namespace[directory].isRelisted else { return [] }
+    var found: [NodeIndex] = []
+    _ = batch.visit(range) { text, item in
+      guard let name = namespace.find(text, in: directory, .store), namespace.record(of: name).isInStore else {
+        return true
+      }
+      let node = namespace.record(of: name).node
+      let isOther = namespace[node].kind == .directory && namespace.listed(of: node).relation(to: item) == .other
+      if isOther { found.append(node) }
+      return true
+    }
+    return found
+  }
+
   /// A directory that is dirty anyway needs no answer.
   fileprivate func toBeAsked(_ directory: NodeIndex) -> NodeID? {
     guard !namespace[directory].isFree, !namespace.isChanged(directory) else { return nil }
@@ -74,8 +103,8 @@ extension EngineState {
   }
 }
 
-/// Goes through the listed directories below one, for those that an earlier run has kept something of and that are not
-/// listed.
+/// Goes through the known directories below one, for those that an earlier run has kept something of and into which
+/// nobody has looked.
 private struct UnreadWalk {
   enum Step {
     case more
@@ -105,7 +134,8 @@ private struct UnreadWalk {
 
   private mutating func enter(_ directory: NodeIndex, _ namespace: borrowing Namespace) -> Step {
     if namespace[directory].awaitsSaved { return .unread(namespace.changedItem(directory)) }
-    if namespace[directory].isListed { names.append(namespace[directory].firstChild) }
+    // What was evicted keeps the names in it.
+    names.append(namespace[directory].firstChild)
     return .more
   }
 }

@@ -246,7 +246,11 @@ public final class Refresh: Sendable {
     }
     engine.adoptNewVersions()
     engine.dropUnbound()
-    engine.dispose(engine.state.withLock { $0.namespace.takeOrphans() })
+    let orphans = engine.state.withLock { state in
+      state.refreshes.endSettling()
+      return state.namespace.takeOrphans()
+    }
+    engine.dispose(orphans)
     engine.keepOnlyCopies()
     let directories = work.findings.changedNames
     let left = Countdown(directories.count) { [self, work] in complete(work, error) }

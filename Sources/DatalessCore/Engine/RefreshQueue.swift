@@ -20,6 +20,13 @@ struct RefreshQueue {
   /// Whether one is under way.
   var isRunning: Bool { !refreshes.isEmpty }
 
+  /// Whether the one under way has begun to put in what came and to take away what went: what has no name may get
+  /// another one yet, and nobody else frees it.
+  private(set) var isSettling = false
+
+  mutating func beginSettling() { isSettling = true }
+  mutating func endSettling() { isSettling = false }
+
   /// - Returns: Whether it runs now; else it waits for the others.
   mutating func add(_ refresh: Refresh) -> Bool {
     refreshes.append(refresh)

@@ -13,6 +13,7 @@ struct RefreshSettling {
     findings.deferred = []
     findings.vanished = []
     findings.savedBelow = engine.savedBelow(directories())
+    engine.state.withLock { $0.refreshes.beginSettling() }
     guard !deferred.isEmpty else { return }
     let wanted = Set(deferred.map { StoreIdentity($0.item.attributes) })
     var formers: [StoreIdentity: RefreshFindings.Former] = [:]

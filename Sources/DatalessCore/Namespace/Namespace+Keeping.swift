@@ -45,6 +45,15 @@ extension Namespace {
     self[node].kind == .file && self[node].isLocal && self[node].state == .resident
   }
 
+  /// Whether a directory is listed by what the volume itself knows: it is the volume's own. It may have been evicted
+  /// before the store lost it.
+  func isListedWithoutStore(_ node: NodeIndex) -> Bool {
+    let record = self[node]
+    guard record.kind == .directory else { return false }
+    if record.awaitsSaved { return !isBound(node) || binding(of: node) == nil }
+    return !record.isOrphan && !isBound(node)
+  }
+
   /// Whether callers find an item by a name that was made on the volume.
   func isNamedHere(_ node: NodeIndex) -> Bool { presentNames(of: node).contains { record(of: $0).isLocal } }
 

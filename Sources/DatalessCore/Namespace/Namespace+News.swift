@@ -41,7 +41,8 @@ struct NamespaceNews {
   mutating func takeChanged() -> [NodeID] { Self.take(&changed) }
   mutating func takeUnbound() -> [NodeID] { Self.take(&unbound) }
   var notedUnbound: [NodeID] { unbound }
-  var hasUnbound: Bool { !unbound.isEmpty }
+  /// Whether something is to be decided about (`Namespace.dropUnbound`).
+  var hasUndecided: Bool { !unbound.isEmpty || !lost.isEmpty || !older.isEmpty }
   mutating func takeLost() -> [NodeID] { Self.take(&lost) }
   mutating func takeOlder() -> [NodeID] { Self.take(&older) }
   mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }
