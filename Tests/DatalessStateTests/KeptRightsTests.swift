@@ -124,4 +124,47 @@ import Testing
     #expect(volume.attribute("user.x", of: "e") == "y")
     try volume.unmount()
   }
+
+  /// What was written goes with its name, and what SOURCE has under another one is read whole.
+  @Test func theSizeOfWhatWasWrittenGoesWithIt() throws {
+    mkdir(source.full("d"), 0o755)
+    source.write("d/f", bytes("x"), mode: 0o644)
+    var volume = try mount()
+    #expect(volume.write("longer", to: "d/f") == nil && volume.remove("d") == nil)
+    rename(source.full("d/f"), source.full("f"))
+    volume.refresh()
+    #expect(volume.attributes("f")?.size == 1 && volume.read("f") == "x")
+    volume = try remount(volume)
+    #expect(volume.attributes("f")?.size == 1 && volume.read("f") == "x")
+    try volume.unmount()
+  }
+
+  /// What was removed here and has another name in SOURCE has a link.
+  @Test func whatSourceRenamesAfterARemovalHasALink() throws {
+    mkdir(source.full("d"), 0o755)
+    source.write("d/f", bytes("x"), mode: 0o644)
+    var volume = try mount()
+    #expect(volume.unlink("d/f") == nil && volume.remove("d") == nil)
+    rename(source.full("d/f"), source.full("f"))
+    chmod(source.full("f"), 0o600)
+    volume.refresh()
+    volume = try remount(volume)
+    if let found = volume.attributes("f") { #expect(found.linkCount == 1) }
+    try volume.unmount()
+  }
+
+  /// A directory has had another name, made here, where it is again: it stays, once, before what SOURCE has there now.
+  @Test func aDirectoryThatWasMovedAwayAndBackHasItsNameAlone() throws {
+    mkdir(source.full("d"), 0o755)
+    var volume = try mount()
+    #expect(volume.write("mine", to: "d/f") == nil && volume.makeLink("l", to: "t") == nil)
+    for _ in 0..<2 { #expect(volume.rename("d", to: "l", .exchange) == nil) }
+    Scratch.removeTree(source.full("d"))
+    source.write("d", bytes("theirs"), mode: 0o644)
+    volume.refresh()
+    #expect(volume.names("") == ["d", "l"] && volume.read("d/f") == "mine")
+    volume = try remount(volume)
+    #expect(volume.names("") == ["d", "l"] && volume.read("d/f") == "mine")
+    try volume.unmount()
+  }
 }

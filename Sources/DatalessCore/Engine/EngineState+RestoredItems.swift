@@ -62,6 +62,12 @@ extension EngineState {
     }
     // The file in the content store has the last word: a crash came before it was told.
     if item.isDirty { attributes.size = item.contentSize }
+    if namespace[node].kind == .file, !item.isDirty, !isMade {
+      // What was written is gone, and with it its size: what is read is the store's.
+      (attributes.size, attributes.blocks) = (listed.size, listed.blocks)
+    }
+    // It had no name any more when that was told, and the store has given it one since.
+    if namespace[node].kind != .directory { attributes.linkCount = max(attributes.linkCount, 1) }
     if !isMade || attributes != namespace.attributes(of: node) {
       namespace.setAttributes(attributes, of: node, isTold: false)
     }

@@ -142,20 +142,23 @@ struct NameTable: ~Copyable {
   /// Makes a name that was entered unfindable.
   mutating func unenter(_ name: NameIndex) { hashTable.remove(name, from: &records) }
 
-  /// A name that has been entered; `end` if there is none. Each layer has at most one of a text.
+  /// A name that has been entered; `end` if there is none. Each layer has at most one of a text that is there, and that
+  /// is found before one that is gone: a name of the store may become one of the volume's, where another one was.
   func find(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex, _ layer: NameLayer) -> NameIndex {
     let hash = hashTable.hash(directory: directory, name: text)
     var candidate = hashTable.head(hash)
+    var gone = NameIndex.end
     while candidate != .end {
       let record = records[candidate]
       if record.hash == hash, record.directory == directory, Int(record.textLength) == text.count,
         layer.contains(record), texts.name(at: record.textOffset, length: record.textLength).elementsEqual(text)
       {
-        return candidate
+        if record.isPresent || record.standing == .removed { return candidate }
+        if gone == .end { gone = candidate }
       }
       candidate = record.nextInBucket
     }
-    return .end
+    return gone
   }
 
   /// Whether none of the names in a directory's list is present.

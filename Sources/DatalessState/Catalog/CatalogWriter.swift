@@ -199,7 +199,10 @@ struct CatalogWriter: Sendable {
   ) throws {
     // By the content: another version of the item may have its place by now.
     guard var row = try connection.item(with: content) else { return }
-    if row.record.isDirty { try connection.removeStoreNames(of: row.id) }
+    if row.record.isDirty {
+      try connection.removeStoreNames(of: row.id)
+      row.record.forgetWriting()
+    }
     row.content = nil
     row.record.isDirty = false
     try row.save(connection)

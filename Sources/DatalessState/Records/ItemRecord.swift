@@ -21,6 +21,14 @@ struct ItemRecord: Equatable {
   /// Whether nothing is kept but the place.
   var isEmpty: Bool { attributes == nil && !isDirty && target.isEmpty }
 
+  /// What a program wrote is gone: size and times are the store's again.
+  mutating func forgetWriting() {
+    guard var kept = attributes, let listed else { return }
+    (kept.size, kept.blocks) = (listed.size, listed.blocks)
+    (kept.modificationTime, kept.changeTime) = (listed.modificationTime, listed.changeTime)
+    attributes = kept
+  }
+
   private static let format: UInt8 = 2
   /// It does not say when an item was used.
   private static let firstFormat: UInt8 = 1
