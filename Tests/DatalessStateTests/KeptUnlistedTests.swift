@@ -180,4 +180,18 @@ import Testing
     #expect(volume.names("p/q") == ["s"] && volume.read("p/q/s") == "a file" && volume.conflicts == [:])
     try volume.unmount()
   }
+
+  /// With what was removed, or moved away, nothing is lost: a directory that SOURCE has no more goes, mounted or not.
+  @Test(arguments: [false, true]) func whatWasRemovedFromItKeepsNoDirectory(isMounted: Bool) throws {
+    for file in ["p/q/s/g", "p/q/s/h"] { source.write(file, bytes("theirs"), mode: 0o644) }
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.unlink("p/q/s/f") == nil && volume.rename("p/q/s/g", to: "g") == nil && volume.read("g") == "theirs")
+    if !isMounted { try volume.unmount() }
+    Scratch.removeTree(source.full("p"))
+    if isMounted { volume.refresh() } else { volume = try KeptVolume(states.next(), source: source) }
+    #expect(volume.names("") == ["g"] && volume.read("g") == "theirs")
+    #expect(volume.conflicts.filter { $0.value != "gone_in_source" || $0.key != "g" } == [:], "\(volume.conflicts)")
+    try volume.unmount()
+    #expect(try states.next().check().findings.filter { $0.kind != .unlinked } == [])
+  }
 }

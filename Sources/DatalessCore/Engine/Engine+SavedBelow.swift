@@ -98,7 +98,7 @@ extension EngineState {
 
   /// A directory that is dirty anyway needs no answer.
   fileprivate func toBeAsked(_ directory: NodeIndex) -> NodeID? {
-    guard !namespace[directory].isFree, !namespace.isChanged(directory) else { return nil }
+    guard !namespace[directory].isFree, !namespace.keeps(directory) else { return nil }
     return namespace.id(of: directory)
   }
 }

@@ -46,19 +46,20 @@ struct NameGraph: ~Copyable {
     while name != .end, names[name].isPresent {
       let directory = names[name].directory
       if wasLocal != isLocal { nodes.countLocalChild(in: directory, isLocal) }
-      if wasDirty != isDirty { changes.count(isDirty ? 1 : -1, of: .below, in: directory, nodes, names: names) }
+      if wasDirty != isDirty { changes.countChild(isDirty, keeps: true, in: directory, nodes, names: names) }
       name = names[name].nextOfNode
     }
   }
 
-  /// A present name of a directory leads to a node from now on, or no longer.
   private mutating func countChild(_ node: NodeIndex, in directory: NodeIndex, _ isMore: Bool) {
     if nodes[node].isLocal { nodes.countLocalChild(in: directory, isMore) }
-    if isChanged(node) { changes.count(isMore ? 1 : -1, of: .below, in: directory, nodes, names: names) }
+    if isChanged(node) { changes.countChild(isMore, keeps: keeps(node), in: directory, nodes, names: names) }
   }
 
-  /// Whether something of an item was changed on the volume and is nowhere else: a file's content; a directory's names,
-  /// or anything below it.
+  /// Whether something of an item is nowhere else: a file's content; what was made in a directory, or below it.
+  func keeps(_ node: NodeIndex) -> Bool { nodes[node].kind == .directory ? changes.keeps(node) : nodes[node].isDirty }
+
+  /// The same, or names were removed in a directory, or below it.
   func isChanged(_ node: NodeIndex) -> Bool {
     nodes[node].kind == .directory ? changes.contains(node) : nodes[node].isDirty
   }

@@ -15,7 +15,7 @@ extension Namespace {
   /// Whether something was changed in it, or is about to be, that is nowhere else: in a file its content, in a
   /// directory a name, or anything below it, also where nobody has looked since the mount.
   func isDirty(_ node: NodeIndex, _ use: ItemUse) -> Bool {
-    if isChanged(node) { return true }
+    if keeps(node) { return true }
     switch self[node].kind {
     case .file: return use.isOpenForWriting(node)
     case .directory: return use.savedBelow.mayHaveChanges(id(of: node), awaitsSaved: self[node].awaitsSaved)

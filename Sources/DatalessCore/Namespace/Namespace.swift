@@ -107,8 +107,9 @@ struct Namespace: ~Copyable {
   /// Whether an item was made on the volume.
   func isMade(_ node: NodeIndex) -> Bool { graph.nodes.isMade(node) }
 
-  /// As `NameGraph.isChanged`, `NodeTable.largestReserved`.
+  /// As `NameGraph`, `NodeTable`.
   func isChanged(_ node: NodeIndex) -> Bool { graph.isChanged(node) }
+  func keeps(_ node: NodeIndex) -> Bool { graph.keeps(node) }
   var largestReserved: UInt64 { graph.nodes.largestReserved }
 
   /// Whether so many names of so many bytes can be made.
