@@ -194,4 +194,24 @@ import Testing
     try volume.unmount()
     #expect(try states.next().check().findings.filter { $0.kind != .unlinked } == [])
   }
+
+  /// A directory that is the volume's own is made once, though SOURCE's place of what was moved into it is kept, too.
+  @Test func whatIsKeptOfAPlaceTakesNoNameAway() throws {
+    mkdir(source.full("r"), 0o755)
+    mkdir(source.full("r/s"), 0o755)
+    source.write("r/s/b", bytes("theirs"), mode: 0o644)
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.rename("r/s/b", to: "n") == nil && volume.write("mine", to: "r/made") == nil)
+    try volume.unmount()
+    volume = try KeptVolume(states.next(), source: source)
+    _ = volume.names("")
+    Scratch.removeTree(source.full("r"))
+    volume.refresh()
+    #expect(volume.read("r/made") == "mine")
+    try volume.unmount()
+    volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.read("r/made") == "mine")
+    try volume.unmount()
+    #expect(try states.next().check().findings.filter { $0.kind != .unlinked } == [])
+  }
 }

@@ -232,12 +232,8 @@ extension EngineState {
     guard let node = namespace.index(of: node) else { return }
     journal.beginOperation()
     defer { journal.endOperation() }
-    entry.name.withUnsafeBufferPointer { text in
-      // Something else has the name there now.
-      if let other = namespace.find(text, in: directory) { namespace.remove(other) }
-      tellMade(node)
-      _ = giveName(text, to: node, in: directory)
-    }
+    tellMade(node)
+    _ = giveKeptName(entry.name, to: node, in: directory)
     namespace.noteConflict(.changedHereGoneThere, of: node, theirs: nil)
   }
 }

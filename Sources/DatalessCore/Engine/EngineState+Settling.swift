@@ -136,13 +136,27 @@ extension EngineState {
     else { return }
     journal.beginOperation()
     defer { journal.endOperation() }
-    displaced.name.withUnsafeBufferPointer { text in
-      if let other = namespace.find(text, in: displaced.directory) { namespace.remove(other) }
-      _ = giveName(text, to: node, in: displaced.directory)
-    }
-    findings.noteName(displaced.name, in: displaced.directory)
+    findings.noteName(giveKeptName(displaced.name, to: node, in: displaced.directory), in: displaced.directory)
     namespace.noteConflict(.changedHereGoneThere, of: node, theirs: nil)
     namespace.noteOwnDirectory(node)
+  }
+
+  /// Gives a directory that stays its name again, before what the store has there; or, where something else was made
+  /// meanwhile, another one beside that, as a conflict copy has it.
+  ///
+  /// - Returns: The name.
+  mutating func giveKeptName(_ name: [UInt8], to node: NodeIndex, in directory: NodeIndex) -> [UInt8] {
+    var wanted = name
+    for attempt in 1...1000 {
+      let other = wanted.withUnsafeBufferPointer { namespace.find($0, in: directory) }
+      guard let other, attempt > 1 || namespace.record(of: other).isLocal else { break }
+      wanted = ConflictCopyName.make(of: name, at: timeOfDay(), attempt: attempt)
+    }
+    wanted.withUnsafeBufferPointer { text in
+      if let other = namespace.find(text, in: directory) { namespace.remove(other) }
+      _ = giveName(text, to: node, in: directory)
+    }
+    return wanted
   }
 
   /// Whether callers do not find a name that has come: another one that was made on the volume stands before it, or the

@@ -19,6 +19,7 @@ public protocol SavedState: Sendable {
 
   /// Whether anything in a directory, or below it, was changed on the volume and is nowhere else: a name, or the
   /// content of a file. As `saved`.
+  /// What has a name elsewhere is not in it: the store has the directory no more.
   func hasChanges(below directory: SavedItemID) throws(FSError) -> Bool
 
   /// As the other one, of an item that is a node already. Where nothing is saved there is none.

@@ -134,7 +134,7 @@ struct CatalogWriter: Sendable {
     case .trashed(let item, let isKnown):
       if isKnown {
         try items.addOrphan(try items.resolve(item, connection).id, connection)
-      } else if let row = try items.find(item, connection) {
+      } else if let row = try items.findTree(item, connection) {
         try trashTree(row.id, connection)
       }
     case .forgotten(let item):

@@ -33,7 +33,8 @@ extension StateVolume: SavedState {
   public func hasChanges(below directory: SavedItemID) throws(FSError) -> Bool {
     if journal.backlog > 0 { try journal.commit() }
     return try catalog.read("cannot look for changes below a directory") { connection in
-      try CatalogSearch(connection).hasChanges(below: directory.rawValue)
+      // The store has it no more: what has a name elsewhere is not in it.
+      try CatalogSearch(connection).hasChanges(below: directory.rawValue, isGone: true)
     }
   }
 
