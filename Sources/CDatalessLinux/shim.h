@@ -52,6 +52,7 @@ static const uint64_t CLINUX_RESOLVE_NO_XDEV = 0x01;
 static const uint64_t CLINUX_RESOLVE_NO_MAGICLINKS = 0x02;
 static const uint64_t CLINUX_RESOLVE_NO_SYMLINKS = 0x04;
 static const uint64_t CLINUX_RESOLVE_BENEATH = 0x08;
+static const uint64_t CLINUX_RESOLVE_CACHED = 0x20;  // Linux 5.12
 
 static const int32_t CLINUX_AT_FDCWD = -100;
 static const int32_t CLINUX_AT_SYMLINK_FOLLOW = 0x400;

@@ -180,6 +180,23 @@ import Testing
     #expect(try outcome(isRun: true, { $0.executables = [shell] }) == .violated)
   }
 
+  /// Logs of earlier versions have what Linux shows of an executable that was removed; a name of its own is one, too.
+  @Test(
+    arguments: [
+      ("tp", .violated), ("/opt/tp", .violated), ("tp (deleted)", .violated), ("tp*", .violated), ("t", .held),
+      ("(deleted)", .held),
+    ] as [(String, Verdict.Outcome)])
+  func anExecutableThatWasRemovedHasItsName(pattern: String, outcome: Verdict.Outcome) throws {
+    var log = ExpectationLog()
+    log.log.process(5, pid: 14, "worker", exe: "/opt/tp (deleted)", parents: [1])
+    log.take("a") { $0.process = 5 }
+    log.unmount()
+    var (match, process) = (RuleMatch(), ProcessMatch())
+    process.executables = [try glob(pattern)]
+    match.process = process
+    #expect(try log.verdict([Expected(name: "e", measure: .maxFiles, match: match)]).outcome == outcome)
+  }
+
   /// The daemon has counted what budgets bound, whatever became of the log.
   @Test func whatTheDaemonCountedIsKnownWhateverIsLost() throws {
     var log = ExpectationLog(isRun: true)

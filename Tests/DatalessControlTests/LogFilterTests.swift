@@ -115,6 +115,16 @@ import Testing
     #expect(processes.isNamed(2, bytes("python3")) && !processes.isNamed(1, bytes("fm")))
   }
 
+  /// Logs of earlier versions have what Linux shows of an executable that was removed; a name of its own is one, too.
+  @Test func byAnExecutableThatWasRemoved() throws {
+    var processes = LogProcesses(keepsRecords: false)
+    let line =
+      #"{"type":"process.seen","process":1,"pid":11,"comm":"worker","exe":"/opt/tp (deleted)","parents":[]}"#
+    processes.add(try partialRecord(line))
+    for name in ["tp", "tp (deleted)", "worker"] { #expect(processes.isNamed(1, bytes(name)), "\(name)") }
+    for name in ["(deleted)", "opt", "tp (deleted", ""] { #expect(!processes.isNamed(1, bytes(name)), "\(name)") }
+  }
+
   /// The one who waited long was no main thread.
   @Test func allThatIsAskedOfACallerIsTrueOfOne() throws {
     #expect(

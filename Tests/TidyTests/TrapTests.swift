@@ -55,7 +55,6 @@ import Testing
     Allowed("DatalessDaemon/Lifecycle/CPath.swift", "baseAddress!", "a terminating zero is in it"),
     Allowed(
       "DatalessDaemon/Lifecycle/DetachedThread.swift", "argument!", "pthread_create hands on the pointer it was given"),
-    Allowed("DatalessDaemon/Lifecycle/RemainingProcess.swift", "buffer.baseAddress!", neverEmpty),
     Allowed("DatalessCommands/DatalessCommand.swift", "baseAddress!", "a terminating zero is in it"),
     Allowed("DatalessDaemon/Lifecycle/ProcessTree.swift", "buffer.baseAddress!", neverEmpty),
     Allowed("DatalessDaemon/Lifecycle/TimeLimitedCommand.swift", "argv[0]!", "its callers name the command literally"),

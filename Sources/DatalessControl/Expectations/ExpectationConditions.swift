@@ -148,7 +148,11 @@ struct ExpectationConditions: Sendable {
       return value.map { value in Certainty(patterns.contains { $0.matches(value) }) } ?? .unknown
     }
     let user = wanted.uids.isEmpty ? Certainty.yes : facts.uid.map { Certainty(wanted.uids.contains($0)) } ?? .unknown
-    return part(wanted.executables, facts.executable).and(part(wanted.commandNames, facts.commandName))
+    // Earlier daemons wrote the mark of a removed executable into the log.
+    let plain = facts.executable.flatMap { DeletedMark.removed(from: $0) }
+    let isPlainMeant = plain.map { plain in wanted.executables.contains { $0.matches(plain) } } == true
+    let executable = isPlainMeant ? Certainty.yes : part(wanted.executables, facts.executable)
+    return executable.and(part(wanted.commandNames, facts.commandName))
       .and(part(wanted.cgroups, facts.cgroup)).and(user)
   }
 }

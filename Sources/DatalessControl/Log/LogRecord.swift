@@ -139,8 +139,14 @@ public struct LogProcesses: Sendable {
   /// script (`fm.py`), or this name as it is shown (`python3 fm.py`).
   public func isNamed(_ id: UInt32, _ name: [UInt8]) -> Bool {
     chain(of: id).contains { process in
-      process.comm == name || process.exe.map { PathBytes.lastComponent($0) == name } == true
+      process.comm == name || process.exe.map { isExecutable($0, named: name) } == true
         || process.script.map { PathBytes.lastComponent($0) == name || process.name == name } == true
     }
+  }
+
+  /// Earlier daemons wrote the mark of a removed executable into the log.
+  private func isExecutable(_ path: [UInt8], named name: [UInt8]) -> Bool {
+    PathBytes.lastComponent(path) == name
+      || DeletedMark.removed(from: path).map { PathBytes.lastComponent($0) == name } == true
   }
 }

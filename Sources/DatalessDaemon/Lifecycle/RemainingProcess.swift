@@ -44,9 +44,9 @@ public struct RemainingProcess: Sendable {
       String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
     guard comm != nil || descriptor != nil else { return nil }
-    let exe = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer -> [UInt8]? in
-      let count = readlink("/proc/\(pid)/exe", buffer.baseAddress!, buffer.count)
-      return count > 0 ? buffer[0..<count].map { UInt8(bitPattern: $0) } : nil
+    let exe = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer -> [UInt8]? in
+      let count = ProcReader.readExecutable(pid, into: buffer)
+      return count > 0 ? Array(buffer[..<count]) : nil
     }
     return RemainingProcess(pid: pid, comm: comm, exe: exe, descriptor: descriptor)
   }

@@ -39,13 +39,17 @@ enum ProcReader {
     return count >= 0 ? count : -Int(errno)
   }
 
-  /// readlink(2) of /proc/`id`/exe, which does not follow it: the executable may lie on our own volume.
+  /// readlink(2) of /proc/`id`/exe, which does not follow it: the executable may lie on our own volume. One that has
+  /// lost its name has the path that it had.
   ///
-  /// - Returns: the bytes written, `buffer.count` if the target did not fit; or the errno as a negative number.
+  /// - Returns: the bytes of the path, `buffer.count` if it did not fit; or the errno as a negative number.
   static func readExecutable(_ id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     withPath(id, file: "exe") { path in
       let count = readlinkat(root, path, buffer.baseAddress!, buffer.count)
-      return count >= 0 ? count : -Int(errno)
+      guard count >= 0 else { return -Int(errno) }
+      // One that did not fit may end otherwise.
+      guard count < buffer.count else { return count }
+      return ExecutableLink.length(of: UnsafeBufferPointer(rebasing: buffer[..<count]), link: path, in: root)
     }
   }
 

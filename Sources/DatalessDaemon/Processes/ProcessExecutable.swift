@@ -1,6 +1,7 @@
+import DatalessCore
 import Glibc
 
-/// The file a process executes: its path as the kernel shows it, or why there is none.
+/// The file a process executes: the path of the name that it has or had, or why there is none.
 enum ProcessExecutable: Sendable, Equatable {
   case path([UInt8])
   case unavailable(Unavailability)
@@ -14,8 +15,6 @@ enum ProcessExecutable: Sendable, Equatable {
     if case .unavailable(let reason) = self { return reason }
     return nil
   }
-
-  private static let deleted = Array(" (deleted)".utf8)
 
   /// Interprets what `ProcReader.readExecutable` returned.
   init(count: Int, buffer: UnsafeMutableBufferPointer<UInt8>, isKernelThread: Bool) {
@@ -51,11 +50,11 @@ enum ProcessExecutable: Sendable, Equatable {
     }
   }
 
-  /// A file that is removed, or replaced by an upgrade, gets " (deleted)" behind its path; the process goes on as it
-  /// was.
+  /// A file that is removed, or replaced by an upgrade, gets `DeletedMark` behind the path in its link; the process goes
+  /// on as it was.
   private static func isContinued(_ path: UnsafeBufferPointer<UInt8>, by other: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard other.count == path.count || other.count == path.count + deleted.count else { return false }
+    guard other.count == path.count || other.count == path.count + DeletedMark.bytes.count else { return false }
     if path.count > 0, memcmp(path.baseAddress!, other.baseAddress!, path.count) != 0 { return false }
-    return other.count == path.count || other[path.count...].elementsEqual(deleted)
+    return other.count == path.count || other[path.count...].elementsEqual(DeletedMark.bytes)
   }
 }
