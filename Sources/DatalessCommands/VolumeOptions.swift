@@ -136,7 +136,10 @@ struct VolumeOptions: ParsableArguments {
         + "Not with --scratch or --cache-dir. [default: nothing is kept]", valueName: "directory"))
   var state: PathArgument?
 
-  @Flag(help: "Let other users use the volume. [default: only the user that mounts it]")
+  @Flag(
+    help:
+      "Let other users use the volume; of those, only root reaches that of run. [default: only the user that mounts it]"
+  )
   var allowOther = false
 
   @Flag(help: "Follow mounts below SOURCE. [default: they show as empty directories]")

@@ -62,7 +62,7 @@ public struct MountPreflight {
         PreflightResult(
           source: source, mountpoint: mountpoint, log: log, cacheDirectory: cache, state: state,
           excludedDirectories: excluded,
-          warnings: RequestTimeout.warnings(longestWait: request.longestWait)))
+          warnings: warnings(mountpoint)))
     } catch {
       return .failed(message: error.message, exitCode: error.exitCode)
     }
@@ -144,6 +144,12 @@ public struct MountPreflight {
     throw LifecycleError(
       "cannot mount: \(name) already is a dataless volume of \(ErrorText.quoted(entry.source)) (EBUSY). "
         + "Unmount it first: dataless unmount \(ShellText.word(entry.mountPoint)).")
+  }
+
+  private func warnings(_ mountpoint: [UInt8]) -> [String] {
+    let warnings = RequestTimeout.warnings(longestWait: request.longestWait)
+    guard request.isTemporary else { return warnings }
+    return warnings + TemporaryMountpoint.warnings(mountpoint, allowOther: request.allowOther)
   }
 
   private func checkMountpoint(_ mountpoint: [UInt8]) throws(LifecycleError) {

@@ -42,6 +42,17 @@ struct TemporaryMountpoint {
         + "(EBUSY). Try again.")
   }
 
+  /// Nobody but root enters a runtime directory of somebody else's, where sockets and records lie, and so nobody else
+  /// reaches a mountpoint in it.
+  static func warnings(_ mountpoint: [UInt8], allowOther: Bool) -> [String] {
+    guard allowOther else { return [] }
+    return [
+      "--allow-other: other users, but for root, cannot reach the mountpoint of run, which lies in "
+        + "\(ErrorText.quoted(CPath.parent(mountpoint))) (mode 0700; EACCES). For them, use dataless mount "
+        + "--allow-other."
+    ]
+  }
+
   /// Gives the mountpoint up, when its volume is gone or never came.
   func remove() {
     Self.remove(path, of: runtime)

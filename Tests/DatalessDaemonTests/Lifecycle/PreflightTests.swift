@@ -52,6 +52,22 @@ struct PreflightTests {
     return message
   }
 
+  /// A command of `run` whose helpers are other users' would materialize nothing, and hold every expectation.
+  @Test(arguments: [(true, true), (true, false), (false, true)])
+  func whomTheMountpointOfARunKeepsOutIsSaid(isTemporary: Bool, allowOther: Bool) throws {
+    var asked = request()
+    asked.isTemporary = isTemporary
+    asked.allowOther = allowOther
+    guard case .passed(let result) = try answer(asked) else {
+      Issue.record("refused")
+      return
+    }
+    let said = result.warnings.filter { $0.contains("--allow-other") }
+    #expect(said.count == (isTemporary && allowOther ? 1 : 0))
+    let place = String(decoding: CPath.parent(result.mountpoint), as: UTF8.self)
+    #expect(said.allSatisfy { $0.contains("lies in '\(place)' (mode 0700") })
+  }
+
   @Test func aGoodRequestGivesAbsolutePathsWithoutLinks() throws {
     symlink("\(scratch.path)/source", "\(scratch.path)/link")
     guard case .passed(let result) = try answer(request(source: "link")) else {
