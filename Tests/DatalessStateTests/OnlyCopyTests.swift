@@ -167,4 +167,30 @@ import Testing
     let findings = try closed.check().findings
     #expect(findings.isEmpty, "\(findings)")
   }
+
+  /// What was moved out of a directory is the only copy when SOURCE has lost that between two mounts, whichever of the
+  /// two directories is looked into first.
+  @Test(arguments: [["", "e"], ["e", ""]], [false, true])
+  func whatWasMovedOutOfWhatIsGoneBetweenMounts(looked: [String], isReplaced: Bool) throws {
+    mkdir(source.full("d"), 0o755)
+    source.write("d/f", bytes("content"))
+    let fixture = StateFixture()
+    let volume = try KeptVolume(fixture, source: source)
+    #expect(volume.read("d/f") == "content" && volume.rename("d/f", to: "e/moved") == nil)
+    try volume.unmount()
+    Scratch.removeTree(source.full("d"))
+    if isReplaced { source.write("d", bytes("a file")) }
+    let unmounted = StateFixture()
+    fixture.scratch.copy(to: unmounted.scratch)
+    let after = try KeptVolume(unmounted, source: source)
+    for directory in looked { _ = after.names(directory) }
+    #expect(after.conflicts == ["e/moved": "gone_in_source"])
+    after.evict("e/moved")
+    #expect(after.read("e/moved") == "content" && after.attribute("user.x", of: "e/moved") == "ENODATA")
+    try after.unmount()
+    let closed = StateFixture()
+    unmounted.scratch.copy(to: closed.scratch)
+    let findings = try closed.check().findings
+    #expect(findings.isEmpty, "\(findings)")
+  }
 }

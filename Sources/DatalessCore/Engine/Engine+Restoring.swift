@@ -38,6 +38,7 @@ extension Engine {
     guard let directory = state.withLock({ $0.toBeRestored(attempt) }) else { return }
     do throws(FSError) {
       for entry in try restoreSome(of: directory.node, afterListing: true, saved) {
+        state.withLock { $0.loseKeys(below: entry.name, in: directory.node) }
         guard try saved.hasChanges(below: entry.item.id) else {
           saved.drop(entry.item.id)
           continue

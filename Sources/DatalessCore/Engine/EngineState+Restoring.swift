@@ -118,7 +118,7 @@ extension EngineState {
       guard let base = item.base else { return true }
       node = namespace.node(for: base)
       if let node {
-        if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.setKey(item.key, of: node) }
+        if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.meet(node, key: item.key) }
         meet(item, node, isBare: false, step: &step)
       }
     }
@@ -207,6 +207,13 @@ extension EngineState {
     journal.beginOperation()
     defer { journal.endOperation() }
     namespace.loseRestoredKey(of: directory, isKept: isKept)
+  }
+
+  /// The store has a directory no more, nor what lay in it and was moved from there before the mount: that is decided
+  /// about with all that has lost its place, when the listing is through.
+  mutating func loseKeys(below name: [UInt8], in directory: NodeIndex) {
+    guard let key = namespace.binding(of: directory)?.childKey(name) else { return }
+    for node in namespace.restored.loseKeys(below: key) { namespace.noteUnbound(node) }
   }
 
   /// A directory that the store has no more, and below which something was changed: it is the volume's own.

@@ -15,6 +15,8 @@ struct RestoredItems {
   /// How many names of an item were not met yet.
   private var left: [NodeIndex: Int] = [:]
   private var keys: [NodeIndex: [UInt8]] = [:]
+  /// Places of the store that it has no more, with a slash behind them.
+  private var lost: [[UInt8]] = []
   /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
   private var bare: Set<NodeIndex> = []
 
@@ -58,6 +60,23 @@ struct RestoredItems {
   }
 
   // MARK: - Keys
+
+  /// The store has no directory with a key: what was to be met below it is not there either.
+  ///
+  /// - Returns: What was met already.
+  mutating func loseKeys(below key: [UInt8]) -> [NodeIndex] {
+    let place = key + [UInt8(ascii: "/")]
+    lost.append(place)
+    let nodes = keys.filter { $0.value.starts(with: place) }.map(\.key)
+    for node in nodes { keys[node] = nil }
+    return nodes
+  }
+
+  /// An item is met by a name that was made on the volume: the store has it there, as far as is known.
+  mutating func meet(_ node: NodeIndex, key: [UInt8]?) {
+    let isLost = key.map { key in lost.contains { key.starts(with: $0) } } ?? false
+    setKey(isLost ? nil : key, of: node)
+  }
 
   var hasKeys: Bool { !keys.isEmpty }
   var nodesWithKeys: [NodeIndex] { Array(keys.keys) }
