@@ -50,8 +50,8 @@ enum ProcessExecutable: Sendable, Equatable {
     }
   }
 
-  /// A file that is removed, or replaced by an upgrade, gets `DeletedMark` behind the path in its link; the process goes
-  /// on as it was.
+  /// A file that is removed, or replaced by an upgrade, gets `DeletedMark` behind the path in its link; the process
+  /// goes on as it was.
   private static func isContinued(_ path: UnsafeBufferPointer<UInt8>, by other: UnsafeBufferPointer<UInt8>) -> Bool {
     guard other.count == path.count || other.count == path.count + DeletedMark.bytes.count else { return false }
     if path.count > 0, memcmp(path.baseAddress!, other.baseAddress!, path.count) != 0 { return false }
