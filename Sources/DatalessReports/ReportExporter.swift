@@ -28,31 +28,35 @@ public enum ReportExporter {
       now = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
     // A trace is written while the log is read, so it has to be known before whose records count.
+    let isSessionGiven = session != nil
     var session = session
     if session == nil { session = try LogFile.lastSession(of: log, owner: owner) }
     var traces: [ReportRequest] = []
     var others: [ReportRequest] = []
     for request in requests { if request.kind == .trace { traces.append(request) } else { others.append(request) } }
     let report = try read(
-      log: log, owner: owner, session: session, trace: traces.first.map { $0.path }, context: context,
+      log: log, owner: owner, session: session, isSessionGiven: isSessionGiven,
+      trace: traces.first.map { $0.path }, context: context,
       isMounted: isMounted, lost: lost, now: now, frame: frame, other: other)
     for request in others { try write(report, request) }
     for request in traces.dropFirst() {
       _ = try read(
-        log: log, owner: owner, session: session, trace: request.path, context: { report.context },
+        log: log, owner: owner, session: session, isSessionGiven: isSessionGiven, trace: request.path,
+        context: { report.context },
         isMounted: isMounted, lost: lost, now: now, frame: frame, other: nil)
     }
     return report
   }
 
   private static func read(
-    log: [UInt8], owner: UInt32?, session: String?, trace: [UInt8]?, context: () -> ReportContext, isMounted: Bool,
+    log: [UInt8], owner: UInt32?, session: String?, isSessionGiven: Bool, trace: [UInt8]?,
+    context: () -> ReportContext, isMounted: Bool,
     lost: Int64, now: Int64?, frame: Int64, other: LogReader?
   ) throws(ControlError) -> Report {
     let file = try LogFile(path: log, owner: owner)
     var writer: TraceWriter?
     if let trace { writer = try TraceWriter(ReportFile(path: trace)) }
-    var builder = ReportBuilder(session: session, frame: frame, trace: writer)
+    var builder = ReportBuilder(session: session, isSessionGiven: isSessionGiven, frame: frame, trace: writer)
     while true {
       var record = try file.next()
       if record == nil { record = file.tornLine() }

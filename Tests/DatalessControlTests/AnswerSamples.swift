@@ -272,7 +272,9 @@ enum AnswerSamples {
     "Finding": (usage, Finding(.prefetch)),
     "FindingPlace": (place, FindingPlace()),
     "FindingPath": (FindingPlace.Path(odd), FindingPlace.Path(bytes("a"))),
-    "SummaryCompleteness": (SummaryReport.Completeness(otherVersion: 2), SummaryReport.Completeness()),
+    "SummaryCompleteness": (
+      SummaryReport.Completeness(otherVersion: 2, misplacedRecords: 3), SummaryReport.Completeness()
+    ),
     "SummaryMaterialized": (SummaryReport.Materialized(), SummaryReport.Materialized(distinctBytes: nil)),
     "SummaryKnown": (SummaryReport.Known(), SummaryReport.Known()),
     "SummaryBlocked": (blocked, SummaryReport.Blocked()),

@@ -113,11 +113,47 @@ import Testing
     #expect(cut.gaps.count == 2 && cut.expectations.map(\.outcome) == [.held, .unknown])
   }
 
+  /// Comparisons and reports look for the last session themselves: that is not to name it.
+  @Test func aComparisonPassesOverNoLaterSessionOfAnotherVersion() throws {
+    let (whole, file) = (try Self.file(Self.lines), try Self.file(Self.lines + Self.lines.map { Self.other($0) }))
+    #expect(Self.execute("diff", "--fail-on", "more-files", on: whole, file) == 91)
+    #expect(Self.execute("diff", "--fail-on", "more-files", on: file, whole) == 0)
+    var none = ExpectationLog()
+    none.unmount()
+    let empty = try Self.file(none.log.lines)
+    #expect(Self.execute("diff", "--fail-on", "more-files", on: empty, file) == 90)
+    #expect(Self.execute("diff", on: whole, file) == 0)
+  }
+
   @Test func anEarlierSessionOfAnotherVersionChangesNothing() throws {
     let file = try Self.file(Self.lines.map { Self.other($0) } + Self.lines)
     let state = try SummaryReport.load(log: file.path).completeness
     #expect(state.isComplete && state.strayLines == Int64(Self.lines.count) && state.otherVersion == nil)
     #expect(try Self.outcomes(file) == [.held, .held])
+  }
+
+  // MARK: - Records that do not stand where they belong
+
+  @Test func theSameRecordsASecondTimeAreNotCounted() throws {
+    let (whole, file) = (try Self.file(Self.lines), try Self.file(Self.lines + Self.lines))
+    let gap = "\(Self.lines.count) records stand behind later ones, or a second time, and are not counted"
+    let report = try SummaryReport.load(log: file.path)
+    #expect(!report.completeness.isComplete && report.completeness.misplacedRecords == Int64(Self.lines.count))
+    #expect(report.completeness.lostRecords == 0 && report.materialized.files == 2)
+    #expect(SummaryText.lines(report, width: 1_000).joined(separator: "\n").contains("incomplete: \(gap)"))
+    let verdict = try Verdict.load(log: file.path, Expectations(Self.expected))
+    // What the daemon has counted is known all the same.
+    #expect(verdict.gaps == [gap] && verdict.expectations.map(\.outcome) == [.held, .unknown])
+    #expect(Self.execute("check-log", "--max-wait", "1h", on: file) == 91)
+    #expect(Self.execute("check-log", "--forbid", "a", on: file) == 90)
+    #expect(Self.execute("diff", "--fail-on", "more-files", on: whole, file) == 91)
+  }
+
+  @Test func aRecordBehindALaterOneIsNotCounted() throws {
+    var lines = Self.lines
+    lines.swapAt(7, 8)
+    let state = try SummaryReport.load(log: Self.file(lines).path).completeness
+    #expect(!state.isComplete && state.misplacedRecords == 1 && state.lostRecords == 1)
   }
 
   // MARK: - No records

@@ -85,7 +85,8 @@ public struct Expectations: Sendable {
     summary = asksForUse ? SummaryBuilder(session: session, files: .needless) : nil
   }
 
-  /// Takes the next record of the log. Records of other sessions count as nothing.
+  /// Takes the next record of the log. Records of other sessions, and what was told before, count as
+  /// nothing.
   public mutating func add(_ record: LogRecord) {
     recordCount += 1
     if let session {
@@ -96,6 +97,7 @@ public struct Expectations: Sendable {
       return
     }
     summary?.add(record)
+    guard !ending.skips(record) else { return }
     ending.note(record)
     if lookups != nil {
       let path = record.attempt.flatMap { attempts[$0]?.item.path }

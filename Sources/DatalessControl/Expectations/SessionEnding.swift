@@ -42,6 +42,9 @@ struct SessionEnding: Sendable {
 
   mutating func addUnread(_ lines: UnreadLines) { continuity.addUnread(lines) }
 
+  /// Whether a record is not to be counted, as it was told before.
+  mutating func skips(_ record: LogRecord) -> Bool { continuity.skips(record) }
+
   mutating func note(_ record: LogRecord) {
     let json = record.json
     if session == nil { session = record.session }
@@ -105,6 +108,7 @@ struct SessionEnding: Sendable {
     if known.malformedLines > 0 {
       gaps.append(UnreadLines.unreadable(known.malformedLines, version: known.otherVersion))
     }
+    if known.misplacedRecords > 0 { gaps.append(CompletenessText.misplaced(known.misplacedRecords)) }
     if runRoot != nil, !isRunFinished, !isMounted { gaps.append("the run has no end in it") }
     if let runGap { gaps.append(runGap) }
     if !isUnmounted {

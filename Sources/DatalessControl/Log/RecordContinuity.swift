@@ -7,6 +7,8 @@ public struct RecordContinuity: Sendable {
   public private(set) var malformedLines: Int64 = 0
   /// Lines that are no records, either, where the numbers of those before and behind say that none is missing.
   private(set) var strayLines: Int64 = 0
+  /// Records that stand behind a later one, or a second time: the file is put together of several, or out of order.
+  private(set) var misplacedRecords: Int64 = 0
   /// The version of the format of the last line among `malformedLines` that is of another one; nil where none is.
   private(set) var otherVersion: Int64?
   /// Whether records of another version stand behind the last one: they may be of a later session.
@@ -26,7 +28,15 @@ public struct RecordContinuity: Sendable {
   /// Takes note of lines that are no records: those behind the last record that was noted.
   public mutating func addUnread(_ lines: UnreadLines) { behind.add(lines) }
 
-  /// Takes the next record of the session.
+  /// Whether a record of the session is not to be counted, since a later one, or itself, was there before. Takes note
+  /// of one that is not.
+  public mutating func skips(_ record: LogRecord) -> Bool {
+    guard let sequence = record.sequence, sequence < nextSequence else { return false }
+    misplacedRecords += 1
+    return true
+  }
+
+  /// Takes the next record of the session that is to be counted.
   public mutating func note(_ record: LogRecord) {
     defer { behind = UnreadLines() }
     guard let sequence = record.sequence else {

@@ -9,8 +9,15 @@ public enum CompletenessText {
       let version = state.otherVersion.map { ", being \(UnreadLines.words(version: $0))" } ?? ""
       gaps.append("\(HumanText.count(state.malformedLines, "line")) \(verb)\(version)")
     }
+    if let count = state.misplacedRecords { gaps.append(misplaced(count)) }
     if state.isEndMissing { gaps.append("it ends without an unmount, so the daemon was killed") }
     return gaps
+  }
+
+  /// `2 records stand behind later ones, or a second time, and are not counted`.
+  public static func misplaced(_ count: Int64) -> String {
+    let (place, verb) = count == 1 ? ("stands behind a later one", "is") : ("stand behind later ones", "are")
+    return "\(HumanText.count(count, "record")) \(place), or a second time, and \(verb) not counted"
   }
 
   /// All that there is to say.

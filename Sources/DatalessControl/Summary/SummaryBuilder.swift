@@ -51,6 +51,8 @@ public struct SummaryBuilder: Sendable {
   private var continuity = RecordContinuity()
   private var opens = WatchedOpens()
   private let session: String?
+  /// Whether no later session can be meant.
+  private let isSessionGiven: Bool
   private let order: FileSummary.Order?
   private let limits: SpillLimits
   /// Records so far, of whatever session.
@@ -58,21 +60,25 @@ public struct SummaryBuilder: Sendable {
 
   /// - Parameters:
   ///   - session: nil for the one that was mounted last; every `volume.mounted` record begins anew.
+  ///   - isSessionGiven: Whether it was asked for; false for the last one that was found. Default: true.
   ///   - files: In which order to report on every file; nil for not at all, which saves a path per file.
   ///   - frame: Nanoseconds that a main thread may wait without a hitch. Default: a frame at 60 Hz.
   public init(
-    session: String? = nil, files order: FileSummary.Order? = nil,
+    session: String? = nil, isSessionGiven: Bool = true, files order: FileSummary.Order? = nil,
     frame: Int64 = SummaryReport.Hitches.defaultFrame
   ) {
     // Who asks for files looks at each of them again and again.
-    self.init(session: session, files: order, frame: frame, limits: order == nil ? .standard : .inMemory)
+    self.init(
+      session: session, isSessionGiven: isSessionGiven, files: order, frame: frame,
+      limits: order == nil ? .standard : .inMemory)
   }
 
   /// - Parameter limits: Of what stays in memory.
   init(
-    session: String? = nil, files order: FileSummary.Order? = nil,
+    session: String? = nil, isSessionGiven: Bool = true, files order: FileSummary.Order? = nil,
     frame: Int64 = SummaryReport.Hitches.defaultFrame, limits: SpillLimits
   ) {
+    self.isSessionGiven = session != nil && isSessionGiven
     mainThread = SummaryMainThread(frame: frame)
     findings = SummaryFindings(frame: frame, limits: limits)
     groups = SummaryProcesses(limits: limits)
@@ -85,16 +91,11 @@ public struct SummaryBuilder: Sendable {
   /// whose answer is not right then. Always nil with files, as nothing is put aside.
   public var failure: ControlError? { limits.place?.failure }
 
-  /// Takes the next record of the log. Records of other sessions count as nothing.
-  public mutating func add(_ record: LogRecord) {
+  /// Takes the next record of the log. - Returns: Whether it counts: those of other sessions do not, as `isMeant` says.
+  @discardableResult
+  public mutating func add(_ record: LogRecord) -> Bool {
     recordCount += 1
-    if let session {
-      guard record.session == session else { return }
-    } else if record.type == .volumeMounted, recordCount > 1, record.session != report.session {
-      beginSession()
-    } else if !report.session.isEmpty, record.session != report.session {
-      return
-    }
+    guard isMeant(record) else { return false }
     header(record)
     if record.type == .processSeen {
       processes.add(record)
@@ -149,6 +150,7 @@ public struct SummaryBuilder: Sendable {
     case .runFinished: runFinished(json)
     default: break
     }
+    return true
   }
 
   /// Takes note of lines that are no records: those behind the last record that was added.
@@ -175,7 +177,7 @@ public struct SummaryBuilder: Sendable {
   ) -> (report: SummaryReport, files: FileTable) {
     var current = self
     current.report.completeness.note(
-      current.continuity.finished(hasEnd: report.unmountReason != nil, isSessionGiven: session != nil))
+      current.continuity.finished(hasEnd: report.unmountReason != nil, isSessionGiven: isSessionGiven))
     current.files.endHandles()
     // In a log that has its end, a wait without one is a record that was lost.
     let end = report.unmountReason == nil ? max(now ?? lastMonotonic, lastMonotonic) : nil
@@ -200,7 +202,7 @@ public struct SummaryBuilder: Sendable {
     result.completeness.isEndMissing = !isMounted && report.unmountReason == nil
     result.completeness.isComplete =
       result.completeness.lostRecords == 0 && result.completeness.malformedLines == 0
-      && !result.completeness.isEndMissing
+      && result.completeness.misplacedRecords == nil && !result.completeness.isEndMissing
     let isAllTold = opens.areAllTold && result.completeness.isComplete
     (result.materialized.distinctFiles, result.materialized.distinctBytes) = files.distinct
     result.blocked.wallNanoseconds = wall.length
@@ -223,6 +225,18 @@ public struct SummaryBuilder: Sendable {
   }
 
   // MARK: - Any record
+
+  /// Whether a record is of the session, and none that was told before.
+  private mutating func isMeant(_ record: LogRecord) -> Bool {
+    if let session {
+      guard record.session == session else { return false }
+    } else if record.type == .volumeMounted, recordCount > 1, record.session != report.session {
+      beginSession()
+    } else if !report.session.isEmpty, record.session != report.session {
+      return false
+    }
+    return !continuity.skips(record)
+  }
 
   private mutating func beginSession() {
     let earlier = report.completeness.earlierSessions + 1

@@ -11,6 +11,8 @@ extension SummaryReport {
     public var strayLines: Int64 = 0
     /// The version of the format of the last of the malformed lines that is a record of another one. Absent: none is.
     public var otherVersion: Int64?
+    /// Records that stand behind a later one of the session, or a second time, and are not counted. Absent: none does.
+    public var misplacedRecords: Int64?
     /// Whether the daemon ended without unmounting: it was killed, or the disk was full.
     public var isEndMissing = false
     /// Attempts without an end in the log.
@@ -26,6 +28,7 @@ extension SummaryReport {
       case malformedLines = "malformed_lines"
       case strayLines = "stray_lines"
       case otherVersion = "other_version"
+      case misplacedRecords = "misplaced_records"
       case isEndMissing = "end_missing"
       case unfinishedAttempts = "unfinished_attempts"
       case earlierSessions = "earlier_sessions"
@@ -36,6 +39,7 @@ extension SummaryReport {
     mutating func note(_ continuity: RecordContinuity) {
       (malformedLines, strayLines) = (continuity.malformedLines, continuity.strayLines)
       otherVersion = continuity.otherVersion
+      misplacedRecords = continuity.misplacedRecords > 0 ? continuity.misplacedRecords : nil
     }
   }
 

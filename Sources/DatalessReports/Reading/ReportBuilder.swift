@@ -32,11 +32,13 @@ struct ReportBuilder {
   private var options: String?
   private var records: Int64 = 0
 
+  /// - Parameter isSessionGiven: Whether it was asked for; false for the last one that was found. Default: true.
   init(
-    session: String?, frame: Int64 = SummaryReport.Hitches.defaultFrame, trace: TraceWriter?
+    session: String?, isSessionGiven: Bool = true, frame: Int64 = SummaryReport.Hitches.defaultFrame,
+    trace: TraceWriter?
   ) {
     self.session = session
-    summary = SummaryBuilder(session: session, files: .needless, frame: frame)
+    summary = SummaryBuilder(session: session, isSessionGiven: isSessionGiven, files: .needless, frame: frame)
     self.trace = trace
   }
 
@@ -45,7 +47,7 @@ struct ReportBuilder {
   var recordCount: Int { summary.recordCount }
 
   mutating func add(_ record: LogRecord) throws(ControlError) {
-    summary.add(record)
+    guard summary.add(record) else { return }
     if let session, record.session != session { return }
     records += 1
     if let time = record.monotonicNanoseconds {

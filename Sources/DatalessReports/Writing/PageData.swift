@@ -195,6 +195,7 @@ struct PageData {
           + (known.otherVersion.map { ", being \(UnreadLines.words(version: $0))" } ?? "")
       )
     }
+    if let count = known.misplacedRecords { words.append(CompletenessText.misplaced(count)) }
     if known.isEndMissing { words.append("its end is missing") }
     return ["The log does not tell all (\(words.joined(separator: ", "))): numbers are the least there was."]
   }
