@@ -61,6 +61,7 @@ public struct DatalessCommand: ParsableCommand {
     let arguments = RunCommand.completed(NegativeNumbers.joined(arguments))
     do {
       var command = try parseAsRoot(arguments)
+      try RepeatedOptions.check(arguments)
       StaleSessions.remove()
       try command.run()
       return ExitStatus.success.rawValue

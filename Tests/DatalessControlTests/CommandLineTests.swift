@@ -20,7 +20,8 @@ import Testing
     "mount a b --seed x", "mount a b --stacks some", "mount a b --stacks over=5", "stack", "stack /proc --pid x",
     "mount a b --give-up-after 5", "check-log", "check-log x", "check-log x --max-files -1", "check-log x --max-wait 5",
     "check-log x --min-parallel 0", "check-log x --forbid [", "check-log x --update-baseline",
-    "check-log x --baseline a --baseline b", "check-log x --allow /",
+    "check-log x --baseline a --baseline b", "check-log x --allow /", "check-log x --expect a --expect b",
+    "mount a b --scenario c --scenario=d", "restore --simulate --from a b --scenario c --scenario d",
     "mount a b --give-up-after 5", "summary x --report pdf=x", "summary x --report junit",
     "summary x --report json=- --report trace=-", "summary x --json --report json=-", "diff", "diff a",
     "diff a b --fail-on more", "diff a b --report trace=x",
@@ -36,9 +37,25 @@ import Testing
   ])
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
+  /// The parser alone would take the last one, and say nothing of what is not looked at then.
+  @Test(arguments: RepeatedOptions.names) func whatIsExpectedIsSaidOnce(name: String) throws {
+    for arguments in [["check-log", "x", name, "1", "\(name)=2"], ["run", "x", name, "1", name, "2", "--", "true"]] {
+      let error = #expect(throws: ValidationError.self) { try RepeatedOptions.check(arguments) }
+      #expect(error?.message == "\(name) is given 2 times: there can be one (EINVAL).")
+    }
+    try RepeatedOptions.check(["run", "x", name, "1", "--", "echo", name, name])
+    try RepeatedOptions.check(["log", "x", name, "1", name, "2"])
+    if name != "--expect", name != "--scenario" {
+      let value = name == "--max-wait" || name == "--max-main-thread" ? "1s" : "1"
+      #expect(DatalessCommand.execute(["check-log", "/dev/null", name, value]) == 1)
+      #expect(DatalessCommand.execute(["check-log", "/dev/null", name, value, name, value]) == 2)
+    }
+  }
+
   /// 2 would be taken for the command's own status.
   @Test(arguments: [
-    "run", "run /tmp --bogus -- true", "run /tmp --report html=- -- true", "run /tmp --report html -- true", "exec",
+    "run", "run /tmp --max-files 0 --max-files 9 -- true", "run /tmp --scenario a --scenario b -- true",
+    "run /tmp --bogus -- true", "run /tmp --report html=- -- true", "run /tmp --report html -- true", "exec",
     "exec -- true", "exec --materialize maybe -- true",
     "exec --materialize off", "coordinate", "coordinate -- true", "coordinate --read a",
     "coordinate --read a --timeout soon -- true",

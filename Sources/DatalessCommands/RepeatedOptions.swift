@@ -1,0 +1,24 @@
+import ArgumentParser
+
+/// Options with one value that decide what is expected. Of several the parser takes the last one and says nothing:
+/// whoever relies on the others would believe that they hold. (`--baseline` is looked at where it is read.)
+enum RepeatedOptions {
+  static let names = [
+    "--expect", "--scenario", "--max-files", "--max-bytes", "--max-dirs", "--max-wait", "--max-main-thread",
+    "--max-needless", "--max-refusals", "--max-parallel", "--min-parallel", "--max-repeated", "--max-serial-waits",
+    "--max-together",
+  ]
+  private static let commands: Set<String> = ["run", "mount", "check-log", "restore"]
+
+  /// - Parameter arguments: As they were parsed, so that none of these names is the value of another option.
+  /// - Throws: `ValidationError` for the first one that is given more than once.
+  static func check(_ arguments: [String]) throws {
+    guard let command = arguments.first, commands.contains(command) else { return }
+    // Behind `--` are the words of another command.
+    let own = arguments.dropFirst().prefix { $0 != "--" }
+    for name in names {
+      let count = own.count { $0 == name || $0.hasPrefix(name + "=") }
+      if count > 1 { throw ValidationError("\(name) is given \(count) times: there can be one (EINVAL).") }
+    }
+  }
+}
