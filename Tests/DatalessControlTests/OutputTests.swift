@@ -15,6 +15,16 @@ import Testing
     #expect(pipe.read() == bytes("one\n") + [0xff, 10])
   }
 
+  @Test func whatCannotBeWrittenHidesNothingThatDoesNotHold() throws {
+    let violated = CommandFailure("violated: max_files.", status: .violated)
+    let problem = CommandFailure("cannot write to standard output (ENOSPC).")
+    try MissingOutput.allowed(by: violated) { throw problem }
+    // A reader that went away is no success, either.
+    try MissingOutput.allowed(by: violated) { throw CommandExit(.success) }
+    #expect(throws: problem) { try MissingOutput.allowed(by: nil) { throw problem } }
+    #expect(throws: CommandExit(.success)) { try MissingOutput.allowed(by: nil) { throw CommandExit(.success) } }
+  }
+
   /// A row may begin with the name of a file, and a file may be called as a command is.
   @Test func gitHubObeysNothingThatStandsInText() throws {
     let pipe = try Pipe()

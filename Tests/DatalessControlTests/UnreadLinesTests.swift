@@ -242,5 +242,9 @@ import Testing
     none.unmount()
     let empty = try Self.file(none.log.lines)
     #expect(Self.execute("diff", "--fail-on", "more-failures,new-files", on: empty, cut) == 90)
+    // Also where something cannot be written.
+    let full = ["--fail-on", "new-files", "--report", "json=/dev/full"]
+    #expect(Self.execute("diff", full[0], full[1], full[2], full[3], on: empty, whole) == 90)
+    #expect(Self.execute("diff", full[0], full[1], full[2], full[3], on: whole, whole) == 1)
   }
 }

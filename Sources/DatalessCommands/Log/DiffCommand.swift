@@ -54,19 +54,21 @@ struct DiffCommand: ParsableCommand {
     for argument in [before, after] { try ReportRequest.check(reports, log: argument.bytes) }
     var difference = RunDifference(before: try Self.read(before), after: try Self.read(after))
     difference.judge(failOn.flatMap { $0 })
-    try difference.write(reports)
+    let failure = Self.failure(difference)
+    try MissingOutput.allowed(by: failure) { try difference.write(reports) }
     let output = StandardOutput()
-    if json {
-      try output.json(difference)
-    } else {
-      try GitHubActions.unobeyed {
-        for line in DifferenceText.lines(difference) { try output.line(line) }
-        try output.flush()
-      }
-    }
-    guard let failure = Self.failure(difference) else { return }
-    try output.failure(failure, json: json)
+    try MissingOutput.allowed(by: failure) { try show(difference, on: output) }
+    guard let failure else { return }
+    try MissingOutput.allowed(by: failure) { try output.failure(failure, json: json) }
     throw CommandExit(failure.status)
+  }
+
+  private func show(_ difference: RunDifference, on output: StandardOutput) throws {
+    if json { return try output.json(difference) }
+    try GitHubActions.unobeyed {
+      for line in DifferenceText.lines(difference) { try output.line(line) }
+      try output.flush()
+    }
   }
 
   /// nil when no condition is met, and that is known of all.
