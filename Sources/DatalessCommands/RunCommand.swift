@@ -200,8 +200,11 @@ struct RunCommand: ParsableCommand {
       // Of a log that cannot be read nothing is known.
       if verdict.outcome == .held { verdict.outcome = .unknown }
     } else {
+      // Nothing that nobody did goes beyond a bound, and it would make an empty baseline.
+      if case .notStarted = status.result { verdict.withdraw(because: "the command could not be executed") }
       do throws(ControlError) {
-        try expected.update(expectations, &verdict)
+        let obstacle = RunReport.isCutOff(status.result) ? "a signal ended the command before it was done" : nil
+        if let reason = try expected.update(expectations, &verdict, obstacle: obstacle) { words.say(reason) }
       } catch {
         words.say("\(error)")
         status.isOutputMissing = true

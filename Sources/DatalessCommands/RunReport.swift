@@ -178,6 +178,11 @@ struct RunReport {
     return request
   }
 
+  /// Whether a command may have materialized less than it does when it is done.
+  static func isCutOff(_ result: CommandRunner.Result) -> Bool {
+    if case .ended(.signalled) = result { true } else { false }
+  }
+
   static func notStarted(_ command: [UInt8], errno number: Int32) -> String {
     let errno = Errno(rawValue: number)
     let remedy =

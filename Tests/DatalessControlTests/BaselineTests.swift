@@ -201,6 +201,27 @@ import Testing
     #expect(folderName?.errno == .invalidArgument && folder.names == ["link", "there"])
   }
 
+  /// A command that could not be executed, or was ended early, has not shown what it materializes.
+  @Test func whatWasNotDoneMakesNoBaseline() throws {
+    let folder = try Folder()
+    try BaselineFile.write(Self.updated("a"), to: folder.file("b"))
+    let options = try ExpectationOptions.parse(["--baseline", "\(folder.path)/b", "--update-baseline"])
+    var expectations = Expectations([Expected(.maxFiles, 1)], baseline: try options.readBaseline())
+    var log = ExpectationLog()
+    log.unmount()
+    for line in log.log.lines { expectations.add(try #require(LogRecord(line: bytes(line)))) }
+    var cut = expectations.finish(log: [])
+    let words = try options.update(expectations, &cut, obstacle: "a signal ended it")
+    #expect(words?.contains("b is left as it is: a signal ended it. Run once more") == true)
+    #expect(cut.outcome == .held && cut.baseline?.isUpdated == false)
+    var none = expectations.finish(log: [])
+    none.withdraw(because: "it could not be executed")
+    #expect(none.outcome == .unknown && none.expectations.map(\.outcome) == [.unknown, .unknown])
+    #expect(none.expectations[0].reason == "it could not be executed" && none.gaps == ["it could not be executed"])
+    #expect(try options.update(expectations, &none)?.contains("it could not be executed") == true)
+    #expect(try BaselineFile.read(folder.file("b"), isUpdate: false).result(isComplete: true).entryCount == 1)
+  }
+
   /// Whoever mistypes loses nothing.
   @Test func anUpdateDoesNotReplaceWhatIsNoBaseline() throws {
     let file = try TemporaryFile(bytes("int main() {}\n"))

@@ -64,7 +64,9 @@ struct CheckLogCommand: ParsableCommand {
       Expectations(expectations, baseline: baseline, session: log.isVolume ? log.session : nil))
     var verdict = read.finish(log: log.log, isMounted: flushed.isMounted, lost: flushed.lost)
     let failure = Self.failure(verdict)
-    try MissingOutput.allowed(by: failure) { try options.update(read, &verdict) }
+    try MissingOutput.allowed(by: failure) {
+      if let reason = try options.update(read, &verdict) { Console.error(reason) }
+    }
     try MissingOutput.allowed(by: failure) { try show(verdict, source: read.source) }
     if let failure { throw failure }
   }

@@ -141,13 +141,21 @@ struct ExpectationOptions: ParsableArguments {
 
   /// Writes the baseline anew, if that is asked for and the log tells all.
   ///
+  /// - Parameter obstacle: Why it is not to be written, whatever the log tells, as a sentence without its end.
+  ///   Default: it is to be.
+  /// - Returns: A sentence that says why it was not written; nil where it was, or nobody asked for it.
   /// - Throws: `ControlError` where it cannot be written.
-  func update(_ expectations: Expectations, _ verdict: inout Verdict) throws(ControlError) {
-    guard updateBaseline, let path = baseline?.bytes, verdict.gaps.isEmpty, let new = expectations.materialized else {
-      return
+  func update(
+    _ expectations: Expectations, _ verdict: inout Verdict, obstacle: String? = nil
+  ) throws(ControlError) -> String? {
+    guard updateBaseline, let path = baseline?.bytes, let new = expectations.materialized else { return nil }
+    if let reason = obstacle ?? verdict.gaps.first {
+      return "the baseline \(new.file) is left as it is: \(TerminalText.harmless(reason)). "
+        + "Run once more with --update-baseline when that is mended."
     }
     try BaselineFile.write(new, to: path)
     verdict.baseline?.isUpdated = true
+    return nil
   }
 
   private static func count(_ text: String, of what: String, min: Int64 = 0, max: Int64 = .max) throws -> Int64 {
