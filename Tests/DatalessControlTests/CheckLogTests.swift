@@ -58,6 +58,19 @@ import Testing
     unlink(new)
   }
 
+  /// Rounded, 1,999 bytes read as 2,000 do.
+  @Test func whatIsMeasuredReadsOtherwiseThanItsBound() throws {
+    var log = ExpectationLog()
+    log.take("a", { ($0.size, $0.end) = (2_000, 500_501_000) })
+    log.unmount()
+    let lines = VerdictText.lines(
+      try log.verdict([Expected(.maxBytes, 1_999), Expected(.maxWait, 500_460_000), Expected(.maxBytes, 2_000)]))
+    #expect(lines.contains("VIOLATED  max_bytes: at most 1,999 bytes materialized; 2.0 KiB (2,000 bytes)"))
+    #expect(lines.contains("VIOLATED  max_wait: nobody blocked for longer than 500,460,000 ns; 500,500,000 ns"))
+    #expect(lines.contains { $0.hasPrefix("  a blocked 500,500,000 ns by ") }, "\(lines)")
+    #expect(lines.contains("held      max_bytes: at most 2.0 KiB materialized; 2.0 KiB (2,000 bytes)"))
+  }
+
   @Test func everyViolationIsTold() throws {
     var log = Self.log(isEnded: false)
     for index in 0..<30 { log.take("many/\(index)") }
@@ -74,7 +87,7 @@ import Testing
     #expect(lines[5].hasPrefix("    2026-01-02T03:04:05.000009000Z, attempt 2"))
     #expect(lines.contains("  and 11 more (--json names up to 1000 paths)"))
     #expect(lines.contains { $0.hasPrefix("  look at: Does the program need this content?") })
-    #expect(lines.contains("VIOLATED  forbid: nothing of secret/** asked for"))
+    #expect(lines.contains("VIOLATED  forbid: nothing of secret/** materialized or attempted"))
     #expect(lines.last == "held      max_dirs: at most 0 directories listed; 0 directories")
   }
 

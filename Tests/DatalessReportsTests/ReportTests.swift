@@ -272,4 +272,21 @@ import Testing
       #expect(throws: ReportRequest.Flaw.self) { try ReportRequest(parsing: Array(text.utf8)) }
     }
   }
+
+  /// CI servers take tests of one name for one.
+  @Test func expectationsOfTheSameWordsAreTwoTests() {
+    var verdict = Verdict()
+    verdict.expectations = ["one.max_bytes", "max_bytes"].map { name in
+      var result = ExpectationResult(
+        name: name, measure: "max_bytes", words: "at most 1,999 bytes materialized", unit: .bytes, bound: 1_999,
+        outcome: .violated)
+      result.measured = 2_000
+      return result
+    }
+    let checks = ReportVerdict(verdict).checks
+    let names = ["one.max_bytes: at most 1,999 bytes materialized", "at most 1,999 bytes materialized"]
+    #expect(checks.map(\.name) == names)
+    // Rounded, both are 2.0 KiB.
+    #expect(checks.map(\.message) == ["2,000 bytes, at most 1,999 bytes", "2,000 bytes, at most 1,999 bytes"])
+  }
 }

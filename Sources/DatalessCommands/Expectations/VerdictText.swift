@@ -45,7 +45,7 @@ enum VerdictText {
     if result.outcome == .unknown, let reason = result.reason { lines.append("  \(TerminalText.harmless(reason))") }
     guard result.outcome == .violated else { return lines }
     let violations = verdict.violations.filter { $0.expectation == result.name }
-    for violation in violations.prefix(violationsMax) { lines += self.lines(violation, result.unit) }
+    for violation in violations.prefix(violationsMax) { lines += self.lines(violation, result) }
     let rest = result.violationCount - violations.prefix(violationsMax).reduce(0) { $0 + $1.count }
     if rest > 0 {
       lines.append("  and \(HumanText.count(rest)) more (--json names up to \(Violation.listedMax) paths)")
@@ -63,7 +63,7 @@ enum VerdictText {
       case .files: HumanText.count(measured, "file")
       case .directories: HumanText.count(measured, "directory", plural: "directories")
       case .bytes: "\(HumanText.size(measured)) (\(HumanText.count(measured)) bytes)"
-      case .nanoseconds: HumanText.duration(nanoseconds: measured)
+      case .nanoseconds: result.unit.amount(measured, besides: result.bound)
       case .needless: HumanText.count(measured, "file")
       case .refusals: HumanText.count(measured, "refusal")
       case .repetitions: HumanText.count(measured, "time")
@@ -74,12 +74,12 @@ enum VerdictText {
     return "\(result.words); \(result.isMeasuredIncompletely ? "at least " : "")\(amount)"
   }
 
-  private static func lines(_ violation: Violation, _ unit: ExpectationResult.Unit) -> [String] {
+  private static func lines(_ violation: Violation, _ result: ExpectationResult) -> [String] {
     var parts: [String] = []
     if let path = violation.pathBytes { parts.append(path.isEmpty ? "." : TerminalText.escaped(path)) }
     if violation.kind == "directory" { parts.append("(directory)") }
-    switch unit {
-    case .nanoseconds: parts.append("blocked \(HumanText.duration(nanoseconds: violation.measured))")
+    switch result.unit {
+    case .nanoseconds: parts.append("blocked \(result.unit.amount(violation.measured, besides: result.bound))")
     case .parallelHundredths:
       parts.append(
         "\(HumanText.decimal(Double(violation.measured) / 100, violation.measured % 100 == 0 ? 0 : 2)) in flight")

@@ -2,19 +2,21 @@ import DatalessCore
 
 /// Expectations as sentences; globs and names are escaped for a terminal.
 enum ExpectationWords {
-  static func words(_ expectation: Expectation) -> String {
+  /// - Parameter measured: What the bound has to be told from. Default: nothing.
+  static func words(_ expectation: Expectation, measured: Int64? = nil) -> String {
     let bound = expectation.bound
+    func amount(_ unit: ExpectationResult.Unit) -> String { unit.amount(bound, besides: measured) }
     let what =
       switch expectation.measure {
       case .maxFiles: "at most \(HumanText.count(bound, "file")) materialized"
-      case .maxBytes: "at most \(HumanText.size(bound)) materialized"
+      case .maxBytes: "at most \(amount(.bytes)) materialized"
       case .maxDirectories: "at most \(HumanText.count(bound, "directory", plural: "directories")) listed"
-      case .maxWait: "nobody blocked for longer than \(HumanText.duration(nanoseconds: bound))"
-      case .maxMainThread: "no main thread blocked for longer than \(HumanText.duration(nanoseconds: bound))"
+      case .maxWait: "nobody blocked for longer than \(amount(.nanoseconds))"
+      case .maxMainThread: "no main thread blocked for longer than \(amount(.nanoseconds))"
       case .maxNeedless: "at most \(HumanText.count(bound, "file")) fetched and hardly read"
       case .maxRefusals: "at most \(HumanText.count(bound, "refusal"))"
       case .maxParallel: "at most \(bound / 100) in flight at once for one process"
-      case .minParallel: "at least \(amount(bound, .parallelHundredths)) in flight on average for each process"
+      case .minParallel: "at least \(Self.amount(bound, .parallelHundredths)) in flight on average for each process"
       case .maxRepeated: "no file materialized again more often than \(times(bound))"
       case .maxSerialWaits: "at most \(HumanText.count(bound, "file")) waited for one after the other by one process"
       case .forbidUnneededBlocking: "no lookup that blocked and that nothing followed"

@@ -108,8 +108,8 @@ extension Expectations {
   private mutating func result(_ index: Int, gaps: [String]) -> ExpectationResult {
     let expectation = states[index].expectation
     var result = ExpectationResult(
-      name: expectation.name, measure: expectation.measure.rawValue, words: ExpectationWords.words(expectation),
-      unit: expectation.unit, bound: expectation.bound)
+      name: expectation.name, measure: expectation.measure.rawValue,
+      words: ExpectationWords.words(expectation, measured: states[index].measured), unit: expectation.unit, bound: expectation.bound)
     result.place = expectation.place
     result.measured = states[index].measured
     result.isMeasuredIncompletely = !gaps.isEmpty || states[index].possible > 0

@@ -112,6 +112,18 @@ public struct ExpectationResult: Codable, Sendable, Equatable {
   }
 }
 
+extension ExpectationResult.Unit {
+  /// An amount of bytes or of time; exact where its rounded text would read as that of another amount.
+  ///
+  /// - Parameter other: Which stands beside it; nil for none.
+  public func amount(_ value: Int64, besides other: Int64?) -> String {
+    let isTime = self == .nanoseconds
+    func rounded(_ value: Int64) -> String { isTime ? HumanText.duration(nanoseconds: value) : HumanText.size(value) }
+    guard let other, other != value, rounded(other) == rounded(value) else { return rounded(value) }
+    return isTime ? "\(HumanText.count(value)) ns" : HumanText.count(value, "byte")
+  }
+}
+
 /// One thing that was not to be, and who did it.
 public struct Violation: Codable, Sendable, Equatable {
   /// Of one expectation; further ones are only counted.

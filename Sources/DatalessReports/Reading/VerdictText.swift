@@ -6,7 +6,7 @@ extension ReportVerdict {
   public init(_ verdict: Verdict) {
     let checks = verdict.expectations.map { expectation in
       Check(
-        name: expectation.words, outcome: Outcome(expectation.outcome), message: Self.message(expectation),
+        name: Self.name(expectation), outcome: Outcome(expectation.outcome), message: Self.message(expectation),
         violations: verdict.violations.filter { $0.expectation == expectation.name }.map { Violation($0) },
         warning: expectation.warning.map { TerminalText.harmless($0) })
     }
@@ -15,11 +15,15 @@ extension ReportVerdict {
     if !notes.isEmpty { message += " (\(notes.joined(separator: "; ")))" }
   }
 
+  /// Two of the same words are two: those that have a name in the file are called by it, too.
+  private static func name(_ result: ExpectationResult) -> String {
+    result.name == result.measure ? result.words : "\(TerminalText.escaped(result.name)): \(result.words)"
+  }
+
   private static func message(_ result: ExpectationResult) -> String {
-    func amount(_ value: Int64) -> String {
+    func amount(_ value: Int64, besides other: Int64?) -> String {
       switch result.unit {
-      case .bytes: HumanText.size(value)
-      case .nanoseconds: HumanText.duration(nanoseconds: value)
+      case .bytes, .nanoseconds: result.unit.amount(value, besides: other)
       case .parallelHundredths: HumanText.decimal(Double(value) / 100, 2)
       case .files, .needless: HumanText.count(value, "file")
       case .directories: HumanText.count(value, "directory", plural: "directories")
@@ -29,9 +33,9 @@ extension ReportVerdict {
       case .paths: HumanText.count(value, "path")
       }
     }
-    var text = result.measured.map { amount($0) } ?? "not known"
+    var text = result.measured.map { amount($0, besides: result.bound) } ?? "not known"
     if result.isMeasuredIncompletely, result.measured != nil { text += " at least" }
-    text += ", \(result.measure == "min_parallel" ? "at least" : "at most") \(amount(result.bound))"
+    text += ", \(result.measure == "min_parallel" ? "at least" : "at most") \(amount(result.bound, besides: result.measured))"
     if let reason = result.reason { text += "; " + TerminalText.harmless(reason) }
     if let place = result.place { text += " (\(TerminalText.escaped(place)))" }
     return text
