@@ -79,13 +79,15 @@ struct ExpectationOptions: ParsableArguments {
   var maxTogether: Int64?
 
   @Option(
-    help: ArgumentHelp("Nobody may ask for paths that match. Repeatable. [default: none]", valueName: "glob"),
+    help: ArgumentHelp(
+      "Paths of which nobody may materialize anything, or try to; what policy refuses is not tried. Repeatable."
+        + " [default: none]", valueName: "glob"),
     transform: GlobOption.parse)
   var forbid: [PathPattern] = []
 
   @Option(
     help: ArgumentHelp(
-      "Only paths that match may be asked for, and the directories on the way there. Repeatable. [default: all]",
+      "Only paths that match may be materialized, and the directories on the way there. Repeatable. [default: all]",
       valueName: "glob"),
     transform: GlobOption.parse)
   var allow: [PathPattern] = []

@@ -22,8 +22,8 @@ enum ExpectationWords {
       case .forbidUnneededBlocking: "no lookup that blocked and that nothing followed"
       case .maxTogether:
         "at most \(HumanText.count(bound, "file")) written to while others had them open, without a lock or an intent"
-      case .forbid: "nothing of \(globs(expectation.paths)) asked for"
-      case .allow: "nothing but \(globs(expectation.paths)) asked for"
+      case .forbid: "nothing of \(globs(expectation.paths)) materialized or attempted"
+      case .allow: "nothing but \(globs(expectation.paths)) materialized or attempted"
       case .baseline: "nothing materialized that the baseline lacks"
       }
     return what + conditions(expectation.match)

@@ -176,11 +176,12 @@ enum ExpectFields {
         .maxTogether,
         "Files that are written to while another process has them open, without a lock or an intent, at most."),
       ScenarioField(
-        "forbid", summary: "Globs of paths that nobody may ask for.", value: PathValues.globs
+        "forbid", summary: "Globs of paths of which nobody may materialize anything, or try to.",
+        value: PathValues.globs
       ) { $0.bounds.append(.init(measure: .forbid, paths: $1)) },
       ScenarioField(
         "allow",
-        summary: "Globs of paths that may be asked for, and the directories on the way there; all else is forbidden.",
+        summary: "Globs of paths that may be materialized, and the directories on the way there; all else is forbidden.",
         value: PathValues.globs
       ) { $0.bounds.append(.init(measure: .allow, paths: $1)) },
     ],
