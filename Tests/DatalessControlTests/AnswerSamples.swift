@@ -115,7 +115,7 @@ enum AnswerSamples {
     log: "/l", session: "0123456789ab", source: "/s", started: "2026-01-02T03:04:05.000000000Z", isComplete: true)
   private static let row = RunDifference.Row(
     name: "a", change: .new, files: amount, bytes: amount, waits: amount, blocked: amount, frames: ["main"],
-    shown: 0..<1)
+    isUnrecorded: true, shown: 0..<1)
   private static let intents = RunDifference.Intents(
     name: "a", change: .new, intents: amount, waits: amount, waited: amount, longest: amount)
   private static let comparedPresenter = RunDifference.Presenter(

@@ -40,6 +40,27 @@ import Testing
     #expect(DifferenceText.lines(gone).contains { $0.hasPrefix("gone ") && $0.hasSuffix("photos/<script>|`;") })
   }
 
+  /// Of a run with `--stacks off` nobody knows where it waited.
+  @Test func aStackThatWasNotRecordedBeforeIsNotSaidToBeNew() throws {
+    var log = LogLines()
+    log.mounted()
+    log.process(2, pid: 21, "python3", script: "fm.py")
+    log.waited(1, "photos/a.jpg", by: 2, thread: 21, from: 1_000, to: 41_000, size: 4_000)
+    log.unmounted(at: 60_000)
+    let difference = try Self.compared(log, Self.after)
+    #expect(difference.stacks.map(\.change) == [.new, .new])
+    #expect(difference.stacks.map(\.isUnrecorded) == [true, true])
+    #expect(DifferenceText.lines(difference).contains { $0.hasPrefix("new, or not recorded before ") })
+    let gone = try Self.compared(Self.after, log)
+    #expect(gone.stacks.map(\.isUnrecorded) == [true, true])
+    #expect(DifferenceText.lines(gone).contains { $0.hasPrefix("gone, or not recorded ") })
+    // Whoever did not wait at all has no stack that could be missing.
+    var idle = LogLines()
+    idle.mounted()
+    idle.unmounted(at: 60_000)
+    #expect(try Self.compared(idle, Self.after).stacks.map(\.isUnrecorded) == [nil, nil])
+  }
+
   @Test func aRunIsNoDifferenceFromItself() throws {
     let folder = try ReportFolder(Self.after.bytes)
     let difference = RunDifference(before: try folder.export([]), after: try folder.export([]))

@@ -109,7 +109,8 @@ extension Expectations {
     let expectation = states[index].expectation
     var result = ExpectationResult(
       name: expectation.name, measure: expectation.measure.rawValue,
-      words: ExpectationWords.words(expectation, measured: states[index].measured), unit: expectation.unit, bound: expectation.bound)
+      words: ExpectationWords.words(expectation, measured: states[index].measured), unit: expectation.unit,
+      bound: expectation.bound)
     result.place = expectation.place
     result.measured = states[index].measured
     result.isMeasuredIncompletely = !gaps.isEmpty || states[index].possible > 0

@@ -111,7 +111,7 @@ extension RunDifference.Row {
       bytes: RunDifference.Amount(before: was.bytes, after: now.bytes),
       waits: RunDifference.Amount(before: was.waits, after: now.waits),
       blocked: RunDifference.Amount(before: was.blocked, after: now.blocked), frames: stack?.frames,
-      shown: stack?.shown)
+      isUnrecorded: nil, shown: stack?.shown)
   }
 
   /// The greatest difference of blocked time first.

@@ -174,9 +174,8 @@ public enum DifferenceText {
     let shown = (row.shown ?? all.indices).clamped(to: all.indices).prefix(4).map { all[$0] }
     let frames = shown.isEmpty ? "" : " " + shown.joined(separator: " < ")
     return [
-      word(row.change, by: row.blocked, in: difference), count(row.files), signed(row.bytes) { HumanText.size($0) },
-      count(row.waits),
-      duration(row.blocked), row.name + frames,
+      word(row.change, by: row.blocked, in: difference, isUnrecorded: row.isUnrecorded == true), count(row.files),
+      signed(row.bytes) { HumanText.size($0) }, count(row.waits), duration(row.blocked), row.name + frames,
     ]
   }
 
@@ -194,11 +193,15 @@ public enum DifferenceText {
     ]
   }
 
-  /// What a log lacks that does not tell all looks the same as what was never done.
+  /// What a log lacks that does not tell all looks the same as what was never done, and so do stacks that were not
+  /// taken.
   private static func word(
-    _ change: RunDifference.Row.Change, by time: RunDifference.Amount, in difference: RunDifference
+    _ change: RunDifference.Row.Change, by time: RunDifference.Amount, in difference: RunDifference,
+    isUnrecorded: Bool = false
   ) -> String {
     switch change {
+    case .gone where isUnrecorded && difference.after.isComplete: "gone, or not recorded"
+    case .new where isUnrecorded && difference.before.isComplete: "new, or not recorded before"
     case .gone: difference.after.isComplete ? "gone" : "gone, or missing"
     case .new: difference.before.isComplete ? "new" : "new, or missing before"
     case .changed: time.change > 0 ? "slower" : time.change < 0 ? "faster" : "changed"

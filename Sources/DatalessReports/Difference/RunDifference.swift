@@ -43,11 +43,15 @@ public struct RunDifference: Encodable, Sendable {
     public var blocked: Amount
     /// Of a stack: functions, innermost first, escaped for a terminal; absent for others.
     public var frames: [String]?
+    /// Of a stack that is new or gone: true where the other run had waits of this program and operation of which its
+    /// log has no stack: it may have been there, too. Absent otherwise.
+    public var isUnrecorded: Bool?
     /// Of a stack: which of them a line of text shows.
     var shown: Range<Int>?
 
     enum CodingKeys: String, CodingKey {
       case name, change, files, bytes, waits, frames
+      case isUnrecorded = "unrecorded"
       case blocked = "blocked_ns"
     }
   }
@@ -100,7 +104,7 @@ extension RunDifference {
     let files = DifferencePaths.compare(first.files, second.files)
     self.init(
       before: first.side, after: second.side, totals: totals, programs: Self.rows(first.programs, second.programs),
-      paths: files.rows, stacks: Self.rows(first.stacks, second.stacks),
+      paths: files.rows, stacks: Self.stacks(first, second),
       intents: Self.intents(first.coordination, second.coordination),
       presenters: Self.presenters(first.coordination, second.coordination),
       omitted: files.omitted)
@@ -123,6 +127,19 @@ extension RunDifference {
       rows.append(Row(name: key.name, stack: key.stack, before: old, after: new))
     }
     return rows.sorted(by: Row.precedes)
+  }
+
+  /// What a log has no stacks of looks the same as what never waited there.
+  private static func stacks(_ first: DifferenceSide, _ second: DifferenceSide) -> [Row] {
+    rows(first.stacks, second.stacks).map { row in
+      var row = row
+      switch row.change {
+      case .new: row.isUnrecorded = first.withoutStack.contains(row.name) ? true : nil
+      case .gone: row.isUnrecorded = second.withoutStack.contains(row.name) ? true : nil
+      case .changed: break
+      }
+      return row
+    }
   }
 }
 
@@ -156,6 +173,8 @@ struct DifferenceSide: Sendable {
   /// Those of which content was fetched.
   let files: DifferencePaths
   var stacks: [Key: Numbers] = [:]
+  /// Names of rows of stacks, for programs and operations with waits of which the log has no stack.
+  var withoutStack: Set<String> = []
   let coordination: CoordinationPrograms
 
   init(_ report: Report) {
@@ -178,12 +197,15 @@ struct DifferenceSide: Sendable {
         blocked: program.blocked.sumNanoseconds)
     }
     for row in report.blocked.rows {
-      guard case .known(let index) = row.stack else { continue }
+      let name = "\(row.program) [\(TerminalText.escaped(row.trigger))]"
+      guard case .known(let index) = row.stack else {
+        withoutStack.insert(name)
+        continue
+      }
       let found = report.stackTable[index]
       let stack = Stack(frames: found.frames.map(\.name), shown: found.shown)
-      stacks[Key(name: "\(row.program) [\(TerminalText.escaped(row.trigger))]", stack: stack), default: Numbers()]
-        .add(
-          files: 0, bytes: 0, waits: row.waits, blocked: row.blocked)
+      stacks[Key(name: name, stack: stack), default: Numbers()].add(
+        files: 0, bytes: 0, waits: row.waits, blocked: row.blocked)
     }
   }
 }

@@ -181,7 +181,8 @@ enum ExpectFields {
       ) { $0.bounds.append(.init(measure: .forbid, paths: $1)) },
       ScenarioField(
         "allow",
-        summary: "Globs of paths that may be materialized, and the directories on the way there; all else is forbidden.",
+        summary:
+          "Globs of paths that may be materialized, and the directories on the way there; all else is forbidden.",
         value: PathValues.globs
       ) { $0.bounds.append(.init(measure: .allow, paths: $1)) },
     ],
