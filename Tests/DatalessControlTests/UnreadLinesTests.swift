@@ -152,7 +152,8 @@ import Testing
   @Test func aRecordBehindALaterOneIsNotCounted() throws {
     var lines = Self.lines
     lines.swapAt(7, 8)
-    let state = try SummaryReport.load(log: Self.file(lines).path).completeness
+    let file = try Self.file(lines)
+    let state = try SummaryReport.load(log: file.path).completeness
     #expect(!state.isComplete && state.misplacedRecords == 1 && state.lostRecords == 1)
   }
 

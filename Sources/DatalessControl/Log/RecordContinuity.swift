@@ -30,7 +30,7 @@ public struct RecordContinuity: Sendable {
 
   /// Whether a record of the session is not to be counted, since a later one, or itself, was there before. Takes note
   /// of one that is not.
-  public mutating func skips(_ record: LogRecord) -> Bool {
+  mutating func skips(_ record: LogRecord) -> Bool {
     guard let sequence = record.sequence, sequence < nextSequence else { return false }
     misplacedRecords += 1
     return true

@@ -35,7 +35,8 @@ extension ReportVerdict {
     }
     var text = result.measured.map { amount($0, besides: result.bound) } ?? "not known"
     if result.isMeasuredIncompletely, result.measured != nil { text += " at least" }
-    text += ", \(result.measure == "min_parallel" ? "at least" : "at most") \(amount(result.bound, besides: result.measured))"
+    let most = result.measure == "min_parallel" ? "at least" : "at most"
+    text += ", \(most) \(amount(result.bound, besides: result.measured))"
     if let reason = result.reason { text += "; " + TerminalText.harmless(reason) }
     if let place = result.place { text += " (\(TerminalText.escaped(place)))" }
     return text
