@@ -23,7 +23,9 @@ import Testing
     return after
   }
 
-  private func mode(_ path: String, of volume: KeptVolume) -> UInt32? { volume.attributes(path).map { $0.mode & 0o777 } }
+  private func mode(_ path: String, of volume: KeptVolume) -> UInt32? {
+    volume.attributes(path).map { $0.mode & 0o777 }
+  }
 
   /// A change of its mode there does not take them back.
   @Test func theTimesOfADirectoryStayWhenSourceChangesItsMode() throws {

@@ -174,9 +174,12 @@ import Testing
     database[18] = 18
     fixture.scratch.write("catalog.sqlite", database)
     let error = thrown { () throws(FSError) in _ = try fixture.open() }
-    #expect(error?.errno == .ioError && error?.message.contains("may only be read") == true, "\(String(describing: error))")
+    #expect(
+      error?.errno == .ioError && error?.message.contains("may only be read") == true, "\(String(describing: error))")
     let dry = try fixture.check(isDryRun: true)
-    #expect(dry.findings.contains { $0.kind == .damagedCatalog && $0.message.contains("may only be read") }, "\(dry.findings)")
+    #expect(
+      dry.findings.contains { $0.kind == .damagedCatalog && $0.message.contains("may only be read") }, "\(dry.findings)"
+    )
     #expect(try fixture.check().findings == dry.findings)
     #expect(try fixture.check().findings == [])
     let volume = try fixture.open()

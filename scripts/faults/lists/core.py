@@ -439,7 +439,7 @@ namespace.add(
     tests=["NamespaceTests|RefreshTests"])
 namespace.add(
     "changed-below-is-dropped", "NameChanges.swift", "what was changed below a directory goes with it when it is gone",
-    "(kind, directory) = (.below, names[name].directory)\n", "(kind, directory) = (.below, names[name].directory)\n      if FAULT { return }\n",
+    "      directory = names[name].directory\n", "      directory = names[name].directory\n      if FAULT { return }\n",
     tests=["WritableRefreshTests"])
 engine.add(
     "whole-answered-by-last-part", "Admission.swift", "who needs all of a file asks for ever, from its last part until it is resident",

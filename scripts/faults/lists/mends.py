@@ -424,7 +424,7 @@ kept.add(
     "if !FAULT, (try? saved.hasChanges(below: item)) ?? true { return true }")
 kept.add(
     "listed-directories-not-asked", "DatalessCore/Engine/Engine+SavedBelow.swift", "what was written below a listed directory goes with it",
-    "if namespace[directory].isListed { names", "if namespace[directory].isListed, !FAULT { names")
+    "names.append(namespace[directory].firstChild)", "if !FAULT { names.append(namespace[directory].firstChild) }")
 kept.add(
     "fetched-content-stays", "DatalessCore/Engine/Engine+Restoring.swift", "content of a directory that is gone is kept for good",
     "saved.drop(entry.item.id)", "if !FAULT { saved.drop(entry.item.id) }")
