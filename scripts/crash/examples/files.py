@@ -174,6 +174,9 @@ class Workload:
         self.attempt("swapped", version)
         with open(path + ".new", "wb", 0) as file:
             file.write(content("swapped", version))
+            # Without an fsync a new file is whole only where it takes the place of an older one.
+            if not os.path.exists(path):
+                os.fsync(file.fileno())
         os.rename(path + ".new", path)
 
     def run(self):
