@@ -118,7 +118,10 @@ extension EngineState {
     case .metadataOnBothSides:
       return choice == .keepMine ? nil : takeTheirRights(of: node, choice)
     case .changedHereGoneThere:
-      return choice == .takeTheirs ? takeAway(&resolving) : nil
+      guard choice == .takeTheirs else { return nil }
+      // What the store has there may be another item by now.
+      if case .hidden(let name) = namespace.theirs(of: node) { return resolve(&resolving, choice, hidden: name) }
+      return takeAway(&resolving)
     case .changedOnBothSides, .madeOnBothSides:
       if let theirs = contents.retained(of: node) { return resolve(&resolving, choice, retained: theirs) }
       guard case .hidden(let name) = namespace.theirs(of: node) else { return nil }
@@ -200,7 +203,7 @@ extension EngineState {
     {
       return error
     }
-    guard let theirs = namespace.node(for: retained) else { return Self.isFull }
+    guard let theirs = namespace.node(for: retained, older: node) else { return Self.isFull }
     updateContent(of: node) { $0.endRetaining() }
     switch choice {
     case .keepMine:
@@ -209,6 +212,9 @@ extension EngineState {
     case .takeTheirs:
       if journal.keepsChanges { journal.append(.forgotten(namespace.changedItem(node))) }
       take(theirs, &resolving)
+      // As what was removed: its content goes when nobody has it any more.
+      namespace.setUnlinked(true, of: node)
+      changeAttributes(of: node, isTold: false) { $0.linkCount = 0 }
     case .keepBoth:
       take(theirs, &resolving)
       changeAttributes(of: node) { $0.linkCount = 1 }

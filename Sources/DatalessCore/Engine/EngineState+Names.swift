@@ -111,6 +111,7 @@ extension EngineState {
     let record = namespace[node]
     let now = timeOfDay()
     namespace.noteStandsBeforeNoMore(name)
+    if record.kind == .directory { namespace.endRemovals(below: node) }
     namespace.remove(name)
     changeAttributes(of: node) { attributes in
       attributes.linkCount = record.kind == .directory ? 0 : max(attributes.linkCount, 1) - 1

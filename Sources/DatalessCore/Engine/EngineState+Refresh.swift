@@ -82,7 +82,10 @@ extension EngineState {
     case .nothing, .appeared, .hidden, .otherItem, .otherItemHidden, .vanished, .keptHere:
       return postpone(text, listed, in: place, findings: &findings, now: now)
     }
-    if merged.change == .unchanged || merged.change == .metadata, contents.retained(of: node) != nil {
+    if merged.change == .unchanged || merged.change == .metadata, let retained = contents.retained(of: node),
+      namespace.hasOneStoreName(node)
+        || StoreIdentity(retained.attributes) == StoreIdentity(listed.attributes)
+    {
       updateContent(of: node) { $0.endRetaining() }
     }
     if place.recurses, namespace[node].isListed {

@@ -8,11 +8,11 @@ extension EngineState {
     // What has no other name is never met again.
     let hasOthers = item.isElsewhere || (item.isDirty ? item.mayHaveSeveralNames : item.hasSeveralNames)
     let isAwaited = isBare && hasOthers
-    let isMetAgain = item.isNamed || isShared || isAwaited || (item.isHidden && !isBare)
+    let isMetAgain = item.isNamed || isShared || isAwaited || (item.isHidden && !isBare) || !item.storeNames.isEmpty
     if isMetAgain {
       // A directory has one in the store.
       let hasOneName = namespace[node].kind == .directory || !(isShared || item.mayHaveSeveralNames)
-      let names = hasOneName ? item.nameCount : nil
+      let names = hasOneName || !item.storeNames.isEmpty ? item.nameCount : nil
       namespace.restored.note(item.id, as: node, isBare: isBare, names: names)
     }
     if isBare, let conflict = item.extendedAttributes[KeptAttribute.conflict] {
@@ -75,6 +75,8 @@ extension EngineState {
       updateContent(of: node) { $0.restore(item.content ?? .none, isDirty: item.isDirty && item.content != nil) }
     }
     for (name, value) in item.extendedAttributes { restoreAttribute(name, value, of: node) }
+    // Of those that were removed here nobody finds it.
+    if !item.isHidden { namespace.restored.setStoreNames(item.storeNames, of: node) }
     if !item.target.isEmpty { extras.setTarget(item.target, of: node) }
     if item.lastUse != 0, namespace[node].kind == .file, namespace[node].lastUse == 0 {
       namespace.noteUse(item.lastUse, of: node)

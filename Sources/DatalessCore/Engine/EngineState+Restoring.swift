@@ -213,7 +213,9 @@ extension EngineState {
   /// about with all that has lost its place, when the listing is through.
   mutating func loseKeys(below name: [UInt8], in directory: NodeIndex) {
     guard let key = namespace.binding(of: directory)?.childKey(name) else { return }
-    for node in namespace.restored.loseKeys(below: key) { namespace.noteUnbound(node) }
+    let nameless = Set(namespace.restored.nodesWithKeys.filter { namespace[$0].isOrphan })
+    let lost = namespace.restored.loseKeys(below: key) { !nameless.contains($0) }
+    for node in lost { namespace.noteUnbound(node) }
   }
 
   /// A directory that the store has no more, and below which something was changed: it is the volume's own.

@@ -42,7 +42,7 @@ extension EngineState {
     // Nobody would see it: its directory was removed here.
     if item.place.isRemoved, former == nil { return }
     if let present, let old = formerNode {
-      let kept = keepDirectory(
+      let kept = keepNamed(
         old, named: present, for: item, former: &former, isElsewhere: formers, findings: &findings, now: now)
       switch kept {
       case .goes: break
@@ -88,25 +88,26 @@ extension EngineState {
     }
   }
 
-  /// A directory loses its name to another item of the store's. What was changed in it stays.
+  /// A directory, or a file, loses its name to another item of the store's. What was changed in it stays; and what was
+  /// written to under several names.
   ///
   /// - Parameters:
   ///   - former: What has come; nil after this if it is to keep the name that it has.
   ///   - formers: Directories that a name which has come asks for: they seem to be renamed.
-  private mutating func keepDirectory(
+  private mutating func keepNamed(
     _ old: NodeIndex, named name: NameIndex, for item: RefreshFindings.Deferred, former: inout RefreshFindings.Former?,
     isElsewhere formers: [StoreIdentity: RefreshFindings.Former], findings: inout RefreshFindings, now: MonotonicTime
-  ) -> Namespace.KeptDirectory {
+  ) -> Namespace.KeptName {
     let use = itemUse(findings.savedBelow)
+    let isDirectory = namespace[old].kind == .directory
     // It may have the name that the store has given it already.
-    guard namespace[old].kind == .directory, namespace.presentNames(of: old) == [name], namespace.isDirty(old, use)
-    else { return .goes }
-    guard formers[StoreIdentity(namespace.listed(of: old).attributes)] == nil else {
+    guard !isDirectory || namespace.presentNames(of: old) == [name], namespace.isDirty(old, use) else { return .goes }
+    guard !isDirectory || formers[StoreIdentity(namespace.listed(of: old).attributes)] == nil else {
       findings.displaced.append(
         RefreshFindings.Displaced(node: old, directory: item.place.directory, name: item.name))
       return .goes
     }
-    let kept = namespace.keepDirectory(name, against: item.item, joins: former == nil, use: use)
+    let kept = namespace.keepNamed(name, against: item.item, joins: former == nil, use: use)
     // Behind the name of the other one nobody would see what was changed in it.
     if case .kept = kept, let some = former, namespace.isDirty(some.node, use) {
       former = nil

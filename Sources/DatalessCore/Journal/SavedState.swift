@@ -116,6 +116,8 @@ public struct SavedItem: Sendable, Equatable {
   public var nameCount = 0
   /// Whether names of the store lead to it that are not shown.
   public var isHidden = false
+  /// Keys by which the store had it when it was written to, if those were several.
+  public var storeNames: [[UInt8]] = []
   /// Which node it was last in this run, if it was any. Of `savedItem` alone.
   public var node: NodeID?
   /// Of an item behind a hidden name: whether the store has it under another one, too.

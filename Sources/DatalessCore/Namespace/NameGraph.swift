@@ -23,7 +23,7 @@ struct NameGraph: ~Copyable {
   // MARK: - Items
 
   /// As `NodeTable.node`.
-  mutating func node(for item: ListedItem) -> NodeIndex? { nodes.node(for: item) }
+  mutating func node(for item: ListedItem, _ older: NodeIndex? = nil) -> NodeIndex? { nodes.node(for: item, older) }
 
   /// Changes what no count and no name depends on.
   mutating func change(_ node: NodeIndex, _ change: (inout NodeRecord) -> Void) { change(&nodes[node]) }

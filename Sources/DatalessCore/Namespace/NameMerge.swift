@@ -17,6 +17,10 @@ struct NameMerge: Equatable {
     var isDirty = false
     /// Whether it holds nothing, nobody has it open, and another name leads to the file that is listed now.
     var canJoin = false
+    /// Whether a written file has another name in the store.
+    var isShared = false
+    /// Whether one of these stays, and callers find the file by another name.
+    var staysElsewhere = false
 
     /// It stays what it is although the store has this.
     fileprivate func retains(_ listed: ListedItem) -> NameChange {
@@ -61,6 +65,8 @@ struct NameMerge: Equatable {
 
   private static func vanished(_ base: Base, _ local: LocalChange, isMade: Bool) -> NameMerge {
     switch local {
+    // As a rename there: what was written has its other names.
+    case .none where base.isDirty && base.staysElsewhere: NameMerge(change: .vanished)
     case .none where base.isDirty: NameMerge(change: .keptHere, conflict: .changedHereGoneThere)
     case .none: NameMerge(change: .vanished)
     // As an editor saves: what was put in its place is another version of it, which the store does not have.
@@ -74,8 +80,12 @@ struct NameMerge: Equatable {
   private static func present(_ base: Base, _ listed: ListedItem, keeps: Bool) -> NameMerge {
     let relation = base.item.relation(to: listed)
     let isOther = relation == .version || relation == .other
-    // Whether a directory has another name by now, is known when all are listed (`Namespace.keepDirectory`).
+    // Whether a directory has another name by now, is known when all are listed (`Namespace.keepNamed`).
     let keepsFile = keeps && base.isResident && listed.attributes.kind == .file
+    // Of several names one is another file's: which of them that is, would be known no more.
+    if relation == .other, base.isDirty, base.isShared {
+      return NameMerge(change: .otherItemHidden, conflict: .changedOnBothSides)
+    }
     if isOther, base.item.attributes.kind != .directory, base.isDirty || keepsFile {
       return NameMerge(change: base.retains(listed), conflict: base.isDirty ? .changedOnBothSides : nil)
     }

@@ -33,7 +33,8 @@ extension Namespace {
   }
 
   private mutating func noteAgreement(_ known: ConflictKind, of node: NodeIndex) {
-    guard known == .changedOnBothSides, case .nothing = theirs(of: node) else { return }
+    // The one that is in conflict may be a name that was not met yet.
+    guard known == .changedOnBothSides, !restored.isAwaited(node), case .nothing = theirs(of: node) else { return }
     endConflict(of: node)
   }
 
@@ -93,6 +94,15 @@ extension Namespace {
     guard conflicts.kind(of: theirs) == .goneHereChangedThere else { return }
     resolveConflict(of: theirs)
     noteConflict(.changedOnBothSides, of: record(of: name).node, theirs: listed(of: theirs))
+  }
+
+  /// A directory is about to be removed here. Whoever does that has decided about what was removed from it, too: nobody
+  /// would find it by its path.
+  mutating func endRemovals(below directory: NodeIndex) {
+    guard !conflicts.isEmpty else { return }
+    for node in conflicts.nodes where conflicts.kind(of: node) == .goneHereChangedThere {
+      if let name = removedName(of: node), isIn(directory, record(of: name).directory) { endConflict(of: node) }
+    }
   }
 
   /// The name of the store, with another item, that one made on the volume stands before; nil if there is none.

@@ -79,8 +79,10 @@ extension Namespace {
     append(.made(item, attributes(of: node), target: []))
   }
 
-  /// The store's metadata of an item; nil for what was made on the volume.
-  func storeAttributes(of node: NodeIndex) -> ItemAttributes? { isMade(node) ? nil : listed(of: node).attributes }
+  /// The store's metadata of an item; nil for what was made on the volume, and for what the store has no more.
+  func storeAttributes(of node: NodeIndex) -> ItemAttributes? {
+    isMade(node) || !hasBinding(node) ? nil : listed(of: node).attributes
+  }
 
   /// An item, as changes name it.
   func changedItem(_ node: NodeIndex) -> ChangedItem {

@@ -36,7 +36,11 @@ extension Namespace {
 
   /// The store has a further name for what was written to here, and perhaps another version of it.
   mutating func noteWritten(_ node: NodeIndex, _ listed: ListedItem) {
-    guard !self.listed(of: node).version.isSame(as: listed.version) else { return }
+    switch self.listed(of: node).relation(to: listed) {
+    // The name moves the time of change, by which the store's version is known.
+    case .same, .metadata: return adopt(listed, for: node)
+    case .version, .other: break
+    }
     noteConflict(.changedOnBothSides, of: node, theirs: listed)
   }
 
@@ -67,8 +71,106 @@ extension Namespace {
     setAttributes(attributes, of: node)
   }
 
-  /// What becomes of a directory whose name the store has given to another item.
-  enum KeptDirectory {
+  // MARK: - Files with several names in the store
+
+  /// LIMIT: names of one file that are looked at under one hold of the lock.
+  private static var sharedNamesMax: Int { 256 }
+
+  /// Whether the store has a file under no more than one name, as far as is known.
+  func hasOneStoreName(_ node: NodeIndex) -> Bool {
+    storeName(of: node).map { otherStoreNames(of: node, than: $0) == nil } ?? true
+  }
+
+  /// Whether a file stays what it is without a name, by others by which the store has it; nil if it has none.
+  ///
+  /// - Returns: Whether one of them was in the last listing of its directory, and callers find the file by one that
+  ///   is not about to go.
+  func otherStoreNames(of node: NodeIndex, than name: NameIndex) -> Bool? {
+    var (isShared, stays, isFound) = (false, false, false)
+    var other = self[node].firstName
+    for _ in 0..<Self.sharedNamesMax where other != .end {
+      let record = record(of: other)
+      if other != name, record.isInStore {
+        isShared = true
+        // In another directory that is being listed it may come yet; if it does not, it is asked after this one.
+        let isSeen =
+          record.epoch == self[record.directory].listingEpoch
+          || (self[record.directory].state != .resident && record.directory != self.record(of: name).directory)
+        stays = stays || isSeen
+        isFound = isFound || (isSeen && record.isPresent)
+      } else if other != name, record.isPresent {
+        isFound = true
+      }
+      other = record.nextOfNode
+    }
+    return isShared ? stays && isFound : nil
+  }
+
+  /// A name by which the store had a file when an earlier run kept what was written to it, in a directory that nobody
+  /// has looked into since the mount; nil if there is none.
+  ///
+  /// - Parameter name: One that it has, in a directory that is being listed.
+  mutating func unmetStoreName(of node: NodeIndex, than name: NameIndex) -> (key: [UInt8], directory: NodeIndex)? {
+    for key in restored.storeNames(of: node) {
+      if let directory = unlistedDirectory(onTheWayTo: key), directory != record(of: name).directory {
+        return (key, directory)
+      }
+    }
+    return nil
+  }
+
+  /// The first directory on the way to a key of the store that is not listed; nil if all are, or one is not there.
+  private mutating func unlistedDirectory(onTheWayTo key: [UInt8]) -> NodeIndex? {
+    var directory = NodeIndex.root
+    for part in key.split(separator: UInt8(ascii: "/")).dropLast() {
+      guard self[directory].state == .resident else { return directory }
+      // Rarely asked, and mostly of names that are findable.
+      while !indexNames(of: directory) {}
+      guard let name = part.withUnsafeBufferPointer({ find($0, in: directory, .store) }), record(of: name).isInStore,
+        self[record(of: name).node].kind == .directory
+      else { return nil }
+      directory = record(of: name).node
+    }
+    return self[directory].state == .resident ? nil : directory
+  }
+
+  /// The store has a name of a written file no more: if it has no other that is known, one that was not looked for yet
+  /// is its place.
+  mutating func awaitStoreName(of node: NodeIndex, insteadOf name: NameIndex) {
+    guard !restored.storeNames(of: node).isEmpty, otherStoreNames(of: node, than: name) == nil,
+      let (key, directory) = unmetStoreName(of: node, than: name)
+    else { return }
+    restored.setKey(key, of: node)
+    setAwaitsSaved(true, of: directory)
+  }
+
+  /// The store has given one of several names of a written file to another item: it is the volume's own from now on,
+  /// before that one.
+  private mutating func keepShared(_ name: NameIndex, against listed: ListedItem) {
+    let node = record(of: name).node
+    awaitStoreName(of: node, insteadOf: name)
+    noteConflict(.changedOnBothSides, of: node, theirs: listed)
+    keepHere(name)
+    // The store counts it no more.
+    var attributes = attributes(of: node)
+    attributes.linkCount = attributes.linkCount &+ 1
+    setAttributes(attributes, of: node)
+  }
+
+  /// What was written to, and is nowhere in the store, is in conflict: unless it stands before what the store has.
+  mutating func noteGoneThere(_ node: NodeIndex) {
+    if let kind = conflicts.kind(of: node), kind == .changedOnBothSides || kind == .madeOnBothSides,
+      case .hidden = theirs(of: node)
+    {
+      return
+    }
+    noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+  }
+
+  // MARK: - Names that the store has given to other items
+
+  /// What becomes of an item whose name the store has given to another one.
+  enum KeptName {
     /// Nothing in it was changed: it goes.
     case goes
     /// The store has a directory there, too: both are one from now on, as they would be after the next mount.
@@ -77,13 +179,19 @@ extension Namespace {
     case kept
   }
 
-  /// Keeps a directory in which something was changed.
+  /// Keeps a directory in which something was changed; and of a written file with several names this one.
   ///
   /// - Parameter joins: Whether nothing here is the store's new directory already.
-  mutating func keepDirectory(
+  mutating func keepNamed(
     _ name: NameIndex, against listed: ListedItem, joins: Bool, use: ItemUse
-  ) -> KeptDirectory {
+  ) -> KeptName {
     let node = record(of: name).node
+    if record(of: name).isInStore, record(of: name).isPresent, self[node].kind == .file, isDirty(node, use),
+      otherStoreNames(of: node, than: name) != nil || unmetStoreName(of: node, than: name) != nil
+    {
+      keepShared(name, against: listed)
+      return .kept
+    }
     guard record(of: name).isPresent, self[node].kind == .directory, isDirty(node, use) else { return .goes }
     if joins, listed.attributes.kind == .directory {
       adopt(listed, for: node)

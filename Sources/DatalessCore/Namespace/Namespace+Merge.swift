@@ -70,7 +70,7 @@ extension Namespace {
       adopt(listed, for: node)
     case .joined: if let twin = twin(of: node, listed) { relink(name, to: twin) }
     case .version:
-      guard let newer = twin(of: node, listed) ?? self.node(for: listed) else { return .unchanged }
+      guard let newer = self.node(for: listed, older: node) else { return .unchanged }
       let (mine, base, wasNamed) = (attributes(of: node), self.listed(of: node).attributes, !self[node].isOrphan)
       // It is the same item that was moved here, or that has another name here: it stays where it is. Of a link, what
       // was fetched is the older version's.
@@ -100,6 +100,8 @@ extension Namespace {
   mutating func place(
     _ text: UnsafeBufferPointer<UInt8>, known: NameIndex?, node: NodeIndex, in directory: NodeIndex, isHidden: Bool
   ) -> NameIndex? {
+    // Its place was not looked at until now.
+    if restored.hasKeys, self[node].kind == .file { restored.setKey(nil, of: node) }
     // What was removed here may have another name.
     defer { if self[node].isUnlinked, !self[node].isOrphan { setUnlinked(false, of: node) } }
     guard let name = known else {
@@ -125,7 +127,8 @@ extension Namespace {
     setStanding(.removed, of: name)
     let node = record(of: name).node
     guard let made = madeBeside(name), made != node else { return }
-    noteConflict(.madeOnBothSides, of: made, theirs: listed(of: node))
+    let isWritten = conflicts.kind(of: made) == .changedOnBothSides
+    noteConflict(isWritten ? .changedOnBothSides : .madeOnBothSides, of: made, theirs: listed(of: node))
   }
 
   /// Adds one listed name, or refreshes it: what a listing of a directory does that is not a refresh.
@@ -141,8 +144,8 @@ extension Namespace {
     case .appeared, .hidden, .otherItem, .otherItemHidden:
       var (known, isHidden) = (merged.name, merged.change == .hidden || merged.change == .otherItemHidden)
       var former: NodeIndex?
-      if merged.change == .otherItem, let name = known {
-        switch keepDirectory(name, against: listed, joins: true, use: use) {
+      if let name = known, record(of: name).isPresent || merged.change == .otherItem {
+        switch keepNamed(name, against: listed, joins: true, use: use) {
         case .joined: return true
         case .kept: (known, isHidden) = (nil, true)
         case .goes: former = record(of: name).node
@@ -181,13 +184,13 @@ extension Namespace {
     if decided.change == .keptHere {
       keepHere(name)
       // Under another name the store has it still, and may have changed it.
-      if !isBound(node) || conflicts.kind(of: node) == nil {
-        noteConflict(.changedHereGoneThere, of: node, theirs: nil)
-      }
+      if !isBound(node) || conflicts.kind(of: node) == nil { noteGoneThere(node) }
+      countNames(of: node)
       noteOwnDirectory(node)
       return .keptHere
     }
     if local != .none { noteVanished(name, decided.conflict, wasRemoved: local == .removed) }
+    awaitStoreName(of: node, insteadOf: name)
     setStanding(.gone, of: name)
     noteUnbound(node)
     return decided.change
@@ -204,7 +207,7 @@ extension Namespace {
     for node in takeUnbound() {
       let isResident = isResidentFile(node)
       guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else {
-        noteConflict(.changedHereGoneThere, of: node, theirs: nil)
+        noteGoneThere(node)
         // What the store has under its number later is not it.
         countNames(of: node)
         if self[node].isClean { noteOnlyHere(node) } else { tellUnbound(node) }
@@ -232,16 +235,19 @@ extension Namespace {
 
   // MARK: - What is known
 
-  private func base(of name: NameIndex, _ listed: ListedItem?, _ use: ItemUse) -> NameMerge.Base {
+  private mutating func base(of name: NameIndex, _ listed: ListedItem?, _ use: ItemUse) -> NameMerge.Base {
     let node = record(of: name).node
     let known = self[node]
     let isFile = known.kind == .file
     let hasTwin = listed.map { self.twin(of: node, $0) != nil } ?? false
+    let isDirty = isDirty(node, use)
+    let others = isFile && isDirty ? otherStoreNames(of: node, than: name) : nil
+    let isUnmet = isFile && isDirty && unmetStoreName(of: node, than: name) != nil
     return NameMerge.Base(
       item: self.listed(of: node), retained: use.retained(node),
-      isResident: isFile && known.isLocal && known.state == .resident,
-      isDirty: isDirty(node, use),
-      canJoin: hasTwin && !known.isLocal && !use.isOpen(node))
+      isResident: isFile && known.isLocal && known.state == .resident, isDirty: isDirty,
+      canJoin: hasTwin && !known.isLocal && !use.isOpen(node), isShared: others != nil || isUnmet,
+      staysElsewhere: others ?? false || isUnmet)
   }
 
   /// The node of another name of a listed file, if it is another one than a node.
@@ -278,7 +284,8 @@ extension Namespace {
   ///
   /// - Returns: The name, for the kernel to look up again; nil if it has none.
   mutating func supersede(_ node: NodeIndex, by listed: ListedItem) -> (directory: NodeID, name: [UInt8])? {
-    guard let name = presentName(of: node), record(of: name).isPresent, let newer = self.node(for: listed) else {
+    guard let name = presentName(of: node), record(of: name).isPresent, let newer = self.node(for: listed, older: node)
+    else {
       return nil
     }
     // It was moved here: without the store's name, which is hidden, the newer one would be nothing that the store has.

@@ -53,7 +53,8 @@ extension Namespace {
 
   /// Whether the store has a node under some name.
   func isBound(_ node: NodeIndex) -> Bool {
-    storeName(of: node).map { record(of: $0).isInStore } ?? (node == .root || restored.key(of: node) != nil)
+    if let name = storeName(of: node), record(of: name).isInStore { return true }
+    return node == .root || restored.key(of: node) != nil
   }
 
   /// The store's key of what lies in a place that was not listed since the volume was mounted; nil for all others.

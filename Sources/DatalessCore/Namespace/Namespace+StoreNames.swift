@@ -39,7 +39,9 @@ extension Namespace {
   }
 
   private func itemOfSeveralNames(_ node: NodeIndex) -> ChangedItem? {
-    guard keepsJournal, self[node].kind == .file, self[node].isDirty, hasSeveralNames(node) else { return nil }
+    guard keepsJournal, self[node].kind == .file, self[node].isDirty,
+      hasSeveralNames(node) || !restored.storeNames(of: node).isEmpty
+    else { return nil }
     let item = changedItem(node)
     return item.binding == nil ? nil : item
   }
@@ -56,7 +58,7 @@ extension Namespace {
   }
 
   /// The store's key of a file under one of its names; nil in a directory that the store has not.
-  private func storeKey(of name: NameIndex) -> [UInt8]? {
+  func storeKey(of name: NameIndex) -> [UInt8]? {
     guard let key = binding(of: record(of: name).directory)?.key else { return nil }
     return (key.isEmpty ? [] : key + [UInt8(ascii: "/")]) + Array(text(of: name))
   }

@@ -65,9 +65,9 @@ struct Namespace: ~Copyable {
     return ItemSnapshot(node: id(of: node), attributes: attributes, isDataless: isDataless)
   }
 
-  /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the tables are
-  /// full.
-  mutating func node(for item: ListedItem) -> NodeIndex? { graph.node(for: item) }
+  /// The node for a listed item: the one that another name of the same file has, unless that is the `older` one, or a
+  /// new one; nil when the tables are full.
+  mutating func node(for item: ListedItem, older: NodeIndex? = nil) -> NodeIndex? { graph.node(for: item, older) }
 
   /// The node of a file with several names, if one of them is known.
   func sharedNode(for item: ListedItem) -> NodeIndex? { graph.nodes.sharedNode(for: item) }

@@ -92,8 +92,10 @@ struct NodeTable: ~Copyable {
 
   /// The node for a listed item: the one that another name of the same file has, or a new one; nil when the table is
   /// full.
-  mutating func node(for item: ListedItem) -> NodeIndex? {
-    if let known = sharedNode(for: item) { return known }
+  ///
+  /// - Parameter older: A node that it is not: what was written there is of an older version.
+  mutating func node(for item: ListedItem, _ older: NodeIndex? = nil) -> NodeIndex? {
+    if let known = sharedNode(for: item), known != older { return known }
     guard let deviceIndex = deviceIndex(item.attributes.device),
       let node = place(NodeRecord(item.attributes, deviceIndex: deviceIndex))
     else { return nil }
@@ -139,7 +141,8 @@ struct NodeTable: ~Copyable {
   func sharedNode(for item: ListedItem) -> NodeIndex? {
     // Another kind is another version: a node's counts and its state go by its kind.
     let identity = StoreIdentity(item.attributes)
-    guard item.attributes.mayHaveSeveralNames, let known = hardLinks[identity] else { return nil }
+    // Of several names the others may be gone by now.
+    guard !hardLinks.isEmpty, item.attributes.kind != .directory, let known = hardLinks[identity] else { return nil }
     if listed(of: known).version.isSame(as: item.version) { return known }
     let isCertain = identity.birth != 0 && records[known].kind == item.attributes.kind
     return isCertain && records[known].isDirty ? known : nil

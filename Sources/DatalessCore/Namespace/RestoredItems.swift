@@ -15,6 +15,8 @@ struct RestoredItems {
   /// How many names of an item were not met yet.
   private var left: [NodeIndex: Int] = [:]
   private var keys: [NodeIndex: [UInt8]] = [:]
+  /// Keys by which the store had what was written to, if those were several: not all of them may have been met.
+  private var storeNames: [NodeIndex: [[UInt8]]] = [:]
   /// Places of the store that it has no more, with a slash behind them.
   private var lost: [[UInt8]] = []
   /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
@@ -63,11 +65,12 @@ struct RestoredItems {
 
   /// The store has no directory with a key: what was to be met below it is not there either.
   ///
+  /// - Parameter isElsewhere: Whether a node has another name; else it comes with what is kept of that directory.
   /// - Returns: What was met already.
-  mutating func loseKeys(below key: [UInt8]) -> [NodeIndex] {
+  mutating func loseKeys(below key: [UInt8], where isElsewhere: (NodeIndex) -> Bool) -> [NodeIndex] {
     let place = key + [UInt8(ascii: "/")]
     lost.append(place)
-    let nodes = keys.filter { $0.value.starts(with: place) }.map(\.key)
+    let nodes = keys.filter { $0.value.starts(with: place) }.map(\.key).filter(isElsewhere)
     for node in nodes { keys[node] = nil }
     return nodes
   }
@@ -78,6 +81,10 @@ struct RestoredItems {
     setKey(isLost ? nil : key, of: node)
   }
 
+  /// Keys by which the store had a written file when it was kept; empty if there was but one.
+  func storeNames(of node: NodeIndex) -> [[UInt8]] { storeNames.isEmpty ? [] : storeNames[node] ?? [] }
+  mutating func setStoreNames(_ keys: [[UInt8]], of node: NodeIndex) { if !keys.isEmpty { storeNames[node] = keys } }
+
   var hasKeys: Bool { !keys.isEmpty }
   var nodesWithKeys: [NodeIndex] { Array(keys.keys) }
   func key(of node: NodeIndex) -> [UInt8]? { keys.isEmpty ? nil : keys[node] }
@@ -85,8 +92,9 @@ struct RestoredItems {
 
   /// An item is given back.
   mutating func forget(_ node: NodeIndex) {
-    guard !items.isEmpty || !keys.isEmpty else { return }
+    guard !items.isEmpty || !keys.isEmpty || !storeNames.isEmpty else { return }
     keys[node] = nil
+    storeNames[node] = nil
     left[node] = nil
     bare.remove(node)
     if let item = items.removeValue(forKey: node) { nodes[item] = .some(nil) }

@@ -176,6 +176,7 @@ struct CatalogItems: Sendable {
     guard row.id != ItemRow.root else { return }
     if let place = try place(of: binding.key, connection), place != row.place {
       try clear(place, connection)
+      try CatalogSearch(connection).share(row, insteadOf: place)
       row.place = place
       // It may have lost another one in the same refresh.
       try noteNamed(row.id, connection)
@@ -196,7 +197,7 @@ struct CatalogItems: Sendable {
   }
 
   /// Where a key leads, with the directories on the way; nil for the root.
-  private mutating func place(of key: [UInt8], _ connection: CatalogConnection) throws -> ItemRow.Place? {
+  mutating func place(of key: [UInt8], _ connection: CatalogConnection) throws -> ItemRow.Place? {
     var names = try SavedName.components(of: key)
     guard let last = names.popLast() else { return nil }
     let directory = Array(key.dropLast(names.isEmpty ? last.count : last.count + 1))

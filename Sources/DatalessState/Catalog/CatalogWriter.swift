@@ -140,6 +140,7 @@ struct CatalogWriter: Sendable {
     case .forgotten(let item):
       // What is in a tree that is still gone through goes with that.
       if let row = try items.find(item, connection), try !trash.contains(row.id) && !connection.hasMadeName(row.id) {
+        try forgetStoreNames(of: row.id, connection)
         try items.delete(row.id, connection)
       }
     }
@@ -200,7 +201,7 @@ struct CatalogWriter: Sendable {
     // By the content: another version of the item may have its place by now.
     guard var row = try connection.item(with: content) else { return }
     if row.record.isDirty {
-      try connection.removeStoreNames(of: row.id)
+      try forgetStoreNames(of: row.id, connection)
       row.record.forgetWriting()
     }
     row.content = nil

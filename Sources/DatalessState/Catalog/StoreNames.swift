@@ -42,6 +42,9 @@ extension CatalogConnection {
     return keys
   }
 
+  /// Whether an attribute is a name under which the store has its item.
+  static func isStoreName(_ attribute: [UInt8]) -> Bool { attribute.starts(with: prefix.utf8) }
+
   private func storeNameCount(of item: Int64) throws -> Int64 {
     try first(
       "SELECT COUNT(*) FROM attribute WHERE item = ? AND name >= ? AND name < ?", .integer(item), Self.first, Self.last
@@ -63,7 +66,31 @@ extension CatalogWriter {
     _ key: [UInt8], isThere: Bool, of item: ChangedItem, in connection: CatalogConnection
   ) throws {
     guard let row = try items.find(item, connection) else { return }
-    guard isThere else { return try connection.removeStoreName(key, of: row.id) }
-    if row.record.isDirty { try connection.addStoreName(key, of: row.id) }
+    guard isThere else {
+      try connection.removeStoreName(key, of: row.id)
+      return try forgetShared([key], connection)
+    }
+    guard row.record.isDirty else { return }
+    try connection.addStoreName(key, of: row.id)
+    guard let place = try items.place(of: key, connection), place != row.place else { return }
+    try connection.add(SharedName(place.name, item: row.id), in: place.parent)
+  }
+
+  /// The store has files no more under keys, or what was written to them is gone.
+  private mutating func forgetShared(_ keys: [[UInt8]], _ connection: CatalogConnection) throws {
+    for key in keys {
+      guard let name = key.split(separator: UInt8(ascii: "/")).last.map(Array.init) else { continue }
+      let directory = Array(key.dropLast(key.count == name.count ? name.count : name.count + 1))
+      guard let row = try CatalogSearch(connection).item(at: directory) else { continue }
+      try connection.removeSharedName(name, in: row.id)
+      try items.deleteIfEmpty(row.id, connection)
+    }
+  }
+
+  /// What was written to a file is gone: under which other names the store has it is of no use.
+  mutating func forgetStoreNames(of item: Int64, _ connection: CatalogConnection) throws {
+    let keys = try connection.storeNames(of: item)
+    try connection.removeStoreNames(of: item)
+    try forgetShared(keys, connection)
   }
 }

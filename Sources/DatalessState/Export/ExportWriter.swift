@@ -131,7 +131,9 @@ struct ExportWriter {
         throw error
       }
     case .fifo, .socket, .characterDevice, .blockDevice:
-      guard options.includesDevices else { throw FSError(.notPermitted, "it is no file, directory or link") }
+      guard options.includesDevices else {
+        throw FSError(.notPermitted, "devices, FIFOs and sockets are made only with --devices")
+      }
       let type = mode_t((record.attributes?.mode ?? 0) & UInt32(S_IFMT))
       let device = dev_t(record.attributes?.specialDevice ?? 0)
       try Self.make { mknodat(parent.raw, name, type | mode, device) }

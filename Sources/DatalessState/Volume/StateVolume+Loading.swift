@@ -142,6 +142,11 @@ extension StateVolume: SavedState {
         saved.listed.append(SavedDirectory.Name(name: name, item: try item(child, connection, lost: &lost)))
       }
     }
+    for shared in try search.sharedFiles(in: row) {
+      guard !(saved.listed + saved.hidden).contains(where: { $0.name == shared.name }) else { continue }
+      saved.listed.append(
+        SavedDirectory.Name(name: shared.name, item: try item(shared.row, connection, lost: &lost)))
+    }
     return saved
   }
 
@@ -208,8 +213,14 @@ extension StateVolume: SavedState {
       guard !name.isEmpty, name.count <= 255, !name.contains(0), (value?.count ?? 0) <= 64 << 10 else {
         throw Damage("an extended attribute is none")
       }
-      item.extendedAttributes.updateValue(value, forKey: name)
+      guard CatalogConnection.isStoreName(name) else {
+        item.extendedAttributes.updateValue(value, forKey: name)
+        return
+      }
+      if let value, item.isDirty { item.storeNames.append(value) }
     }
+    // One of them is its place.
+    item.nameCount += max(item.storeNames.count - 1, 0)
     return item
   }
 

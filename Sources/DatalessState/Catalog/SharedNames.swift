@@ -1,0 +1,88 @@
+import DatalessCore
+
+/// Names under which the store has a file that was written to on the volume, beside its place, kept with the
+/// directories that they are in: from a listing that has such a name no more, or has another item there, nobody would
+/// know of the file. They are attributes that no program sees: the name is made of a sum of the file's name, the value
+/// is the number of its item, and the name.
+struct SharedName {
+  let name: [UInt8]
+  let item: Int64
+
+  private static let prefix = "dataless.shared."
+  /// The first bytes that come after all with the prefix.
+  private static let end = "dataless.shared/"
+
+  init(_ name: [UInt8], item: Int64) {
+    self.name = name
+    self.item = item
+  }
+
+  fileprivate init?(value: [UInt8]) {
+    guard value.count > 8 else { return nil }
+    item = value.prefix(8).reversed().reduce(0) { $0 << 8 | Int64($1) }
+    name = Array(value.dropFirst(8))
+  }
+
+  fileprivate var value: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: item >> ($0 * 8)) } + name }
+  fileprivate static var first: SQLValue { .bytes(Array(prefix.utf8)) }
+  fileprivate static var last: SQLValue { .bytes(Array(end.utf8)) }
+
+  fileprivate static func attribute(of name: [UInt8]) -> SQLValue {
+    let sum = UInt64(bitPattern: Checksum.of([.bytes(name)]))
+    return .bytes(Array("\(prefix)\(String(sum, radix: 16))".utf8))
+  }
+}
+
+extension CatalogConnection {
+  func add(_ shared: SharedName, in directory: Int64) throws {
+    let values: [SQLValue] = [.integer(directory), SharedName.attribute(of: shared.name), .bytes(shared.value)]
+    try run(
+      "INSERT OR REPLACE INTO attribute(item, name, value, sum) VALUES(?, ?, ?, ?)", values[0], values[1], values[2],
+      .integer(Checksum.of(values)))
+  }
+
+  func removeSharedName(_ name: [UInt8], in directory: Int64) throws {
+    try run(
+      "DELETE FROM attribute WHERE item = ? AND name = ?", .integer(directory), SharedName.attribute(of: name))
+  }
+
+  /// - Throws: A sum is wrong.
+  func sharedNames(in directory: Int64) throws -> [SharedName] {
+    var names: [SharedName] = []
+    try forEach(
+      "SELECT name, value, sum FROM attribute WHERE item = ? AND name >= ? AND name < ?", .integer(directory),
+      SharedName.first, SharedName.last
+    ) { row in
+      let value = try row.bytes(1)
+      try row.checkSum([.integer(directory), .bytes(try row.bytes(0)), .bytes(value)], in: 2)
+      if let name = SharedName(value: value) { names.append(name) }
+    }
+    return names
+  }
+}
+
+extension CatalogSearch {
+  /// Files that were written to, and that the store has in a directory, too, as far as that is still so.
+  func sharedFiles(in directory: ItemRow) throws -> [(name: [UInt8], row: ItemRow)] {
+    var found: [(name: [UInt8], row: ItemRow)] = []
+    for shared in try connection.sharedNames(in: directory.id) {
+      // The number may be another item's by now.
+      guard let row = try connection.item(shared.item), row.record.isDirty, row.record.version != nil,
+        row.place != ItemRow.Place(parent: directory.id, name: shared.name), let key = try key(of: directory),
+        try connection.storeNames(of: row.id).contains((key.isEmpty ? [] : key + [UInt8(ascii: "/")]) + shared.name)
+      else { continue }
+      found.append((shared.name, row))
+    }
+    return found
+  }
+
+  /// A file is about to have another place: the one that it had is a name that it has, too, unless that was told to be
+  /// gone.
+  func share(_ row: ItemRow, insteadOf place: ItemRow.Place) throws {
+    try connection.removeSharedName(place.name, in: place.parent)
+    guard row.record.isDirty, let former = row.place, let key = try key(of: row),
+      try connection.storeNames(of: row.id).contains(key)
+    else { return }
+    try connection.add(SharedName(former.name, item: row.id), in: former.parent)
+  }
+}
