@@ -103,6 +103,24 @@ import Testing
     #expect(stack.end == .noTables)
   }
 
+  /// Of code that is known to keep rbp, as V8's is, a left-over address decides nothing.
+  @Test func aLeftOverAddressInAFrameOfCodeThatKeepsRbpIsPassedOver() {
+    var program = ScriptedProgram(rules: [.outermost, .fixed(32), .bare(64), .bare(256), .framePointer(64)])
+    program.callsIndirectly = true
+    program.unseen = [2, 3]
+    let start = program.capture().capture.copy.start
+    let left: (UInt64) -> UInt64 = { $0 == start + 64 + 24 ? ScriptedProgram.returnAddress(1) : 0 }
+    let (taken, addresses) = program.capture(filler: left)
+    var capture = taken
+    var unknown = StackUnwinder(capture, source: program)
+    #expect(!unknown.unwind().isComplete)
+    capture.framedCode = [ScriptedProgram.start(2)..<ScriptedProgram.start(4)]
+    var known = StackUnwinder(capture, source: program)
+    let stack = known.unwind()
+    #expect(stack.frames.map(\.address) == addresses && stack.isComplete)
+    #expect(stack.certainty == .framePointerFound)
+  }
+
   /// A chain by rbp in a function whose code says that rbp is not its own.
   @Test func codeThatDoesNotKeepRbpIsNotLeftByIt() {
     var program = ScriptedProgram(rules: [.outermost, .fixed(32), .bare(48), .blind(48), .fixed(40), .framePointer(64)])

@@ -23,12 +23,12 @@ import Testing
     let mapping = Mapping(
       executableFrom: 0x1000, to: 0x3000, fileOffset: 0, device: DeviceNumber(major: 8, minor: 1), inode: 7,
       path: Array("/bin/x".utf8))
-    return SymbolOrder(
-      capture: ThreadCapture(
-        registers: ThreadRegisters(call: nil, stackPointer: 0x7000, programCounter: 0x1010),
-        mappings: MappingTable(mappings: [mapping], onVolumes: [0x4000..<0x5000]),
-        copy: StackCopy(start: 0x7000, bytes: [1, 2, 3, 4, 5, 6, 7, 8])),
-      files: [SymbolOrder.File(device: mapping.device, inode: 7)])
+    var capture = ThreadCapture(
+      registers: ThreadRegisters(call: nil, stackPointer: 0x7000, programCounter: 0x1010),
+      mappings: MappingTable(mappings: [mapping], onVolumes: [0x4000..<0x5000]),
+      copy: StackCopy(start: 0x7000, bytes: [1, 2, 3, 4, 5, 6, 7, 8]))
+    capture.framedCode = [0x6000..<0x6100, 0x6100..<0x6200]
+    return SymbolOrder(capture: capture, files: [SymbolOrder.File(device: mapping.device, inode: 7)])
   }
 
   @Test func whatIsSaidArrives() throws {

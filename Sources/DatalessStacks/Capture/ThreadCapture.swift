@@ -4,6 +4,17 @@ public struct ThreadCapture: Sendable, Equatable {
   public let registers: ThreadRegisters
   public let mappings: MappingTable
   public let copy: StackCopy
+  /// Generated code whose functions all keep rbp as their frame pointer, as whoever has made it promises; ascending.
+  var framedCode: [Range<UInt64>] = []
+
+  // LIMIT: parts of generated code that are told of. Node has one for 256 KiB of code.
+  static let framedCodeMax = 64
+
+  init(registers: ThreadRegisters, mappings: MappingTable, copy: StackCopy) {
+    self.registers = registers
+    self.mappings = mappings
+    self.copy = copy
+  }
 
   public enum Failure: Error, Sendable, Equatable {
     /// The thread runs, ran meanwhile, or has gone.

@@ -3,8 +3,8 @@ enum InterpretedWalk: Sendable, Equatable {
   case python(InterpretedStack)
   /// Of bash: the command that it has noted last.
   case bash(BashCommand)
-  /// Of node: which function each frame pointer stands for, should it be one.
-  case node([UInt64: InterpretedFunction])
+  /// Of node: which function each frame pointer stands for, should it be one, and where code is that V8 has compiled.
+  case node([UInt64: InterpretedFunction], code: [Range<UInt64>])
   /// A version whose structures are not known.
   case unknown(language: String)
 
@@ -13,9 +13,15 @@ enum InterpretedWalk: Sendable, Equatable {
     switch self {
     case .python(let stack): stack
     case .bash(let command): BashShell.stack(command, native)
-    case .node(let functions): NodeStack.stack(functions, native)
+    case .node(let functions, _): NodeStack.stack(functions, native)
     case .unknown(let language): .notReadable(language)
     }
+  }
+
+  /// See `ThreadCapture.framedCode`.
+  var framedCode: [Range<UInt64>] {
+    guard case .node(_, let code) = self else { return [] }
+    return code
   }
 }
 

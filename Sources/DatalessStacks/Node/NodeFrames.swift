@@ -12,6 +12,8 @@ struct NodeWalk<Memory: CallerMemory> {
 
   private var heap: NodeHeap<Memory>
   private var known: [UInt64: InterpretedFunction?] = [:]
+  /// The heap of the functions that were found: a process can have several.
+  private var heaps: Set<UInt64> = []
 
   init(memory: Memory, layout: NodeLayout) { heap = NodeHeap(memory: memory, layout: layout) }
 
@@ -35,10 +37,35 @@ struct NodeWalk<Memory: CallerMemory> {
     return found
   }
 
+  /// Where code is that V8 has compiled, as far as the stack leads there. To be called after `functions`.
+  ///
+  /// Optimized code need not write to all of its frame: what lies there may be a return address of an earlier call,
+  /// above all where the code has taken the place of the interpreter's within a loop. That rbp leads to its caller and
+  /// past that one is known of V8's code alone, so the code has to be on a page of the heap that has the functions.
+  mutating func code(in copy: StackCopy, mappings: MappingTable) -> [Range<UInt64>] {
+    let generated = mappings.mappings.filter { $0.isExecutable && $0.path.isEmpty }
+    guard let lowest = generated.first?.start, let highest = generated.last?.end else { return [] }
+    var found: [Range<UInt64>] = []
+    var looked: Set<UInt64> = []
+    for offset in stride(from: Int((8 - copy.start & 7) & 7), through: copy.bytes.count - 8, by: 8) {
+      guard let address = copy.word(at: copy.start &+ UInt64(offset)),
+        address >= lowest, address < highest, generated.contains(where: { $0.contains(address) }),
+        looked.insert(address >> 12).inserted, !found.contains(where: { $0.contains(address) })
+      else { continue }
+      guard looked.count <= Self.candidatesMax, found.count < ThreadCapture.framedCodeMax else { break }
+      guard let page = heap.page(of: address), heaps.contains(page.heap) else { continue }
+      found.append(page.objects)
+    }
+    // Made of foreign numbers: pages that overlap are none.
+    found.sort { $0.lowerBound < $1.lowerBound }
+    return zip(found, found.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound } ? found : []
+  }
+
   private mutating func name(of function: UInt64) -> InterpretedFunction? {
     if let known = known[function] { return known }
     let named = read(function)
     known[function] = .some(named)
+    if named != nil, let page = heap.page(of: function) { heaps.insert(page.heap) }
     return named
   }
 
@@ -46,9 +73,10 @@ struct NodeWalk<Memory: CallerMemory> {
   private mutating func read(_ function: UInt64) -> InterpretedFunction? {
     guard let shared = heap.field(function, .shared), heap.isOfType(shared, .sharedType),
       let script = heap.field(shared, .script), heap.isOfType(script, .scriptType),
-      let scriptName = heap.field(script, .scriptName), let file = heap.text(scriptName, limit: Self.nameMax),
-      let info = heap.field(shared, .scopeInfo)
+      let scriptName = heap.field(script, .scriptName), let info = heap.field(shared, .scopeInfo)
     else { return nil }
+    // What is evaluated (`eval`, `new Function`) has none.
+    let file = heap.text(scriptName, limit: Self.nameMax) ?? []
     var (name, start): ([UInt16], Int?) = ([], nil)
     if heap.isOfType(info, .scopeInfoType) {
       guard let scope = scope(info) else { return nil }
@@ -57,7 +85,7 @@ struct NodeWalk<Memory: CallerMemory> {
       name = text
     }
     var line: Int?
-    if let start { line = self.line(at: start, of: script) }
+    if let start, !file.isEmpty { line = self.line(at: start, of: script) }
     return InterpretedFunction(
       function: name.isEmpty ? Array("(anonymous)".utf8) : Self.utf8(name), file: Self.utf8(file), line: line)
   }
@@ -111,14 +139,21 @@ struct NodeWalk<Memory: CallerMemory> {
 
 /// Node's functions on a stack whose native frames are known.
 enum NodeStack {
-  /// Those of generated code, and of V8's interpreter, whose frame pointer stands for a function.
+  private static let notReadable = InterpretedFunction(function: Array("(not readable)".utf8), file: [], line: nil)
+
+  /// Those of generated code, and of V8's interpreter, whose frame pointer stands for a function. A function of which
+  /// that is not known keeps its place: otherwise another one would seem to have made its calls.
   static func stack(_ functions: [UInt64: InterpretedFunction], _ native: NamedStack) -> InterpretedStack? {
     var seen: Set<UInt64> = []
-    let frames = native.frames.compactMap { frame -> InterpretedFunction? in
-      guard frame.framePointer != 0, frame.module.isEmpty || frame.symbol.starts(with: "Builtins_".utf8),
-        let function = functions[frame.framePointer], seen.insert(frame.framePointer).inserted
-      else { return nil }
-      return function
+    // Behind a guess rbp may be left over, and lead to the functions of an earlier call.
+    let certain = native.frames.prefix { $0.certainty < .guessed }
+    let frames = certain.compactMap { frame -> InterpretedFunction? in
+      let isBuiltin = frame.symbol.starts(with: "Builtins_".utf8)
+      guard frame.framePointer != 0, frame.module.isEmpty || isBuiltin, seen.insert(frame.framePointer).inserted else {
+        return nil
+      }
+      let isInterpreted = frame.symbol.elementsEqual("Builtins_InterpreterEntryTrampoline".utf8)
+      return functions[frame.framePointer] ?? (frame.module.isEmpty || isInterpreted ? notReadable : nil)
     }
     // A thread of its pool has none.
     guard !frames.isEmpty else { return nil }

@@ -15,6 +15,9 @@ struct NodeHeap<Memory: CallerMemory> {
   // LIMIT: bytes that one walk may read: names, and sources up to where functions begin.
   private var bytesLeft = 8 << 20
 
+  /// Pages of a heap begin at multiples of it; what they begin with tells of V8 11.3 alone.
+  private static var pageBytes: UInt64 { 256 << 10 }
+
   // LIMIT: how deep a text may be put together.
   private static var depthMax: Int { 12 }
 
@@ -44,6 +47,17 @@ struct NodeHeap<Memory: CallerMemory> {
   /// Whether an object is of a kind that the constants name.
   mutating func isOfType(_ object: UInt64, _ field: NodeLayout.Field) -> Bool {
     type(of: object).map { Int32($0) == layout[field] } ?? false
+  }
+
+  /// The heap in which an address lies, and which part of its page has objects, by what is at the page's beginning:
+  /// size, flags, heap, begin, end.
+  mutating func page(of address: UInt64) -> (heap: UInt64, objects: Range<UInt64>)? {
+    let page = address & ~(Self.pageBytes - 1)
+    guard spend(40), let head = memory.bytes(at: page, count: 40), let heap = head.word(UInt64.self, at: 16),
+      let start = head.word(UInt64.self, at: 24), let end = head.word(UInt64.self, at: 32), heap != 0,
+      page < start, start <= address, address < end
+    else { return nil }
+    return (heap, start..<end)
   }
 
   /// The first characters of a text, as UTF-16; nil for what is no text or cannot be read.

@@ -94,7 +94,8 @@ public final class CaptureServer {
     time.add(nanoseconds)
     try daemon.send(StackMessage(.read, number: number, content: time.bytes))
     switch taken {
-    case .success((let capture, .walked(let interpreted))):
+    case .success((var capture, .walked(let interpreted))):
+      capture.framedCode = interpreted?.framedCode ?? []
       guard let identity = CallerIdentity(of: order.processID) else { return try answer(number, .failure(.threadRan)) }
       let files = known.files(of: order.processID, capture.mappings) {
         identity.reading { CallerFiles.open(capture.mappings, of: order.processID) }

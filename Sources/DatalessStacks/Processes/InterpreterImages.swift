@@ -82,7 +82,8 @@ struct InterpreterImages {
       case .node(let layout):
         guard let copy else { return nil }
         var walk = NodeWalk(memory: memory, layout: layout)
-        return .node(walk.functions(in: copy, mappings: mappings))
+        let functions = walk.functions(in: copy, mappings: mappings)
+        return .node(functions, code: walk.code(in: copy, mappings: mappings))
       case .unknownNode: return .unknown(language: "node")
       case .unknownPython: return .unknown(language: "python")
       }

@@ -34,12 +34,8 @@ struct SymbolOrder: Equatable {
       writer.add(mapping.device.minor)
       writer.add(path, limit: Self.pathMax)
     }
-    let onVolumes = capture.mappings.onVolumes.prefix(Self.mappingsMax)
-    writer.addCount(onVolumes.count)
-    for range in onVolumes {
-      writer.add(range.lowerBound)
-      writer.add(range.upperBound)
-    }
+    Self.add(capture.mappings.onVolumes.prefix(Self.mappingsMax), to: &writer)
+    Self.add(capture.framedCode.prefix(ThreadCapture.framedCodeMax), to: &writer)
     writer.addCount(files.count)
     for file in files {
       writer.add(file.device.major)
@@ -47,6 +43,14 @@ struct SymbolOrder: Equatable {
       writer.add(file.inode)
     }
     return writer.bytes
+  }
+
+  private static func add(_ ranges: ArraySlice<Range<UInt64>>, to writer: inout ByteWriter) {
+    writer.addCount(ranges.count)
+    for range in ranges {
+      writer.add(range.lowerBound)
+      writer.add(range.upperBound)
+    }
   }
 
   init(capture: ThreadCapture, files: [File]) {
@@ -63,7 +67,9 @@ struct SymbolOrder: Equatable {
         programCounter: try reader.word(UInt64.self))
       let copy = StackCopy(start: try reader.word(UInt64.self), bytes: try reader.text(limit: StackCopy.bytesMax))
       let mappings = try Self.mappings(&reader)
-      capture = ThreadCapture(registers: registers, mappings: mappings, copy: copy)
+      var capture = ThreadCapture(registers: registers, mappings: mappings, copy: copy)
+      capture.framedCode = try Self.ranges(&reader, limit: ThreadCapture.framedCodeMax)
+      self.capture = capture
       var files: [File] = []
       for _ in 0..<(try reader.count(limit: CallerFiles.countMax, size: 16)) {
         let device = DeviceNumber(major: try reader.word(UInt32.self), minor: try reader.word(UInt32.self))
@@ -88,15 +94,22 @@ struct SymbolOrder: Equatable {
           executableFrom: start, to: end, fileOffset: offset, device: device, inode: inode,
           path: try reader.text(limit: pathMax)))
     }
-    var onVolumes: [Range<UInt64>] = []
-    last = 0
-    for _ in 0..<(try reader.count(limit: mappingsMax, size: 16)) {
+    return MappingTable(mappings: mappings, onVolumes: try ranges(&reader, limit: mappingsMax))
+  }
+
+  /// Ascending, without overlaps.
+  private static func ranges(
+    _ reader: inout ByteReader, limit: Int
+  ) throws(ByteReader.Malformed) -> [Range<UInt64>] {
+    var ranges: [Range<UInt64>] = []
+    var last: UInt64 = 0
+    for _ in 0..<(try reader.count(limit: limit, size: 16)) {
       let (start, end) = (try reader.word(UInt64.self), try reader.word(UInt64.self))
       guard start >= last, start < end else { throw ByteReader.Malformed() }
       last = end
-      onVolumes.append(start..<end)
+      ranges.append(start..<end)
     }
-    return MappingTable(mappings: mappings, onVolumes: onVolumes)
+    return ranges
   }
 }
 

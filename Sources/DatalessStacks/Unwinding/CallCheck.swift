@@ -21,6 +21,8 @@ struct CallCheck {
 
   let mappings: MappingTable
   let source: any UnwindSource
+  /// See `ThreadCapture.framedCode`.
+  private let framedCode: [Range<UInt64>]
   private let answers = Answers()
 
   private final class Answers {
@@ -34,9 +36,10 @@ struct CallCheck {
     let function: UInt64?
   }
 
-  init(mappings: MappingTable, source: any UnwindSource) {
+  init(mappings: MappingTable, source: any UnwindSource, framedCode: [Range<UInt64>] = []) {
     self.mappings = mappings
     self.source = source
+    self.framedCode = framedCode
   }
 
   /// - Parameter function: nil where no symbol says which it is.
@@ -67,6 +70,14 @@ struct CallCheck {
       if target == function.start { return .direct }
       return mayLead(from: target, to: function) ? .possible : nil
     }
+  }
+
+  /// Whether a frame that has called something is one of a function that keeps rbp. What V8 compiles does, builtins,
+  /// too, which may do so behind their first steps: all of its own walks over the stack go by that.
+  func keepsFramePointer(_ frame: StackFrame, _ function: FunctionSymbol?) -> Bool {
+    if keepsFramePointer(function) == true { return true }
+    if frame.isExact { return false }
+    return function?.isOfV8 == true || framedCode.contains { $0.contains(frame.lookupAddress) }
   }
 
   /// Whether a function keeps rbp as its frame pointer: it begins with `push rbp; mov rbp, rsp`. nil where its code

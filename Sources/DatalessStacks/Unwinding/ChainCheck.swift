@@ -14,10 +14,10 @@ struct ChainCheck {
 
   let calls: CallCheck
 
-  init(copy: StackCopy, mappings: MappingTable, source: any UnwindSource) {
-    self.copy = copy
+  init(_ capture: ThreadCapture, source: any UnwindSource) {
+    copy = capture.copy
     self.source = source
-    calls = CallCheck(mappings: mappings, source: source)
+    calls = CallCheck(mappings: capture.mappings, source: source, framedCode: capture.framedCode)
   }
 
   /// - Parameter first: The frame whose caller the found rbp has told.
@@ -54,7 +54,7 @@ struct ChainCheck {
   /// Whether code without tables keeps rbp, or has nothing else below it on the stack that could be its caller: if rbp
   /// is another frame's, those between would be passed over.
   private func isNearest(_ caller: StackFrame, of frame: StackFrame, _ function: FunctionSymbol?) -> Bool {
-    if calls.keepsFramePointer(function) == true { return true }
+    if calls.keepsFramePointer(frame, function) { return true }
     // The two words below the caller's frame are rbp and the return address.
     guard caller.stackPointer >= 16, caller.stackPointer - 16 >= frame.stackPointer else { return false }
     return !stride(from: frame.stackPointer, to: caller.stackPointer - 8, by: 8).contains { slot in

@@ -28,7 +28,7 @@ public struct StackUnwinder {
 
   public init(_ capture: ThreadCapture, source: any UnwindSource) {
     walk = ChainWalk(copy: capture.copy, mappings: capture.mappings, source: source)
-    check = ChainCheck(copy: capture.copy, mappings: capture.mappings, source: source)
+    check = ChainCheck(capture, source: source)
     start = capture.registers
   }
 
@@ -68,8 +68,8 @@ public struct StackUnwinder {
       return (plain, plain.end == .outermost)
     }
     let function = source.function(at: last.lookupAddress)
-    let keepsFramePointer = plain.end == .unknownRegister ? true : check.calls.keepsFramePointer(function)
-    if keepsFramePointer == false { return (plain, false) }
+    let keepsFramePointer = plain.end == .unknownRegister || check.calls.keepsFramePointer(last, function)
+    if !keepsFramePointer, check.calls.keepsFramePointer(function) == false { return (plain, false) }
     let count = plain.frames.count
     // Nothing shows that it is the right one, or that it is not.
     var open: Stack?
@@ -80,7 +80,7 @@ public struct StackUnwinder {
       let tried = check.judged(chain(origin, framePointer: candidate.slot, limit: limit), from: count - 1)
       if tried.verdict == .refuted { continue }
       // Code that is not known to keep rbp, and no frame pointer there: the nearest return address, and no more.
-      let isGuess = open != nil || (keepsFramePointer != true && !candidate.isAbove)
+      let isGuess = open != nil || (!keepsFramePointer && !candidate.isAbove)
       let certainty: FrameCertainty = isGuess ? .guessed : max(origin.certainty, .framePointerFound)
       let stack = marked(tried.stack, afterFrames: count, atLeast: certainty)
       if tried.verdict == .holds {

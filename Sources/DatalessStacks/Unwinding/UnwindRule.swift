@@ -57,6 +57,8 @@ public struct FunctionSymbol: Sendable, Equatable {
 
   /// Functions in which threads begin, whose tables need not say so.
   var isOutermost: Bool { Self.outermost.contains { name.elementsEqual($0.utf8) } }
+  /// A builtin of V8: node has them in its own file, without tables.
+  var isOfV8: Bool { name.starts(with: "Builtins_".utf8) }
   private static let outermost = ["_start", "clone3", "__clone3", "runtime.goexit", "runtime.goexit.abi0"]
 }
 
