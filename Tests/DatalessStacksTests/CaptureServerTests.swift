@@ -57,7 +57,7 @@ import Testing
     #expect(Set(own.map(\.offset)).count == 1 && stack.isComplete)
   }
 
-  /// Which functions are inlined stands in a file that is not read: the line may be that of any of them.
+  /// Which functions are inlined stands in a file that is not read: a line counts if it is in the function's own text.
   @Test(arguments: ["-gdwarf-4", "-gdwarf-5"]) func splitDebugInformationGivesNoLineOfAnotherFunction(
     version: String
   ) throws {
@@ -77,6 +77,35 @@ import Testing
         """, options: ["-O2", "-g", version, "-gsplit-dwarf"])
     let stack = try Self.stack(try ServedStacks().stack(of: program))
     #expect(Self.lines(stack).contains("load:0"), "\(Self.lines(stack))")
+    #expect(Self.lines(stack).contains("main:10"), "\(Self.lines(stack))")
+  }
+
+  /// What is inlined lies behind the function this time.
+  @Test(arguments: ["-gdwarf-4", "-gdwarf-5"], ["-O0", "-O2"])
+  func splitDebugInformationGivesTheLinesOfAFunctionsOwnText(version: String, level: String) throws {
+    let program = try BlockedProgram(
+      source: """
+        #include <unistd.h>
+        static char byte;
+        static inline __attribute__((always_inline)) long innermost(void);
+        __attribute__((noinline)) long load(long n) {
+          return innermost() + n;
+        }
+        static inline __attribute__((always_inline)) long innermost(void) {
+          return read(0, &byte, 1);
+        }
+        __attribute__((noinline)) long caller(long n) {
+          long r = load(n);
+          return r * 3;
+        }
+        int main(int count, char **words) {
+          (void)words;
+          return (int)caller(count) & 1;
+        }
+        """, options: [level, "-g", version, "-gsplit-dwarf"])
+    let lines = Self.lines(try Self.stack(try ServedStacks().stack(of: program)))
+    let first = try #require(lines.firstIndex(of: "load:0"), "\(lines)")
+    #expect(Array(lines[first...].prefix(3)) == ["load:0", "caller:11", "main:16"], "\(lines)")
   }
 
   /// libdw's own search leaves out what lies in a namespace: in programs of clang, and all of Rust.

@@ -99,13 +99,28 @@ final class MappedFile {
   /// - Returns: nil where nothing tells which they are: then the line belongs to none that is known.
   func inlined(at address: UInt64, _ demangler: Demangler) -> [InlinedCall]? {
     if let known = inlinedCalls[address] { return known }
-    guard let found = tables.map({ $0.inlined(at: address) }) ?? [] else { return nil }
+    var found = tables.map { $0.inlined(at: address) } ?? []
+    if found == nil, isOwnLine(at: address) { found = [] }
+    guard let found else { return nil }
     let calls = found.map { call in
       InlinedCall(function: demangler.name(of: call.function), file: call.file, line: call.line)
     }
     if inlinedCalls.count >= Self.namesMax { inlinedCalls.removeAll() }
     inlinedCalls[address] = calls
     return calls
+  }
+
+  /// Whether an address has a line of the very function, by the table of lines alone: in the file in which the function
+  /// begins, and from its first line to that of its return. The text of what is inlined lies before or behind it.
+  private func isOwnLine(at address: UInt64) -> Bool {
+    guard let tables, let function = functions?.function(at: address), function.size > 2 else { return false }
+    let (end, overflow) = function.address.addingReportingOverflow(function.size)
+    // A return, and not the distance of a short jump. Of one that is not the last instruction nobody knows where it is.
+    guard !overflow, let code = elf.bytes(atAddress: end - 2, count: 2), code[1] == 0xc3, code[0] != 0xeb,
+      code[0] & 0xf0 != 0x70, let own = tables.line(at: address), let first = tables.line(at: function.address),
+      let last = tables.line(at: end - 1)
+    else { return false }
+    return own.file == first.file && own.file == last.file && first.line <= own.line && own.line <= last.line
   }
 
   func goFunctions(bias: UInt64) -> GoFunctionTable? { goSection.flatMap { GoFunctionTable($0, bias: bias) } }
