@@ -60,6 +60,38 @@ import Testing
     try Self.expect([], of: BlockedProgram(bash: script))
   }
 
+  /// Of redirections without a command, too, nothing shows that they are what was noted last. (With `<` alone a child
+  /// waits for the file.)
+  @Test(
+    .enabled(if: BlockedProgram.isInstalled("bash")),
+    arguments: [
+      ": noted\n> PIPE", ": noted\n3< PIPE", ": noted\nx=a 3< PIPE", "f() { : noted; 3< PIPE; }\nf a",
+      "f() { 3< PIPE; }\nf noted", "3< /dev/null\n{ :; } < PIPE",
+    ])
+  func aRedirectionWithoutACommandIsNotTheCommandBefore(script: String) throws {
+    try Self.expect([], of: try Self.opening(script))
+  }
+
+  /// `$(< FILE)` belongs to the command that it is in.
+  @Test(
+    .enabled(if: BlockedProgram.isInstalled("bash")),
+    arguments: [
+      (": noted\nx=$(< PIPE)", "x=$(< \"${0%/*}/pipe\") fm.sh:-"),
+      ("f() { : noted; local x=$(< PIPE); }\nf a", "local x=$(< \"${0%/*}/pipe\") fm.sh:-"),
+      (": noted\n[ -n \"$(< PIPE)\" ]", "[ -n \"$(< \"${0%/*}/pipe\")\" ] fm.sh:-"),
+    ])
+  func aFileThatIsSubstitutedIsReadByItsOwnCommand(script: String, command: String) throws {
+    try Self.expect([command], of: try Self.opening(script))
+  }
+
+  /// Of `case` and `for` nothing is noted before their words are.
+  @Test(
+    .enabled(if: BlockedProgram.isInstalled("bash")),
+    arguments: [": noted\ncase $(< PIPE) in a) ;; esac", ": noted\nfor x in $(< PIPE); do :; done"])
+  func aFileThatIsSubstitutedInACompoundIsNotTheCommandBefore(script: String) throws {
+    try Self.expect([], of: try Self.opening(script))
+  }
+
   /// The noted command is the one before, or that which has called the function.
   @Test(
     .enabled(if: BlockedProgram.isInstalled("bash")),
