@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -35,6 +36,25 @@ import Testing
           0x7fd2_a0e4_f380: "int T.load(java.lang.String)", 0x7fd2_a0e4_f63f: "int T.load(java.lang.String)",
           0x10: "b", 0x27: "c",
         ])
+  }
+
+  /// A page that is awaited by the first instruction: the byte before is another function's.
+  @Test func whereTheThreadStandsMayBeWhereItsFunctionBegins() throws {
+    let file = try #require(tmpfile())
+    defer { fclose(file) }
+    fputs("1000 100 before\n1100 100 load\n", file)
+    fflush(file)
+    let files = MappedFiles(
+      .empty, library: nil, cache: FileCache(), open: { _ in nil }, findDebug: { _, _, _ in .missing })
+    let naming = FrameNaming(files: files, mappings: .empty, demangler: Demangler())
+    let stack = NamedStack(
+      frames: [0x1100, 0x1200].map { NamedFrame(module: [], offset: $0, certainty: .tables) }, end: .noTables)
+    func names(exact: Set<UInt64>) -> [String] {
+      naming.withPerfMap(stack, exact: exact, FileBytes(descriptor: fileno(file))).frames
+        .map { String(decoding: $0.symbol, as: UTF8.self) }
+    }
+    #expect(names(exact: [0x1100]) == ["load", "load"])
+    #expect(names(exact: []) == ["before", "load"])
   }
 
   @Test func aLongNameIsCut() {

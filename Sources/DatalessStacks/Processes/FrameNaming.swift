@@ -78,15 +78,22 @@ struct FrameNaming {
   }
 
   /// Names of generated code, which lies in memory without a file.
-  func withPerfMap(_ stack: NamedStack, _ map: FileBytes) -> NamedStack {
-    let wanted = stack.frames.filter { $0.module.isEmpty && $0.offset > 0 }.map { $0.offset - 1 }
+  ///
+  /// - Parameter exact: Addresses at which the thread stands, which may be the first of their functions: all others are
+  ///   behind a call.
+  func withPerfMap(_ stack: NamedStack, exact: Set<UInt64>, _ map: FileBytes) -> NamedStack {
+    func lookup(_ frame: NamedFrame) -> UInt64? {
+      guard frame.module.isEmpty, frame.offset > 0 else { return nil }
+      return exact.contains(frame.offset) ? frame.offset : frame.offset - 1
+    }
+    let wanted = stack.frames.compactMap(lookup)
     guard !wanted.isEmpty, let size = map.size,
       let text = map.bytes(at: 0, count: min(size, UInt64(PerfMap.bytesMax)))
     else { return stack }
     let names = PerfMap.names(of: Set(wanted), in: text)
     var stack = stack
-    for index in stack.frames.indices where stack.frames[index].module.isEmpty && stack.frames[index].offset > 0 {
-      if let name = names[stack.frames[index].offset - 1] { stack.frames[index].symbol = name }
+    for index in stack.frames.indices {
+      if let name = lookup(stack.frames[index]).flatMap({ names[$0] }) { stack.frames[index].symbol = name }
     }
     return stack
   }

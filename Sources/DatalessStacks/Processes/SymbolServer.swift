@@ -81,13 +81,15 @@ public final class SymbolServer {
       if let perfMap { close(perfMap) }
     }
     let naming = FrameNaming(files: files, mappings: order.capture.mappings, demangler: demangler)
-    var stack = naming.named(naming.unwind(order.capture))
+    let unwound = naming.unwind(order.capture)
+    var stack = naming.named(unwound)
     if library == nil {
       stack.problem = Array("libdw.so.1 is not installed: no unwind tables, no lines".utf8)
     } else if files.isDebugUnknown {
       stack.problem = Array("the process had gone before its debug information was looked for".utf8)
     }
-    return perfMap.map { naming.withPerfMap(stack, FileBytes(descriptor: $0)) } ?? stack
+    let exact = Set(unwound.frames.lazy.filter(\.isExact).map(\.address))
+    return perfMap.map { naming.withPerfMap(stack, exact: exact, FileBytes(descriptor: $0)) } ?? stack
   }
 
   private func debugFile(_ question: DebugFileQuestion, number: UInt64) -> DebugFileSearch {
