@@ -107,6 +107,20 @@ import Testing
     #expect(own[load...].prefix(3) == ["load fm.js:1", "(anonymous) :-", "caller fm.js:2"], "\(own)")
   }
 
+  /// As a program that is bundled into one file: what it costs to find lines has an end, and no function pays for it.
+  @Test(.enabled(if: BlockedProgram.isInstalled("node"))) func functionsAtTheEndOfALargeScript() throws {
+    let comments = String(repeating: "/* \(String(repeating: "y", count: 90)) */\r\n", count: 9500)
+    let functions = (0..<24).map { number in
+      let call = number == 0 ? "require('fs').readSync(0, Buffer.alloc(1))" : "f\(number - 1)()"
+      return "function f\(number)() { \(call); }\n"
+    }
+    let program = try BlockedProgram(node: comments + functions.joined() + "f23();\n")
+    let stack = try #require(try Self.interpreted(program))
+    guard stack.isReadable else { return #expect(stack.frames.isEmpty) }
+    let own = stack.frames.map(Self.text).filter { $0.contains("fm.js") }
+    #expect(own == (0..<24).map { "f\($0) fm.js:\(9501 + $0)" } + ["(anonymous) fm.js:1"])
+  }
+
   @Test func aFunctionThatIsNotKnownKeepsItsPlaceAndAGuessHasNone() {
     let known = InterpretedFunction(function: Array("load".utf8), file: Array("fm.js".utf8), line: 1)
     func frame(_ symbol: String, _ framePointer: UInt64, _ certainty: FrameCertainty, module: String = "") -> NamedFrame

@@ -14,6 +14,24 @@ struct NodeWalk<Memory: CallerMemory> {
   private var known: [UInt64: InterpretedFunction?] = [:]
   /// The heap of the functions that were found: a process can have several.
   private var heaps: Set<UInt64> = []
+  /// By script, as far as each was read.
+  private var sources: [UInt64: LineEnds] = [:]
+
+  private struct LineEnds {
+    /// Characters that were looked at.
+    let count: Int
+    let ends: [Int]
+
+    /// From 1: a large script has many lines, and many of its functions can be on a stack.
+    func line(at position: Int) -> Int {
+      var (low, high) = (0, ends.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if ends[middle] < position { low = middle + 1 } else { high = middle }
+      }
+      return 1 + low
+    }
+  }
 
   init(memory: Memory, layout: NodeLayout) { heap = NodeHeap(memory: memory, layout: layout) }
 
@@ -118,20 +136,23 @@ struct NodeWalk<Memory: CallerMemory> {
 
   /// The line, from 1, of a position in a script's source.
   private mutating func line(at position: Int, of script: UInt64) -> Int? {
-    guard position <= Self.sourceMax, let source = heap.field(script, .scriptSource),
-      let text = heap.text(source, limit: position), text.count == position
+    guard position <= Self.sourceMax else { return nil }
+    if let known = sources[script], known.count >= position { return known.line(at: position) }
+    // No more than is wanted, but all of it the second time.
+    let limit = sources[script] == nil ? position : Self.sourceMax
+    guard let source = heap.field(script, .scriptSource), let text = heap.text(source, limit: limit),
+      text.count >= position
     else { return nil }
-    var line = 1
-    var previous: UInt16 = 0
-    for unit in text {
-      switch unit {
-      case 10: line += previous == 13 ? 0 : 1
-      case 13, 0x2028, 0x2029: line += 1
-      default: break
+    let ends = text.indices.filter { index in
+      switch text[index] {
+      case 10: index == 0 || text[index - 1] != 13
+      case 13, 0x2028, 0x2029: true
+      default: false
       }
-      previous = unit
     }
-    return line
+    let known = LineEnds(count: text.count, ends: ends)
+    sources[script] = known
+    return known.line(at: position)
   }
 
   private static func utf8(_ units: [UInt16]) -> [UInt8] { Array(String(decoding: units, as: UTF16.self).utf8) }

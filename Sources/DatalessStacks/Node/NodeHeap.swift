@@ -12,8 +12,11 @@ enum NodeValue {
 struct NodeHeap<Memory: CallerMemory> {
   let memory: Memory
   let layout: NodeLayout
-  // LIMIT: bytes that one walk may read: names, and sources up to where functions begin.
+  // LIMIT: bytes that one walk may read: names, and sources up to where functions begin. What is left at the end is for
+  // names alone: a large source must not leave functions without.
   private var bytesLeft = 8 << 20
+  private static var bytesForNames: Int { 1 << 20 }
+  private static var nameBytesMax: Int { 4096 }
 
   /// Pages of a heap begin at multiples of it; what they begin with tells of V8 11.3 alone.
   private static var pageBytes: UInt64 { 256 << 10 }
@@ -27,8 +30,9 @@ struct NodeHeap<Memory: CallerMemory> {
   }
 
   private mutating func spend(_ count: Int) -> Bool {
+    guard count <= bytesLeft - (count > Self.nameBytesMax ? Self.bytesForNames : 0) else { return false }
     bytesLeft -= count
-    return bytesLeft >= 0
+    return true
   }
 
   /// The word at an offset of an object, whose tag is 1.
