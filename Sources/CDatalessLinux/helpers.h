@@ -95,9 +95,10 @@ static inline void clinux_run_after_others(int32_t process) {
   syscall(SYS_setpriority, one_process, process, niceness);
 }
 
-// Reads files as another user does, for the calling thread alone. Both are best effort; 0 when the thread is that user
-// now, else -EPERM.
+// Reads files as another user does, for the calling thread alone: without the groups of whoever started it, which are
+// gone for good then. 0 when the thread is that user now, else -errno.
 static inline long clinux_read_files_as(uint32_t user, uint32_t group) {
+  if (user != 0 && syscall(SYS_setgroups, 0ul, NULL) != 0) return -(long)errno;
   syscall(SYS_setfsgid, group);
   syscall(SYS_setfsuid, user);
   // A user id that is none changes nothing, and tells what is in force.

@@ -57,6 +57,19 @@ import Testing
     #expect(Set(own.map(\.offset)).count == 1 && stack.isComplete)
   }
 
+  /// What root's groups may read is nothing that a caller may.
+  @Test(.enabled(if: geteuid() == 0, "needs root")) func filesOfACallerAreOpenedWithoutOtherGroups() throws {
+    let (here, there) = try #require(StackSocket.pair())
+    // A thread of its own: its groups do not come back.
+    ServedStacks.thread(there) { socket in
+      let groups = CallerIdentity(user: 65_534, group: 65_534).reading(otherwise: nil) { () -> Int? in
+        ProcessFile.bytes("thread-self/status", limit: 64 << 10).flatMap { CallerIdentity.line("Groups:", $0)?.count }
+      }
+      try? socket.send(StackMessage(.read, number: groups.map { UInt64($0) } ?? .max))
+    }
+    #expect(try here.receive().message.number == 0)
+  }
+
   /// Which functions are inlined stands in a file that is not read: a line counts if it is in the function's own text.
   @Test(arguments: ["-gdwarf-4", "-gdwarf-5"]) func splitDebugInformationGivesNoLineOfAnotherFunction(
     version: String

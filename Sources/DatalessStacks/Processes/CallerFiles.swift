@@ -45,15 +45,13 @@ public struct CallerIdentity: Sendable, Hashable {
   }
 
   /// Opens files as this user does. An ordinary user's process is that user anyway.
-  func reading<Result>(_ body: () -> Result) -> Result {
+  ///
+  /// - Parameter otherwise: What comes of it where root may not become that user. Nothing is opened then: a lookup must
+  ///   not go where the caller itself may not go.
+  func reading<Result>(otherwise: Result, _ body: () -> Result) -> Result {
     guard geteuid() == 0, user != 0 else { return body() }
-    // Of the user's rights, not of root's: a lookup must not go where the caller itself may not go.
-    guard clinux_read_files_as(user, group) == 0 else {
-      clinux_read_files_as(0, getegid())
-      return body()
-    }
     defer { clinux_read_files_as(0, getegid()) }
-    return body()
+    return clinux_read_files_as(user, group) == 0 ? body() : otherwise
   }
 }
 

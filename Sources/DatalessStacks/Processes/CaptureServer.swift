@@ -98,10 +98,12 @@ public final class CaptureServer {
       capture.framedCode = interpreted?.framedCode ?? []
       guard let identity = CallerIdentity(of: order.processID) else { return try answer(number, .failure(.threadRan)) }
       let files = known.files(of: order.processID, capture.mappings) {
-        identity.reading { CallerFiles.open(capture.mappings, of: order.processID) }
+        identity.reading(otherwise: (files: OpenedFiles(files: [], descriptors: []), isFinal: false)) {
+          CallerFiles.open(capture.mappings, of: order.processID)
+        }
       }
       // Behind the files: it is there only if the process was, when they were opened.
-      let root = identity.reading { CallerRoot(of: order.processID) }
+      let root = identity.reading(otherwise: nil) { CallerRoot(of: order.processID) }
       let job = SymbolProcess.Naming(
         number: number, identity: identity, root: root, capture: capture, interpreted: interpreted, files: files)
       try report(process(identity).add(.symbolize(job)))

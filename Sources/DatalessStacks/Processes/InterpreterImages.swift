@@ -53,7 +53,7 @@ struct InterpreterImages {
   ) -> Walk {
     let candidates = mappings.mappings.filter { InterpreterImage.isCandidate($0) }
     guard !candidates.isEmpty, let identity = identity() else { return .walked(nil) }
-    return identity.reading {
+    return identity.reading(otherwise: .walked(nil)) {
       if let (key, file) = firstUnknown(of: candidates, order.processID) { return .unknown(key, file) }
       return .walked(walk(of: order, mappings, candidates: candidates, memory: memory, copy: copy))
     }

@@ -214,7 +214,9 @@ final class SymbolProcess {
     }
     var descriptor: Int32?
     if let mapping, let root = naming.root {
-      descriptor = naming.identity.reading { CallerFiles.openDebugFile(question, mapping.path, below: root) }
+      descriptor = naming.identity.reading(otherwise: nil) {
+        CallerFiles.openDebugFile(question, mapping.path, below: root)
+      }
     }
     defer { if let descriptor { close(descriptor) } }
     let message = StackMessage(.debugFile, number: naming.number, content: naming.root == nil ? [1] : [])
