@@ -45,7 +45,7 @@ public struct RemainingProcess: Sendable {
     }
     guard comm != nil || descriptor != nil else { return nil }
     let exe = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer -> [UInt8]? in
-      let count = ProcReader.readExecutable(pid, into: buffer)
+      let count = ProcReader.readExecutable(LivingThread.of(pid), into: buffer)
       return count > 0 ? Array(buffer[..<count]) : nil
     }
     return RemainingProcess(pid: pid, comm: comm, exe: exe, descriptor: descriptor)

@@ -73,15 +73,18 @@ struct VolumeHolders {
 
   /// nil when the process does not let us look, or is gone.
   private func holds(_ pid: pid_t) -> Set<RemainingProcess.Hold>? {
+    let thread = LivingThread.of(pid)
     var holds: Set<RemainingProcess.Hold> = []
-    guard let isWorkingThere = isOnVolume("/proc/\(pid)/cwd"), let isRoot = isOnVolume("/proc/\(pid)/root"),
-      let descriptors = CPath.names(in: Array("/proc/\(pid)/fd".utf8))
+    guard let isWorkingThere = isOnVolume("/proc/\(thread)/cwd"), let isRoot = isOnVolume("/proc/\(thread)/root"),
+      let descriptors = CPath.names(in: Array("/proc/\(thread)/fd".utf8))
     else { return nil }
     if isWorkingThere { holds.insert(.workingDirectory) }
     if isRoot { holds.insert(.rootDirectory) }
-    let isOpen = descriptors.contains { isOnVolume("/proc/\(pid)/fd/\(String(decoding: $0, as: UTF8.self))") == true }
+    let isOpen = descriptors.contains {
+      isOnVolume("/proc/\(thread)/fd/\(String(decoding: $0, as: UTF8.self))") == true
+    }
     if isOpen { holds.insert(.openFile) }
-    if isMapped(pid) { holds.insert(.mapping) }
+    if isMapped(thread) { holds.insert(.mapping) }
     return holds
   }
 
@@ -93,8 +96,8 @@ struct VolumeHolders {
   }
 
   /// Lines of maps: range, permissions, offset, device (hexadecimal), inode, name.
-  private func isMapped(_ pid: pid_t) -> Bool {
-    guard let maps = try? FileBytes.read("/proc/\(pid)/maps") else { return false }
+  private func isMapped(_ thread: pid_t) -> Bool {
+    guard let maps = try? FileBytes.read("/proc/\(thread)/maps") else { return false }
     return maps.split(separator: UInt8(ascii: "\n")).contains { line in
       let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 4)
       guard fields.count > 3 else { return false }

@@ -70,18 +70,20 @@ struct FileHolders: HolderProbe {
   private func sight(of pid: Int32, _ paths: Set<[UInt8]>) -> Sight {
     var sight = Sight()
     var failure: Int32 = 0
-    let descriptors = ProcReader.descriptors(pid, limit: Self.descriptorsMax + 1, failure: &failure)
+    // All threads share the descriptors, but the process' own list is empty once its first thread has ended.
+    let thread = LivingThread.of(pid)
+    let descriptors = ProcReader.descriptors(thread, limit: Self.descriptorsMax + 1, failure: &failure)
     if failure != 0 { sight.problem = .notPermitted }
     if descriptors.count > Self.descriptorsMax { sight.problem = .tooMany }
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4_096) { buffer in
       for descriptor in descriptors.prefix(Self.descriptorsMax) {
-        let length = ProcReader.readDescriptor(pid, descriptor, into: buffer)
+        let length = ProcReader.readDescriptor(thread, descriptor, into: buffer)
         guard length > mountpoint.count, length < buffer.count else { continue }
         let path = buffer[..<length]
         guard path.starts(with: mountpoint), path[mountpoint.count] == UInt8(ascii: "/") else { continue }
         let isFile = paths.contains(Array(path))
         if isFile { sight.hasFile = true }
-        let count = ProcReader.readDescriptorInfo(pid, descriptor, into: buffer)
+        let count = ProcReader.readDescriptorInfo(thread, descriptor, into: buffer)
         guard count > 0, Self.hasLock(UnsafeBufferPointer(rebasing: buffer[..<count])) else { continue }
         sight.locksAny = true
         if isFile { sight.locksFile = true }

@@ -3,9 +3,10 @@ import Glibc
 
 /// Reads small files of /proc with raw system calls into the caller's buffer.
 ///
-/// Only `stat`, `status`, `comm`, `exe`, `cgroup`, `ns/user`, `syscall`, links in `fd`, and `fdinfo` of files of the
-/// volume may be read on a request thread. `cmdline`, `environ` and memory take a lock of the process that it may hold
-/// while it waits for our reply: a deadlock for good. So may `fdinfo` of anything else, as of epoll(7).
+/// Only `stat`, `status`, `comm`, `exe`, `cgroup`, `ns/user`, `syscall`, the list in `task`, links in `fd`, and
+/// `fdinfo` of files of the volume may be read on a request thread. `cmdline`, `environ` and memory take a lock of the
+/// process that it may hold while it waits for our reply: a deadlock for good. So may `fdinfo` of anything else, as of
+/// epoll(7).
 enum ProcReader {
   // Opened once: shorter lookups, and no surprise if something is mounted over /proc later. -1 makes every read fail.
   private static let root = Glibc.open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -21,7 +21,7 @@ enum ProcessArguments: Sendable, Equatable {
   ///     (an exec, a reused pid), the arguments are those of the other one and are not returned.
   static func read(pid: Int32, startTicks: UInt64, executable: ProcessExecutable) -> ProcessArguments {
     var failure: Int32 = 0
-    let text = ProcReader.bytes(pid, "cmdline", limit: maximumBytes + 1, failure: &failure)
+    let text = ProcReader.bytes(LivingThread.of(pid), "cmdline", limit: maximumBytes + 1, failure: &failure)
     guard let look = ProcessSnapshot(pid), look.startTicks == startTicks, executable.isContinued(by: look.executable)
     else {
       return .unavailable(.exited)

@@ -78,10 +78,13 @@ struct ProcessSnapshot {
   var startTicks: UInt64
   var comm: [UInt8]
   var executable: ProcessExecutable
+  /// A thread that goes on, where the first one has ended: what else /proc tells of the process, it tells by this one.
+  var livingThread: Int32?
 }
 
 extension ProcessSnapshot {
-  /// Reads /proc/PID/stat and exe; safe on a request thread. nil when there is no such process (or thread).
+  /// Reads /proc/PID/stat and exe (of a thread that goes on, if the first one has ended); safe on a request thread. nil
+  /// when there is no such process (or thread).
   init?(_ pid: Int32) {
     self.pid = pid
     let read = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer -> (ProcessStat, [UInt8])? in
@@ -93,8 +96,10 @@ extension ProcessSnapshot {
     parent = stat.parent
     startTicks = stat.startTicks
     self.comm = comm
+    livingThread = stat.isExiting ? LivingThread.besideFirst(of: pid) : nil
+    let thread = livingThread ?? pid
     executable = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4096) { buffer in
-      let count = ProcReader.readExecutable(pid, into: buffer)
+      let count = ProcReader.readExecutable(thread, into: buffer)
       return ProcessExecutable(count: count, buffer: buffer, isKernelThread: stat.isKernelThread)
     }
   }

@@ -209,7 +209,7 @@ final class ProcessTable: Sendable {
     var failure: Int32 = 0
     let status = status ?? ProcessStatus.read(look.pid, failure: &failure)
     // Linux limits a cgroup's path to 4 KiB; cgroup 1 hierarchies come before the line we want.
-    let text = ProcReader.bytes(look.pid, "cgroup", limit: 8192, failure: &failure)
+    let text = ProcReader.bytes(look.livingThread ?? look.pid, "cgroup", limit: 8192, failure: &failure)
     return ProcessTableState.Newcomer(
       look: look, uid: status?.uid, gid: status?.gid, cgroup: text.flatMap { Self.cgroup($0) },
       arguments: policy == .none ? .withheld(script: nil) : .pending, isCaller: isCaller, seen: .current)

@@ -27,7 +27,7 @@ enum RunningProcesses {
     guard let look = ProcessSnapshot(pid) else { return nil }
     if case .unavailable(.kernelThread) = look.executable { return nil }
     var failure: Int32 = 0
-    let cgroup = ProcReader.bytes(pid, "cgroup", limit: 8192, failure: &failure)
+    let cgroup = ProcReader.bytes(look.livingThread ?? pid, "cgroup", limit: 8192, failure: &failure)
     let status = ProcessStatus.read(pid, failure: &failure)
     return ProcessFacts(
       executable: look.executable.bytes, commandName: look.comm, cgroup: cgroup.flatMap { ProcessTable.cgroup($0) },
