@@ -405,4 +405,20 @@ import Testing
     #expect(verdict.expectations.map { $0.warning != nil } == [true, false, true, true, true])
     #expect(verdict.expectations[3].warning?.hasPrefix("no caller in the log") == true)
   }
+
+  /// Of options; of a scenario it is said where that is read.
+  @Test func optionsThatNothingCanViolateAreSaid() throws {
+    var log = ExpectationLog()
+    for path in ["a", "b/c"] { log.take(path) }
+    log.unmount()
+    func pattern(_ glob: String) throws -> PathPattern { try PathPattern(parsing: Array(glob.utf8)) }
+    let verdict = try log.verdict([
+      Expected(.minParallel, 100), Expected(.allow, paths: [try pattern("x"), try pattern("{*,y}")]),
+    ])
+    #expect(verdict.outcome == .held && verdict.warnings.count == 2)
+    #expect(verdict.warnings.allSatisfy { $0.contains(": nothing can violate it: ") })
+    let placed = Expected(name: "e", measure: .allow, paths: [try pattern("**")], place: "s.yaml:1:1")
+    #expect(try log.verdict([placed]).warnings.isEmpty)
+    #expect(try log.verdict([Expected(.allow, paths: [try pattern("/*")])]).warnings.isEmpty)
+  }
 }

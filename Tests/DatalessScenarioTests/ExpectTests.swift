@@ -89,6 +89,10 @@ import Testing
     ("expect: [{min_parallel: 2, match: {trigger: readdir}}]", "Add 'kind: directory' for these."),
     ("expect: [{forbid: ./secret/**}]", "a component of it is '.' or '..', which no path has."),
     ("expect: [{allow: a, match: {path: a/../b}}]", "a component of it is '.' or '..', which no path has."),
+    ("expect: [{max_files: 0, match: {size: \"<1\"}}]", "no file of 0 bytes is materialized"),
+    ("expect: [{max_wait: 0s, match: {size: 0}}]", "no file of 0 bytes is materialized"),
+    ("expect: [{forbid: a, match: {size: \"<=0\"}}]", "let it reach 1 or more."),
+    ("expect: [{max_wait: 0s, match: {trigger: eager}}]", "nobody waits for what comes by eager."),
     ("expect: [{max_files: 1, match: {kind: directory}}]", "nothing can violate 'max_files' here"),
     ("expect: [{max_wait: 1s, match: {kind: file, trigger: readdir}}]", "so nothing can meet the conditions."),
     ("expect: [{name: a, max_files: 1}, {name: a, max_files: 2}]", "two expectations are named 'a'"),
@@ -107,6 +111,7 @@ import Testing
     "max_dirs: 0, match: {trigger: [read, readdir]}", "max_dirs: 0, match: {trigger: xattr}",
     "max_dirs: 0, match: {trigger: command}", "max_main_thread: 0s, match: {trigger: [coordinate, read]}",
     "max_wait: 0s, match: {trigger: coordinate}", "max_refusals: 0, match: {trigger: coordinate}",
+    "max_files: 0, match: {size: \"<2\"}", "max_wait: 0s, match: {trigger: [eager, read]}",
     "max_parallel: 1, match: {kind: directory, trigger: readdir}", "max_serial_waits: 1, match: {trigger: read}",
     "forbid: a, match: {trigger: lookup}", "forbid: a, match: {process: {cgroup: /../system.slice/**}}",
   ])
@@ -121,6 +126,17 @@ import Testing
     #expect(one.warnings.count == 1 && one.warnings.first?.line == 4)
     // A change of a setting keeps it.
     #expect(try one.setting([("profile", "open")]).warnings.count == 1)
+  }
+
+  @Test(arguments: [
+    ("allow: \"**\"", true), ("allow: [a, \"*\"]", true), ("allow: \"{a,**/*}\"", true), ("allow: \"/*\"", false),
+    ("allow: \"*/**\"", false), ("allow: [\"a/**\", b], match: {path: \"a/**\"}", true),
+    ("allow: \"{a,b}\", match: {path: [b, a]}", true), ("allow: a, match: {path: [b, a]}", false),
+    ("min_parallel: 1", true), ("min_parallel: 1.01", false),
+  ])
+  func whatAllowsAllIsAWarning(entry: String, isWarned: Bool) throws {
+    let warnings = try Self.document("expect: [{\(entry)}]").warnings
+    #expect(warnings.count == (isWarned ? 1 : 0) && warnings.allSatisfy { $0.message.contains("can violate this") })
   }
 
   @Test func pathsBeginAtTheRootOfTheVolume() throws {

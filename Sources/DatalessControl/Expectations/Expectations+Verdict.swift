@@ -173,6 +173,8 @@ extension Expectations {
     if state.conditions.asksForCaller, !state.conditions.hasMetCaller, state.possible == 0 {
       return "no caller in the log is the one that is meant, so nothing was looked at. Check 'process' and 'ancestor'."
     }
+    // Of a scenario, who reads it says that, and where it stands.
+    if expectation.place == nil, let words = Self.harmless(expectation) { return words }
     if expectation.measure == .minParallel, state.violations.count == 0, state.measured == 0, state.possible == 0 {
       return "no process materialized several files, so there is nothing to be done at the same time."
     }
@@ -189,6 +191,17 @@ extension Expectations {
       }
     guard let most, expectation.bound >= most else { return nil }
     return "nothing can violate it: the whole volume has \(ExpectationWords.amount(most, Self.unit(expectation)))."
+  }
+
+  /// Why nothing can violate a bound, whatever the log tells; nil if something can.
+  private static func harmless(_ expectation: Expectation) -> String? {
+    switch expectation.measure {
+    case .minParallel where expectation.bound <= 100:
+      "nothing can violate it: whatever is materialized is at least 1 at a time. Write 2 or so."
+    case .allow where expectation.paths.contains(where: { $0.alternatives.contains(where: \.meansAll) }):
+      "nothing can violate it: one of its globs means every path. Narrow it, or leave it out."
+    default: nil
+    }
   }
 
   private static func unit(_ expectation: Expectation) -> ExpectationResult.Unit {

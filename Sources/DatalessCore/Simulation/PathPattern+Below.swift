@@ -13,6 +13,13 @@ extension PathPattern {
 }
 
 extension PathPattern.Alternative {
+  /// Whether every path matches, but perhaps the root: `*` and `**`, also `**/*`.
+  public var meansAll: Bool {
+    if isBaseName { return components == [.tokens([.anyRun])] }
+    guard let last = components.last, components.dropLast().allSatisfy({ $0 == .anyDepth }) else { return false }
+    return last == .anyDepth || (components.count > 1 && last == .tokens([.anyRun]))
+  }
+
   fileprivate func canMatch(below directory: [UInt8]) -> Bool {
     if isBaseName { return true }
     // The places in the pattern at which a match of the directory may stand: never more than it has components.

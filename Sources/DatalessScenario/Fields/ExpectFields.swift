@@ -47,14 +47,11 @@ enum ExpectFields {
       return nil
     }
     for bound in draft.bounds {
-      if let reason = never(bound, draft.match) {
+      if let reason = HarmlessBound.emptyFiles(draft.match) ?? never(bound, draft.match) {
         decoder.fail(node, "nothing can violate '\(bound.measure.rawValue)' here: \(reason)")
         return nil
       }
-      if bound.measure == .minParallel, bound.bound <= 100 {
-        decoder.warn(
-          node, "whatever is materialized is at least 1 at a time, so nothing can violate this. Write 2 or so.")
-      }
+      if let words = HarmlessBound.words(bound, draft.match) { decoder.warn(node, words) }
     }
     return draft
   }.named("expectation")
@@ -81,7 +78,9 @@ enum ExpectFields {
       !match.triggers.isEmpty && !match.triggers.contains(.lookup)
         ? "it is about lookups. Remove 'trigger'."
         : match.size != nil ? "the log has no size of what is looked up. Remove 'size'." : nil
-    case .maxWait, .forbid, .allow, .baseline: nil
+    case .maxWait:
+      only(match, [.eager]).map { "nobody waits for what comes by \($0). Remove 'trigger'." }
+    case .forbid, .allow, .baseline: nil
     case .maxMainThread, .maxSerialWaits, .maxRefusals, .maxParallel, .minParallel: neverOfCaller(bound.measure, match)
     }
   }
