@@ -177,7 +177,7 @@ struct RunCommand: ParsableCommand {
   /// What is expected, and whether anything is.
   private func expect(_ plan: VolumePlan) throws -> (Expectations, isAny: Bool) {
     let folder: [UInt8]? = if case .directory(let path) = plan.source { path } else { nil }
-    try ExpectedPaths.check(expected, folder)
+    try ExpectedPaths.check(expected, roots: ExpectedPaths.roots(of: folder))
     let expectations = expected.expectations(plan.scenario)
     for warning in ExpectedPaths.warnings(expectations, folder) { Console.note("dataless: warning: \(warning)") }
     let baseline = try expected.readBaseline()

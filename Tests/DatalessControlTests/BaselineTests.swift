@@ -63,6 +63,8 @@ import Testing
     ("dataless baseline 1\n<<<<<<< HEAD\n", "expected"), ("dataless baseline 1\nlink a\n", "expected"),
     ("dataless baseline 1\nfile \"\\x4\"\n", "expected"), ("dataless baseline 1\nfile \"\\x+4\"\n", "expected"),
     ("dataless baseline 1\nfile \"a\n", "expected"),
+    ("dataless baseline 1\nfile /src/a\n", "begins with a slash"),
+    ("dataless baseline 1\ndirectory \"/\"\n", "begins with a slash"),
     ("dataless baseline 1\nfile \"\"\n", "expected"), ("dataless baseline 1\nfile \"a\"b\"\n", "expected"),
   ])
   func whatIsNoBaselineIsRefusedWithARemedy(text: String, words: String) throws {
@@ -85,9 +87,11 @@ import Testing
     var random = TestRandom(seed: seed)
     for _ in 0..<300 {
       var baseline = Baseline(empty: "b", isUpdate: true)
-      let path = (0...random.below(20)).map { _ in
+      let bytes = (0...random.below(20)).map { _ in
         random.oneIn(2) ? random.element(of: Array("\n\r\"\\ #.<>x/\u{202e}\u{e9}".utf8)) : max(1, random.byte())
       }
+      // No path on a volume begins with a slash.
+      let path = bytes.first == UInt8(ascii: "/") ? [UInt8(ascii: "x")] + bytes : bytes
       _ = baseline.touch(.file, path)
       let text = baseline.text
       // A line for the path, and nothing that a terminal would obey.

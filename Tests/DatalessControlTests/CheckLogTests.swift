@@ -58,6 +58,23 @@ import Testing
     unlink(new)
   }
 
+  /// The log's SOURCE is /src, its mountpoint /mnt. What began with them would hold whatever was done.
+  @Test(arguments: ["--forbid", "--allow"], ["/src/secret/**", "/mnt/secret", "/src", "{a,/mnt/**}"])
+  func pathsOfTheMachineAreRefused(option: String, glob: String) throws {
+    #expect(try Self.check(Self.log(), [option, glob]) == 2)
+    let expect = try TemporaryFile(bytes("expect: [{\(option.dropFirst(2)): \"\(glob)\"}]"))
+    #expect(try Self.check(Self.log(), ["--expect", String(decoding: expect.path, as: UTF8.self)]) == 2)
+    // The volume itself may have such paths.
+    #expect(try Self.check(Self.log(), ["--forbid", String(glob.drop { $0 == "/" })]) == (glob.hasPrefix("{") ? 2 : 0))
+    #expect(try Self.check(Self.log(), ["--forbid", "/srcs/**"]) == 0)
+  }
+
+  @Test func rulesOfAFileOfExpectationsAreNotLookedAt() throws {
+    let expect = try TemporaryFile(
+      bytes("rules: [{match: {path: /src/a}, fault: EIO}]\nexpect: [{max_files: 2, match: {path: \"*\"}}]"))
+    #expect(try Self.check(Self.log(), ["--expect", String(decoding: expect.path, as: UTF8.self)]) == 0)
+  }
+
   /// Rounded, 1,999 bytes read as 2,000 do.
   @Test func whatIsMeasuredReadsOtherwiseThanItsBound() throws {
     var log = ExpectationLog()

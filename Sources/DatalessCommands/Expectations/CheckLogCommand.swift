@@ -62,6 +62,7 @@ struct CheckLogCommand: ParsableCommand {
     let read = try Verdict.read(
       log: log.log, owner: log.foreignOwner,
       Expectations(expectations, baseline: baseline, session: log.isVolume ? log.session : nil))
+    try checkPaths(document, roots: read.roots)
     var verdict = read.finish(log: log.log, isMounted: flushed.isMounted, lost: flushed.lost)
     let failure = Self.failure(verdict)
     try MissingOutput.allowed(by: failure) {
@@ -69,6 +70,14 @@ struct CheckLogCommand: ParsableCommand {
     }
     try MissingOutput.allowed(by: failure) { try show(verdict, source: read.source) }
     if let failure { throw failure }
+  }
+
+  /// Refuses globs that begin with a path of the machine, which the log tells: they match nothing of a volume, so that
+  /// what is forbidden by them would hold whatever was done.
+  private func checkPaths(_ document: ScenarioDocument?, roots: [(name: String, path: [UInt8])]) throws {
+    try ExpectedPaths.check(options, roots: roots)
+    guard let document else { return }
+    try ScenarioFile.checked { () throws(ScenarioError) in try document.checkExpectedPaths(roots: roots) }
   }
 
   /// - Parameter source: SOURCE of the volume, as far as the log tells it.

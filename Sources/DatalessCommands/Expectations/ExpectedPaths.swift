@@ -2,22 +2,33 @@ import DatalessControl
 import DatalessCore
 import Glibc
 
-/// Globs of expectations against SOURCE: what begins with a folder that is not there can match nothing.
+/// Globs of expectations against SOURCE: what begins with its path, or a folder that is not there, can match nothing.
 enum ExpectedPaths {
-  /// Refuses globs of options that begin with SOURCE: paths begin at the volume's root. Those of a scenario are checked
-  /// with its rules.
+  /// Refuses globs of options that begin with a path of the machine: paths begin at the volume's root. Those of a
+  /// scenario are checked with its rules.
   ///
-  /// - Parameter source: nil for one that is computed.
-  static func check(_ options: ExpectationOptions, _ source: [UInt8]?) throws {
-    guard let root = source, root.first == UInt8(ascii: "/") else { return }
+  /// - Parameter roots: SOURCE and the mountpoint, absolute, each by what messages call it.
+  static func check(_ options: ExpectationOptions, roots: [(name: String, path: [UInt8])]) throws {
     for (option, globs) in [("--forbid", options.forbid), ("--allow", options.allow)] {
       for glob in globs {
-        guard let rest = glob.beyond(root) else { continue }
+        guard let (name, rest) = roots.lazy.compactMap({ root in glob.beyond(root.path).map { (root.name, $0) } }).first
+        else { continue }
         throw CommandFailure(
-          "\(option) '\(TerminalText.escaped(glob.text))' begins with SOURCE, but paths begin at the volume's root "
+          "\(option) '\(TerminalText.escaped(glob.text))' begins with \(name), but paths begin at the volume's root "
             + "(EINVAL). Write '\(TerminalText.escaped(rest))'.", status: .usage)
       }
     }
+  }
+
+  /// SOURCE as it was given, and as it is.
+  ///
+  /// - Parameter source: nil for one that is computed.
+  static func roots(of source: [UInt8]?) -> [(name: String, path: [UInt8])] {
+    guard let source else { return [] }
+    let real = realpath((source + [0]).map { CChar(bitPattern: $0) }, nil)
+    defer { free(real) }
+    let paths = [source] + (real.map { [Array(UnsafeRawBufferPointer(start: $0, count: strlen($0)))] } ?? [])
+    return paths.filter { $0.first == UInt8(ascii: "/") }.map { ("SOURCE", $0) }
   }
 
   /// - Returns: A sentence for each glob that can match nothing.

@@ -122,6 +122,12 @@ enum BaselineText {
           line: index + 1,
           message: "expected 'file PATH' or 'directory PATH'. Correct the line, or: \(anew)")
       }
+      if entry.path.first == UInt8(ascii: "/") {
+        throw Baseline.Flaw(
+          line: index + 1,
+          message: "the path begins with a slash, but paths begin at the volume's root: nothing on a "
+            + "volume is called so. Write it without what leads to that root, or: \(anew)")
+      }
       entries.insert(entry)
     }
     return entries

@@ -133,6 +133,10 @@ public struct Expectations: Sendable {
   /// SOURCE of the volume; empty where the log does not tell it.
   public var source: String { ending.source }
 
+  /// What no path on the volume begins with, by what messages call it: SOURCE and the mountpoint, as far as the log
+  /// tells them and they are absolute.
+  public var roots: [(name: String, path: [UInt8])] { ending.roots }
+
   /// What was materialized so far, as a baseline; nil without one.
   public var materialized: Baseline? { baseline }
 

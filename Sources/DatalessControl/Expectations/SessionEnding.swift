@@ -5,6 +5,8 @@ struct SessionEnding: Sendable {
   private(set) var session: String?
   /// SOURCE of the volume; empty where the log does not tell it.
   private(set) var source = ""
+  /// SOURCE and the mountpoint, as far as they are absolute paths, by what messages call them.
+  private(set) var roots: [(name: String, path: [UInt8])] = []
   private(set) var earlierSessions: Int64 = 0
   /// The process whose descendants' doings count; nil without `dataless run`.
   private(set) var runRoot: Int32?
@@ -51,7 +53,12 @@ struct SessionEnding: Sendable {
     if let time = record.monotonicNanoseconds { lastMonotonic = max(lastMonotonic, time) }
     continuity.note(record)
     switch record.type {
-    case .volumeMounted: source = json.string("source") ?? ""
+    case .volumeMounted:
+      source = json.string("source") ?? ""
+      let paths = [
+        ("SOURCE", json.name("source", "source_b64")), ("the mountpoint", json.name("mountpoint", "mountpoint_b64")),
+      ]
+      roots = paths.compactMap { name, path in path?.first == UInt8(ascii: "/") ? path.map { (name, $0) } : nil }
     case .runStarted: runRoot = json.integer("pid").flatMap { Int32(exactly: $0) }
     case .runFinished: runFinished(json)
     case .evictionFinished: hasEvictions = true

@@ -48,14 +48,23 @@ extension ScenarioDocument {
           rule.match.paths, nodes[index]["match"]?["path"], of: "rules", file: places[index].file, roots: roots)
       }
     }
-    if case .sequence(let nodes) = root["expect"]?.value {
-      for node in nodes {
-        for path in [node["match"]?["path"], node["forbid"], node["allow"]] {
-          problems += Self.problems(Self.globs(path), path, of: "expectations", file: file, roots: roots)
-        }
+    problems += expectedPathProblems(roots)
+    if !problems.isEmpty { throw ScenarioError(Array(problems.prefix(ScenarioLimits.problems))) }
+  }
+
+  /// The same of expectations alone, for who looks at nothing else of the scenario.
+  public func checkExpectedPaths(roots: [(name: String, path: [UInt8])]) throws(ScenarioError) {
+    let problems = expectedPathProblems(roots)
+    if !problems.isEmpty { throw ScenarioError(Array(problems.prefix(ScenarioLimits.problems))) }
+  }
+
+  private func expectedPathProblems(_ roots: [(name: String, path: [UInt8])]) -> [ScenarioProblem] {
+    guard case .sequence(let nodes) = root["expect"]?.value else { return [] }
+    return nodes.flatMap { node in
+      [node["match"]?["path"], node["forbid"], node["allow"]].flatMap { path in
+        Self.problems(Self.globs(path), path, of: "expectations", file: file, roots: roots)
       }
     }
-    if !problems.isEmpty { throw ScenarioError(Array(problems.prefix(ScenarioLimits.problems))) }
   }
 
   private static func globs(_ node: ScenarioNode?) -> [PathPattern] {
