@@ -216,7 +216,11 @@ import Testing
       #expect(!report.summary.completeness.isComplete)
       _ = try Trace(folder.text(.trace))
       #expect(try XMLCheck.problem(in: folder.text(.junit)) == nil)
-      #expect(try folder.text(.junit).contains("<skipped message=\"records are missing"))
+      #expect(try folder.text(.junit).contains("<error message=\"The log does not tell all ("))
+      #expect(try folder.text(.junit).contains("failures=\"0\" errors=\"1\" skipped=\"0\""))
+      #expect(try folder.text(.markdown).contains("\n:warning: The log does not tell all"))
+      #expect(try folder.text(.trace).contains("\"incomplete\":\"The log does not tell all"))
+      #expect(try folder.text(.json).contains("\"complete\":false"))
     }
   }
 

@@ -90,7 +90,12 @@ struct SummaryCommand: ParsableCommand {
         frame: frame.nanoseconds)
       loaded = (exported.summary, exported.files)
     }
-    if !reporting.takesStandardOutput { try show(loaded.report, loaded.files) }
+    if !reporting.takesStandardOutput { return try show(loaded.report, loaded.files) }
+    // Stacks alone have no place to say it.
+    let gaps = CompletenessText.gaps(loaded.report.completeness)
+    if !gaps.isEmpty {
+      Console.note("dataless: warning: the log does not tell all: \(gaps.joined(separator: "; ")).")
+    }
   }
 }
 

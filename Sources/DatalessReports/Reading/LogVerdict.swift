@@ -13,6 +13,7 @@ struct LogVerdict: Sendable {
   }
 
   private var excesses: [String: Excess] = [:]
+  private var isRunning = false
 
   /// - Parameter name: Of a process, with its pid, escaped.
   mutating func add(_ record: LogRecord, name: (UInt32) -> (text: String, parents: [String])) {
@@ -21,9 +22,37 @@ struct LogVerdict: Sendable {
       let budget = record.json.string("budget") ?? ""
       guard excesses[budget] == nil else { return }
       excesses[budget] = Excess(attempt: record.attempt, process: record.process, path: record.json.path ?? [])
+      // The end of the run may be missing.
+      if ["files", "bytes"].contains(budget), let limit = record.json.integer("limit") {
+        let used = record.json.integer("used") ?? 0
+        checks.append(check(of: budget, limit: limit, used: used, outcome: .failed, name: name))
+      }
+    case .runStarted: isRunning = true
     case .runFinished: finished(record.json, name: name)
     default: break
     }
+  }
+
+  /// What is known in the end.
+  ///
+  /// - Parameters:
+  ///   - isRunKnown: Whether who asks knows what was expected of the run, or it still goes on.
+  ///   - isAnotherMeant: Whether a later session may be meant, which cannot be read.
+  func final(isRunKnown: Bool, isAnotherMeant: Bool) -> [ReportVerdict.Check] {
+    var checks = checks
+    if isAnotherMeant {
+      for index in checks.indices where checks[index].outcome == .passed {
+        checks[index].outcome = .unknown
+        checks[index].message += "; a later session of the log, of another version, cannot be read"
+      }
+    }
+    if isRunning, !isRunKnown {
+      checks.append(
+        ReportVerdict.Check(
+          name: "budgets", outcome: .unknown,
+          message: "the log ends before the run did: nobody knows which budgets there were, and whether they held"))
+    }
+    return checks
   }
 
   /// Whether it is of interest where those stood who waited for an attempt.
@@ -43,31 +72,40 @@ struct LogVerdict: Sendable {
   }
 
   private mutating func finished(_ json: JSONObject, name: (UInt32) -> (text: String, parents: [String])) {
-    checks = []
+    (checks, isRunning) = ([], false)
     guard let budgets = json.object("budgets") else { return }
     let isCut = (budgets.integer("in_flight") ?? 0) > 0 || (json.object("children")?.integer("left_count") ?? 0) > 0
-    for (budget, option, limit, used) in [
-      ("files", "--max-files", budgets.integer("max_files"), budgets.integer("files") ?? 0),
-      ("bytes", "--max-bytes", budgets.integer("max_bytes"), budgets.integer("bytes") ?? 0),
+    for (budget, limit, used) in [
+      ("files", budgets.integer("max_files"), budgets.integer("files") ?? 0),
+      ("bytes", budgets.integer("max_bytes"), budgets.integer("bytes") ?? 0),
     ] {
       guard let limit else { continue }
       let excess = budgets.objects("exceeded").contains { $0.string("budget") == budget }
       let outcome: ReportVerdict.Outcome = excess || used > limit ? .failed : isCut ? .unknown : .passed
-      var check = ReportVerdict.Check(
-        name: "\(option) \(limit)", outcome: outcome,
-        message: "\(HumanText.count(used)) \(budget) materialized, \(HumanText.count(limit)) may be")
+      var check = check(of: budget, limit: limit, used: used, outcome: outcome, name: name)
       if outcome == .unknown { check.message += "; what the command left under way was cut short" }
-      if let first = excesses[budget] {
-        let who = first.process.map(name)
-        var violation = ReportVerdict.Violation(
-          "\(option) \(limit) was exceeded first at \(PathText.of(first.path))" + (who.map { " by \($0.text)" } ?? ""),
-          process: who?.text, parents: who?.parents ?? [])
-        violation.setPath(first.path)
-        if let stack = first.stack { violation.setStack(stack) }
-        check.violations = [violation]
-      }
       checks.append(check)
     }
+  }
+
+  private func check(
+    of budget: String, limit: Int64, used: Int64, outcome: ReportVerdict.Outcome,
+    name: (UInt32) -> (text: String, parents: [String])
+  ) -> ReportVerdict.Check {
+    var check = ReportVerdict.Check(
+      name: "--max-\(budget) \(limit)", outcome: outcome,
+      message: "\(HumanText.count(used)) \(budget) materialized, \(HumanText.count(limit)) may be")
+    if let first = excesses[budget] {
+      let who = first.process.map(name)
+      var violation = ReportVerdict.Violation(
+        "--max-\(budget) \(limit) was exceeded first at \(PathText.of(first.path))"
+          + (who.map { " by \($0.text)" } ?? ""),
+        process: who?.text, parents: who?.parents ?? [])
+      violation.setPath(first.path)
+      if let stack = first.stack { violation.setStack(stack) }
+      check.violations = [violation]
+    }
+    return check
   }
 }
 

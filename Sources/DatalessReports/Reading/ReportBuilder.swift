@@ -12,6 +12,9 @@ struct ReportBuilder {
 
   /// Only records of this session count; nil for all.
   private let session: String?
+  private let isSessionGiven: Bool
+  /// Lines behind the session's last record that are no records.
+  private var behind = UnreadLines()
   private var summary: SummaryBuilder
   private var waits = WaitJoiner()
   private var timeline = Timeline()
@@ -38,11 +41,15 @@ struct ReportBuilder {
     trace: TraceWriter?
   ) {
     self.session = session
+    self.isSessionGiven = isSessionGiven
     summary = SummaryBuilder(session: session, isSessionGiven: isSessionGiven, files: .needless, frame: frame)
     self.trace = trace
   }
 
-  mutating func addUnread(_ lines: UnreadLines) { summary.addUnread(lines) }
+  mutating func addUnread(_ lines: UnreadLines) {
+    summary.addUnread(lines)
+    behind.add(lines)
+  }
 
   var recordCount: Int { summary.recordCount }
 
@@ -50,6 +57,7 @@ struct ReportBuilder {
     guard summary.add(record) else { return }
     if let session, record.session != session { return }
     records += 1
+    behind = UnreadLines()
     if let time = record.monotonicNanoseconds {
       if origin == nil {
         origin = time
@@ -92,26 +100,33 @@ struct ReportBuilder {
     let (summary, files) = self.summary.finishWithTable(log: log, isMounted: isMounted, lost: lost, now: now)
     let report = Report(
       context: context,
-      verdict: overall(context).judged(with: summary.run),
+      verdict: overall(context, isMounted: isMounted).judged(with: summary.run),
       summary: summary,
       records: records, origin: origin ?? 0, end: hasEnd ? last : end, timeline: timeline, lanes: rowNames(),
       stackTable: waits.stacks, blocked: stacks, longest: longest.sorted, happenings: happenings,
       directories: directories, options: options, intents: intents, files: files)
     if trace != nil { for slice in slices.unfinished(at: hasEnd ? nil : end) { try tell(slice) } }
     try trace?.add(happenings, end: report.end)
-    try trace?.finish([
-      ("dataless", context.version), ("session", TerminalText.escaped(report.summary.session)),
-      ("source", TerminalText.escaped(report.summary.source)), ("log", TerminalText.escaped(report.summary.log)),
-      ("waits", String(report.summary.blocked.waits)), ("blocked_ns", String(report.summary.blocked.sumNanoseconds)),
-      ("intents", String(report.summary.coordination?.intents ?? 0)),
-      ("intents_granted", String(report.summary.coordination?.granted ?? 0)),
-    ])
+    try trace?.finish(
+      [
+        ("dataless", context.version), ("session", TerminalText.escaped(report.summary.session)),
+        ("source", TerminalText.escaped(report.summary.source)), ("log", TerminalText.escaped(report.summary.log)),
+        ("waits", String(report.summary.blocked.waits)), ("blocked_ns", String(report.summary.blocked.sumNanoseconds)),
+        ("intents", String(report.summary.coordination?.intents ?? 0)),
+        ("intents_granted", String(report.summary.coordination?.granted ?? 0)),
+      ] + (IncompleteLog.sentence(summary.completeness).map { [("incomplete", $0)] } ?? []))
     return report
   }
 
   /// What the command knows, else what the log says of budgets; and further checks.
-  private func overall(_ context: ReportContext) -> ReportVerdict {
-    guard let known = context.verdict else { return ReportVerdict(checks: verdict.checks + context.checks) }
+  private func overall(_ context: ReportContext, isMounted: Bool) -> ReportVerdict {
+    guard let known = context.verdict else {
+      let checks = verdict.final(
+        // Who has the scenario has run the command.
+        isRunKnown: isMounted || context.scenario != nil,
+        isAnotherMeant: !isSessionGiven && behind.ofOtherVersions > 0)
+      return ReportVerdict(checks: checks + context.checks)
+    }
     return context.checks.isEmpty ? known : ReportVerdict(checks: known.checks + context.checks)
   }
 

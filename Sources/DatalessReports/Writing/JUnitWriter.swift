@@ -3,7 +3,7 @@ import DatalessControl
 /// JUnit's XML: a test for each expectation, one for how the command ended, and one for the log being complete.
 enum JUnitWriter {
   private struct Case {
-    enum Result { case passed, failed, skipped }
+    enum Result { case passed, failed, skipped, error }
     var name: String
     var result: Result
     var message: String
@@ -16,9 +16,10 @@ enum JUnitWriter {
     let cases = cases(report)
     let failures = cases.count { $0.result == .failed }
     let skipped = cases.count { $0.result == .skipped }
+    let errors = cases.count { $0.result == .error }
     let time = seconds(report.summary.durationNanoseconds)
     let counts =
-      "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"0\" skipped=\"\(skipped)\" time=\"\(time)\""
+      "tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\" time=\"\(time)\""
     let name = EscapedText.markup(name(report))
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dataless\" \(counts)>\n"
     let timestamp = report.summary.started.map { " timestamp=\"\(EscapedText.markup(String($0.prefix(19))))\"" } ?? ""
@@ -47,6 +48,7 @@ enum JUnitWriter {
       guard let warning = test.warning else { return head + "/>\n" }
       return "\(head)>\n      <system-out>warning: \(markedUp(warning))</system-out>\n    </testcase>\n"
     case .skipped: return "\(head)>\n      <skipped message=\"\(message)\"/>\n    </testcase>\n"
+    case .error: return "\(head)>\n      <error message=\"\(message)\" type=\"log\"/>\n    </testcase>\n"
     case .failed:
       let details = test.details.split(separator: "\n").map { markedUp(String($0)) }.joined(separator: "\n")
       return
@@ -76,11 +78,9 @@ enum JUnitWriter {
       cases.append(
         Case(name: "the command ends with status 0", result: isGood ? .passed : .failed, message: end, details: end))
     }
-    let isComplete = report.summary.completeness.isComplete
-    cases.append(
-      Case(
-        name: "the log is complete", result: isComplete ? .passed : .skipped,
-        message: "records are missing from the log: numbers are the least there was"))
+    // No expectation failed by that, but what is not in the log may well be what should have failed.
+    let gap = IncompleteLog.sentence(report.summary.completeness)
+    cases.append(Case(name: "the log is complete", result: gap == nil ? .passed : .error, message: gap ?? ""))
     return cases
   }
 

@@ -13,6 +13,9 @@ enum MarkdownWriter {
     var lines: [String] = []
     lines.append("### \(symbol(report.verdict.outcome)) dataless: \(EscapedText.markdown(title(report)))")
     lines.append("")
+    if let gap = IncompleteLog.sentence(report.summary.completeness) {
+      lines += [":warning: \(EscapedText.markdown(gap))", ""]
+    }
     for check in report.verdict.checks { lines += self.lines(check) }
     if !report.verdict.checks.isEmpty { lines.append("") }
     lines += facts(report)

@@ -66,7 +66,7 @@ struct PageData {
       json.key("strings")
       json.strings(texts.all)
       json.key("notes")
-      json.strings(completeness() + notes)
+      json.strings((IncompleteLog.sentence(report.summary.completeness).map { [$0] } ?? []) + notes)
     }
     return json.bytes
   }
@@ -181,23 +181,6 @@ struct PageData {
           + "\(HumanText.count(happenings.holdsOmitted + happenings.momentsOmitted)) are not shown: "
           + "only the first ones are.")
     }
-  }
-
-  private func completeness() -> [String] {
-    let known = report.summary.completeness
-    guard !known.isComplete else { return [] }
-    var words: [String] = []
-    if known.lostRecords > 0 { words.append("\(HumanText.count(known.lostRecords, "record")) lost") }
-    if known.malformedLines > 0 {
-      words.append(
-        "\(HumanText.count(known.malformedLines, "line")) that "
-          + (known.malformedLines == 1 ? "is no record" : "are no records")
-          + (known.otherVersion.map { ", being \(UnreadLines.words(version: $0))" } ?? "")
-      )
-    }
-    if let count = known.misplacedRecords { words.append(CompletenessText.misplaced(count)) }
-    if known.isEndMissing { words.append("its end is missing") }
-    return ["The log does not tell all (\(words.joined(separator: ", "))): numbers are the least there was."]
   }
 
   /// What another encoder wrote, with `<` escaped as all of ours is.
