@@ -1,9 +1,19 @@
 import DatalessControl
+import DatalessCore
 import DatalessReports
+import DatalessScenario
 import Glibc
 
 /// The files that `run` reads and writes.
 extension RunCommand {
+  /// Refuses `--strict-rules` where there is no rule that could decide nothing: it would always hold.
+  static func checkStrictRules(_ scenario: ScenarioDocument) throws {
+    guard scenario.simulation.rules.rules.isEmpty else { return }
+    throw CommandFailure(
+      "--strict-rules fails when a rule of the scenario decided nothing, and there is no rule (EINVAL). Give --scenario FILE "
+        + "with 'rules', or leave --strict-rules out.", status: .usage)
+  }
+
   /// Two options that name one file; nil where each has its own. Nothing is opened for it.
   func fileConflict() -> NamedFile.Conflict? {
     var files: [NamedFile] = []

@@ -69,7 +69,7 @@ struct RunCommand: ParsableCommand {
   @Option(help: ArgumentHelp("What is replaced by the mountpoint in the command.", valueName: "str"))
   var replace: String = "{}"
 
-  @Flag(help: "Fail when a rule of the scenario decided nothing.")
+  @Flag(help: "Fail when a rule of the scenario decided nothing; it must have one.")
   var strictRules = false
 
   @Option(
@@ -123,6 +123,7 @@ struct RunCommand: ParsableCommand {
     do {
       if let conflict { throw conflict.failure(status: .runFailed) }
       plan = try options.plan(source: source, observe: .reads)
+      if strictRules { try Self.checkStrictRules(plan.scenario) }
       (expectations, isExpecting) = try expect(plan)
       try ReportRequest.check(reporting.reports, log: plan.log)
       session = try RunSession.start(

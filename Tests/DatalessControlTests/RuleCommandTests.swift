@@ -57,4 +57,13 @@ import Testing
     #expect(try warning("watchdog: report=50ms") == nil)
     #expect(try warning("watchdog: off") == nil)
   }
+
+  @Test func strictRulesNeedARule() throws {
+    for text in ["latency: 1s", "rules: []"] {
+      let failure = try #require(
+        #expect(throws: CommandFailure.self) { try RunCommand.checkStrictRules(try Self.document(text)) })
+      #expect(failure.status == .usage && failure.message.contains("there is no rule (EINVAL)"))
+    }
+    #expect(throws: Never.self) { try RunCommand.checkStrictRules(try Self.document("rules: [{fault: EIO}]")) }
+  }
 }
