@@ -80,12 +80,11 @@ extension MountCommand {
     return pid
   }
 
-  /// `run` has its command to abort; a mounted volume has nobody but those that are named. The option names nobody, and
-  /// takes the place of what the scenario says.
+  /// `run` has its command to abort; a mounted volume has nobody but those that are named. The option names nobody.
   static func warning(of watchdog: WatchdogPolicy?) -> String? {
     guard let watchdog, watchdog.action == .abort, watchdog.apps.isEmpty else { return nil }
     return "watchdog: abort needs 'apps' in the scenario, and none are named: nobody is aborted until then. "
-      + "Write 'watchdog: {main_thread: 1s, action: abort, apps: {comm: viewer}}' into it, and leave --watchdog out."
+      + "Write 'watchdog: {main_thread: 1s, action: abort, apps: {comm: viewer}}' into it."
   }
 }
 

@@ -62,7 +62,7 @@ struct VolumeOptions: ParsableArguments {
     help: ArgumentHelp(
       "What is done about a main thread that waits for longer: off, a duration such as 1s (the log has it, with its stack,"
         + " while it waits), log=1s (without the stack), or abort=1s (then SIGABRT; of mount only processes that 'apps'"
-        + " of the scenario's watchdog names, without this option). [default: off]", valueName: "what"),
+        + " of the scenario's watchdog names, which count with this option, too). [default: off]", valueName: "what"),
     transform: { try Self.setting($0, WatchdogPolicy.parse) })
   var watchdog: String?
 
@@ -185,7 +185,8 @@ struct VolumeOptions: ParsableArguments {
         ("latency", latency), ("directory_latency", directoryLatency), ("bandwidth", bandwidth),
         ("concurrency", concurrency), ("quota", quota), ("hydration", hydration?.rawValue),
         ("interrupt", interrupt?.rawValue),
-        ("observe", observe?.rawValue), ("stacks", stacks), ("watchdog", watchdog),
+        ("observe", observe?.rawValue), ("stacks", stacks),
+        ("watchdog", watchdog.map { Self.watchdog($0, in: document) }),
         ("give_up_after", giveUpAfter), ("seed", seed.map(String.init)),
         ("profile", profile),
       ].compactMap { key, value in value.map { (key: key, value: $0) } }
@@ -193,6 +194,17 @@ struct VolumeOptions: ParsableArguments {
       + access.map { (key: "access.\($0.key)", value: $0.value) }
     guard !settings.isEmpty else { return document }
     return try ScenarioFile.checked { () throws(ScenarioError) in try document.setting(settings) }
+  }
+
+  /// The option says what is done, and when; whom it is about stays with the scenario.
+  static func watchdog(_ text: String, in document: ScenarioDocument) -> String {
+    guard case .some(.some(let policy)) = try? WatchdogPolicy.parse(text),
+      let apps = document.root.value(at: "watchdog.apps")
+    else { return text }
+    let node = ScenarioNode.object([
+      "main_thread": .text("\(policy.mainThread.rawValue)ns"), "action": .text(policy.action.rawValue), "apps": apps,
+    ])
+    return String(decoding: node.json(pretty: false), as: UTF8.self)
   }
 
   private static func source(_ argument: PathArgument) throws -> VolumeConfiguration.Source {

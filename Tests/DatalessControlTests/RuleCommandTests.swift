@@ -58,6 +58,23 @@ import Testing
     #expect(try warning("watchdog: off") == nil)
   }
 
+  @Test func theOptionOfAWatchdogKeepsTheApps() throws {
+    func policy(_ option: String, _ text: String) throws -> WatchdogPolicy? {
+      let document = try Self.document(text)
+      return try document.setting([("watchdog", VolumeOptions.watchdog(option, in: document))]).simulation.watchdog
+    }
+    let scenario = "watchdog: {main_thread: 5s, action: log, apps: [{exe: \"python3*\"}, {comm: viewer}]}"
+    let apps = try #require(try Self.document(scenario).simulation.watchdog?.apps)
+    let kept = WatchdogPolicy(mainThread: .milliseconds(50), action: .abort, apps: apps)
+    #expect(apps.count == 2)
+    #expect(try policy("abort=50ms", scenario) == kept)
+    #expect(try policy("50ms", scenario)?.action == .report)
+    #expect(try policy("off", scenario) == nil)
+    let plain = WatchdogPolicy(mainThread: .milliseconds(50), action: .abort)
+    #expect(try policy("abort=50ms", "watchdog: 1s") == plain)
+    #expect(try policy("abort=50ms", "latency: 1s") == plain)
+  }
+
   @Test func strictRulesNeedARule() throws {
     for text in ["latency: 1s", "rules: []"] {
       let failure = try #require(
