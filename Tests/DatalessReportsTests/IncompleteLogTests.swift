@@ -56,6 +56,21 @@ import Testing
     #expect(try folder.export(context: known).verdict.outcome == .none)
   }
 
+  /// As `check-log` has it.
+  @Test(arguments: [
+    ("none_left", "passed"), ("unknown", "unknown"), ("time_up", "unknown"), ("interrupted", "unknown"),
+  ])
+  func whatMayHaveBeenLeftMakesABudgetUnknown(end: String, outcome: String) throws {
+    var log = LogLines()
+    log.mounted()
+    log.add("run.started", at: 10, #""command":["sh"],"pid":9"#)
+    log.add(
+      "run.finished", at: 40,
+      #""exit_status":0,"budgets":{"max_files":5,"files":1,"in_flight":0},"children":{"end":"\#(end)","left_count":0}"#)
+    log.unmounted(at: 50)
+    #expect(try ReportFolder(log.bytes).export().verdict.outcome.rawValue == outcome)
+  }
+
   @Test func aBudgetThatWasExceededBeforeTheLogEndsHasFailed() throws {
     let folder = try ReportFolder(Self.run(excess: true, isFinished: false).bytes)
     let report = try folder.export()

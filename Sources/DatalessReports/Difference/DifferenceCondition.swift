@@ -80,19 +80,34 @@ public struct DifferenceCondition: Sendable, Equatable {
         reasons.append("the log \(name) does not tell all (\(side.gaps.joined(separator: ", ")))")
       }
     }
-    if let untold = untoldIntentWaits(of: difference, isBeyond: failure != nil) { reasons.append(untold) }
+    if let untold = untold(of: difference, isBeyond: failure != nil) { reasons.append(untold) }
     guard !reasons.isEmpty else { return failure.map { .failed($0) } ?? .held }
     let seen = failure ?? "\(measure.rawValue): there is no more than before in what the logs tell"
     return .unknown("\(seen), but \(reasons.joined(separator: ", and "))")
   }
 
-  /// Waits of intents that are in no sum, and might have decided: those before of what is beyond the condition, those
-  /// after of what is not. nil without any.
-  private func untoldIntentWaits(of difference: RunDifference, isBeyond: Bool) -> String? {
-    guard measure == .longerIntentWaits, let unknown = difference.totals["intent_waits_unknown"] else { return nil }
-    let count = isBeyond ? unknown.before : unknown.after
+  /// What is in no sum, and might decide: what may have been before of what is beyond the condition, what may be after
+  /// of what is not. nil without any.
+  private func untold(of difference: RunDifference, isBeyond: Bool) -> String? {
+    guard let total = measure.total, let untold = difference.untold[total] else { return nil }
+    let count = isBeyond ? untold.before : untold.after
     guard count > 0 else { return nil }
-    return "the log \(isBeyond ? "before" : "after") does not tell how long \(HumanText.count(count, "intent")) waited"
+    let log = "the log \(isBeyond ? "before" : "after") does not tell"
+    switch measure {
+    case .longerIntentWaits: return "\(log) how long \(HumanText.count(count, "intent")) waited"
+    case .longerMainThread: return "\(log) of \(HumanText.count(count, "wait")) whether it was a main thread's"
+    case .moreNeedless:
+      // Files are counted: as many as that alone may be too few to decide.
+      guard var amount = difference.totals[total] else { return nil }
+      if isBeyond { amount.before = amount.before.plus(count) } else { amount.after = amount.after.plus(count) }
+      guard isBeyond != self.isBeyond(amount) else { return nil }
+      return "\(log) how much was read of \(HumanText.count(count, "file")) (--observe reads tells)"
+    default: return nil
+    }
+  }
+
+  private func isBeyond(_ amount: RunDifference.Amount) -> Bool {
+    amount.change > 0 && Double(amount.after) > Double(amount.before) * (1 + Double(tolerance) / 10_000)
   }
 
   /// A sentence that says what is beyond the condition in what the logs tell; nil when nothing is.
@@ -103,9 +118,7 @@ public struct DifferenceCondition: Sendable, Equatable {
       let more = count > 1 ? " and \(HumanText.count(count - 1)) more" : ""
       return "new-files: \(first)\(more) were not fetched before"
     }
-    guard let amount = difference.totals[total] else { return nil }
-    let allowed = Double(amount.before) * (1 + Double(tolerance) / 10_000)
-    guard amount.change > 0, Double(amount.after) > allowed else { return nil }
+    guard let amount = difference.totals[total], isBeyond(amount) else { return nil }
     var words = DifferenceText.amount(total)
     // Texts are rounded: what is more has to read as more.
     if words(amount.after) == words(amount.before) { words = DifferenceText.exactAmount(total) }

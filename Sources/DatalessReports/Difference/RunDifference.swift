@@ -81,6 +81,8 @@ public struct RunDifference: Encodable, Sendable {
   /// Files that only the second run fetched, also those that are left out, and the first of them.
   var newPathCount: Int64 = 0
   var firstNewPath: String?
+  /// How much is in no total of this name, because the logs do not tell of it: files, or waits.
+  var untold: [String: Amount] = [:]
 
   enum CodingKeys: String, CodingKey {
     case before, after, totals, programs, paths, stacks, intents, presenters, omitted, failures, unknown
@@ -109,6 +111,7 @@ extension RunDifference {
       presenters: Self.presenters(first.coordination, second.coordination),
       omitted: files.omitted)
     (newPathCount, firstNewPath) = (files.newCount, files.firstNew)
+    for (name, count) in first.untold { untold[name] = Amount(before: count, after: second.untold[name] ?? 0) }
     for list in [\RunDifference.programs, \.stacks] where self[keyPath: list].count > Self.rowsMax {
       omitted += Int64(self[keyPath: list].count - Self.rowsMax)
       self[keyPath: list].removeLast(self[keyPath: list].count - Self.rowsMax)
@@ -169,6 +172,8 @@ struct DifferenceSide: Sendable {
 
   let side: RunDifference.Side
   var totals: [String: Int64]
+  /// Of totals: what may belong to them, too.
+  var untold: [String: Int64]
   var programs: [Key: Numbers] = [:]
   /// Those of which content was fetched.
   let files: DifferencePaths
@@ -189,6 +194,10 @@ struct DifferenceSide: Sendable {
       "main_thread_blocked_ns": summary.mainThread.blocked.sumNanoseconds,
       "needless_files": summary.use.needlessFiles, "failures": summary.materialized.failures,
       "refusals": summary.materialized.refusals,
+    ]
+    untold = [
+      "needless_files": summary.use.unknown, "main_thread_blocked_ns": summary.mainThread.unknownWaits,
+      "intents_waited_ns": summary.coordination?.unknownWaits ?? 0,
     ]
     totals.merge(summary.coordination?.totals ?? [:]) { first, _ in first }
     for program in summary.processes {

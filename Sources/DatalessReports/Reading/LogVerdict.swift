@@ -74,7 +74,11 @@ struct LogVerdict: Sendable {
   private mutating func finished(_ json: JSONObject, name: (UInt32) -> (text: String, parents: [String])) {
     (checks, isRunning) = ([], false)
     guard let budgets = json.object("budgets") else { return }
-    let isCut = (budgets.integer("in_flight") ?? 0) > 0 || (json.object("children")?.integer("left_count") ?? 0) > 0
+    let children = json.object("children")
+    // Where nobody knows what was left, something may have been.
+    let isCut =
+      (budgets.integer("in_flight") ?? 0) > 0 || (children?.integer("left_count") ?? 0) > 0
+      || (children?.string("end") ?? "none_left") != "none_left"
     for (budget, limit, used) in [
       ("files", budgets.integer("max_files"), budgets.integer("files") ?? 0),
       ("bytes", budgets.integer("max_bytes"), budgets.integer("bytes") ?? 0),
