@@ -69,6 +69,19 @@ public struct ChangedItem: Sendable, Equatable {
   public let inode: UInt64
   /// nil for what was made on the volume.
   public let binding: StoreBinding?
+  /// What the directories are in which the store has it, from its own upwards, the root left out: so that they are
+  /// known when SOURCE has renamed them. As many as the namespace knows.
+  public var directories: [Directory] = []
+
+  public struct Directory: Sendable {
+    public let node: NodeID
+    public let version: StoreVersion
+  }
+
+  /// What it lies in says nothing of what it is.
+  public static func == (left: ChangedItem, right: ChangedItem) -> Bool {
+    left.node == right.node && left.inode == right.inode && left.binding == right.binding
+  }
 }
 
 /// The place of a change among all since the volume was mounted: 1, 2, 3 ...; 0 before the first.

@@ -86,20 +86,24 @@ extension Namespace {
 
   /// An item, as changes name it.
   func changedItem(_ node: NodeIndex) -> ChangedItem {
-    ChangedItem(node: id(of: node), inode: self[node].inode, binding: binding(of: node))
+    let binding = binding(of: node)
+    let directories = keepsJournal && binding != nil ? storeDirectories(of: node) : []
+    return ChangedItem(node: id(of: node), inode: self[node].inode, binding: binding, directories: directories)
   }
 
   /// The store's key of an item that is told when its binding changes.
-  func keyOfKept(_ node: NodeIndex) -> [UInt8]? { boundItem(node)?.binding?.key }
+  func keyOfKept(_ node: NodeIndex) -> [UInt8]? { tellsBinding(of: node) ? binding(of: node)?.key : nil }
 
   /// An item that the store has, and whose binding is to be known: a directory, a file whose content is here, and what
   /// was removed here, or has other attributes or other names.
-  func boundItem(_ node: NodeIndex) -> ChangedItem? {
+  func boundItem(_ node: NodeIndex) -> ChangedItem? { tellsBinding(of: node) ? changedItem(node) : nil }
+
+  private func tellsBinding(of node: NodeIndex) -> Bool {
     let record = self[node]
-    guard isBound(node) else { return nil }
-    if record.kind == .directory || (record.kind == .file && record.isLocal) { return changedItem(node) }
+    guard isBound(node) else { return false }
+    if record.kind == .directory || (record.kind == .file && record.isLocal) { return true }
     // What is kept of an item of which but a hidden name was met comes with another one, and has its own version.
-    return !restored.isBare(node) && isChangedItem(node) ? changedItem(node) : nil
+    return !restored.isBare(node) && isChangedItem(node)
   }
 
   /// Whether an item was removed here, or has other attributes or other names than in the store.

@@ -43,6 +43,19 @@ extension Namespace {
     return StoreBinding(key: path(ofName: storeName(of: node)) { storeName(of: $0) }, version: listed(of: node).version)
   }
 
+  /// The directories in which the store has a node, as `ChangedItem.directories`.
+  func storeDirectories(of node: NodeIndex) -> [ChangedItem.Directory] {
+    var found: [ChangedItem.Directory] = []
+    var node = node
+    // Where a key was restored, what lies above it is not known yet.
+    while found.count < Self.depthMax, restored.key(of: node) == nil, let name = storeName(of: node) {
+      node = record(of: name).directory
+      if node == .root { break }
+      found.append(ChangedItem.Directory(node: id(of: node), version: listed(of: node).version))
+    }
+    return found
+  }
+
   /// Whether a node is something in the store, as `binding` says it.
   func hasBinding(_ node: NodeIndex) -> Bool { restoredKey(of: node) != nil || isNamedInStore(node) }
 

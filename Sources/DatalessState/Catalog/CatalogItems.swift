@@ -122,7 +122,7 @@ struct CatalogItems: Sendable {
     var row = ItemRow(id: takeID(), place: nil, inode: item.inode)
     if let binding = item.binding {
       row.record.version = binding.version
-      row.place = try place(of: binding.key, connection)
+      row.place = try place(of: item, connection)
       if let place = row.place { try clear(place, connection) }
     }
     try row.save(connection)
@@ -147,7 +147,7 @@ struct CatalogItems: Sendable {
     // The store has renamed it. Where it was before may be a tree that was removed here, which it would go with; and
     // what is done to it now is done to the name that it has now.
     if let binding = item.binding, row.id != ItemRow.root, row.kind == .directory || row.hasOneName,
-      try search.key(of: row) != binding.key, let place = try place(of: binding.key, connection)
+      try search.key(of: row) != binding.key, let place = try place(of: item, connection)
     {
       try clear(place, connection)
       row.place = place
@@ -162,19 +162,11 @@ struct CatalogItems: Sendable {
     return row
   }
 
-  /// The row of a directory that goes with all that is below it; nil if there is none any more. Of what the store has
-  /// no more no number is asked: what was kept of a directory that had it once may be the volume's own by now.
-  mutating func findTree(_ item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow? {
-    guard item.binding == nil else { return try find(item, connection) }
-    guard let id = known[item.node], try connection.item(id) != nil else { return nil }
-    return try find(item, connection)
-  }
-
   mutating func bind(_ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection) throws {
     lastDirectory = nil
     guard let binding = item.binding, var row = try findBound(item, formerKey, in: connection) else { return }
     guard row.id != ItemRow.root else { return }
-    if let place = try place(of: binding.key, connection), place != row.place {
+    if let place = try place(of: item, connection), place != row.place {
       try clear(place, connection)
       try CatalogSearch(connection).share(row, insteadOf: place)
       row.place = place
@@ -196,8 +188,9 @@ struct CatalogItems: Sendable {
     return try find(ChangedItem(item.node, inode: item.inode, binding: former), connection)
   }
 
-  /// Where a key leads, with the directories on the way; nil for the root.
-  mutating func place(of key: [UInt8], _ connection: CatalogConnection) throws -> ItemRow.Place? {
+  /// Where the store has an item, with the directories on the way; nil for the root.
+  mutating func place(of item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow.Place? {
+    guard let key = item.binding?.key else { return nil }
     var names = try SavedName.components(of: key)
     guard let last = names.popLast() else { return nil }
     let directory = Array(key.dropLast(names.isEmpty ? last.count : last.count + 1))
@@ -205,22 +198,43 @@ struct CatalogItems: Sendable {
       return ItemRow.Place(parent: lastDirectory.item, name: last)
     }
     var parent = ItemRow.root
-    for name in names {
-      let place = ItemRow.Place(parent: parent, name: name)
-      if let row = try connection.item(at: place) {
-        parent = row.id
-      } else {
-        let row = ItemRow(id: takeID(), place: place, inode: 0)
-        try row.save(connection)
-        parent = row.id
-      }
+    for (level, name) in names.enumerated() {
+      let above = names.count - 1 - level
+      let way = above < item.directories.count ? item.directories[above] : nil
+      parent = try self.directory(way, at: ItemRow.Place(parent: parent, name: name), connection)
     }
     lastDirectory = (directory, parent)
     return ItemRow.Place(parent: parent, name: last)
   }
 
+  /// The row of a directory on the way; made if there is none. It says what the directory is in the store: so it is
+  /// found when SOURCE has renamed that.
+  private mutating func directory(
+    _ directory: ChangedItem.Directory?, at place: ItemRow.Place, _ connection: CatalogConnection
+  ) throws -> Int64 {
+    var former = try connection.item(at: place)
+    if let row = former {
+      let isOther = directory.map { row.record.version?.isSameItem(as: $0.version) == false } ?? false
+      // Another one that is a node tells itself that it has lost its place.
+      if row.kind ?? .directory != .directory || (isOther && node(of: row.id) != nil) { return row.id }
+      if isOther {
+        try clear(place, connection)
+        former = nil
+      }
+    }
+    var row = former ?? ItemRow(id: takeID(), place: place, inode: 0)
+    if row.record.version == nil, let directory {
+      (row.record.version, row.inode) = (directory.version, directory.version.inode)
+    }
+    if row != former { try row.save(connection) }
+    if let node = directory?.node, try known[node].flatMap({ try connection.item($0) }) == nil {
+      known.remember(row.id, as: node)
+    }
+    return row.id
+  }
+
   /// Whoever has a place has it no more.
-  private mutating func clear(_ place: ItemRow.Place, _ connection: CatalogConnection) throws {
+  mutating func clear(_ place: ItemRow.Place, _ connection: CatalogConnection) throws {
     guard var row = try connection.item(at: place) else { return }
     row.place = nil
     try row.save(connection)

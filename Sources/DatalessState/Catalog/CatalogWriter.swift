@@ -7,6 +7,8 @@ struct CatalogWriter: Sendable {
   /// The rows that changes are about.
   var items: CatalogItems
   private(set) var highestInode: UInt64
+  /// Whether an earlier run has left anything but the root.
+  let hadItems: Bool
   /// In which epoch content is written.
   var epoch: Int64
   /// Both as they were committed last.
@@ -28,6 +30,7 @@ struct CatalogWriter: Sendable {
   init(_ connection: CatalogConnection, epoch: Int64) throws {
     let last = try connection.first("SELECT max(id) FROM item") { row throws in try row.optionalInteger(0) } ?? nil
     guard let last, last < .max / 2 else { throw Damage("there is no root, or no more room for items") }
+    hadItems = last > ItemRow.root
     highestInode = try connection.number(.highestInode) ?? 0
     self.epoch = epoch
     committed = (highestInode, epoch)
@@ -160,6 +163,10 @@ struct CatalogWriter: Sendable {
       row.set(attributes, listed: listed, of: item)
       row.record.target = target
       if row.inode == 0 { row.inode = item.inode }
+      // A directory that the store has no more, and of which nothing else was kept, has got a number of the volume's.
+      if item.binding == nil, row.inode != item.inode, Self.madeInodes.contains(item.inode) {
+        (row.inode, row.record.version) = (item.inode, nil)
+      }
       // What was written here is of no version of the store's, which may have another item of the same number.
       if item.binding == nil, row.record.isDirty { row.record.version = nil }
     }

@@ -72,7 +72,10 @@ extension CatalogWriter {
     }
     guard row.record.isDirty else { return }
     try connection.addStoreName(key, of: row.id)
-    guard let place = try items.place(of: key, connection), place != row.place else { return }
+    let shared = item.binding.map {
+      ChangedItem(item.node, inode: item.inode, binding: StoreBinding(key: key, version: $0.version))
+    }
+    guard let place = try shared.flatMap({ try items.place(of: $0, connection) }), place != row.place else { return }
     try connection.add(SharedName(place.name, item: row.id), in: place.parent)
   }
 
