@@ -35,12 +35,14 @@ extension Engine {
   /// Puts back the rest, when the listing is there, but for what it has not brought.
   func restoreDirectories(_ attempt: AttemptID) throws(FSError) {
     guard let saved = configuration.savedState else { return }
+    try restoreRenamed(attempt, saved)
     guard let directory = state.withLock({ $0.toBeRestored(attempt) }) else { return }
     do throws(FSError) {
       for entry in try restoreSome(of: directory.node, afterListing: true, saved) {
         state.withLock { $0.loseKeys(below: entry.name, in: directory.node) }
         guard try saved.hasChanges(below: entry.item.id) else {
           saved.drop(entry.item.id)
+          state.withLock { $0.namespace.restored.unsettle(entry.item.id) }
           continue
         }
         guard let node = state.withLock({ $0.makeKept(entry, in: directory.node) }) else { throw Self.isFull }
@@ -118,6 +120,7 @@ extension Engine {
       }
       for (item, node) in step.adopted { saved.adopt(item, as: node) }
       for id in step.dropped { removeContent(id) }
+      if !step.others.isEmpty { state.withLock { $0.tellOthers(step.others) } }
       absent += step.absent
       guard step.hasRoom else { throw Self.isFull }
       if step.isDone { return absent }

@@ -10,6 +10,8 @@ extension EngineState {
     var dropped: [ContentID] = []
     /// Directories of the store that it has not listed.
     var absent: [Restorations.Entry] = []
+    /// Directories of which something else is kept than what they are: to be told when they are adopted.
+    var others: [NodeID] = []
     var hasRoom = true
     var isDone = false
   }
@@ -141,6 +143,8 @@ extension EngineState {
   private mutating func restoreDirectory(
     _ entry: Restorations.Entry, in directory: NodeIndex, _ step: inout RestoreStep
   ) {
+    // Under another name it is here already.
+    guard namespace.restored.settle(entry.item.id) else { return }
     let epoch = namespace[directory].listingEpoch
     guard let name = entry.name.withUnsafeBufferPointer({ namespace.find($0, in: directory, .store) }),
       namespace.record(of: name).isInStore, namespace.record(of: name).epoch == epoch
@@ -151,6 +155,8 @@ extension EngineState {
     guard namespace[node].state == .dataless, !namespace[node].awaitsSaved else { return }
     namespace.setAwaitsSaved(true, of: node)
     meet(entry.item, node, isBare: false, step: &step)
+    let isSame = entry.item.version.map(StoreIdentity.init) == StoreIdentity(namespace.listed(of: node).attributes)
+    if !isSame { step.others.append(namespace.id(of: node)) }
   }
 
   // MARK: - Files that the store has under several names
@@ -209,11 +215,14 @@ extension EngineState {
     namespace.loseRestoredKey(of: directory, isKept: isKept)
   }
 
+  /// Written files that have no name until the directory is looked into in which the store has them.
+  var namelessWithKeys: Set<NodeIndex> { Set(namespace.restored.nodesWithKeys.filter { namespace[$0].isOrphan }) }
+
   /// The store has a directory no more, nor what lay in it and was moved from there before the mount: that is decided
   /// about with all that has lost its place, when the listing is through.
   mutating func loseKeys(below name: [UInt8], in directory: NodeIndex) {
     guard let key = namespace.binding(of: directory)?.childKey(name) else { return }
-    let nameless = Set(namespace.restored.nodesWithKeys.filter { namespace[$0].isOrphan })
+    let nameless = namelessWithKeys
     let lost = namespace.restored.loseKeys(below: key) { !nameless.contains($0) }
     for node in lost { namespace.noteUnbound(node) }
   }

@@ -26,7 +26,8 @@ public protocol SavedState: Sendable {
   func hasChanges(below directory: ChangedItem) throws(FSError) -> Bool
 
   /// The store has a directory no more in which nothing was changed: what is kept of it, and below it, goes in the
-  /// background. What cannot be dropped now is met by the next mount again. As `saved`.
+  /// background. What cannot be dropped now is met by the next mount again. What was set in it is dropped when the
+  /// volume ends, because another listing may bring the directory (`renamed`). As `saved`.
   func drop(_ directory: SavedItemID)
 
   /// What was written on the volume in a directory, or below it, and goes when that is removed. As `saved`.
@@ -40,6 +41,17 @@ public protocol SavedState: Sendable {
   /// callers find it. As `saved`.
   func placesOfContent() throws(FSError) -> [[UInt8]]
 
+  /// Directories that the store has listed, and that are saved under another key: the store has renamed them since.
+  /// Proven by device, inode number and time of birth; what was moved or removed here, or is a node, is not among them.
+  /// As `saved`.
+  func renamed(_ directories: [ChangedItem]) throws(FSError) -> [FormerPlace]
+
+  /// They are saved under the keys that they have now, all at once, and are these nodes. As `saved`.
+  ///
+  /// - Returns: Those that are. Others stay where they were: what was changed in a directory that has had the new key
+  ///   would have no place any more.
+  func takeRenamed(_ directories: [ChangedItem]) throws(FSError) -> [RenamedDirectory]
+
   /// A saved item is a node from now on. Any thread but under the engine's lock: it may wait for a commit.
   func adopt(_ item: SavedItemID, as node: NodeID)
 }
@@ -47,6 +59,36 @@ public protocol SavedState: Sendable {
 extension SavedState {
   public func placesToVisit() throws(FSError) -> [[UInt8]] { [] }
   public func placesOfContent() throws(FSError) -> [[UInt8]] { [] }
+  public func renamed(_ directories: [ChangedItem]) throws(FSError) -> [FormerPlace] { [] }
+  public func takeRenamed(_ directories: [ChangedItem]) throws(FSError) -> [RenamedDirectory] { [] }
+}
+
+/// Where a directory is saved that the store has listed under another key.
+public struct FormerPlace: Sendable, Equatable {
+  public var directory: ChangedItem
+  public var item: SavedItemID
+  public var key: [UInt8]
+
+  public init(_ directory: ChangedItem, item: SavedItemID, key: [UInt8]) {
+    self.directory = directory
+    self.item = item
+    self.key = key
+  }
+}
+
+/// A directory that is saved under its new key.
+public struct RenamedDirectory: Sendable, Equatable {
+  public var node: NodeID
+  public var item: SavedItem
+  public var formerKey: [UInt8]
+  public var key: [UInt8]
+
+  public init(_ node: NodeID, item: SavedItem, formerKey: [UInt8], key: [UInt8]) {
+    self.node = node
+    self.item = item
+    self.formerKey = formerKey
+    self.key = key
+  }
 }
 
 /// Files of which programs have written the content, and that no name elsewhere leads to.

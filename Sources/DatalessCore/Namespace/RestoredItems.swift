@@ -22,6 +22,11 @@ struct RestoredItems {
   /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
   private var bare: Set<NodeIndex> = []
 
+  /// Directories that a listing has brought under another key than they were saved under, and those about which their
+  /// former directory's listing has decided: whichever comes first.
+  private var renamed: Set<SavedItemID> = []
+  private var settled: Set<SavedItemID> = []
+
   func standing(of item: SavedItemID) -> Standing {
     guard let known = nodes[item] else { return .unknown }
     return known.map { .node($0) } ?? .gone
@@ -70,6 +75,10 @@ struct RestoredItems {
   mutating func loseKeys(below key: [UInt8], where isElsewhere: (NodeIndex) -> Bool) -> [NodeIndex] {
     let place = key + [UInt8(ascii: "/")]
     lost.append(place)
+    return takeKeys(below: place, where: isElsewhere)
+  }
+
+  private mutating func takeKeys(below place: [UInt8], where isElsewhere: (NodeIndex) -> Bool) -> [NodeIndex] {
     let nodes = keys.filter { $0.value.starts(with: place) }.map(\.key).filter(isElsewhere)
     for node in nodes { keys[node] = nil }
     return nodes
@@ -89,6 +98,49 @@ struct RestoredItems {
   var nodesWithKeys: [NodeIndex] { Array(keys.keys) }
   func key(of node: NodeIndex) -> [UInt8]? { keys.isEmpty ? nil : keys[node] }
   mutating func setKey(_ key: [UInt8]?, of node: NodeIndex) { if key != nil || !keys.isEmpty { keys[node] = key } }
+
+  // MARK: - Directories that the store has renamed
+
+  /// A directory is to be met under another key. - Returns: False if its former place has been looked into.
+  mutating func beginRenaming(_ item: SavedItemID) -> Bool {
+    guard !settled.contains(item) else { return false }
+    renamed.insert(item)
+    return true
+  }
+
+  /// It has stayed where it was.
+  mutating func cancelRenaming(_ item: SavedItemID) { renamed.remove(item) }
+
+  /// The listing of a directory's place decides about it. - Returns: False if it was met under another key.
+  mutating func settle(_ item: SavedItemID) -> Bool {
+    guard !renamed.contains(item) else { return false }
+    settled.insert(item)
+    return true
+  }
+
+  /// The directory is not there, and nothing in it was changed: another listing may bring it.
+  mutating func unsettle(_ item: SavedItemID) { settled.remove(item) }
+
+  /// What was met below keys that are others now has others, too. Those may have changed places.
+  ///
+  /// - Parameter isElsewhere: As `loseKeys`.
+  /// - Returns: What was met in directories that have lost their keys to these: it is not there any more.
+  mutating func moveKeys(
+    _ moves: [(from: [UInt8], to: [UInt8])], where isElsewhere: (NodeIndex) -> Bool
+  ) -> [NodeIndex] {
+    guard hasKeys else { return [] }
+    let slash = [UInt8(ascii: "/")]
+    var moved: [NodeIndex: [UInt8]] = [:]
+    for (node, key) in keys {
+      // The nearest one: what is above that has been moved away from.
+      let above = moves.filter { key.starts(with: $0.from + slash) }.max { $0.from.count < $1.from.count }
+      if let move = above { moved[node] = move.to + key.dropFirst(move.from.count) }
+    }
+    for node in moved.keys { keys[node] = nil }
+    let replaced = moves.flatMap { takeKeys(below: $0.to + slash, where: isElsewhere) }
+    keys.merge(moved) { _, key in key }
+    return replaced
+  }
 
   /// An item is given back.
   mutating func forget(_ node: NodeIndex) {

@@ -11,4 +11,10 @@ struct StoreIdentity: Hashable {
     inode = attributes.inode
     birth = attributes.birth
   }
+
+  init(_ version: StoreVersion) {
+    device = version.device
+    inode = version.inode
+    birth = version.birth
+  }
 }

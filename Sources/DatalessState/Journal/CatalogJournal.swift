@@ -24,6 +24,8 @@ public final class CatalogJournal: JournalSink {
   private let treesLeft: Atomic<Int>
 
   public let keepsChanges = true
+  /// As `CatalogWriter.hadItems`.
+  let hadItems: Bool
 
   init(
     _ catalog: Catalog, _ writer: CatalogWriter, content: (any ContentStore)?, lane: any BlockingLane,
@@ -31,6 +33,7 @@ public final class CatalogJournal: JournalSink {
   ) {
     self.catalog = catalog
     treesLeft = Atomic(writer.trashCount)
+    hadItems = writer.hadItems
     self.writer = Mutex(writer)
     self.content = content
     self.lane = lane
@@ -151,6 +154,7 @@ public final class CatalogJournal: JournalSink {
   /// Which item a node is, as far as that is known.
   func item(of node: NodeID) -> Int64? { writer.withLock { $0.item(of: node) } }
   func node(of item: Int64) -> NodeID? { writer.withLock { $0.node(of: item) } }
+  var nodes: KnownItems { writer.withLock { $0.items.nodes } }
 
   func adopt(_ item: Int64, as node: NodeID) { writer.withLock { $0.adopt(item, as: node) } }
 

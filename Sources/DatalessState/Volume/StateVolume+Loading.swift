@@ -1,5 +1,6 @@
 public import DatalessCore
 internal import DatalessStores
+internal import Synchronization
 
 /// What is saved, directory by directory.
 extension StateVolume: SavedState {
@@ -49,10 +50,56 @@ extension StateVolume: SavedState {
   }
 
   public func drop(_ directory: SavedItemID) {
+    let isAwaited = try? catalog.read("cannot look for what was set in a directory") { connection in
+      try CatalogRenames(connection).isAwaited(directory.rawValue)
+    }
+    guard !(isAwaited ?? false) else { return absent.withLock { _ = $0.insert(directory.rawValue) } }
     let isNoted: Void? = try? journal.write("cannot drop what is kept of a directory") { writer, connection in
       try writer.trashTree(directory.rawValue, connection)
     }
     if isNoted != nil { emptyTrash() }
+  }
+
+  /// The volume ends: what is kept of directories that were not where they were, and that no listing has brought under
+  /// another key, is gone through by the next run.
+  func dropAbsent() {
+    let nodes = journal.nodes
+    let left = absent.withLock { absent in
+      defer { absent = [] }
+      return absent.filter { nodes.node(of: $0) == nil }
+    }
+    guard !left.isEmpty else { return }
+    // What cannot be dropped now is met by the next mount again.
+    _ = try? journal.write("cannot drop what is kept of directories") { writer, connection in
+      try writer.trashAbsent(left, connection)
+    }
+  }
+
+  public func renamed(_ directories: [ChangedItem]) throws(FSError) -> [FormerPlace] {
+    guard journal.hadItems else { return [] }
+    // Of what was not met in this run nothing waits to be committed.
+    let nodes = journal.nodes
+    return try catalog.read("cannot look for directories that were renamed") { connection in
+      try directories.compactMap { directory in
+        let found = try CatalogRenames(connection).row(of: directory) { nodes.node(of: $0) != nil }
+        return found.map { FormerPlace(directory, item: SavedItemID(rawValue: $0.row.id), key: $0.key) }
+      }
+    }
+  }
+
+  public func takeRenamed(_ directories: [ChangedItem]) throws(FSError) -> [RenamedDirectory] {
+    if journal.backlog > 0 { try journal.commit() }
+    let taken = try journal.write("cannot keep that directories were renamed") { writer, connection in
+      try writer.takeRenamed(directories, connection).map { renamed in
+        var lost: [ItemRow] = []
+        return RenamedDirectory(
+          renamed.directory.node, item: try self.item(renamed.row, connection, lost: &lost),
+          formerKey: renamed.formerKey, key: renamed.directory.binding?.key ?? [])
+      }
+    }
+    for renamed in taken { journal.adopt(renamed.item.id.rawValue, as: renamed.node) }
+    if journal.trashCount > 0 { emptyTrash() }
+    return taken
   }
 
   public func writing(below directory: ChangedItem) throws(FSError) -> SavedWriting {

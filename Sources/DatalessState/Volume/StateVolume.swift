@@ -42,6 +42,8 @@ public final class StateVolume: Sendable {
   /// Whether nobody's content may be left of an earlier run.
   private let isReconciled: Atomic<Bool>
   private let isClosed = Atomic<Bool>(false)
+  /// Directories that are not where they are kept, and may be met elsewhere.
+  let absent = Mutex<Set<Int64>>([])
   let lastKept: Atomic<UInt32>
   /// Whether somebody goes through removed trees; and how much of them is left, as `CatalogTrash.count`.
   private let emptiesTrash = Atomic<Bool>(false)
@@ -207,6 +209,7 @@ public final class StateVolume: Sendable {
   /// - Throws: ENOSPC, EDQUOT, EIO: changes that are not on the disk are lost, unless it is called again.
   public func close(leavesContent: Bool = false, while goesOn: () -> Bool = { true }) throws(FSError) {
     guard !isClosed.load(ordering: .acquiring) else { return }
+    dropAbsent()
     try journal.commit()
     // Between its commit and the removal of content, emptying leaves content, too.
     let isClean =
