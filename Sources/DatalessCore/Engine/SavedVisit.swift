@@ -93,14 +93,25 @@ extension Engine {
     metadata.submit { [self] in
       // What cannot be read is met, and told of, by who looks into its directory.
       let places = (try? saved.placesToVisit()) ?? []
-      let visit = SavedVisit(
-        self, places, note: { _, _ in },
-        completion: { [self] in
+      visit(places) { [self] isAnyAbsent in
+        // The store may have renamed a directory on the way, which is known now that the one above it was listed.
+        let known = Set(places)
+        let others = isAnyAbsent ? (try? saved.placesToVisit()) ?? [] : []
+        visit(others.filter { !known.contains($0) }) { [self] _ in
           fetchPinned()
           visited.end()
-        })
-      visit.step()
+        }
+      }
     }
+  }
+
+  /// - Parameter completion: Called once, with whether there was nothing at any of the places.
+  private func visit(_ places: [[UInt8]], completion: @escaping @Sendable (_ isAnyAbsent: Bool) -> Void) {
+    let isAnyAbsent = Atomic(false)
+    let visit = SavedVisit(
+      self, places, note: { _, outcome in if outcome == .absent { isAnyAbsent.store(true, ordering: .relaxed) } },
+      completion: { completion(isAnyAbsent.load(ordering: .relaxed)) })
+    visit.step()
   }
 
   /// Looks where an earlier run has kept content, so that it is known what takes room, and what can go. Where nobody

@@ -60,8 +60,11 @@ extension StateVolume: SavedState {
     if isNoted != nil { emptyTrash() }
   }
 
+  /// LIMIT: rows that the end of a volume goes through; more are the next run's.
+  private static var droppedMax: Int { 4096 }
+
   /// The volume ends: what is kept of directories that were not where they were, and that no listing has brought under
-  /// another key, is gone through by the next run.
+  /// another key, goes.
   func dropAbsent() {
     let nodes = journal.nodes
     let left = absent.withLock { absent in
@@ -70,9 +73,11 @@ extension StateVolume: SavedState {
     }
     guard !left.isEmpty else { return }
     // What cannot be dropped now is met by the next mount again.
-    _ = try? journal.write("cannot drop what is kept of directories") { writer, connection in
+    let contents = try? journal.write("cannot drop what is kept of directories") { writer, connection in
       try writer.trashAbsent(left, connection)
+      return try writer.emptyTrash(connection, limit: Self.droppedMax)
     }
+    for id in contents ?? [] { content.remove(id) }
   }
 
   public func renamed(_ directories: [ChangedItem]) throws(FSError) -> [FormerPlace] {
