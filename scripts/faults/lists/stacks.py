@@ -33,8 +33,8 @@ capture.add(
     tests=["FoundFramePointerTests"])
 capture.add(
     "any-rbp-is-kept", "Unwinding/ChainCheck.swift", "code that may not keep rbp is left by it",
-    "if calls.keepsFramePointer(function) == true { return true }",
-    "if calls.keepsFramePointer(function) == true || FAULT { return true }", tests=["FoundFramePointerTests"])
+    "if calls.keepsFramePointer(frame, function) { return true }",
+    "if calls.keepsFramePointer(frame, function) || FAULT { return true }", tests=["FoundFramePointerTests"])
 capture.add(
     "guess-is-complete", "Unwinding/StackUnwinder.swift", "a stack with a guess in it is called complete",
     "end: gap ?? part.stack.end)", "end: FAULT ? part.stack.end : gap ?? part.stack.end)",
@@ -50,8 +50,8 @@ capture.add(
 
 capture.add(
     "left-over-function", "Node/NodeFrames.swift", "functions of JavaScript are told whose frames are no part of the stack",
-    "let function = functions[frame.framePointer], seen.insert(frame.framePointer).inserted",
-    "let function = FAULT ? functions.first?.value : functions[frame.framePointer], seen.insert(frame.framePointer).inserted",
+    "return functions[frame.framePointer] ?? (",
+    "return FAULT ? functions.first?.value : functions[frame.framePointer] ?? (",
     tests=["InterpreterTests"])
 capture.add(
     "any-v8", "Node/NodeLayout.swift", "another version of V8 is read as if it were known",
