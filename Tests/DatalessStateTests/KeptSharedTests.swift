@@ -58,6 +58,19 @@ import Testing
     return try KeptVolume(states.next(), source: source)
   }
 
+  /// A volume into which somebody has looked, mounted again and looked into once more.
+  private func lookAgain(_ volume: KeptVolume, looking order: [String]) throws -> KeptVolume {
+    look(volume, order)
+    let again = try remount(volume)
+    look(again, order)
+    return again
+  }
+
+  private func look(_ volume: KeptVolume, _ order: [String]) {
+    for directory in order { _ = volume.names(directory) }
+    volume.visitSaved()
+  }
+
   /// What callers see, and again after a remount. - Parameter files: Texts, by path.
   private func expect(
     _ volume: KeptVolume, _ files: [String: String], conflicts: [String: String], looking order: [String] = ["d", "e"]
@@ -65,8 +78,7 @@ import Testing
     var volume = volume
     for isAgain in [false, true] {
       if isAgain { volume = try remount(volume) }
-      for directory in order { _ = volume.names(directory) }
-      volume.visitSaved()
+      look(volume, order)
       let found = (volume.names("d").map { "d/\($0)" } + volume.names("e").map { "e/\($0)" }).sorted()
       #expect(found == files.keys.sorted(), "again: \(isAgain)")
       let links = Dictionary(grouping: found) { volume.attributes($0)?.inode ?? 0 }.mapValues(\.count)
@@ -94,11 +106,7 @@ import Testing
       unlink(source.full("d/a"))
       unlink(source.full("e/c"))
     }
-    for directory in order { _ = volume.names(directory) }
-    volume.visitSaved()
-    volume = try remount(volume)
-    for directory in order { _ = volume.names(directory) }
-    volume.visitSaved()
+    volume = try lookAgain(volume, looking: order)
     let found = volume.names("d").map { "d/\($0)" } + volume.names("e").map { "e/\($0)" }
     #expect(!found.isEmpty && found.allSatisfy { volume.read($0) == "mine 1" })
     #expect(found.allSatisfy { volume.attributes($0)?.linkCount == UInt32(found.count) })
@@ -136,11 +144,7 @@ import Testing
       replace("d/a", "other")
       unlink(source.full("e/c"))
     }
-    for directory in order { _ = volume.names(directory) }
-    volume.visitSaved()
-    volume = try remount(volume)
-    for directory in order { _ = volume.names(directory) }
-    volume.visitSaved()
+    volume = try lookAgain(volume, looking: order)
     #expect(volume.read("d/a") == "mine 1")
     #expect(volume.conflicts["d/a"] != nil, "\(volume.conflicts)")
     #expect(volume.resolve("d/a", .takeTheirs).failures == [])
@@ -161,8 +165,7 @@ import Testing
     volume.visitSaved()
     for isAgain in [false, true] {
       if isAgain { volume = try remount(volume) }
-      for directory in order { _ = volume.names(directory) }
-      volume.visitSaved()
+      look(volume, order)
       #expect(volume.names("d") == [] && volume.names("e") == ["b", "c"], "again: \(isAgain)")
       #expect(volume.read("e/b") == "mine 1" && volume.read("e/c") == "mine 1", "again: \(isAgain)")
       #expect(volume.attributes("e/c")?.linkCount == 2, "again: \(isAgain)")
