@@ -130,22 +130,55 @@ bool cdw_find_unit(const struct cdw_library *library, Dwarf *dwarf, uint64_t add
   return false;
 }
 
-static const char *find_line(const struct cdw_library *library, Dwarf *dwarf, uint64_t address, int32_t *line) {
+// The first row of an address; null where none begins there.
+static Dwarf_Line *first_row(const struct cdw_library *library, Dwarf_Die *unit, uint64_t address) {
+  Dwarf_Lines *rows;
+  size_t count = 0;
+  if (library->dwarf_getsrclines_(unit, &rows, &count) != 0) return NULL;
+  // libdw has them sorted by address, and rows of one address in the order of the table.
+  size_t low = 0;
+  for (size_t high = count; low < high;) {
+    size_t middle = low + (high - low) / 2;
+    Dwarf_Addr at;
+    if (library->dwarf_lineaddr_(library->dwarf_onesrcline_(rows, middle), &at) != 0) return NULL;
+    if (at < address) low = middle + 1; else high = middle;
+  }
+  for (; low < count; low++) {
+    Dwarf_Line *row = library->dwarf_onesrcline_(rows, low);
+    Dwarf_Addr at;
+    bool is_end;
+    if (library->dwarf_lineaddr_(row, &at) != 0 || at != address) return NULL;
+    // Where the code of another function ends, which lies before this one.
+    if (library->dwarf_lineendsequence_(row, &is_end) == 0 && !is_end) return row;
+  }
+  return NULL;
+}
+
+static const char *find_line(
+    const struct cdw_library *library, Dwarf *dwarf, uint64_t address, bool first, int32_t *line) {
   uint8_t type;
   Dwarf_Die unit;
   if (!cdw_find_unit(library, dwarf, address, &unit, &type)) return NULL;
-  Dwarf_Line *found = library->dwarf_getsrc_die_(&unit, address);
+  Dwarf_Line *found = first ? first_row(library, &unit, address) : library->dwarf_getsrc_die_(&unit, address);
   int number = 0;
   if (found == NULL || library->dwarf_lineno_(found, &number) != 0) return NULL;
   *line = number;
   return library->dwarf_linesrc_(found, NULL, NULL);
 }
 
-const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line) {
+static const char *find_line_of(struct cdw_file *file, uint64_t address, bool first, int32_t *line) {
   const char *found = NULL;
-  if (file->debug != NULL) found = find_line(file->library, file->debug, address, line);
-  if (found == NULL && file->dwarf != NULL) found = find_line(file->library, file->dwarf, address, line);
+  if (file->debug != NULL) found = find_line(file->library, file->debug, address, first, line);
+  if (found == NULL && file->dwarf != NULL) found = find_line(file->library, file->dwarf, address, first, line);
   return found;
+}
+
+const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line) {
+  return find_line_of(file, address, false, line);
+}
+
+const char *cdw_find_first_line(struct cdw_file *file, uint64_t address, int32_t *line) {
+  return find_line_of(file, address, true, line);
 }
 
 static char *(*demangle_cxx)(const char *, char *, size_t *, int *);

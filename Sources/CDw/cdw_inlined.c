@@ -86,14 +86,14 @@ static int32_t inlined_in_unit(const struct cdw_library *library, Dwarf_Die *uni
   // An assembler's code has lines without functions; with -gline-tables-only, clang leaves out those into which nothing
   // is inlined.
   if (!find_function(library, unit, address, &whole))
-    return is_split(library, unit, type) ? CDW_INLINED_UNKNOWN : 0;
+    return is_split(library, unit, type) ? CDW_INLINED_UNREAD : 0;
   Dwarf_Files *files = NULL;
   size_t file_count = 0;
   if (library->dwarf_getsrcfiles_(unit, &files, &file_count) != 0) files = NULL;
   int32_t calls = 0;
   for (; find_part(library, &whole, address, &part); whole = part) {
     if (library->dwarf_tag_(&part) != DW_TAG_inlined_subroutine) continue;
-    if (calls == CDW_INLINED_MAX) return CDW_INLINED_UNKNOWN;
+    if (calls == CDW_INLINED_MAX) return CDW_INLINED_TOO_MANY;
     uint64_t file = number_of(library, &part, DW_AT_call_file);
     uint64_t line = number_of(library, &part, DW_AT_call_line);
     found[calls++] = (struct cdw_inlined){

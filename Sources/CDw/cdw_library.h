@@ -14,7 +14,8 @@
   use(dwarf_cfi_addrframe) use(dwarf_frame_info) use(dwarf_frame_cfa) use(dwarf_frame_register) \
   use(dwarf_get_units) use(dwarf_haspc) use(dwarf_getsrc_die) use(dwarf_linesrc) use(dwarf_lineno) \
   use(dwarf_child) use(dwarf_siblingof) use(dwarf_dieoffset) use(dwarf_tag) use(dwarf_diename) use(dwarf_attr_integrate) \
-  use(dwarf_attr) use(dwarf_formstring) use(dwarf_formudata) use(dwarf_getsrcfiles) use(dwarf_filesrc)
+  use(dwarf_attr) use(dwarf_formstring) use(dwarf_formudata) use(dwarf_getsrcfiles) use(dwarf_filesrc) \
+  use(dwarf_getsrclines) use(dwarf_onesrcline) use(dwarf_lineaddr) use(dwarf_lineendsequence)
 
 #define CDW_DECLARE(name) __typeof__(&name) name##_;
 

@@ -93,6 +93,39 @@ import Testing
     #expect(Self.lines(stack).contains("main:10"), "\(Self.lines(stack))")
   }
 
+  /// What a function begins with may be inlined: the last of several rows for its first instruction is another's.
+  @Test(arguments: ["-gdwarf-4", "-gdwarf-5"], ["-O2", "-O3", "-Os"])
+  func aFunctionThatBeginsWithAnInlinedOneHasNoLineOfIt(version: String, level: String) throws {
+    let program = try BlockedProgram(
+      source: """
+        #include <stdio.h>
+        #include <unistd.h>
+        static char byte;
+        static int load(const char *path, char *b) {
+          if (path == NULL)
+            return 0;
+          int n = read(0, b, 1);
+          b[0]++;
+          return n;
+        }
+        __attribute__((noinline)) int show(const char *path, char *b) {
+          if (load(path, b) == 0 || b[0] == 0)
+            return 1;
+          puts(b);
+          return 0;
+        }
+        int main(int count, char **words) {
+          (void)count;
+          int r = show(words[0], &byte);
+          byte = 2;
+          return r;
+        }
+        """, options: [level, "-g", version, "-gsplit-dwarf"])
+    let lines = Self.lines(try Self.stack(try ServedStacks().stack(of: program)))
+    let first = try #require(lines.firstIndex { $0.hasPrefix("show") }, "\(lines)")
+    #expect(Array(lines[first...].prefix(2)) == ["show:0", "main:19"], "\(lines)")
+  }
+
   /// What is inlined lies behind the function this time.
   @Test(arguments: ["-gdwarf-4", "-gdwarf-5"], ["-O0", "-O2"])
   func splitDebugInformationGivesTheLinesOfAFunctionsOwnText(version: String, level: String) throws {

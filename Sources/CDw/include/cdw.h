@@ -53,6 +53,9 @@ struct cdw_operation cdw_operation_at(const struct cdw_row *row, size_t index);
 
 // The file and the line of an address; null without debug information. The text belongs to the file.
 const char *cdw_find_line(struct cdw_file *file, uint64_t address, int32_t *line);
+// The same of the first row at an address, which is a function's own where it begins: what is inlined at its first
+// instruction has rows behind it there, and cdw_find_line gives the last one. Null where no row begins there.
+const char *cdw_find_first_line(struct cdw_file *file, uint64_t address, int32_t *line);
 
 // A function that is inlined into another one, and where that would call it.
 struct cdw_inlined {
@@ -61,10 +64,10 @@ struct cdw_inlined {
   const char *function, *file;
   int32_t line;
 };
-enum { CDW_INLINED_MAX = 32, CDW_INLINED_UNKNOWN = -1 };
+enum { CDW_INLINED_MAX = 32, CDW_INLINED_UNREAD = -1, CDW_INLINED_TOO_MANY = -2 };
 
-// The functions that are inlined at an address, innermost first; 0 without debug information. CDW_INLINED_UNKNOWN where
-// they are more, or where a file tells of them that is not read (split DWARF).
+// The functions that are inlined at an address, innermost first; 0 without debug information. CDW_INLINED_TOO_MANY
+// where they are more, CDW_INLINED_UNREAD where a file tells of them that is not read (split DWARF).
 int32_t cdw_find_inlined(struct cdw_file *file, uint64_t address, struct cdw_inlined *found);
 
 // What a compiler wrote into a symbol, in the words of the language; null where it is no such name. To be given to

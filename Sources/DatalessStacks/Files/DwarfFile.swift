@@ -65,18 +65,35 @@ public final class DwarfFile {
     return (Array(String(cString: file).utf8), Int(line))
   }
 
-  /// The functions that are inlined at an address, innermost first, by their symbols, or their names where they have
-  /// none.
+  /// A function's own line where it begins, whatever is inlined at its first instruction.
   ///
-  /// - Returns: nil where they are more than `CDW_INLINED_MAX`, or a file tells of them that is not read.
-  func inlined(at address: UInt64) -> [InlinedCall]? {
+  /// - Returns: nil where no row of the table of lines begins there.
+  func firstLine(at address: UInt64) -> (file: [UInt8], line: Int)? {
+    var line: Int32 = 0
+    guard let file = cdw_find_first_line(pointer, address, &line), line > 0 else { return nil }
+    return (Array(String(cString: file).utf8), Int(line))
+  }
+
+  /// What debug information says of inlined functions.
+  enum Inlining {
+    /// Innermost first, by their symbols, or their names where they have none.
+    case known([InlinedCall])
+    /// A file tells of them that is not read.
+    case unread
+    /// They are more than `CDW_INLINED_MAX`.
+    case tooMany
+  }
+
+  /// The functions that are inlined at an address.
+  func inlined(at address: UInt64) -> Inlining {
     var calls = Array(repeating: cdw_inlined(), count: Int(CDW_INLINED_MAX))
     let count = cdw_find_inlined(pointer, address, &calls)
-    guard count >= 0 else { return nil }
-    return calls.prefix(Int(count)).map { call in
+    guard count >= 0 else { return count == CDW_INLINED_UNREAD ? .unread : .tooMany }
+    let known = calls.prefix(Int(count)).map { call in
       func text(_ bytes: UnsafePointer<CChar>?) -> [UInt8] { bytes.map { Array(String(cString: $0).utf8) } ?? [] }
       return InlinedCall(function: text(call.function), file: text(call.file), line: max(0, Int(call.line)))
     }
+    return .known(known)
   }
 
   private static func rule(_ row: OpaquePointer, _ number: Int32) -> RegisterRule? {

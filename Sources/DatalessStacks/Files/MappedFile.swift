@@ -99,9 +99,12 @@ final class MappedFile {
   /// - Returns: nil where nothing tells which they are: then the line belongs to none that is known.
   func inlined(at address: UInt64, _ demangler: Demangler) -> [InlinedCall]? {
     if let known = inlinedCalls[address] { return known }
-    var found = tables.map { $0.inlined(at: address) } ?? []
-    if found == nil, isOwnLine(at: address) { found = [] }
-    guard let found else { return nil }
+    let found: [InlinedCall]
+    switch tables?.inlined(at: address) ?? .known([]) {
+    case .known(let calls): found = calls
+    case .unread where isOwnLine(at: address): found = []
+    case .unread, .tooMany: return nil
+    }
     let calls = found.map { call in
       InlinedCall(function: demangler.name(of: call.function), file: call.file, line: call.line)
     }
@@ -117,7 +120,7 @@ final class MappedFile {
     let (end, overflow) = function.address.addingReportingOverflow(function.size)
     // A return, and not the distance of a short jump. Of one that is not the last instruction nobody knows where it is.
     guard !overflow, let code = elf.bytes(atAddress: end - 2, count: 2), code[1] == 0xc3, code[0] != 0xeb,
-      code[0] & 0xf0 != 0x70, let own = tables.line(at: address), let first = tables.line(at: function.address),
+      code[0] & 0xf0 != 0x70, let own = tables.line(at: address), let first = tables.firstLine(at: function.address),
       let last = tables.line(at: end - 1)
     else { return false }
     return own.file == first.file && own.file == last.file && first.line <= own.line && own.line <= last.line
