@@ -81,6 +81,36 @@ import Testing
     }
   }
 
+  /// What lies in a directory that SOURCE has put in the place of one that is gone lies in that one.
+  @Test(arguments: [false, true], [false, true])
+  func whatComesBackInAnotherDirectoryIsNotOfTheFormerOne(isTopSet: Bool, isSet: Bool) throws {
+    mkdir(source.full("b"), 0o755)
+    mkdir(source.full("k"), 0o755)
+    make("b/c")
+    try mounted(twice: false) { volume in
+      if isTopSet { #expect(volume.change("b") { $0.mode = 0o700 } == nil) }
+      if isSet { change("b/c", .settings, on: volume) } else { #expect(volume.unlink("b/c/g") == nil) }
+    }
+    rename(source.full("b/c"), source.full("k/c"))
+    rmdir(source.full("b"))
+    try mounted(twice: false) { volume in
+      #expect(volume.names("") == ["k"])
+      mkdir(source.full("b2"), 0o755)
+      rename(source.full("b2"), source.full("b"))
+      rename(source.full("k/c"), source.full("b/c"))
+      volume.refresh()
+      #expect(volume.names("b") == ["c"] && mode("b", of: volume) == 0o755)
+      #expect(volume.names("b/c") == ["f"] && mode("b/c", of: volume) == (isSet ? 0o700 : 0o755))
+      #expect(volume.write("mine", to: "b/c/new") == nil && volume.makeDirectory("b/c/made") == nil)
+      #expect(volume.write("deep", to: "b/c/made/file") == nil)
+    }
+    try mounted { volume in
+      #expect(volume.names("") == ["b", "k"] && volume.names("b/c") == ["f", "made", "new"])
+      #expect(volume.read("b/c/new") == "mine" && volume.read("b/c/made/file") == "deep")
+      #expect(mode("b/c", of: volume) == (isSet ? 0o700 : 0o755) && volume.conflicts == [:])
+    }
+  }
+
   /// Of the directory itself nothing was set: it is in the catalog because of what is in it.
   @Test(arguments: [false, true]) func aDirectoryOnTheWayIsKnown(isWritten: Bool) throws {
     make("d")

@@ -51,8 +51,9 @@ import Testing
     return volume
   }
 
-  private func remount(_ volume: KeptVolume) throws -> KeptVolume {
+  private func remount(_ volume: KeptVolume, after change: () -> Void = {}) throws -> KeptVolume {
     try volume.unmount()
+    change()
     let report = try states.next().check()
     #expect(report.findings == [])
     return try KeptVolume(states.next(), source: source)
@@ -98,6 +99,43 @@ import Testing
     volume = try expect(volume, ["e/c": "mine 1"], conflicts: [:], looking: order)
     #expect(volume.unlink("e/c") == nil)
     try expect(volume, [:], conflicts: [:]).unmount()
+  }
+
+  /// A name that SOURCE adds leads to the file that was written to, whichever of both is met first, and read.
+  @Test(
+    arguments: Moment.allCases,
+    [["d", "", "f"], ["", "f", "d"], ["f", "", "d"]].flatMap { order in [false, true].map { (order, $0) } })
+  func aNameThatSourceAddsLeadsToWhatWasWritten(_ moment: Moment, looking: (order: [String], isMoved: Bool)) throws {
+    let (order, isMoved) = looking
+    mkdir(source.full("f"), 0o755)
+    unlink(source.full("e/c"))
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.names("d") == ["a"] && volume.write("mine", to: "d/a") == nil)
+    if isMoved { #expect(volume.rename("d/a", to: "d/moved") == nil) }
+    func change() { link(source.full("d/a"), source.full("f/new")) }
+    switch moment {
+    case .refresh:
+      change()
+      volume.refresh()
+    case .mounts:
+      volume = try remount(volume, after: change)
+    case .remountedAndRefresh, .remountedAndLooked:
+      volume = try remount(volume)
+      if moment == .remountedAndLooked { _ = volume.names("d") }
+      change()
+      volume.refresh()
+    }
+    let mine = isMoved ? "d/moved" : "d/a"
+    for isAgain in [false, true] {
+      if isAgain { volume = try remount(volume) }
+      for directory in order { _ = volume.names(directory) }
+      for path in order.first == "d" ? [mine, "f/new"] : ["f/new", mine] {
+        #expect(volume.read(path) == "miners", "\(path), again: \(isAgain)")
+      }
+      #expect(volume.attributes("f/new")?.inode == volume.attributes(mine)?.inode)
+      #expect(volume.attributes("f/new")?.linkCount == 2 && volume.conflicts == [:])
+    }
+    try volume.unmount()
   }
 
   @Test(arguments: Moment.allCases, [["d", "e"], ["e", "d"]])

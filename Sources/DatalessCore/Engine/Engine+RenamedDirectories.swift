@@ -62,7 +62,8 @@ extension EngineState {
     guard let directory = attempts[attempt]?.node, let key = namespace.binding(of: directory)?.key else { return [] }
     let prefix = key.isEmpty ? [] : key + [UInt8(ascii: "/")]
     return found.filter { former in
-      if former.key.starts(with: prefix) {
+      // With the key that it had it is in another directory now, which has the place of the former one.
+      if former.key != former.directory.binding?.key, former.key.starts(with: prefix) {
         let text = Array(former.key.dropFirst(prefix.count))
         let name = text.withUnsafeBufferPointer { namespace.find($0, in: directory, .store) }
         if let name, isStillThere(name, former, in: directory) { return false }
@@ -91,7 +92,7 @@ extension EngineState {
     }
     journal.endRestoring()
     let nameless = namelessWithKeys
-    let moves = taken.map { (from: $0.formerKey, to: $0.key) }
+    let moves = taken.filter { $0.formerKey != $0.key }.map { (from: $0.formerKey, to: $0.key) }
     let replaced = namespace.restored.moveKeys(moves) { !nameless.contains($0) }
     for node in replaced { namespace.noteUnbound(node) }
     return step.dropped

@@ -147,7 +147,8 @@ struct CatalogItems: Sendable {
     // The store has renamed it. Where it was before may be a tree that was removed here, which it would go with; and
     // what is done to it now is done to the name that it has now.
     if let binding = item.binding, row.id != ItemRow.root, row.kind == .directory || row.hasOneName,
-      try search.key(of: row) != binding.key, let place = try place(of: item, connection)
+      try search.key(of: row) != binding.key || search.isInOthers(row, than: item, isInUse: { node(of: $0) != nil }),
+      let place = try place(of: item, connection), place != row.place
     {
       try clear(place, connection)
       row.place = place

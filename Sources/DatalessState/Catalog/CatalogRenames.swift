@@ -23,7 +23,9 @@ struct CatalogRenames {
         let key = try key(of: row)
       else { continue }
       // It is where it was, or it is kept twice: then which one it is is not known.
-      guard key != binding.key, found == nil else { return nil }
+      let isElsewhere =
+        try key != binding.key || CatalogSearch(connection).isInOthers(row, than: directory, isInUse: isInUse)
+      guard isElsewhere, found == nil else { return nil }
       found = (row, key)
     }
     return found

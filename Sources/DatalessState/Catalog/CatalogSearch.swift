@@ -7,7 +7,10 @@ struct CatalogSearch {
   init(_ connection: CatalogConnection) { self.connection = connection }
 
   /// The row of an item; nil if there is none.
-  func item(_ item: ChangedItem) throws -> ItemRow? {
+  ///
+  /// - Parameter isShared: Whether the store has it under several names: then a name that was not known before may have
+  ///   been added to the one under which it was written. Default: no.
+  func item(_ item: ChangedItem, isShared: Bool = false) throws -> ItemRow? {
     if item.node == .root { return try connection.item(ItemRow.root) }
     guard let binding = item.binding else {
       let found = try connection.items(inode: item.inode).filter { $0.place == nil }
@@ -22,8 +25,23 @@ struct CatalogSearch {
       if row.kind == .directory { return try !connection.hasMadeName(row.id) && !hasChanges(below: row.id) }
       // With other bytes under another name it is one that came, beside one that went.
       guard row.record.isDirty || row.record.version?.hasBytes(of: binding.version) ?? false else { return false }
+      if isShared && binding.version.birth != 0 { return true }
       return try !row.hasOneName || !(row.record.isDirty || isHidden(row))
     }
+  }
+
+  /// Whether a row lies in other directories than an item, although by the same names: the store has put another one in
+  /// the place of a directory on the way.
+  ///
+  /// - Parameter isInUse: Whether a row is a node, which tells itself that it has lost its place.
+  func isInOthers(_ row: ItemRow, than item: ChangedItem, isInUse: (Int64) -> Bool) throws -> Bool {
+    var parent = row.place?.parent
+    for directory in item.directories {
+      guard let id = parent, id != ItemRow.root, let row = try connection.item(id) else { return false }
+      if !isInUse(id), row.record.version?.isSameItem(as: directory.version) == false { return true }
+      parent = row.place?.parent
+    }
+    return false
   }
 
   /// Whether the store's name of an item is not shown: the one of its place, or another that led to it since.
@@ -79,6 +97,20 @@ struct CatalogSearch {
         if child.kind == .directory || child.kind == nil, seen.insert(child.id).inserted { left.append(child.id) }
       }
       if isDirty { return true }
+    }
+    return false
+  }
+
+  /// Whether something below a directory that was not met is nowhere else, or is a node: it was met in another one.
+  func isUsed(below directory: Int64, isInUse: (Int64) -> Bool) throws -> Bool {
+    if try hasChanges(below: directory, isGone: true) { return true }
+    var left = [directory]
+    var seen: Set<Int64> = [directory]
+    while let id = left.popLast() {
+      for child in try connection.items(in: id, after: .min, limit: .max) {
+        if try isInUse(child.id) && !connection.hasMadeName(child.id) { return true }
+        if child.kind == .directory || child.kind == nil, seen.insert(child.id).inserted { left.append(child.id) }
+      }
     }
     return false
   }

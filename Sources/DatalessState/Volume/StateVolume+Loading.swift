@@ -23,7 +23,7 @@ extension StateVolume: SavedState {
     var lost: [ItemRow] = []
     var saved = try noting { () throws(FSError) in
       try catalog.read("cannot read what is saved of an item") { connection in
-        try CatalogSearch(connection).item(item).map { try self.item($0, connection, lost: &lost) }
+        try CatalogSearch(connection).item(item, isShared: true).map { try self.item($0, connection, lost: &lost) }
       }
     }
     if let id = saved?.id { saved?.node = journal.node(of: id.rawValue) }
@@ -74,7 +74,9 @@ extension StateVolume: SavedState {
     guard !left.isEmpty else { return }
     // What cannot be dropped now is met by the next mount again.
     let contents = try? journal.write("cannot drop what is kept of directories") { writer, connection in
-      try writer.trashAbsent(left, connection)
+      // What is below may have been met meanwhile, in a directory that the store has put there.
+      let unused = try left.filter { try !CatalogSearch(connection).isUsed(below: $0) { nodes.node(of: $0) != nil } }
+      try writer.trashAbsent(unused, connection)
       return try writer.emptyTrash(connection, limit: Self.droppedMax)
     }
     for id in contents ?? [] { content.remove(id) }
