@@ -1,12 +1,15 @@
 import ArgumentParser
 
-/// Options with one value that decide what is expected. Of several the parser takes the last one and says nothing:
-/// whoever relies on the others would believe that they hold. (`--baseline` is looked at where it is read.)
+/// Options with one value that decide what is expected, what the log tells of it, or which files are written. Of
+/// several the parser takes the last one and says nothing: whoever relies on the others would believe that they hold,
+/// or miss a file. (`--baseline` is looked at where it is read.) Those that only shape a simulation, such as
+/// `--latency`, may be given again, behind those of a script.
 enum RepeatedOptions {
   static let names = [
     "--expect", "--scenario", "--max-files", "--max-bytes", "--max-dirs", "--max-wait", "--max-main-thread",
     "--max-needless", "--max-refusals", "--max-parallel", "--min-parallel", "--max-repeated", "--max-serial-waits",
-    "--max-together",
+    "--max-together", "--observe", "--stacks", "--watchdog", "--wait-children", "--log", "--json", "--json-fd", "--state",
+    "--cache-dir",
   ]
   private static let commands: Set<String> = ["run", "mount", "check-log", "restore"]
 

@@ -145,7 +145,8 @@ struct RunCommand: ParsableCommand {
       words.say("cannot say how the command ended: its status was taken by somebody else (ECHILD). Run it again.")
     }
     let children = waitForChildren(session, hasExpectation: isExpecting || strictRules)
-    let answer = finish(session, request: RunReport.request(result, children), words: words)
+    let request = RunReport.request(result, children, interruption: session.interruption)
+    let answer = finish(session, request: request, words: words)
     session.end(children.left)
     var held = expectations
     let report = RunReport(
@@ -201,11 +202,8 @@ struct RunCommand: ParsableCommand {
       // Of a log that cannot be read nothing is known.
       if verdict.outcome == .held { verdict.outcome = .unknown }
     } else {
-      // Nothing that nobody did goes beyond a bound, and it would make an empty baseline.
-      if case .notStarted = status.result { verdict.withdraw(because: "the command could not be executed") }
       do throws(ControlError) {
-        let obstacle = RunReport.isCutOff(status.result) ? "a signal ended the command before it was done" : nil
-        if let reason = try expected.update(expectations, &verdict, obstacle: obstacle) { words.say(reason) }
+        if let reason = try expected.update(expectations, &verdict) { words.say(reason) }
       } catch {
         words.say("\(error)")
         status.isOutputMissing = true

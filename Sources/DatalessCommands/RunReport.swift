@@ -166,21 +166,21 @@ struct RunReport {
       + "exceeded first\(by) at '\(TerminalText.escaped(excess.pathBytes))', then \(amount(excess.used))."
   }
 
-  static func request(_ result: CommandRunner.Result, _ children: ChildrenWait) -> RunFinishedRequest {
-    var request = RunFinishedRequest(children: RunChildren(children))
+  /// - Parameter interruption: A signal that told us to end while the command ran.
+  static func request(
+    _ result: CommandRunner.Result, _ children: ChildrenWait, interruption: Int32?
+  ) -> RunFinishedRequest {
+    var request = RunFinishedRequest(
+      interruptedBy: interruption.map { SignalName.of($0) }, children: RunChildren(children))
     switch result {
     case .ended(.exited(let status)): request.exitStatus = status
     case .ended(.signalled(let signal)): request.signal = SignalName.of(signal)
     case .notStarted(let number):
       request.exitStatus = (number == ENOENT ? ExitStatus.notFound : .notExecutable).rawValue
+      request.notStarted = Errno(rawValue: number).name
     case .statusLost: break
     }
     return request
-  }
-
-  /// Whether a command may have materialized less than it does when it is done.
-  static func isCutOff(_ result: CommandRunner.Result) -> Bool {
-    if case .ended(.signalled) = result { true } else { false }
   }
 
   static func notStarted(_ command: [UInt8], errno number: Int32) -> String {

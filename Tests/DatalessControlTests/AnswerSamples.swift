@@ -112,7 +112,8 @@ enum AnswerSamples {
 
   private static let amount = RunDifference.Amount(before: 1, after: 2)
   private static let side = RunDifference.Side(
-    log: "/l", session: "0123456789ab", source: "/s", started: "2026-01-02T03:04:05.000000000Z", isComplete: true)
+    log: "/l", session: "0123456789ab", source: "/s", started: "2026-01-02T03:04:05.000000000Z", isComplete: true,
+    commandEnd: "SIGKILL")
   private static let row = RunDifference.Row(
     name: "a", change: .new, files: amount, bytes: amount, waits: amount, blocked: amount, frames: ["main"],
     isUnrecorded: true, shown: 0..<1)
@@ -195,7 +196,8 @@ enum AnswerSamples {
     label: "m", time: "2026-01-02T03:04:05.000000000Z", requestsReachingTheVolume: ["read": 1])
   private static let excess = SummaryReport.Excess(budget: "files", limit: 1, used: 2, path: "a", process: "tar[2]")
   private static let run = SummaryReport.Run(
-    command: ["tar"], isCommandWithheld: true, exitStatus: 0, signal: "SIGKILL", exceeded: excess)
+    command: ["tar"], isCommandWithheld: true, exitStatus: 0, signal: "SIGKILL", notStarted: "ENOENT",
+    interruptedBy: "SIGTERM", exceeded: excess, gap: "x")
   private static let repeated = SummaryReport.Repeated(items: 1, attemptsMax: 2, path: "a")
   private static let ancestor = ProcessSummary.Ancestor(pid: 1, comm: "sh", exe: "/bin/sh", script: "a.sh")
 

@@ -210,19 +210,32 @@ import Testing
     let folder = try Folder()
     try BaselineFile.write(Self.updated("a"), to: folder.file("b"))
     let options = try ExpectationOptions.parse(["--baseline", "\(folder.path)/b", "--update-baseline"])
-    var expectations = Expectations([Expected(.maxFiles, 1)], baseline: try options.readBaseline())
-    var log = ExpectationLog()
-    log.unmount()
-    for line in log.log.lines { expectations.add(try #require(LogRecord(line: bytes(line)))) }
-    var cut = expectations.finish(log: [])
-    let words = try options.update(expectations, &cut, obstacle: "a signal ended it")
-    #expect(words?.contains("b is left as it is: a signal ended it. Run once more") == true)
-    #expect(cut.outcome == .held && cut.baseline?.isUpdated == false)
-    var none = expectations.finish(log: [])
-    none.withdraw(because: "it could not be executed")
-    #expect(none.outcome == .unknown && none.expectations.map(\.outcome) == [.unknown, .unknown])
-    #expect(none.expectations[0].reason == "it could not be executed" && none.gaps == ["it could not be executed"])
-    #expect(try options.update(expectations, &none)?.contains("it could not be executed") == true)
+    func ended(_ command: String) throws -> (verdict: Verdict, words: String?) {
+      var expectations = Expectations([Expected(.maxFiles, 1)], baseline: try options.readBaseline())
+      var log = ExpectationLog(isRun: true)
+      log.finishRun(files: 0, bytes: 0, command: command)
+      log.unmount()
+      for line in log.log.lines { expectations.add(try #require(LogRecord(line: bytes(line)))) }
+      var verdict = expectations.finish(log: [])
+      let words = try options.update(expectations, &verdict)
+      return (verdict, words)
+    }
+    for (command, reason) in [
+      (#""signal":"SIGKILL""#, "a signal ended the command before it was done (SIGKILL)"),
+      (
+        #""exit_status":0,"interrupted_by":"SIGTERM""#,
+        "the run was told to end before the command was done (SIGTERM)"
+      ), (#""x":0"#, "nobody knows how the command ended"),
+    ] {
+      let cut = try ended(command)
+      #expect(cut.words?.contains("b is left as it is: \(reason). Run once more") == true)
+      #expect(cut.verdict.outcome == .held && cut.verdict.baseline?.isUpdated == false)
+    }
+    let none = try ended(#""exit_status":127,"not_started":"ENOENT""#)
+    let reason = "the command could not be executed (ENOENT)"
+    #expect(none.verdict.outcome == .unknown && none.verdict.expectations.map(\.outcome) == [.unknown, .unknown])
+    #expect(none.verdict.expectations[0].reason == reason && none.verdict.gaps == [reason])
+    #expect(none.words?.contains(reason) == true)
     #expect(try BaselineFile.read(folder.file("b"), isUpdate: false).result(isComplete: true).entryCount == 1)
   }
 

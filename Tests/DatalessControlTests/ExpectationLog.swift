@@ -90,10 +90,13 @@ struct ExpectationLog {
     )
   }
 
-  mutating func finishRun(files: Int, bytes: Int, inFlight: Int = 0, end: String = "none_left") {
+  /// - Parameter command: How it ended, as fields.
+  mutating func finishRun(
+    files: Int, bytes: Int, inFlight: Int = 0, end: String = "none_left", command: String = #""exit_status":0"#
+  ) {
     log.add(
       "run.finished", at: 8_000,
-      #""exit_status":0,"budgets":{"files":\#(files),"bytes":\#(bytes),"in_flight":\#(inFlight)},"children":{"end":"\#(end)"}"#
+      #"\#(command),"budgets":{"files":\#(files),"bytes":\#(bytes),"in_flight":\#(inFlight)},"children":{"end":"\#(end)"}"#
     )
   }
 

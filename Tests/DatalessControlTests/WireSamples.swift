@@ -247,7 +247,9 @@ enum WireSamples {
     "SequenceAnswer": (SequenceAnswer(seq: 1), SequenceAnswer(seq: 1)),
     "FlushAnswer": (FlushAnswer(log: odd, lost: 0), FlushAnswer(log: bytes("/l"), lost: 0)),
     "RunFinishedRequest": (
-      RunFinishedRequest(exitStatus: 0, signal: "SIGKILL", children: children), RunFinishedRequest()
+      RunFinishedRequest(
+        exitStatus: 127, signal: "SIGKILL", notStarted: "ENOENT", interruptedBy: "SIGTERM", children: children),
+      RunFinishedRequest()
     ),
     "RunChildren": (children, children),
     "RunChild": (

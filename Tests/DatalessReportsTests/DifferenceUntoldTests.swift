@@ -69,6 +69,39 @@ import Testing
     #expect(try Self.outcome("more-needless", known, known) == .held)
   }
 
+  private static func run(_ end: String) -> LogLines {
+    var log = LogLines()
+    log.mounted()
+    log.add("run.started", at: 10, #""command":["tool"],"pid":10"#)
+    log.add("run.finished", at: 8_000, #"\#(end),"budgets":{"files":0,"bytes":0,"in_flight":0}"#)
+    log.unmounted(at: 9_000)
+    return log
+  }
+
+  /// A second run that did nothing, or was not waited for, has not shown that it does no more.
+  @Test(arguments: [
+    (#""exit_status":127,"not_started":"ENOENT""#, "the command could not be executed (ENOENT)"),
+    (
+      #""exit_status":0,"children":{"end":"time_up"}"#,
+      "processes that the command had left running were waited for no longer"
+    ),
+  ])
+  func aRunThatWasNotDoneDecidesNothing(end: String, reason: String) throws {
+    let (good, cut) = (Self.run(#""exit_status":0"#), Self.run(end))
+    #expect(try Self.outcome("more-bytes", good, good) == .held)
+    let words = "more-bytes: there is no more than before in what the logs tell, but the log after does not tell all"
+    #expect(try Self.outcome("more-bytes", good, cut) == .unknown("\(words) (\(reason))"))
+  }
+
+  @Test func theEndsOfTheCommandsAreSaid() throws {
+    let (good, killed) = (try ReportFolder(Self.run(#""exit_status":0"#).bytes), Self.run(#""signal":"SIGKILL""#))
+    let difference = RunDifference(before: try good.export([]), after: try ReportFolder(killed.bytes).export([]))
+    #expect(difference.before.commandEnd == "exit status 0" && difference.after.commandEnd == "SIGKILL")
+    #expect(DifferenceText.lines(difference)[1].hasSuffix("; its command: SIGKILL"))
+    #expect(DifferenceText.markdown(difference).contains("the command after&#58; SIGKILL\n"))
+    #expect(difference.after.isComplete)
+  }
+
   @Test func waitsOfWhichNobodyKnowsWhoseMayDecide() throws {
     func log(main: Int64, other: Int64?) -> LogLines {
       var log = LogLines()

@@ -71,6 +71,22 @@ import Testing
     #expect(try ReportFolder(log.bytes).export().verdict.outcome.rawValue == outcome)
   }
 
+  /// Nothing that nobody did goes beyond a budget.
+  @Test func aCommandThatCouldNotBeExecutedHoldsNoBudget() throws {
+    var log = LogLines()
+    log.mounted()
+    log.add("run.started", at: 10, #""command":["no"],"pid":9"#)
+    log.add(
+      "run.finished", at: 40,
+      #""exit_status":127,"not_started":"ENOENT","budgets":{"max_files":5,"files":0,"in_flight":0}"#)
+    log.unmounted(at: 50)
+    let folder = try ReportFolder(log.bytes)
+    let verdict = try folder.export().verdict
+    #expect(verdict.checks.map(\.outcome) == [.unknown] && verdict.outcome == .failed)
+    #expect(verdict.checks[0].message.hasSuffix(", but the command could not be executed (ENOENT)"))
+    #expect(verdict.message.hasPrefix("the command could not be executed (ENOENT); "))
+  }
+
   @Test func aBudgetThatWasExceededBeforeTheLogEndsHasFailed() throws {
     let folder = try ReportFolder(Self.run(excess: true, isFinished: false).bytes)
     let report = try folder.export()

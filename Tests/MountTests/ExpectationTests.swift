@@ -70,6 +70,51 @@ extension RealMounts {
       }
     }
 
+    /// A log says what the run knew: nothing was done, or not all of it.
+    @Test func whatWasNotDoneIsKnownFromTheLogToo() async throws {
+      try await withScratch { scratch in
+        try await Self.files(scratch)
+        let file = "\(scratch.root)/paths.baseline"
+        func run(_ log: String, _ command: [String]) async throws -> Finished {
+          try await MountTests.run(
+            [
+              Machine.dataless, "run", "--log", "\(scratch.root)/\(log)", "--cache-dir", scratch.cache, scratch.source,
+              "--max-files", "3", "--baseline", file, "--update-baseline", "--",
+            ] + command)
+        }
+        func check(_ log: String) async throws -> Finished {
+          try await MountTests.run([
+            Machine.dataless, "check-log", "\(scratch.root)/\(log)", "--max-files", "3", "--baseline", file,
+            "--update-baseline",
+          ])
+        }
+        let whole = try await run("whole", ["cat", "{}/photos/0.jpg", "{}/photos/1.jpg"])
+        #expect(whole.status == 0, "\(whole.errorText)")
+        let entries = try await scratch.shell("cat '\(file)'")
+        let none = try await run("none", ["/nonexistent"])
+        #expect(none.status == 127 && none.errorText.contains("could not be executed (ENOENT)"), "\(none.errorText)")
+        let told = try await run("told", ["python3", "-c", Self.endsWell, "{}/photos/0.jpg"])
+        #expect(told.status == 0 && told.errorText.contains("was told to end"), "\(told.errorText)")
+        let expected: [(String, Int32, String)] = [
+          ("none", 91, "could not be executed (ENOENT)"), ("told", 0, "(SIGTERM)"),
+        ]
+        for (log, status, reason) in expected {
+          let checked = try await check(log)
+          #expect(checked.status == status && checked.errorText.contains(reason), "\(log): \(checked.errorText)")
+        }
+        #expect(try await scratch.shell("cat '\(file)'") == entries)
+      }
+    }
+
+    /// Has `dataless run` told to end, and ends with status 0 when it is told itself.
+    private static let endsWell = """
+      import os, signal, sys
+      open(sys.argv[1], "rb").read()
+      signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+      os.kill(os.getppid(), signal.SIGTERM)
+      signal.sigwait([signal.SIGTERM])
+      """
+
     @Test func aBaselineIsWrittenAndThenHeldAgainst() async throws {
       try await withScratch { scratch in
         try await Self.files(scratch)

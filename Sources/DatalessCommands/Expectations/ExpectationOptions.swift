@@ -141,17 +141,13 @@ struct ExpectationOptions: ParsableArguments {
     return read
   }
 
-  /// Writes the baseline anew, if that is asked for and the log tells all.
+  /// Writes the baseline anew, if that is asked for, the log tells all, and the command was not cut off.
   ///
-  /// - Parameter obstacle: Why it is not to be written, whatever the log tells, as a sentence without its end.
-  ///   Default: it is to be.
   /// - Returns: A sentence that says why it was not written; nil where it was, or nobody asked for it.
   /// - Throws: `ControlError` where it cannot be written.
-  func update(
-    _ expectations: Expectations, _ verdict: inout Verdict, obstacle: String? = nil
-  ) throws(ControlError) -> String? {
+  func update(_ expectations: Expectations, _ verdict: inout Verdict) throws(ControlError) -> String? {
     guard updateBaseline, let path = baseline?.bytes, let new = expectations.materialized else { return nil }
-    if let reason = obstacle ?? verdict.gaps.first {
+    if let reason = verdict.gaps.first ?? expectations.cutOff {
       return "the baseline \(new.file) is left as it is: \(TerminalText.harmless(reason)). "
         + "Run once more with --update-baseline when that is mended."
     }

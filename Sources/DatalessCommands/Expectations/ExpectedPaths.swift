@@ -13,9 +13,11 @@ enum ExpectedPaths {
       for glob in globs {
         guard let (name, rest) = roots.lazy.compactMap({ root in glob.beyond(root.path).map { (root.name, $0) } }).first
         else { continue }
+        let inside = TerminalText.escaped(Array(glob.text.drop { $0 == UInt8(ascii: "/") }))
         throw CommandFailure(
           "\(option) '\(TerminalText.escaped(glob.text))' begins with \(name), but paths begin at the volume's root "
-            + "(EINVAL). Write '\(TerminalText.escaped(rest))'.", status: .usage)
+            + "(EINVAL). Write '\(TerminalText.escaped(rest))'; or '\(inside)', if the volume itself has such a path.",
+          status: .usage)
       }
     }
   }
@@ -27,7 +29,8 @@ enum ExpectedPaths {
     guard let source else { return [] }
     let real = realpath((source + [0]).map { CChar(bitPattern: $0) }, nil)
     defer { free(real) }
-    let paths = [source] + (real.map { [Array(UnsafeRawBufferPointer(start: $0, count: strlen($0)))] } ?? [])
+    let given = PathBytes.absolute(source, from: RunCommand.workingDirectory ?? [])
+    let paths = [given] + (real.map { [Array(UnsafeRawBufferPointer(start: $0, count: strlen($0)))] } ?? [])
     return paths.filter { $0.first == UInt8(ascii: "/") }.map { ("SOURCE", $0) }
   }
 

@@ -89,6 +89,8 @@ struct LogRow {
     case .runFinished:
       row.what = "run"
       row.outcome = json.word("signal") ?? json.integer("exit_status").map { "exit \($0)" } ?? "ended"
+      if let errno = json.word("not_started") { row.detail = "could not be executed: \(errno)" }
+      if let signal = json.word("interrupted_by") { row.detail = "told to end by \(signal)" }
     default:
       row.what = record.typeName.isEmpty ? "?" : TerminalText.escaped(record.typeName)
       if row.detail.isEmpty { row.detail = TerminalText.escaped(record.line) }

@@ -99,9 +99,9 @@ enum BaselineText {
   }
 
   static func read(_ bytes: [UInt8]) throws(Baseline.Flaw) -> Set<Baseline.Entry> {
-    let anew = "Write it anew: remove the file, and run once with --update-baseline."
+    let anew = "remove the file and run once with --update-baseline."
     guard bytes.count <= Baseline.bytesMax else {
-      throw Baseline.Flaw(message: "it is larger than \(Baseline.bytesMax >> 20) MiB. \(anew)")
+      throw Baseline.Flaw(message: "it is larger than \(Baseline.bytesMax >> 20) MiB. To have a new one, \(anew)")
     }
     let lines = bytes.split(separator: newline, omittingEmptySubsequences: false).map { line in
       line.last == UInt8(ascii: "\r") ? line.dropLast() : line
@@ -112,21 +112,21 @@ enum BaselineText {
       throw Baseline.Flaw(
         line: 1,
         message: isOther
-          ? "it is a baseline of another format: this program reads '\(Baseline.header)'. Use the program that wrote it, or: \(anew)"
-          : "it is no baseline: the first line of one is '\(Baseline.header)'. Name another file, or: \(anew)")
+          ? "it is a baseline of another format: this program reads '\(Baseline.header)'. Use the program that wrote it, or \(anew)"
+          : "it is no baseline: the first line of one is '\(Baseline.header)'. Name another file, or \(anew)")
     }
     var entries: Set<Baseline.Entry> = []
     for (index, line) in lines.enumerated().dropFirst() where !line.isEmpty && line.first != UInt8(ascii: "#") {
       guard let entry = entry(line) else {
         throw Baseline.Flaw(
           line: index + 1,
-          message: "expected 'file PATH' or 'directory PATH'. Correct the line, or: \(anew)")
+          message: "expected 'file PATH' or 'directory PATH'. Correct the line, or \(anew)")
       }
       if entry.path.first == UInt8(ascii: "/") {
         throw Baseline.Flaw(
           line: index + 1,
           message: "the path begins with a slash, but paths begin at the volume's root: nothing on a "
-            + "volume is called so. Write it without what leads to that root, or: \(anew)")
+            + "volume is called so. Write it without what leads to that root, or \(anew)")
       }
       entries.insert(entry)
     }

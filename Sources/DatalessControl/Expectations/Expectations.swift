@@ -133,6 +133,10 @@ public struct Expectations: Sendable {
   /// SOURCE of the volume; empty where the log does not tell it.
   public var source: String { ending.source }
 
+  /// Why the command of `dataless run` may have materialized less than it does when it is done, as a sentence without
+  /// its end; nil where nothing says so. What it did counts; what it would have done is in no baseline.
+  public var cutOff: String? { ending.cutOff }
+
   /// What no path on the volume begins with, by what messages call it: SOURCE and the mountpoint, as far as the log
   /// tells them and they are absolute.
   public var roots: [(name: String, path: [UInt8])] { ending.roots }

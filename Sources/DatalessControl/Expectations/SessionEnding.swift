@@ -19,8 +19,7 @@ struct SessionEnding: Sendable {
   private(set) var volume: Volume?
   private let isSessionGiven: Bool
   private var continuity = RecordContinuity()
-  private var isRunFinished = false
-  private var runGap: String?
+  private var run: RunEnding?
   private var dropped: Int64 = 0
 
   /// What the whole volume has, as its last counters say.
@@ -60,7 +59,10 @@ struct SessionEnding: Sendable {
       ]
       roots = paths.compactMap { name, path in path?.first == UInt8(ascii: "/") ? path.map { (name, $0) } : nil }
     case .runStarted: runRoot = json.integer("pid").flatMap { Int32(exactly: $0) }
-    case .runFinished: runFinished(json)
+    case .runFinished:
+      run = RunEnding(json)
+      runFiles = json.object("budgets")?.integer("files") ?? runFiles
+      runBytes = json.object("budgets")?.integer("bytes") ?? runBytes
     case .evictionFinished: hasEvictions = true
     case .volumeCounters, .volumeUnmounted:
       if record.type == .volumeUnmounted { isUnmounted = true }
@@ -75,28 +77,15 @@ struct SessionEnding: Sendable {
     }
   }
 
-  private mutating func runFinished(_ json: JSONObject) {
-    isRunFinished = true
-    if let budgets = json.object("budgets") {
-      runFiles = budgets.integer("files")
-      runBytes = budgets.integer("bytes")
-      if let count = budgets.integer("in_flight"), count > 0 {
-        runGap = "\(HumanText.count(count, "attempt")) of the command had not ended when it was waited for no longer"
-      }
-    }
-    switch json.object("children")?.string("end") {
-    case nil, "none_left": break
-    case "unknown": runGap = "nobody knows what the command left running"
-    default: runGap = "processes that the command had left running were waited for no longer"
-    }
-  }
+  /// Why the run's command may have done less than it does when it is done; nil where nothing says so.
+  var cutOff: String? { run?.cutOff }
 
   /// Whether anything before the last record is missing.
   var hasGap: Bool { continuity.lostRecords > 0 || continuity.malformedLines > 0 }
 
   /// Whether the daemon's own counts of the run are of all of it: no more was under way than was waited for, and no
   /// later session may be meant, which cannot be read.
-  var isCountWhole: Bool { runGap == nil && (isSessionGiven || !continuity.isFollowedByAnotherVersion) }
+  var isCountWhole: Bool { run?.gap == nil && (isSessionGiven || !continuity.isFollowedByAnotherVersion) }
 
   /// What the log has beside records, where none is missing; nil without.
   var strayLines: String? {
@@ -116,8 +105,8 @@ struct SessionEnding: Sendable {
       gaps.append(UnreadLines.unreadable(known.malformedLines, version: known.otherVersion))
     }
     if known.misplacedRecords > 0 { gaps.append(CompletenessText.misplaced(known.misplacedRecords)) }
-    if runRoot != nil, !isRunFinished, !isMounted { gaps.append("the run has no end in it") }
-    if let runGap { gaps.append(runGap) }
+    if runRoot != nil, run == nil, !isMounted { gaps.append("the run has no end in it") }
+    if let gap = run?.gap { gaps.append(gap) }
     if !isUnmounted {
       gaps.append(
         isMounted ? "the volume is still mounted, and may have more to tell" : "it ends before the volume was unmounted"

@@ -30,20 +30,6 @@ public struct Verdict: Codable, Sendable, Equatable {
 
   public init() {}
 
-  /// What was to be looked at was not done: nothing of it is known to hold, and nothing makes a baseline.
-  ///
-  /// - Parameter reason: As a sentence without its end.
-  public mutating func withdraw(because reason: String) {
-    gaps.append(reason)
-    for index in expectations.indices where expectations[index].outcome == .held {
-      (expectations[index].outcome, expectations[index].reason) = (.unknown, reason)
-      expectations[index].isMeasuredIncompletely = true
-    }
-    if outcome == .held { outcome = .unknown }
-    baseline?.untouched = nil
-    baseline?.untouchedCount = 0
-  }
-
   enum CodingKeys: String, CodingKey {
     case session, log, outcome, expectations, violations, gaps, warnings, baseline
     case earlierSessions = "earlier_sessions"

@@ -92,6 +92,9 @@ extension SummaryBuilder {
     report.run = report.run ?? SummaryReport.Run()
     report.run?.exitStatus = json.integer("exit_status")
     report.run?.signal = json.string("signal")
+    report.run?.notStarted = json.string("not_started")
+    report.run?.interruptedBy = json.string("interrupted_by")
+    report.run?.gap = RunEnding(json).gap
     // The moment of the excess said how many there were then.
     if let excess = report.run?.exceeded, let budgets = json.object("budgets") {
       let used = excess.budget == "bytes" ? budgets.integer("bytes") : budgets.integer("files")

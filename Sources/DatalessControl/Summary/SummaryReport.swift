@@ -91,12 +91,29 @@ extension SummaryReport {
     public var isCommandWithheld = false
     public var exitStatus: Int64?
     public var signal: String?
+    /// Name of the errno with which it could not be executed; absent when it was, or the log does not tell.
+    public var notStarted: String?
+    /// Name of the signal that told `run` to end while the command went on; absent without one.
+    public var interruptedBy: String?
     /// The budget that was exceeded first, if one was.
     public var exceeded: Excess?
+    /// Why more might have been done than the log tells; absent where nothing could, and before the end.
+    public var gap: String?
+
     enum CodingKeys: String, CodingKey {
-      case command, signal, exceeded
+      case command, signal, exceeded, gap
       case isCommandWithheld = "command_withheld"
       case exitStatus = "exit_status"
+      case notStarted = "not_started"
+      case interruptedBy = "interrupted_by"
+    }
+
+    /// How it ended, such as `exit status 0` or `SIGKILL`, escaped for a terminal.
+    public var end: String {
+      if let notStarted { return "could not be executed (\(TerminalText.escaped(notStarted)))" }
+      let end =
+        signal.map { TerminalText.escaped($0) } ?? exitStatus.map { "exit status \($0)" } ?? "no end in the log"
+      return interruptedBy.map { "\(end), told to end by \(TerminalText.escaped($0))" } ?? end
     }
   }
 

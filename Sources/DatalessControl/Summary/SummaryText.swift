@@ -245,13 +245,11 @@ public enum SummaryText {
   private static func command(_ run: SummaryReport.Run) -> String {
     let words =
       run.command.map { TerminalText.escaped($0) }.joined(separator: " ") + (run.isCommandWithheld ? " ..." : "")
-    let end =
-      run.signal.map { TerminalText.escaped($0) } ?? run.exitStatus.map { "exit status \($0)" } ?? "no end in the log"
-    guard let excess = run.exceeded else { return "\(words): \(end)" }
+    guard let excess = run.exceeded else { return "\(words): \(run.end)" }
     let amount =
       "\(HumanText.count(excess.used)) of \(HumanText.count(excess.limit)) \(TerminalText.escaped(excess.budget))"
     let process = TerminalText.escaped(excess.process)
-    return "\(words): \(end); BUDGET EXCEEDED: \(amount) by \(process) at \(TerminalText.escaped(excess.path))"
+    return "\(words): \(run.end); BUDGET EXCEEDED: \(amount) by \(process) at \(TerminalText.escaped(excess.path))"
   }
 
   private static func completeness(_ report: SummaryReport) -> String {

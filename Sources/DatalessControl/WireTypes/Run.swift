@@ -138,17 +138,29 @@ public struct RunFinishedRequest: Codable, Sendable, Equatable {
   public var exitStatus: Int32?
   /// Name, such as `SIGKILL`; absent when it exited.
   public var signal: String?
+  /// Name of the errno with which it could not be executed, such as `ENOENT`; absent when it was. `exit_status` is what
+  /// a shell says of it then, 126 or 127.
+  public var notStarted: String?
+  /// Name of the signal that told `run` to end while the command went on; absent without one.
+  public var interruptedBy: String?
   /// What the command left running.
   public var children: RunChildren?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case signal, children
     case exitStatus = "exit_status"
+    case notStarted = "not_started"
+    case interruptedBy = "interrupted_by"
   }
 
-  public init(exitStatus: Int32? = nil, signal: String? = nil, children: RunChildren? = nil) {
+  public init(
+    exitStatus: Int32? = nil, signal: String? = nil, notStarted: String? = nil, interruptedBy: String? = nil,
+    children: RunChildren? = nil
+  ) {
     self.exitStatus = exitStatus
     self.signal = signal
+    self.notStarted = notStarted
+    self.interruptedBy = interruptedBy
     self.children = children
   }
 }

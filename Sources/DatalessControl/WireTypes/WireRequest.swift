@@ -23,6 +23,8 @@ extension RunFinishedRequest: WireRequest {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     exitStatus = try container.decodeIfPresent(Int32.self, forKey: .exitStatus)
     signal = try container.decodeIfPresent(String.self, forKey: .signal)
+    notStarted = try container.decodeIfPresent(String.self, forKey: .notStarted)
+    interruptedBy = try container.decodeIfPresent(String.self, forKey: .interruptedBy)
     children = try container.decodeIfPresent(RunChildren.self, forKey: .children)
     // As answers have it, too, with keys that are not known; but what is known is not null.
     if let key = try container.decodeIfPresent(JSONValue.self, forKey: .children)?.null(of: Self.childKeys) {

@@ -81,16 +81,12 @@ final class EventLog: EventSink, ProcessSink {
     push(.runStarted(command: command, isWithheld: isWithheld, pid: pid), time: .current)
   }
 
-  /// Exactly one of `exitStatus` and `signal` is not nil.
-  ///
   /// - Returns: the number of the record; nil when it was lost.
   @discardableResult
   func recordRunFinished(
-    exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue, children: LogValue?
+    _ end: RunEnd, budgets: LogValue, rules: LogValue, children: LogValue?
   ) -> UInt64? {
-    push(
-      .runFinished(exitStatus: exitStatus, signal: signal, budgets: budgets, rules: rules, children: children),
-      time: .current)
+    push(.runFinished(end, budgets: budgets, rules: rules, children: children), time: .current)
   }
 
   var status: LogStatus {

@@ -47,9 +47,11 @@ struct LogEncoder {
       texts("command", command)
       if isWithheld { json.field("command_withheld", true) }
       json.field("pid", pid)
-    case .runFinished(let exitStatus, let signal, let budgets, let rules, let children):
-      if let exitStatus { json.field("exit_status", exitStatus) }
-      if let signal { json.field("signal", SignalName.of(signal)) }
+    case .runFinished(let end, let budgets, let rules, let children):
+      if let status = end.exitStatus { json.field("exit_status", status) }
+      if let signal = end.signal { json.field("signal", signal) }
+      if let errno = end.notStarted { json.field("not_started", errno) }
+      if let signal = end.interruptedBy { json.field("interrupted_by", signal) }
       json.key("budgets")
       json.value(budgets)
       json.key("rules")

@@ -11,8 +11,7 @@ enum LogRecord: Sendable {
   indirect case mark(label: String, counters: VolumeCounters)
   indirect case reset(VolumeReset)
   indirect case runStarted(command: [[UInt8]], isWithheld: Bool, pid: Int32)
-  indirect case runFinished(
-    exitStatus: Int32?, signal: Int32?, budgets: LogValue, rules: LogValue, children: LogValue?)
+  indirect case runFinished(RunEnd, budgets: LogValue, rules: LogValue, children: LogValue?)
   indirect case configurationChanged(ConfigurationChange)
   /// The stack of a caller that was blocked.
   indirect case waitStack(WaitStack)

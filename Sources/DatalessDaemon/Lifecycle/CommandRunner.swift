@@ -89,6 +89,9 @@ public final class CommandRunner: Sendable {
   /// Whether a child of ours was seen to end meanwhile: its pid means nothing any more.
   public func hasReaped(_ pid: Int32) -> Bool { state.withLock { $0.reaped.contains(pid) } }
 
+  /// The first signal that told us to end while the command ran; nil without one.
+  public var interruption: Int32? { state.withLock { $0.signals.duringCommand } }
+
   /// As the subreaper of all descendants we wait for every child that ends, not only for the command.
   ///
   /// - Returns: nil when the kernel has no status of it.

@@ -80,6 +80,9 @@ public final class RunSession {
       output: output, closing: launched.tie)
   }
 
+  /// The first signal that told us to end while the command ran; nil without one.
+  public var interruption: Int32? { runner.interruption }
+
   /// Waits for what the command left running; what it materializes counts.
   ///
   /// - Parameters:

@@ -23,6 +23,8 @@ struct RunSignals {
   /// The signal that ended the wait for what the command left running.
   private(set) var interruption: CInt?
   private var early: CInt?
+  /// The first signal that came while the command ran, from a terminal, too: it may have ended before it was done.
+  private(set) var duringCommand: CInt?
 
   /// - Returns: The signal to send to it at once: it came while there was no command yet.
   mutating func started(_ pid: pid_t) -> CInt? {
@@ -44,6 +46,7 @@ struct RunSignals {
   ///   - isFromKernel: Whether a terminal sent the signal, not a process.
   ///   - milliseconds: Monotonic time.
   mutating func received(_ signal: CInt, isFromKernel: Bool, at milliseconds: Int64) -> Action {
+    if phase == .command, duringCommand == nil { duringCommand = signal }
     if isFromKernel && phase == .command { return .leave }
     if phase != .command {
       if let firstSignal, milliseconds - firstSignal < Self.sameSignalMilliseconds { return .leave }

@@ -63,6 +63,10 @@ public enum DifferenceText {
     var lines = [failure.map { "### :x: dataless: \($0)" } ?? "### dataless: two runs compared", ""]
     lines += difference.failures.dropFirst().map { "* \(EscapedText.markdown($0))" }
     lines += difference.unknown.map { "* unknown: \(EscapedText.markdown($0))" }
+    for (name, side) in [("before", difference.before), ("after", difference.after)] {
+      guard let end = side.commandEnd else { continue }
+      lines.append("* \(EscapedText.markdown("the command \(name): \(end)"))")
+    }
     for (name, side) in [("before", difference.before), ("after", difference.after)] where !side.isComplete {
       let gaps = side.gaps.joined(separator: ", ")
       lines.append("* \(EscapedText.markdown("the log \(name) does not tell all: \(gaps)"))")
@@ -127,8 +131,9 @@ public enum DifferenceText {
   private static func origin(_ side: RunDifference.Side) -> String {
     let time = side.started.map { " from \(TerminalText.escaped(String($0.prefix(19))))Z" } ?? ""
     let gaps = side.isComplete ? "" : "; its log does not tell all: \(side.gaps.joined(separator: ", "))"
+    let end = side.commandEnd.map { "; its command: \($0)" } ?? ""
     return "session \(TerminalText.escaped(side.session)) of \(TerminalText.escaped(side.source))\(time), "
-      + TerminalText.escaped(side.log) + gaps
+      + TerminalText.escaped(side.log) + end + gaps
   }
 
   private static func totals(_ difference: RunDifference) -> [[String]] {
@@ -204,6 +209,7 @@ public enum DifferenceText {
     case .new where isUnrecorded && difference.before.isComplete: "new, or not recorded before"
     case .gone: difference.after.isComplete ? "gone" : "gone, or missing"
     case .new: difference.before.isComplete ? "new" : "new, or missing before"
+    case .changed where isUnrecorded: "changed, or not all recorded"
     case .changed: time.change > 0 ? "slower" : time.change < 0 ? "faster" : "changed"
     }
   }

@@ -16,14 +16,18 @@ public struct RunDifference: Encodable, Sendable {
     public var session: String
     public var source: String
     public var started: String?
-    /// Whether the log tells all; if not, what seems gone from it, or not yet in it, may only be missing.
+    /// Whether the log tells all that could have been done; if not, what seems gone from it, or not yet in it, may only
+    /// be missing.
     public var isComplete: Bool
+    /// How the command of `dataless run` ended, escaped for a terminal; nil without a command.
+    public var commandEnd: String?
     /// Why it does not: what is missing from it.
     var gaps: [String] = []
 
     enum CodingKeys: String, CodingKey {
       case log, session, source, started
       case isComplete = "complete"
+      case commandEnd = "command_end"
     }
   }
 
@@ -43,8 +47,8 @@ public struct RunDifference: Encodable, Sendable {
     public var blocked: Amount
     /// Of a stack: functions, innermost first, escaped for a terminal; absent for others.
     public var frames: [String]?
-    /// Of a stack that is new or gone: true where the other run had waits of this program and operation of which its
-    /// log has no stack: it may have been there, too. Absent otherwise.
+    /// Of a stack: true where the run with fewer waits on it had others of this program and operation of which its log
+    /// has no stack: they may have been on it, too. Absent otherwise.
     public var isUnrecorded: Bool?
     /// Of a stack: which of them a line of text shows.
     var shown: Range<Int>?
@@ -136,11 +140,11 @@ extension RunDifference {
   private static func stacks(_ first: DifferenceSide, _ second: DifferenceSide) -> [Row] {
     rows(first.stacks, second.stacks).map { row in
       var row = row
-      switch row.change {
-      case .new: row.isUnrecorded = first.withoutStack.contains(row.name) ? true : nil
-      case .gone: row.isUnrecorded = second.withoutStack.contains(row.name) ? true : nil
-      case .changed: break
-      }
+      // Of as many waits one side may have been blocked longer by those that it has no stack of.
+      let (isLess, isMore) = (row.waits.change < 0, row.waits.change > 0)
+      let isUnrecorded =
+        (!isLess && first.withoutStack.contains(row.name)) || (!isMore && second.withoutStack.contains(row.name))
+      row.isUnrecorded = isUnrecorded ? true : nil
       return row
     }
   }
@@ -233,5 +237,7 @@ extension RunDifference.Side {
     (log, session, source) = (summary.log, summary.session, summary.source)
     (started, isComplete) = (summary.started, summary.completeness.isComplete)
     gaps = CompletenessText.gaps(summary.completeness)
+    commandEnd = summary.run?.end
+    if let gap = summary.run?.gap { (isComplete, gaps) = (false, gaps + [gap]) }
   }
 }

@@ -137,6 +137,7 @@ extension ReportVerdict {
 extension SummaryReport.Run {
   /// How the command ended, if that was no success; nil also where the log does not tell. Escaped for a terminal.
   var failure: String? {
+    if let notStarted { return "the command could not be executed (\(TerminalText.escaped(notStarted)))" }
     if let signal { return "the command was ended by \(TerminalText.escaped(signal))" }
     guard let exitStatus, exitStatus != 0 else { return nil }
     return "the command ended with status \(exitStatus)"

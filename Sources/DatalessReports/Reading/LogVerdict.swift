@@ -50,7 +50,7 @@ struct LogVerdict: Sendable {
       checks.append(
         ReportVerdict.Check(
           name: "budgets", outcome: .unknown,
-          message: "the log ends before the run did: nobody knows which budgets there were, and whether they held"))
+          message: "the log has no end of the run: nobody knows which budgets there were, and whether they held"))
     }
     return checks
   }
@@ -74,20 +74,16 @@ struct LogVerdict: Sendable {
   private mutating func finished(_ json: JSONObject, name: (UInt32) -> (text: String, parents: [String])) {
     (checks, isRunning) = ([], false)
     guard let budgets = json.object("budgets") else { return }
-    let children = json.object("children")
-    // Where nobody knows what was left, something may have been.
-    let isCut =
-      (budgets.integer("in_flight") ?? 0) > 0 || (children?.integer("left_count") ?? 0) > 0
-      || (children?.string("end") ?? "none_left") != "none_left"
+    let gap = RunEnding(json).gap
     for (budget, limit, used) in [
       ("files", budgets.integer("max_files"), budgets.integer("files") ?? 0),
       ("bytes", budgets.integer("max_bytes"), budgets.integer("bytes") ?? 0),
     ] {
       guard let limit else { continue }
       let excess = budgets.objects("exceeded").contains { $0.string("budget") == budget }
-      let outcome: ReportVerdict.Outcome = excess || used > limit ? .failed : isCut ? .unknown : .passed
+      let outcome: ReportVerdict.Outcome = excess || used > limit ? .failed : gap != nil ? .unknown : .passed
       var check = check(of: budget, limit: limit, used: used, outcome: outcome, name: name)
-      if outcome == .unknown { check.message += "; what the command left under way was cut short" }
+      if outcome == .unknown, let gap { check.message += ", but \(gap)" }
       checks.append(check)
     }
   }

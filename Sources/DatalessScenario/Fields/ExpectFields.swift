@@ -47,7 +47,7 @@ enum ExpectFields {
       return nil
     }
     for bound in draft.bounds {
-      if let reason = HarmlessBound.emptyFiles(draft.match) ?? never(bound, draft.match) {
+      if let reason = never(bound, draft.match) ?? HarmlessBound.emptyFiles(draft.match) {
         decoder.fail(node, "nothing can violate '\(bound.measure.rawValue)' here: \(reason)")
         return nil
       }

@@ -151,7 +151,7 @@ import Testing
     let lines = try SampleRecords.lines([
       (.event(.handleClosed(closed)), closed.time), (.event(.materializationStarted(started)), started.time),
       (.process(foreign), foreign.seen),
-      (.runFinished(exitStatus: nil, signal: 9, budgets: nil, rules: nil, children: nil), closed.time),
+      (.runFinished(RunEnd(signal: 9), budgets: nil, rules: nil, children: nil), closed.time),
     ]).map { try ParsedJSON($0) }
     #expect(lines[0]["process"] == .null)
     #expect(["process", "tid", "main_thread"].allSatisfy { lines[1][$0] == .null })

@@ -105,7 +105,7 @@ enum ExtremeRecords {
       .process(script),
       .runStarted(command: [odd], isWithheld: true, pid: 1),
       .runFinished(
-        exitStatus: nil, signal: 9, budgets: Volume.budgetValue(budget), rules: SampleRecords.rules,
+        RunEnd(signal: 9), budgets: Volume.budgetValue(budget), rules: SampleRecords.rules,
         children: LogValue(children)),
     ]
   }()
@@ -255,7 +255,7 @@ enum ExtremeRecords {
       .process(process(.unavailable(.permission), exe: .unavailable(.permission), isKnown: false)),
       .runStarted(command: [], isWithheld: false, pid: 1),
       .runFinished(
-        exitStatus: nil, signal: nil, budgets: ["files": 0, "bytes": 0, "in_flight": 0, "exceeded": []],
+        RunEnd(), budgets: ["files": 0, "bytes": 0, "in_flight": 0, "exceeded": []],
         rules: SampleRecords.rules,
         children: nil),
     ]

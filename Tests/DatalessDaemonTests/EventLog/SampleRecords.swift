@@ -6,6 +6,7 @@ import struct DatalessControl.InterpretedCaller
 import struct DatalessControl.InterpretedFrame
 import struct DatalessControl.RuleCount
 import struct DatalessControl.RuleCounts
+import struct DatalessControl.RunFinishedRequest
 import struct DatalessControl.RunChild
 import struct DatalessControl.RunChildren
 import enum DatalessControl.WireCoding
@@ -245,7 +246,12 @@ enum SampleRecords {
     (.runStarted(command: [Array("sh".utf8), Array("build.sh".utf8)], isWithheld: true, pid: 4711), time(1)),
     (
       .runFinished(
-        exitStatus: 0, signal: nil, budgets: Self.budgets, rules: rules, children: LogValue(Self.children)), time(4900)
+        RunEnd(exitStatus: 0), budgets: Self.budgets, rules: rules, children: LogValue(Self.children)), time(4900)
+    ),
+    (
+      .runFinished(
+        RunEnd(RunFinishedRequest(exitStatus: 127, notStarted: "ENOENT", interruptedBy: "SIGTERM")),
+        budgets: Self.budgets, rules: rules, children: nil), time(4901)
     ),
     (.dropped(312), time(500)),
     (.event(.materializationRefused(refused)), time(21)),
