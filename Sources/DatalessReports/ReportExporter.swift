@@ -30,14 +30,19 @@ public enum ReportExporter {
     // A trace is written while the log is read, so it has to be known before whose records count.
     let isSessionGiven = session != nil
     var session = session
-    if session == nil { session = try LogFile.lastSession(of: log, owner: owner) }
+    var earlierSessions: Int64 = 0
+    if session == nil, let last = try LogFile.lastSession(of: log, owner: owner) {
+      (session, earlierSessions) = (last.name, last.earlierSessions)
+    }
     var traces: [ReportRequest] = []
     var others: [ReportRequest] = []
     for request in requests { if request.kind == .trace { traces.append(request) } else { others.append(request) } }
-    let report = try read(
+    var report = try read(
       log: log, owner: owner, session: session, isSessionGiven: isSessionGiven,
       trace: traces.first.map { $0.path }, context: context,
       isMounted: isMounted, lost: lost, now: now, frame: frame, other: other)
+    // Those of a session that is given are not counted.
+    if !isSessionGiven { report.summary.completeness.earlierSessions = earlierSessions }
     for request in others { try write(report, request) }
     for request in traces.dropFirst() {
       _ = try read(

@@ -106,15 +106,15 @@ import Testing
   @Test func theLastSessionIsTheOneThatWasMountedLast() throws {
     func last(_ lines: [String]) throws -> String? {
       let file = try TemporaryFile(bytes(lines.joined(separator: "\n") + "\n"))
-      return try LogFile.lastSession(of: file.path)
+      return try LogFile.lastSession(of: file.path).map { "\($0.name) after \($0.earlierSessions)" }
     }
     func line(_ session: String, _ type: String, _ fields: String = "") -> String {
       #"{"v":1,"session":"\#(session)","type":"\#(type)"\#(fields)}"#
     }
     let mounted = line("a", "volume.mounted")
-    #expect(try last([mounted, line("b", "volume.mounted"), line("a", "mark")]) == "b")
-    #expect(try last([mounted, line("c", "mark", #","label":"volume.mounted""#), "torn vv volume.mounted"]) == "a")
-    #expect(try last([line("c", "mark"), line("d", "mark")]) == "c")
+    #expect(try last([mounted, line("b", "volume.mounted"), line("a", "mark")]) == "b after 1")
+    #expect(try last([mounted, line("c", "mark", #","label":"volume.mounted""#), "torn vv volume.mounted"]) == "a after 0")
+    #expect(try last([line("c", "mark"), line("d", "mark")]) == "c after 0")
     #expect(try last(["nothing"]) == nil)
     #expect(throws: ControlError.self) { try LogFile.lastSession(of: bytes("/dev/null")) }
   }

@@ -129,6 +129,26 @@ extension RealMounts {
       }
     }
 
+    /// Its groups cannot be given up (setgroups(2) is denied), and are those of everybody who is root there.
+    @Test(.enabled(if: Machine.hasUserNamespaces, "needs user namespaces"))
+    func rootOfAUserNamespaceIsToldWhereCallersStand() async throws {
+      try await withScratch { scratch in
+        try await prepare(scratch)
+        let script = """
+          cd "$0"
+          "$1" run source --latency 50ms --stacks all --log log.jsonl --cache-dir cache -- cat {}/small > read
+          grep wait.stack log.jsonl
+          """
+        let finished = try await run(
+          ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c", script, scratch.root, Machine.dataless],
+          environment: ["XDG_RUNTIME_DIR": scratch.root])
+        #expect(finished.succeeded, "\(finished.text) \(finished.errorText)")
+        let stacks = try finished.lines.map { try JSON(parsing: $0.utf8) }
+        #expect(stacks.contains { $0["trigger"]?.string == "read" && $0["outcome"]?.string == "ok" })
+        #expect(!finished.text.contains("symbols_unavailable"), "\(finished.text)")
+      }
+    }
+
     @Test(.enabled(if: Machine.hasSetpriv, "gives up a capability"))
     func aRootThatMayNotMountIsToldWhatIsMissing() async throws {
       try await withScratch { scratch in

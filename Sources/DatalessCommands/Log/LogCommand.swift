@@ -147,7 +147,7 @@ struct LogCommand: ParsableCommand {
     let isLive = follow && isMounted
     let filter = filter(now: TimeOption.now)
     let style = LogPrinter.Style(isJSON: json, isLive: isLive, isMounted: isMounted, zone: zone, isTree: tree)
-    let session = last && !log.isVolume ? try LogFile.lastSession(of: log.log, owner: log.foreignOwner) : nil
+    let session = last && !log.isVolume ? try LogFile.lastSession(of: log.log, owner: log.foreignOwner)?.name : nil
     guard isLive, let volume = log.volume else {
       let printer = try LogPrinter(log, filter: filter, style: style, session: session)
       try printer.drain()

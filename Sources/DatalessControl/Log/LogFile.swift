@@ -113,7 +113,9 @@ public final class LogFile {
   /// The session that was mounted last; of a log without such a record that of its first record, nil for none.
   ///
   /// - Throws: As `init` and `next`; `ControlError.system` with ESPIPE for what cannot be read twice.
-  public static func lastSession(of path: [UInt8], owner: UInt32? = nil) throws(ControlError) -> String? {
+  public static func lastSession(
+    of path: [UInt8], owner: UInt32? = nil
+  ) throws(ControlError) -> (name: String, earlierSessions: Int64)? {
     let file = try LogFile(path: path, owner: owner)
     var status = stat()
     guard fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -122,14 +124,17 @@ public final class LogFile {
         remedy: "--last, reports and comparisons read a log twice: it must be a regular file. Copy it to one.")
     }
     var (first, last): (String?, String?) = (nil, nil)
+    var earlier: Int64 = 0
     while let line = try file.wholeLine() {
       guard first == nil || isMounting(line), let record = LogRecord(line: line), let session = record.session else {
         continue
       }
       first = first ?? session
-      if record.type == .volumeMounted { last = session }
+      guard record.type == .volumeMounted else { continue }
+      if let former = last ?? first, former != session { earlier += 1 }
+      last = session
     }
-    return last ?? first
+    return (last ?? first).map { ($0, earlier) }
   }
 
   /// Whether a line may be a record of a mount: looking for the word is much quicker than reading the line.

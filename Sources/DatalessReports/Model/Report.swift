@@ -31,7 +31,7 @@ public struct Report: Sendable {
   let context: ReportContext
   public let verdict: ReportVerdict
   /// Without its files.
-  public let summary: SummaryReport
+  public internal(set) var summary: SummaryReport
   /// Of the session.
   let records: Int64
   /// CLOCK_MONOTONIC of the first record, and of the last one, or now.
