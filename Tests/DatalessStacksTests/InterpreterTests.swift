@@ -91,6 +91,41 @@ import Testing
     #expect(own.suffix(3) == ["hot fm.js:9", "caller fm.js:24", "(anonymous) fm.js:1"], "\(own)")
   }
 
+  /// V8 makes frames of what was inlined when it gives optimized code up: to those nothing has called, nor do they
+  /// return to behind a call.
+  @Test(.enabled(if: BlockedProgram.isInstalled("node")), arguments: 1...5)
+  func callersOfAFunctionWhoseOptimizedCodeWasGivenUp(round: Int) throws {
+    let program = try BlockedProgram(
+      node: """
+        const fs = require("fs");
+        const zero = fs.openSync("/dev/zero");
+        const buffer = Buffer.alloc(10);
+        let round = 0;
+        function load() { fs.readSync(++round === \(round) ? 0 : zero, buffer); }
+        class Item {
+          constructor(n) { this.s = 0; for (let i = 0; i < n; i++) { this.s += i & 3; if (i === n - 1) load(); } }
+        }
+        function list(n) {
+          let s = 0;
+          const view = { get first() {
+            let z = 0;
+            for (let i = 0; i < n; i++) { z += i; if (i === n - 1) z += new Item(n).s; }
+            return z;
+          } };
+          for (let i = 0; i < n; i++) { s += i; if (i === n - 1) s += view.first; }
+          return s;
+        }
+        for (const n of [10, 1000, 30000, 200000, 2000000]) list(n);
+        """)
+    let stack = try #require(try Self.interpreted(program))
+    guard stack.isReadable else { return #expect(stack.frames.isEmpty) }
+    let own = stack.frames.map(Self.text).filter { $0.contains("fm.js") }
+    let functions = own.map { String($0.prefix { $0 != " " }) }
+    // What is inlined in code that was not given up has no frame.
+    let all = ["load", "Item", "get", "list", "(anonymous)"]
+    #expect(functions == all.filter { !["Item", "get"].contains($0) || functions.contains($0) }, "\(own)")
+  }
+
   /// What is evaluated comes from no file, and is between its callers and what it calls all the same.
   @Test(.enabled(if: BlockedProgram.isInstalled("node"))) func evaluatedCodeHasItsPlace() throws {
     let program = try BlockedProgram(

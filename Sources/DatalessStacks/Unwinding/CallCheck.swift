@@ -62,7 +62,9 @@ struct CallCheck {
     }
     switch CallSite(code, returnAddress: address) {
     // A handler of signals returns to code that has not called it.
-    case .none: return source.row(at: address - 1)?.isSignalFrame == true ? .possible : nil
+    case .none:
+      let isPossible = source.row(at: address - 1)?.isSignalFrame == true || isOfRebuiltFrame(address)
+      return isPossible ? .possible : nil
     case .indirect: return .possible
     case .direct(let target):
       guard mappings.isExecutable(target) || mappings.isOnVolume(target) else { return nil }
@@ -72,11 +74,26 @@ struct CallCheck {
     }
   }
 
+  /// Whether V8 has a frame go on at an address to which no call returns: it makes the frames of functions that were
+  /// inlined into optimized code when it gives that up. Those of constructors go on where the stub for them jumps to
+  /// behind its own calls.
+  private func isOfRebuiltFrame(_ address: UInt64) -> Bool {
+    if source.isEntryOfRebuiltFrame(address) { return true }
+    guard let function = source.function(at: address), function.isOfV8, let code = wholeCode(of: function.start) else {
+      return false
+    }
+    return code.indices.dropFirst(CallSite.codeMax).contains { offset in
+      guard case .direct(address) = Jump(code, at: offset, address: function.start) else { return false }
+      let before = Array(code[offset - CallSite.codeMax..<offset])
+      return CallSite(before, returnAddress: function.start + UInt64(offset)) != .none
+    }
+  }
+
   /// Whether a frame that has called something is one of a function that keeps rbp. What V8 compiles does, builtins,
   /// too, which may do so behind their first steps: all of its own walks over the stack go by that.
   func keepsFramePointer(_ frame: StackFrame, _ function: FunctionSymbol?) -> Bool {
     if keepsFramePointer(function) == true { return true }
-    if frame.isExact { return false }
+    if frame.isExact { return source.isEntryOfRebuiltFrame(frame.address) }
     return function?.isOfV8 == true || framedCode.contains { $0.contains(frame.lookupAddress) }
   }
 

@@ -32,7 +32,7 @@ struct ChainCheck {
     for index in stack.frames.indices.dropLast().dropFirst(first) {
       let (frame, caller) = (stack.frames[index], stack.frames[index + 1])
       // What a signal interrupted has not called anything.
-      if caller.isExact { continue }
+      if caller.isExact, !source.isEntryOfRebuiltFrame(caller.address) { continue }
       let function = source.function(at: frame.lookupAddress)
       guard calls.caller(at: caller.address, of: function) != nil else { return failed() }
       guard source.row(at: frame.lookupAddress) == nil else { continue }

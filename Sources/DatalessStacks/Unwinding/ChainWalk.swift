@@ -114,6 +114,6 @@ struct ChainWalk {
     return .success(
       Caller(
         address: address, registers: RegisterFile(stackPointer: framePointer + 16, framePointer: saved),
-        isExact: false, isByFramePointer: true))
+        isExact: source.isEntryOfRebuiltFrame(address), isByFramePointer: true))
   }
 }

@@ -59,6 +59,15 @@ public struct FunctionSymbol: Sendable, Equatable {
   var isOutermost: Bool { Self.outermost.contains { name.elementsEqual($0.utf8) } }
   /// A builtin of V8: node has them in its own file, without tables.
   var isOfV8: Bool { name.starts(with: "Builtins_".utf8) }
+  /// Where V8 has frames go on that it makes when it gives optimized code up: one for each function that was inlined
+  /// there. Nothing has called them, and they return to where such a builtin begins.
+  var isEntryOfRebuiltFrames: Bool {
+    Self.entries.contains { name.elementsEqual($0.utf8) } || name.starts(with: "Builtins_ContinueTo".utf8)
+  }
+  private static let entries = [
+    "Builtins_InterpreterEnterAtBytecode", "Builtins_InterpreterEnterAtNextBytecode",
+    "Builtins_BaselineOrInterpreterEnterAtBytecode", "Builtins_BaselineOrInterpreterEnterAtNextBytecode",
+  ]
   private static let outermost = ["_start", "clone3", "__clone3", "runtime.goexit", "runtime.goexit.abi0"]
 }
 
@@ -70,4 +79,12 @@ public protocol UnwindSource {
   func function(at address: UInt64) -> FunctionSymbol?
   /// Bytes of code, as they are in the file; nil unless all of them are.
   func code(at address: UInt64, count: Int) -> [UInt8]?
+}
+
+extension UnwindSource {
+  /// Whether a return address is where V8 has a frame go on that it has made.
+  func isEntryOfRebuiltFrame(_ address: UInt64) -> Bool {
+    guard let function = function(at: address), function.start == address else { return false }
+    return function.isEntryOfRebuiltFrames
+  }
 }

@@ -20,8 +20,8 @@ public struct StackFrame: Sendable, Equatable {
   /// rbp at `address`, as far as it is known: frames of V8 are found by it.
   public let framePointer: UInt64?
   public let certainty: FrameCertainty
-  /// Whether `address` is where the thread stands itself, not behind a call: the innermost frame, and what a signal
-  /// interrupted.
+  /// Whether `address` is where the thread stands itself, not behind a call: the innermost frame, what a signal
+  /// interrupted, and what V8 has made to go on at the beginning of a builtin.
   public let isExact: Bool
 
   /// What symbols and lines are looked up for: a call may be the last instruction of its function.
