@@ -96,10 +96,9 @@ extension EngineState {
     return found
   }
 
-  /// A directory that is dirty anyway needs no answer.
+  /// Also one in which something is known to be dirty: the store may have that elsewhere, too.
   fileprivate func toBeAsked(_ directory: NodeIndex) -> NodeID? {
-    guard !namespace[directory].isFree, !namespace.keeps(directory) else { return nil }
-    return namespace.id(of: directory)
+    namespace[directory].isFree ? nil : namespace.id(of: directory)
   }
 }
 

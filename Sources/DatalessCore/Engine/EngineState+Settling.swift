@@ -243,6 +243,9 @@ extension EngineState {
     guard entry.isInStore, directory.state == .resident, entry.epoch != directory.listingEpoch else { return }
     findings.counts.gone += 1
     findings.noteName(namespace.text(of: name), in: entry.directory)
+    for left in namespace.leaveShared(below: name) {
+      findings.noteName(namespace.text(of: left), in: namespace.record(of: left).directory)
+    }
     let old = namespace.listed(of: entry.node).attributes
     var change = sourceChange(.gone, of: name, from: old, to: nil, findings: &findings, now: now)
     let use = itemUse(findings.savedBelow)

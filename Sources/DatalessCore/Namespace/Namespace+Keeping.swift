@@ -74,7 +74,7 @@ extension Namespace {
   // MARK: - Files with several names in the store
 
   /// LIMIT: names of one file that are looked at under one hold of the lock.
-  private static var sharedNamesMax: Int { 256 }
+  static var sharedNamesMax: Int { 256 }
 
   /// Whether the store has a file under no more than one name, as far as is known.
   func hasOneStoreName(_ node: NodeIndex) -> Bool {
