@@ -42,6 +42,9 @@ extension EngineState {
     let listed = namespace.listed(of: node)
     // What was written is of an older version than the store has by now.
     let isOlder = item.isDirty && item.version != nil && !item.isOfVersion(listed)
+    // A listing has brought that one before: with it as the base both sides would agree by the next listing, and nobody
+    // would be told of it any more.
+    if isOlder, let base = item.baseOfWriting(insteadOf: listed) { namespace.adopt(base, for: node) }
     restore(item, on: node, isOlder: isOlder)
     guard isOlder else { return }
     journal.endRestoring()

@@ -9,6 +9,17 @@ extension SavedItem {
     return ListedItem((listed ?? attributes).map(version.completed) ?? version.bare, token: version.token)
   }
 
+  /// What the store had when a file was written to; nil if not enough of that is known.
+  ///
+  /// - Parameter newer: What it has by now.
+  func baseOfWriting(insteadOf newer: ListedItem) -> ListedItem? {
+    guard isDirty, content != nil, (listed ?? attributes) != nil, let base,
+      StoreIdentity(base.attributes) == StoreIdentity(newer.attributes)
+    else { return nil }
+    // Without a time of birth other names of the newer version are known to be its own by the version alone.
+    return newer.attributes.birth != 0 || !newer.attributes.mayHaveSeveralNames ? base : nil
+  }
+
   /// Whether the store had it under several names, as far as that is known.
   var hasSeveralNames: Bool { (listed ?? attributes).map { $0.linkCount > 1 } ?? false }
 
