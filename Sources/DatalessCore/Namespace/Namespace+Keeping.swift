@@ -109,10 +109,15 @@ extension Namespace {
   /// A name by which the store had a file when an earlier run kept what was written to it, in a directory that nobody
   /// has looked into since the mount; nil if there is none.
   ///
-  /// - Parameter name: One that it has, in a directory that is being listed.
-  mutating func unmetStoreName(of node: NodeIndex, than name: NameIndex) -> (key: [UInt8], directory: NodeIndex)? {
+  /// - Parameters:
+  ///   - name: One that it has, in a directory that is being listed.
+  ///   - isComplete: Whether that listing is through: what it has not brought is not there.
+  mutating func unmetStoreName(
+    of node: NodeIndex, than name: NameIndex, isComplete: Bool
+  ) -> (key: [UInt8], directory: NodeIndex)? {
+    let listed = record(of: name).directory
     for key in restored.storeNames(of: node) {
-      if let directory = unlistedDirectory(onTheWayTo: key), directory != record(of: name).directory {
+      if let directory = unlistedDirectory(onTheWayTo: key, listing: listed, isComplete: isComplete) {
         return (key, directory)
       }
     }
@@ -120,35 +125,46 @@ extension Namespace {
   }
 
   /// The first directory on the way to a key of the store that is not listed; nil if all are, or one is not there.
-  private mutating func unlistedDirectory(onTheWayTo key: [UInt8]) -> NodeIndex? {
+  ///
+  /// - Parameters:
+  ///   - current: The one that is being listed. What it has is looked at; what it may bring yet, is in it.
+  ///   - isComplete: Whether that listing is through.
+  private mutating func unlistedDirectory(
+    onTheWayTo key: [UInt8], listing current: NodeIndex, isComplete: Bool
+  ) -> NodeIndex? {
     var directory = NodeIndex.root
     for part in key.split(separator: UInt8(ascii: "/")).dropLast() {
-      guard self[directory].state == .resident else { return directory }
+      let isListed = self[directory].state == .resident
+      guard isListed || directory == current else { return directory }
       // Rarely asked, and mostly of names that are findable.
       while !indexNames(of: directory) {}
-      guard let name = part.withUnsafeBufferPointer({ find($0, in: directory, .store) }), record(of: name).isInStore,
-        self[record(of: name).node].kind == .directory
+      guard let name = part.withUnsafeBufferPointer({ find($0, in: directory, .store) }), record(of: name).isInStore
+      else { return isListed || isComplete ? nil : directory }
+      let record = record(of: name)
+      guard self[record.node].kind == .directory, !isComplete || record.epoch == self[directory].listingEpoch
       else { return nil }
-      directory = record(of: name).node
+      directory = record.node
     }
-    return self[directory].state == .resident ? nil : directory
+    return self[directory].state == .resident || directory == current ? nil : directory
   }
 
   /// The store has a name of a written file no more: if it has no other that is known, one that was not looked for yet
   /// is its place.
-  mutating func awaitStoreName(of node: NodeIndex, insteadOf name: NameIndex) {
+  mutating func awaitStoreName(of node: NodeIndex, insteadOf name: NameIndex, isComplete: Bool) {
     guard !restored.storeNames(of: node).isEmpty, otherStoreNames(of: node, than: name) == nil,
-      let (key, directory) = unmetStoreName(of: node, than: name)
+      let (key, directory) = unmetStoreName(of: node, than: name, isComplete: isComplete)
     else { return }
     restored.setKey(key, of: node)
-    setAwaitsSaved(true, of: directory)
+    // What is kept of those that a first listing brings is put back with them.
+    let current = record(of: name).directory
+    if self[current].state == .resident || !isIn(current, directory) { setAwaitsSaved(true, of: directory) }
   }
 
   /// The store has given one of several names of a written file to another item: it is the volume's own from now on,
   /// before that one.
   private mutating func keepShared(_ name: NameIndex, against listed: ListedItem) {
     let node = record(of: name).node
-    awaitStoreName(of: node, insteadOf: name)
+    awaitStoreName(of: node, insteadOf: name, isComplete: false)
     noteConflict(.changedOnBothSides, of: node, theirs: listed)
     keepHere(name)
     // The store counts it no more.
@@ -187,7 +203,7 @@ extension Namespace {
   ) -> KeptName {
     let node = record(of: name).node
     if record(of: name).isInStore, record(of: name).isPresent, self[node].kind == .file, isDirty(node, use),
-      otherStoreNames(of: node, than: name) != nil || unmetStoreName(of: node, than: name) != nil
+      otherStoreNames(of: node, than: name) != nil || unmetStoreName(of: node, than: name, isComplete: false) != nil
     {
       keepShared(name, against: listed)
       return .kept

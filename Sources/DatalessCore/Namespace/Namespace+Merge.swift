@@ -190,7 +190,7 @@ extension Namespace {
       return .keptHere
     }
     if local != .none { noteVanished(name, decided.conflict, wasRemoved: local == .removed) }
-    awaitStoreName(of: node, insteadOf: name)
+    awaitStoreName(of: node, insteadOf: name, isComplete: true)
     setStanding(.gone, of: name)
     noteUnbound(node)
     return decided.change
@@ -242,7 +242,7 @@ extension Namespace {
     let hasTwin = listed.map { self.twin(of: node, $0) != nil } ?? false
     let isDirty = isDirty(node, use)
     let others = isFile && isDirty ? otherStoreNames(of: node, than: name) : nil
-    let isUnmet = isFile && isDirty && unmetStoreName(of: node, than: name) != nil
+    let isUnmet = isFile && isDirty && unmetStoreName(of: node, than: name, isComplete: listed == nil) != nil
     return NameMerge.Base(
       item: self.listed(of: node), retained: use.retained(node),
       isResident: isFile && known.isLocal && known.state == .resident, isDirty: isDirty,
