@@ -136,27 +136,29 @@ extension CatalogWriter {
   private func withoutHiding(
     _ renamed: [Renamed], _ known: KnownItems, in connection: CatalogConnection
   ) throws -> [Renamed] {
-    var left = renamed
-    while true {
-      // Who goes himself is in nobody's way; who does not after all may be.
-      let rows = Set(left.map(\.row.id))
-      let fitting = try left.filter { renamed in
-        guard try !isBelow(rows, renamed.place, in: connection) else { return false }
-        guard let former = try connection.item(at: renamed.place), !rows.contains(former.id),
-          former.isDirectoryOfStore
-        else { return true }
-        return try known.node(of: former.id) == nil
-          && !CatalogSearch(connection).hasChanges(below: former.id, isGone: true)
-      }
-      if fitting.count == left.count { return left }
-      left = fitting
+    let rows = Set(renamed.map(\.row.id))
+    // Of one listing: all are in one directory.
+    var parents: [Int64: Bool] = [:]
+    var staying: Set<Int64> = []
+    var moves: [PlacesInTurn.Move] = []
+    for renamed in renamed {
+      let parent = renamed.place.parent
+      let isBelow = try parents[parent] ?? isIn(rows, parent, connection)
+      parents[parent] = isBelow
+      if isBelow { staying.insert(renamed.row.id) }
+      let former = try connection.item(at: renamed.place)
+      let occupant = former.flatMap { $0.isDirectoryOfStore ? $0.id : nil }
+      moves.append(PlacesInTurn.Move(item: renamed.row.id, occupant: occupant))
     }
+    let places = try PlacesInTurn(moves, staying: staying) { occupant in
+      try known.node(of: occupant) != nil || CatalogSearch(connection).hasChanges(below: occupant, isGone: true)
+    }
+    return renamed.filter { !places.staying.contains($0.row.id) }
   }
 
-  private func isBelow(
-    _ rows: Set<Int64>, _ place: ItemRow.Place, in connection: CatalogConnection
-  ) throws -> Bool {
-    var parent = place.parent
+  /// Whether a directory is one of some, or lies in one.
+  private func isIn(_ rows: Set<Int64>, _ directory: Int64, _ connection: CatalogConnection) throws -> Bool {
+    var parent = directory
     for _ in 0..<CatalogSearch.depthMax {
       if rows.contains(parent) { return true }
       guard let next = try connection.item(parent)?.place?.parent else { return false }
