@@ -103,3 +103,69 @@ import Testing
     #expect(target.files().allSatisfy { ["one", "two"].contains($0) })
   }
 }
+
+/// A file that SOURCE has under several names, one of them in a directory that is the volume's own by now: it comes out
+/// where callers find it, and there once.
+@Suite struct ExportedOwnDirectoryTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["a", "b"] { mkdir(source.full(directory), 0o755) }
+    source.write("a/f", bytes("theirs"), mode: 0o644)
+    link(source.full("a/f"), source.full("b/g"))
+  }
+
+  private func expectExported(_ sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let target = Scratch("export")
+    let descriptor = target.openDirectory()
+    defer { close(descriptor) }
+    let report = try StateExport.run(try states.next().directory(.look), to: descriptor, scratch: Scratch.base)
+    #expect(report.skipped == [] && report.files == 2 && report.links == 0, sourceLocation: sourceLocation)
+    #expect(target.files() == ["a/new", "b/g"], sourceLocation: sourceLocation)
+    #expect(target.read("b/g") == bytes("MINErs"), sourceLocation: sourceLocation)
+  }
+
+  private func change(_ volume: KeptVolume) {
+    #expect(volume.names("a") == ["f"] && volume.names("b") == ["g"])
+    #expect(volume.write("MINE", to: "b/g") == nil && volume.write("mine", to: "a/new") == nil)
+  }
+
+  private func expectShown(_ volume: KeptVolume, _ sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(volume.names("a") == ["new"] && volume.names("b") == ["g"], sourceLocation: sourceLocation)
+    #expect(volume.read("b/g") == "MINErs" && volume.read("a/new") == "mine", sourceLocation: sourceLocation)
+    #expect(volume.conflicts == ["a": "gone_in_source"], sourceLocation: sourceLocation)
+  }
+
+  @Test func whileMounted() throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    change(volume)
+    Scratch.removeTree(source.full("a"))
+    volume.refresh()
+    expectShown(volume)
+    try volume.unmount()
+    try expectExported()
+    volume = try KeptVolume(states.next(), source: source)
+    expectShown(volume)
+    try volume.unmount()
+    try expectExported()
+    #expect(try states.next().check().findings == [])
+  }
+
+  /// - Parameter looked: What somebody looks into before the export.
+  @Test(arguments: [["a", "b"], ["b", "a"], []]) func whileUnmounted(looked: [String]) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    change(volume)
+    try volume.unmount()
+    Scratch.removeTree(source.full("a"))
+    volume = try KeptVolume(states.next(), source: source)
+    for directory in [""] + looked { _ = volume.names(directory) }
+    try volume.unmount()
+    try expectExported()
+    volume = try KeptVolume(states.next(), source: source)
+    expectShown(volume)
+    try volume.unmount()
+    try expectExported()
+    #expect(try states.next().check().findings == [])
+  }
+}

@@ -29,9 +29,10 @@ extension Namespace {
     if now.isNamed != before.isNamed || now.isHidden != before.isHidden || now.node != before.node {
       tellChange(of: name, before, now)
     }
-    guard before.key != nil else { return }
-    // Of several names the catalog knows one as its place, which may be this one.
+    // Of several names the catalog knows one as its place, which may be this one. In a directory that the store has no
+    // more it has had no key.
     let isUncertain = before.isLost && self[before.node].kind != .directory
+    guard before.key != nil || isUncertain else { return }
     tellBinding(of: before.node, since: isUncertain ? nil : before.key)
   }
 

@@ -170,7 +170,10 @@ struct CatalogWriter: Sendable {
       // What was written here is of no version of the store's, which may have another item of the same number.
       if item.binding == nil, row.record.isDirty { row.record.version = nil }
     }
-    if item.binding == nil { items.noteNameless(id) }
+    if item.binding == nil {
+      items.noteNameless(id)
+      if attributes.kind == .directory { try forgetKeys(below: id, connection) }
+    }
     if Self.madeInodes.contains(item.inode), item.inode > highestInode {
       highestInode = item.inode
       try connection.set(.highestInode, to: highestInode)

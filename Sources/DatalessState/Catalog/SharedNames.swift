@@ -76,6 +76,19 @@ extension CatalogSearch {
     return found
   }
 
+  /// Whether a key of the store leads to a file: to its place, or to a name of it that is kept with a directory.
+  func leads(_ key: [UInt8], to file: Int64) throws -> Bool {
+    var names = try SavedName.components(of: key)
+    guard let name = names.popLast() else { return false }
+    var directory = ItemRow.root
+    for name in names {
+      guard let row = try connection.item(at: ItemRow.Place(parent: directory, name: name)) else { return false }
+      directory = row.id
+    }
+    if try connection.item(at: ItemRow.Place(parent: directory, name: name))?.id == file { return true }
+    return try connection.sharedNames(in: directory).contains { $0.name == name && $0.item == file }
+  }
+
   /// A file is about to have another place: the one that it had is a name that it has, too, unless that was told to be
   /// gone.
   func share(_ row: ItemRow, insteadOf place: ItemRow.Place) throws {

@@ -90,6 +90,27 @@ extension CatalogWriter {
     }
   }
 
+  /// A directory is the volume's own: the store has no files in it, nor below it, under any key.
+  mutating func forgetKeys(below directory: Int64, _ connection: CatalogConnection) throws {
+    let search = CatalogSearch(connection)
+    var (left, seen) = ([directory], Set([directory]))
+    while let id = left.popLast() {
+      var files = try connection.sharedNames(in: id).map(\.item)
+      for child in try connection.items(in: id, after: .min, limit: .max) {
+        if child.isDirectoryOfStore {
+          if seen.insert(child.id).inserted { left.append(child.id) }
+        } else if child.record.isDirty {
+          files.append(child.id)
+        }
+      }
+      for file in files {
+        for key in try connection.storeNames(of: file) where try !search.leads(key, to: file) {
+          try connection.removeStoreName(key, of: file)
+        }
+      }
+    }
+  }
+
   /// What was written to a file is gone: under which other names the store has it is of no use.
   mutating func forgetStoreNames(of item: Int64, _ connection: CatalogConnection) throws {
     let keys = try connection.storeNames(of: item)

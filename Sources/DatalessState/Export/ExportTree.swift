@@ -67,10 +67,7 @@ struct ExportTree {
     if row.record.isDirty, row.place != nil {
       // A name that is damaged does not keep the others from coming out.
       do {
-        for key in try connection.storeNames(of: row.id) {
-          let name = try nameSeen(key, of: row, connection, ways: &ways)
-          if let name, !names.contains(where: { $0 == name }) { names.append(name) }
-        }
+        try addStoreNames(of: row, to: &names, connection, ways: &ways)
       } catch let damage as Damage {
         report.skip(item: row.id, damage)
       }
@@ -84,6 +81,26 @@ struct ExportTree {
       case .unseen: break
       case .damaged(let reason): report.skip(item: row.id, Damage(reason))
       }
+    }
+  }
+
+  /// Adds the names that the store has for a file beside its place.
+  private mutating func addStoreNames(
+    of row: ItemRow, to names: inout [(directory: Int64, name: [UInt8])], _ connection: CatalogConnection,
+    ways: inout [Int64: Way]
+  ) throws {
+    let keys = try connection.storeNames(of: row.id)
+    guard !keys.isEmpty, let place = row.place else { return }
+    // Callers do not find it in a directory that the store has no more, if they do by another name of the store's.
+    let isLost = try CatalogSearch(connection).key(of: row) == nil
+    var isElsewhere = false
+    for key in keys {
+      guard let name = try nameSeen(key, of: row, connection, ways: &ways) else { continue }
+      isElsewhere = true
+      if !names.contains(where: { $0 == name }) { names.append(name) }
+    }
+    if isLost, isElsewhere, try connection.name(place.name, in: place.parent, .made)?.item != row.id {
+      names.removeAll { $0 == (place.parent, place.name) }
     }
   }
 
@@ -137,7 +154,10 @@ struct ExportTree {
         guard found.kind == .directory || found.kind == nil else { return nil }
         directory = found.id
       } else {
-        guard try connection.name(component, in: directory, .hidden) == nil else { return nil }
+        // What was made here stands before it.
+        guard try connection.name(component, in: directory, .hidden) == nil,
+          try connection.name(component, in: directory, .made) == nil
+        else { return nil }
         directory = addUnknown(place, ways: &ways)
       }
     }

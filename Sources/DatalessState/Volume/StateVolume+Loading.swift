@@ -273,8 +273,9 @@ extension StateVolume: SavedState {
       }
       if let value, item.isDirty { item.storeNames.append(value) }
     }
-    // One of them is its place.
-    item.nameCount += max(item.storeNames.count - 1, 0)
+    // One of them is its place, unless that is in a directory which the store has no more.
+    let hasPlace = try item.storeNames.isEmpty || CatalogSearch(connection).key(of: row) != nil
+    item.nameCount += max(item.storeNames.count - (hasPlace ? 1 : 0), 0)
     return item
   }
 
