@@ -196,7 +196,10 @@ extension EngineState {
       return step
     }
     // Full tables are found by the listing, too.
-    if let node = namespace.node(for: listed) { meet(item, node, isBare: false, isShared: true, step: &step) }
+    if let node = namespace.node(for: listed) {
+      meet(item, node, isBare: false, isShared: true, step: &step)
+      if !item.hasPlace { namespace.restored.notePlaceless(node) }
+    }
     return step
   }
 

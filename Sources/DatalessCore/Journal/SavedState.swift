@@ -158,6 +158,8 @@ public struct SavedItem: Sendable, Equatable {
   public var nameCount = 0
   /// Whether names of the store lead to it that are not shown.
   public var isHidden = false
+  /// Whether the store has it under a name that is known, as far as was told.
+  public var hasPlace = true
   /// Keys by which the store had it when it was written to, if those were several.
   public var storeNames: [[UInt8]] = []
   /// Which node it was last in this run, if it was any. Of `savedItem` alone.

@@ -105,8 +105,11 @@ extension Namespace {
     // What was removed here may have another name.
     defer { if self[node].isUnlinked, !self[node].isOrphan { setUnlinked(false, of: node) } }
     guard let name = known else {
+      let isBack = self[node].isOrphan || restored.takePlaceless(node)
       // Made now, it is present, leads to the node, and was seen.
       guard let name = link(text, to: node, in: directory) else { return nil }
+      // What is kept of it has the place of a name that it has lost, or none.
+      if isBack { tellBinding(of: node, since: nil) }
       tellStoreName(name)
       if isHidden { hide(name, in: directory) }
       return name

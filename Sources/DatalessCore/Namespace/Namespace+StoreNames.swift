@@ -4,8 +4,10 @@ extension Namespace {
   /// LIMIT: names of one file that are looked at under one hold of the lock.
   private static var storeNamesMax: Int { 256 }
 
-  /// A file has become dirty: tells the names under which the store has it, if those are several.
+  /// A file has become dirty: tells the names under which the store has it, if those are several. What is kept of it
+  /// may have had the place of another one, which was removed here.
   func tellStoreNames(of node: NodeIndex) {
+    if self[node].kind == .file, listed(of: node).attributes.mayHaveSeveralNames { tellBinding(of: node, since: nil) }
     guard let item = itemOfSeveralNames(node) else { return }
     let names = storeNames(of: node, limit: Self.storeNamesMax)
     if names.count > 1 { tell(names, of: item) }

@@ -22,6 +22,9 @@ struct RestoredItems {
   /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
   private var bare: Set<NodeIndex> = []
 
+  /// Of which is kept that the store had them nowhere any more.
+  private var placeless: Set<NodeIndex> = []
+
   /// Directories that a listing has brought under another key than they were saved under, and those about which their
   /// former directory's listing has decided: whichever comes first.
   private var renamed: Set<SavedItemID> = []
@@ -59,6 +62,12 @@ struct RestoredItems {
 
   /// What is kept of an item is to be put back now. - Returns: Whether it was not before.
   mutating func takeBare(_ node: NodeIndex) -> Bool { bare.remove(node) != nil }
+
+  /// The store has an item under a name, of which nobody knew any. - Returns: Whether it has one from now on.
+  mutating func takePlaceless(_ node: NodeIndex) -> Bool {
+    !placeless.isEmpty && placeless.remove(node) != nil
+  }
+  mutating func notePlaceless(_ node: NodeIndex) { placeless.insert(node) }
 
   /// The store has another version of an item, which is another node.
   mutating func follow(_ node: NodeIndex, to newer: NodeIndex) {
@@ -144,7 +153,8 @@ struct RestoredItems {
 
   /// An item is given back.
   mutating func forget(_ node: NodeIndex) {
-    guard !items.isEmpty || !keys.isEmpty || !storeNames.isEmpty else { return }
+    guard !items.isEmpty || !keys.isEmpty || !storeNames.isEmpty || !placeless.isEmpty else { return }
+    placeless.remove(node)
     keys[node] = nil
     storeNames[node] = nil
     left[node] = nil

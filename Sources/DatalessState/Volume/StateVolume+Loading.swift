@@ -236,6 +236,7 @@ extension StateVolume: SavedState {
     let names = try connection.names(of: row.id)
     item.isNamed = names.contains { $0.layer == .made }
     item.isHidden = names.contains { $0.layer == .hidden }
+    item.hasPlace = row.place != nil
     let isHiddenThere = row.place.map { place in
       names.contains { $0.layer == .hidden && $0.directory == place.parent && $0.name == place.name }
     }
