@@ -49,4 +49,24 @@ import Testing
       #expect(try states.last.texts() == ["mine 1"], "round \(round)")
     }
   }
+
+  /// The one name that was ever listed is another file's, and was removed here: what was written waits for the other,
+  /// which nobody has seen.
+  @Test func whatWaitsForANameIsNoDamage() throws {
+    var volume = try mount()
+    #expect(volume.write("mine 1", to: "a/f") == nil)
+    source.write("new", bytes("other"), mode: 0o644)
+    rename(source.full("new"), source.full("a/f"))
+    volume.refresh()
+    #expect(volume.unlink("a/f") == nil)
+    try end(volume)
+    for _ in 0..<2 {
+      volume = try mount()
+      _ = volume.tree()
+      #expect(volume.read("a/f") == "other")
+      try volume.unmount()
+      #expect(try states.next().check().findings == [])
+      #expect(try states.last.texts() == ["mine 1"])
+    }
+  }
 }

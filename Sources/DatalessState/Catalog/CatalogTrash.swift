@@ -123,6 +123,10 @@ extension ItemRow {
   /// found by those. A crash may come before anything but its content was told.
   var mayHaveOtherNames: Bool { record.isDirty && place != nil && linkCount.map { $0 > 1 } ?? true }
 
+  /// Whether it is such a file that has lost the names that were listed. Those that it may have besides, nobody has
+  /// seen yet.
+  var awaitsName: Bool { record.isDirty && record.version != nil && place == nil && linkCount.map { $0 > 1 } ?? false }
+
   /// Whether the store had it under one name alone, as far as that is known.
   var hasOneName: Bool { linkCount.map { $0 <= 1 } ?? false }
 

@@ -2,7 +2,8 @@ import DatalessCore
 
 /// What nothing leads to.
 extension CatalogMending {
-  /// Items that nothing leads to: what was written to them is kept, the others go.
+  /// Items that nothing leads to: what was written to them is kept, the others go. Where no row is lost, what has other
+  /// names in the store is left to wait for them.
   mutating func mendNameless() throws {
     var nameless: [ItemRow] = []
     try connection.forEach(
@@ -21,6 +22,7 @@ extension CatalogMending {
         try forget(row.id)
         continue
       }
+      if row.awaitsName, !hasLostRows, !hasLostEnd { continue }
       let name = try found.name(for: row)
       report.add(.nameless, "item \(row.id)", message: "it has no name", repair: "it is \(Self.text(name)) in the root")
       try found.keep(row, as: name)

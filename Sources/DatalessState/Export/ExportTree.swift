@@ -72,7 +72,11 @@ struct ExportTree {
         report.skip(item: row.id, damage)
       }
     }
-    if names.isEmpty, try !connection.isUnlinked(row) { throw Damage("it has no name") }
+    if names.isEmpty, try !connection.isUnlinked(row) {
+      guard row.awaitsName else { throw Damage("it has no name") }
+      // As `check` would call it, if it had no other names to wait for.
+      names = [(ItemRow.root, try FoundFiles(connection: connection) { _ in nil }.name(for: row))]
+    }
     for (directory, name) in names {
       switch try find(directory, connection, ways: &ways) {
       case .found:
