@@ -154,9 +154,8 @@ struct CatalogItems: Sendable {
       row.place = place
       try row.save(connection)
     }
-    if row.record.version == nil, let version = item.binding?.version, row.id != ItemRow.root {
-      row.record.version = version
-      row.inode = item.inode
+    if row.record.version == nil, item.binding != nil, row.id != ItemRow.root {
+      row.take(item)
       try row.save(connection)
     }
     known.remember(row.id, as: item.node)
@@ -165,7 +164,7 @@ struct CatalogItems: Sendable {
 
   mutating func bind(_ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection) throws {
     lastDirectory = nil
-    guard let binding = item.binding, var row = try findBound(item, formerKey, in: connection) else { return }
+    guard item.binding != nil, var row = try findBound(item, formerKey, in: connection) else { return }
     guard row.id != ItemRow.root else { return }
     if let place = try place(of: item, connection), place != row.place {
       try clear(place, connection)
@@ -174,8 +173,7 @@ struct CatalogItems: Sendable {
       // It may have lost another one in the same refresh.
       try noteNamed(row.id, connection)
     }
-    row.record.version = binding.version
-    row.inode = item.inode
+    row.take(item)
     try row.save(connection)
   }
 

@@ -112,7 +112,7 @@ extension CatalogWriter {
         if former.isDirectoryOfStore, try connection.item(former.id) != nil { try trashTree(former.id, connection) }
       }
       taken[index].row.place = taken[index].place
-      if let version = taken[index].directory.binding?.version { taken[index].row.record.version = version }
+      taken[index].row.take(taken[index].directory)
       try taken[index].row.save(connection)
     }
     items.forgetPlaces()

@@ -200,7 +200,7 @@ struct CatalogWriter: Sendable {
       row.content = content
       row.record.isDirty = isDirty
       row.record.epoch = epoch
-      if let version = item.binding?.version { row.record.version = version }
+      row.take(item)
     }
     if isOnlyCopy { givenUp.insert(content) }
   }

@@ -39,7 +39,19 @@ struct ItemRow: Equatable {
     record.attributes = attributes
     record.listed = listed
     // What is kept of it is of the version that the engine has.
-    if let version = item.binding?.version, id != Self.root { record.version = version }
+    take(item)
+  }
+
+  /// It is of the version that the store has of an item, and is called by the number of that: another one than before
+  /// where a directory is one with what the store has in its place.
+  mutating func take(_ item: ChangedItem) {
+    guard let version = item.binding?.version, id != Self.root else { return }
+    if let former = record.version, !former.isSameItem(as: version) {
+      record.attributes?.device = version.device
+      record.attributes?.inode = item.inode
+      record.attributes?.birth = version.birth
+    }
+    (record.version, inode) = (version, item.inode)
   }
 
   // MARK: - As a row
