@@ -233,13 +233,12 @@ extension EngineState {
   /// A directory that the store has no more, and below which something was changed: it is the volume's own.
   mutating func makeKept(_ entry: Restorations.Entry, in directory: NodeIndex) -> NodeID? {
     var attributes = entry.item.attributes ?? namespace.attributes(of: directory)
-    if entry.item.attributes == nil {
-      guard let inode = madeNumbers.take(above: namespace.largestReserved) else { return nil }
-      attributes.device = ItemAttributes.madeDevice
-      attributes.inode = inode
-      attributes.birth = inode
-      attributes.linkCount = 2
-    }
+    if entry.item.attributes == nil { attributes.linkCount = 2 }
+    // The store may have it elsewhere, or another item of its number.
+    guard let inode = madeNumbers.take(above: namespace.largestReserved) else { return nil }
+    attributes.device = ItemAttributes.madeDevice
+    attributes.inode = inode
+    attributes.birth = inode
     journal.beginRestoring()
     defer { journal.endRestoring() }
     guard let node = namespace.node(for: ListedItem(attributes)) else { return nil }
