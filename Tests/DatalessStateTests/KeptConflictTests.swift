@@ -264,6 +264,25 @@ import Testing
     try end(volume)
   }
 
+  /// Nothing is left of what was written, in the catalog neither.
+  @Test(arguments: [false, true], ["moved", "e/moved"])
+  func theirsTakesTheNameThatAFileWasGivenHere(remounted: Bool, name: String) throws {
+    var volume = try meet(remounted: remounted) { volume in
+      volume.write("mine", to: "a")
+      #expect(volume.rename("a", to: name) == nil)
+    } there: { source in
+      source.write("a", bytes("theirs for a"))
+    }
+    #expect(volume.conflicts == [name: "changed"])
+    #expect(volume.resolve(name, .takeTheirs).failures == [])
+    for isAgain in [false, true] {
+      if isAgain { volume = try mount() }
+      #expect(volume.read(name) == "theirs for a" && volume.find("a").node == nil && volume.conflicts == [:])
+      try volume.unmount()
+      #expect(try states.next().check().findings == [])
+    }
+  }
+
   @Test(arguments: [false, true]) func metadataGoesAlongWithAnotherVersion(remounted: Bool) throws {
     var volume = try meet(remounted: remounted) { volume in
       volume.change("a") { $0.mode = 0o100640 }

@@ -210,8 +210,11 @@ extension EngineState {
       tellMade(node)
       guard namespace.setBehind(node, theirs) else { return Self.isFull }
     case .takeTheirs:
-      if journal.keepsChanges { journal.append(.forgotten(namespace.changedItem(node))) }
+      // What has a name that was made here is not forgotten before theirs has that.
+      let isNamed = namespace.isNamedHere(node)
+      if journal.keepsChanges, !isNamed { journal.append(.forgotten(namespace.changedItem(node))) }
       take(theirs, &resolving)
+      if journal.keepsChanges, isNamed { journal.append(.forgotten(namespace.changedItem(node))) }
       // As what was removed: its content goes when nobody has it any more.
       namespace.setUnlinked(true, of: node)
       changeAttributes(of: node, isTold: false) { $0.linkCount = 0 }
