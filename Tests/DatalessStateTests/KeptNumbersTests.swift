@@ -50,6 +50,34 @@ import Testing
     #expect(numbers.count == 1 && numbers.allSatisfy(isMade), "\(numbers)")
   }
 
+  @Test func aFileThatIsTheVolumesOwnHasANumberOfItsOwn() throws {
+    source.write("f", bytes("theirs"), mode: 0o644)
+    try mounted { volume in #expect(volume.write("MINE", to: "f") == nil) }
+    rename(source.full("f"), source.full("g"))
+    var numbers: Set<UInt64> = []
+    for _ in 0..<3 {
+      try mounted { volume in
+        #expect(volume.names("") == ["f", "g"] && volume.conflicts == ["f": "gone_in_source"])
+        #expect(volume.read("f") == "MINErs" && volume.read("g") == "theirs")
+        #expect(number("g", of: volume) == sourceNumber("g"))
+        numbers.insert(number("f", of: volume))
+      }
+    }
+    #expect(numbers.count == 1 && numbers.allSatisfy(isMade), "\(numbers)")
+  }
+
+  /// What somebody was told of while mounted keeps its number.
+  @Test func aFileThatSourceRemovesWhileMountedKeepsItsNumber() throws {
+    source.write("f", bytes("theirs"), mode: 0o644)
+    let volume = try mount()
+    #expect(volume.write("MINE", to: "f") == nil)
+    let before = number("f", of: volume)
+    unlink(source.full("f"))
+    volume.refresh()
+    #expect(number("f", of: volume) == before && volume.conflicts == ["f": "gone_in_source"])
+    try volume.unmount()
+  }
+
   /// SOURCE puts another directory in its place, and nothing after that.
   @Test func aDirectoryIsCalledByTheNumberOfTheOneThatItIsOneWith() throws {
     mkdir(source.full("d"), 0o755)

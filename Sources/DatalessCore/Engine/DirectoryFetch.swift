@@ -182,8 +182,11 @@ extension Engine {
       cursor = state.withLock { state in
         guard let running = state.attempts[attempt] else { return nil }
         defer { state.tellConflicts(timer.now) }
-        return state.namespace.dropVanishedNames(
+        let unseen = keepsState ? state.writtenUnseen(running.node, from: position) : []
+        let next = state.namespace.dropVanishedNames(
           of: running.node, from: position, limit: EngineState.vanishedAtATime, use: state.itemUse(saved))
+        for file in unseen { state.takeOwnNumber(file) }
+        return next
       }
     }
     settleUnbound()

@@ -30,9 +30,8 @@ struct NameGraph: ~Copyable {
 
   /// As `NodeTable`.
   mutating func adopt(_ item: ListedItem, for node: NodeIndex) { nodes.adopt(item, for: node) }
-  mutating func setAttributes(_ attributes: ItemAttributes, of node: NodeIndex) {
-    nodes.setAttributes(attributes, of: node)
-  }
+  mutating func setAttributes(_ new: ItemAttributes, of node: NodeIndex) { nodes.setAttributes(new, of: node) }
+  mutating func makeOwn(_ node: NodeIndex, inode: UInt64) { nodes.makeOwn(node, inode: inode) }
   mutating func share(_ node: NodeIndex, _ attributes: ItemAttributes) { nodes.share(node, attributes) }
   mutating func noteExtended(_ isOther: Bool, of node: NodeIndex) { nodes.noteExtended(isOther, of: node) }
 

@@ -234,6 +234,7 @@ struct Namespace: ~Copyable {
   var otherAttributes: OtherAttributes { graph.nodes.others }
   mutating func noteExtended(_ isOther: Bool, of node: NodeIndex) { graph.noteExtended(isOther, of: node) }
   mutating func shareNames(of node: NodeIndex, _ item: ListedItem) { graph.share(node, item.attributes) }
+  mutating func makeOwn(_ node: NodeIndex, inode: UInt64) { graph.makeOwn(node, inode: inode) }
 
   /// As `NameGraph.isEmpty`.
   mutating func isEmpty(_ directory: NodeIndex, limit: Int) -> Bool? { graph.isEmpty(directory, limit: limit) }
@@ -252,7 +253,6 @@ struct Namespace: ~Copyable {
 
   /// Whether changes are to be told.
   var keepsJournal: Bool { journal.keepsChanges }
-
   func append(_ change: StateChange) { journal.append(change) }
 
   // MARK: - Forgetting

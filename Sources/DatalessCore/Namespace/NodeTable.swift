@@ -175,6 +175,20 @@ struct NodeTable: ~Copyable {
     }
   }
 
+  /// An item is the volume's own, and has a number that no item of the store has.
+  mutating func makeOwn(_ node: NodeIndex, inode: UInt64) {
+    guard let device = deviceIndex(ItemAttributes.madeDevice) else { return }
+    let identity = StoreIdentity(attributes(of: node))
+    if hardLinks[identity] == node { hardLinks[identity] = nil }
+    if !listed.isEmpty { listed[node] = nil }
+    if !tokens.isEmpty { tokens[node] = nil }
+    update(node) { record in
+      record.deviceIndex = device
+      record.inode = inode
+      record.birth = inode
+    }
+  }
+
   /// A store's inode number may be one of those that are given to what is made on the volume.
   private mutating func noteReserved(_ attributes: ItemAttributes) {
     guard MadeNumbers.isInRange(attributes.inode), attributes.device != ItemAttributes.madeDevice else { return }
