@@ -143,7 +143,7 @@ extension CatalogWriter {
     var moves: [PlacesInTurn.Move] = []
     for renamed in renamed {
       let parent = renamed.place.parent
-      let isBelow = try parents[parent] ?? isIn(rows, parent, connection)
+      let isBelow = try parents[parent] ?? isIn(rows, parent, in: connection)
       parents[parent] = isBelow
       if isBelow { staying.insert(renamed.row.id) }
       let former = try connection.item(at: renamed.place)
@@ -157,7 +157,7 @@ extension CatalogWriter {
   }
 
   /// Whether a directory is one of some, or lies in one.
-  private func isIn(_ rows: Set<Int64>, _ directory: Int64, _ connection: CatalogConnection) throws -> Bool {
+  private func isIn(_ rows: Set<Int64>, _ directory: Int64, in connection: CatalogConnection) throws -> Bool {
     var parent = directory
     for _ in 0..<CatalogSearch.depthMax {
       if rows.contains(parent) { return true }

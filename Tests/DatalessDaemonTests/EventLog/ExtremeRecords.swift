@@ -3,6 +3,7 @@ import struct DatalessControl.BudgetStatus
 import struct DatalessControl.CallerStack
 import struct DatalessControl.RunChild
 import struct DatalessControl.RunChildren
+import struct DatalessControl.RunFinishedRequest
 import enum DatalessControl.WireCoding
 import struct DatalessControl.WireProcess
 import DatalessCore
@@ -105,8 +106,8 @@ enum ExtremeRecords {
       .process(script),
       .runStarted(command: [odd], isWithheld: true, pid: 1),
       .runFinished(
-        RunEnd(signal: 9), budgets: Volume.budgetValue(budget), rules: SampleRecords.rules,
-        children: LogValue(children)),
+        RunEnd(RunFinishedRequest(signal: "SIGKILL", notStarted: "ENOENT", interruptedBy: "SIGTERM")),
+        budgets: Volume.budgetValue(budget), rules: SampleRecords.rules, children: LogValue(children)),
     ]
   }()
 

@@ -6,7 +6,6 @@ import struct DatalessControl.InterpretedCaller
 import struct DatalessControl.InterpretedFrame
 import struct DatalessControl.RuleCount
 import struct DatalessControl.RuleCounts
-import struct DatalessControl.RunFinishedRequest
 import struct DatalessControl.RunChild
 import struct DatalessControl.RunChildren
 import enum DatalessControl.WireCoding
@@ -247,11 +246,6 @@ enum SampleRecords {
     (
       .runFinished(
         RunEnd(exitStatus: 0), budgets: Self.budgets, rules: rules, children: LogValue(Self.children)), time(4900)
-    ),
-    (
-      .runFinished(
-        RunEnd(RunFinishedRequest(exitStatus: 127, notStarted: "ENOENT", interruptedBy: "SIGTERM")),
-        budgets: Self.budgets, rules: rules, children: nil), time(4901)
     ),
     (.dropped(312), time(500)),
     (.event(.materializationRefused(refused)), time(21)),
