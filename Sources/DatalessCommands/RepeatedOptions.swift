@@ -8,8 +8,8 @@ enum RepeatedOptions {
   static let names = [
     "--expect", "--scenario", "--max-files", "--max-bytes", "--max-dirs", "--max-wait", "--max-main-thread",
     "--max-needless", "--max-refusals", "--max-parallel", "--min-parallel", "--max-repeated", "--max-serial-waits",
-    "--max-together", "--observe", "--stacks", "--watchdog", "--wait-children", "--log", "--json", "--json-fd", "--state",
-    "--cache-dir",
+    "--max-together", "--observe", "--stacks", "--watchdog", "--wait-children", "--log", "--json", "--json-fd",
+    "--state", "--cache-dir",
   ]
   private static let commands: Set<String> = ["run", "mount", "check-log", "restore"]
 

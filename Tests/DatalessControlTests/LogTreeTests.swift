@@ -113,7 +113,8 @@ import Testing
     }
     let mounted = line("a", "volume.mounted")
     #expect(try last([mounted, line("b", "volume.mounted"), line("a", "mark")]) == "b after 1")
-    #expect(try last([mounted, line("c", "mark", #","label":"volume.mounted""#), "torn vv volume.mounted"]) == "a after 0")
+    #expect(
+      try last([mounted, line("c", "mark", #","label":"volume.mounted""#), "torn vv volume.mounted"]) == "a after 0")
     #expect(try last([line("c", "mark"), line("d", "mark")]) == "c after 0")
     #expect(try last(["nothing"]) == nil)
     #expect(throws: ControlError.self) { try LogFile.lastSession(of: bytes("/dev/null")) }

@@ -111,7 +111,8 @@ final class VolumeBackend: ControlBackend {
     let budget = volume.budgetStatus()
     let rules = volume.ruleCounts()
     let seq = volume.log.recordRunFinished(
-      RunEnd(request), budgets: Volume.budgetValue(budget), rules: LogValue(rules), children: request.children.map(LogValue.init))
+      RunEnd(request), budgets: Volume.budgetValue(budget), rules: LogValue(rules),
+      children: request.children.map(LogValue.init))
     guard let seq else { throw FSError(.noSpace, "the record was lost: too many wait for the log") }
     return RunFinishedAnswer(seq: seq, budget: budget, rules: rules)
   }
