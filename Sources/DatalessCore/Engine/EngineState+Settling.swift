@@ -137,20 +137,27 @@ extension EngineState {
     else { return }
     journal.beginOperation()
     defer { journal.endOperation() }
-    findings.noteName(giveKeptName(displaced.name, to: node, in: displaced.directory), in: displaced.directory)
+    let name = giveKeptName(
+      displaced.name, to: node, in: displaced.directory, savedBelow: findings.savedBelow)
+    findings.noteName(name, in: displaced.directory)
     namespace.noteConflict(.changedHereGoneThere, of: node, theirs: nil)
     namespace.noteOwnDirectory(node)
   }
 
   /// Gives a directory that stays its name again, before what the store has there; or, where something else was made
-  /// meanwhile, another one beside that, as a conflict copy has it.
+  /// meanwhile, or was written to in what has come, another one beside that, as a conflict copy has it.
   ///
+  /// - Parameter savedBelow: What is kept below directories. Default: only what is here.
   /// - Returns: The name.
-  mutating func giveKeptName(_ name: [UInt8], to node: NodeIndex, in directory: NodeIndex) -> [UInt8] {
+  mutating func giveKeptName(
+    _ name: [UInt8], to node: NodeIndex, in directory: NodeIndex, savedBelow: SavedBelow = SavedBelow()
+  ) -> [UInt8] {
     var wanted = name
     for attempt in 1...1000 {
       let other = wanted.withUnsafeBufferPointer { namespace.find($0, in: directory) }
-      guard let other, attempt > 1 || namespace.record(of: other).isLocal else { break }
+      guard let other, attempt > 1 || namespace.record(of: other).isLocal || isSeenAlone(other, savedBelow) else {
+        break
+      }
       wanted = ConflictCopyName.make(of: name, at: timeOfDay(), attempt: attempt)
     }
     wanted.withUnsafeBufferPointer { text in
@@ -158,6 +165,12 @@ extension EngineState {
       _ = giveName(text, to: node, in: directory)
     }
     return wanted
+  }
+
+  /// Whether what was changed in an item would be seen by nobody without a name.
+  private func isSeenAlone(_ name: NameIndex, _ savedBelow: SavedBelow) -> Bool {
+    let node = namespace.record(of: name).node
+    return namespace.presentNames(of: node) == [name] && namespace.isDirty(node, itemUse(savedBelow))
   }
 
   /// Whether callers do not find a name that has come: another one that was made on the volume stands before it, or the

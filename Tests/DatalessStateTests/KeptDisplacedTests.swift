@@ -1,0 +1,50 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import TestSupport
+import Testing
+
+/// Directories in which something was written, and whose names SOURCE gives to one another in one refresh, beside what
+/// was made here.
+@Suite struct KeptDisplacedTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  /// All texts of a volume, sorted.
+  private func texts(_ volume: KeptVolume, in directory: String = "") -> [String] {
+    volume.names(directory).flatMap { name -> [String] in
+      let path = directory.isEmpty ? name : "\(directory)/\(name)"
+      guard volume.attributes(path)?.kind == .directory else { return [volume.read(path)] }
+      return texts(volume, in: path)
+    }.sorted()
+  }
+
+  /// One has to stay, as its new name is taken by what was made here; the name that it had is another one's by then,
+  /// which callers would not find any more behind it.
+  @Test func whatStaysHidesNothingThatWasWritten() throws {
+    for name in ["a", "b"] { mkdir(source.full(name), 0o755) }
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.names("") == ["a", "b"] && volume.names("a") == [] && volume.names("b") == [])
+    #expect(volume.write("in a", to: "a/new") == nil && volume.write("in b", to: "b/new") == nil)
+    #expect(volume.makeDirectory("c") == nil && volume.write("in c", to: "c/new") == nil)
+    rename(source.full("b"), source.full("c"))
+    rename(source.full("a"), source.full("b"))
+    volume.refresh()
+    let all = ["in a", "in b", "in c"]
+    #expect(texts(volume) == all, "\(volume.tree())")
+    // What has come goes again, and something else comes in its place.
+    rename(source.full("b"), source.full("d"))
+    mkdir(source.full("b"), 0o755)
+    volume.refresh()
+    #expect(texts(volume) == all, "\(volume.tree())")
+    for _ in 0..<2 {
+      try volume.unmount()
+      #expect(try states.next().check().findings.filter { $0.kind != .unlinked } == [])
+      volume = try KeptVolume(states.next(), source: source)
+      #expect(texts(volume) == all, "\(volume.tree())")
+      volume.refresh()
+      #expect(texts(volume) == all, "\(volume.tree())")
+    }
+    try volume.unmount()
+  }
+}
