@@ -58,10 +58,10 @@ struct CatalogItems: Sendable {
     }
   }
 
-  /// Whether something below a directory that the store has no more was changed here: then it may get a name yet. What
-  /// cannot be read may be.
+  /// Whether something below a directory without a name was changed here: then it may get one yet, and if it does not,
+  /// `check` finds what is in it. Whoever removes a tree says so (`StateChange.trashed`). What cannot be read may be.
   private func hasChanges(below row: ItemRow, _ connection: CatalogConnection) -> Bool {
-    guard row.isDirectoryOfStore else { return false }
+    guard row.kind == nil || row.kind == .directory else { return false }
     return (try? CatalogSearch(connection).hasChanges(below: row.id, isGone: true)) ?? true
   }
 
