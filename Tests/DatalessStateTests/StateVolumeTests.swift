@@ -158,6 +158,29 @@ import Testing
     try volume.close()
   }
 
+  /// Nobody removes a directory in which something is without saying so: what lost its name with that was not removed.
+  @Test func whatIsInADirectoryWithoutANameIsNotRemoved() throws {
+    let fixture = StateFixture()
+    let (directory, file) = (own(node: 50, 1), own(node: 51, 2))
+    var id: ContentID?
+    do {
+      let volume = try fixture.open()
+      id = try Self.write("mine", in: volume)
+      try fixture.keep(
+        .together([
+          .made(directory, attributes(inode: directory.inode, kind: .directory), target: []),
+          .named(directory, name: bytes("d"), in: root),
+        ]),
+        .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("f"), in: directory)]),
+        .dirty(of: file, try #require(id)), .unnamed(name: bytes("d"), in: root), in: volume)
+      try volume.close()
+    }
+    let volume = try fixture.open()
+    _ = try volume.reconcile()
+    #expect(try volume.content.size(of: try #require(id)) == 4)
+    try volume.close()
+  }
+
   /// What was to be removed when the volume ended is there still, and counts against a quota: nobody could evict it.
   @Test func contentThatAnEndLeavesIsRemovedByTheNextRun() throws {
     let fixture = StateFixture()
