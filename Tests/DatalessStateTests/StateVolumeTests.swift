@@ -171,7 +171,9 @@ import Testing
           .made(directory, attributes(inode: directory.inode, kind: .directory), target: []),
           .named(directory, name: bytes("d"), in: root),
         ]),
-        .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("f"), in: directory)]),
+        .together([
+          .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("f"), in: directory),
+        ]),
         .dirty(of: file, try #require(id)), .unnamed(name: bytes("d"), in: root), in: volume)
       try volume.close()
     }
