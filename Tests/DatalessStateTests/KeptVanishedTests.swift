@@ -42,6 +42,31 @@ import Testing
     try expectNothingIsWrong()
   }
 
+  /// Something was removed from it, which the kernel still knows, and so its times are the volume's own. What SOURCE
+  /// has in its place has nothing of that.
+  @Test func aDirectoryThatSourceReplaces() throws {
+    mkdir(source.full("a/b/e"), 0o755)
+    var before: [String] = []
+    try mounted { volume in
+      #expect(volume.unlink("a/b/g") == nil)
+      #expect(volume.change("a/b") { $0.mode = 0o700 } == nil)
+      #expect(volume.change("a/b/e") { $0.mode = 0o700 } == nil)
+      unlink(source.full("a/b/g"))
+      rmdir(source.full("a/b/e"))
+      rename(source.full("a/b"), source.full("former"))
+      mkdir(source.full("a/b"), 0o755)
+      rmdir(source.full("former"))
+      volume.refresh()
+      before = volume.tree()
+      #expect(volume.attributes("a/b")?.mode == 0o40755)
+    }
+    #expect(try states.next().check().findings.filter { $0.kind != .unlinked } == [])
+    for _ in 0..<2 {
+      try mounted { volume in #expect(volume.tree() == before) }
+      try expectNothingIsWrong()
+    }
+  }
+
   /// What was moved out of it has no place in SOURCE any more.
   @Test func aRemovedTreeOfWhichSomethingWasMovedOut() throws {
     try mounted { volume in

@@ -46,6 +46,9 @@ public enum StateChange: Sendable, Equatable {
   /// - Parameter isKnown: Whether what is in it is told by itself as it goes: then this is for the next run alone. Else
   ///   the volume has never looked into it.
   case trashed(ChangedItem, isKnown: Bool)
+  /// The store has a directory no more that nobody finds on the volume either: its place is free, or another's. What
+  /// was kept in it goes as with `trashed`, of which the volume knows nothing.
+  case vanished(ChangedItem)
   /// All of them, or none: what one operation has changed.
   case together([StateChange])
 }

@@ -89,7 +89,7 @@ extension Namespace {
   mutating func tellLost() {
     for node in news.takeLost().compactMap({ index(of: $0) }) where self[node].isOrphan && !isBound(node) {
       if self[node].kind == .directory {
-        append(.trashed(changedItem(node), isKnown: false))
+        append(.vanished(changedItem(node)))
       } else {
         tellPlaceLost(node)
       }

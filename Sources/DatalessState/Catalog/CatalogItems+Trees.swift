@@ -9,3 +9,12 @@ extension CatalogItems {
     return try find(item, connection)
   }
 }
+
+extension CatalogSearch {
+  /// Whether something below a directory without a name was changed here: then it may get one yet, and if it does not,
+  /// `check` finds what is in it. Whoever removes a tree says so (`StateChange.trashed`). What cannot be read may be.
+  func mayHaveChanges(below row: ItemRow) -> Bool {
+    guard row.kind == nil || row.kind == .directory else { return false }
+    return (try? hasChanges(below: row.id, isGone: true)) ?? true
+  }
+}

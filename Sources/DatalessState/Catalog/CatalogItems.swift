@@ -52,23 +52,23 @@ struct CatalogItems: Sendable {
   mutating func endOperation(_ connection: CatalogConnection) throws {
     for item in nameless {
       guard let row = try connection.item(item), row.place == nil,
-        try connection.names(of: item).allSatisfy({ $0.layer != .made }), !hasChanges(below: row, connection)
+        try connection.names(of: item).allSatisfy({ $0.layer != .made }),
+        !CatalogSearch(connection).mayHaveChanges(below: row)
       else { continue }
       try addOrphan(item, connection)
     }
-  }
-
-  /// Whether something below a directory without a name was changed here: then it may get one yet, and if it does not,
-  /// `check` finds what is in it. Whoever removes a tree says so (`StateChange.trashed`). What cannot be read may be.
-  private func hasChanges(below row: ItemRow, _ connection: CatalogConnection) -> Bool {
-    guard row.kind == nil || row.kind == .directory else { return false }
-    return (try? CatalogSearch(connection).hasChanges(below: row.id, isGone: true)) ?? true
   }
 
   mutating func addOrphan(_ item: Int64, _ connection: CatalogConnection) throws {
     try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(item))
     orphans.insert(item)
     reclaimed.remove(item)
+  }
+
+  /// Items were put into the table of orphans by others.
+  mutating func noteOrphans(_ items: Set<Int64>) {
+    orphans.formUnion(items)
+    reclaimed.subtract(items)
   }
 
   /// An item may have no name at the end of the operation.

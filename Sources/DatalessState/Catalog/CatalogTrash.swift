@@ -13,12 +13,20 @@ struct CatalogTrash: Sendable {
   /// The last item of the directory at `next` that was looked at.
   private var last = Int64.min
   private var members: Set<Int64> = []
+  /// What callers have open, and that is in no tree any more: it is in the table of orphans.
+  private var orphaned: Set<Int64> = []
 
   /// Trees that are left, and directories that are known of the one that is gone through.
   var count: Int { tops.count + directories.count }
 
   /// Whether an item is the top of a tree that is left, or was met in one.
   func contains(_ item: Int64) -> Bool { members.contains(item) }
+
+  /// What was put into the table of orphans, beside the tops, since this was asked last.
+  mutating func takeOrphaned() -> Set<Int64> {
+    defer { orphaned = [] }
+    return orphaned
+  }
 
   mutating func add(_ top: Int64) { if members.insert(top).inserted { tops.append(top) } }
 
@@ -69,7 +77,7 @@ struct CatalogTrash: Sendable {
       try connection.run("DELETE FROM listing WHERE directory = ?", .integer(directory))
       try connection.run("DELETE FROM orphan WHERE item = ?", .integer(directory))
       if let row = try connection.item(directory), try CatalogSearch(connection).key(of: row) == nil {
-        try connection.removePlaces(in: directory)
+        orphaned.formUnion(try connection.removePlaces(in: directory))
       }
       if try directory != ItemRow.root && !connection.isNeeded(directory) {
         try connection.run("DELETE FROM item WHERE id = ?", .integer(directory))
@@ -91,7 +99,10 @@ struct CatalogTrash: Sendable {
       return
     }
     // Until it is gone itself nothing else leads to it.
-    if row.place == nil { try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(row.id)) }
+    if row.place == nil {
+      try connection.run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(row.id))
+      orphaned.insert(row.id)
+    }
     try forget(row, connection, isInUse: isInUse, contents: &contents)
   }
 
@@ -161,12 +172,22 @@ extension CatalogConnection {
     try first("SELECT 1 FROM orphan WHERE item = ?", .integer(item)) { _ throws in true } ?? false
   }
 
-  /// What was moved out of a directory that the store has no more, here or by the store, has no place there either.
-  func removePlaces(in directory: Int64) throws {
-    for var item in try items(in: directory, after: .min, limit: .max) where try hasName(item.id) {
+  /// What was moved out of a directory that the store has no more, here or by the store, has no place there either; and
+  /// what callers have open, and that the store has under no other name, goes when they close it.
+  ///
+  /// - Returns: Those that callers have open.
+  fileprivate func removePlaces(in directory: Int64) throws -> Set<Int64> {
+    var open: Set<Int64> = []
+    for var item in try items(in: directory, after: .min, limit: .max) {
+      let hasName = try hasName(item.id)
+      guard hasName || !item.record.isDirty else { continue }
       item.place = nil
       try item.save(self)
+      guard !hasName else { continue }
+      try run("INSERT OR IGNORE INTO orphan(item) VALUES(?)", .integer(item.id))
+      open.insert(item.id)
     }
+    return open
   }
 
   func names(in directory: Int64, limit: Int) throws -> [NameRow] {

@@ -71,7 +71,9 @@ struct CatalogWriter: Sendable {
   mutating func emptyTrash(_ connection: CatalogConnection, limit: Int) throws -> [ContentID] {
     let known = items.nodes
     items.forgetPlaces()
-    return try trash.empty(connection, limit: limit) { known.contains($0) }
+    let contents = try trash.empty(connection, limit: limit) { known.contains($0) }
+    items.noteOrphans(trash.takeOrphaned())
+    return contents
   }
 
   /// Content that is to be on the disk before the transaction is committed.
@@ -140,6 +142,8 @@ struct CatalogWriter: Sendable {
       } else if let row = try items.findTree(item, connection) {
         try trashTree(row.id, connection)
       }
+    case .vanished(let item):
+      if let row = try items.findTree(item, connection) { try trashAbsent([row.id], connection) }
     case .forgotten(let item):
       // What is in a tree that is still gone through goes with that.
       if let row = try items.find(item, connection), try !trash.contains(row.id) && !connection.hasMadeName(row.id) {

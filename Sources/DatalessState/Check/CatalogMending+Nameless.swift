@@ -16,8 +16,7 @@ extension CatalogMending {
           "SELECT 1 FROM orphan WHERE item = ?", .integer(row.id)
         ) { _ throws in true } ?? false
       guard !isUnlinked, hasBytes(row) else {
-        let (kind, message) =
-          isUnlinked ? (StateFinding.Kind.unlinked, "it was unlinked") : (.nameless, "it has no name")
+        let (kind, message) = finding(row, isUnlinked: isUnlinked)
         report.add(kind, "item \(row.id)", message: message, repair: "removed")
         try forget(row.id)
         continue
@@ -29,6 +28,14 @@ extension CatalogMending {
       report.namedFiles += 1
     }
     try mendHidden()
+  }
+
+  /// What an item is to which nothing leads, and that goes.
+  private func finding(_ row: ItemRow, isUnlinked: Bool) -> (StateFinding.Kind, String) {
+    if isUnlinked { return (.unlinked, "it was unlinked") }
+    // What was moved on the volume is hidden where SOURCE had it.
+    let isOnlySources = row.isOfStore && !row.record.isDirty && !hasLostRows
+    return isOnlySources ? (.leftover, "an item that SOURCE has no more") : (.nameless, "it has no name")
   }
 
   /// Whether what a program wrote to a file is there.

@@ -181,6 +181,7 @@ extension StateChange {
     switch self {
     case .together(let changes): changes.reduce(0) { $0 + $1.removedTrees }
     case .trashed(_, let isKnown): isKnown ? 0 : 1
+    case .vanished: 1
     default: 0
     }
   }
