@@ -39,6 +39,23 @@ import Testing
     try volume.unmount()
   }
 
+  /// SOURCE has changed its mode and renamed it in one refresh, and its former name is another item's. It was moved
+  /// here, so that it is there all the time.
+  @Test func theModeOfADirectoryStaysWhenSourceGivesItsNameAway() throws {
+    for directory in ["c", "c/e"] { mkdir(source.full(directory), 0o755) }
+    var volume = try mount()
+    #expect(volume.rename("c", to: "x") == nil)
+    volume = try remount(volume)
+    #expect(volume.change("x") { $0.mode = 0o711 } == nil && volume.removeDirectory("x/e") == nil)
+    rename(source.full("c"), source.full("a"))
+    chmod(source.full("a"), 0o700)
+    symlink("x", source.full("c"))
+    volume.refresh()
+    #expect(mode("x", of: volume) == 0o711 && volume.attributes("x")?.linkCount == 2)
+    volume = try remount(volume)
+    try volume.unmount()
+  }
+
   /// What was written follows the mode of its version alone, also over remounts.
   @Test(arguments: [false, true]) func whatWasWrittenHasTheModeOfItsVersion(isMoved: Bool) throws {
     for directory in ["d", "e"] { mkdir(source.full(directory), 0o755) }

@@ -156,6 +156,9 @@ extension Namespace {
     return found
   }
 
+  /// The names of a node that were made on the volume.
+  func localNames(of node: NodeIndex) -> [NameIndex] { presentNames(of: node).filter { record(of: $0).isLocal } }
+
   /// Names of the store that are hidden and lead to an item.
   func hiddenNames(of node: NodeIndex) -> [NameIndex] {
     var found: [NameIndex] = []

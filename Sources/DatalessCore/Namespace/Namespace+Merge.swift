@@ -104,6 +104,9 @@ extension Namespace {
     if restored.hasKeys, self[node].kind == .file { restored.setKey(nil, of: node) }
     // What was removed here may have another name.
     defer { if self[node].isUnlinked, !self[node].isOrphan { setUnlinked(false, of: node) } }
+    // What was told while it had no name there was told without the store's.
+    let isBetweenNames = keepsJournal && hasOwnAttributes(node) && !hasBinding(node)
+    defer { if isBetweenNames { tellAttributes(of: node) } }
     guard let name = known else {
       let isBack = self[node].isOrphan || restored.takePlaceless(node)
       // Made now, it is present, leads to the node, and was seen.
@@ -268,17 +271,6 @@ extension Namespace {
   func isMadeHere(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> Bool {
     guard changeCount(in: directory) > 0, let name = find(text, in: directory, .local) else { return false }
     return record(of: name).isPresent
-  }
-
-  /// The names of a node that were made on the volume.
-  private func localNames(of node: NodeIndex) -> [NameIndex] {
-    var found: [NameIndex] = []
-    var name = self[node].firstName
-    while name != .end, record(of: name).isPresent {
-      if record(of: name).isLocal { found.append(name) }
-      name = record(of: name).nextOfNode
-    }
-    return found
   }
 
   // MARK: - Older versions
