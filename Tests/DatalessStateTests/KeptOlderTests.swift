@@ -28,26 +28,12 @@ import Testing
 
   /// Does something here, and then in SOURCE.
   private func meet(
-    _ moment: KeptSharedTests.Moment, here: (KeptVolume) -> Void, there: () -> Void
+    _ moment: SourceMoment, here: (KeptVolume) -> Void, there: () -> Void
   ) throws -> KeptVolume {
-    var volume = try mount()
+    let volume = try mount()
     _ = volume.tree()
     here(volume)
-    switch moment {
-    case .refresh:
-      there()
-      volume.refresh()
-    case .mounts:
-      try volume.unmount()
-      there()
-      volume = try mount()
-    case .remountedAndRefresh, .remountedAndLooked:
-      volume = try remount(volume)
-      if moment == .remountedAndLooked { _ = volume.tree() }
-      there()
-      volume.refresh()
-    }
-    return volume
+    return try moment.pass(volume, states, source: source, there)
   }
 
   /// Looked at again and again: after refreshes that find nothing new, and after remounts.
@@ -66,8 +52,8 @@ import Testing
     return volume
   }
 
-  @Test(arguments: KeptSharedTests.Moment.allCases, ["g", "d/g"])
-  func whatWasMovedStaysInConflict(_ moment: KeptSharedTests.Moment, path: String) throws {
+  @Test(arguments: SourceMoment.allCases, ["g", "d/g"])
+  func whatWasMovedStaysInConflict(_ moment: SourceMoment, path: String) throws {
     var volume = try meet(moment) { volume in
       #expect(volume.write("mine", to: "f") == nil && volume.rename("f", to: path) == nil)
     } there: {
@@ -81,8 +67,8 @@ import Testing
     try expect(volume, [path: "theirs, once more"], conflicts: [:], looking: ["", "d"]).unmount()
   }
 
-  @Test(arguments: KeptSharedTests.Moment.allCases, [["a", "b"], ["b", "a"]])
-  func whatHasOneNameLessHereStaysInConflict(_ moment: KeptSharedTests.Moment, order: [String]) throws {
+  @Test(arguments: SourceMoment.allCases, [["a", "b"], ["b", "a"]])
+  func whatHasOneNameLessHereStaysInConflict(_ moment: SourceMoment, order: [String]) throws {
     var volume = try meet(moment) { volume in
       #expect(volume.unlink("b/g") == nil && volume.write("mine", to: "a/f") == nil)
     } there: {

@@ -10,7 +10,7 @@ import Testing
   private let source = Scratch("source")
   private let states = StateCopies()
 
-  typealias Moment = KeptSharedTests.Moment
+  typealias Moment = SourceMoment
 
   /// Where the file is: its name that SOURCE changes first.
   struct Names: CustomTestStringConvertible {
@@ -36,25 +36,12 @@ import Testing
     for directory in ["d", "d/s", "b", "b/s"] { mkdir(source.full(directory), 0o755) }
     source.write(names.changed, bytes("theirs"), mode: 0o644)
     link(source.full(names.changed), source.full(names.other))
-    var volume = try KeptVolume(states.next(), source: source)
+    let volume = try KeptVolume(states.next(), source: source)
     _ = volume.tree()
     #expect(volume.write("mine 1", to: names.changed) == nil)
-    switch moment {
-    case .refresh:
-      change()
-      volume.refresh()
-    case .mounts:
-      try volume.unmount()
-      change()
-      volume = try KeptVolume(states.next(), source: source)
-    case .remountedAndRefresh, .remountedAndLooked:
-      try volume.unmount()
-      volume = try KeptVolume(states.next(), source: source)
-      _ = moment == .remountedAndLooked ? volume.tree() : volume.names(parent(names.changed))
-      change()
-      volume.refresh()
-    }
-    return volume
+    return try moment.pass(
+      volume, states, source: source,
+      looks: { volume, isAll in _ = isAll ? volume.tree() : volume.names(parent(names.changed)) }, change)
   }
 
   private func remount(_ volume: KeptVolume) throws -> KeptVolume {

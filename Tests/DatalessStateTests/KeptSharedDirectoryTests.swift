@@ -10,7 +10,7 @@ import Testing
   private let source = Scratch("source")
   private let states = StateCopies()
 
-  typealias Moment = KeptSharedTests.Moment
+  typealias Moment = SourceMoment
 
   private func mount() throws -> KeptVolume { try KeptVolume(states.next(), source: source) }
 
@@ -28,24 +28,11 @@ import Testing
     for directory in ["d", "d/s", "e"] { mkdir(source.full(directory), 0o755) }
     for file in ["f", "d/h"] { source.write(file, bytes("theirs"), mode: 0o644) }
     link(source.full("f"), source.full(name))
-    var volume = try mount()
+    let volume = try mount()
     _ = volume.tree()
     for file in ["f"] + others { #expect(volume.write("mine 1", to: file) == nil) }
-    switch moment {
-    case .refresh:
-      change()
-      volume.refresh()
-    case .mounts:
-      try volume.unmount()
-      change()
-      volume = try mount()
-    case .remountedAndRefresh, .remountedAndLooked:
-      volume = try remount(volume)
-      _ = moment == .remountedAndLooked ? volume.tree() : volume.names("")
-      change()
-      volume.refresh()
-    }
-    return volume
+    return try moment.pass(
+      volume, states, source: source, looks: { volume, isAll in _ = isAll ? volume.tree() : volume.names("") }, change)
   }
 
   /// What callers see, again after a refresh and after a remount.

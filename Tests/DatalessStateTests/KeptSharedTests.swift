@@ -10,10 +10,7 @@ import Testing
   private let source = Scratch("source")
   private let states = StateCopies()
 
-  /// When SOURCE changes, and what was looked into before.
-  enum Moment: CaseIterable {
-    case refresh, mounts, remountedAndRefresh, remountedAndLooked
-  }
+  typealias Moment = SourceMoment
 
   init() {
     for directory in ["d", "e"] { mkdir(source.full(directory), 0o755) }
@@ -29,26 +26,15 @@ import Testing
 
   /// A volume on which `d/a` was written to, and after that SOURCE was changed.
   private func written(_ moment: Moment, _ change: () -> Void) throws -> KeptVolume {
-    var volume = try KeptVolume(states.next(), source: source)
+    let volume = try KeptVolume(states.next(), source: source)
     #expect(volume.names("d") == ["a"] && volume.names("e") == ["c"])
     #expect(volume.write("mine 1", to: "d/a") == nil)
-    switch moment {
-    case .refresh:
-      change()
-      volume.refresh()
-    case .mounts:
-      try volume.unmount()
-      change()
-      volume = try KeptVolume(states.next(), source: source)
-    case .remountedAndRefresh, .remountedAndLooked:
-      try volume.unmount()
-      volume = try KeptVolume(states.next(), source: source)
-      if moment == .remountedAndLooked { _ = volume.names("e") }
-      _ = volume.names("d")
-      change()
-      volume.refresh()
-    }
-    return volume
+    return try moment.pass(
+      volume, states, source: source,
+      looks: { volume, isAll in
+        if isAll { _ = volume.names("e") }
+        _ = volume.names("d")
+      }, change)
   }
 
   private func remount(_ volume: KeptVolume, after change: () -> Void = {}) throws -> KeptVolume {
@@ -112,18 +98,10 @@ import Testing
     var volume = try KeptVolume(states.next(), source: source)
     #expect(volume.names("d") == ["a"] && volume.write("mine", to: "d/a") == nil)
     if isMoved { #expect(volume.rename("d/a", to: "d/moved") == nil) }
-    func change() { link(source.full("d/a"), source.full("f/new")) }
-    switch moment {
-    case .refresh:
-      change()
-      volume.refresh()
-    case .mounts:
-      volume = try remount(volume, after: change)
-    case .remountedAndRefresh, .remountedAndLooked:
-      volume = try remount(volume)
-      if moment == .remountedAndLooked { _ = volume.names("d") }
-      change()
-      volume.refresh()
+    volume = try moment.pass(
+      volume, states, source: source, looks: { volume, isAll in if isAll { _ = volume.names("d") } }
+    ) {
+      link(source.full("d/a"), source.full("f/new"))
     }
     let mine = isMoved ? "d/moved" : "d/a"
     for isAgain in [false, true] {
