@@ -37,9 +37,8 @@ import Testing
       }, change)
   }
 
-  private func remount(_ volume: KeptVolume, after change: () -> Void = {}) throws -> KeptVolume {
+  private func remount(_ volume: KeptVolume) throws -> KeptVolume {
     try volume.unmount()
-    change()
     let report = try states.next().check()
     #expect(report.findings == [])
     return try KeptVolume(states.next(), source: source)

@@ -1,4 +1,4 @@
-import DatalessCore
+@testable import DatalessCore
 @testable import DatalessState
 import DatalessStores
 import Glibc
@@ -260,6 +260,31 @@ import Testing
     second.passSecond()
     #expect(second.read("e/f2") == "WRITTENd/f")
     try second.unmount()
+  }
+
+  /// A directory has the name of one that goes, and nothing is told of it but what was made below it, before or after.
+  @Test(arguments: [false, true]) func whatIsInAnotherOneOfItsNameStays(isToldFirst: Bool) throws {
+    let fixture = StateFixture()
+    let former = stored("t", node: 2, inode: 100, kind: .directory)
+    let newer = StoreVersion(attributes(inode: 102, kind: .directory))
+    var below = stored("t/s", node: 4, inode: 103, kind: .directory)
+    below.directories = [ChangedItem.Directory(node: NodeID(rawValue: 3), version: newer)]
+    let file = own(node: 5, 1)
+    let made = StateChange.together([
+      .made(file, attributes(inode: file.inode), target: []), .named(file, name: bytes("f"), in: below),
+    ])
+    try fixture.run { volume in
+      try fixture.keep(
+        .attributes(of: former, attributes(inode: 100, kind: .directory)),
+        isToldFirst ? made : .vanished(former), isToldFirst ? .vanished(former) : made, in: volume)
+      volume.emptyTrash()
+      fixture.lane.runAll()
+    }
+    #expect(try fixture.check().findings == [])
+    try fixture.run { volume in
+      let saved = try volume.saved(of: below)
+      #expect(saved.made.map(\.name) == [bytes("f")])
+    }
   }
 
   @Test func manyItemsGoSomeAtATime() throws {

@@ -214,9 +214,8 @@ struct CatalogItems: Sendable {
     var former = try connection.item(at: place)
     if let row = former {
       let isOther = directory.map { row.record.version?.isSameItem(as: $0.version) == false } ?? false
-      // Another one that is a node tells itself that it has lost its place.
-      if row.kind ?? .directory != .directory || (isOther && node(of: row.id) != nil) { return row.id }
-      if isOther {
+      // Another one that is a node tells itself where it is by now; what is below this one would go with it.
+      if isOther || row.kind ?? .directory != .directory {
         try clear(place, connection)
         former = nil
       }
