@@ -24,6 +24,8 @@ final class BlockedProgram {
   }
 
   let processID: Int32
+  /// The thread that waits.
+  private(set) var threadID: Int32
   private let input: Int32
   let directory: String
 
@@ -129,12 +131,14 @@ final class BlockedProgram {
     input = ends[1]
     defer { close(ends[0]) }
     processID = try Self.start(words, input: ends[0])
+    threadID = processID
     self.directory = directory
     isStarted = true
     while isOpening ? !isOpeningForLong : !isReading {
       if waitpid(processID, nil, WNOHANG) != 0 { throw Failure(what: "it has ended") }
       sched_yield()
     }
+    if let thread = readers.first { threadID = thread }
   }
 
   /// It sleeps in openat(2), as in that of a pipe to which nobody writes: a file that is there is opened at once.
@@ -146,8 +150,12 @@ final class BlockedProgram {
     return status[name...].starts(with: ") S ".utf8)
   }
 
-  private var isReading: Bool {
-    ProcessFile.bytes("\(processID)/syscall", limit: 512)?.starts(with: "0 0x0 ".utf8) == true
+  private var isReading: Bool { !readers.isEmpty }
+
+  private var readers: [Int32] {
+    ProcessFile.threads(of: processID, limit: 64).filter {
+      ProcessFile.bytes("\(processID)/task/\($0)/syscall", limit: 512)?.starts(with: "0 0x0 ".utf8) == true
+    }
   }
 
   deinit {

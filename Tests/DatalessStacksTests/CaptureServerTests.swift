@@ -57,6 +57,48 @@ import Testing
     #expect(Set(own.map(\.offset)).count == 1 && stack.isComplete)
   }
 
+  @Test func aProcessWhoseFirstThreadHasEndedIsNamed() throws {
+    let program = try BlockedProgram(
+      source: """
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <unistd.h>
+        static volatile char byte;
+        static int first_thread_has_ended(void) {
+          char path[64], text[256] = "";
+          snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+          FILE *stream = fopen(path, "r");
+          if (stream == NULL || fgets(text, sizeof text, stream) == NULL) _exit(1);
+          fclose(stream);
+          return strstr(text, ") Z") != NULL;
+        }
+        __attribute__((noinline)) static long load(void) {
+          char b = 0;
+          long r = read(0, &b, 1);
+          byte = b;
+          return r + byte;
+        }
+        static void *go_on(void *nothing) {
+          while (!first_thread_has_ended()) continue;
+          _exit((int)load() & 1);
+          return nothing;
+        }
+        int main(void) {
+          pthread_t thread;
+          pthread_create(&thread, NULL, go_on, NULL);
+          pthread_exit(NULL);
+        }
+        """, options: ["-O1", "-g", "-pthread"])
+    #expect(program.threadID != program.processID)
+    let stack = try Self.stack(try ServedStacks().stack(of: program))
+    let own = stack.frames.filter { $0.module.elementsEqual((program.directory + "/p").utf8) }
+    #expect(own.map { "\(String(decoding: $0.symbol, as: UTF8.self)):\($0.line)" } == ["load:16", "go_on:22"])
+    // Its perf map is that of the process.
+    #expect(CallerIdentity.innermostNumber(of: program.threadID) == program.processID)
+    #expect(CaptureOrder(processID: 1, threadID: program.threadID, volumes: []).throughThread() == nil)
+  }
+
   /// What root's groups may read is nothing that a caller may.
   @Test(.enabled(if: geteuid() == 0, "needs root")) func filesOfACallerAreOpenedWithoutOtherGroups() throws {
     let (here, there) = try #require(StackSocket.pair())

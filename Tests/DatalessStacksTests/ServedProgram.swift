@@ -39,7 +39,7 @@ final class ServedStacks {
 
   func stack(of program: BlockedProgram, volumes: [DeviceNumber] = []) throws -> CaptureAnswer {
     number += 1
-    let order = CaptureOrder(processID: program.processID, threadID: program.processID, volumes: volumes)
+    let order = CaptureOrder(processID: program.processID, threadID: program.threadID, volumes: volumes)
     try daemon.send(StackMessage(.capture, number: number, content: order.bytes))
     while true {
       let message = try daemon.receive().message

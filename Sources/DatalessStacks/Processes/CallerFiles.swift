@@ -38,9 +38,9 @@ public struct CallerIdentity: Sendable, Hashable {
     return nil
   }
 
-  /// The process' number in its own pid namespace, by which it names its perf map.
+  /// The process' number in its own pid namespace, by which it names its perf map: also for one of its threads.
   static func innermostNumber(of processID: Int32) -> Int32? {
-    ProcessFile.bytes("\(processID)/status", limit: 64 << 10).flatMap { line("NSpid:", $0)?.last }
+    ProcessFile.bytes("\(processID)/status", limit: 64 << 10).flatMap { line("NStgid:", $0)?.last }
       .flatMap { Int32(String(decoding: $0, as: UTF8.self)) }
   }
 

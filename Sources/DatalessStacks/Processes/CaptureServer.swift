@@ -51,11 +51,15 @@ public final class CaptureServer {
       let (message, descriptors) = try daemon.receive()
       for descriptor in descriptors { close(descriptor) }
       guard message.kind == .capture, let order = CaptureOrder(message.content) else { throw StackSocket.Gone() }
-      guard let seen = volumes(seenBy: order.processID) else {
+      guard let order = withVolumes(order) ?? order.throughThread().flatMap({ withVolumes($0) }) else {
         return try answer(message.number, .failure(.unreadable))
       }
-      try begin(order.adding(volumes: seen), number: message.number)
+      try begin(order, number: message.number)
     }
+  }
+
+  private func withVolumes(_ order: CaptureOrder) -> CaptureOrder? {
+    volumes(seenBy: order.processID).map { order.adding(volumes: $0) }
   }
 
   /// nil when that cannot be told.

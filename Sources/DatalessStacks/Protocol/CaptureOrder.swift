@@ -1,8 +1,11 @@
+internal import Glibc
+
 /// Which thread to look at.
 public struct CaptureOrder: Sendable, Equatable {
   // LIMIT: FUSE mounts that are told; on a machine with more, no stacks are taken rather than one volume touched.
   public static let volumesMax = 4096
 
+  /// By which /proc tells of the process.
   public let processID: Int32
   public let threadID: Int32
   /// The devices of all FUSE mounts: what is mapped from them is neither read nor opened (S15).
@@ -16,6 +19,15 @@ public struct CaptureOrder: Sendable, Equatable {
 
   func adding(volumes others: Set<DeviceNumber>) -> CaptureOrder {
     CaptureOrder(processID: processID, threadID: threadID, volumes: Array(others.union(volumes)))
+  }
+
+  /// The same thread of a process whose first thread has ended: /proc/PID has no memory and no mounts then, and /proc/TID
+  /// has those of the thread.
+  ///
+  /// - Returns: nil if it has no such thread.
+  func throughThread() -> CaptureOrder? {
+    guard threadID != processID, access("/proc/\(processID)/task/\(threadID)", F_OK) == 0 else { return nil }
+    return CaptureOrder(processID: threadID, threadID: threadID, volumes: volumes)
   }
 
   public var bytes: [UInt8] {
