@@ -162,20 +162,23 @@ extension Engine {
   ///
   /// - Parameter rule: The rule that staged the failure; nil for a real one.
   func failed(_ id: AttemptID, _ error: FSError, rule: String? = nil, storeTime: Nanoseconds) {
-    let actions: [Action] = state.withLock { state in
-      guard let attempt = state.attempts[id] else { return [] }
+    let (actions, hasDoubted): ([Action], Bool) = state.withLock { state in
+      guard let attempt = state.attempts[id] else { return ([], false) }
       // What a rule names stays as named, but for another version, for which the profile has an errno.
       let errnos = attempt.plan.errnos
       let planned = attempt.plan.fault?.value.kind == .superseded ? errnos.superseded : error.errno
       // A handle of a file that has no name any more has an old version, whatever became of the name.
       let isOld = attempt.kind == .file && state.namespace[attempt.node].isOrphan
+      let isRace: [Errno] = [.noSuchFileOrDirectory, .notDirectory, .staleNFSFileHandle]
+      if rule == nil, isRace.contains(error.errno) { state.namespace.restored.doubt(attempt.node) }
       let isGone = isOld && error.errno == .noSuchFileOrDirectory && rule == nil
       let end = AttemptEnd(
         outcome: .failed(rule == nil ? errnos.answer(to: isGone ? .staleNFSFileHandle : error.errno) : planned),
         message: error.message, rule: rule, storeTime: storeTime)
-      return state.finish(attempt, end, now: timer.now)
+      return (state.finish(attempt, end, now: timer.now), state.namespace.restored.hasDoubted)
     }
     perform(actions)
+    if hasDoubted { metadata.submit { [self] in lookAtDoubted() } }
   }
 
   /// The fetch came to the byte from which on nothing arrives any more.

@@ -31,6 +31,7 @@ extension Engine {
   func settleUnbound() {
     dropUnbound(isRefresh: false)
     keepOnlyCopies()
+    lookAtDoubted()
   }
 
   /// Asks of directories what the namespace does not know. Metadata lane; waits for the disk. What cannot be read may

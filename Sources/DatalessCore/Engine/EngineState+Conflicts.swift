@@ -155,10 +155,7 @@ extension EngineState {
   private mutating func show(_ name: NameIndex, _ resolving: inout Resolving) {
     let node = namespace.record(of: name).node
     namespace.resolveConflict(of: node)
-    namespace.setStanding(.present, of: name)
-    namespace.setUnlinked(false, of: node)
-    // What was told of it last may be what a program had made of an older version.
-    namespace.tellAttributes(of: node)
+    namespace.showAgain(name)
     noteName(name, &resolving)
     touch(namespace.record(of: name).directory, links: namespace[node].kind == .directory ? 1 : 0)
   }

@@ -122,6 +122,8 @@ extension EngineState {
       if let node {
         if namespace.restored.standing(of: item.id) == .unknown { namespace.restored.meet(node, key: item.key) }
         meet(item, node, isBare: false, step: &step)
+        // There is no conflict with what is nowhere any more.
+        if item.extendedAttributes[KeptAttribute.conflict] != nil { namespace.restored.doubt(node) }
       }
     }
     guard let node else { return false }

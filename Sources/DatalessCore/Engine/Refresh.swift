@@ -252,6 +252,7 @@ public final class Refresh: Sendable {
     }
     engine.dispose(orphans)
     engine.keepOnlyCopies()
+    engine.lookAtDoubted()
     let directories = work.findings.changedNames
     let left = Countdown(directories.count) { [self, work] in complete(work, error) }
     for (directory, names) in directories {

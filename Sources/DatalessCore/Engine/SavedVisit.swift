@@ -5,6 +5,13 @@ internal import Synchronization
 ///
 /// A place that cannot be reached is left: who looks into its directory finds what is kept there.
 final class SavedVisit: Sendable {
+  /// What is next for a place.
+  enum Step {
+    case reached
+    case absent
+    case list(NodeID)
+  }
+
   /// What has become of a place.
   enum Outcome {
     case reached
@@ -16,18 +23,23 @@ final class SavedVisit: Sendable {
 
   private let engine: Engine
   private let left: Mutex<ArraySlice<[UInt8]>>
+  private let next: @Sendable (_ place: [UInt8]) -> Step
   private let note: @Sendable (_ place: [UInt8], _ outcome: Outcome) -> Void
   private let completion: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - note: Called for each place that was tried.
-  ///   - completion: Called once, on the metadata lane.
+  ///   - places: Paths on the volume, or what `next` takes for a place.
+  ///   - next: Asked of each place until it is reached or absent. Default: walks the path.
+  ///   - note: Called for each place that was tried. Default: nothing.
+  ///   - completion: Called once, on the metadata lane. Default: nothing.
   init(
-    _ engine: Engine, _ places: [[UInt8]], note: @escaping @Sendable (_ place: [UInt8], _ outcome: Outcome) -> Void,
-    completion: @escaping @Sendable () -> Void
+    _ engine: Engine, _ places: [[UInt8]], next: (@Sendable (_ place: [UInt8]) -> Step)? = nil,
+    note: @escaping @Sendable (_ place: [UInt8], _ outcome: Outcome) -> Void = { _, _ in },
+    completion: @escaping @Sendable () -> Void = {}
   ) {
     self.engine = engine
     left = Mutex(places[...])
+    self.next = next ?? { engine.step(on: $0) }
     self.note = note
     self.completion = completion
   }
@@ -36,14 +48,14 @@ final class SavedVisit: Sendable {
   func step() {
     while !engine.isUnreachable, let place = left.withLock({ $0.first }) {
       let directory: NodeID
-      switch engine.resolve(place) {
-      case .found:
+      switch next(place) {
+      case .reached:
         leave(.reached)
         continue
       case .absent:
         leave(.absent)
         continue
-      case .insideDataless(let dataless, _, _): directory = dataless
+      case .list(let dataless): directory = dataless
       }
       let request = TriggerRequest(trigger: .eager, caller: .nobody)
       let admission = engine.materialize(directory, request, waiter: engine.makeEagerWaiter()) { [self] result in
@@ -86,6 +98,31 @@ final class VisitEnd: Sendable {
 }
 
 extension Engine {
+  fileprivate func step(on path: [UInt8]) -> SavedVisit.Step {
+    switch resolve(path) {
+    case .found: .reached
+    case .absent: .absent
+    case .insideDataless(let directory, _, _): .list(directory)
+    }
+  }
+
+  /// Looks into the directories of the store from which an earlier run has moved what may not be there any more: what
+  /// is nowhere is known to be so then, and stands before nothing that there is. Metadata lane.
+  func lookAtDoubted() {
+    let keys = state.withLock { $0.namespace.restored.takeDoubted() }
+    guard !keys.isEmpty else { return }
+    let visit = SavedVisit(
+      self, keys,
+      next: { [self] key in
+        let directory = state.withLock { state in
+          state.namespace.unlistedDirectory(onTheWayTo: key, listing: .root, isComplete: false)
+            .map { state.namespace.id(of: $0) }
+        }
+        return directory.map { .list($0) } ?? .reached
+      })
+    visit.step()
+  }
+
   /// Looks for items that are pinned, whose fetches go on, and for items in conflict with the store, in the background.
   /// Once, when the volume serves.
   public func visitSaved() {

@@ -87,6 +87,27 @@ extension Namespace {
     noteConflict(.goneHereChangedThere, of: theirs, theirs: listed(of: theirs))
   }
 
+  /// An item that the store has no more loses the names that it was given on the volume. What the store has behind one
+  /// of them, and was in conflict with it, is seen again: nobody here has removed that.
+  mutating func dropLocalNames(of node: NodeIndex) {
+    let isInConflict = [.changedOnBothSides, .madeOnBothSides].contains(conflicts.kind(of: node))
+    for name in localNames(of: node) {
+      let hidden = isInConflict ? hiddenBehind(name) : nil
+      setStanding(.gone, of: name)
+      if let hidden { showAgain(hidden) }
+    }
+    if isInConflict { endConflict(of: node) }
+  }
+
+  /// A name of the store that nothing stands before any more.
+  mutating func showAgain(_ name: NameIndex) {
+    let node = record(of: name).node
+    setStanding(.present, of: name)
+    setUnlinked(false, of: node)
+    // What was told of it last may be what a program had made of an older version.
+    tellAttributes(of: node)
+  }
+
   /// A name was made on the volume, where what the store has was in conflict with its removal: it is with that item.
   mutating func noteStandsBefore(_ name: NameIndex) {
     guard !conflicts.isEmpty, record(of: name).isLocal, let hidden = hiddenBehind(name) else { return }
@@ -121,6 +142,17 @@ extension Namespace {
   func madeNode(_ text: UnsafeBufferPointer<UInt8>, in directory: NodeIndex) -> NodeIndex? {
     guard changeCount(in: directory) > 0, let name = find(text, in: directory, .local) else { return nil }
     return record(of: name).isPresent ? record(of: name).node : nil
+  }
+
+  /// The item that was moved here to a name which the store gives to it, too; nil if another one has it.
+  mutating func sameItem(
+    _ text: UnsafeBufferPointer<UInt8>, _ listed: ListedItem, in directory: NodeIndex
+  ) -> NodeIndex? {
+    guard let node = madeNode(text, in: directory) else { return nil }
+    let relation = self.listed(of: node).relation(to: listed, isRenamed: true)
+    guard relation == .same || relation == .metadata else { return nil }
+    adopt(listed, for: node)
+    return node
   }
 
   /// What of the store is hidden by one of an item's names, as far as the names of their directories are findable.

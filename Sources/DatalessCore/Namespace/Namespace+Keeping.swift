@@ -129,7 +129,7 @@ extension Namespace {
   /// - Parameters:
   ///   - current: The one that is being listed. What it has is looked at; what it may bring yet, is in it.
   ///   - isComplete: Whether that listing is through.
-  private mutating func unlistedDirectory(
+  mutating func unlistedDirectory(
     onTheWayTo key: [UInt8], listing current: NodeIndex, isComplete: Bool
   ) -> NodeIndex? {
     var directory = NodeIndex.root

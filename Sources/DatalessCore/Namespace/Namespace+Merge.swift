@@ -101,7 +101,8 @@ extension Namespace {
     _ text: UnsafeBufferPointer<UInt8>, known: NameIndex?, node: NodeIndex, in directory: NodeIndex, isHidden: Bool
   ) -> NameIndex? {
     // Its place was not looked at until now.
-    if restored.hasKeys, self[node].kind == .file { restored.setKey(nil, of: node) }
+    let unseen = restored.key(of: node)
+    if unseen != nil { restored.setKey(nil, of: node) }
     // What was removed here may have another name.
     defer { if self[node].isUnlinked, !self[node].isOrphan { setUnlinked(false, of: node) } }
     // What was told while it had no name there was told without the store's.
@@ -112,7 +113,7 @@ extension Namespace {
       // Made now, it is present, leads to the node, and was seen.
       guard let name = link(text, to: node, in: directory) else { return nil }
       // What is kept of it has the place of a name that it has lost, or none.
-      if isBack { tellBinding(of: node, since: nil) }
+      if isBack || unseen != nil { tellBinding(of: node, since: isBack ? nil : unseen) }
       tellStoreName(name)
       if isHidden { hide(name, in: directory) }
       return name
@@ -135,6 +136,8 @@ extension Namespace {
     guard let made = madeBeside(name), made != node else { return }
     let isWritten = conflicts.kind(of: made) == .changedOnBothSides
     noteConflict(isWritten ? .changedOnBothSides : .madeOnBothSides, of: made, theirs: listed(of: node))
+    // There is none if that is nowhere any more.
+    restored.doubt(made)
   }
 
   /// Adds one listed name, or refreshes it: what a listing of a directory does that is not a refresh.
@@ -157,7 +160,8 @@ extension Namespace {
         case .goes: former = record(of: name).node
         }
       }
-      guard let node = returned(merged, listed) ?? node(for: listed) else { return false }
+      let same = isHidden ? sameItem(text, listed, in: directory) : nil
+      guard let node = same ?? returned(merged, listed) ?? node(for: listed) else { return false }
       guard place(text, known: known, node: node, in: directory, isHidden: isHidden) != nil else { return false }
       if let former, former != node { noteVersion(former, node) }
       if self[node].isDirty { noteWritten(node, listed) }
@@ -220,7 +224,7 @@ extension Namespace {
         noteOwnDirectory(node)
         continue
       }
-      for name in localNames(of: node) { setStanding(.gone, of: name) }
+      dropLocalNames(of: node)
       noteUnbound(node)
     }
     tellLost()
@@ -232,8 +236,7 @@ extension Namespace {
   mutating func loseRestoredKey(of node: NodeIndex, isKept: Bool) {
     restored.setKey(nil, of: node)
     guard isKept else {
-      for name in localNames(of: node) { setStanding(.gone, of: name) }
-      return
+      return dropLocalNames(of: node)
     }
     noteConflict(.changedHereGoneThere, of: node, theirs: nil)
     tellUnbound(node)

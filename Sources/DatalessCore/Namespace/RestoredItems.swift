@@ -15,6 +15,8 @@ struct RestoredItems {
   /// How many names of an item were not met yet.
   private var left: [NodeIndex: Int] = [:]
   private var keys: [NodeIndex: [UInt8]] = [:]
+  /// Which of them may not be where their key says.
+  private var doubted: Set<NodeIndex> = []
   /// Keys by which the store had what was written to, if those were several: not all of them may have been met.
   private var storeNames: [NodeIndex: [[UInt8]]] = [:]
   /// Places of the store that it has no more, with a slash behind them.
@@ -108,6 +110,17 @@ struct RestoredItems {
   func key(of node: NodeIndex) -> [UInt8]? { keys.isEmpty ? nil : keys[node] }
   mutating func setKey(_ key: [UInt8]?, of node: NodeIndex) { if key != nil || !keys.isEmpty { keys[node] = key } }
 
+  /// An item may not be where the store had it: its place is to be looked at, if that was not done yet.
+  mutating func doubt(_ node: NodeIndex) { if key(of: node) != nil { doubted.insert(node) } }
+
+  var hasDoubted: Bool { !doubted.isEmpty }
+
+  /// The keys of those whose places were not looked at since this was asked last.
+  mutating func takeDoubted() -> [[UInt8]] {
+    defer { doubted = [] }
+    return doubted.compactMap { keys[$0] }
+  }
+
   // MARK: - Directories that the store has renamed
 
   /// A directory is to be met under another key. - Returns: False if its former place has been looked into.
@@ -156,6 +169,7 @@ struct RestoredItems {
     guard !items.isEmpty || !keys.isEmpty || !storeNames.isEmpty || !placeless.isEmpty else { return }
     placeless.remove(node)
     keys[node] = nil
+    doubted.remove(node)
     storeNames[node] = nil
     left[node] = nil
     bare.remove(node)

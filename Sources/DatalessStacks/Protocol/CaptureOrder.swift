@@ -21,8 +21,8 @@ public struct CaptureOrder: Sendable, Equatable {
     CaptureOrder(processID: processID, threadID: threadID, volumes: Array(others.union(volumes)))
   }
 
-  /// The same thread of a process whose first thread has ended: /proc/PID has no memory and no mounts then, and /proc/TID
-  /// has those of the thread.
+  /// The same thread of a process whose first thread has ended: /proc/PID has no memory and no mounts then, and
+  /// /proc/TID has those of the thread.
   ///
   /// - Returns: nil if it has no such thread.
   func throughThread() -> CaptureOrder? {

@@ -10,7 +10,7 @@ enum SourceMoment: CaseIterable {
   ///
   /// - Parameters:
   ///   - states: Where the volume is kept. Between two mounts nothing in it is damaged.
-  ///   - looks: What is looked into after a remount, before SOURCE changes: all of it, or not. Default: all, or nothing.
+  ///   - looks: What is looked into after a remount, before SOURCE changes: all of it, or not. Default: all, or none.
   /// - Returns: The volume after that, refreshed or mounted again.
   func pass(
     _ volume: KeptVolume, _ states: StateCopies, source: Scratch,

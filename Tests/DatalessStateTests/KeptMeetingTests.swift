@@ -1,0 +1,137 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import Testing
+
+/// What was moved here, to a name that SOURCE gives to something, too: to the same item, or to another one when it has
+/// lost that.
+@Suite struct KeptMeetingTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["d", "d/dir"] { mkdir(source.full(directory), 0o755) }
+    source.write("d/x", bytes("content"))
+    source.write("d/dir/f", bytes("in a directory"))
+    source.write("other", bytes("another item"))
+    mkdir(source.full("others"), 0o755)
+    source.write("others/g", bytes("in another directory"))
+  }
+
+  struct Story: CustomTestStringConvertible, Sendable {
+    /// Whether SOURCE is seen by a refresh, and not by the next mount.
+    var isMounted = false
+    /// Whether it goes to another directory than its own.
+    var isFar = false
+    /// What is looked at first by the next mount: the directory that it came from, or what is kept anywhere.
+    var look = Look.nothing
+    enum Look { case nothing, behind, saved }
+
+    var testDescription: String { "mounted: \(isMounted), far: \(isFar), looks first: \(look)" }
+
+    static let all = [
+      Story(), Story(isFar: true), Story(isFar: true, look: .behind), Story(isFar: true, look: .saved),
+      Story(isMounted: true), Story(isMounted: true, isFar: true),
+    ]
+
+    func name(_ text: String) -> String { isFar ? text : "d/" + text }
+  }
+
+  /// Lets SOURCE change, and this be seen.
+  private func change(_ volume: KeptVolume, _ story: Story, _ body: () -> Void) throws -> KeptVolume {
+    var volume = volume
+    if story.isMounted {
+      body()
+      volume.refresh()
+    } else {
+      try volume.unmount()
+      body()
+      volume = try KeptVolume(states.next(), source: source)
+    }
+    switch story.look {
+    case .nothing: break
+    case .behind: _ = volume.names("d")
+    case .saved: volume.visitSaved()
+    }
+    return volume
+  }
+
+  private func remount(_ volume: KeptVolume, _ note: String) throws -> KeptVolume {
+    try volume.unmount()
+    let findings = try states.next().check().findings
+    #expect(findings.isEmpty, "\(note): \(findings)")
+    return try KeptVolume(states.next(), source: source)
+  }
+
+  @Test(arguments: Story.all, [false, true]) func bothGiveItTheSameName(story: Story, isFetched: Bool) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    if isFetched { #expect(volume.read("d/x") == "content" && volume.read("d/dir/f") == "in a directory") }
+    #expect(volume.rename("d/x", to: story.name("y")) == nil && volume.rename("d/dir", to: story.name("dir2")) == nil)
+    volume = try change(volume, story) {
+      rename(source.full("d/x"), source.full(story.name("y")))
+      rename(source.full("d/dir"), source.full(story.name("dir2")))
+    }
+    for round in 0..<3 {
+      #expect(volume.names(story.isFar ? "" : "d").filter { ["y", "dir2"].contains($0) }.count == 2, "round \(round)")
+      #expect(volume.read(story.name("y")) == "content", "round \(round)")
+      #expect(volume.read(story.name("dir2/f")) == "in a directory", "round \(round)")
+      #expect(volume.conflicts.isEmpty, "round \(round): \(volume.conflicts)")
+      volume = try remount(volume, "round \(round)")
+    }
+  }
+
+  /// What is nowhere any more does not stand before what there is.
+  @Test(arguments: Story.all) func sourceLosesItAndGivesTheNameToAnother(story: Story) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.rename("d/x", to: story.name("y")) == nil && volume.rename("d/dir", to: story.name("dir2")) == nil)
+    volume = try change(volume, story) {
+      loseBoth()
+      rename(source.full("other"), source.full(story.name("y")))
+      rename(source.full("others"), source.full(story.name("dir2")))
+    }
+    try expectOthers(volume, story)
+  }
+
+  /// The conflict is known before it is lost.
+  @Test(arguments: Story.all) func sourceGivesTheNameToAnotherAndLosesItLater(story: Story) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.rename("d/x", to: story.name("y")) == nil && volume.rename("d/dir", to: story.name("dir2")) == nil)
+    rename(source.full("other"), source.full(story.name("y")))
+    rename(source.full("others"), source.full(story.name("dir2")))
+    volume.refresh()
+    #expect(volume.conflicts == [story.name("y"): "made", story.name("dir2"): "made"])
+    volume = try change(volume, story) { loseBoth() }
+    try expectOthers(volume, story)
+  }
+
+  /// Nobody has looked where it was: who reads it is the first to see that it is not there.
+  @Test func whatIsNowhereGoesWhenItIsAskedFor() throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.rename("d/x", to: "y") == nil && volume.rename("d/dir", to: "dir2") == nil)
+    try volume.unmount()
+    loseBoth()
+    volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.names("").sorted() == ["d", "dir2", "other", "others", "y"])
+    #expect(volume.read("y") == "ESTALE")
+    #expect(volume.names("").sorted() == ["d", "other", "others"])
+    volume = try remount(volume, "")
+    #expect(volume.names("").sorted() == ["d", "other", "others"])
+  }
+
+  private func loseBoth() {
+    unlink(source.full("d/x"))
+    unlink(source.full("d/dir/f"))
+    rmdir(source.full("d/dir"))
+  }
+
+  private func expectOthers(_ first: KeptVolume, _ story: Story) throws {
+    var volume = first
+    for round in 0..<3 {
+      #expect(volume.names(story.isFar ? "" : "d").filter { ["y", "dir2"].contains($0) }.count == 2, "round \(round)")
+      #expect(volume.read(story.name("y")) == "another item", "round \(round)")
+      #expect(volume.read(story.name("dir2/g")) == "in another directory", "round \(round)")
+      #expect(volume.conflicts.isEmpty, "round \(round): \(volume.conflicts)")
+      volume = try remount(volume, "round \(round)")
+    }
+  }
+}
