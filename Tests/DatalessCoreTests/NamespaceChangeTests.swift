@@ -9,7 +9,7 @@ import Testing
   struct Model {
     struct Item: Equatable {
       /// Of one listing of a name: the same item under another name is another one, as no refresh looks for renames
-      /// here.
+      /// here; but under one that was made for it here.
       var number: Int
       var inode: UInt64
       var version: Int
@@ -37,11 +37,17 @@ import Testing
       if local.removeValue(forKey: name) == nil { hidden.insert(name) }
     }
 
-    mutating func list() {
+    private mutating func item(_ listed: (inode: UInt64, version: Int), as name: String) -> Item {
+      if let same = local[name], same.inode == listed.inode, same.version == listed.version { return same }
+      return Item(number: makeNumber(), inode: listed.inode, version: listed.version, mode: 0o644)
+    }
+
+    /// - Parameter inConflict: Names that were made here, of items that are in conflict with what the store has.
+    mutating func list(inConflict: Set<String>) {
       for name in Set(base.keys).union(store.keys) {
         switch (base[name], store[name]) {
         case (nil, let listed?):
-          base[name] = Item(number: makeNumber(), inode: listed.inode, version: listed.version, mode: 0o644)
+          base[name] = item(listed, as: name)
           if local[name] != nil { hidden.insert(name) }
         case (_?, nil):
           base[name] = nil
@@ -58,14 +64,17 @@ import Testing
             for (other, item) in local where item.number == known.number { local[other] = newer }
           }
         case (_?, let listed?):
-          base[name] = Item(number: makeNumber(), inode: listed.inode, version: listed.version, mode: 0o644)
+          base[name] = item(listed, as: name)
           if local[name] == nil { hidden.remove(name) }
         case (nil, nil): break
         }
       }
       // Dataless, and nowhere in the store.
       let bound = Set(base.values.map(\.number))
-      local = local.filter { bound.contains($0.value.number) || $0.value.inode >= Self.firstMade }
+      for (name, item) in local where !bound.contains(item.number) && item.inode < Self.firstMade {
+        local[name] = nil
+        if inConflict.contains(name) { hidden.remove(name) }
+      }
     }
 
     static let firstMade: UInt64 = 1_000_000
@@ -80,7 +89,7 @@ import Testing
     return attributes
   }
 
-  private static func list(_ namespace: inout Namespace, _ model: Model, _ random: inout TestRandom) {
+  private static func list(_ namespace: inout Namespace, _ model: inout Model, _ random: inout TestRandom) {
     let use = Namespace.ItemUse(isOpen: { _ in false }, retained: { _ in nil }, isOpenForWriting: { _ in false })
     while !namespace.beginListing(of: .root) {}
     for (name, item) in model.store.sorted(by: { $0.key < $1.key }).shuffled(using: &random) {
@@ -92,7 +101,11 @@ import Testing
     while let position = cursor {
       cursor = namespace.dropVanishedNames(of: .root, from: position, limit: 2, use: use)
     }
+    let inConflict = model.local.keys.filter { text in
+      name(text, namespace).flatMap { namespace.conflicts.kind(of: namespace.record(of: $0).node) } != nil
+    }
     namespace.dropUnbound(use: use)
+    model.list(inConflict: Set(inConflict))
   }
 
   private static func name(_ text: String, _ namespace: borrowing Namespace) -> NameIndex? {
@@ -147,12 +160,11 @@ import Testing
       var model = Model()
       var nextInode: UInt64 = 100
       var nextMade = Model.firstMade
-      Self.list(&namespace, model, &random)
+      Self.list(&namespace, &model, &random)
       for step in 0..<120 {
         let context = "seed \(seed), round \(round), step \(step)"
         if random.oneIn(6) {
-          Self.list(&namespace, model, &random)
-          model.list()
+          Self.list(&namespace, &model, &random)
         } else if random.oneIn(2) {
           nextInode += 1
           Self.changeStore(&model, inode: nextInode, &random)

@@ -44,7 +44,8 @@ extension StoreVersion {
   fileprivate var bare: ItemAttributes {
     completed(
       ItemAttributes(
-        device: 0, inode: 0, mode: 0, linkCount: 1, uid: 0, gid: 0, specialDevice: 0, size: 0, blocks: 0,
+        device: 0, inode: 0, mode: 0, linkCount: 1, uid: ItemAttributes.unknownOwner,
+        gid: ItemAttributes.unknownOwner, specialDevice: 0, size: 0, blocks: 0,
         accessTime: modificationTime, modificationTime: modificationTime, changeTime: changeTime))
   }
 

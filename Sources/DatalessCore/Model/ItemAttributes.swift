@@ -82,6 +82,12 @@ public struct ItemAttributes: Sendable, Hashable {
   /// Whether other names may lead to the same item (hard links).
   var mayHaveSeveralNames: Bool { linkCount > 1 && kind != .directory }
 
+  /// Nobody's uid and gid: of an item of which nothing is known but its version (chown(2) takes -1 for no change).
+  static let unknownOwner = UInt32.max
+
+  /// Whether nothing is known of an item but its version: neither rights nor the number of names, nor st_rdev.
+  var isBare: Bool { uid == Self.unknownOwner }
+
   /// Whether both describe the same bytes of the same file: device, inode, birth, type, size, mtime and ctime agree.
   public func isSameVersion(as other: ItemAttributes) -> Bool {
     device == other.device && inode == other.inode && birth == other.birth && kind == other.kind && size == other.size

@@ -22,6 +22,14 @@ struct NameMerge: Equatable {
     /// Whether one of these stays, and callers find the file by another name.
     var staysElsewhere = false
 
+    /// What is here are the bytes of a version. Of one of which nothing else is known nothing explains that its ctime
+    /// has moved: bytes may have been written, and size and mtime put back.
+    fileprivate func relation(to listed: ListedItem) -> SourceRelation {
+      let relation = item.relation(to: listed)
+      let isUnexplained = item.attributes.isBare && !item.version.isSame(as: listed.version)
+      return relation == .metadata && (isResident || isDirty) && isUnexplained ? .version : relation
+    }
+
     /// It stays what it is although the store has this.
     fileprivate func retains(_ listed: ListedItem) -> NameChange {
       .retained(isNew: retained.map { !$0.version.isSame(as: listed.version) } ?? true)
@@ -78,7 +86,7 @@ struct NameMerge: Equatable {
   }
 
   private static func present(_ base: Base, _ listed: ListedItem, keeps: Bool) -> NameMerge {
-    let relation = base.item.relation(to: listed)
+    let relation = base.relation(to: listed)
     let isOther = relation == .version || relation == .other
     // Whether a directory has another name by now, is known when all are listed (`Namespace.keepNamed`).
     let keepsFile = keeps && base.isResident && listed.attributes.kind == .file

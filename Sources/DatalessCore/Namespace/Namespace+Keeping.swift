@@ -28,7 +28,11 @@ extension Namespace {
     guard self[node].kind == listed.attributes.kind else { return }
     switch self.listed(of: node).relation(to: listed) {
     // The name moves the time of change, by which the store's version is known.
-    case .same, .metadata: adopt(listed, for: node)
+    case .same, .metadata:
+      // Of what is here the version alone may be known: then nothing explains another one.
+      let isKnown = !self.listed(of: node).attributes.isBare || self.listed(of: node).version.isSame(as: listed.version)
+      guard isKnown || self[node].isDirty else { return }
+      adopt(listed, for: node)
     case .version, .other: if !self[node].isDirty { return }
     }
     shareNames(of: node, listed)

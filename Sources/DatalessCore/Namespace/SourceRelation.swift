@@ -40,7 +40,7 @@ extension ItemAttributes {
       if isRenamed, !isCertain, changeTime != listed.changeTime { return .version }
       return isSameOwner ? .same : .metadata
     }
-    guard specialDevice == listed.specialDevice else { return .version }
+    guard isBare || specialDevice == listed.specialDevice else { return .version }
     if isSameVersion(as: listed) { return isSameOwner ? .same : .metadata }
     // What else moves ctime alone than a change of bytes whose size and mtime were put back. Of a file with several
     // names any may have been renamed, out of our sight.
