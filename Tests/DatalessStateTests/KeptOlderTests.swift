@@ -81,4 +81,25 @@ import Testing
     #expect(volume.names("b") == [])
     try volume.unmount()
   }
+
+  /// Another version of what was moved has all names that were made for it here, and their number.
+  @Test(arguments: [false, true]) func anotherVersionHasItsLinks(isRemounted: Bool) throws {
+    var volume = try meet(isRemounted ? .remountedAndLooked : .refresh) { volume in
+      #expect(volume.rename("f", to: "g") == nil && volume.link("g", to: "d/h") == nil)
+    } there: {
+      source.write("f", bytes("theirs, newer"), mode: 0o644)
+    }
+    for round in 0..<2 {
+      _ = volume.tree()
+      #expect(volume.attributes("g")?.linkCount == 2, "round \(round)")
+      #expect(volume.read("d/h") == "theirs, newer", "round \(round)")
+      volume = try remount(volume)
+    }
+    _ = volume.tree()
+    #expect(volume.unlink("d/h") == nil)
+    #expect(volume.attributes("g")?.linkCount == 1)
+    volume = try remount(volume)
+    #expect(volume.attributes("g")?.linkCount == 1)
+    try volume.unmount()
+  }
 }

@@ -31,7 +31,8 @@ extension Engine {
     completion: @escaping @Sendable (ConflictResult) -> Void
   ) {
     var result = ConflictResult()
-    var trees: [(directory: NodeID, name: [UInt8])] = []
+    var hasTrees = false
+    var dropped: [(directory: NodeID, name: [UInt8])] = []
     var changed: [NodeID: [[UInt8]]] = [:]
     let found = conflicts(at: paths)
     for path in paths where !found.contains(where: { $0.path.isAtOrBelow(path) }) && !path.isEmpty {
@@ -58,18 +59,20 @@ extension Engine {
       case .resolved(let resolved, let names, let hasTree):
         result.resolved += resolved
         for (directory, name) in names { changed[directory, default: []].append(name) }
-        if hasTree { trees += names }
+        hasTrees = hasTrees || hasTree
+        if choice == .takeTheirs { dropped += names }
       }
     }
     adoptNewVersions()
     tellChangedNodes()
-    if !trees.isEmpty {
+    if hasTrees {
       emptyTrash()
       kernel.expireNames()
     }
-    let left = Countdown(changed.count) { [kernel, trees, result] in
-      // As after `remove`: what it has cached below goes.
-      for tree in trees { kernel.dropName(tree.name, of: tree.directory) }
+    let left = Countdown(changed.count) { [kernel, dropped, result] in
+      // What has gone goes there, too, and what it has cached below: as long as the kernel knows a file, its content
+      // stays.
+      for name in dropped { kernel.dropName(name.name, of: name.directory) }
       completion(result)
     }
     for (directory, names) in changed {

@@ -55,9 +55,9 @@ extension EngineState {
 
   private func theirs(of node: NodeIndex, _ kind: ConflictKind) -> ItemAttributes? {
     switch kind {
-    case .changedHereGoneThere: return nil
     case .metadataOnBothSides, .goneHereChangedThere: return namespace.listed(of: node).attributes
-    case .changedOnBothSides, .madeOnBothSides:
+    // What the store has at its name may be another item by now.
+    case .changedHereGoneThere, .changedOnBothSides, .madeOnBothSides:
       if let retained = contents.retained(of: node) { return retained.attributes }
       guard case .hidden(let name) = namespace.theirs(of: node) else { return nil }
       return namespace.listed(of: namespace.record(of: name).node).attributes
@@ -118,10 +118,9 @@ extension EngineState {
     case .metadataOnBothSides:
       return choice == .keepMine ? nil : takeTheirRights(of: node, choice)
     case .changedHereGoneThere:
-      guard choice == .takeTheirs else { return nil }
       // What the store has there may be another item by now.
       if case .hidden(let name) = namespace.theirs(of: node) { return resolve(&resolving, choice, hidden: name) }
-      return takeAway(&resolving)
+      return choice == .takeTheirs ? takeAway(&resolving) : nil
     case .changedOnBothSides, .madeOnBothSides:
       if let theirs = contents.retained(of: node) { return resolve(&resolving, choice, retained: theirs) }
       guard case .hidden(let name) = namespace.theirs(of: node) else { return nil }

@@ -246,13 +246,19 @@ extension Namespace {
   /// - Parameters:
   ///   - base: What the older one had in the store.
   ///   - mine: What it had here.
-  mutating func carryMetadata(_ mine: ItemAttributes, base: ItemAttributes, to newer: NodeIndex) {
+  ///   - isInConflict: Whether these were in conflict before, of which nobody has decided.
+  ///   - hasNames: Whether it has the names that were made for the older one here, and none of them stays with that.
+  mutating func carryMetadata(
+    _ mine: ItemAttributes, base: ItemAttributes, to newer: NodeIndex, isInConflict: Bool, hasNames: Bool
+  ) {
     let theirs = attributes(of: newer)
     guard mine != base, theirs == listed(of: newer).attributes else { return }
-    let merged = theirs.withRights(of: mine.merged(base: base, theirs: theirs))
+    let both = mine.merged(base: base, theirs: theirs)
+    var merged = theirs.withRights(of: both)
+    if hasNames { merged.linkCount = both.linkCount }
     // Told also where nothing of it is left: what was set is of the older version.
     setAttributes(merged, of: newer)
-    if mine.clashes(base: base, with: theirs) {
+    if mine.clashes(base: base, with: theirs) || (isInConflict && merged.withRights(of: theirs) != merged) {
       noteConflict(.metadataOnBothSides, of: newer, theirs: listed(of: newer))
     }
   }

@@ -82,8 +82,11 @@ extension Namespace {
       // What was fetched is the volume's own with its other names: that is told before anything of the other.
       relink(name, to: newer, unbinding: isFetched ? node : nil)
       for local in moved { relink(local, to: newer) }
+      let hasNames = localNames(of: node).isEmpty
       if isFetched, !self[node].isOrphan { noteOlder(node) }
-      if wasNamed { carryMetadata(mine, base: base, to: newer) } else { conflicts.forget(node) }
+      let isInConflict = conflicts.kind(of: node) == .metadataOnBothSides
+      if !wasNamed || isInConflict { conflicts.forget(node) }
+      if wasNamed { carryMetadata(mine, base: base, to: newer, isInConflict: isInConflict, hasNames: hasNames) }
       noteVersion(node, newer)
     case .nothing, .retained, .otherItem, .otherItemHidden, .appeared, .hidden, .vanished, .keptHere: break
     }
