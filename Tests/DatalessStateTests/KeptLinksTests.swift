@@ -53,8 +53,11 @@ import Testing
       files[index].names.insert(free)
       return "link \(name) \(free)"
     case 5:
+      let node = volume.node(name)
       #expect(volume.unlink(name) == nil)
       files[index].names.remove(name)
+      // As the kernel does with what has no name left.
+      if files[index].names.isEmpty { volume.forget(node) }
       return "unlink \(name)"
     case 6:
       files[index].mode ^= 0o055

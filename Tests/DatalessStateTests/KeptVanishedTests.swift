@@ -87,6 +87,22 @@ import Testing
     try mounted { volume in #expect(volume.read("c/g") == "G") }
   }
 
+  /// What was set on it went with the tree; what SOURCE has kept of that, elsewhere, is SOURCE's.
+  @Test(arguments: [false, true], [false, true])
+  func whatSourceHasMovedOutOfARemovedTree(isRead: Bool, isEmptied: Bool) throws {
+    var before: [String] = []
+    try mounted { volume in
+      #expect(volume.change("a/b/g") { $0.modificationTime = .at(Timestamp(seconds: 5, nanoseconds: 0)) } == nil)
+      #expect(volume.remove("a/b", empties: isEmptied) == nil)
+      rename(source.full("a/b/g"), source.full("c/g"))
+      volume.refresh()
+      if isRead { #expect(volume.read("c/g") == "g") }
+      before = volume.tree()
+    }
+    for _ in 0..<2 { try mounted { volume in #expect(volume.tree() == before) } }
+    try expectNothingIsWrong()
+  }
+
   /// Moved here, and renamed in SOURCE; its new name is met first.
   private func moveOnBothSides() throws {
     try mounted { volume in

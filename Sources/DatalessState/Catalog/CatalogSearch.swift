@@ -23,6 +23,8 @@ struct CatalogSearch {
       guard row.record.version.map({ $0.isSameItem(as: binding.version) }) ?? false, try !connection.isOrphan(row.id)
       else { return false }
       if row.kind == .directory { return try !connection.hasMadeName(row.id) && !hasChanges(below: row.id) }
+      // It goes with that, and what was set on it.
+      if try isInRemovedTree(row), try !connection.hasMadeName(row.id) { return false }
       // With other bytes under another name it is one that came, beside one that went.
       guard row.record.isDirty || row.record.version?.hasBytes(of: binding.version) ?? false else { return false }
       if isShared && binding.version.birth != 0 { return true }
@@ -40,6 +42,17 @@ struct CatalogSearch {
       guard let id = parent, id != ItemRow.root, let row = try connection.item(id) else { return false }
       if !isInUse(id), row.record.version?.isSameItem(as: directory.version) == false { return true }
       parent = row.place?.parent
+    }
+    return false
+  }
+
+  /// Whether a row lies in a directory that was removed here, and is not emptied yet.
+  private func isInRemovedTree(_ row: ItemRow) throws -> Bool {
+    var parent = row.place?.parent
+    for _ in 0..<Self.depthMax {
+      guard let id = parent, id != ItemRow.root else { return false }
+      if try connection.isOrphan(id) { return true }
+      parent = try connection.item(id)?.place?.parent
     }
     return false
   }
