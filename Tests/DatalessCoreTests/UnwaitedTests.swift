@@ -48,8 +48,16 @@ import Testing
     #expect(item.node == node && item.attributes.linkCount == 2 && item.isDataless)
     advance(fixture, 100)
     #expect(fixture.engine.describe(node)?.state == "resident")
-    let begun = fixture.events.all.compactMap { if case .waitStarted(let record) = $0 { record } else { nil } }
-    #expect(begun.count == 1 && begun[0].takesStack == false, "nobody waits whose stack could be taken")
+    let waits = fixture.events.all.filter {
+      switch $0 {
+      case .waitStarted, .waitFinished: true
+      default: false
+      }
+    }
+    #expect(waits.isEmpty, "nobody waits")
+    let ended = fixture.events.finished.last
+    #expect(fixture.events.started.last?.caller.pid == request.caller.pid, "but it is the caller's")
+    #expect(ended?.outcome == .ok && ended?.waiterCount == 0 && ended?.waiters.isEmpty == true)
     #expect(fixture.content("b") == PatternBytes.bytes(0, 10))
   }
 

@@ -90,6 +90,35 @@ extension RealMounts {
       }
     }
 
+    /// cat(1) copies by copy_file_range(2) where it can. Which call a probe makes is sure.
+    @Test func whatIsCopiedWithinTheVolumeIsRead() async throws {
+      try await withScratch { scratch in
+        try scratch.file("f", size: Self.size)
+        let copy = """
+          import os, sys
+          source, target = (os.open(sys.argv[1] + name, flags) for name, flags in (("/f", 0), ("/copy", 0o102)))
+          while os.copy_file_range(source, target, 1 << 20): pass
+          """
+        let (summary, files) = try await Self.use(
+          scratch, options: ["--scratch"], "python3 -c '\(copy)' {}")
+        #expect(files["f"]?["use"]?.string == "whole")
+        #expect(summary["use"]?["needless_files"]?.int == 0)
+      }
+    }
+
+    /// Who can only write, or has emptied it, reads nothing of what was fetched.
+    @Test func whatIsOpenedForWritingAloneIsNoUnknownUse() async throws {
+      try await withScratch { scratch in
+        for name in ["cut", "appended"] { try scratch.file(name, size: Self.size) }
+        let (summary, files) = try await Self.use(
+          scratch, options: ["--scratch"],
+          "head -c 512 {}/cut > /dev/null; echo x > {}/cut; head -c 512 {}/appended > /dev/null; echo x >> {}/appended")
+        #expect(files["cut"]?["use"]?.string == "header_only" && files["appended"]?["use"]?.string == "header_only")
+        #expect(summary["use"]?["needless_files"]?.int == 2 && summary["use"]?["unknown"]?.int ?? 0 == 0)
+        #expect(try scratch.log.records(ofType: "handle.unseen").isEmpty)
+      }
+    }
+
     /// A handle that outlives its volume has its record, and so has one that is open when somebody asks.
     @Test func whatIsOpenIsToldWhenAskedAndAtTheEnd() async throws {
       try await withVolume(source: { try $0.file("f", size: Self.size) }) { volume in

@@ -44,9 +44,9 @@ struct SeenProcesses: Sendable {
   /// The ancestors that are known, nearest first, and whether these are all up to the first process.
   func ancestors(of process: Process) -> (known: [Process], areAll: Bool) {
     let known = process.parents.compactMap { byID[$0] }
-    // The first process, and the parent of the kernel's threads, which has none.
+    // For whom a thread of the kernel works nobody knows: their parent is no ancestor of whoever that is.
     let last = known.last?.pid ?? process.pid
-    return (known, known.count == process.parents.count && (last == 1 || last == 2))
+    return (known, known.count == process.parents.count && last == 1)
   }
 
   /// The ancestors up to `dataless run` itself, nearest first, those that are not known as nil.
@@ -59,7 +59,8 @@ struct SeenProcesses: Sendable {
   }
 
   /// Whether the command of `dataless run` did what this process did. Who may be of it counts as of it, as for budgets:
-  /// one that cannot be looked at, and one whose ancestors are not known up to the first process.
+  /// one that cannot be looked at, one whose ancestors are not known up to the first process, and a thread of the
+  /// kernel (a file of the volume behind a loop device is read by one).
   ///
   /// - Parameter root: The pid whose descendants are meant; nil for everybody.
   func isOfRun(_ id: UInt32?, root: Int32?) -> Certainty {

@@ -69,9 +69,11 @@ extension EngineState {
     join(waiter, attempt)
     if wasEager, !attempt.isEager { prefer(attempt) }
     if request.caller.isBudgeted { budget(attempt, for: request.caller, now) }
-    var begun = waiter.record(in: attempt.id, nil, now)
-    begun.takesStack = request.isAwaited ? attempt.plan.takesStacks : false
-    events.record(.waitStarted(begun))
+    if request.isWait {
+      var begun = waiter.record(in: attempt.id, nil, now)
+      begun.takesStack = request.isAwaited ? attempt.plan.takesStacks : false
+      events.record(.waitStarted(begun))
+    }
     return .decided(.parked, isNew ? begin(attempt, now) : bookCallers(1, of: attempt))
   }
 

@@ -55,6 +55,9 @@ final class Attempt {
   private var waiters = WaiterList()
   /// All who have waited for it.
   private(set) var waiterCount = 0
+  private var isJoined = false
+  /// Those among `waiters` who do not wait (`TriggerRequest.isWait`).
+  private var unawaitedCount = 0
   /// The first waits that are over, at most `departedMax`.
   private(set) var departed: [Event.WaitRecord] = []
   /// Whether a waiter has been answered already: then it goes on though nobody may wait any more.
@@ -138,7 +141,10 @@ final class Attempt {
   // MARK: - Waiters
 
   /// Those who wait now.
-  var waitingCount: Int { waiters.count }
+  var waitingCount: Int { waiters.count - unawaitedCount }
+
+  /// The same, and those who have begun it and go on.
+  var callerCount: Int { waiters.count }
 
   /// Waiters that are recorded, or described, under the hold of the lock under which it ends, or is described.
   var recordedWaiters: Int { min(waiters.count, Self.departedMax) }
@@ -153,19 +159,23 @@ final class Attempt {
 
   /// A caller waits for it. - Returns: His slot among the waiters.
   func admit(_ waiter: Waiter) -> Int {
-    isEager = waiter.request.trigger == .eager && (isEager || waiterCount == 0)
-    waiterCount += 1
+    isEager = waiter.request.trigger == .eager && (isEager || !isJoined)
+    isJoined = true
+    if waiter.request.isWait { waiterCount += 1 } else { unawaitedCount += 1 }
     return waiters.append(waiter)
   }
 
   /// A caller waits no more.
-  func dismiss(at slot: Int) { waiters.remove(at: slot) }
+  func dismiss(at slot: Int) {
+    if waiters[slot]?.request.isWait == false { unawaitedCount -= 1 }
+    waiters.remove(at: slot)
+  }
 
   /// A caller is answered before its end, because what he asked for is there.
   func serve(at slot: Int) {
     // One that has not begun to fetch is spared its waiter by another one.
     if stage == .fetching { hasServed = true }
-    waiters.remove(at: slot)
+    dismiss(at: slot)
   }
 
   /// Keeps the record of a wait that is over, for the record of its end.
@@ -174,7 +184,10 @@ final class Attempt {
   }
 
   /// It has ended: takes out all who wait, with gaps where some have left.
-  func takeWaiters() -> [Waiter?] { waiters.takeAll() }
+  func takeWaiters() -> [Waiter?] {
+    unawaitedCount = 0
+    return waiters.takeAll()
+  }
 
   // MARK: - What it does
 

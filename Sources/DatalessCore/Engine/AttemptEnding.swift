@@ -75,10 +75,12 @@ extension EngineState {
         return
       }
       attempts.forget(waiter.id, of: attempt.node)
-      var record = waiter.record(in: attempt.id, ending.end.outcome, now)
-      if ending.answersLookups { record.lookup = answer(waiter.request, in: attempt.node) }
-      events.record(.waitFinished(record))
-      ending.keep(record)
+      if waiter.request.isWait {
+        var record = waiter.record(in: attempt.id, ending.end.outcome, now)
+        if ending.answersLookups { record.lookup = answer(waiter.request, in: attempt.node) }
+        events.record(.waitFinished(record))
+        ending.keep(record)
+      }
       if case .failed(let error) = ending.result { rememberFailure(attempt.node, waiter, error: error, now: now) }
     }
   }

@@ -27,7 +27,7 @@ extension Attempt {
     AttemptSnapshot(
       attempt: id.rawValue, path: path, kind: kind, size: size, stage: stage.rawValue,
       age: now - startedAt, stageAge: now - stageSince, waiterCount: waitingCount,
-      waiters: firstWaiters(limit).map { waiter in
+      waiters: firstWaiters(limit).filter(\.request.isWait).map { waiter in
         AttemptSnapshot.WaitingCaller(
           caller: waiter.request.caller, trigger: waiter.request.trigger, io: waiter.request.io,
           blocked: now - waiter.since)

@@ -25,7 +25,7 @@ extension EngineState {
       .materializationHeld(
         Event.Hold(
           attempt: attempt.id.rawValue, path: attempt.path, gate: gate.value, rule: gate.rule, time: now)))
-    return gates.hold(attempt.id, at: gate.value, callers: attempt.waitingCount)
+    return gates.hold(attempt.id, at: gate.value, callers: attempt.callerCount)
   }
 
   /// Books callers who came to, or left, an attempt that is held. - Returns: Actions that tell the watchers of its
@@ -180,15 +180,20 @@ extension EngineState {
   /// Takes one waiter out of its attempt, answering it with `error`; cancels the attempt when it was the last.
   mutating func leave(_ id: WaiterID, _ error: FSError, now: MonotonicTime) -> [Action] {
     guard let (attempt, waiter) = attempts.leave(id) else { return [] }
-    let record = waiter.record(in: attempt.id, .failed(error.errno), now)
-    attempt.keep(record)
-    events.record(.waitFinished(record))
+    recordEnd(of: waiter, in: attempt, .failed(error.errno), now)
     var actions: [Action] = [.complete(waiter, .failed(error))]
     _ = bookCallers(-1, of: attempt)
     if attempt.isAbandoned {
       actions += abort(attempt, AttemptEnd(outcome: .cancelled, message: "every waiter has left"), now: now)
     }
     return actions
+  }
+
+  private func recordEnd(of waiter: Waiter, in attempt: Attempt, _ outcome: Outcome, _ now: MonotonicTime) {
+    guard waiter.request.isWait else { return }
+    let record = waiter.record(in: attempt.id, outcome, now)
+    attempt.keep(record)
+    events.record(.waitFinished(record))
   }
 
   /// Answers those of some waiters whose ranges are there; the others wait for the last page that they miss.
@@ -199,9 +204,7 @@ extension EngineState {
       guard let (attempt, waiter) = attempts.serve(id, from: content, of: node) else { continue }
       actions += bookCallers(-1, of: attempt)
       if waiter.request.caller.isBudgeted { charge(attempt, bytes: 0, now) }
-      let record = waiter.record(in: attempt.id, .ok, now)
-      events.record(.waitFinished(record))
-      attempt.keep(record)
+      recordEnd(of: waiter, in: attempt, .ok, now)
       actions.append(.complete(waiter, .ready))
       if attempt.isAbandoned {
         let end = AttemptEnd(outcome: .cancelled, message: "another attempt has brought what was asked for")

@@ -18,8 +18,10 @@ extension Engine {
     _ node: NodeID, openFlags: Int32, io: ReadMode, clearsSetID: Bool, by caller: Caller
   ) -> WritableOpenAnswer {
     guard writing != .readOnly else { return .failed(FSError(.readOnlyFileSystem, "the volume is read-only")) }
+    let truncates = openFlags & OpenFlags.truncate != 0
     var open = WritableOpen(
-      flags: openFlags & ~OpenFlags.truncate, io: io, caller: caller, empties: openFlags & OpenFlags.truncate != 0)
+      flags: openFlags & ~OpenFlags.truncate, io: io, caller: caller, empties: truncates,
+      readsContent: !truncates && OpenFlags.reads(openFlags))
     var file: EmptiedFile?
     while true {
       if let answer = openNow(node, open) {
@@ -75,6 +77,8 @@ extension Engine {
     var empties: Bool
     /// In bytes, before O_TRUNC, if that is done.
     var sizeBefore: Int64 = 0
+    /// Whether what was fetched can be read through it: with O_TRUNC it is gone.
+    let readsContent: Bool
 
     var opener: SharedWrite.Opener { SharedWrite.Opener(caller, openFlags: flags) }
     /// What is asked for now.
@@ -205,7 +209,9 @@ extension Engine {
   ) {
     noteUse(position, &state)
     let record = state.namespace[position]
-    if record.isWatched { noteUnseen(position, by: open.caller.process, isPassthrough: isPassthrough, &state) }
+    if record.isWatched, open.readsContent {
+      noteUnseen(position, by: open.caller.process, isPassthrough: isPassthrough, &state)
+    }
     if !record.mayBeCached { state.updateContent(of: position) { $0.noteCached() } }
   }
 

@@ -132,7 +132,13 @@ extension Engine {
       let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
       let access = WriteAccess(handle: targetHandle, offset: targetOffset, threadID: caller.threadID)
       switch write(bytes, to: target, access) {
-      case .done(let count): return .done(count)
+      case .done(let count):
+        // It is used as what is read is.
+        let copied = offset..<offset + Int64(count)
+        if count > 0 {
+          state.withLock { $0.openFiles.noteRead(sourceHandle, by: caller.process, range: copied, isMapped: false) }
+        }
+        return .done(count)
       case .needsMaterialization: return .needsMaterialization(target)
       case .needsDurability(let number): return .needsDurability(number)
       case .needsRoom(let bytes): return .needsRoom(bytes)

@@ -23,6 +23,8 @@ public struct TriggerRequest: Sendable {
   public var callerPath: [UInt8]?
   /// Whether the caller waits for the outcome.
   public var isAwaited = true
+  /// Whether it is a wait to whoever reads the log: a caller's, or what an intent waits for.
+  var isWait: Bool { isAwaited || trigger == .coordinate }
 
   public init(
     trigger: Trigger, caller: Caller, offset: Int64? = nil, length: Int64? = nil, handle: UInt64? = nil,

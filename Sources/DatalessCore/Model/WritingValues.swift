@@ -193,6 +193,8 @@ enum OpenFlags {
   static let exclusive: Int32 = 0o200
   static let truncate: Int32 = 0o1000
 
+  /// Whether the access mode lets the handle read: not O_WRONLY.
+  static func reads(_ flags: Int32) -> Bool { flags & 3 != 1 }
   /// Whether the access mode lets the handle write.
   static func writes(_ flags: Int32) -> Bool { flags & 3 != 0 }
 }

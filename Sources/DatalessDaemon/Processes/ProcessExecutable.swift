@@ -16,6 +16,8 @@ enum ProcessExecutable: Sendable, Equatable {
     return nil
   }
 
+  var isKernelThread: Bool { self == .unavailable(.kernelThread) }
+
   /// Interprets what `ProcReader.readExecutable` returned.
   init(count: Int, buffer: UnsafeMutableBufferPointer<UInt8>, isKernelThread: Bool) {
     if count >= 0 {

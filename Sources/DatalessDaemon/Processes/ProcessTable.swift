@@ -40,8 +40,10 @@ final class ProcessTable: Sendable {
   ///     id will do.
   ///   - uid, gid: of the request.
   func caller(threadID: Int32, uid: UInt32, gid: UInt32) -> Caller {
-    let (record, isMainThread) = identify(threadID, uid: uid, gid: gid, isCaller: true)
+    let (record, isFirst) = identify(threadID, uid: uid, gid: gid, isCaller: true)
     if !record.isCaller { noteCall(of: record) }
+    // A thread of the kernel is a process to /proc, and of no program.
+    let isMainThread = isFirst && !record.executable.isKernelThread
     return Caller(
       process: record.id, threadID: max(threadID, 0), pid: record.pid ?? 0, isMainThread: isMainThread, uid: uid,
       gid: gid, isBudgeted: record.isBudgeted)

@@ -109,11 +109,13 @@ struct ProcessTableState {
     let parents = parent.map { [$0.id] + $0.parents.prefix(ProcessTable.maximumAncestors - 1) } ?? []
     // Before an exec it was the same process: if it descended from the root then, it still does, whoever adopted it.
     let earlier = byPid[look.pid].flatMap { $0.startTicks == look.startTicks ? $0 : nil }
+    // For whom a thread of the kernel works nobody knows.
+    let hasWholeLineage = newcomer.hasWholeLineage && !look.executable.isKernelThread
     let record = ProcessRecord(
       id: nextID, pid: look.pid, startTicks: look.startTicks, comm: look.comm, executable: look.executable,
       uid: newcomer.uid, gid: newcomer.gid, cgroup: newcomer.cgroup, parents: parents,
-      hasWholeLineage: newcomer.hasWholeLineage, arguments: newcomer.arguments,
-      isBudgeted: isBudgeted(below: parent, hasWholeLineage: newcomer.hasWholeLineage) || earlier?.isBudgeted == true,
+      hasWholeLineage: hasWholeLineage, arguments: newcomer.arguments,
+      isBudgeted: isBudgeted(below: parent, hasWholeLineage: hasWholeLineage) || earlier?.isBudgeted == true,
       isCaller: newcomer.isCaller, seen: newcomer.seen)
     append(record)
     byPid[look.pid] = record

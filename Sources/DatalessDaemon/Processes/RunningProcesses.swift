@@ -25,7 +25,7 @@ enum RunningProcesses {
 
   private static func facts(of pid: Int32) -> ProcessFacts? {
     guard let look = ProcessSnapshot(pid) else { return nil }
-    if case .unavailable(.kernelThread) = look.executable { return nil }
+    if look.executable.isKernelThread { return nil }
     var failure: Int32 = 0
     let cgroup = ProcReader.bytes(look.livingThread ?? pid, "cgroup", limit: 8192, failure: &failure)
     let status = ProcessStatus.read(pid, failure: &failure)

@@ -67,4 +67,18 @@ import Testing
     // A reused pid inherits nothing.
     #expect(!state.add(newcomer(pid: 2, start: 7), below: nil).isBudgeted)
   }
+
+  /// It works for somebody, and nobody knows for whom.
+  @Test func aThreadOfTheKernelIsBudgeted() {
+    var state = ProcessTableState(capacity: 100)
+    var look = newcomer(pid: 2, start: 1)
+    look.look.executable = .unavailable(.kernelThread)
+    let parent = state.add(look, below: nil)
+    #expect(!parent.isBudgeted)
+    state.setBudgetRoot(pid: 9, startTicks: 5)
+    #expect(parent.isBudgeted)
+    (look.look.pid, look.look.startTicks) = (50, 2)
+    #expect(state.add(look, below: parent).isBudgeted)
+    #expect(!state.add(newcomer(pid: 60, start: 5), below: nil).isBudgeted)
+  }
 }
