@@ -9,8 +9,8 @@ extension Expectations {
     let isDirectory = attempt.item.kind == .directory
     // What came before a failure stays, and counts.
     guard isOK || (!isDirectory && bytes > 0) else { return }
-    let hash = attempt.item.path.map { PathHash.of($0) }
-    let isNew = isDirectory || isFirst(hash, isWhole: isOK && !attempt.isRange)
+    let path = attempt.item.path
+    let isNew = isDirectory || path.map { history.arrived($0, isWhole: isOK && !attempt.isRange) } ?? true
     var evidence = evidence(
       attempt, id, by: LoggedCaller(process: nil, threadID: nil, isMainThread: nil, trigger: nil), record: record)
     for index in states.indices {
@@ -25,15 +25,15 @@ extension Expectations {
       case .maxDirectories: states[index].count(1, isKnown: isKnown, evidence, processes: processes)
       case .maxBytes: states[index].count(bytes, isKnown: isKnown, evidence, processes: processes)
       case .maxRepeated:
-        guard let hash, isNew else { continue }
-        states[index].note((times[hash] ?? 1) - 1, isKnown: isKnown, evidence, processes: processes)
+        guard let path, isNew else { continue }
+        states[index].note(max(1, history.times(path)) - 1, isKnown: isKnown, evidence, processes: processes)
       case .maxNeedless:
-        guard let hash, needlessCallers[index]?[hash]?.isKnown != true else { continue }
-        needlessCallers[index, default: [:]][hash] = Fetched(
+        guard let row = attempt.row, needlessCallers[index]?[row]?.isKnown != true else { continue }
+        needlessCallers[index, default: [:]][row] = Fetched(
           item: attempt.item, caller: evidence.caller, isKnown: isKnown, attempt: id, stack: evidence.stack,
           time: evidence.time, monotonic: evidence.monotonic)
       case .baseline:
-        guard let path = attempt.item.path, let kind = attempt.item.kind else {
+        guard let path, let kind = attempt.item.kind else {
           states[index].add(possible: 1)
           continue
         }
@@ -44,32 +44,26 @@ extension Expectations {
     }
   }
 
-  /// Whether this is the first content of a file since it was dataless.
-  private mutating func isFirst(_ hash: UInt64?, isWhole: Bool) -> Bool {
-    guard let hash else { return true }
-    if partial.contains(hash) { return false }
-    if !isWhole { partial.insert(hash) }
-    if states.contains(where: { $0.expectation.measure == .maxRepeated }) { times[hash, default: 0] += 1 }
-    return true
-  }
-
   /// SOURCE is not what the volume knew: what has the path now is another version, or another file.
   mutating func changed(_ record: LogRecord) {
-    guard let path = record.json.path else { return }
-    let change = record.json.string("change")
-    if change == "kept" || (change == "changed" && record.json.bool("metadata_only") == true) { return }
-    let hash = PathHash.of(path)
-    if change == "renamed", let old = record.json.name("old_path", "old_path_b64") {
-      let from = PathHash.of(old)
-      times[hash] = times.removeValue(forKey: from)
-      if partial.remove(from) != nil { partial.insert(hash) } else { partial.remove(hash) }
-      for index in needlessCallers.keys {
-        let caller = needlessCallers[index]?.removeValue(forKey: from)
-        needlessCallers[index]?[hash] = caller
-      }
-      return
+    let json = record.json
+    guard let path = json.path else { return }
+    let change = json.string("change")
+    if change == "kept" || (change == "changed" && json.bool("metadata_only") == true) { return }
+    if change == "renamed", let old = json.name("old_path", "old_path_b64") {
+      // Of a directory one refresh may tell several that have changed places.
+      history.renamed(old, to: path, isExchange: false, isDirectory: false)
+    } else {
+      history.left(path)
     }
-    times[hash] = nil
-    partial.remove(hash)
+  }
+
+  /// A program has made, removed or moved a name on the volume.
+  mutating func changedHere(_ record: LogRecord) {
+    let json = record.json
+    guard let path = json.path else { return }
+    guard let old = json.name("old_path", "old_path_b64") else { return history.left(path) }
+    history.renamed(
+      old, to: path, isExchange: json.bool("exchange") == true, isDirectory: json.string("kind") == "directory")
   }
 }

@@ -2,7 +2,7 @@ import DatalessCore
 
 /// The verdict.
 extension Expectations {
-  mutating func conclude(log: [UInt8], gaps: [String], _ report: SummaryReport?) -> Verdict {
+  mutating func conclude(log: [UInt8], gaps: [String], _ files: FileTable?) -> Verdict {
     var verdict = Verdict()
     verdict.session = ending.session ?? ""
     verdict.log = String(decoding: log, as: UTF8.self)
@@ -12,7 +12,7 @@ extension Expectations {
     countWaitsUnderWay()
     settleLookups()
     for index in states.indices {
-      let isAuthoritative = settle(index, report)
+      let isAuthoritative = settle(index, files)
       var result = result(index, gaps: (isAuthoritative ? [] : gaps) + untold(index))
       result.warning = warning(index)
       verdict.expectations.append(result)
@@ -49,11 +49,11 @@ extension Expectations {
   }
 
   /// Measures what only the whole log tells. - Returns: Whether it is known whatever the log lacks.
-  private mutating func settle(_ index: Int, _ report: SummaryReport?) -> Bool {
+  private mutating func settle(_ index: Int, _ files: FileTable?) -> Bool {
     let expectation = states[index].expectation
     switch expectation.measure {
     case .minParallel: settleParallel(index)
-    case .maxNeedless: settleNeedless(index, report)
+    case .maxNeedless: settleNeedless(index, files)
     case .maxFiles, .maxBytes:
       // Budgets of the run: the daemon has counted them itself.
       guard expectation.name == expectation.measure.rawValue, expectation.match == RuleMatch(),
@@ -82,11 +82,13 @@ extension Expectations {
     }
   }
 
-  private mutating func settleNeedless(_ index: Int, _ report: SummaryReport?) {
+  private mutating func settleNeedless(_ index: Int, _ files: FileTable?) {
     let callers = needlessCallers[index] ?? [:]
     var needless: Int64 = 0
-    for file in report?.files ?? [] where !file.isSuperseded {
-      guard let found = callers[PathHash.of(file.pathBytes)] else { continue }
+    guard let files, !callers.isEmpty else { return states[index].setMeasured(0) }
+    for row in files.first(files.count, by: .needless) {
+      guard let found = callers[row] else { continue }
+      let file = files[row]
       if file.use == FileUse.unknown.rawValue || (!found.isKnown && file.isNeedless) {
         states[index].add(possible: 1)
       } else if file.isNeedless {

@@ -4,8 +4,8 @@ public import DatalessCore
 /// one that was mounted last.
 ///
 /// Memory, whatever the number of records: what is under way, some 500 bytes for each process, and the violations that
-/// are told. `max_repeated` takes some 30 bytes for each file, files that come in parts 10; `max_needless` is decided
-/// by `SummaryBuilder`, which says what it takes; a baseline takes its paths.
+/// are told. `max_repeated`, and files that come in parts, take what `FileHistory` says; `max_needless` is decided by
+/// `SummaryBuilder`, which says what it takes; a baseline takes its paths.
 public struct Expectations: Sendable {
   /// An attempt that is under way, or whose waits are.
   struct Attempt: Sendable {
@@ -14,6 +14,8 @@ public struct Expectations: Sendable {
     var isRange: Bool
     /// Whether it is the first one on its item since the mount.
     var isFirst = false
+    /// Of its file, in `summary`; nil without that.
+    var row: Int?
     /// Who has asked already: whoever starts an attempt waits for it, too.
     var askers: Set<UInt64> = []
     /// The first caller that each expectation is about, by its index.
@@ -57,12 +59,10 @@ public struct Expectations: Sendable {
   var lookups: LookupJudge?
   /// Only for `max_together`.
   var together: WritesTogether?
-  /// Files of which parts are local.
-  var partial: Set<UInt64> = []
-  /// How often files were materialized; only for `max_repeated`.
-  var times: [UInt64: Int64] = [:]
-  /// For whom files were fetched, by the index of the expectation; only for `max_needless`.
-  var needlessCallers: [Int: [UInt64: Fetched]] = [:]
+  var history: FileHistory
+  /// For whom files were fetched, by the index of the expectation and the file's row in `summary`; only for
+  /// `max_needless`.
+  var needlessCallers: [Int: [Int: Fetched]] = [:]
   /// Stacks of waits for what had come by then; only for `max_needless`, which is judged at the end.
   var lateStacks: [ViolationList.Wait: ToldStack] = [:]
   private var summary: SummaryBuilder?
@@ -79,6 +79,7 @@ public struct Expectations: Sendable {
     self.session = session
     ending = SessionEnding(isSessionGiven: session != nil)
     states = (expectations + (baseline == nil ? [] : [Expectation(.baseline, 0)])).map { ExpectationState($0) }
+    history = FileHistory(countsTimes: expectations.contains { $0.measure == .maxRepeated })
     let asksForUse = expectations.contains { $0.measure == .maxNeedless }
     lookups = expectations.contains { $0.measure == .forbidUnneededBlocking } ? LookupJudge() : nil
     together = expectations.contains { $0.measure == .maxTogether } ? WritesTogether() : nil
@@ -117,8 +118,9 @@ public struct Expectations: Sendable {
     case .waitStack: stackTold(record)
     case .accessStarted: record.json.unsigned("access").map { _ = accesses.insert($0) }
     case .accessFinished: accessFinished(record)
-    case .evictionFinished: record.json.path.map { _ = partial.remove(PathHash.of($0)) }
+    case .evictionFinished: record.json.path.map { history.evicted($0) }
     case .sourceChanged: changed(record)
+    case .itemCreated, .itemRenamed, .itemRemoved, .itemPurged: changedHere(record)
     case .handleTogether: if let write { wroteTogether(write, record) }
     default: break
     }
@@ -152,8 +154,8 @@ public struct Expectations: Sendable {
   ///   - lost: Records that the daemon says are not in the file.
   public func finish(log: [UInt8], isMounted: Bool = false, lost: Int64 = 0) -> Verdict {
     var current = self
-    let report = summary?.finish(log: log, isMounted: isMounted, lost: lost)
-    return current.conclude(log: log, gaps: ending.gaps(isMounted: isMounted, lost: lost), report)
+    let files = summary?.finishWithTable(log: log, isMounted: isMounted, lost: lost).files
+    return current.conclude(log: log, gaps: ending.gaps(isMounted: isMounted, lost: lost), files)
   }
 
   private mutating func beginSession() {
@@ -171,6 +173,7 @@ public struct Expectations: Sendable {
     attempts[id] = Attempt(
       item: LoggedItem(record.json), isRange: Self.isRange(record.json),
       isFirst: record.json.integer("file_attempt") == 1)
+    attempts[id]?.row = summary?.row(ofAttempt: id)
     asked(id, LoggedCaller(record.json), record: record)
   }
 

@@ -12,6 +12,9 @@ extension SummaryBuilder {
       row: row, part: Self.part(record.json), topLevel: topLevel(of: path, isFile: isFile))
   }
 
+  /// The row of what an attempt that is under way materializes, in the table of files.
+  func row(ofAttempt id: UInt64) -> Int? { attempts[id]?.row }
+
   /// The range that an attempt brings in; nil for all of the file.
   private static func part(_ json: JSONObject) -> Range<Int64>? {
     guard let offset = json.integer("range_offset") else { return nil }

@@ -8,8 +8,14 @@ extension SummaryFiles {
       leave(path)
       return
     }
-    rename(old, to: path)
-    if json.bool("exchange") == true { rename(path, to: old) }
+    let isExchange = json.bool("exchange") == true
+    // In an exchange, one may be a directory, and the other none.
+    let mayHaveSome = isExchange || json.has("kind", "directory")
+    let (there, here) = mayHaveSome ? (rows(below: old), isExchange ? rows(below: path) : []) : ([], [])
+    if isExchange { exchange(old, path) } else { rename(old, to: path) }
+    take(there + here)
+    move(there, from: old, to: path)
+    move(here, from: path, to: old)
     // Nothing else belongs to this change.
     refreshEnded()
   }

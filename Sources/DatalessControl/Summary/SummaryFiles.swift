@@ -2,13 +2,13 @@
 /// read it.
 ///
 /// A file keeps its row when it is renamed. LIMIT: what is below a directory that is renamed has other rows from then
-/// on.
+/// on, unless paths are kept and a program has renamed it.
 ///
 /// Memory: within limits that of the newest versions; the others, and what finds them by their paths, are in files
 /// then. In memory stays what is kept of files that were read by several programs, or that came in pieces, what has
 /// lost its path in the refresh under way, and directories (`DirectoryChains`).
 struct SummaryFiles: Sendable {
-  private struct UseKey: Hashable {
+  struct UseKey: Hashable {
     var row: Int
     var group: Int
   }
@@ -42,11 +42,11 @@ struct SummaryFiles: Sendable {
   /// What had a path until a renamed file took it, in the refresh under way: its own rename may be told later.
   private var displaced: [UInt64: Int] = [:]
   /// Of files that several groups read; and who read one again after its eviction.
-  private var uses: [UseKey: FileVersion.Reads] = [:]
-  private var parts: [Int: ReadCoverage] = [:]
+  private(set) var uses: [UseKey: FileVersion.Reads] = [:]
+  private(set) var parts: [Int: ReadCoverage] = [:]
   private var handles: [UInt64: OpenHandle] = [:]
-  private var chains = DirectoryChains()
-  private var details: FileDetails?
+  private(set) var chains = DirectoryChains()
+  private(set) var details: FileDetails?
   private(set) var repeated = SummaryReport.Repeated()
 
   /// - Parameters:
@@ -174,6 +174,41 @@ struct SummaryFiles: Sendable {
 
   mutating func refreshEnded() { displaced = [:] }
 
+  /// Two paths have each other's files from now on.
+  mutating func exchange(_ old: [UInt8], _ new: [UInt8]) {
+    let (from, to) = (PathHash.of(old), PathHash.of(new))
+    (predecessors[from], predecessors[to]) = (nil, nil)
+    let (there, here) = (rowOfPath.remove(from), rowOfPath.remove(to))
+    if let there { give(new, to: there) }
+    if let here { give(old, to: here) }
+  }
+
+  /// Rows of what lies below a directory now, if paths are kept.
+  func rows(below directory: [UInt8]) -> [(row: Int, path: [UInt8])] {
+    guard let details else { return [] }
+    let start = directory + [PathBytes.slash]
+    return details.indices.compactMap { row in
+      guard details.isThere(row), case let path = details.path(row), path.starts(with: start),
+        rowOfPath[PathHash.of(path)] == row
+      else { return nil }
+      return (row, path)
+    }
+  }
+
+  /// What had a path has another one.
+  mutating func move(_ moved: [(row: Int, path: [UInt8])], from old: [UInt8], to new: [UInt8]) {
+    for (row, path) in moved { give(new + path.dropFirst(old.count), to: row) }
+  }
+
+  mutating func take(_ moved: [(row: Int, path: [UInt8])]) {
+    for (_, path) in moved { _ = rowOfPath.remove(PathHash.of(path)) }
+  }
+
+  private mutating func give(_ path: [UInt8], to row: Int) {
+    rowOfPath[PathHash.of(path)] = row
+    details?.rename(row, to: path)
+  }
+
   // MARK: Reads
 
   /// What was read through a watched handle: all of it, or so far.
@@ -241,59 +276,5 @@ struct SummaryFiles: Sendable {
     guard former.older(than: newest) != nil else { return newest }
     versions.noteUnseen(newest, former)
     return nil
-  }
-
-  // MARK: The report
-
-  var longestChain: SummaryReport.Chain? { chains.longest }
-
-  /// How many files were materialized, each version of a file counted as the same, and the bytes that came of them,
-  /// each counted once; nil bytes when the log does not tell.
-  var distinct: (files: Int64, bytes: Int64?) {
-    var files: Int64 = 0
-    var bytes: Int64? = 0
-    for (row, version) in versions.enumerated() where version.materializations > 0 && !version.hasLater {
-      files += 1
-      bytes = bytes.flatMap { sum in version.distinctBytes(parts[row]).map(sum.plus) }
-    }
-    return (files, bytes)
-  }
-
-  /// Files by what was read of them. - Parameter isAllTold: As in `FileVersion.use`.
-  func use(isAllTold: Bool) -> SummaryReport.Use {
-    var use = SummaryReport.Use()
-    for version in versions {
-      if version.reads.isReadAgain { use.readAgainAfterEviction += 1 }
-      if let kind = version.use(version.reads, isAllTold: isAllTold) { use.count(kind) }
-      if version.isNeedless(isAllTold: isAllTold) { use.addNeedless(version.local) }
-    }
-    return use
-  }
-
-  /// The same by the group of the program that read; needless ones by the one that they were materialized for.
-  func usesByGroup(isAllTold: Bool) -> [Int: SummaryReport.Use] {
-    var result: [Int: SummaryReport.Use] = [:]
-    for (key, reads) in uses {
-      if reads.isReadAgain { result[key.group, default: .init()].readAgainAfterEviction += 1 }
-      guard reads.isOpened, let kind = versions[key.row].use(reads, isAllTold: isAllTold) else { continue }
-      result[key.group, default: .init()].count(kind)
-    }
-    for version in versions {
-      if case .group(let group) = version.reader, let kind = version.use(version.reads, isAllTold: isAllTold) {
-        result[Int(group), default: .init()].count(kind)
-      }
-      guard let group = version.group else { continue }
-      if version.isNeedless(isAllTold: isAllTold) { result[group, default: .init()].addNeedless(version.local) }
-      // Nobody is known to have read it: who had it fetched may have.
-      if !version.reads.isOpened, let kind = version.use(version.reads, isAllTold: isAllTold) {
-        result[group, default: .init()].count(kind)
-      }
-    }
-    return result
-  }
-
-  /// One row for each version of a file that was tried or opened; none if they are not kept.
-  func table(isAllTold: Bool) -> FileTable {
-    details.map { FileTable(versions: versions, details: $0, isAllTold: isAllTold) } ?? FileTable()
   }
 }
