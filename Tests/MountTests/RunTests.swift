@@ -246,6 +246,31 @@ extension RealMounts {
       }
     }
 
+    /// The kernel tells the session's leader alone; without us that would be the command.
+    @Test func aTerminalThatGoesAwayEndsTheCommandAndTheVolume() async throws {
+      try await withScratch { scratch in
+        try Self.tree(scratch)
+        let terminal = """
+          import os, pty, sys
+          child, terminal = pty.fork()
+          if child == 0: os.execv(sys.argv[1], sys.argv[1:])
+          sys.stdin.readline()
+          os.close(terminal)
+          print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+          """
+        let running = try Child(
+          [
+            "python3", "-c", terminal, Machine.dataless, "run", "--latency", "1h", "--log", scratch.log.path,
+            "--cache-dir", scratch.cache, scratch.source, "--", "sh", "-c", "cat {}/file-1; true",
+          ])
+        try await scratch.log.waitForWaiters(1)
+        running.closeInput()
+        #expect(await running.line() == "129")
+        await running.wait()
+        try Self.expectNothingMounted(scratch)
+      }
+    }
+
     @Test func aCommandThatLeavesReadersBehindDoesNotKeepTheVolume() async throws {
       try await withScratch { scratch in
         try Self.tree(scratch)

@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// The command shares our process group, so Ctrl-C and Ctrl-Z of the terminal reach it (and us) as they would without
 /// us. While it lives we outlive the signals that end it: a terminal's signal is left to it, one sent to us alone is
-/// passed on, and a second one of those kills it.
+/// passed on, and a second one of those kills it. Of a terminal that goes away the kernel tells the session's leader
+/// alone, and the others when that has ended: if we are the leader, our group is told.
 public final class CommandRunner: Sendable {
   /// How the attempt to run a command ended.
   public enum Result: Sendable, Equatable {
@@ -134,14 +135,20 @@ public final class CommandRunner: Sendable {
     while true {
       var information = siginfo_t()
       let signal = sigwaitinfo(&set, &information)
-      if signal > 0 { handle(signal, isFromKernel: information.si_code == Self.fromKernel) }
+      let isOurs = information.si_code == SI_USER && information._sifields._kill.si_pid == getpid()
+      guard signal > 0, !isOurs else { continue }
+      let isFromKernel = information.si_code == Self.fromKernel
+      let isHangup = signal == SIGHUP && isFromKernel && getsid(0) == getpid()
+      handle(signal, isFromKernel: isFromKernel && !isHangup, isForGroup: isHangup)
     }
   }
 
-  private func handle(_ signal: CInt, isFromKernel: Bool) {
+  /// - Parameter isForGroup: Whether nobody in our process group has had it but us.
+  private func handle(_ signal: CInt, isFromKernel: Bool, isForGroup: Bool) {
     let now = Deadline.now()
     switch state.withLock({ $0.signals.received(signal, isFromKernel: isFromKernel, at: now) }) {
     case .leave, .stopWaiting: break
+    case .send(let passed, _) where isForGroup && passed == signal: kill(0, signal)
     case .send(let passed, let pid): send(passed, to: pid)
     case .exit(let status): _exit(status)
     }
