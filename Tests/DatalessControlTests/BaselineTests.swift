@@ -31,6 +31,25 @@ import Testing
     #expect(try log.verdict([], baseline: Self.baseline("file .\nfile a\nfile new\n")).outcome == .violated)
   }
 
+  /// Which of them the log calls it by depends on what was listed before.
+  @Test func aFileOfSeveralNamesIsOneByAnyOfThem() throws {
+    var log = ExpectationLog()
+    let file =
+      #""attempt":1,"path":"pub/key","names":["pub/key","secret/key"],"kind":"file","size":3,"process":3,"tid":11"#
+    log.log.add("materialization.started", at: 1_000, file + #","trigger":"read","file_attempt":1"#)
+    log.log.add("materialization.finished", at: 2_000, file + #","bytes":3,"outcome":"ok","waiter_count":0"#)
+    log.unmount()
+    for text in ["file pub/key\n", "file secret/key\n", "file pub/key\nfile secret/key\n"] {
+      let verdict = try log.verdict([], baseline: Self.baseline(text))
+      #expect(verdict.outcome == .held && verdict.baseline?.untouched ?? [] == [], "\(text)")
+    }
+    #expect(try log.verdict([], baseline: Self.baseline("file other\n")).violations.map(\.path) == ["pub/key"])
+    var update = Expectations([], baseline: try Self.baseline("", isUpdate: true))
+    for line in log.log.lines { update.add(try #require(LogRecord(line: bytes(line)))) }
+    let written = String(decoding: update.materialized?.text ?? [], as: UTF8.self)
+    #expect(written.hasSuffix("file pub/key\nfile secret/key\n"))
+  }
+
   @Test func inALogThatDoesNotTellAllNothingIsUntouched() throws {
     var log = ExpectationLog()
     log.take("a")

@@ -55,11 +55,15 @@ public struct Baseline: Sendable {
     return copy
   }
 
-  /// Something was materialized. - Returns: Whether it may be.
-  mutating func touch(_ kind: MaterializationKind, _ path: [UInt8]) -> Bool {
-    let entry = Entry(path: TemporaryName.normalized(path), isDirectory: kind == .directory)
-    seen.insert(entry)
-    return isUpdate || entries.contains(entry)
+  /// Something was materialized.
+  ///
+  /// - Parameter names: All paths of a file that has several, as far as they are known: it is one file by each of them.
+  /// - Returns: Whether it may be.
+  mutating func touch(_ kind: MaterializationKind, _ path: [UInt8], names: [[UInt8]] = []) -> Bool {
+    let all = ([path] + names).map { Entry(path: TemporaryName.normalized($0), isDirectory: kind == .directory) }
+    let known = isUpdate ? all : all.filter(entries.contains)
+    seen.formUnion(known.isEmpty ? [all[0]] : known)
+    return !known.isEmpty
   }
 
   /// - Parameter isComplete: Whether the log tells all: else nobody knows what was not touched.

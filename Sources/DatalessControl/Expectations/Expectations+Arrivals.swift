@@ -37,7 +37,7 @@ extension Expectations {
           states[index].add(possible: 1)
           continue
         }
-        guard baseline?.touch(kind, path) == false else { continue }
+        guard baseline?.touch(kind, path, names: attempt.item.names) == false else { continue }
         states[index].count(1, isKnown: isKnown, evidence, processes: processes)
       default: break
       }
