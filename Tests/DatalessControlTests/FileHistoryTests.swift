@@ -50,6 +50,22 @@ import Testing
     }
   }
 
+  /// Two directories that have changed places in SOURCE are told one after the other.
+  @Test func oneRefreshHappensAtOnce() {
+    var history = history("a/f", "a/f", "b/f", "b/g", "c/f")
+    history.renamedInSource(bytes("a"), to: bytes("b"), isDirectory: true)
+    history.renamedInSource(bytes("b"), to: bytes("a"), isDirectory: true)
+    history.renamedInSource(bytes("c/f"), to: bytes("c/g"), isDirectory: false)
+    history.refreshEnded()
+    #expect(history.times(bytes("b/f")) == 2 && history.times(bytes("a/f")) == 1 && history.times(bytes("a/g")) == 1)
+    #expect(history.times(bytes("b/g")) == 0 && history.times(bytes("c/f")) == 0 && history.times(bytes("c/g")) == 1)
+    // What is not told to be elsewhere is gone.
+    history.renamedInSource(bytes("a"), to: bytes("b"), isDirectory: true)
+    history.refreshEnded()
+    history.renamedInSource(bytes("b"), to: bytes("a"), isDirectory: true)
+    #expect(history.times(bytes("a/f")) == 1 && history.times(bytes("b/f")) == 0)
+  }
+
   // MARK: - In a log
 
   private static func renamed(_ old: String, _ new: String, kind: String = "file", exchange: Bool = false) -> String {
@@ -62,6 +78,13 @@ import Testing
       ("d/y", [("item.renamed", renamed("d/a", "d/y"))]),
       ("e/a", [("item.renamed", renamed("d", "e", kind: "directory"))]),
       ("d/b", [("item.renamed", renamed("d/b", "d/a", exchange: true))]),
+      (
+        "e/a",
+        [
+          ("source.changed", #""change":"renamed",\#(renamed("d", "e", kind: "directory"))"#),
+          ("source.changed", #""change":"renamed",\#(renamed("e", "d", kind: "directory"))"#), ("refresh.finished", ""),
+        ]
+      ),
       ("d/l", [("item.created", #""path":"d/l","kind":"file""#), ("item.removed", #""path":"d/a","kind":"file""#)]),
     ])
   func needlessFollowsTheFile(path: String, changes: [(type: String, fields: String)]) throws {

@@ -187,7 +187,7 @@ import Testing
     log.add("source.changed", at: 30, #""path":"e","kind":"directory","change":"renamed","old_path":"d","by":"poll""#)
     Self.handle(&log, "handle.closed", "e/a", 7, size: 1_000, covered: 1_000)
     let report = try report(log)
-    #expect(report.files?.map(\.path) == ["d/a"])
+    #expect(report.files?.map(\.path) == ["e/a"])
     #expect(report.use.whole == 1 && report.use.unknown == 0)
   }
 

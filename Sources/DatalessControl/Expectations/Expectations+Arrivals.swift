@@ -51,8 +51,7 @@ extension Expectations {
     let change = json.string("change")
     if change == "kept" || (change == "changed" && json.bool("metadata_only") == true) { return }
     if change == "renamed", let old = json.name("old_path", "old_path_b64") {
-      // Of a directory one refresh may tell several that have changed places.
-      history.renamed(old, to: path, isExchange: false, isDirectory: false)
+      history.renamedInSource(old, to: path, isDirectory: json.string("kind") == "directory")
     } else {
       history.left(path)
     }

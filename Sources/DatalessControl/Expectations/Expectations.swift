@@ -120,6 +120,7 @@ public struct Expectations: Sendable {
     case .accessFinished: accessFinished(record)
     case .evictionFinished: record.json.path.map { history.evicted($0) }
     case .sourceChanged: changed(record)
+    case .refreshFinished: history.refreshEnded()
     case .itemCreated, .itemRenamed, .itemRemoved, .itemPurged: changedHere(record)
     case .handleTogether: if let write { wroteTogether(write, record) }
     default: break

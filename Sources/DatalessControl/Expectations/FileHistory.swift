@@ -1,9 +1,6 @@
 /// What came of each file before: whether parts of it are local, and how often it was materialized. A file keeps that
 /// when it is renamed, and has nothing of what had its path before.
 ///
-/// LIMIT: what lies below a directory that SOURCE has renamed is new from then on; below one that a program has renamed
-/// it is not.
-///
 /// Memory: some 30 bytes for each file, and its name; nothing where nobody asks how often one came and all come whole.
 struct FileHistory: Sendable {
   private struct File {
@@ -17,6 +14,9 @@ struct FileHistory: Sendable {
   /// By the hash of the path.
   private var files: [UInt64: File] = [:]
   private var paths = PathStore()
+  /// What was at a path, or below, until something else that SOURCE had renamed took it, in the refresh under way: its
+  /// own rename may be told later.
+  private var displaced: [[UInt8]: [(path: [UInt8], file: File)]] = [:]
 
   /// - Parameter countsTimes: Whether `times` is asked for.
   init(countsTimes: Bool) { self.countsTimes = countsTimes }
@@ -60,14 +60,26 @@ struct FileHistory: Sendable {
     if isExchange { put(here, from: new, to: old) }
   }
 
+  /// SOURCE has renamed it. The changes of one refresh happened at once: two may have changed names.
+  mutating func renamedInSource(_ old: [UInt8], to new: [UInt8], isDirectory: Bool) {
+    guard !files.isEmpty || !displaced.isEmpty else { return }
+    let there = displaced.removeValue(forKey: old) ?? take(at: old, isDirectory: isDirectory)
+    let gone = take(at: new, isDirectory: isDirectory)
+    displaced[new] = gone
+    put(there, from: old, to: new)
+  }
+
+  mutating func refreshEnded() { displaced = [:] }
+
   private mutating func moved(_ file: File, to path: [UInt8]) -> File {
     var file = file
     file.place = paths.add(path)
     return file
   }
 
-  /// Takes out what is at a path, or below.
-  private mutating func take(at top: [UInt8]) -> [(path: [UInt8], file: File)] {
+  /// Takes out what is at a path, or, of a directory, below.
+  private mutating func take(at top: [UInt8], isDirectory: Bool = true) -> [(path: [UInt8], file: File)] {
+    guard isDirectory else { return files.removeValue(forKey: PathHash.of(top)).map { [(top, $0)] } ?? [] }
     var taken: [(path: [UInt8], file: File)] = []
     let below = top + [PathBytes.slash]
     for (hash, file) in files {

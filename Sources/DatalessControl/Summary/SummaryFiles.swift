@@ -1,8 +1,7 @@
 /// What happened to each file, in a few bytes per version of a file, and in a few more per version and program that
 /// read it.
 ///
-/// A file keeps its row when it is renamed. LIMIT: what is below a directory that is renamed has other rows from then
-/// on, unless paths are kept and a program has renamed it.
+/// A file keeps its row when it is renamed. LIMIT: what is below a renamed directory only where paths are kept.
 ///
 /// Memory: within limits that of the newest versions; the others, and what finds them by their paths, are in files
 /// then. In memory stays what is kept of files that were read by several programs, or that came in pieces, what has
@@ -12,6 +11,9 @@ struct SummaryFiles: Sendable {
     var row: Int
     var group: Int
   }
+
+  /// A row, and the path that it has, or had.
+  typealias Below = (row: Int, path: [UInt8])
 
   /// What one attempt was to its file.
   enum Share {
@@ -41,6 +43,8 @@ struct SummaryFiles: Sendable {
   private var predecessors: PathRows
   /// What had a path until a renamed file took it, in the refresh under way: its own rename may be told later.
   private var displaced: [UInt64: Int] = [:]
+  /// The same of directories: what was below them.
+  private var displacedBelow: [[UInt8]: [Below]] = [:]
   /// Of files that several groups read; and who read one again after its eviction.
   private(set) var uses: [UseKey: FileVersion.Reads] = [:]
   private(set) var parts: [Int: ReadCoverage] = [:]
@@ -132,7 +136,10 @@ struct SummaryFiles: Sendable {
     case "changed" where json.bool("metadata_only") == true: break
     case "changed": supersede(path)
     case "added", "gone": leave(path)
-    case "renamed": json.name("old_path", "old_path_b64").map { rename($0, to: path) }
+    case "renamed":
+      guard let old = json.name("old_path", "old_path_b64") else { break }
+      if json.has("kind", "directory") { moveBelow(old, to: path) }
+      rename(old, to: path)
     case "kept": rowOfPath[PathHash.of(path)].map { versions[$0].isKept = true }
     default: break
     }
@@ -172,7 +179,20 @@ struct SummaryFiles: Sendable {
     details?.rename(row, to: new)
   }
 
-  mutating func refreshEnded() { displaced = [:] }
+  /// What lies below a directory that SOURCE has renamed, if paths are kept.
+  private mutating func moveBelow(_ old: [UInt8], to new: [UInt8]) {
+    let gone = rows(below: new)
+    let there = displacedBelow.removeValue(forKey: old) ?? rows(below: old)
+    displacedBelow[new] = gone
+    take(gone + there)
+    move(there, from: old, to: new)
+  }
+
+  mutating func refreshEnded() {
+    displaced = [:]
+    for (row, _) in displacedBelow.values.joined() { versions[row].isSuperseded = true }
+    displacedBelow = [:]
+  }
 
   /// Two paths have each other's files from now on.
   mutating func exchange(_ old: [UInt8], _ new: [UInt8]) {
@@ -184,7 +204,7 @@ struct SummaryFiles: Sendable {
   }
 
   /// Rows of what lies below a directory now, if paths are kept.
-  func rows(below directory: [UInt8]) -> [(row: Int, path: [UInt8])] {
+  func rows(below directory: [UInt8]) -> [Below] {
     guard let details else { return [] }
     let start = directory + [PathBytes.slash]
     return details.indices.compactMap { row in
@@ -196,12 +216,12 @@ struct SummaryFiles: Sendable {
   }
 
   /// What had a path has another one.
-  mutating func move(_ moved: [(row: Int, path: [UInt8])], from old: [UInt8], to new: [UInt8]) {
+  mutating func move(_ moved: [Below], from old: [UInt8], to new: [UInt8]) {
     for (row, path) in moved { give(new + path.dropFirst(old.count), to: row) }
   }
 
-  mutating func take(_ moved: [(row: Int, path: [UInt8])]) {
-    for (_, path) in moved { _ = rowOfPath.remove(PathHash.of(path)) }
+  mutating func take(_ moved: [Below]) {
+    for (row, path) in moved where rowOfPath[PathHash.of(path)] == row { _ = rowOfPath.remove(PathHash.of(path)) }
   }
 
   private mutating func give(_ path: [UInt8], to row: Int) {
