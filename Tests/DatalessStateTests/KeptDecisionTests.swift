@@ -85,4 +85,37 @@ import Testing
     #expect(volume.conflicts.isEmpty)
     try volume.unmount()
   }
+
+  /// SOURCE has the same by now.
+  @Test func rightsThatAgreeAreInConflictNoMore() throws {
+    var volume = try meet(isRemounted: false) { volume in
+      #expect(volume.change("x") { $0.mode = 0o100600 } == nil)
+    } there: {
+      chmod(source.full("x"), 0o640)
+    }
+    #expect(volume.conflicts == ["x": "metadata"])
+    source.write("x", bytes("newer"), mode: 0o640)
+    chmod(source.full("x"), 0o600)
+    volume.refresh()
+    #expect(volume.conflicts.isEmpty)
+    volume = try remount(volume)
+    _ = volume.tree()
+    #expect(volume.conflicts.isEmpty && volume.attributes("x")?.mode == 0o100600)
+    try volume.unmount()
+  }
+
+  /// What a program has replaced is not shown again beside what it put there; and what is shown again has a link.
+  @Test(arguments: [ConflictChoice.takeTheirs, .keepBoth]) func whatWasReplacedHere(choice: ConflictChoice) throws {
+    source.write("y", bytes("replaced"), mode: 0o644)
+    let volume = try meet(isRemounted: false) { volume in
+      #expect(volume.write("mine", to: "x") == nil && volume.rename("x", to: "y") == nil)
+    } there: {
+      unlink(source.full("x"))
+    }
+    #expect(volume.conflicts == ["y": "gone_in_source"])
+    #expect(volume.resolve("y", choice).failures == [])
+    #expect(volume.read("y") == (choice == .keepBoth ? "miners" : "replaced"))
+    #expect(volume.attributes("y")?.linkCount == 1 && volume.names("").count == 2)
+    try volume.unmount()
+  }
 }

@@ -104,6 +104,61 @@ import Testing
     try expectOthers(volume, story)
   }
 
+  /// What was moved out of a directory is there, whatever that is called by now.
+  @Test(arguments: [false, true]) func whatWasMovedOutIsInTheDirectoryUnderItsNewName(isMounted: Bool) throws {
+    source.write("d/dir/g", bytes("g"))
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.rename("d/dir/f", to: "f") == nil && volume.rename("d/dir/g", to: "g") == nil)
+    #expect(volume.rename("d/dir", to: "dir2") == nil)
+    volume = try change(volume, Story(isMounted: isMounted)) { rename(source.full("d/dir"), source.full("dir2")) }
+    #expect(volume.read("f") == "in a directory")
+    #expect(volume.change("g") { $0.mode = 0o100600 } == nil && volume.rename("f", to: "f2") == nil)
+    for round in 0..<3 {
+      volume = try remount(volume, "round \(round)")
+      _ = volume.names("")
+      _ = volume.names("d")
+      #expect(volume.read("f2") == "in a directory" && volume.read("g") == "g", "round \(round)")
+      #expect(volume.names("dir2") == [] && volume.conflicts.isEmpty, "round \(round): \(volume.conflicts)")
+    }
+    try volume.unmount()
+  }
+
+  /// A program had removed what one of the names stood before.
+  @Test func whatWasRemovedHereStaysRemoved() throws {
+    source.write("z", bytes("removed here"))
+    link(source.full("d/x"), source.full("d/x2"))
+    let volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.rename("d/x2", to: "z") == nil && volume.rename("d/x", to: "y") == nil)
+    rename(source.full("other"), source.full("y"))
+    volume.refresh()
+    #expect(volume.conflicts.values.contains("made"))
+    unlink(source.full("d/x"))
+    unlink(source.full("d/x2"))
+    volume.refresh()
+    #expect(volume.names("").sorted() == ["d", "others", "y"])
+    #expect(volume.read("y") == "another item" && volume.attributes("y")?.linkCount == 1)
+    try volume.unmount()
+  }
+
+  /// The store gives it the name of the item itself, after another one had that.
+  @Test(arguments: [false, true]) func aConflictEndsWhenBothHaveDoneTheSame(isMounted: Bool) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.rename("d/x", to: "y") == nil)
+    rename(source.full("other"), source.full("y"))
+    volume.refresh()
+    #expect(volume.conflicts == ["y": "made"])
+    volume = try change(volume, Story(isMounted: isMounted)) {
+      rename(source.full("y"), source.full("other"))
+      rename(source.full("d/x"), source.full("y"))
+    }
+    for round in 0..<2 {
+      _ = volume.tree()
+      #expect(volume.read("y") == "content" && volume.conflicts.isEmpty, "round \(round): \(volume.conflicts)")
+      volume = try remount(volume, "round \(round)")
+    }
+  }
+
   /// Nobody has looked where it was: who reads it is the first to see that it is not there.
   @Test func whatIsNowhereGoesWhenItIsAskedFor() throws {
     var volume = try KeptVolume(states.next(), source: source)

@@ -103,6 +103,20 @@ import Testing
     try expectNothingIsWrong()
   }
 
+  /// The tree is not emptied yet when the other name is looked up.
+  @Test(arguments: [false, true]) func whatWasWrittenHasAnotherNameOutsideOfARemovedTree(isEmptied: Bool) throws {
+    mkdir(source.full("e"), 0o755)
+    link(source.full("a/b/g"), source.full("e/g"))
+    try mounted { volume in #expect(volume.write("W", to: "a/b/g") == nil) }
+    try mounted { volume in
+      _ = volume.names("")
+      #expect(volume.remove("a", empties: isEmptied) == nil)
+      #expect(volume.read("e/g") == "W")
+    }
+    for _ in 0..<2 { try mounted { volume in #expect(volume.read("e/g") == "W") } }
+    try expectNothingIsWrong()
+  }
+
   /// Moved here, and renamed in SOURCE; its new name is met first.
   private func moveOnBothSides() throws {
     try mounted { volume in

@@ -88,4 +88,31 @@ import Testing
     }
     try volume.unmount()
   }
+
+  /// A link that was made here keeps the older version's content, as when the volume is mounted meanwhile.
+  @Test(arguments: [[], ["f"], ["d/link"]], [false, true])
+  func aLinkKeepsTheVersionThatItWasMadeOf(reads: [String], isMounted: Bool) throws {
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.link("f", to: "d/link") == nil)
+    let rewrite = { source.write("f", bytes("newer"), mode: 0o644) }
+    if isMounted {
+      rewrite()
+      volume.refresh()
+    } else {
+      volume = try remounted(volume, rewrite)
+    }
+    for name in reads { _ = volume.read(name) }
+    for round in 0..<3 {
+      _ = volume.names("")
+      #expect(volume.read("d/link") == "111111111", "round \(round)")
+      #expect(volume.read("f") == "newer", "round \(round)")
+      #expect(volume.attributes("f")?.linkCount == 1 && volume.attributes("d/link")?.linkCount == 1, "round \(round)")
+      #expect(volume.conflicts.isEmpty, "round \(round): \(volume.conflicts)")
+      try volume.unmount()
+      let findings = try states.next().check().findings
+      #expect(findings == [], "round \(round)")
+      volume = try KeptVolume(states.next(), source: source)
+    }
+  }
 }

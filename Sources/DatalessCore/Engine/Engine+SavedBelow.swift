@@ -10,14 +10,17 @@ extension Engine {
     var asked: [NodeIndex] = []
     for _ in 0..<Self.timesAsked {
       let saved = savedBelow(asked)
+      var hasDropped = false
       let more: [NodeIndex]? = state.withLock { state in
         guard isRefresh || !state.refreshes.isRunning else { return nil }
         let directories = keepsState ? state.namespace.unboundDirectories : []
         guard Set(directories).isSubset(of: asked) else { return directories }
-        state.namespace.dropUnbound(use: state.itemUse(saved))
+        hasDropped = state.namespace.dropUnbound(use: state.itemUse(saved))
         state.tellConflicts(timer.now)
         return nil
       }
+      // The kernel may know names that are gone.
+      if hasDropped { kernel.expireNames() }
       guard let more else { return }
       asked = more
     }

@@ -57,11 +57,21 @@ extension EngineState {
     switch kind {
     case .metadataOnBothSides, .goneHereChangedThere: return namespace.listed(of: node).attributes
     // What the store has at its name may be another item by now.
-    case .changedHereGoneThere, .changedOnBothSides, .madeOnBothSides:
+    case .changedHereGoneThere:
+      return cameBehind(node).map { namespace.listed(of: namespace.record(of: $0).node).attributes }
+    case .changedOnBothSides, .madeOnBothSides:
       if let retained = contents.retained(of: node) { return retained.attributes }
       guard case .hidden(let name) = namespace.theirs(of: node) else { return nil }
       return namespace.listed(of: namespace.record(of: name).node).attributes
     }
+  }
+
+  /// The name of the store that has come behind one of an item's: no program has removed what it leads to.
+  private func cameBehind(_ node: NodeIndex) -> NameIndex? {
+    guard case .hidden(let name) = namespace.theirs(of: node),
+      !namespace[namespace.record(of: name).node].isUnlinked
+    else { return nil }
+    return name
   }
 
   // MARK: - Resolving
@@ -119,8 +129,9 @@ extension EngineState {
       return choice == .keepMine ? nil : takeTheirRights(of: node, choice)
     case .changedHereGoneThere:
       // What the store has there may be another item by now.
+      if choice != .takeTheirs { return cameBehind(node).flatMap { resolve(&resolving, choice, hidden: $0) } }
       if case .hidden(let name) = namespace.theirs(of: node) { return resolve(&resolving, choice, hidden: name) }
-      return choice == .takeTheirs ? takeAway(&resolving) : nil
+      return takeAway(&resolving)
     case .changedOnBothSides, .madeOnBothSides:
       if let theirs = contents.retained(of: node) { return resolve(&resolving, choice, retained: theirs) }
       guard case .hidden(let name) = namespace.theirs(of: node) else { return nil }

@@ -135,7 +135,11 @@ extension EngineState {
     guard name != nil else { return false }
     namespace.restored.noteName(of: node)
     // The store may have lost it while this name was not known.
-    if item.version != nil, namespace[node].kind == .file { namespace.noteUnbound(node) }
+    if namespace.restored.takeOlder(node) {
+      namespace.noteOlder(node)
+    } else if item.version != nil, namespace[node].kind == .file {
+      namespace.noteUnbound(node)
+    }
     costs.add(ChangeCosts.name(entry.name.count), to: node, of: namespace[node].uid)
     if namespace[node].kind == .directory { noteHeight(heights.height(of: node), below: directory) }
     return true

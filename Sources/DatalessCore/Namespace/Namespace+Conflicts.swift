@@ -87,27 +87,6 @@ extension Namespace {
     noteConflict(.goneHereChangedThere, of: theirs, theirs: listed(of: theirs))
   }
 
-  /// An item that the store has no more loses the names that it was given on the volume. What the store has behind one
-  /// of them, and was in conflict with it, is seen again: nobody here has removed that.
-  mutating func dropLocalNames(of node: NodeIndex) {
-    let isInConflict = [.changedOnBothSides, .madeOnBothSides].contains(conflicts.kind(of: node))
-    for name in localNames(of: node) {
-      let hidden = isInConflict ? hiddenBehind(name) : nil
-      setStanding(.gone, of: name)
-      if let hidden { showAgain(hidden) }
-    }
-    if isInConflict { endConflict(of: node) }
-  }
-
-  /// A name of the store that nothing stands before any more.
-  mutating func showAgain(_ name: NameIndex) {
-    let node = record(of: name).node
-    setStanding(.present, of: name)
-    setUnlinked(false, of: node)
-    // What was told of it last may be what a program had made of an older version.
-    tellAttributes(of: node)
-  }
-
   /// A name was made on the volume, where what the store has was in conflict with its removal: it is with that item.
   mutating func noteStandsBefore(_ name: NameIndex) {
     guard !conflicts.isEmpty, record(of: name).isLocal, let hidden = hiddenBehind(name) else { return }
@@ -127,7 +106,7 @@ extension Namespace {
   }
 
   /// The name of the store, with another item, that one made on the volume stands before; nil if there is none.
-  private func hiddenBehind(_ name: NameIndex) -> NameIndex? {
+  func hiddenBehind(_ name: NameIndex) -> NameIndex? {
     guard let hidden = find(text(of: name), in: record(of: name).directory, .store),
       record(of: hidden).standing == .removed, record(of: hidden).node != record(of: name).node
     else { return nil }
@@ -151,6 +130,7 @@ extension Namespace {
     guard let node = madeNode(text, in: directory) else { return nil }
     let relation = self.listed(of: node).relation(to: listed, isRenamed: true)
     guard relation == .same || relation == .metadata else { return nil }
+    noteClash(of: node, with: listed)
     adopt(listed, for: node)
     return node
   }
@@ -228,58 +208,15 @@ extension Namespace {
 
   /// Tells that an item is the volume's own, if the store does not have it.
   func tellOwn(_ node: NodeIndex) {
-    if keepsJournal, !hasBinding(node) {
-      append(.made(changedItem(node), attributes(of: node), target: []))
-    }
+    // Of one whose other names were not met the last one that was lost is not the place.
+    guard keepsJournal, !hasBinding(node) || (self[node].isOrphan && restored.isAwaited(node)) else { return }
+    let item = ChangedItem(id(of: node), inode: self[node].inode, binding: nil)
+    append(.made(item, attributes(of: node), target: []))
   }
 
   /// Tells which version a name of the store leads to that is hidden: it is known from now on.
   func tellKnown(_ name: NameIndex) {
     let item = changedItem(record(of: name).node)
     if keepsJournal, let binding = item.binding { append(.bound(item, formerKey: binding.key)) }
-  }
-
-  // MARK: - Metadata
-
-  /// An item has another version in the store: mode, owner and group stay what they were changed to here.
-  ///
-  /// - Parameters:
-  ///   - base: What the older one had in the store.
-  ///   - mine: What it had here.
-  ///   - isInConflict: Whether these were in conflict before, of which nobody has decided.
-  ///   - hasNames: Whether it has the names that were made for the older one here, and none of them stays with that.
-  mutating func carryMetadata(
-    _ mine: ItemAttributes, base: ItemAttributes, to newer: NodeIndex, isInConflict: Bool, hasNames: Bool
-  ) {
-    let theirs = attributes(of: newer)
-    guard mine != base, theirs == listed(of: newer).attributes else { return }
-    let both = mine.merged(base: base, theirs: theirs)
-    var merged = theirs.withRights(of: both)
-    if hasNames { merged.linkCount = both.linkCount }
-    // Told also where nothing of it is left: what was set is of the older version.
-    setAttributes(merged, of: newer)
-    if mine.clashes(base: base, with: theirs) || (isInConflict && merged.withRights(of: theirs) != merged) {
-      noteConflict(.metadataOnBothSides, of: newer, theirs: listed(of: newer))
-    }
-  }
-}
-
-extension ItemAttributes {
-  /// The rights of others in the place of these.
-  func withRights(of other: ItemAttributes) -> ItemAttributes {
-    var changed = self
-    changed.mode = mode & ~0o7777 | other.mode & 0o7777
-    changed.uid = other.uid
-    changed.gid = other.gid
-    return changed
-  }
-
-  /// Whether the same of the rights was changed on both sides, to something else.
-  func clashes(base: ItemAttributes, with theirs: ItemAttributes) -> Bool {
-    func clash(_ field: KeyPath<ItemAttributes, UInt32>) -> Bool {
-      let (mine, theirs, base) = (self[keyPath: field], theirs[keyPath: field], base[keyPath: field])
-      return mine != base && theirs != base && mine != theirs
-    }
-    return clash(\.mode) || clash(\.uid) || clash(\.gid)
   }
 }

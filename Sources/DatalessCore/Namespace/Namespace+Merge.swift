@@ -61,12 +61,7 @@ extension Namespace {
     let node = record(of: name).node
     switch change {
     case .unchanged, .metadata:
-      if change == .metadata, !isAsListed(node), !self[node].isOrphan {
-        let base = self.listed(of: node).attributes
-        if attributes(of: node).clashes(base: base, with: listed.attributes) {
-          noteConflict(.metadataOnBothSides, of: node, theirs: listed)
-        }
-      }
+      if change == .metadata { noteClash(of: node, with: listed) }
       adopt(listed, for: node)
     case .joined: if let twin = twin(of: node, listed) { relink(name, to: twin) }
     case .version:
@@ -82,8 +77,8 @@ extension Namespace {
       // What was fetched is the volume's own with its other names: that is told before anything of the other.
       relink(name, to: newer, unbinding: isFetched ? node : nil)
       for local in moved { relink(local, to: newer) }
-      let hasNames = localNames(of: node).isEmpty
-      if isFetched, !self[node].isOrphan { noteOlder(node) }
+      let hasNames = localNames(of: node).isEmpty && !restored.isAwaited(node)
+      if isFetched { noteOlder(node) }
       let isInConflict = conflicts.kind(of: node) == .metadataOnBothSides
       if !wasNamed || isInConflict { conflicts.forget(node) }
       if wasNamed { carryMetadata(mine, base: base, to: newer, isInConflict: isInConflict, hasNames: hasNames) }
@@ -136,7 +131,12 @@ extension Namespace {
   private mutating func hide(_ name: NameIndex, in directory: NodeIndex) {
     setStanding(.removed, of: name)
     let node = record(of: name).node
-    guard let made = madeBeside(name), made != node else { return }
+    guard let made = madeBeside(name) else { return }
+    guard made != node else {
+      // The store has come to the same.
+      if [.changedOnBothSides, .madeOnBothSides].contains(conflicts.kind(of: node)) { endConflict(of: node) }
+      return
+    }
     let isWritten = conflicts.kind(of: made) == .changedOnBothSides
     noteConflict(isWritten ? .changedOnBothSides : .madeOnBothSides, of: made, theirs: listed(of: node))
     // There is none if that is nowhere any more.
@@ -165,7 +165,9 @@ extension Namespace {
       }
       let same = isHidden ? sameItem(text, listed, in: directory) : nil
       guard let node = same ?? returned(merged, listed) ?? node(for: listed) else { return false }
+      let formerKey = same.flatMap { restored.key(of: $0) }
       guard place(text, known: known, node: node, in: directory, isHidden: isHidden) != nil else { return false }
+      if let formerKey, self[node].kind == .directory { moveKeys(from: formerKey, of: node) }
       if let former, former != node { noteVersion(former, node) }
       if self[node].isDirty { noteWritten(node, listed) }
       return true
@@ -207,42 +209,6 @@ extension Namespace {
     setStanding(.gone, of: name)
     noteUnbound(node)
     return decided.change
-  }
-
-  /// A listing is through: items that the store has no more lose the names that they were given on the volume, unless
-  /// their content is here. That is nowhere else then, nor are older versions that links lead to: they are to be dirty
-  /// (`takeOnlyHere`).
-  mutating func dropUnbound(use: ItemUse) {
-    for node in takeOlder() where self[node].isClean {
-      countNames(of: node)
-      noteOnlyHere(node)
-    }
-    for node in takeUnbound() {
-      let isResident = isResidentFile(node)
-      guard !NameMerge.staysUnbound(isResident: isResident, isDirty: isDirty(node, use)) else {
-        noteGoneThere(node)
-        // What the store has under its number later is not it.
-        countNames(of: node)
-        if self[node].isClean { noteOnlyHere(node) } else { tellUnbound(node) }
-        noteOwnDirectory(node)
-        continue
-      }
-      dropLocalNames(of: node)
-      noteUnbound(node)
-    }
-    tellLost()
-  }
-
-  /// The store has a directory no more that is known by names that were made on the volume alone.
-  ///
-  /// - Parameter isKept: Whether anything in it is nowhere else, and it stays therefore.
-  mutating func loseRestoredKey(of node: NodeIndex, isKept: Bool) {
-    restored.setKey(nil, of: node)
-    guard isKept else {
-      return dropLocalNames(of: node)
-    }
-    noteConflict(.changedHereGoneThere, of: node, theirs: nil)
-    tellUnbound(node)
   }
 
   // MARK: - What is known

@@ -102,8 +102,15 @@ extension Namespace {
   /// The directories among them, before they are taken.
   var unboundDirectories: [NodeIndex] { withoutStore(news.notedUnbound).filter { self[$0].kind == .directory } }
 
-  /// The store has another version of a node, of which a link was made here.
-  mutating func noteOlder(_ node: NodeIndex) { news.noteOlder(id(of: node)) }
+  /// The store has another version of a node, of which a link was made here. An earlier run may have made it, in a
+  /// directory into which nobody has looked yet.
+  mutating func noteOlder(_ node: NodeIndex) {
+    if !self[node].isOrphan {
+      news.noteOlder(id(of: node))
+    } else if restored.isAwaited(node) {
+      restored.noteOlder(node)
+    }
+  }
 
   /// The older versions that the store has no more, and that have names on the volume, since this was asked last.
   mutating func takeOlder() -> [NodeIndex] { withoutStore(news.takeOlder()) }

@@ -64,4 +64,12 @@ extension Namespace {
     guard let key = binding(of: record(of: name).directory)?.key else { return nil }
     return (key.isEmpty ? [] : key + [UInt8(ascii: "/")]) + Array(text(of: name))
   }
+
+  /// A directory that was moved here, and whose place was not looked at, has another one in the store: what was moved
+  /// out of it is there, too.
+  mutating func moveKeys(from formerKey: [UInt8], of directory: NodeIndex) {
+    guard let key = binding(of: directory)?.key, key != formerKey else { return }
+    let nameless = Set(restored.nodesWithKeys.filter { self[$0].isOrphan })
+    for node in restored.moveKeys([(from: formerKey, to: key)], where: { !nameless.contains($0) }) { noteUnbound(node) }
+  }
 }

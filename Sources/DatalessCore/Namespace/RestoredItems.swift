@@ -27,6 +27,9 @@ struct RestoredItems {
   /// Of which is kept that the store had them nowhere any more.
   private var placeless: Set<NodeIndex> = []
 
+  /// Older versions, of which a name that was made here is still to be met.
+  private var older: Set<NodeIndex> = []
+
   /// Directories that a listing has brought under another key than they were saved under, and those about which their
   /// former directory's listing has decided: whichever comes first.
   private var renamed: Set<SavedItemID> = []
@@ -70,6 +73,9 @@ struct RestoredItems {
     !placeless.isEmpty && placeless.remove(node) != nil
   }
   mutating func notePlaceless(_ node: NodeIndex) { placeless.insert(node) }
+
+  mutating func noteOlder(_ node: NodeIndex) { older.insert(node) }
+  mutating func takeOlder(_ node: NodeIndex) -> Bool { !older.isEmpty && older.remove(node) != nil }
 
   /// The store has another version of an item, which is another node.
   mutating func follow(_ node: NodeIndex, to newer: NodeIndex) {
@@ -168,6 +174,7 @@ struct RestoredItems {
   mutating func forget(_ node: NodeIndex) {
     guard !items.isEmpty || !keys.isEmpty || !storeNames.isEmpty || !placeless.isEmpty else { return }
     placeless.remove(node)
+    older.remove(node)
     keys[node] = nil
     doubted.remove(node)
     storeNames[node] = nil

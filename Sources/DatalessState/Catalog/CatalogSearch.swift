@@ -23,8 +23,8 @@ struct CatalogSearch {
       guard row.record.version.map({ $0.isSameItem(as: binding.version) }) ?? false, try !connection.isOrphan(row.id)
       else { return false }
       if row.kind == .directory { return try !connection.hasMadeName(row.id) && !hasChanges(below: row.id) }
-      // It goes with that, and what was set on it.
-      if try isInRemovedTree(row), try !connection.hasMadeName(row.id) { return false }
+      // It goes with that, and what was set on it; but what was written to by several names is found by the others.
+      if !row.mayHaveOtherNames, try isInRemovedTree(row), try !connection.hasMadeName(row.id) { return false }
       // With other bytes under another name it is one that came, beside one that went.
       guard row.record.isDirty || row.record.version?.hasBytes(of: binding.version) ?? false else { return false }
       if isShared && binding.version.birth != 0 { return true }

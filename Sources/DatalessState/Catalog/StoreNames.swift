@@ -22,6 +22,15 @@ extension CatalogConnection {
     try run("DELETE FROM attribute WHERE item = ? AND name = ?", .integer(item), .bytes(Self.name(of: key)))
   }
 
+  /// Names that a file has, if those are several. Of one that had several, and has lost the others, the last one is its
+  /// place: it is there, or nowhere. The key itself does not follow a directory that the store has renamed.
+  ///
+  /// - Parameter place: The store's key of its place; nil if the store has that no more.
+  static func severalNames(_ names: [[UInt8]], _ place: [UInt8]?, listed: ItemAttributes?) -> [[UInt8]] {
+    guard let place, names.count == 1 else { return names }
+    return names[0] == place || listed?.linkCount == 1 ? [] : names
+  }
+
   /// Its content is the store's again, or is not here.
   func removeStoreNames(of item: Int64) throws {
     try run(

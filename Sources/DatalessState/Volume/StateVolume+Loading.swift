@@ -274,9 +274,10 @@ extension StateVolume: SavedState {
       }
       if let value, item.isDirty { item.storeNames.append(value) }
     }
-    // One of them is its place, unless that is in a directory which the store has no more.
-    let hasPlace = try item.storeNames.isEmpty || CatalogSearch(connection).key(of: row) != nil
-    item.nameCount += max(item.storeNames.count - (hasPlace ? 1 : 0), 0)
+    // One of them is its place, if the store has that.
+    let place = try item.storeNames.isEmpty ? nil : CatalogSearch(connection).key(of: row)
+    item.nameCount += max(item.storeNames.count - (place != nil ? 1 : 0), 0)
+    item.storeNames = CatalogConnection.severalNames(item.storeNames, place, listed: item.listed)
     return item
   }
 
