@@ -13,7 +13,7 @@ def missing(tool):
 
 
 def install(tools):
-    packages = sorted({tool.package for tool in tools if not shutil.which(tool.program)} | (
+    packages = sorted({tool.package for tool in tools if missing(tool)} | (
         set() if shutil.which("ffmpeg") else {"ffmpeg"}))
     apt = ([] if os.geteuid() == 0 else ["sudo"]) + ["apt-get", "-qq"]
     if packages:
