@@ -104,6 +104,22 @@ import Testing
     try expectOthers(volume, story)
   }
 
+  /// LIMIT: which number it has then is not exact.
+  @Test(arguments: [false, true]) func aDirectoryHasItsLinks(isMounted: Bool) throws {
+    for name in ["1", "2", "3"] { mkdir(source.full("d/" + name), 0o755) }
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    for name in ["1", "2", "3"] { #expect(volume.rename("d/" + name, to: "others/" + name) == nil) }
+    volume = try change(volume, Story(isMounted: isMounted)) {
+      for name in ["1", "2", "3"] { rename(source.full("d/" + name), source.full("others/" + name)) }
+    }
+    for round in 0..<2 {
+      _ = volume.tree()
+      #expect(volume.attributes("d")?.linkCount ?? 0 >= 2, "round \(round)")
+      volume = try remount(volume, "round \(round)")
+    }
+  }
+
   /// What was moved out of a directory is there, whatever that is called by now.
   @Test(arguments: [false, true]) func whatWasMovedOutIsInTheDirectoryUnderItsNewName(isMounted: Bool) throws {
     source.write("d/dir/g", bytes("g"))

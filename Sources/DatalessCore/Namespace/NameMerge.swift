@@ -180,7 +180,8 @@ extension ItemAttributes {
     merged.changeTime = pick(\.changeTime)
     // Names come and go on either side.
     let links = Int64(theirs.linkCount) + Int64(linkCount) - Int64(base.linkCount)
-    merged.linkCount = UInt32(clamping: max(links, 0))
+    // LIMIT: a directory that both sides have moved counts twice. The directory itself is there, and has its two.
+    merged.linkCount = UInt32(clamping: max(links, kind == .directory && theirs.linkCount > 1 ? 2 : 0))
     return merged
   }
 }
