@@ -34,7 +34,16 @@ extension Engine {
   func settleUnbound() {
     dropUnbound(isRefresh: false)
     keepOnlyCopies()
+    emptyOwnDirectories()
     lookAtDoubted()
+  }
+
+  /// What was listed in directories that have become the volume's own, and was not changed, goes: as when a refresh
+  /// finds them gone, which lists them once more, as empty. What lost a directory with the one that it was moved out of
+  /// is known when that is gone through, behind the refresh.
+  private func emptyOwnDirectories() {
+    let hasAny = state.withLock { !$0.refreshes.isRunning && $0.namespace.news.hasOwn }
+    if hasAny { _ = refresh([], by: .poll) { _ in } }
   }
 
   /// Asks of directories what the namespace does not know. Metadata lane; waits for the disk. What cannot be read may

@@ -43,6 +43,7 @@ struct NamespaceNews {
   var notedUnbound: [NodeID] { unbound }
   /// Whether something is to be decided about (`Namespace.dropUnbound`).
   var hasUndecided: Bool { !unbound.isEmpty || !lost.isEmpty || !older.isEmpty }
+  var hasOwn: Bool { !own.isEmpty }
   mutating func takeLost() -> [NodeID] { Self.take(&lost) }
   mutating func takeOlder() -> [NodeID] { Self.take(&older) }
   mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }

@@ -205,6 +205,8 @@ struct CatalogWriter: Sendable {
       row.record.isDirty = isDirty
       row.record.epoch = epoch
       row.take(item)
+      // Only files have content; what it is like is told when it is closed.
+      row.beFile()
     }
     if isOnlyCopy { givenUp.insert(content) }
   }

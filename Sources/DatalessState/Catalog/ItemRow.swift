@@ -34,6 +34,12 @@ struct ItemRow: Equatable {
   /// What it is; nil for a directory of which nothing else is known.
   var kind: ItemKind? { record.attributes?.kind ?? record.version?.kind }
 
+  /// It has content: if nothing was told of it, it is a file.
+  mutating func beFile() {
+    guard kind == nil else { return }
+    record.attributes = .unknownFile(inode)
+  }
+
   /// Metadata as they are on the volume, and in the store.
   mutating func set(_ attributes: ItemAttributes, listed: ItemAttributes?, of item: ChangedItem) {
     record.attributes = attributes
@@ -118,5 +124,15 @@ extension CatalogConnection {
       found.append(try ItemRow(row))
     }
     return found
+  }
+}
+
+extension ItemAttributes {
+  /// A file of which nothing was told.
+  fileprivate static func unknownFile(_ inode: UInt64) -> ItemAttributes {
+    let time = Timestamp(seconds: 0, nanoseconds: 0)
+    return ItemAttributes(
+      device: 0, inode: inode, mode: 0o100600, linkCount: 1, uid: 0, gid: 0, specialDevice: 0, size: 0,
+      blocks: 0, accessTime: time, modificationTime: time, changeTime: time)
   }
 }
