@@ -115,4 +115,35 @@ import Testing
       volume = try KeptVolume(states.next(), source: source)
     }
   }
+
+  /// Nobody looks into the link's directory in the mount that finds the newer version. The file may have another name in
+  /// SOURCE.
+  @Test(arguments: [false, true], [["d", ""], ["", "e", "d"], ["d", "e", ""]])
+  func aLinkThatIsMetALaterTimeKeepsItsVersion(isLinked: Bool, looks: [String]) throws {
+    mkdir(source.full("e"), 0o755)
+    if isLinked { link(source.full("f"), source.full("e/g")) }
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.link("f", to: "d/link") == nil)
+    volume = try remounted(volume) { source.write("f", bytes("newer"), mode: 0o644) }
+    _ = volume.names("")
+    volume = try remounted(volume) {}
+    for look in looks { _ = volume.names(look) }
+    for round in 0..<2 {
+      #expect(volume.read("d/link") == "111111111" && volume.read("f") == "newer", "round \(round)")
+      if isLinked { #expect(volume.read("e/g") == "newer", "round \(round)") }
+      #expect(volume.attributes("d/link")?.linkCount == 1 && volume.conflicts.isEmpty, "round \(round)")
+      try volume.unmount()
+      let findings = try states.next().check().findings
+      #expect(findings == [], "round \(round)")
+      volume = try KeptVolume(states.next(), source: source)
+      _ = volume.tree()
+    }
+    let node = volume.node("d/link")
+    #expect(volume.unlink("d/link") == nil)
+    volume.forget(node)
+    try volume.unmount()
+    let findings = try states.next().check().findings
+    #expect(findings == [])
+  }
 }

@@ -208,10 +208,21 @@ extension Namespace {
 
   /// Tells that an item is the volume's own, if the store does not have it.
   func tellOwn(_ node: NodeIndex) {
-    // Of one whose other names were not met the last one that was lost is not the place.
-    guard keepsJournal, !hasBinding(node) || (self[node].isOrphan && restored.isAwaited(node)) else { return }
+    guard keepsJournal else { return }
+    guard hasBinding(node) else { return append(.made(changedItem(node), attributes(of: node), target: [])) }
+    if self[node].isOrphan, restored.isAwaited(node), self[node].content != .none { tellOlder(node) }
+  }
+
+  /// An older version, all of whose other names are in directories into which nobody has looked yet: it is the volume's
+  /// own, and its content is nowhere else. Told as what was written, or what the store has under its number would be
+  /// taken for it when one of these is met by the next mount.
+  private func tellOlder(_ node: NodeIndex) {
     let item = ChangedItem(id(of: node), inode: self[node].inode, binding: nil)
-    append(.made(item, attributes(of: node), target: []))
+    var attributes = attributes(of: node)
+    attributes.linkCount = UInt32(clamping: max(1, restored.namesLeft(of: node) ?? 1))
+    // In this order: of what was written no version is kept.
+    append(.dirty(of: item, self[node].content))
+    append(.made(item, attributes, target: []))
   }
 
   /// Tells which version a name of the store leads to that is hidden: it is known from now on.

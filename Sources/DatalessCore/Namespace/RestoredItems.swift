@@ -63,6 +63,9 @@ struct RestoredItems {
   /// Whether an item has, or may have, another name that was not met yet.
   func isAwaited(_ node: NodeIndex) -> Bool { !items.isEmpty && items[node] != nil && left[node] != 0 }
 
+  /// How many names of an item were not met yet; nil if nobody knows.
+  func namesLeft(of node: NodeIndex) -> Int? { left[node] }
+
   func isBare(_ node: NodeIndex) -> Bool { !bare.isEmpty && bare.contains(node) }
 
   /// What is kept of an item is to be put back now. - Returns: Whether it was not before.

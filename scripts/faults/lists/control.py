@@ -136,7 +136,7 @@ summary.add(
     "let met = FAULT ? 0 : others.firstIndex { $0.lowerBound > head } ?? others.count", tests=["SummaryMainThreadTests"])
 
 summary.add(
-    "older-versions-counted", "SummaryFiles.swift", "each version of a file that was materialized is a file of its own",
+    "older-versions-counted", "SummaryFiles+Report.swift", "each version of a file that was materialized is a file of its own",
     "where version.materializations > 0 && !version.hasLater {",
     "where version.materializations > 0 && (FAULT || !version.hasLater) {", tests=["SpilledSummaryTests|SummaryVersionTests"])
 

@@ -409,7 +409,7 @@ namespace.add(
     "replaced-is-no-conflict", "NameMerge.swift", "what an editor has put in the place of a file is no conflict when SOURCE has it no more",
     "case .removed where isMade: NameMerge(", "case .removed where isMade && !FAULT: NameMerge(", tests=["NameMergeTests"])
 namespace.add(
-    "metadata-lost-with-a-version", "Namespace+Conflicts.swift", "a chmod is lost when SOURCE has another version",
+    "metadata-lost-with-a-version", "Namespace+Rights.swift", "a chmod is lost when SOURCE has another version",
     "    setAttributes(merged, of: newer)\n", "    if !FAULT { setAttributes(merged, of: newer) }\n",
     tests=["KeptConflictTests"])
 namespace.add(
@@ -421,7 +421,7 @@ namespace.add(
     "if isHidden { hide(name, in: directory) }\n    markSeen", "if isHidden, !FAULT { hide(name, in: directory) }\n    markSeen",
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
-    "unbound-stays", "Namespace+Merge.swift", "a dataless file that the store has no more stays where it was moved to",
+    "unbound-stays", "Namespace+Unbound.swift", "a dataless file that the store has no more stays where it was moved to",
     "guard !NameMerge.staysUnbound(isResident: isResident,", "guard !FAULT, !NameMerge.staysUnbound(isResident: isResident,",
     tests=["NamespaceChangeTests|StoreBindingTests"])
 namespace.add(
@@ -561,8 +561,8 @@ namespace.add(
     equivalent="the ranges of a file are kept as long as an attempt is at work on it, so that `isComplete` answers first")
 namespace.add(
     "device-number-ignored", "SourceRelation.swift", "another device under the name of a device goes unnoticed",
-    "guard specialDevice == listed.specialDevice else { return .version }",
-    "guard FAULT || specialDevice == listed.specialDevice else { return .version }", tests=["RefreshTests|NamespaceTests"])
+    "guard isBare || specialDevice == listed.specialDevice else { return .version }",
+    "guard FAULT || isBare || specialDevice == listed.specialDevice else { return .version }", tests=["RefreshTests|NamespaceTests"])
 
 namespace.add(
     "removed-tree-is-reached", "../Trash/EngineState+Detaching.swift", "names are made in a tree that was removed",
