@@ -116,8 +116,8 @@ import Testing
     }
   }
 
-  /// Nobody looks into the link's directory in the mount that finds the newer version. The file may have another name in
-  /// SOURCE.
+  /// Nobody looks into the link's directory in the mount that finds the newer version. The file may have another name
+  /// in SOURCE.
   @Test(arguments: [false, true], [["d", ""], ["", "e", "d"], ["d", "e", ""]])
   func aLinkThatIsMetALaterTimeKeepsItsVersion(isLinked: Bool, looks: [String]) throws {
     mkdir(source.full("e"), 0o755)
