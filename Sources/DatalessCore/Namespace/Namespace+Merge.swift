@@ -134,7 +134,7 @@ extension Namespace {
     guard let made = madeBeside(name) else { return }
     guard made != node else {
       // The store has come to the same.
-      if [.changedOnBothSides, .madeOnBothSides].contains(conflicts.kind(of: node)) { endConflict(of: node) }
+      if conflicts.kind(of: node) == .madeOnBothSides { endConflict(of: node) }
       return
     }
     let isWritten = conflicts.kind(of: made) == .changedOnBothSides
