@@ -115,8 +115,10 @@ extension Engine {
       self, keys,
       next: { [self] key in
         let directory = state.withLock { state in
-          state.namespace.unlistedDirectory(onTheWayTo: key, listing: .root, isComplete: false)
-            .map { state.namespace.id(of: $0) }
+          let found = state.namespace.unlistedDirectory(onTheWayTo: key, listing: .root, isComplete: false)
+          // By the name alone that it had before it was moved what is kept of it is put back, too.
+          if let found, state.namespace.restored.isBare(found) { state.namespace.setAwaitsSaved(true, of: found) }
+          return found.map { state.namespace.id(of: $0) }
         }
         return directory.map { .list($0) } ?? .reached
       })

@@ -55,7 +55,7 @@ extension StateVolume: SavedState {
     }
     guard !(isAwaited ?? false) else { return absent.withLock { _ = $0.insert(directory.rawValue) } }
     let isNoted: Void? = try? journal.write("cannot drop what is kept of a directory") { writer, connection in
-      try writer.trashTree(directory.rawValue, connection)
+      try writer.trashAbsent([directory.rawValue], connection)
     }
     if isNoted != nil { emptyTrash() }
   }
