@@ -168,17 +168,18 @@ enum AnswerSamples {
   }()
 
   private static let waiting = SummaryReport.Waiting(
-    attempt: 1, path: "a", trigger: "read", pid: 2, tid: 3, comm: "tar", script: "a.py", threadName: "io",
-    blockedNanoseconds: 4)
+    attempt: 1, path: "a", pathBase64: "/w==", trigger: "read", pid: 2, tid: 3, comm: "tar", script: "a.py",
+    threadName: "io", blockedNanoseconds: 4)
   private static let caller = SummaryReport.AccessCaller(
     comm: "tar", exe: "/bin/tar", script: "a.py", calls: 1, blockedNanoseconds: 2)
   private static let access = SummaryReport.Access(operation: "read", blocked: blocked, failures: 1, callers: [caller])
-  private static let holder = SummaryReport.IntentHolder(intent: 1, path: "a", process: reader)
+  private static let holder = SummaryReport.IntentHolder(intent: 1, path: "a", pathBase64: "/w==", process: reader)
   private static let intentWait = SummaryReport.IntentWait(
-    intent: 2, path: "a", reads: 1, writes: 1, process: reader, waitedNanoseconds: 4, isUnderWay: true,
-    outcome: "granted", waitsFor: [holder])
+    intent: 2, path: "a", pathBase64: "/w==", reads: 1, writes: 1, process: reader, waitedNanoseconds: 4,
+    isUnderWay: true, outcome: "granted", waitsFor: [holder])
   private static let presenter = SummaryReport.SlowPresenter(
-    presenter: 3, path: "a", process: reader, asked: 1, timedOut: 1, sumNanoseconds: 5, longestNanoseconds: 5)
+    presenter: 3, path: "a", pathBase64: "/w==", process: reader, asked: 1, timedOut: 1, sumNanoseconds: 5,
+    longestNanoseconds: 5)
   private static let brought: SummaryReport.Brought = {
     var brought = SummaryReport.Brought()
     (brought.sparedNanoseconds, brought.unreadFiles) = (1, 2)
@@ -190,15 +191,16 @@ enum AnswerSamples {
     coordination.failures = ["coordination_busy": 1]
     return coordination
   }()
-  private static let chain = SummaryReport.Chain(length: 1, path: "a", durationNanoseconds: 2)
-  private static let topLevel = SummaryReport.TopLevel(path: "a")
+  private static let chain = SummaryReport.Chain(length: 1, path: "a", pathBase64: "/w==", durationNanoseconds: 2)
+  private static let topLevel = SummaryReport.TopLevel(path: "a", pathBase64: "/w==")
   private static let section = SummaryReport.Section(
     label: "m", time: "2026-01-02T03:04:05.000000000Z", requestsReachingTheVolume: ["read": 1])
-  private static let excess = SummaryReport.Excess(budget: "files", limit: 1, used: 2, path: "a", process: "tar[2]")
+  private static let excess = SummaryReport.Excess(
+    budget: "files", limit: 1, used: 2, path: "a", pathBase64: "/w==", process: "tar[2]")
   private static let run = SummaryReport.Run(
     command: ["tar"], isCommandWithheld: true, exitStatus: 0, signal: "SIGKILL", notStarted: "ENOENT",
     interruptedBy: "SIGTERM", exceeded: excess, gap: "x")
-  private static let repeated = SummaryReport.Repeated(items: 1, attemptsMax: 2, path: "a")
+  private static let repeated = SummaryReport.Repeated(items: 1, attemptsMax: 2, path: "a", pathBase64: "/w==")
   private static let ancestor = ProcessSummary.Ancestor(pid: 1, comm: "sh", exe: "/bin/sh", script: "a.sh")
 
   private static let process: ProcessSummary = {
@@ -218,9 +220,9 @@ enum AnswerSamples {
   }()
 
   private static let wait = SummaryReport.LongestWait(
-    attempt: 1, path: "a", trigger: "read", pid: 2, comm: "python3", exe: "/usr/bin/python3", script: "fm.py",
-    blockedNanoseconds: 4, isUnderWay: true, function: "load", file: "fm.py", line: 42, hasFunctionLines: true,
-    unreadable: "python")
+    attempt: 1, path: "a", pathBase64: "/w==", trigger: "read", pid: 2, comm: "python3", exe: "/usr/bin/python3",
+    script: "fm.py", blockedNanoseconds: 4, isUnderWay: true, function: "load", file: "fm.py", line: 42,
+    hasFunctionLines: true, unreadable: "python")
   private static let mainThread = SummaryReport.MainThread(
     blocked: blocked, longest: wait, unknownWaits: 1, hitches: SummaryReport.Hitches(),
     hangs: SummaryReport.Hangs())
@@ -304,11 +306,13 @@ enum AnswerSamples {
     "SummaryHeld": (SummaryReport.Held(), SummaryReport.Held()),
     "SummaryEvictions": (SummaryReport.Evictions(), SummaryReport.Evictions()),
     "SummaryRepeated": (repeated, SummaryReport.Repeated()),
-    "SummaryChain": (chain, chain),
-    "SummaryTopLevel": (topLevel, topLevel),
+    "SummaryChain": (chain, SummaryReport.Chain(length: 1, path: "a", durationNanoseconds: 2)),
+    "SummaryTopLevel": (topLevel, SummaryReport.TopLevel(path: "a")),
     "SummarySection": (section, SummaryReport.Section()),
     "SummaryRun": (run, SummaryReport.Run()),
-    "SummaryExcess": (excess, excess),
+    "SummaryExcess": (
+      excess, SummaryReport.Excess(budget: "files", limit: 1, used: 2, path: "a", process: "tar[2]")
+    ),
     "ProcessSummary": (process, ProcessSummary()),
     "ProcessSummaryAncestor": (ancestor, ProcessSummary.Ancestor(pid: 1)),
     "FileSummary": (file, FileSummary()),

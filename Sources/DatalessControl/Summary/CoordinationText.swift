@@ -40,7 +40,7 @@ public enum CoordinationText {
     let text = "\(HumanText.count(sum.timedOut, "question")) not answered in time"
     let late = sum.slowest.filter { $0.timedOut > 0 }
     guard !late.isEmpty else { return text }
-    let names = late.prefix(holdersShown).map { "\(who($0.process)) at \(TerminalText.escaped($0.path))" }
+    let names = late.prefix(holdersShown).map { "\(who($0.process)) at \(TerminalText.escaped($0.pathBytes))" }
     return "\(text) by \(names.joined(separator: ", "))"
       + (late.count > names.count ? " and \(late.count - names.count) more" : "")
   }
@@ -68,7 +68,7 @@ public enum CoordinationText {
       for row in coordination.slowest {
         table.rows.append([
           duration(row.longestNanoseconds), duration(row.sumNanoseconds), HumanText.count(row.asked),
-          HumanText.count(row.timedOut), who(row.process), TerminalText.escaped(row.path),
+          HumanText.count(row.timedOut), who(row.process), TerminalText.escaped(row.pathBytes),
         ])
       }
       tables.append(table.lines)
@@ -86,7 +86,7 @@ public enum CoordinationText {
   /// `a and 2 more`, with what is to be done: `to write a`.
   public static func path(_ wait: SummaryReport.IntentWait) -> String {
     let others = wait.reads.plus(wait.writes).minus(1)
-    return "to \(Self.use(reads: wait.reads, writes: wait.writes)) \(TerminalText.escaped(wait.path))"
+    return "to \(Self.use(reads: wait.reads, writes: wait.writes)) \(TerminalText.escaped(wait.pathBytes))"
       + (others > 0 ? " and \(HumanText.count(others)) more" : "")
   }
 
@@ -145,7 +145,7 @@ public enum CoordinationText {
     var text = words.joined(separator: ", ")
     if let slowest = sum.slowest.first {
       text +=
-        "; slowest \(who(slowest.process)) at \(TerminalText.escaped(slowest.path)), "
+        "; slowest \(who(slowest.process)) at \(TerminalText.escaped(slowest.pathBytes)), "
         + duration(slowest.longestNanoseconds)
     }
     guard sum.asked > 0 else { return text }

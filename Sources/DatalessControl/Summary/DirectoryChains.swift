@@ -18,8 +18,9 @@ struct DirectoryChains: Sendable {
     chains[PathHash.of(path)] = chain
     let most = longest.map { ($0.length, $0.durationNanoseconds) } ?? (0, 0)
     if (chain.length, chain.durationNanoseconds) > most {
+      let (text, base64) = SummaryReport.split(path)
       longest = SummaryReport.Chain(
-        length: chain.length, path: SummaryReport.text(path), durationNanoseconds: chain.durationNanoseconds)
+        length: chain.length, path: text, pathBase64: base64, durationNanoseconds: chain.durationNanoseconds)
     }
   }
 
@@ -34,4 +35,32 @@ struct DirectoryChains: Sendable {
 extension SummaryReport {
   /// A path as reports write it: `.` for the root of the volume.
   static func text(_ path: [UInt8]) -> String { path.isEmpty ? "." : String(decoding: path, as: UTF8.self) }
+
+  /// The same, and beside it the bytes in base64 when they are not UTF-8.
+  static func split(_ path: [UInt8]) -> (text: String, base64: String?) {
+    path.isEmpty ? (".", nil) : WirePath.split(path)
+  }
 }
+
+/// A row of a summary that is about one path.
+protocol SummaryPlace {
+  var path: String { get }
+  var pathBase64: String? { get }
+}
+
+extension SummaryPlace {
+  /// The bytes of the path.
+  var pathBytes: [UInt8] { WirePath.bytes(path, pathBase64) }
+}
+
+extension SummaryReport.Chain: SummaryPlace {}
+extension SummaryReport.Excess: SummaryPlace {}
+extension SummaryReport.IntentWait: SummaryPlace {}
+extension SummaryReport.SlowPresenter: SummaryPlace {}
+extension SummaryReport.TopLevel: SummaryPlace {
+  init(_ name: [UInt8]) {
+    let (path, base64) = WirePath.split(name)
+    self.init(path: path, pathBase64: base64)
+  }
+}
+extension SummaryReport.Waiting: SummaryPlace {}

@@ -86,9 +86,10 @@ extension SummaryBuilder {
     let process = record.process.flatMap { processes[$0] }
     let name = process.map { String(decoding: $0.name, as: UTF8.self) } ?? "?"
     report.run = report.run ?? SummaryReport.Run()
+    let (path, base64) = WirePath.split(json.path ?? [])
     report.run?.exceeded = SummaryReport.Excess(
       budget: json.string("budget") ?? "", limit: json.integer("limit") ?? 0, used: json.integer("used") ?? 0,
-      path: json.string("path") ?? "", process: "\(name)[\(process?.pid ?? 0)]")
+      path: path, pathBase64: base64, process: "\(name)[\(process?.pid ?? 0)]")
   }
 
   mutating func runFinished(_ json: JSONObject) {

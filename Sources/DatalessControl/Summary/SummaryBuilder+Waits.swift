@@ -27,11 +27,11 @@ extension SummaryBuilder {
       count(counted)
       guard !counted.isOfIntent, report.waiting.count < Self.waitingMax else { continue }
       let process = wait.process.flatMap { processes[$0] }
-      let path = attempts[wait.attempt]?.path ?? []
+      let (path, base64) = SummaryReport.split(attempts[wait.attempt]?.path ?? [])
       report.waiting.append(
         SummaryReport.Waiting(
-          attempt: wait.attempt, path: path.isEmpty ? "." : String(decoding: path, as: UTF8.self),
-          trigger: wait.trigger, pid: process?.pid, tid: wait.threadID,
+          attempt: wait.attempt, path: path, pathBase64: base64, trigger: wait.trigger, pid: process?.pid,
+          tid: wait.threadID,
           comm: process?.comm.map { String(decoding: $0, as: UTF8.self) },
           script: process?.script.map { String(decoding: $0, as: UTF8.self) }, threadName: wait.threadName,
           blockedNanoseconds: blocked))

@@ -294,7 +294,7 @@ public struct SummaryBuilder: Sendable {
     if topLevel.count >= Self.topLevelMax { name = Array("...".utf8) }
     if let index = topLevelIndex[name] { return index }
     topLevelIndex[name] = topLevel.count
-    topLevel.append(SummaryReport.TopLevel(path: String(decoding: name, as: UTF8.self)))
+    topLevel.append(SummaryReport.TopLevel(name))
     return topLevel.count - 1
   }
 }

@@ -110,15 +110,18 @@ struct SummaryCoordination: Sendable {
     }
     sum.waited.add(nanoseconds, isUnderWay: isUnderWay)
     wall.insert(from: wait.start, to: wait.start.plus(nanoseconds))
+    let (path, base64) = SummaryReport.split(wait.path)
     longest.add(
       nanoseconds,
       SummaryReport.IntentWait(
-        intent: wait.intent, path: SummaryReport.text(wait.path), reads: wait.reads, writes: wait.writes,
+        intent: wait.intent, path: path, pathBase64: base64, reads: wait.reads, writes: wait.writes,
         process: processes.short(wait.process), waitedNanoseconds: nanoseconds, isUnderWay: isUnderWay,
         outcome: wait.outcome,
         waitsFor: wait.holders.map { holder in
-          SummaryReport.IntentHolder(
-            intent: holder.intent, path: holder.path.map(SummaryReport.text), process: processes.short(holder.process))
+          let path = holder.path.map(SummaryReport.split)
+          return SummaryReport.IntentHolder(
+            intent: holder.intent, path: path?.text, pathBase64: path?.base64,
+            process: processes.short(holder.process))
         }))
   }
 
@@ -132,7 +135,9 @@ struct SummaryCoordination: Sendable {
       presenters[number] = SummaryReport.SlowPresenter(
         presenter: number, path: "", process: processes.short(record.process))
     }
-    presenters[number]?.path = SummaryReport.text(json.path ?? [])
+    let (path, base64) = SummaryReport.split(json.path ?? [])
+    presenters[number]?.path = path
+    presenters[number]?.pathBase64 = base64
     switch record.type {
     case .presenterAnswered: answered(number, took: max(0, json.integer("took_ns") ?? 0), outcome: record.outcome)
     case .presenterFinished:

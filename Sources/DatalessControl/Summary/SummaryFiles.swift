@@ -83,7 +83,7 @@ struct SummaryFiles: Sendable {
     if count == 1 { repeated.items += 1 }
     if count > 0, Int64(count) + 1 > repeated.attemptsMax {
       repeated.attemptsMax = Int64(count) + 1
-      repeated.path = SummaryReport.text(path)
+      (repeated.path, repeated.pathBase64) = SummaryReport.split(path)
     }
     return row
   }

@@ -48,6 +48,7 @@ extension SummaryReport {
     /// Absent when the log does not tell what the wait was for.
     public var attempt: UInt64?
     public var path: String?
+    public var pathBase64: String?
     public var trigger: String
     /// Absent when unknown.
     public var pid: Int32?
@@ -69,6 +70,7 @@ extension SummaryReport {
 
     enum CodingKeys: String, CodingKey {
       case attempt, path, trigger, pid, comm, exe, script, function, file, line, unreadable
+      case pathBase64 = "path_b64"
       case blockedNanoseconds = "blocked_ns"
       case isUnderWay = "under_way"
       case hasFunctionLines = "function_lines"
@@ -159,9 +161,10 @@ struct SummaryMainThread: Sendable {
     guard isLonger else { return }
     let process = wait.process.flatMap { processes[$0] }
     func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+    let place = path.map(SummaryReport.split)
     sum.longest = SummaryReport.LongestWait(
-      attempt: wait.attempt, path: path.map(SummaryReport.text), trigger: wait.trigger, pid: process?.pid,
-      comm: text(process?.comm), exe: text(process?.exe), script: text(process?.script),
+      attempt: wait.attempt, path: place?.text, pathBase64: place?.base64, trigger: wait.trigger,
+      pid: process?.pid, comm: text(process?.comm), exe: text(process?.exe), script: text(process?.script),
       blockedNanoseconds: wait.blocked, isUnderWay: wait.isUnderWay)
     longest = wait.attempt.flatMap { attempt in
       wait.threadID.map { SummaryStacks.Wait(attempt: attempt, threadID: $0) }

@@ -57,6 +57,7 @@ extension SummaryReport {
     public var intent: UInt64
     /// The first of its paths.
     public var path: String
+    public var pathBase64: String?
     public var reads: Int64 = 0
     public var writes: Int64 = 0
     /// Absent when unknown.
@@ -71,6 +72,7 @@ extension SummaryReport {
 
     enum CodingKeys: String, CodingKey {
       case intent, path, reads, writes, process, outcome
+      case pathBase64 = "path_b64"
       case waitedNanoseconds = "waited_ns"
       case isUnderWay = "under_way"
       case waitsFor = "waits_for"
@@ -82,8 +84,14 @@ extension SummaryReport {
     public var intent: UInt64
     /// The first of its paths; absent when the log does not tell.
     public var path: String?
+    public var pathBase64: String?
     /// Absent when unknown.
     public var process: FileSummary.Process?
+
+    enum CodingKeys: String, CodingKey {
+      case intent, path, process
+      case pathBase64 = "path_b64"
+    }
   }
 
   /// A presenter, and how long it let others wait.
@@ -92,6 +100,7 @@ extension SummaryReport {
     public var presenter: UInt64
     /// What it presented at last.
     public var path: String
+    public var pathBase64: String?
     /// Absent when unknown.
     public var process: FileSummary.Process?
     public var asked: Int64 = 0
@@ -102,6 +111,7 @@ extension SummaryReport {
 
     enum CodingKeys: String, CodingKey {
       case presenter, path, process, asked
+      case pathBase64 = "path_b64"
       case timedOut = "timed_out"
       case sumNanoseconds = "sum_ns"
       case longestNanoseconds = "longest_ns"

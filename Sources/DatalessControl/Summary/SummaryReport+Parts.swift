@@ -104,6 +104,7 @@ extension SummaryReport {
   public struct Waiting: Codable, Sendable, Equatable {
     public var attempt: UInt64
     public var path: String
+    public var pathBase64: String?
     public var trigger: String
     /// Absent when unknown.
     public var pid: Int32?
@@ -117,6 +118,7 @@ extension SummaryReport {
     public var blockedNanoseconds: Int64
     enum CodingKeys: String, CodingKey {
       case attempt, path, trigger, pid, tid, comm, script
+      case pathBase64 = "path_b64"
       case threadName = "thread_name"
       case blockedNanoseconds = "blocked_ns"
     }
@@ -203,8 +205,10 @@ extension SummaryReport {
     /// The most attempts on one item, and which.
     public var attemptsMax: Int64 = 0
     public var path: String?
+    public var pathBase64: String?
     enum CodingKeys: String, CodingKey {
       case items, path
+      case pathBase64 = "path_b64"
       case attemptsMax = "attempts_max"
     }
   }
@@ -213,22 +217,26 @@ extension SummaryReport {
     public var length: Int64
     /// The deepest directory; `.` for the root.
     public var path: String
+    public var pathBase64: String?
     /// Time from trigger to outcome, summed over the chain.
     public var durationNanoseconds: Int64
     enum CodingKeys: String, CodingKey {
       case length, path
+      case pathBase64 = "path_b64"
       case durationNanoseconds = "duration_ns"
     }
   }
 
   public struct TopLevel: Codable, Sendable, Equatable {
     public var path: String
+    public var pathBase64: String?
     public var files: Int64 = 0
     public var directories: Int64 = 0
     public var bytes: Int64 = 0
     public var blockedNanoseconds: Int64 = 0
     enum CodingKeys: String, CodingKey {
       case path, files, directories, bytes
+      case pathBase64 = "path_b64"
       case blockedNanoseconds = "blocked_ns"
     }
   }

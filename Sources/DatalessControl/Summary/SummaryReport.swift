@@ -123,8 +123,14 @@ extension SummaryReport {
     public var limit: Int64
     public var used: Int64
     public var path: String
+    public var pathBase64: String?
     /// `comm[pid]`, of a script `comm script[pid]`.
     public var process: String
+
+    enum CodingKeys: String, CodingKey {
+      case budget, limit, used, path, process
+      case pathBase64 = "path_b64"
+    }
   }
 }
 

@@ -61,7 +61,7 @@ enum SummaryTables {
         amounts(
           files: directory.files, directories: directory.directories, bytes: directory.bytes,
           blocked: directory.blockedNanoseconds)
-          + [TerminalText.escaped(directory.path)])
+          + [TerminalText.escaped(directory.pathBytes)])
     }
     return table.lines + more(used.count, rowsMax: rowsMax, noun: "directory", plural: "directories")
   }

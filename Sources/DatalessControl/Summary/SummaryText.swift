@@ -72,7 +72,7 @@ public enum SummaryText {
     if report.materialized.cancelled > 0 {
       facts.append(("cancelled", HumanText.count(report.materialized.cancelled, "attempt")))
     }
-    if let path = report.repeated.path {
+    if let path = report.repeated.path.map({ WirePath.bytes($0, report.repeated.pathBase64) }) {
       let items = HumanText.count(report.repeated.items, "item")
       let attempts = HumanText.count(report.repeated.attemptsMax)
       facts.append(
@@ -82,7 +82,7 @@ public enum SummaryText {
       let duration = HumanText.duration(nanoseconds: chain.durationNanoseconds)
       let count = HumanText.count(chain.length)
       facts.append(
-        ("chain", "\(count) directories one after another for \(TerminalText.escaped(chain.path)), \(duration)"))
+        ("chain", "\(count) directories one after another for \(TerminalText.escaped(chain.pathBytes)), \(duration)"))
     }
     if let text = evictions(report.evictions) { facts.append(("evicted", text)) }
     if let changes = report.changes { facts.append(("changes", self.changes(changes, report))) }
@@ -141,7 +141,7 @@ public enum SummaryText {
       let who = (name ?? "unknown") + (wait.threadName.map { " thread '\(TerminalText.escaped($0))'" } ?? "")
       let duration = HumanText.duration(nanoseconds: wait.blockedNanoseconds)
       return
-        "\(who) for \(duration) so far at \(TerminalText.escaped(wait.path)) (\(TerminalText.escaped(wait.trigger)))"
+        "\(who) for \(duration) so far at \(TerminalText.escaped(wait.pathBytes)) (\(TerminalText.escaped(wait.trigger)))"
     }
     let more = report.blocked.underWay - Int64(shown.count)
     return texts.joined(separator: ", ") + (more > 0 ? ", and \(HumanText.count(more)) more" : "")
@@ -171,7 +171,8 @@ public enum SummaryText {
       + HumanText.duration(nanoseconds: main.blocked.longestNanoseconds)
     if let longest = main.longest {
       let name = ProcessName.text(comm: longest.comm, exe: longest.exe, script: longest.script)
-      text += ": \(name) at " + (longest.path.map { TerminalText.escaped($0) } ?? "an unknown path")
+      let path = longest.path.map { TerminalText.escaped(WirePath.bytes($0, longest.pathBase64)) }
+      text += ": \(name) at \(path ?? "an unknown path")"
       if let place = longest.place { text += ", \(place.text)" }
       if let language = longest.unreadable { text += " (\(CallerStack.unreadable(language)))" }
     }
@@ -249,7 +250,7 @@ public enum SummaryText {
     let amount =
       "\(HumanText.count(excess.used)) of \(HumanText.count(excess.limit)) \(TerminalText.escaped(excess.budget))"
     let process = TerminalText.escaped(excess.process)
-    return "\(words): \(run.end); BUDGET EXCEEDED: \(amount) by \(process) at \(TerminalText.escaped(excess.path))"
+    return "\(words): \(run.end); BUDGET EXCEEDED: \(amount) by \(process) at \(TerminalText.escaped(excess.pathBytes))"
   }
 
   private static func completeness(_ report: SummaryReport) -> String {
