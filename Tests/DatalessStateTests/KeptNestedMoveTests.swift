@@ -69,4 +69,28 @@ import Testing
       volume = try mount()
     }
   }
+  /// SOURCE has moved a directory that was removed here: it is another one, in which programs write.
+  @Test(arguments: [false, true]) func whatWasRemovedHereAndMovedInSourceIsNotOne(isRefreshed: Bool) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.remove("r/s") == nil && volume.makeDirectory("n") == nil && volume.rename("r", to: "n/r") == nil)
+    try volume.unmount()
+    // By then what is left of it is the name that is hidden.
+    try mount().unmount()
+    rename(source.full("r/s"), source.full("moved"))
+    volume = try mount()
+    #expect(volume.names("moved") == ["c"])
+    if isRefreshed {
+      rename(source.full("moved"), source.full("again"))
+      volume.refresh()
+    }
+    let name = isRefreshed ? "again" : "moved"
+    #expect(volume.names("n/r") == ["a", "b"])
+    #expect(volume.write("made", to: "\(name)/made") == nil)
+    let tree = volume.tree()
+    try expectClean(volume)
+    volume = try mount()
+    #expect(volume.tree() == tree && volume.read("\(name)/made") == "made")
+    try expectClean(volume)
+  }
 }

@@ -22,7 +22,10 @@ struct CatalogSearch {
     return try connection.items(inode: item.inode).first { row in
       guard row.record.version.map({ $0.isSameItem(as: binding.version) }) ?? false, try !connection.isOrphan(row.id)
       else { return false }
-      if row.kind == .directory { return try !connection.hasMadeName(row.id) && !hasChanges(below: row.id) }
+      // One that was removed here is another node, which the listing of its former place leads to.
+      if row.kind == .directory {
+        return try connection.names(of: row.id).isEmpty && !hasChanges(below: row.id)
+      }
       // It goes with that, and what was set on it; but what was written to by several names is found by the others.
       if !row.mayHaveOtherNames, try isInRemovedTree(row), try !connection.hasMadeName(row.id) { return false }
       // With other bytes under another name it is one that came, beside one that went.
