@@ -2,20 +2,22 @@
 ///
 /// Memory: some 40 bytes for each directory that was materialized.
 struct DirectoryChains: Sendable {
-  /// By the hash of the path of the last directory.
+  /// By the key that the path of the last directory has in `RenamedDirectories`.
   private var chains: [UInt64: (length: Int64, durationNanoseconds: Int64)] = [:]
   /// The one with the most directories; of several the one that took longest.
   private(set) var longest: SummaryReport.Chain?
 
-  mutating func materialized(_ path: [UInt8], durationNanoseconds: Int64) {
+  mutating func materialized(
+    _ path: [UInt8], in directories: RenamedDirectories, durationNanoseconds: Int64
+  ) {
     var chain = (length: Int64(1), durationNanoseconds: durationNanoseconds)
     if !path.isEmpty {
-      let parent = path.lastIndex(of: PathBytes.slash).map { path[..<$0] } ?? []
-      if let above = chains[PathHash.of(parent)] {
+      let parent = path.lastIndex(of: PathBytes.slash).map { Array(path[..<$0]) } ?? []
+      if let above = chains[directories.key(of: parent)] {
         chain = (above.length + 1, above.durationNanoseconds.plus(durationNanoseconds))
       }
     }
-    chains[PathHash.of(path)] = chain
+    chains[directories.key(of: path)] = chain
     let most = longest.map { ($0.length, $0.durationNanoseconds) } ?? (0, 0)
     if (chain.length, chain.durationNanoseconds) > most {
       let (text, base64) = SummaryReport.split(path)
@@ -25,10 +27,16 @@ struct DirectoryChains: Sendable {
   }
 
   /// - Parameters:
-  ///   - old: The hash of the path that the directory had.
+  ///   - old: The key of the path that the directory had.
   ///   - new: Of the one that it has now.
   mutating func rename(from old: UInt64, to new: UInt64) {
     if let chain = chains.removeValue(forKey: old) { chains[new] = chain }
+  }
+
+  /// Two paths have each other's directories.
+  mutating func exchange(_ one: UInt64, _ other: UInt64) {
+    let (here, there) = (chains[one], chains[other])
+    (chains[one], chains[other]) = (there, here)
   }
 }
 

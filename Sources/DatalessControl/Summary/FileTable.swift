@@ -49,6 +49,16 @@ struct FileDetails: Sendable {
     rows[row].place = paths.add(path)
   }
 
+  /// Directories are called what they are called now.
+  ///
+  /// - Parameter names: As `RenamedDirectories.names`.
+  /// - Returns: Rows of what was in those that others have replaced.
+  mutating func callDirectories(_ names: [[UInt8]: (path: [UInt8], isLost: Bool)]) -> [Int] {
+    let replaced = paths.callDirectories(names)
+    guard !replaced.isEmpty else { return [] }
+    return indices.filter { isThere($0) && replaced.contains(rows[$0].place.directory) }
+  }
+
   private mutating func add(_ row: Int, path: [UInt8]) {
     while rows.count <= row { rows.append(Row()) }
     guard !rows[row].isThere else { return }

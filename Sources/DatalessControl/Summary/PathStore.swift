@@ -60,6 +60,23 @@ struct PathStore: Sendable {
   /// Without a slash behind it; empty for the root.
   func directory(_ index: Int) -> [UInt8] { Array(directories[index].dropLast()) }
 
+  /// Directories are called what they are called now. - Returns: Those that others have replaced.
+  mutating func callDirectories(_ names: [[UInt8]: (path: [UInt8], isLost: Bool)]) -> Set<UInt32> {
+    var replaced: Set<UInt32> = []
+    for (index, path) in directories.enumerated() where !path.isEmpty {
+      var end = path.endIndex
+      while let slash = path[..<end].lastIndex(of: PathBytes.slash) {
+        if let name = names[Array(path[..<slash])] {
+          directories[index] = name.path + path[slash...]
+          if name.isLost { replaced.insert(UInt32(index)) }
+          break
+        }
+        end = slash
+      }
+    }
+    return replaced
+  }
+
   private mutating func directory(_ path: [UInt8]) -> UInt32 {
     if let index = indexOfDirectory[path] { return index }
     let index = UInt32(directories.count)

@@ -9,13 +9,9 @@ extension SummaryFiles {
       return
     }
     let isExchange = json.bool("exchange") == true
-    // In an exchange, one may be a directory, and the other none.
-    let mayHaveSome = isExchange || json.has("kind", "directory")
-    let (there, here) = mayHaveSome ? (rows(below: old), isExchange ? rows(below: path) : []) : ([], [])
     if isExchange { exchange(old, path) } else { rename(old, to: path) }
-    take(there + here)
-    move(there, from: old, to: path)
-    move(here, from: path, to: old)
+    // In an exchange, one may be a directory, and the other none.
+    if isExchange || json.has("kind", "directory") { directories.rename(old, to: path, isExchange: isExchange) }
     // Nothing else belongs to this change.
     refreshEnded()
   }

@@ -49,6 +49,12 @@ extension SummaryFiles {
 
   /// One row for each version of a file that was tried or opened; none if they are not kept.
   func table(isAllTold: Bool) -> FileTable {
-    details.map { FileTable(versions: versions, details: $0, isAllTold: isAllTold) } ?? FileTable()
+    guard var details else { return FileTable() }
+    var versions = versions
+    let names = directories.names
+    if !names.isEmpty {
+      for row in details.callDirectories(names) { versions[row].isSuperseded = true }
+    }
+    return FileTable(versions: versions, details: details, isAllTold: isAllTold)
   }
 }

@@ -1,7 +1,7 @@
 /// What happened to each file, in a few bytes per version of a file, and in a few more per version and program that
 /// read it.
 ///
-/// A file keeps its row when it is renamed. LIMIT: what is below a renamed directory only where paths are kept.
+/// A file keeps its row when it is renamed, or a directory on the way to it is.
 ///
 /// Memory: within limits that of the newest versions; the others, and what finds them by their paths, are in files
 /// then. In memory stays what is kept of files that were read by several programs, or that came in pieces, what has
@@ -11,9 +11,6 @@ struct SummaryFiles: Sendable {
     var row: Int
     var group: Int
   }
-
-  /// A row, and the path that it has, or had.
-  typealias Below = (row: Int, path: [UInt8])
 
   /// What one attempt was to its file.
   enum Share {
@@ -36,15 +33,15 @@ struct SummaryFiles: Sendable {
   private static let partsMax: UInt16 = 1_024
 
   private(set) var versions: FileVersions
-  /// The row of what has a path now.
+  var directories: RenamedDirectories
+  /// The row of what has a path now; these three by the key that the path has in `directories`.
   private var rowOfPath: PathRows
   private var former: FormerVersions
   /// Which of it is an older version of what will have the path.
   private var predecessors: PathRows
-  /// What had a path until a renamed file took it, in the refresh under way: its own rename may be told later.
+  /// What had a path until a renamed file took it, in the refresh under way, by the hash of that path: its own rename
+  /// may be told later.
   private var displaced: [UInt64: Int] = [:]
-  /// The same of directories: what was below them.
-  private var displacedBelow: [[UInt8]: [Below]] = [:]
   /// Of files that several groups read; and who read one again after its eviction.
   private(set) var uses: [UseKey: FileVersion.Reads] = [:]
   private(set) var parts: [Int: ReadCoverage] = [:]
@@ -58,6 +55,7 @@ struct SummaryFiles: Sendable {
   ///   - limits: Of what stays in memory. Default: nothing is put aside.
   init(keepsFiles: Bool, limits: SpillLimits = .inMemory) {
     details = keepsFiles ? FileDetails() : nil
+    directories = RenamedDirectories(keepsNames: keepsFiles)
     versions = FileVersions(limits: limits)
     (rowOfPath, predecessors) = (PathRows(limits: limits), PathRows(limits: limits))
     former = FormerVersions(limits: limits)
@@ -74,7 +72,7 @@ struct SummaryFiles: Sendable {
     by process: FileSummary.Process?
   ) -> Int {
     let row = row(of: path, names: names())
-    if isFile { details?.addProcess(row, path: path, process: process) }
+    if isFile { details?.addProcess(row, path: directories.place(of: path), process: process) }
     if let handle, Self.isWatched(handle), handles[handle] == nil { handles[handle] = OpenHandle(row: row) }
     versions[row].size = max(versions[row].size, size)
     let count = versions[row].attempts
@@ -112,17 +110,17 @@ struct SummaryFiles: Sendable {
   }
 
   mutating func materializedDirectory(_ path: [UInt8], durationNanoseconds: Int64) {
-    chains.materialized(path, durationNanoseconds: durationNanoseconds)
+    chains.materialized(path, in: directories, durationNanoseconds: durationNanoseconds)
   }
 
   mutating func waited(_ row: Int, _ path: [UInt8], nanoseconds: Int64, isUnderWay: Bool) {
-    details?.waited(row, path: path, nanoseconds: nanoseconds, isUnderWay: isUnderWay)
+    details?.waited(row, path: directories.place(of: path), nanoseconds: nanoseconds, isUnderWay: isUnderWay)
   }
 
   // MARK: What becomes of files
 
   mutating func evicted(_ path: [UInt8]) {
-    guard let row = rowOfPath[PathHash.of(path)] else { return }
+    guard let row = rowOfPath[directories.key(of: path)] else { return }
     versions[row].isPartial = false
     if versions[row].isKept { supersede(path) }
   }
@@ -138,21 +136,21 @@ struct SummaryFiles: Sendable {
     case "added", "gone": leave(path)
     case "renamed":
       guard let old = json.name("old_path", "old_path_b64") else { break }
-      if json.has("kind", "directory") { moveBelow(old, to: path) }
       rename(old, to: path)
-    case "kept": rowOfPath[PathHash.of(path)].map { versions[$0].isKept = true }
+      if json.has("kind", "directory") { directories.renameInSource(old, to: path) }
+    case "kept": rowOfPath[directories.key(of: path)].map { versions[$0].isKept = true }
     default: break
     }
   }
 
   private mutating func supersede(_ path: [UInt8]) {
-    if let row = leave(path) { predecessors[PathHash.of(path)] = row }
+    if let row = leave(path) { predecessors[directories.key(of: path)] = row }
   }
 
   /// What has the path from now on is another file. - Returns: The row of what had it.
   @discardableResult
   mutating func leave(_ path: [UInt8]) -> Int? {
-    let hash = PathHash.of(path)
+    let hash = directories.key(of: path)
     predecessors[hash] = nil
     guard let row = rowOfPath.remove(hash) else { return nil }
     (versions[row].isSuperseded, versions[row].areOlderUnseen) = (true, false)
@@ -162,11 +160,11 @@ struct SummaryFiles: Sendable {
 
   /// The changes of one refresh happened at once: two files may have changed names.
   mutating func rename(_ old: [UInt8], to new: [UInt8]) {
-    let (from, to) = (PathHash.of(old), PathHash.of(new))
-    if let row = leave(new) { displaced[to] = row }
+    let (from, to) = (directories.key(of: old), directories.key(of: new))
+    if let row = leave(new) { displaced[PathHash.of(new)] = row }
     chains.rename(from: from, to: to)
     let row: Int
-    if let known = displaced.removeValue(forKey: from) {
+    if let known = displaced.removeValue(forKey: PathHash.of(old)) {
       row = known
       versions[row].isSuperseded = false
       former.remove(row, of: from)
@@ -176,57 +174,27 @@ struct SummaryFiles: Sendable {
       return
     }
     rowOfPath[to] = row
-    details?.rename(row, to: new)
-  }
-
-  /// What lies below a directory that SOURCE has renamed, if paths are kept.
-  private mutating func moveBelow(_ old: [UInt8], to new: [UInt8]) {
-    let gone = rows(below: new)
-    let there = displacedBelow.removeValue(forKey: old) ?? rows(below: old)
-    displacedBelow[new] = gone
-    take(gone + there)
-    move(there, from: old, to: new)
+    details?.rename(row, to: directories.place(of: new))
   }
 
   mutating func refreshEnded() {
     displaced = [:]
-    for (row, _) in displacedBelow.values.joined() { versions[row].isSuperseded = true }
-    displacedBelow = [:]
+    directories.refreshEnded()
   }
 
   /// Two paths have each other's files from now on.
   mutating func exchange(_ old: [UInt8], _ new: [UInt8]) {
-    let (from, to) = (PathHash.of(old), PathHash.of(new))
+    let (from, to) = (directories.key(of: old), directories.key(of: new))
     (predecessors[from], predecessors[to]) = (nil, nil)
+    chains.exchange(from, to)
     let (there, here) = (rowOfPath.remove(from), rowOfPath.remove(to))
     if let there { give(new, to: there) }
     if let here { give(old, to: here) }
   }
 
-  /// Rows of what lies below a directory now, if paths are kept.
-  func rows(below directory: [UInt8]) -> [Below] {
-    guard let details else { return [] }
-    let start = directory + [PathBytes.slash]
-    return details.indices.compactMap { row in
-      guard details.isThere(row), case let path = details.path(row), path.starts(with: start),
-        rowOfPath[PathHash.of(path)] == row
-      else { return nil }
-      return (row, path)
-    }
-  }
-
-  /// What had a path has another one.
-  mutating func move(_ moved: [Below], from old: [UInt8], to new: [UInt8]) {
-    for (row, path) in moved { give(new + path.dropFirst(old.count), to: row) }
-  }
-
-  mutating func take(_ moved: [Below]) {
-    for (row, path) in moved where rowOfPath[PathHash.of(path)] == row { _ = rowOfPath.remove(PathHash.of(path)) }
-  }
-
   private mutating func give(_ path: [UInt8], to row: Int) {
-    rowOfPath[PathHash.of(path)] = row
-    details?.rename(row, to: path)
+    rowOfPath[directories.key(of: path)] = row
+    details?.rename(row, to: directories.place(of: path))
   }
 
   // MARK: Reads
@@ -237,7 +205,9 @@ struct SummaryFiles: Sendable {
   mutating func told(_ handle: HandleRecord, isOpen: Bool, groups: [Int], by processes: [FileSummary.Process?]) {
     let known = handle.number.flatMap { isOpen ? handles[$0] : handles.removeValue(forKey: $0) }
     guard let row = known?.row ?? row(of: handle) else { return }
-    for process in processes { details?.addProcess(row, path: handle.path, process: process) }
+    for process in processes {
+      details?.addProcess(row, path: directories.place(of: handle.path), process: process)
+    }
     guard isOpen, let number = handle.number else { return read(handle, row: row, groups: groups) }
     // It will be told again, with all that was read until then: once is enough.
     handles[number] = OpenHandle(row: row, record: handle, groups: groups)
@@ -256,7 +226,7 @@ struct SummaryFiles: Sendable {
 
   mutating func unseen(_ path: [UInt8], names: @autoclosure () -> [[UInt8]], by process: FileSummary.Process?) {
     let row = row(of: path, names: names())
-    details?.addProcess(row, path: path, process: process)
+    details?.addProcess(row, path: directories.place(of: path), process: process)
     versions[row].isUnseen = true
   }
 
@@ -277,9 +247,9 @@ struct SummaryFiles: Sendable {
   /// - Parameter names: All paths of a file that has several names: what was told of it under one of them is of it,
   ///   too.
   private mutating func row(of path: [UInt8], names: @autoclosure () -> [[UInt8]]) -> Int {
-    let hash = PathHash.of(path)
+    let hash = directories.key(of: path)
     if let row = rowOfPath[hash] { return row }
-    for name in names() { if let row = rowOfPath[PathHash.of(name)] { return row } }
+    for name in names() { if let row = rowOfPath[directories.key(of: name)] { return row } }
     let row = versions.count
     rowOfPath[hash] = row
     versions.append(FileVersion())
@@ -289,7 +259,7 @@ struct SummaryFiles: Sendable {
 
   /// The version that a handle is of; nil if it may be any of several that had the path, whose use is not known then.
   private mutating func row(of handle: HandleRecord) -> Int? {
-    let hash = PathHash.of(handle.path)
+    let hash = directories.key(of: handle.path)
     guard handle.isSuperseded, let newest = former.newest(of: hash) else {
       return row(of: handle.path, names: handle.names)
     }
