@@ -34,6 +34,15 @@ enum PathHash {
     body(hash, true)
   }
 
+  /// The hash of each directory on the way to a path but the root's, and where the directory's name ends.
+  static func ofEachDirectory(on path: [UInt8], _ body: (_ hash: UInt64, _ end: Int) -> Void) {
+    var hash = start
+    for (index, byte) in path.enumerated() {
+      if byte == PathBytes.slash { body(hash, index) }
+      hash = next(hash, byte)
+    }
+  }
+
   private static func next(_ hash: UInt64, _ byte: UInt8) -> UInt64 { (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }
 }
 

@@ -37,12 +37,10 @@ struct RenamedDirectories: Sendable {
   /// The path under which an item is kept. - Parameter path: What it is called.
   func place(of path: [UInt8]) -> [UInt8] {
     guard !entries.isEmpty else { return path }
-    var end = path.endIndex
-    while let slash = path[..<end].lastIndex(of: PathBytes.slash) {
-      if let entry = entries[PathHash.of(path[..<slash])] { return entry.origin + path[slash...] }
-      end = slash
-    }
-    return path
+    var nearest: (hash: UInt64, end: Int)?
+    PathHash.ofEachDirectory(on: path) { hash, end in if entries[hash] != nil { nearest = (hash, end) } }
+    guard let nearest, let entry = entries[nearest.hash] else { return path }
+    return entry.origin + path[nearest.end...]
   }
 
   /// The hash of that path.
@@ -111,14 +109,13 @@ struct RenamedDirectories: Sendable {
     remove(directory)
     guard place(of: directory) != origin else { return }
     entries[PathHash.of(directory)] = Entry(path: directory, origin: origin)
-    PathHash.ofEach(on: directory) { hash, isWhole in if !isWhole { below[hash, default: 0] += 1 } }
+    PathHash.ofEachDirectory(on: directory) { hash, _ in below[hash, default: 0] += 1 }
   }
 
   private mutating func remove(_ directory: [UInt8]) {
     guard entries.removeValue(forKey: PathHash.of(directory)) != nil else { return }
-    PathHash.ofEach(on: directory) { hash, isWhole in
-      guard !isWhole, let count = below[hash] else { return }
-      below[hash] = count > 1 ? count - 1 : nil
+    PathHash.ofEachDirectory(on: directory) { hash, _ in
+      if let count = below[hash] { below[hash] = count > 1 ? count - 1 : nil }
     }
   }
 
