@@ -52,7 +52,11 @@ public struct DatalessCommand: ParsableCommand {
   public static func start() -> Never {
     InheritedSignals.takeOver()
     openStandardDescriptors()
-    Glibc.exit(execute(arguments().map { ArgumentBytes.encode($0) }))
+    let arguments = arguments().map { ArgumentBytes.encode($0) }
+    if let failure = OwnProcess.failure(own: OwnProcess.linkOfSelf, arguments: arguments) {
+      Glibc.exit(end(failure, JSONDestination.ofErrors(arguments)))
+    }
+    Glibc.exit(execute(arguments))
   }
 
   /// - Parameter arguments: Without the program's name; bytes mapped by `ArgumentBytes`.

@@ -116,6 +116,15 @@ import Testing
     }
   }
 
+  @Test func nobodyWaitsForeverForTheReaderOfAFIFO() throws {
+    try withDirectory { directory in
+      let report = "\(directory)/report"
+      mkfifo(report, 0o600)
+      let error = #expect(throws: ControlError.self) { try ReportFile(path: Array(report.utf8), readerPolls: 2) }
+      #expect(error?.errno?.rawValue == ENXIO)
+    }
+  }
+
   @Test func aReportGoesToTheReaderOfAFIFO() throws {
     try withDirectory { directory in
       let report = "\(directory)/report"

@@ -50,6 +50,14 @@ import Testing
     #expect(!changed("waiters", []).brought { _ in true })
   }
 
+  /// A record of an attempt names the first 64 who waited; those of their waits name all.
+  @Test func whoWaitsBehindManyOthersIsNamedByItsWait() {
+    let wait: JSONValue = ["type": "wait.finished", "trigger": "read", "process": ["pid": 30, "comm": "head"]]
+    #expect(!changed("waiter_count", 2).namesAllWaiters && changed("waiter_count", 1).namesAllWaiters)
+    #expect(changed("waiter_count", 2).brought(waits: [LogRecord(value: wait)]) { $0.isCalled("head") })
+    #expect(!changed("waiter_count", 2).brought { $0.isCalled("head") })
+  }
+
   @Test func aCallerIsSaidWithItsThreadAndItsStack() {
     let caller = BlockedCaller([
       "path": "photos/a.jpg",

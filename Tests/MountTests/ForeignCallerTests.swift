@@ -29,6 +29,26 @@ extension RealMounts {
       }
     }
 
+    /// Without a /proc of its own namespace nothing is known of callers, nor of this process' own arguments.
+    @Test(arguments: [
+      ("unshare --mount", "mount -t tmpfs none /proc", "/proc is not mounted here", 125),
+      ("unshare --mount --pid --fork", "true", "of another pid namespace", 1),
+    ])
+    func nothingRunsWithoutItsOwnProc(unshare: String, prepare: String, message: String, status: Int32) async throws {
+      try await withScratch { scratch in
+        try scratch.file("file", size: 3000)
+        let command = """
+          \(prepare); "$DATALESS" run "$SOURCE" --max-files 0 -- cat {}/file && exit 0; [ $? = 125 ] || exit 99
+          exec "$DATALESS" check-log "$SOURCE/file" --max-files 0
+          """
+        let finished = try await run(
+          unshare.split(separator: " ").map(String.init) + ["sh", "-c", command],
+          environment: ["SOURCE": scratch.source, "DATALESS": Machine.dataless])
+        #expect(finished.shellStatus == status && finished.text.isEmpty, "\(finished.text)")
+        #expect(finished.errorText.ranges(of: message).count == 2, "\(finished.errorText)")
+      }
+    }
+
     /// A daemon in a pid namespace of its own sees callers from outside as thread 0, all of them.
     @Test func theFailureOfOneCallerWithoutAThreadDoesNotAnswerAnother() async throws {
       try await withScratch { scratch in

@@ -79,7 +79,7 @@ extension RealMounts {
     @Test func aGlobThatMatchesNothingIsSaid() async throws {
       try await withScratch { scratch in
         try await Self.files(scratch)
-        try await scratch.shell("mkdir other; ln photos/a.jpg other/b.jpg")
+        try await scratch.shell("mkdir other; ln photos/a.jpg other/b.jpg; ln -s photos newest; : >empty.md")
         let file = try scratch.scenario(
           """
           rules:
@@ -96,12 +96,16 @@ extension RealMounts {
             "dataless: warning: rule 'half' matches 'photos/a.jpg', which is the same file as 'other/b.jpg' (hard links):"
           ) == true)
         let second = try await run([
-          Machine.dataless, "run", scratch.source, "--forbid", "*.png", "--forbid", "*.tiff", "--log",
-          scratch.log.path + "2", "--", "true",
+          Machine.dataless, "run", scratch.source, "--forbid", "*.png", "--forbid", "*.tiff", "--forbid", "newest/**",
+          "--forbid", "*.md", "--log", scratch.log.path + "2", "--", "true",
         ])
         #expect(
           second.errorText.contains("warning: forbid: nothing in SOURCE matches '*.tiff' now."), "\(second.errorText)")
         #expect(!second.errorText.contains("matches '*.png'"), "\(second.errorText)")
+        for glob in ["newest/**", "*.md"] {
+          let sentence = "warning: forbid: what '\(glob)' matches in SOURCE now is never materialized"
+          #expect(second.errorText.contains(sentence), "\(second.errorText)")
+        }
       }
     }
 

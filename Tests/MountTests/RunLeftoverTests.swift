@@ -153,11 +153,17 @@ extension RealMounts {
           ["--wait-children", "50ms", "--kill-children", "--max-files", "5", scratch.source, "--", "sh", "-c", script],
           startedBy: ["unshare", "--pid", "--fork", "--kill-child"] + (hasOwnProc ? ["--mount-proc"] : []))
         let finished = await running.wait()
-        #expect(finished.status == 91, "\(finished.shellStatus) \(finished.errorText)")
-        let children = try Self.finishedRecord(scratch)["children"]
-        #expect(children?["end"]?.string == (hasOwnProc ? "time_up" : "unknown"))
-        #expect(children?["left"]?.array.map { $0["comm"]?.string } == (hasOwnProc ? ["sleep"] : []))
-        #expect(children?["outsiders"]?.array.isEmpty == true, "\(finished.errorText)")
+        if hasOwnProc {
+          #expect(finished.status == 91, "\(finished.shellStatus) \(finished.errorText)")
+          let children = try Self.finishedRecord(scratch)["children"]
+          #expect(children?["end"]?.string == "time_up")
+          #expect(children?["left"]?.array.map { $0["comm"]?.string } == ["sleep"])
+          #expect(children?["outsiders"]?.array.isEmpty == true, "\(finished.errorText)")
+        } else {
+          // There is nothing to be left: Swift's threads would trap there, and readers would be taken for others.
+          #expect(finished.status == 125, "\(finished.shellStatus) \(finished.errorText)")
+          #expect(finished.errorText.contains("/proc is that of another pid namespace"), "\(finished.errorText)")
+        }
         for canary in canaries {
           #expect(Machine.processExists(Int(canary.pid)))
           canary.signal(SIGKILL)

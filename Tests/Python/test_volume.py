@@ -60,6 +60,19 @@ def test_what_a_program_materialized_is_told_by_its_name():
         assert [record["outcome"] for record in volume.log("materialization.finished", path="deep/*")] == ["ok"]
 
 
+def test_who_waits_behind_many_others_is_named_too():
+    with dataless.mount({"a": "x" * 48_000}, rules=[{"match": {"path": "a"}, "gate": "g"}]) as volume:
+        others = [volume.start(["cat", "{}/a"]) for _ in range(64)]
+        volume.gate("g").wait(64, timeout=30)
+        last = volume.start(["head", "-c1", "{}/a"])
+        volume.gate("g").wait(65, timeout=30)
+        volume.gate("g").open()
+        for program in [*others, last]:
+            program.wait(30)
+        assert volume.materialized(by="head") == volume.materialized(by=last) == ["a"]
+        assert volume.materialized(by="tail") == []
+
+
 def test_a_test_may_change_its_environment(monkeypatch, tmp_path):
     for runtime in (tmp_path, None):
         if runtime is None:

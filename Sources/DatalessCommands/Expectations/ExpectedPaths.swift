@@ -49,8 +49,12 @@ enum ExpectedPaths {
         return "\(name): nothing can match '\(text)': SOURCE has no such path. Check it."
       }
       // What is forbidden may well be absent for now.
-      guard let names, !names.paths.contains(where: { glob.matches($0) }) else { return nil }
-      return "\(name): nothing in SOURCE matches '\(text)' now. Check it."
+      guard let names else { return nil }
+      let matching = names.paths.filter { glob.matches($0) }
+      guard !matching.isEmpty else { return "\(name): nothing in SOURCE matches '\(text)' now. Check it." }
+      guard matching.allSatisfy({ names.neverDataless.contains($0) }) else { return nil }
+      return "\(name): what '\(text)' matches in SOURCE now is never materialized, as symbolic links, special and "
+        + "empty files are not: where a link leads has a path of its own. Check it."
     }
   }
 

@@ -11,6 +11,8 @@ public struct SourceNames: Sendable {
 
   /// From SOURCE on, its own included, which is empty.
   public private(set) var paths: [[UInt8]] = [[]]
+  /// Those of them that are no folders, and never dataless: symbolic links, special files, empty files.
+  public private(set) var neverDataless: Set<[UInt8]> = []
   /// Of files that have several names in SOURCE: all of these.
   public private(set) var linked: [[[UInt8]]] = []
 
@@ -22,6 +24,7 @@ public struct SourceNames: Sendable {
   private struct Name {
     var path: [UInt8]
     var isFolder = false
+    var isNeverDataless = false
     /// Of a file with several names, wherever they are.
     var linked: File?
   }
@@ -44,6 +47,7 @@ public struct SourceNames: Sendable {
       for name in names {
         paths.append(name.path)
         if name.isFolder { folders.append(name.path) }
+        if name.isNeverDataless { neverDataless.insert(name.path) }
         if let file = name.linked { links[file, default: []].append(name.path) }
       }
       guard folders.count <= Self.foldersMax else { return nil }
@@ -67,6 +71,7 @@ public struct SourceNames: Sendable {
       var status = stat()
       if !found.isFolder, fstatat(dirfd(directory), text(name), &status, AT_SYMLINK_NOFOLLOW) == 0 {
         found.isFolder = status.st_mode & S_IFMT == S_IFDIR
+        found.isNeverDataless = !found.isFolder && (status.st_mode & S_IFMT != S_IFREG || status.st_size == 0)
         if !found.isFolder, status.st_nlink > 1 {
           found.linked = File(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
         }

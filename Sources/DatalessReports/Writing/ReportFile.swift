@@ -13,6 +13,9 @@ import SystemPackage
 final class ReportFile {
   private static let pieceBytes = 256 << 10
   private static let readerPollMicroseconds: UInt32 = 20_000
+  /// How often a FIFO's reader is looked for: 10 s. Who begins to read later has nothing; nor had anybody who waits for
+  /// a verdict until then.
+  static let readerPollsMax = 500
   /// As the kernel follows of one path.
   private static let linksMax = 40
   private static let slash = UInt8(ascii: "/")
@@ -33,16 +36,18 @@ final class ReportFile {
   private var buffer: [UInt8] = []
   private(set) var bytesWritten = 0
 
-  /// - Parameter path: `-` for standard output.
-  /// - Throws: `ControlError.system` with the errno of open(2), and what to do; EPERM for a link, FIFO or socket of
-  ///   somebody else but root.
-  init(path: [UInt8]) throws(ControlError) {
+  /// - Parameters:
+  ///   - path: `-` for standard output.
+  ///   - readerPolls: How often a FIFO's reader is looked for. Default: 10 s.
+  /// - Throws: `ControlError.system` with the errno of open(2), and what to do: ENXIO for a FIFO that nobody reads;
+  ///   EPERM for a link, FIFO or socket of somebody else but root.
+  init(path: [UInt8], readerPolls: Int = readerPollsMax) throws(ControlError) {
     self.path = path
     switch try Self.place(path) {
     case .standardOutput:
       (target, temporary, descriptor) = (path, nil, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3))
     case .special(let isLink):
-      (target, temporary, descriptor) = (path, nil, try Self.openSpecial(path, isLink: isLink))
+      (target, temporary, descriptor) = (path, nil, try Self.openSpecial(path, isLink: isLink, polls: readerPolls))
     case .file(let target):
       let name = Self.temporaryName(target)
       (self.target, temporary, descriptor) = (target, name, Self.open(name, O_WRONLY | O_CREAT | O_EXCL))
@@ -109,6 +114,7 @@ final class ReportFile {
       case .isDirectory: "Name a file in it."
       case .noSpace, .diskQuotaExceeded: "Make room there, or name a file elsewhere."
       case .brokenPipe: "Keep reading until the end."
+      case .noSuchAddressOrDevice: "Begin to read it first, if it is a FIFO."
       case .tooManySymbolicLinkLevels: "Its links lead to no end: name another file."
       default: "Name a file that can be written."
       }
@@ -173,9 +179,9 @@ final class ReportFile {
     }
   }
 
-  /// Waits for a FIFO's reader, but at no FIFO that has been put into the place of ours.
-  private static func openSpecial(_ path: [UInt8], isLink: Bool) throws(ControlError) -> CInt {
-    while true {
+  /// Waits some seconds for a FIFO's reader, but at no FIFO that has been put into the place of ours.
+  private static func openSpecial(_ path: [UInt8], isLink: Bool, polls: Int) throws(ControlError) -> CInt {
+    for poll in 0... {
       let descriptor = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | (isLink ? 0 : O_NOFOLLOW))
       if descriptor >= 0 {
         var status = stat()
@@ -189,12 +195,13 @@ final class ReportFile {
       }
       // Sockets, and devices that are not there, answer so for ever.
       let error = errno
-      guard error == ENXIO, isFIFO(path), case .special = try place(path) else {
+      guard error == ENXIO, poll < polls, isFIFO(path), case .special = try place(path) else {
         errno = error
         return -1
       }
       usleep(readerPollMicroseconds)
     }
+    return -1
   }
 
   private static func isFIFO(_ path: [UInt8]) -> Bool {

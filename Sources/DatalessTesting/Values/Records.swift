@@ -115,11 +115,14 @@ public struct LogRecord: Sendable, Hashable {
 
   /// Whether it says that content of a file became local for programs: any, or those that `isMeant` means, or that
   /// one of those has started.
-  func brought(isMeant: (CallerProcess) -> Bool) -> Bool {
+  ///
+  /// - Parameter waits: Records of the waits for it, where it does not name all who waited (`namesAllWaiters`).
+  ///   Default: none.
+  func brought(waits: [LogRecord] = [], isMeant: (CallerProcess) -> Bool) -> Bool {
     guard self["kind"]?.string == "file", self["outcome"]?.string == "ok" || (self["bytes"]?.integer ?? 0) > 0 else {
       return false
     }
-    return (self["waiters"]?.elements ?? []).contains { waiter in
+    return ((self["waiters"]?.elements ?? []) + waits.map(\.value)).contains { waiter in
       // What `materialize` and policies bring is nobody's.
       guard !["command", "eager"].contains(waiter["trigger"]?.string) else { return false }
       let process = waiter["process"]
@@ -127,6 +130,9 @@ public struct LogRecord: Sendable, Hashable {
       return them.contains(where: isMeant)
     }
   }
+
+  /// False where more waited than a record of an attempt has room for.
+  var namesAllWaiters: Bool { (self["waiter_count"]?.integer ?? 0) <= self["waiters"]?.elements.count ?? 0 }
 }
 
 func baseName(_ path: String) -> String {

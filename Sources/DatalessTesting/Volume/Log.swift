@@ -35,7 +35,14 @@ extension DatalessVolume {
   }
 
   private func materialized(_ isMeant: (CallerProcess) -> Bool) async throws -> [String] {
-    Set(try await log("materialization.finished").filter { $0.brought(isMeant: isMeant) }.map(\.path)).sorted()
+    let records = try await log("materialization.finished")
+    let several = Set(records.filter { !$0.namesAllWaiters }.map { $0["attempt"]?.integer })
+    var waits: [LogRecord] = []
+    if !several.isEmpty { waits = try await log("wait.finished").filter { several.contains($0["attempt"]?.integer) } }
+    let brought = records.filter { record in
+      record.brought(waits: waits.filter { $0["attempt"]?.integer == record["attempt"]?.integer }, isMeant: isMeant)
+    }
+    return Set(brought.map(\.path)).sorted()
   }
 
   /// Who waits right now, and where in its program: everybody, or the threads of one process.

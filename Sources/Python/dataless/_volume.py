@@ -250,13 +250,21 @@ class Volume:
     def materialized(self, by: Union[str, Program, None] = None) -> List[str]:
         """Paths of files of which content became local for programs, sorted: for all of them, or for a program that the
         test has started or that has this name (command, executable or script), and what it started."""
-        return paths(record for record in self.log("materialization.finished") if self._brought(record, by))
+        records = self.log("materialization.finished")
+        # Of an attempt for which many waited at once, their own records alone name all.
+        waits: Dict[int, List[Record]] = {
+            record["attempt"]: [] for record in records if record["waiter_count"] > len(record.get("waiters", ()))
+        }
+        for wait in self.log("wait.finished") if waits else ():
+            if wait["attempt"] in waits:
+                waits[wait["attempt"]].append(wait)
+        return paths(record for record in records if self._brought(record, by, waits.get(record["attempt"], [])))
 
     @staticmethod
-    def _brought(record: Record, by: Union[str, Program, None]) -> bool:
+    def _brought(record: Record, by: Union[str, Program, None], waits: Sequence[Mapping[str, Any]] = ()) -> bool:
         if record["kind"] != "file" or (record["outcome"] != "ok" and record["bytes"] == 0):
             return False
-        for waiter in record.get("waiters", ()):
+        for waiter in (*record.get("waiters", ()), *waits):
             # What `materialize` and policies bring is nobody's.
             if waiter["trigger"] in ("command", "eager"):
                 continue
