@@ -220,6 +220,47 @@ import Testing
     #expect(try log.verdict([Expected(.maxFiles, 0)]).outcome == .violated)
   }
 
+  /// A program still waited when the volume was unmounted: what it would have had nobody knows.
+  @Test(arguments: VolumeEndMessage.allCases) func whatTheEndOfTheVolumeCutShortIsNoPass(
+    message: VolumeEndMessage
+  ) throws {
+    var log = ExpectationLog()
+    log.take("a")
+    let attempt = log.start("b")
+    log.log.add(
+      "materialization.finished", at: 3_000,
+      #""attempt":\#(attempt),"path":"b","kind":"file","bytes":0,"outcome":"ETIMEDOUT","waiters":[],"#
+        + #""message":"\#(message.rawValue)""#)
+    log.unmount()
+    var ofTar = Expected(.maxFiles, 0)
+    ofTar.match = try .of("tar")
+    let verdict = try log.verdict([
+      Expected(.maxFiles, 0), Expected(.maxFiles, 1), Expected(.maxFiles, 2), Expected(.maxBytes, 199),
+      Expected(.maxBytes, 200), Expected(.maxDirectories, 0), ofTar,
+    ])
+    #expect(
+      verdict.expectations.map(\.outcome) == [.violated, .unknown, .held, .unknown, .held, .held, .held])
+    #expect(verdict.expectations[1].reason == "the end of the volume cut short 1 file")
+  }
+
+  /// What a build daemon reads for the command counts for nobody, and a forgotten {} violates nothing: both are said.
+  @Test func aRunThatCouldNotBeViolatedIsSaid() throws {
+    func warnings(_ reader: Int?) throws -> [String] {
+      var log = ExpectationLog(isRun: true)
+      if let reader { log.take("a") { $0.process = reader } }
+      log.finishRun(files: 0, bytes: 0)
+      let requests = reader == nil ? "{}" : #"{"read":1}"#
+      log.log.add(
+        "volume.unmounted", at: 9_000, #""reason":"run","requests_reaching_the_volume":\#(requests),"log_dropped":0"#)
+      let verdict = try log.verdict([Expected(.maxFiles, 0)])
+      #expect(verdict.outcome == .held)
+      return verdict.warnings
+    }
+    #expect(try warnings(nil).first?.hasPrefix("the command has asked the volume for nothing") == true)
+    #expect(try warnings(4).first?.hasPrefix("1 attempt of processes that the command has not started") == true)
+    #expect(try warnings(3) == [])
+  }
+
   @Test func aRunWithoutEndIsNoPass() throws {
     var log = ExpectationLog(isRun: true)
     log.take("a")

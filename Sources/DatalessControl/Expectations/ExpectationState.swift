@@ -8,6 +8,8 @@ struct ExpectationState: Sendable {
   private(set) var measured: Int64 = 0
   /// What may count, too: of callers and items of which the log does not tell enough.
   private(set) var possible: Int64 = 0
+  /// How much of that would have come if the volume had not ended before.
+  private(set) var cutShort: Int64 = 0
   /// The files of these; only of `max_together`.
   private(set) var possibleFiles = WritesTogether.Untold()
   private(set) var violations: ViolationList
@@ -90,13 +92,18 @@ struct ExpectationState: Sendable {
   /// What the daemon has counted itself is in force instead of what was counted here.
   mutating func replace(measured: Int64) {
     self.measured = measured
-    possible = 0
+    (possible, cutShort) = (0, 0)
     if measured <= expectation.bound { violations = ViolationList(of: expectation.measure) }
   }
 
   mutating func setMeasured(_ value: Int64) { measured = value }
 
   mutating func add(possible amount: Int64) { possible = possible.plus(amount) }
+
+  mutating func add(cutShort amount: Int64) {
+    cutShort = cutShort.plus(amount)
+    add(possible: amount)
+  }
 
   /// Takes back what looks like violations in a log that does not tell all. - Returns: How many there were.
   mutating func withdrawViolations() -> Int64 {

@@ -7,6 +7,7 @@ extension Expectations {
     let bytes = max(0, record.json.integer("bytes") ?? 0)
     let isOK = record.outcome ?? "ok" == "ok"
     let isDirectory = attempt.item.kind == .directory
+    if !isOK, record.json.string("message").flatMap(VolumeEndMessage.init) != nil { cutShort(attempt, bytes: bytes) }
     // What came before a failure stays, and counts.
     guard isOK || (!isDirectory && bytes > 0) else { return }
     let path = attempt.item.path
@@ -39,6 +40,19 @@ extension Expectations {
         }
         guard baseline?.touch(kind, path, names: attempt.item.names) == false else { continue }
         states[index].count(1, isKnown: isKnown, evidence, processes: processes)
+      default: break
+      }
+    }
+  }
+
+  /// The volume has ended before an attempt did: it might have brought what it was for, to whoever had waited for it.
+  private mutating func cutShort(_ attempt: Attempt, bytes: Int64) {
+    for index in states.indices where attempt.callers[index] != nil || attempt.possible.contains(index) {
+      switch states[index].expectation.measure {
+      case .maxFiles where attempt.item.kind != .directory && bytes == 0: states[index].add(cutShort: 1)
+      case .maxDirectories where attempt.item.kind == .directory: states[index].add(cutShort: 1)
+      case .maxBytes: states[index].add(cutShort: max(0, (attempt.item.size ?? 0).minus(bytes)))
+      case .baseline where bytes == 0: states[index].add(cutShort: 1)
       default: break
       }
     }

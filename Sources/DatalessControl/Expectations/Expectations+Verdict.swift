@@ -9,6 +9,7 @@ extension Expectations {
     verdict.earlierSessions = ending.earlierSessions
     verdict.gaps = gaps
     if let lines = ending.strayLines, gaps.isEmpty { verdict.warnings.append(lines) }
+    if let words = runWarning { verdict.warnings.append(words) }
     countWaitsUnderWay()
     settleLookups()
     for index in states.indices {
@@ -130,7 +131,7 @@ extension Expectations {
         + (withdrawn > 0 ? " (what looks like \(HumanText.count(withdrawn, "violation")) may be none)" : "")
     } else if states[index].possible > 0, mayBeBeyond(index) {
       result.outcome = .unknown
-      result.reason = Self.possible(expectation, states[index].possible, in: states[index].possibleFiles)
+      result.reason = Self.possible(states[index])
     }
     return result
   }
@@ -146,7 +147,15 @@ extension Expectations {
     }
   }
 
-  private static func possible(
+  private static func possible(_ state: ExpectationState) -> String {
+    let count = state.possible.minus(state.cutShort)
+    let unit = state.expectation.unit == .parallelHundredths ? .paths : state.expectation.unit
+    let cut = "the end of the volume cut short \(ExpectationWords.amount(state.cutShort, unit))"
+    guard state.cutShort > 0 else { return untold(state.expectation, count, in: state.possibleFiles) }
+    return count > 0 ? "\(cut); \(untold(state.expectation, count, in: state.possibleFiles))" : cut
+  }
+
+  private static func untold(
     _ expectation: Expectation, _ count: Int64, in untold: WritesTogether.Untold
   ) -> String {
     switch expectation.measure {
@@ -166,6 +175,18 @@ extension Expectations {
       "\(ExpectationWords.amount(count, expectation.unit == .parallelHundredths ? .paths : expectation.unit)) of callers of "
         + "which the log does not tell enough"
     }
+  }
+
+  /// Why what a run expects may hold although it was meant to be violated.
+  private var runWarning: String? {
+    guard ending.runRoot != nil else { return nil }
+    if ending.isUntouched {
+      return "the command has asked the volume for nothing, so nothing could be violated. Is {} among its arguments?"
+    }
+    guard othersAttempts > 0 else { return nil }
+    let count = HumanText.count(othersAttempts, "attempt")
+    return "\(count) of processes that the command has not started count for nothing. If they work for it (a build "
+      + "daemon, an indexer), mount a volume instead, and hold its log against what you expect (check-log)."
   }
 
   /// Why nothing could have violated an expectation; nil if something could.

@@ -55,6 +55,8 @@ public struct Expectations: Sendable {
   var accesses: Set<UInt64> = []
   var accessStacks: [ViolationList.Wait: ToldStack] = [:]
   var ending: SessionEnding
+  /// Attempts that others than the command of a run have begun.
+  var othersAttempts: Int64 = 0
   /// Only for `forbid_unneeded_blocking`: nil without.
   var lookups: LookupJudge?
   /// Only for `max_together`.
@@ -188,7 +190,10 @@ public struct Expectations: Sendable {
     guard var attempt = attempts[id], attempt.askers.insert(caller.key).inserted else { return }
     defer { attempts[id] = attempt }
     let isOfRun = processes.isOfRun(caller.process, root: ending.runRoot)
-    guard isOfRun != .no else { return }
+    guard isOfRun != .no else {
+      if attempt.askers.count == 1, caller.trigger != .command, caller.trigger != .eager { othersAttempts += 1 }
+      return
+    }
     for index in states.indices where states[index].expectation.counts(attempt.item.kind) {
       let isMeant = isOfRun.and(
         states[index].conditions.hold(attempt.item, caller, processes: processes, root: ending.runRoot))

@@ -16,6 +16,8 @@ struct SessionEnding: Sendable {
   private(set) var lastMonotonic: Int64 = 0
   private(set) var isUnmounted = false
   private(set) var hasEvictions = false
+  /// Whether nobody has asked the volume for anything.
+  private(set) var isUntouched = false
   private(set) var volume: Volume?
   private let isSessionGiven: Bool
   private var continuity = RecordContinuity()
@@ -65,7 +67,10 @@ struct SessionEnding: Sendable {
       runBytes = json.object("budgets")?.integer("bytes") ?? runBytes
     case .evictionFinished: hasEvictions = true
     case .volumeCounters, .volumeUnmounted:
-      if record.type == .volumeUnmounted { isUnmounted = true }
+      if record.type == .volumeUnmounted {
+        isUnmounted = true
+        isUntouched = json.object("requests_reaching_the_volume")?.keys.isEmpty == true
+      }
       dropped = max(dropped, json.integer("log_dropped") ?? 0)
       if let items = json.object("items") {
         volume = Volume(

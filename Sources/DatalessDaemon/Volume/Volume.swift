@@ -209,8 +209,8 @@ final class Volume: VolumeRunning {
     // Whoever still waited when the connection ended has had ECONNABORTED from the kernel; the log says the same.
     let error =
       reason == Self.endedOutside
-      ? FSError(.connectionAbort, "the volume was unmounted, or its connection aborted, from outside")
-      : FSError(.timedOut, "the volume is being unmounted")
+      ? FSError(.connectionAbort, VolumeEndMessage.aborted.rawValue)
+      : FSError(.timedOut, VolumeEndMessage.unmounting.rawValue)
     coordination.stop(within: .milliseconds(200))
     engine.end(error)
     endSession()
