@@ -58,7 +58,8 @@ extension EngineState {
   ///   one's, as when the volume is mounted meanwhile.
   mutating func restore(_ item: SavedItem, on node: NodeIndex, isOlder: Bool = false) {
     let listed = namespace.listed(of: node).attributes
-    let (isMade, isLocal) = (namespace.isMade(node), namespace[node].isLocal)
+    // Resident it is, too, without content: what the store has by now is an empty file.
+    let (isMade, isLocal) = (namespace.isMade(node), namespace[node].isLocal && namespace[node].contentCell.reference != .none)
     var attributes = namespace.attributes(of: node)
     if let saved = item.attributes {
       attributes = isOlder ? saved : item.listed.map { saved.merged(base: $0, theirs: listed) } ?? saved

@@ -14,6 +14,8 @@ struct CatalogItems: Sendable {
   private var orphans: Set<Int64>
   /// Those of them that the transaction under way has given a name, or a place, again.
   private var reclaimed: Set<Int64> = []
+  /// Content that the transaction under way has left without an item: to be removed when it is committed.
+  private var leftContent: [ContentID] = []
 
   init(nextID: Int64, orphans: Set<Int64>) {
     self.nextID = nextID
@@ -35,8 +37,14 @@ struct CatalogItems: Sendable {
     reclaimed = []
   }
 
+  mutating func takeLeftContent() -> [ContentID] {
+    defer { leftContent = [] }
+    return leftContent
+  }
+
   mutating func rollBack() {
     known.rollBack()
+    leftContent = []
     reclaimed = []
     lastDirectory = nil
   }
@@ -146,11 +154,15 @@ struct CatalogItems: Sendable {
     guard var row = try search.item(item) else { return nil }
     // The store has renamed it. Where it was before may be a tree that was removed here, which it would go with; and
     // what is done to it now is done to the name that it has now.
-    if let binding = item.binding, row.id != ItemRow.root, row.kind == .directory || row.hasOneName,
+    if let binding = item.binding, row.id != ItemRow.root, row.kind == .directory || row.hasOneName || isLeft(row),
       try search.key(of: row) != binding.key || search.isInOthers(row, than: item, isInUse: { node(of: $0) != nil }),
       let place = try place(of: item, connection), place != row.place
     {
       try clear(place, connection)
+      if let content = row.content, isLeft(row) {
+        leftContent.append(content)
+        row.content = nil
+      }
       row.place = place
       try row.save(connection)
     }
@@ -162,30 +174,9 @@ struct CatalogItems: Sendable {
     return row
   }
 
-  mutating func bind(_ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection) throws {
-    lastDirectory = nil
-    guard item.binding != nil, var row = try findBound(item, formerKey, in: connection) else { return }
-    guard row.id != ItemRow.root else { return }
-    if let place = try place(of: item, connection), place != row.place {
-      try clear(place, connection)
-      try CatalogSearch(connection).share(row, insteadOf: place)
-      row.place = place
-      // It may have lost another one in the same refresh.
-      try noteNamed(row.id, connection)
-    }
-    row.take(item)
-    try row.save(connection)
-  }
-
-  private mutating func findBound(
-    _ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection
-  ) throws -> ItemRow? {
-    if let row = try find(item, connection) { return row }
-    guard let binding = item.binding else { return nil }
-    var former = binding
-    former.key = formerKey
-    return try find(ChangedItem(item.node, inode: item.inode, binding: former), connection)
-  }
+  /// Whether a row is of a file of which an earlier run has fetched the content, by another name, and nothing else is
+  /// kept: by its new name it is fetched again.
+  private func isLeft(_ row: ItemRow) -> Bool { row.isBareFile && node(of: row.id) == nil }
 
   /// Where the store has an item, with the directories on the way; nil for the root.
   mutating func place(of item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow.Place? {

@@ -141,6 +141,9 @@ extension ItemRow {
   /// Whether the store had it under one name alone, as far as that is known.
   var hasOneName: Bool { linkCount.map { $0 <= 1 } ?? false }
 
+  /// Whether nothing but fetched content is kept of it.
+  var isBareFile: Bool { kind == .file && !record.isDirty && record.attributes == nil && record.listed == nil }
+
   /// How many names the store had for it; nil if that is not known.
   private var linkCount: UInt32? { (record.listed ?? record.attributes)?.linkCount }
 

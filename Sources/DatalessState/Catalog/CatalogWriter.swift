@@ -82,6 +82,9 @@ struct CatalogWriter: Sendable {
     return replaced.takeContent().union(givenUp)
   }
 
+  /// Content that is to be removed, now that the transaction is committed.
+  mutating func takeLeftContent() -> [ContentID] { items.takeLeftContent() }
+
   var hasWritten: Bool { !written.isEmpty }
 
   /// Content that may have been written since this was asked last.

@@ -74,7 +74,9 @@ extension CatalogWriter {
   mutating func noteStoreName(
     _ key: [UInt8], isThere: Bool, of item: ChangedItem, in connection: CatalogConnection
   ) throws {
-    guard let row = try items.find(item, connection) else { return }
+    // A name in a directory that the store has no more has no key: nothing is kept of it, and what it led to may have
+    // others.
+    guard !key.isEmpty, let row = try items.find(item, connection) else { return }
     guard isThere else {
       try connection.removeStoreName(key, of: row.id)
       return try forgetShared([key], connection)

@@ -97,6 +97,7 @@ public final class CatalogJournal: JournalSink {
         for id in writer.takeContentToFlush() { try flush(id) }
       }
       writer.commit()
+      for id in writer.takeLeftContent() { content?.remove(id) }
       // Left first: in between, a tree is counted twice, and never not.
       treesLeft.store(writer.trashCount, ordering: .releasing)
       queuedTrees.subtract(batch.reduce(0) { $0 + $1.change.removedTrees }, ordering: .releasing)

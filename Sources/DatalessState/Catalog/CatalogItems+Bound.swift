@@ -1,0 +1,29 @@
+import DatalessCore
+
+/// Items that the store has under other keys, or in other versions, than before.
+extension CatalogItems {
+  mutating func bind(_ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection) throws {
+    forgetPlaces()
+    guard item.binding != nil, var row = try findBound(item, formerKey, in: connection) else { return }
+    guard row.id != ItemRow.root else { return }
+    if let place = try place(of: item, connection), place != row.place {
+      try clear(place, connection)
+      try CatalogSearch(connection).share(row, insteadOf: place)
+      row.place = place
+      // It may have lost another one in the same refresh.
+      try noteNamed(row.id, connection)
+    }
+    row.take(item)
+    try row.save(connection)
+  }
+
+  private mutating func findBound(
+    _ item: ChangedItem, _ formerKey: [UInt8], in connection: CatalogConnection
+  ) throws -> ItemRow? {
+    if let row = try find(item, connection) { return row }
+    guard let binding = item.binding else { return nil }
+    var former = binding
+    former.key = formerKey
+    return try find(ChangedItem(item.node, inode: item.inode, binding: former), connection)
+  }
+}

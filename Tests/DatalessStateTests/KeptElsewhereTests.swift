@@ -1,0 +1,93 @@
+import DatalessCore
+@testable import DatalessState
+import Glibc
+import Testing
+
+/// Files that are met under another name than the one that they are kept by, after SOURCE has changed what had that.
+@Suite struct KeptElsewhereTests {
+  private let source = Scratch("source")
+  private let states = StateCopies()
+
+  init() {
+    for directory in ["d", "e"] { mkdir(source.full(directory), 0o755) }
+    for file in ["a", "e/f"] { source.write(file, bytes("theirs"), mode: 0o644) }
+    link(source.full("a"), source.full("d/linked"))
+    source.write("c", bytes("theirs"), mode: 0o644)
+  }
+
+  private func mount() throws(FSError) -> KeptVolume { try KeptVolume(states.next(), source: source) }
+
+  private func expectNothingFound(_ volume: KeptVolume) throws {
+    try volume.unmount()
+    let report = try states.next().check()
+    #expect(report.findings.isEmpty, "\(report.findings)")
+  }
+
+  /// What SOURCE has in its place is empty, and local therefore: that is not what was written.
+  @Test(arguments: ["", "more and more"], [false, true]) func whatWasWrittenAndMovedStays(
+    theirs: String, isRefreshed: Bool
+  ) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.write("MINE", to: "c") == nil && volume.rename("c", to: "d/x") == nil)
+    if isRefreshed { source.write("c", bytes(theirs), mode: 0o644) }
+    if isRefreshed { volume.refresh() }
+    try volume.unmount()
+    source.write("c", bytes(theirs), mode: 0o644)
+    for _ in 0..<3 {
+      volume = try mount()
+      _ = volume.tree()
+      #expect(volume.read("d/x") == "MINErs" && volume.conflicts == ["d/x": "changed"])
+      volume.refresh()
+      #expect(volume.read("d/x") == "MINErs" && volume.conflicts == ["d/x": "changed"], "\(volume.tree())")
+      try expectNothingFound(volume)
+    }
+  }
+
+  /// The content that was kept is of the old name; what is fetched by the new one is another, and stays.
+  @Test(arguments: [false, true], [false, true]) func whatSourceHasMovedIsFetchedAnew(
+    isWritten: Bool, isListedFirst: Bool
+  ) throws {
+    var volume = try mount()
+    #expect(volume.read("e/f") == "theirs")
+    try volume.unmount()
+    rename(source.full("e/f"), source.full("moved"))
+    volume = try mount()
+    if isListedFirst { #expect(volume.names("e") == []) }
+    #expect(volume.read("moved") == "theirs")
+    #expect(volume.names("e") == [])
+    if isWritten { #expect(volume.write("MINE", to: "moved") == nil) }
+    let expected = isWritten ? "MINErs" : "theirs"
+    volume.passSecond()
+    #expect(volume.read("moved") == expected)
+    volume.refresh()
+    #expect(volume.read("moved") == expected)
+    try expectNothingFound(volume)
+    volume = try mount()
+    #expect(volume.read("moved") == expected && volume.names("e") == [] && volume.conflicts == [:])
+    try expectNothingFound(volume)
+  }
+
+  /// SOURCE removes a name that was removed here, too: what was written has the other one.
+  @Test(arguments: ["unlink", "rename", "replace"]) func whatWasWrittenHasItsOtherName(way: String) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.write("MINE", to: "a") == nil && volume.unlink("a") == nil)
+    #expect(volume.read("d/linked") == "MINErs")
+    try volume.unmount()
+    switch way {
+    case "rename": rename(source.full("a"), source.full("e/n"))
+    default: unlink(source.full("a"))
+    }
+    if way == "replace" { source.write("a", bytes("new"), mode: 0o644) }
+    for _ in 0..<3 {
+      volume = try mount()
+      let paths = volume.paths()
+      #expect(volume.read("d/linked") == "MINErs", "\(volume.tree())")
+      #expect(paths.contains("a") == (way == "replace"))
+      volume.refresh()
+      #expect(volume.read("d/linked") == "MINErs")
+      try expectNothingFound(volume)
+    }
+  }
+}
