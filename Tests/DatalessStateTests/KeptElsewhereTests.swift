@@ -68,6 +68,34 @@ import Testing
     try expectNothingFound(volume)
   }
 
+  /// A crash while a program writes: of the file nothing was told yet but that it is written to.
+  @Test(arguments: ["change", "remove", "replace", "move", "nothing"]) func whatACrashLeavesHasItsRights(
+    way: String
+  ) throws {
+    var volume = try mount()
+    _ = volume.names("")
+    #expect(volume.write("MINE", to: "c", closes: false) == nil)
+    volume.passSecond()
+    switch way {
+    case "change": source.write("c", bytes("another version"), mode: 0o644)
+    case "move": rename(source.full("c"), source.full("e/c"))
+    case "nothing": break
+    default: unlink(source.full("c"))
+    }
+    if way == "replace" { source.write("c", bytes("new"), mode: 0o644) }
+    for round in 0..<3 {
+      volume = try mount()
+      let found = volume.paths().first { volume.read($0) == "MINErs" }
+      let attributes = found.flatMap { volume.attributes($0) }
+      #expect(attributes.map { $0.mode & 0o7777 } == 0o644, "round \(round): \(volume.tree())")
+      #expect(attributes?.uid == getuid() && attributes?.linkCount == 1, "round \(round)")
+      if round == 1 { volume.refresh() }
+      try volume.unmount()
+      let report = try states.next().check()
+      #expect(report.damages == 0, "\(report.findings)")
+    }
+  }
+
   /// SOURCE removes a name that was removed here, too: what was written has the other one.
   @Test(arguments: ["unlink", "rename", "replace"]) func whatWasWrittenHasItsOtherName(way: String) throws {
     var volume = try mount()

@@ -59,7 +59,8 @@ extension EngineState {
   mutating func restore(_ item: SavedItem, on node: NodeIndex, isOlder: Bool = false) {
     let listed = namespace.listed(of: node).attributes
     // Resident it is, too, without content: what the store has by now is an empty file.
-    let (isMade, isLocal) = (namespace.isMade(node), namespace[node].isLocal && namespace[node].contentCell.reference != .none)
+    let (isMade, record) = (namespace.isMade(node), namespace[node])
+    let isLocal = record.isLocal && record.contentCell.reference != .none
     var attributes = namespace.attributes(of: node)
     if let saved = item.attributes {
       attributes = isOlder ? saved : item.listed.map { saved.merged(base: $0, theirs: listed) } ?? saved

@@ -97,6 +97,9 @@ extension EngineState {
     let (now, isDirty) = (namespace[node].residentContent, namespace[node].isDirty)
     guard before != now || wasDirty != isDirty else { return result }
     let item = namespace.changedItem(node)
+    // A crash may come before anything else is told of it: it has its owner and mode then, and is known to be of the
+    // version that the store has now.
+    if isDirty, !wasDirty, namespace.storeAttributes(of: node) != nil { namespace.tellAttributes(of: node) }
     if let before, before != now { journal.append(.contentDropped(of: item, before)) }
     if let now { journal.append(isDirty ? .dirty(of: item, now) : .content(of: item, now)) }
     if isDirty, !wasDirty { namespace.tellStoreNames(of: node) }
