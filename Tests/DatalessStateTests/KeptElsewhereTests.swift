@@ -68,6 +68,30 @@ import Testing
     try expectNothingFound(volume)
   }
 
+  /// What was set on it by one of its names is kept with that; SOURCE has given the name to another file since.
+  @Test(arguments: [false, true]) func whatIsWrittenIsNotOfTheFileThatHasItsFormerName(isCrash: Bool) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.change("a") { $0.modificationTime = .at(Timestamp(seconds: 1_000_000, nanoseconds: 0)) } == nil)
+    try volume.unmount()
+    source.write("d/linked", bytes("another version"), mode: 0o644)
+    volume = try mount()
+    _ = volume.tree()
+    try volume.unmount()
+    source.write("other", bytes("other"), mode: 0o644)
+    rename(source.full("other"), source.full("a"))
+    volume = try mount()
+    _ = volume.paths()
+    #expect(volume.write("MINE", to: "d/linked") == nil)
+    if isCrash { volume.passSecond() } else { try volume.unmount() }
+    for _ in 0..<2 {
+      volume = try mount()
+      #expect(volume.names("") == ["a", "c", "d", "e"] && volume.read("a") == "other")
+      #expect(volume.read("d/linked") == "MINEher version" && volume.conflicts == [:])
+      try expectNothingFound(volume)
+    }
+  }
+
   /// A crash while a program writes: of the file nothing was told yet but that it is written to.
   @Test(arguments: ["change", "remove", "replace", "move", "nothing"]) func whatACrashLeavesHasItsRights(
     way: String

@@ -99,7 +99,12 @@ extension EngineState {
     let item = namespace.changedItem(node)
     // A crash may come before anything else is told of it: it has its owner and mode then, and is known to be of the
     // version that the store has now.
-    if isDirty, !wasDirty, namespace.storeAttributes(of: node) != nil { namespace.tellAttributes(of: node) }
+    if isDirty, !wasDirty, let listed = namespace.storeAttributes(of: node) {
+      // What is kept of it may have a name that the store has given to another file since. Of several more is told
+      // below.
+      if listed.kind == .file, !listed.mayHaveSeveralNames { namespace.tellBinding(of: node, since: nil) }
+      namespace.tellAttributes(of: node)
+    }
     if let before, before != now { journal.append(.contentDropped(of: item, before)) }
     if let now { journal.append(isDirty ? .dirty(of: item, now) : .content(of: item, now)) }
     if isDirty, !wasDirty { namespace.tellStoreNames(of: node) }

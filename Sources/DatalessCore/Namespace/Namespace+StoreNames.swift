@@ -31,7 +31,8 @@ extension Namespace {
   /// The store has an item no more of which nothing but its name there is known: what is kept of it has another name,
   /// in a directory that nobody has looked into yet.
   func tellPlaceLost(_ node: NodeIndex) {
-    append(.storeName(of: ChangedItem(id(of: node), inode: self[node].inode, binding: nil), key: [], isThere: false))
+    let item = ChangedItem(id(of: node), inode: self[node].inode, binding: nil)
+    append(.storeName(of: item, key: presentName(of: node).flatMap { storeKey(of: $0) } ?? [], isThere: false))
   }
 
   private func tell(_ names: [NameIndex], of item: ChangedItem) {

@@ -74,9 +74,8 @@ extension CatalogWriter {
   mutating func noteStoreName(
     _ key: [UInt8], isThere: Bool, of item: ChangedItem, in connection: CatalogConnection
   ) throws {
-    // A name in a directory that the store has no more has no key: nothing is kept of it, and what it led to may have
-    // others.
-    guard !key.isEmpty, let row = try items.find(item, connection) else { return }
+    if !isThere, item.binding == nil, try hasOtherPlace(item, than: key, connection) { return }
+    guard let row = try items.find(item, connection) else { return }
     guard isThere else {
       try connection.removeStoreName(key, of: row.id)
       return try forgetShared([key], connection)
@@ -88,6 +87,17 @@ extension CatalogWriter {
     }
     guard let place = try shared.flatMap({ try items.place(of: $0, connection) }), place != row.place else { return }
     try connection.add(SharedName(place.name, item: row.id), in: place.parent)
+  }
+
+  /// Whether a written file, of which nothing but a lost name was met, is kept by another one of its names: it has that
+  /// still, in a directory into which nobody has looked.
+  private func hasOtherPlace(
+    _ item: ChangedItem, than key: [UInt8], _ connection: CatalogConnection
+  ) throws -> Bool {
+    guard let id = items.item(of: item.node), let row = try connection.item(id), row.record.isDirty,
+      let place = try CatalogSearch(connection).key(of: row), place != key
+    else { return false }
+    return try connection.storeNames(of: id).contains(place)
   }
 
   /// The store has files no more under keys, or what was written to them is gone.
