@@ -70,5 +70,29 @@ extension RealMounts {
         #expect(try await Self.outcomes(40, volume) == [String](repeating: "ok", count: 40))
       }
     }
+
+    /// Both are there when the daemon looks: the intent on a connection that comes after the outer one's end.
+    @Test func whatIsAskedForWithinIsTakenUpBeforeTheOuterOneEnds() async throws {
+      try await withVolume([], source: Self.source) { volume in
+        let client = try await CoordinatingClient()
+        let daemon = Int32(try #require(try await volume.status()["pid"]?.int))
+        for (flags, inner) in [("0", "r:\(volume.path("a"))"), ("1", "w:\(volume.path("a")) w:\(volume.path("b"))")] {
+          #expect(await client("ask 1 0 0 w:\(volume.path("a"))") == "1 asked")
+          #expect(await client("wait 1")?.hasPrefix("1 granted") == true)
+          kill(daemon, SIGSTOP)
+          let asked = [
+            await client("ask 2 \(flags) 1 \(inner)"), await client("ask 3 1 1 r:\(volume.path("b"))"),
+            await client("end 1"),
+          ]
+          kill(daemon, SIGCONT)
+          #expect(asked == ["2 asked", "3 asked", "1 ended"])
+          for number in [2, 3] {
+            #expect(await client("wait \(number)")?.hasPrefix("\(number) granted") == true)
+            #expect(await client("end \(number)") == "\(number) ended")
+          }
+        }
+        #expect(try await Self.outcomes(6, volume) == [String](repeating: "ok", count: 6))
+      }
+    }
   }
 }

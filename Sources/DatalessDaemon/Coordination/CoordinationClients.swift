@@ -112,6 +112,9 @@ struct CoordinationProcesses {
   /// Whether some of a process have not said anything yet.
   func areSilent(of pid: Int32) -> Bool { !(processes[pid]?.silent.isEmpty ?? true) }
 
+  /// Those of a process that have not said anything yet, in the order in which they came.
+  func silent(of pid: Int32) -> [UInt64] { processes[pid]?.silent.sorted() ?? [] }
+
   func count(of pid: Int32) -> Int { processes[pid]?.clients.count ?? 0 }
 
   /// The clients of a process that certainly lives.

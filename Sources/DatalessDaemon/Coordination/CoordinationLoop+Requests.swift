@@ -35,6 +35,11 @@ extension CoordinationLoop {
   /// - Parameter isTold: Whether it says so itself: it may have ended by now, but what it had has not ended with it.
   private func gone(_ client: CoordinationClient, isTold: Bool) {
     let isGranted = client.stage == .granted
+    if isGranted {
+      takeWhatIsWithin(client)
+      // It may have been the last of a process that has ended meanwhile.
+      guard clients[client.id] != nil else { return }
+    }
     if client.stage != .presenting, client.stage != .leaving {
       // Read by copies of the descriptor alone, if there are any.
       let refusal = CoordinationRefusal(.takenAway, "it was ended by a copy of the descriptor, as in a child")

@@ -37,6 +37,8 @@ final class CoordinationLoop {
   static let ownClaimsMax = 64
   /// LIMIT: times that 256 connections are looked at before a new one of a process that has silent ones.
   private static let readyRoundsMax = 8
+  /// LIMIT: connections that are taken in one turn.
+  private static let arrivalsMax = 64
   private static let lookInterval = Nanoseconds.seconds(1)
 
   let surroundings: Surroundings
@@ -68,6 +70,8 @@ final class CoordinationLoop {
   var isPreparing = false
   var buffer = [UInt8](repeating: 0, count: CoordinationHead.bytes + CoordinationHead.inlineMax + 1)
   private var silent = SilentClients()
+  /// Connections that were taken before their turn, and have to wait for it.
+  private var arrivals = Deque<Int32>()
   var refusals = RefusalRecords()
   private var nextLook = MonotonicTime(nanoseconds: 0)
   /// Where long lists of paths are read, and where what many paths need is looked at: neither waits for the other.
@@ -86,6 +90,7 @@ final class CoordinationLoop {
   }
 
   deinit {
+    for arrival in arrivals { close(arrival) }
     close(listener)
     close(poll)
   }
@@ -105,7 +110,8 @@ final class CoordinationLoop {
       readMail()
       // Those that are there before those that come: one process may have asked on both.
       for index in 0..<count { serve(events[index]) }
-      if events[..<count].contains(where: { $0.token == Token.listener }), !isEnding { accept() }
+      let hasCome = !arrivals.isEmpty || events[..<count].contains { $0.token == Token.listener }
+      if hasCome, !isEnding { accept() }
       lookAround()
     }
     for mail in mailbox.end() { mail.giveUp() }
@@ -188,42 +194,62 @@ final class CoordinationLoop {
   // MARK: - Clients
 
   private func accept() {
-    for _ in 0..<64 {
-      guard let descriptor = CoordinationSocket.accept(listener) else { return }
-      let id = makeID()
-      let peer = CoordinationSocket.peer(of: descriptor)
-      guard let peer, surroundings.allowedUserIDs.contains(peer.user) else {
-        refuse(
-          descriptor, as: id, of: peer,
-          CoordinationRefusal(.notAllowed, "only the volume's own user and root coordinate accesses on it"))
-        continue
-      }
-      guard clients.count < surroundings.clientsMax,
-        byProcess.count(of: peer.process) < surroundings.clientsMax / 4 * 3
-      else {
-        refuse(
-          descriptor, as: id, of: peer,
-          CoordinationRefusal(
-            .busy,
-            "\(clients.count) intents are there, of \(surroundings.clientsMax) and of \(surroundings.clientsMax / 4 * 3) "
-              + "of one process. Ask again when some have ended"))
-        continue
-      }
-      for gone in byProcess.ended(peer.process) { end(gone, outcome: "ended") }
-      let client = CoordinationClient(
-        id: id, descriptor: descriptor, pid: peer.process, caller: caller(of: peer), since: now)
-      clients[id] = client
-      let mayHaveAsked = byProcess.areSilent(of: peer.process)
-      if let watched = byProcess.add(id, of: peer.process) {
-        _ = clinux_poll_add(poll, watched, CLINUX_POLL_IN, Token.process | UInt64(UInt32(bitPattern: peer.process)))
-      }
-      silent.add(id, since: client.since)
-      // What its process has asked for before, on a connection that it had before.
-      if mayHaveAsked { serveReady() }
-      _ = clinux_poll_add(poll, descriptor, CLINUX_POLL_IN | CLINUX_POLL_HANGUP, id + Token.first)
-      // Its request is there already, as a rule.
-      receive(from: id)
+    for _ in 0..<Self.arrivalsMax {
+      guard let descriptor = arrivals.popFirst() ?? CoordinationSocket.accept(listener) else { return }
+      admit(descriptor)
     }
+  }
+
+  private func admit(_ descriptor: Int32) {
+    let id = makeID()
+    let peer = CoordinationSocket.peer(of: descriptor)
+    guard let peer, surroundings.allowedUserIDs.contains(peer.user) else {
+      return refuse(
+        descriptor, as: id, of: peer,
+        CoordinationRefusal(.notAllowed, "only the volume's own user and root coordinate accesses on it"))
+    }
+    guard hasRoom(for: peer.process) else {
+      return refuse(
+        descriptor, as: id, of: peer,
+        CoordinationRefusal(
+          .busy,
+          "\(clients.count) intents are there, of \(surroundings.clientsMax) and of \(surroundings.clientsMax / 4 * 3) "
+            + "of one process. Ask again when some have ended"))
+    }
+    for gone in byProcess.ended(peer.process) { end(gone, outcome: "ended") }
+    let client = CoordinationClient(
+      id: id, descriptor: descriptor, pid: peer.process, caller: caller(of: peer), since: now)
+    clients[id] = client
+    let mayHaveAsked = byProcess.areSilent(of: peer.process)
+    if let watched = byProcess.add(id, of: peer.process) {
+      _ = clinux_poll_add(poll, watched, CLINUX_POLL_IN, Token.process | UInt64(UInt32(bitPattern: peer.process)))
+    }
+    silent.add(id, since: client.since)
+    // What its process has asked for before, on a connection that it had before.
+    if mayHaveAsked { serveReady() }
+    _ = clinux_poll_add(poll, descriptor, CLINUX_POLL_IN | CLINUX_POLL_HANGUP, id + Token.first)
+    // Its request is there already, as a rule.
+    receive(from: id)
+  }
+
+  private func hasRoom(for process: Int32) -> Bool {
+    clients.count < surroundings.clientsMax && byProcess.count(of: process) < surroundings.clientsMax / 4 * 3
+  }
+
+  /// Takes up what was asked for within an intent before that ended, on connections that come after its own.
+  func takeWhatIsWithin(_ outer: CoordinationClient) {
+    while arrivals.count < Self.arrivalsMax, let arrival = CoordinationSocket.accept(listener) {
+      arrivals.append(arrival)
+    }
+    for id in byProcess.silent(of: outer.pid) {
+      if let client = clients[id], CoordinationSocket.peekWithin(client.descriptor) == outer.id { receive(from: id) }
+    }
+    while hasRoom(for: outer.pid),
+      let index = arrivals.firstIndex(where: { arrival in
+        CoordinationSocket.peekWithin(arrival) == outer.id
+          && CoordinationSocket.peer(of: arrival)?.process == outer.pid
+      })
+    { admit(arrivals.remove(at: index)) }
   }
 
   private func refuse(_ descriptor: Int32, as id: UInt64, of peer: clinux_peer?, _ refusal: CoordinationRefusal) {

@@ -94,8 +94,7 @@ struct CoordinationHead: Equatable {
     options = CoordinationOptions(rawValue: flags & ~Kind.mask)
     count = Int(Self.number(message, 8, as: UInt32.self))
     inlineBytes = Int(Self.number(message, 12, as: UInt32.self))
-    let outer = Self.number(message, 16, as: UInt64.self)
-    within = outer == 0 ? nil : outer
+    within = Self.within(message)
     memoryBytes = Int(clamping: Self.number(message, 24, as: UInt64.self))
     guard CoordinationOptions.all.isSuperset(of: options) else {
       throw CoordinationRefusal(.badRequest, "the request has options that version \(Self.version) does not know")
@@ -114,6 +113,12 @@ struct CoordinationHead: Equatable {
         ? CoordinationRefusal(.tooManyPaths, "the paths take more than \(Self.memoryMax) bytes. Ask in parts")
         : CoordinationRefusal(.badRequest, "the request's sizes do not fit together")
     }
+  }
+
+  /// The intent that a head names; nil for none. Whatever else it says.
+  static func within(_ head: ArraySlice<UInt8>) -> UInt64? {
+    let outer = number(head, 16, as: UInt64.self)
+    return outer == 0 ? nil : outer
   }
 
   private static func number<Number: FixedWidthInteger>(

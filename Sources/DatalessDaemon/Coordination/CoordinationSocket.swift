@@ -67,6 +67,13 @@ enum CoordinationSocket {
     return .message(buffer[..<count], memory: memory)
   }
 
+  /// The intent within which something is asked for that is still to be received.
+  static func peekWithin(_ descriptor: Int32) -> UInt64? {
+    var head = [UInt8](repeating: 0, count: CoordinationHead.bytes)
+    let count = recv(descriptor, &head, head.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    return count == head.count ? CoordinationHead.within(head[...]) : nil
+  }
+
   /// - Returns: False when the client's buffer is full: it does not read, and is told nothing.
   @discardableResult
   static func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
