@@ -43,6 +43,34 @@ import Testing
     try Self.expect(["read -r x lib.sh:3"], of: BlockedProgram(bash: script, library: library))
   }
 
+  /// It has gone elsewhere since, where its path leads to another file.
+  @Test(.enabled(if: BlockedProgram.isInstalled("bash")), arguments: ["fm.sh", "./fm.sh", "../$0/fm.sh", "$0/fm.sh"])
+  func aScriptByARelativePathHasItsWholePath(path: String) throws {
+    let up = path.hasPrefix("$0") ? "cd .." : ":"
+    let name = path.replacing("$0", with: "${place##*/}")
+    let script = #"[ -n "$again" ] || { place=${0%/*}; cd "$place"; \#(up); again=1 exec bash "\#(name)"; }"#
+    let program = try BlockedProgram(bash: script + "\ncd /\nread -r x\n")
+    guard case .stack(let stack) = try ServedStacks().stack(of: program), let bash = stack.interpreted else {
+      throw BlockedProgram.Failure(what: "no stack")
+    }
+    guard bash.isReadable else { return }
+    let file = String(decoding: bash.frames.first?.file ?? [], as: UTF8.self)
+    #expect(file.hasPrefix("/tmp/dataless-stacks-") && file.hasSuffix("/fm.sh") && !file.contains(".."), "\(file)")
+    #expect(bash.frames.first?.line == 3)
+  }
+
+  /// What is open beside is not taken for another file.
+  @Test(
+    arguments: [
+      ("a.sh", "/x/a.sh", true), ("./a.sh", "/x/a.sh", true), ("../b/a.sh", "/x/b/a.sh", true),
+      ("b/a.sh", "/x/a.sh", false), ("a.sh", "/x/ba.sh", false), ("lib.sh", "/x/a.sh", false),
+      ("a.sh", "pipe:[1]", false),
+      ("a.sh", "/x/a.sh (deleted)", false), ("..", "/x/..", false), ("a.sh", "a.sh", false),
+    ])
+  func thePathOfTheScriptEndsAsItWasGiven(file: String, path: String, isPath: Bool) {
+    #expect(BashScript.isPath(ArraySlice(path.utf8), of: Array(file.utf8)) == isPath)
+  }
+
   /// Its text has lines of its own, the code of a substitution too.
   @Test(.enabled(if: BlockedProgram.isInstalled("bash"))) func aCommandThatIsEvaluatedHasNoLine() throws {
     try Self.expect(["read -r x fm.sh:-"], of: BlockedProgram(bash: ":\neval $':\\n:\\nread -r x'\n"))

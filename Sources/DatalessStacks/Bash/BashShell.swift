@@ -28,7 +28,10 @@ enum BashShell {
   ///
   /// - Parameters:
   ///   - start: Where the file's first byte is mapped.
-  static func walk(_ image: BashImage, start: UInt64, memory: some CallerMemory) -> InterpretedWalk {
+  ///   - resolve: Gives the whole path of a file, where it is known. Default: it is not.
+  static func walk(
+    _ image: BashImage, start: UInt64, memory: some CallerMemory, resolve: ([UInt8]) -> [UInt8] = { $0 }
+  ) -> InterpretedWalk {
     func address(_ offset: UInt64) -> UInt64 { start &+ offset }
     func text(at variable: UInt64) -> [UInt8]? {
       memory.word(UInt64.self, at: variable).flatMap { memory.text(at: $0, limit: textMax) }
@@ -43,7 +46,7 @@ enum BashShell {
     var command = BashCommand(text: noted, expansions: image.expansions)
     let arrays = BashArrays(globals: address(image.globals), memory: memory)
     if let file = arrays?.first(of: "BASH_SOURCE"), !noFiles.contains(where: { file.elementsEqual($0.utf8) }) {
-      command.file = file
+      command.file = resolve(file)
       command.line = line > 0 ? Int(line) : nil
     }
     if let name = text(at: address(image.name)), isName(name, of: noted) {

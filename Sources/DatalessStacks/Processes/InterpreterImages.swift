@@ -78,7 +78,10 @@ struct InterpreterImages {
       switch known[key] ?? nil {
       case nil: continue
       case .python: return pythonWalk(of: order, mappings, memory: memory)
-      case .bash(let image): return BashShell.walk(image, start: mapping.start, memory: memory)
+      case .bash(let image):
+        return BashShell.walk(image, start: mapping.start, memory: memory) {
+          BashScript.resolved($0, of: order.processID)
+        }
       case .node(let layout):
         guard let copy else { return nil }
         var walk = NodeWalk(memory: memory, layout: layout)
