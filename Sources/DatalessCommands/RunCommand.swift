@@ -159,6 +159,7 @@ struct RunCommand: ParsableCommand {
         if let record { held.add(record) }
       },
       judge: { failure in
+        if let answer { held.addRun(answer.budget, isCutShort: children.isCutShort) }
         var status = RunStatus(
           result: result, children: children, budget: answer?.budget, hasExpectation: isExpecting || strictRules,
           strictRules: strictRules ? answer?.rules : nil)

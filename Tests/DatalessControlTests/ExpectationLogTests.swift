@@ -209,6 +209,28 @@ import Testing
     #expect(verdict.expectations.map(\.measured) == [7, 700, 1_000])
   }
 
+  /// The log is full: `run` is told so by the daemon itself.
+  @Test(arguments: [(7, false, Verdict.Outcome.held), (6, false, .violated), (7, true, .unknown), (6, true, .violated)])
+  func whatTheDaemonHasSaidIsKnownWhereTheLogEnds(bound: Int64, isCutShort: Bool, outcome: Verdict.Outcome) throws {
+    var log = ExpectationLog(isRun: true)
+    log.take("a")
+    var checked = Expectations([Expected(.maxFiles, bound), Expected(.maxDirectories, 0)])
+    for line in log.log.lines { checked.add(try #require(LogRecord(line: bytes(line)))) }
+    var late = checked
+    checked.addRun(BudgetStatus(files: 7, bytes: 700, exceeded: []), isCutShort: isCutShort)
+    #expect(checked.finish(log: bytes("/x.jsonl")).expectations.map(\.outcome) == [outcome, .unknown])
+    // What is under way counts as well.
+    late.addRun(BudgetStatus(files: 7, bytes: 700, inFlight: 1, exceeded: []), isCutShort: false)
+    #expect(late.finish(log: bytes("/x.jsonl")).outcome == (outcome == .violated ? .violated : .unknown))
+    // What the log has of it is of the daemon, too.
+    log.finishRun(files: 5, bytes: 500)
+    log.unmount()
+    var whole = Expectations([Expected(.maxFiles, 5)])
+    for line in log.log.lines { whole.add(try #require(LogRecord(line: bytes(line)))) }
+    whole.addRun(BudgetStatus(files: 7, bytes: 700, exceeded: []), isCutShort: false)
+    #expect(whole.finish(log: bytes("/x.jsonl")).expectations.first?.measured == 5)
+  }
+
   @Test(arguments: [("time_up", 0), ("unknown", 0), ("interrupted", 0), ("none_left", 1)])
   func aRunThatWasCutShortIsNoPass(end: String, inFlight: Int) throws {
     var log = ExpectationLog(isRun: true)

@@ -135,6 +135,13 @@ public struct Expectations: Sendable {
     summary?.addUnread(lines)
   }
 
+  /// What the daemon has said of the run it has just been told the end of: known where the log could not take that.
+  ///
+  /// - Parameter isCutShort: Whether it went on when it was no more waited for.
+  public mutating func addRun(_ budget: BudgetStatus, isCutShort: Bool) {
+    ending.note(budget, isCutShort: isCutShort)
+  }
+
   /// SOURCE of the volume; empty where the log does not tell it.
   public var source: String { ending.source }
 

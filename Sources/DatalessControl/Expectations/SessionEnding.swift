@@ -22,6 +22,8 @@ struct SessionEnding: Sendable {
   private let isSessionGiven: Bool
   private var continuity = RecordContinuity()
   private var run: RunEnding?
+  /// Whether more was under way for the run than was waited for, by what the daemon has said beside the log.
+  private var isToldIncomplete = false
   private var dropped: Int64 = 0
 
   /// What the whole volume has, as its last counters say.
@@ -82,6 +84,12 @@ struct SessionEnding: Sendable {
     }
   }
 
+  /// What the daemon has counted for the run, as it has said itself: where the log could not take it.
+  mutating func note(_ budget: BudgetStatus, isCutShort: Bool) {
+    guard run == nil else { return }
+    (runFiles, runBytes, isToldIncomplete) = (budget.files, budget.bytes, isCutShort || budget.inFlight > 0)
+  }
+
   /// Why the run's command may have done less than it does when it is done; nil where nothing says so.
   var cutOff: String? { run?.cutOff }
 
@@ -90,7 +98,9 @@ struct SessionEnding: Sendable {
 
   /// Whether the daemon's own counts of the run are of all of it: no more was under way than was waited for, and no
   /// later session may be meant, which cannot be read.
-  var isCountWhole: Bool { run?.gap == nil && (isSessionGiven || !continuity.isFollowedByAnotherVersion) }
+  var isCountWhole: Bool {
+    run?.gap == nil && !isToldIncomplete && (isSessionGiven || !continuity.isFollowedByAnotherVersion)
+  }
 
   /// What the log has beside records, where none is missing; nil without.
   var strayLines: String? {
