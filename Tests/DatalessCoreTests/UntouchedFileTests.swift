@@ -68,10 +68,6 @@ import Testing
       { volume, node, open in
         #expect(volume.fixture.allocate(.punchHole, 0..<100, of: node, open.handle).errno == nil)
       },
-      { volume, node, _ in
-        volume.fixture.store.write("a", size: 300)
-        #expect(volume.fixture.refresh("").error == nil)
-      },
     ]
     for change in after {
       let volume = PassthroughFixture(["a": 200])
@@ -86,5 +82,24 @@ import Testing
       volume.advance(milliseconds: 5_000)
       #expect(volume.isDirty(node))
     }
+  }
+  /// The store has got another version meanwhile: what nobody has written to is of use to nobody, and in no conflict.
+  @Test(arguments: [false, true]) func whatTheStoreHasChangedIsTheStoresAgain(isWritten: Bool) throws {
+    let volume = PassthroughFixture(["a": 200])
+    let node = volume.resident("a")
+    let open = try #require(volume.open(node).open)
+    volume.fixture.store.write("a", size: 300)
+    #expect(volume.fixture.refresh("").error == nil)
+    let engine = volume.fixture.engine
+    #expect(volume.isDirty(node) && engine.conflicts(at: [[]]).map(\.kind) == [.changedOnBothSides])
+    if isWritten { #expect(volume.fixture.content.writePast(open.content, [1], at: 5)) }
+    volume.close(node, open)
+    volume.advance(milliseconds: 5_000)
+    #expect(volume.unsettled == 0)
+    #expect(engine.conflicts(at: [[]]).count == (isWritten ? 1 : 0))
+    #expect(volume.isDirty(node) == isWritten)
+    let name = volume.fixture.node("a")
+    #expect((name == node) == isWritten)
+    #expect(volume.fixture.attributes(name)?.size == (isWritten ? 200 : 300))
   }
 }

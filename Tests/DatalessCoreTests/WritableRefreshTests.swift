@@ -130,12 +130,13 @@ import Testing
   @Test func whatIsRemovedRemembersNothing() {
     let fixture = EngineFixture.writable(["a": 10])
     let node = fixture.lookUp("a")
+    fixture.bring(node, .read)
     let (handle, _) = fixture.openForWriting(node)
     fixture.store.write("a", size: 20)
     #expect(fixture.refresh("").error == nil)
     #expect(fixture.node("a") == node)
-    fixture.close(node, handle)
     #expect(fixture.unlink("a") == .ok)
+    fixture.close(node, handle)
     fixture.forget(node)
     #expect(fixture.engine.state.withLock { $0.contents.isIdle })
   }

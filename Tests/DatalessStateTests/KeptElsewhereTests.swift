@@ -92,6 +92,64 @@ import Testing
     }
   }
 
+  /// The other name of a written file was moved here; SOURCE has given the first one to another file. What is decided
+  /// of that is not about the other name.
+  @Test(arguments: [false, true], ConflictChoice.allCases) func aConflictIsOfTheNameThatSourceHasReplaced(
+    isMounted: Bool, choice: ConflictChoice
+  ) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.rename("d/linked", to: "d/moved") == nil && volume.write("MINE", to: "a") == nil)
+    if isMounted { try volume.unmount() }
+    unlink(source.full("a"))
+    source.write("a", bytes("another one"), mode: 0o644)
+    if isMounted { volume = try mount() }
+    _ = volume.names("")
+    for _ in 0..<2 {
+      volume.refresh()
+      #expect(volume.read("a") == "MINErs" && volume.read("d/moved") == "MINErs")
+      #expect(volume.conflicts == ["a": "changed"])
+    }
+    let resolved = volume.resolve("a", choice)
+    #expect(resolved.failures.isEmpty && resolved.resolved == ["a"])
+    for _ in 0..<3 {
+      #expect(volume.read("a") == (choice == .keepMine ? "MINErs" : "another one"))
+      #expect(volume.read("d/moved") == "MINErs" && volume.names("d") == ["moved"] && volume.conflicts == [:])
+      if choice == .keepBoth { #expect(resolved.copy.map { volume.read($0) } == "MINErs") }
+      #expect(volume.attributes("d/moved")?.linkCount == (choice == .takeTheirs ? 1 : 2))
+      volume.refresh()
+      try expectNothingFound(volume)
+      volume = try mount()
+    }
+  }
+
+  /// A file that a program has open still, removed on both sides: a crash leaves nothing of it.
+  @Test(arguments: [false, true], [false, true]) func whatBothSidesHaveRemovedIsNowhere(
+    isSourceFirst: Bool, isShared: Bool
+  ) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    let (name, other) = isShared ? ("a", "d/linked") : ("c", "c")
+    #expect(volume.write("MINE", to: name, closes: false) == nil)
+    volume.passSecond()
+    func removeThere() {
+      for path in [name, other] { unlink(source.full(path)) }
+      volume.refresh()
+    }
+    if isSourceFirst { removeThere() }
+    for path in isShared ? [name, other] : [name] where volume.find(path).node != nil {
+      #expect(volume.unlink(path) == nil)
+    }
+    volume.passSecond()
+    if !isSourceFirst { removeThere() }
+    volume.passSecond()
+    // A crash.
+    volume = try mount()
+    #expect(volume.names("").contains(name) == false && volume.names("d") == (isShared ? [] : ["linked"]))
+    #expect(volume.conflicts == [:])
+    try expectNothingFound(volume)
+  }
+
   /// A crash while a program writes: of the file nothing was told yet but that it is written to.
   @Test(arguments: ["change", "remove", "replace", "move", "nothing"]) func whatACrashLeavesHasItsRights(
     way: String

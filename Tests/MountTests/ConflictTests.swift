@@ -63,6 +63,40 @@ extension RealMounts {
       }
     }
 
+    /// A program had a file open for writing when SOURCE got another version, and has written nothing: both sides
+    /// agree.
+    @Test(arguments: ["--scratch", "--state"], [false, true]) func whatNobodyHasWrittenToIsInNoConflict(
+      kind: String, isResident: Bool
+    ) async throws {
+      try await withScratch { scratch in
+        try await scratch.shell("echo theirs > a")
+        let volume = try await scratch.mount(kind == "--state" ? State.state(scratch) : [kind])
+        if isResident { #expect(try await scratch.shell("cat \"$MOUNT/a\"") == "theirs\n") }
+        let script = "exec 3<>\"$0\"; echo open; read; exec 3>&-; echo closed; read"
+        let program = try Child(["bash", "-c", script, volume.path("a")], timeLimit: .seconds(60))
+        #expect(await program.line() == "open")
+        try await scratch.shell("echo another version > a")
+        try await volume.done("refresh", volume.mountpoint)
+        // What it is going to write is not known while it is here.
+        #expect(try await Self.words(volume) == (isResident ? ["a: changed"] : []))
+        let open = isResident ? "theirs\n" : "another version\n"
+        #expect(try await scratch.shell("cat \"$MOUNT/a\"") == open)
+        program.send("")
+        #expect(await program.line() == "closed")
+        if isResident {
+          _ = try await volume.log.wait("the older version is dropped") { records in
+            records.contains { $0["type"]?.string == "eviction.finished" }
+          }
+        }
+        #expect(try await Self.words(volume) == [])
+        #expect(try await scratch.shell("cat \"$MOUNT/a\"") == "another version\n")
+        program.closeInput()
+        try await volume.done("unmount", volume.mountpoint)
+        let ended = try scratch.log.records(ofType: "conflict.resolved")
+        #expect(ended.map { $0["kept"]?.string } == (isResident ? ["source"] : []))
+      }
+    }
+
     /// The kernel has nothing more to do with what has gone: a clean end leaves no content that no file names.
     @Test func whatWasTakenBackLeavesNothingBehind() async throws {
       try await withScratch { scratch in

@@ -96,6 +96,7 @@ extension Engine {
   /// The last close of a file (`handle` as given at open) or directory (0).
   public func release(_ node: NodeID, handle: UInt64) {
     var (isLeft, isShort, isUnsettled, due): (Bool, Bool, Bool, MonotonicTime?) = (false, false, false, nil)
+    var isOutdated = false
     let closed = state.withLock { state in
       guard let position = state.namespace.index(of: node) else { return OpenFiles.Closed() }
       let isDirectory = state.namespace[position].kind == .directory
@@ -115,6 +116,7 @@ extension Engine {
         state.namespace.noteUse(state.room.nextUse(), of: position)
         isShort = state.noteClosed()
         isUnsettled = state.passed[position] != nil
+        isOutdated = state.agreeOnNewer(position, timer.now)
       }
       isLeft = isDirectory || state.namespace[position].isOrphan
       return closed
@@ -123,6 +125,7 @@ extension Engine {
     if let left = closed.content { removeContent(left) }
     for waiter in closed.waiters { waiter() }
     if isUnsettled { settleLater(node) }
+    if isOutdated { dropOlder(node) }
     if isLeft { releaseLeft(node) }
     if isShort { settleRoom() }
   }

@@ -54,20 +54,26 @@ extension Engine {
         endDrop(of: node)
         return settleLater(node)
       }
+      var isOutdated = false
       let left = state.withLock { state in
         if let position = state.namespace.index(of: node), state.passed[position] != nil {
           state.catchUp(position)
           state.makeCleanIfUntouched(position)
           state.namespace.tellAttributes(of: position)
           state.passed.end(position)
+          isOutdated = state.agreeOnNewer(position, timer.now)
         }
         return state.passed.takeLeft()
       }
       _ = consume left
-      kernel.invalidateContent(of: node) { [self] isKnown in
+      kernel.invalidateContent(of: node) { [self, isOutdated] isKnown in
         endDrop(of: node)
         if !isKnown { forgetOnceKnown([node]) }
+        if isOutdated { dropOlder(node) }
       }
     }
   }
+
+  /// The store has another version of a file, of which nobody wants the older one any more.
+  func dropOlder(_ node: NodeID) { evict(node, by: "source") { _ in } }
 }

@@ -22,12 +22,27 @@ extension EngineState {
   /// mapped.
   mutating func makeCleanIfUntouched(_ node: NodeIndex) {
     let record = namespace[node]
+    // A conflict of something else than the store's own name is not about what is in it.
+    let conflict: ConflictKind? = contents.retained(of: node) == nil ? nil : .changedOnBothSides
     guard record.isDirty, !record.isOrphan, namespace.binding(of: node) != nil,
-      passed.isUntouched(node, record.content), contents.retained(of: node) == nil,
-      namespace.conflicts.kind(of: node) == nil
+      passed.isUntouched(node, record.content), namespace.conflicts.kind(of: node) == conflict
     else { return }
     updateContent(of: node) { $0.makeClean() }
     trash.noteChange()
+  }
+
+  /// The store has got another version of a file that programs had open for writing, and nobody wrote to it: there is
+  /// no conflict.
+  ///
+  /// - Returns: Whether what is here is of no use any more.
+  mutating func agreeOnNewer(_ node: NodeIndex, _ now: MonotonicTime) -> Bool {
+    let record = namespace[node]
+    guard contents.retained(of: node) != nil, !record.isDirty, !record.isOrphan, openFiles.count(of: node) == 0,
+      passed[node] == nil, namespace.conflicts.kind(of: node) == .changedOnBothSides
+    else { return false }
+    namespace.endConflict(of: node)
+    tellConflicts(now)
+    return simulation.profile.residentChanges != .keep
   }
 
   /// Whether a file is dirty, and known to be so after a crash, too.

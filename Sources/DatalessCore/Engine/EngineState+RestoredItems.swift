@@ -80,8 +80,7 @@ extension EngineState {
       updateContent(of: node) { $0.restore(item.content ?? .none, isDirty: item.isDirty && item.content != nil) }
     }
     for (name, value) in item.extendedAttributes { restoreAttribute(name, value, of: node) }
-    // Of those that were removed here nobody finds it.
-    if !item.isHidden { namespace.restored.setStoreNames(item.storeNames, of: node) }
+    namespace.restored.setStoreNames(item.storeNames, of: node, isHidden: item.isHidden)
     if !item.target.isEmpty { extras.setTarget(item.target, of: node) }
     if item.lastUse != 0, namespace[node].kind == .file, namespace[node].lastUse == 0 {
       namespace.noteUse(item.lastUse, of: node)

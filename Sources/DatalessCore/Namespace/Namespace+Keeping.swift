@@ -17,7 +17,8 @@ extension Namespace {
   func isDirty(_ node: NodeIndex, _ use: ItemUse) -> Bool {
     if keeps(node) { return true }
     switch self[node].kind {
-    case .file: return use.isOpenForWriting(node)
+    // With nothing of it here there is nothing to be kept: who writes first is told that it was changed.
+    case .file: return use.isOpenForWriting(node) && self[node].state != .dataless
     case .directory: return use.savedBelow.mayHaveChanges(id(of: node), awaitsSaved: self[node].awaitsSaved)
     default: return false
     }
@@ -116,11 +117,12 @@ extension Namespace {
   /// - Parameters:
   ///   - name: One that it has, in a directory that is being listed.
   ///   - isComplete: Whether that listing is through: what it has not brought is not there.
+  ///   - isFound: As `RestoredItems.storeNames(of:isFound:)`. Default: yes.
   mutating func unmetStoreName(
-    of node: NodeIndex, than name: NameIndex, isComplete: Bool
+    of node: NodeIndex, than name: NameIndex, isComplete: Bool, isFound: Bool = true
   ) -> (key: [UInt8], directory: NodeIndex)? {
     let listed = record(of: name).directory
-    for key in restored.storeNames(of: node) {
+    for key in restored.storeNames(of: node, isFound: isFound) {
       if let directory = unlistedDirectory(onTheWayTo: key, listing: listed, isComplete: isComplete) {
         return (key, directory)
       }
@@ -207,7 +209,8 @@ extension Namespace {
   ) -> KeptName {
     let node = record(of: name).node
     if record(of: name).isInStore, record(of: name).isPresent, self[node].kind == .file, isDirty(node, use),
-      otherStoreNames(of: node, than: name) != nil || unmetStoreName(of: node, than: name, isComplete: false) != nil
+      otherStoreNames(of: node, than: name) != nil
+        || unmetStoreName(of: node, than: name, isComplete: false, isFound: false) != nil
     {
       keepShared(name, against: listed)
       return .kept

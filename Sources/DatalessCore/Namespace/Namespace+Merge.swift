@@ -221,10 +221,13 @@ extension Namespace {
     let isDirty = isDirty(node, use)
     let others = isFile && isDirty ? otherStoreNames(of: node, than: name) : nil
     let isUnmet = isFile && isDirty && unmetStoreName(of: node, than: name, isComplete: listed == nil) != nil
+    let isHidden =
+      isFile && isDirty && !isUnmet && listed != nil
+      && unmetStoreName(of: node, than: name, isComplete: false, isFound: false) != nil
     return NameMerge.Base(
       item: self.listed(of: node), retained: use.retained(node),
       isResident: isFile && known.isLocal && known.state == .resident, isDirty: isDirty,
-      canJoin: hasTwin && !known.isLocal && !use.isOpen(node), isShared: others != nil || isUnmet,
+      canJoin: hasTwin && !known.isLocal && !use.isOpen(node), isShared: others != nil || isUnmet || isHidden,
       staysElsewhere: others ?? false || isUnmet)
   }
 

@@ -19,6 +19,8 @@ struct RestoredItems {
   private var doubted: Set<NodeIndex> = []
   /// Keys by which the store had what was written to, if those were several: not all of them may have been met.
   private var storeNames: [NodeIndex: [[UInt8]]] = [:]
+  /// Those of them of which one was removed or moved here: by which one it may be found, nobody knows.
+  private var hidden: Set<NodeIndex> = []
   /// Places of the store that it has no more, with a slash behind them.
   private var lost: [[UInt8]] = []
   /// Known by a name that is hidden, and by nothing else: what is kept of them is not here yet.
@@ -111,8 +113,18 @@ struct RestoredItems {
   }
 
   /// Keys by which the store had a written file when it was kept; empty if there was but one.
-  func storeNames(of node: NodeIndex) -> [[UInt8]] { storeNames.isEmpty ? [] : storeNames[node] ?? [] }
-  mutating func setStoreNames(_ keys: [[UInt8]], of node: NodeIndex) { if !keys.isEmpty { storeNames[node] = keys } }
+  ///
+  /// - Parameter isFound: Whether it has to be found by them: not if one was removed or moved here. Default: yes.
+  func storeNames(of node: NodeIndex, isFound: Bool = true) -> [[UInt8]] {
+    guard !storeNames.isEmpty, let keys = storeNames[node] else { return [] }
+    return isFound && hidden.contains(node) ? [] : keys
+  }
+
+  mutating func setStoreNames(_ keys: [[UInt8]], of node: NodeIndex, isHidden: Bool) {
+    guard !keys.isEmpty else { return }
+    storeNames[node] = keys
+    if isHidden { hidden.insert(node) }
+  }
 
   var hasKeys: Bool { !keys.isEmpty }
   var nodesWithKeys: [NodeIndex] { Array(keys.keys) }
@@ -181,6 +193,7 @@ struct RestoredItems {
     keys[node] = nil
     doubted.remove(node)
     storeNames[node] = nil
+    hidden.remove(node)
     left[node] = nil
     bare.remove(node)
     if let item = items.removeValue(forKey: node) { nodes[item] = .some(nil) }

@@ -103,7 +103,18 @@ struct CatalogItems: Sendable {
 
   /// A hidden name leads to an item no more, which may have neither a name nor a place then.
   mutating func noteUnhidden(_ item: Int64, _ connection: CatalogConnection) throws {
-    if let row = try connection.item(item), row.place == nil { notePlaceless(row) }
+    guard let row = try connection.item(item), row.place == nil else { return }
+    notePlaceless(row)
+    try noteNowhere(row, connection)
+  }
+
+  /// An item that was removed here has lost a name in the store. What was written to it nobody finds by anything any
+  /// more, but who has it open, if it has no other one.
+  mutating func noteNowhere(_ row: ItemRow, _ connection: CatalogConnection) throws {
+    guard row.record.isDirty, row.place == nil, !row.awaitsName, try connection.names(of: row.id).isEmpty,
+      try connection.storeNames(of: row.id).isEmpty
+    else { return }
+    noteNameless(row.id)
   }
 
   // MARK: - Rows

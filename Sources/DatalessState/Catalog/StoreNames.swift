@@ -74,12 +74,15 @@ extension CatalogWriter {
   mutating func noteStoreName(
     _ key: [UInt8], isThere: Bool, of item: ChangedItem, in connection: CatalogConnection
   ) throws {
-    if !isThere, item.binding == nil, try hasOtherPlace(item, than: key, connection) { return }
-    guard let row = try items.find(item, connection) else { return }
     guard isThere else {
-      try connection.removeStoreName(key, of: row.id)
-      return try forgetShared([key], connection)
+      let kept = try item.binding == nil ? keptElsewhere(item, than: key, connection) : nil
+      guard let id = try kept ?? items.find(item, connection)?.id else { return }
+      try connection.removeStoreName(key, of: id)
+      try forgetShared([key], connection)
+      if item.binding == nil, let row = try connection.item(id) { try items.noteNowhere(row, connection) }
+      return
     }
+    guard let row = try items.find(item, connection) else { return }
     guard row.record.isDirty else { return }
     try connection.addStoreName(key, of: row.id)
     let shared = item.binding.map {
@@ -89,15 +92,15 @@ extension CatalogWriter {
     try connection.add(SharedName(place.name, item: row.id), in: place.parent)
   }
 
-  /// Whether a written file, of which nothing but a lost name was met, is kept by another one of its names: it has that
-  /// still, in a directory into which nobody has looked.
-  private func hasOtherPlace(
+  /// The row of a written file of which nothing but a lost name was met, if it is kept by another one of its names: it
+  /// has that still, in a directory into which nobody has looked.
+  private func keptElsewhere(
     _ item: ChangedItem, than key: [UInt8], _ connection: CatalogConnection
-  ) throws -> Bool {
+  ) throws -> Int64? {
     guard let id = items.item(of: item.node), let row = try connection.item(id), row.record.isDirty,
       let place = try CatalogSearch(connection).key(of: row), place != key
-    else { return false }
-    return try connection.storeNames(of: id).contains(place)
+    else { return nil }
+    return try connection.storeNames(of: id).contains(place) ? id : nil
   }
 
   /// The store has files no more under keys, or what was written to them is gone.
