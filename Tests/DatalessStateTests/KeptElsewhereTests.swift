@@ -123,6 +123,31 @@ import Testing
     }
   }
 
+  /// A link was made of it here, and SOURCE has moved its ctime: that is the older version now, and the name leads to a
+  /// newer one, of the same number.
+  @Test(arguments: [false, true]) func whatWasSetStaysWithTheNewVersion(isMounted: Bool) throws {
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.change("c") { $0.mode = 0o700 } == nil)
+    volume.refresh()
+    if isMounted {
+      try volume.unmount()
+      volume = try mount()
+      _ = volume.tree()
+    }
+    #expect(volume.link("c", to: "d/c") == nil)
+    rename(source.full("c"), source.full("x"))
+    rename(source.full("x"), source.full("c"))
+    for _ in 0..<3 {
+      volume.refresh()
+      for name in ["c", "d/c"] {
+        #expect(volume.attributes(name)?.mode == S_IFREG | 0o700 && volume.read(name) == "theirs", "\(name)")
+      }
+      try expectNothingFound(volume)
+      volume = try mount()
+    }
+  }
+
   /// A file that a program has open still, removed on both sides: a crash leaves nothing of it.
   @Test(arguments: [false, true], [false, true]) func whatBothSidesHaveRemovedIsNowhere(
     isSourceFirst: Bool, isShared: Bool

@@ -26,4 +26,14 @@ extension CatalogItems {
     former.key = formerKey
     return try find(ChangedItem(item.node, inode: item.inode, binding: former), connection)
   }
+
+  /// Whether a row is of another node, which is the volume's own by now, and was of the same item of the store.
+  func isOwn(_ row: ItemRow, ofOtherThan item: ChangedItem, _ connection: CatalogConnection) throws -> Bool {
+    guard row.place == nil, item.binding != nil, let node = node(of: row.id), node != item.node else { return false }
+    return try connection.hasMadeName(row.id)
+  }
+
+  /// Whether a row is of a file of which an earlier run has fetched the content, by another name, and nothing else is
+  /// kept: by its new name it is fetched again.
+  func isLeft(_ row: ItemRow) -> Bool { row.isBareFile && node(of: row.id) == nil }
 }

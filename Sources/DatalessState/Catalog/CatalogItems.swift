@@ -162,7 +162,7 @@ struct CatalogItems: Sendable {
       return row
     }
     let search = CatalogSearch(connection)
-    guard var row = try search.item(item) else { return nil }
+    guard var row = try search.item(item), try !isOwn(row, ofOtherThan: item, connection) else { return nil }
     // The store has renamed it. Where it was before may be a tree that was removed here, which it would go with; and
     // what is done to it now is done to the name that it has now.
     if let binding = item.binding, row.id != ItemRow.root, row.kind == .directory || row.hasOneName || isLeft(row),
@@ -184,10 +184,6 @@ struct CatalogItems: Sendable {
     known.remember(row.id, as: item.node)
     return row
   }
-
-  /// Whether a row is of a file of which an earlier run has fetched the content, by another name, and nothing else is
-  /// kept: by its new name it is fetched again.
-  private func isLeft(_ row: ItemRow) -> Bool { row.isBareFile && node(of: row.id) == nil }
 
   /// Where the store has an item, with the directories on the way; nil for the root.
   mutating func place(of item: ChangedItem, _ connection: CatalogConnection) throws -> ItemRow.Place? {
