@@ -485,6 +485,35 @@ static inline int clinux_call_kind(long number) {
   }
 }
 
+// Whether a call waits for something else than a file: for time, events, locks or other processes. Who stands in one
+// waits for no file, whatever the kernel has fetched for it ahead; the few bytes that such a call reads or writes in memory
+// lie in no mapping of a file as a rule.
+static inline int clinux_waits_elsewhere(long number) {
+  switch (number) {
+#if defined(__x86_64__)
+    case SYS_poll:
+    case SYS_select:
+    case SYS_epoll_wait:
+    case SYS_pause:
+#endif
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_ppoll:
+    case SYS_pselect6:
+    case SYS_epoll_pwait:
+    case SYS_futex:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_rt_sigsuspend:
+    case SYS_rt_sigtimedwait:
+    case SYS_sched_yield:
+    case SYS_restart_syscall:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 // Memory of another process. Returns the bytes read, fewer where a part is not mapped. Waits for the lock of that memory,
 // and cannot be killed meanwhile.
 static inline long clinux_read_process_memory(int32_t process, uint64_t address, void *buffer, size_t size) {

@@ -12,14 +12,16 @@ enum RepeatedOptions {
     "--state", "--cache-dir",
   ]
   private static let commands: Set<String> = ["run", "mount", "check-log", "restore"]
+  /// Conditions of `log`, which hold together: of two of a kind one would not.
+  static let conditions = ["--path", "--process", "--since", "--until", "--blocked", "--rule"]
 
   /// - Parameter arguments: As they were parsed, so that none of these names is the value of another option.
   /// - Throws: `ValidationError` for the first one that is given more than once.
   static func check(_ arguments: [String]) throws {
-    guard let command = arguments.first, commands.contains(command) else { return }
+    guard let command = arguments.first, commands.contains(command) || command == "log" else { return }
     // Behind `--` are the words of another command.
     let own = arguments.dropFirst().prefix { $0 != "--" }
-    for name in names {
+    for name in command == "log" ? conditions : names {
       let count = own.count { $0 == name || $0.hasPrefix(name + "=") }
       if count > 1 { throw ValidationError("\(name) is given \(count) times: there can be one (EINVAL).") }
     }

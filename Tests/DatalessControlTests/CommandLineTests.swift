@@ -38,6 +38,11 @@ import Testing
   func wrongUse(line: String) { #expect(Self.execute(line) == 2) }
 
   /// The parser alone would take the last one, and say nothing of what is not looked at then.
+  @Test(arguments: RepeatedOptions.conditions) func aConditionOfLogIsGivenOnce(name: String) throws {
+    #expect(throws: ValidationError.self) { try RepeatedOptions.check(["log", "x", name, "1", "\(name)=2"]) }
+    try RepeatedOptions.check(["summary", "x", name, "1", name, "2"])
+  }
+
   @Test(arguments: RepeatedOptions.names) func whatIsExpectedIsSaidOnce(name: String) throws {
     for arguments in [["check-log", "x", name, "1", "\(name)=2"], ["run", "x", name, "1", name, "2", "--", "true"]] {
       let error = #expect(throws: ValidationError.self) { try RepeatedOptions.check(arguments) }

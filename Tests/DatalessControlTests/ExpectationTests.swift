@@ -421,6 +421,19 @@ import Testing
     #expect(verdict.expectations[3].warning?.hasPrefix("no caller in the log") == true)
   }
 
+  /// Who only lists is one that is meant, and does nothing of what is bound.
+  @Test func aCallerThatDoesNothingOfItIsMet() throws {
+    var log = ExpectationLog()
+    log.take("d", { $0.kind = "directory" })
+    log.unmount()
+    func warning(_ program: String) throws -> String? {
+      let expected = Expected(name: "e", measure: .maxFiles, match: try .of(program))
+      return try log.verdict([expected]).expectations[0].warning
+    }
+    #expect(try warning("python3") == nil)
+    #expect(try warning("tar")?.hasPrefix("no caller in the log") == true)
+  }
+
   /// Of options; of a scenario it is said where that is read.
   @Test func optionsThatNothingCanViolateAreSaid() throws {
     var log = ExpectationLog()

@@ -96,6 +96,19 @@ import Testing
     #expect(try Self.verdict(opened, Self.forbidden).outcome == .held)
   }
 
+  /// It may be told when the wait is over, as names of interpreters take their time.
+  @Test func aLookupHasItsStack() throws {
+    var log = FindingLog()
+    let stack =
+      #""stack":{"complete":true,"end":"outermost","frames":[{"module":"/bin/fm","offset":1,"symbol":"ask","found_by":"tables"}]}"#
+    let told = #""attempt":1,"process":1,"tid":10,"outcome":"ok","stack_id":1,\#(stack)"#
+    log.lookUp("a", in: "d", found: "file", from: 0, to: 100)
+    log.log.add("wait.stack", at: 200_000_000, told)
+    log.unmount()
+    let violations = try Self.verdict(log, Self.forbidden).violations
+    #expect(violations.map { $0.stack?.frames.first?.symbol } == ["ask"])
+  }
+
   @Test func whatTheLogDoesNotTellOfIsUnknown() throws {
     let all = #""observe":"reads""#
     for (found, options) in [("symlink", all), ("file", ""), (nil, all), ("directory", all)] {

@@ -51,6 +51,35 @@ extension RealMounts {
       }
     }
 
+    /// The kernel waits for what it reads ahead, and the main thread does something else.
+    @Test func whoHasGoneOnDoesNotHang() async throws {
+      try await withScenario(Self.scenario("report", ""), source: Self.source) { volume in
+        let script = """
+          import os, select, sys
+          file = os.open(sys.argv[1], os.O_RDONLY)
+          os.posix_fadvise(file, 0, 0, os.POSIX_FADV_WILLNEED)
+          print("went on", flush=True)
+          select.select([sys.stdin], [], [])
+          """
+        let ahead = try Self.start("python3", "-c", script, volume.path("p1"))
+        #expect(await ahead.line() == "went on")
+        try await volume.waitForCallers(1, at: "g")
+        // Begins later, and hangs: by then the first one has been looked at.
+        let reader = try Self.start("cat", volume.path("p2"))
+        let records = try await volume.log.wait("a hang and its stack") { records in
+          Self.count(records, "watchdog.expired") >= 1 && Self.count(records, "wait.stack") >= 1
+        }
+        let hangs = records.filter { $0["type"]?.string == "watchdog.expired" }
+        #expect(hangs.map { $0["path"]?.string } == ["p2"])
+        let stacks = try await volume.dataless("stack", volume.mountpoint, "--json").lines
+        #expect(stacks.filter { $0.contains("thread_ran") && $0.contains("\"tid\":\(ahead.pid),") }.count == 1, "\(stacks)")
+        try await volume.done("gate", "release", volume.mountpoint, "g")
+        #expect(await reader.wait().succeeded)
+        ahead.closeInput()
+        #expect(await ahead.wait().succeeded)
+      }
+    }
+
     /// A call that is merely delayed hangs just as well.
     @Test func aDelayedCallThatHangsIsToldOf() async throws {
       let scenario = """

@@ -96,6 +96,13 @@ struct ExpectationConditions: Sendable {
     return isCaller.and(isMeant(item))
   }
 
+  /// A caller has done something, which need not be what is expected of it.
+  mutating func meet(_ id: UInt32, processes: SeenProcesses, root: Int32?) {
+    guard asksForCaller, !hasMetCaller else { return }
+    let caller = LoggedCaller(process: id, threadID: nil, isMainThread: nil, trigger: nil)
+    hasMetCaller = isMeant(caller, processes, root: root) == .yes
+  }
+
   private func isMeant(_ item: LoggedItem) -> Certainty {
     var result = Certainty.yes
     if let kind = match.kind { result = item.kind.map { Certainty($0 == kind) } ?? .unknown }

@@ -87,7 +87,8 @@ extension Expectations {
     for lookup in lookups.left {
       for (index, isKnown) in lookup.asker.states {
         states[index].count(
-          lookup.count, isKnown: isKnown && !lookup.isDoubtful, lookup.asker.evidence, processes: processes)
+          lookup.count, isKnown: isKnown && !lookup.isDoubtful, withLateStack(lookup.asker.evidence),
+          processes: processes)
       }
     }
     // What is beyond the limit of what is kept may be of any.

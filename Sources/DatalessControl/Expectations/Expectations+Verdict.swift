@@ -101,10 +101,17 @@ extension Expectations {
   }
 
   private func evidence(_ found: Fetched) -> ExpectationState.Evidence {
-    var evidence = ExpectationState.Evidence(
-      item: found.item, caller: found.caller, attempt: found.attempt, stack: found.stack, time: found.time,
-      monotonic: found.monotonic)
-    if evidence.stack?.id == nil, let late = evidence.wait.flatMap({ lateStacks[$0] }) { evidence.stack = late }
+    withLateStack(
+      ExpectationState.Evidence(
+        item: found.item, caller: found.caller, attempt: found.attempt, stack: found.stack, time: found.time,
+        monotonic: found.monotonic))
+  }
+
+  /// With the stack that was told when its wait was over.
+  func withLateStack(_ evidence: ExpectationState.Evidence) -> ExpectationState.Evidence {
+    guard evidence.stack?.id == nil, let late = evidence.wait.flatMap({ lateStacks[$0] }) else { return evidence }
+    var evidence = evidence
+    evidence.stack = late
     return evidence
   }
 

@@ -67,7 +67,7 @@ extension Expectations {
       if attempts[wait.number]?.stacks[wait.threadID]?.id == nil {
         attempts[wait.number]?.stacks[wait.threadID] = stack
       }
-      if !needlessCallers.isEmpty, attempts[wait.number]?.isFinished != false, lateStacks[wait]?.id == nil {
+      if !needlessCallers.isEmpty || lookups != nil, attempts[wait.number]?.isFinished != false, lateStacks[wait]?.id == nil {
         lateStacks[wait] = stack
       }
     }

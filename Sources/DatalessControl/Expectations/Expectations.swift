@@ -65,8 +65,11 @@ public struct Expectations: Sendable {
   /// For whom files were fetched, by the index of the expectation and the file's row in `summary`; only for
   /// `max_needless`.
   var needlessCallers: [Int: [Int: Fetched]] = [:]
-  /// Stacks of waits for what had come by then; only for `max_needless`, which is judged at the end.
+  /// Stacks of waits for what had come by then; only for what is judged at the end: `max_needless` and
+  /// `forbid_unneeded_blocking`.
   var lateStacks: [ViolationList.Wait: ToldStack] = [:]
+  /// Callers that were held against conditions as what they are by now.
+  var metCallers: Set<UInt32> = []
   private var summary: SummaryBuilder?
   /// Records so far, of whatever session.
   public private(set) var recordCount = 0
@@ -107,11 +110,12 @@ public struct Expectations: Sendable {
       lookups?.note(record, path: path)
     }
     let write = together?.note(record)
+    meetCaller(record)
     switch record.type {
     case .volumeMounted: stackOption = record.json.object("options")?.string("stacks")
     case .processSeen:
       processes.add(record)
-      if let id = record.process { for index in states.indices { states[index].conditions.forget(id) } }
+      if let id = record.process { forgetCaller(id) }
     case .materializationStarted: started(record)
     case .materializationFinished: finished(record)
     case .materializationRefused: refused(record)

@@ -4,7 +4,7 @@ public enum StackOutcome {
     switch outcome {
     case "thread_ran": "the wait was over before it could be taken"
     case "not_permitted": "the daemon may not look at this process"
-    case "memory_locked": "another thread of it maps a file that is awaited"
+    case "memory_locked": "a thread of it maps a file that is awaited"
     case "unreadable": "its memory cannot be read"
     case "abandoned": "reading its memory took too long"
     case "symbols_unavailable": "what explains its files ended or took too long"

@@ -95,7 +95,9 @@ final class Watchdog: EventSink {
   }
 
   private func expired(_ wait: WatchedWaits.Wait) {
-    guard wait.policy.counts(processes.lineage(of: wait.caller.process).first) else { return }
+    guard wait.policy.counts(processes.lineage(of: wait.caller.process).first),
+      !BlockedCall.isElsewhere(threadID: wait.caller.threadID)
+    else { return }
     var record = record(.expired, wait)
     if wait.policy.action == .abort { record.spared = refusal(wait).refusal }
     log.recordWatchdog(record)
@@ -116,7 +118,9 @@ final class Watchdog: EventSink {
       pid: handle.pid, startTicks: processes.info(wait.caller.process)?.startTicks,
       isNamed: !wait.policy.apps.isEmpty, userIDs: { handle.userIDs })
     // Still blocked after the descriptor was taken, as nobody but us lets it go: the descriptor is the caller's.
-    guard state.withLock({ $0.isBlocked(wait.key) }) else { return (nil, .ended) }
+    guard state.withLock({ $0.isBlocked(wait.key) }), !BlockedCall.isElsewhere(threadID: wait.caller.threadID) else {
+      return (nil, .ended)
+    }
     return (handle, refusal)
   }
 

@@ -1,3 +1,5 @@
+internal import CDatalessLinux
+
 /// Whether a thread maps a file that waits for its content. Such a call holds the lock that reading memory takes.
 enum MappingWait {
   // LIMIT: threads that are looked at; beyond, the capture process may hang, and is abandoned then.
@@ -17,6 +19,13 @@ enum MappingWait {
       }
       return isWaiting(processID, thread, in: ThreadRegisters(text)?.call)
     }
+  }
+
+  /// Whether a thread is in a call that waits for no file, and does not wait for a page in it: the kernel fetches
+  /// something for it, as of readahead(2), and it has gone on.
+  static func isElsewhere(_ processID: Int32, _ threadID: Int32, in call: Int?) -> Bool {
+    guard let call, clinux_waits_elsewhere(call) != 0 else { return false }
+    return !(ProcessFile.bytes("\(processID)/task/\(threadID)/wchan", limit: 128).map(isPageWait) ?? false)
   }
 
   private static func isWaiting(_ processID: Int32, _ threadID: Int32, in call: Int?) -> Bool {

@@ -42,6 +42,7 @@ public struct ThreadCapture: Sendable, Equatable {
     switch thread.look() {
     case .failure(let failure): return .failure(failure)
     case .success(let before):
+      if MappingWait.isElsewhere(processID, threadID, in: before.registers.call) { return .failure(.threadRan) }
       guard let mappings = known.mappings(of: processID, volumes: volumes) else { return .failure(.unreadable) }
       if MappingWait.isLikely(processID, beside: threadID, in: before.registers.call) { return .failure(.memoryLocked) }
       let memory = ProcessMemory(processID: processID, mappings: mappings)

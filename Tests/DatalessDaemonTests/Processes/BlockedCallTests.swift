@@ -27,6 +27,21 @@ import Testing
     }
   #endif
 
+  /// What the kernel fetches for it ahead it does not wait for.
+  @Test func aThreadThatRunsOrSleepsIsElsewhere() {
+    func isElsewhere(_ line: String) -> Bool {
+      Array(line.utf8).withUnsafeBufferPointer { BlockedCall.isElsewhere($0) }
+    }
+    #expect(isElsewhere("running\n"))
+    #expect(!isElsewhere("-1 0x7ffd0 0x55\n") && !isElsewhere("") && !isElsewhere("99999999999999999999 0x3\n"))
+    #if arch(x86_64)
+      #expect(isElsewhere("230 0x0 0x0 0x7ffc 0x0 0x0 0x0 0x7ffc 0x7f\n"), "clock_nanosleep")
+      #expect(isElsewhere("202 0x5 0x80\n") && isElsewhere("232 0x4\n"), "futex, epoll_wait")
+      #expect(!isElsewhere("0 0x3\n") && !isElsewhere("221 0x3\n") && !isElsewhere("426 0x3\n"), "read, fadvise64")
+    #endif
+    #expect(!BlockedCall.isElsewhere(threadID: 0))
+  }
+
   @Test func aThreadOfAnotherNamespaceIsTakenToTouchAPage() {
     #expect(BlockedCall.pageWait(threadID: 0, readsThroughCache: false) == .fault)
   }
