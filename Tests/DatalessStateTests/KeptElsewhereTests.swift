@@ -148,6 +148,51 @@ import Testing
     }
   }
 
+  /// One of two names that SOURCE has for a file was moved here, and SOURCE has written to it since.
+  @Test(arguments: ["a", "d/linked"], [false, true]) func aNameThatWasGivenHereLeadsToTheNewVersion(
+    name: String, isListedFirst: Bool
+  ) throws {
+    var volume = try mount()
+    for directory in ["", "d"] { _ = volume.names(directory) }
+    #expect(volume.makeDirectory("b") == nil && volume.rename(name, to: "b/c") == nil)
+    try volume.unmount()
+    source.write("a", bytes("newer"), mode: 0o644)
+    volume = try mount()
+    if isListedFirst { #expect(volume.names("b") == ["c"]) }
+    for _ in 0..<3 {
+      _ = volume.paths()
+      let other = name == "a" ? "d/linked" : "a"
+      #expect(volume.names("b") == ["c"] && volume.find(name).node == nil)
+      #expect(volume.read("b/c") == "newer" && volume.read(other) == "newer" && volume.conflicts == [:])
+      volume.refresh()
+      #expect(volume.read("b/c") == "newer" && volume.names("b") == ["c"])
+      try expectNothingFound(volume)
+      volume = try mount()
+    }
+  }
+
+  /// A tree was removed here while a program had a file in it open, and SOURCE has lost the directory since.
+  @Test(arguments: [false, true], [false, true]) func whatWasOpenInARemovedTreeGoesWithIt(
+    isCrash: Bool, isMounted: Bool
+  ) throws {
+    var volume = try mount()
+    #expect(volume.write("MINE", to: "e/f", syncs: true, closes: false) == nil)
+    #expect(volume.remove("e") == nil)
+    volume.run()
+    unlink(source.full("e/f"))
+    rmdir(source.full("e"))
+    volume.refresh()
+    if isCrash { volume.passSecond() } else { try volume.unmount() }
+    if isMounted {
+      volume = try mount()
+      #expect(volume.names("") == ["a", "c", "d"] && volume.conflicts == [:])
+      try volume.unmount()
+    }
+    // What the kernel knew still goes with the next mount.
+    let findings = try states.next().check().findings
+    #expect(!findings.contains { $0.isDamage } && (!isMounted || findings.isEmpty), "\(findings)")
+  }
+
   /// A file that a program has open still, removed on both sides: a crash leaves nothing of it.
   @Test(arguments: [false, true], [false, true]) func whatBothSidesHaveRemovedIsNowhere(
     isSourceFirst: Bool, isShared: Bool

@@ -72,7 +72,8 @@ extension RealMounts {
         let hangs = records.filter { $0["type"]?.string == "watchdog.expired" }
         #expect(hangs.map { $0["path"]?.string } == ["p2"])
         let stacks = try await volume.dataless("stack", volume.mountpoint, "--json").lines
-        #expect(stacks.filter { $0.contains("thread_ran") && $0.contains("\"tid\":\(ahead.pid),") }.count == 1, "\(stacks)")
+        let ran = stacks.filter { $0.contains("thread_ran") && $0.contains("\"tid\":\(ahead.pid),") }
+        #expect(ran.count == 1, "\(stacks)")
         try await volume.done("gate", "release", volume.mountpoint, "g")
         #expect(await reader.wait().succeeded)
         ahead.closeInput()

@@ -67,7 +67,8 @@ extension Expectations {
       if attempts[wait.number]?.stacks[wait.threadID]?.id == nil {
         attempts[wait.number]?.stacks[wait.threadID] = stack
       }
-      if !needlessCallers.isEmpty || lookups != nil, attempts[wait.number]?.isFinished != false, lateStacks[wait]?.id == nil {
+      let isAskedFor = !needlessCallers.isEmpty || lookups != nil
+      if isAskedFor, attempts[wait.number]?.isFinished != false, lateStacks[wait]?.id == nil {
         lateStacks[wait] = stack
       }
     }

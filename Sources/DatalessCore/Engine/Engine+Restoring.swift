@@ -78,6 +78,7 @@ extension Engine {
       state.loseStore(directory.node, isKept: isKept)
       state.tellConflicts(timer.now)
     }
+    tellGoneNames()
     return isKept
   }
 

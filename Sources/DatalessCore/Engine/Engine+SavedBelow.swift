@@ -20,9 +20,18 @@ extension Engine {
         return nil
       }
       // The kernel may know names that are gone.
-      if hasDropped { kernel.expireNames() }
+      if hasDropped { tellGoneNames() }
       guard let more else { return }
       asked = more
+    }
+  }
+
+  /// The kernel may know names that are gone, and listings that have them.
+  func tellGoneNames() {
+    kernel.expireNames()
+    let gone = Dictionary(grouping: state.withLock { $0.namespace.takeGoneNames() }, by: \.directory)
+    for (directory, names) in gone.sorted(by: { $0.key < $1.key }) {
+      kernel.invalidateDirectory(directory, names: { names.map(\.name) }, completion: {})
     }
   }
 

@@ -63,7 +63,13 @@ extension Namespace {
     case .unchanged, .metadata:
       if change == .metadata { noteClash(of: node, with: listed) }
       adopt(listed, for: node)
-    case .joined: if let twin = twin(of: node, listed) { relink(name, to: twin) }
+    case .joined:
+      guard let twin = twin(of: node, listed) else { break }
+      // What was moved here stays where it is, also in a directory that nobody has looked into yet.
+      let moved = record(of: name).standing == .removed ? localNames(of: node) : []
+      if restored.item(of: twin) == nil { restored.follow(node, to: twin, isLeft: true) }
+      relink(name, to: twin)
+      for local in moved { relink(local, to: twin) }
     case .version:
       guard let newer = self.node(for: listed, older: node) else { return .unchanged }
       let (mine, base, wasNamed) = (attributes(of: node), self.listed(of: node).attributes, !self[node].isOrphan)
@@ -72,7 +78,7 @@ extension Namespace {
       let isFetched = self[node].isLocal && self[node].state == .resident
       let moved = localNames(of: node).filter { _ in record(of: name).standing == .removed || !isFetched }
       // Before anything is told of the newer one: what is kept of a bare one is of another version.
-      restored.follow(node, to: newer)
+      restored.follow(node, to: newer, isLeft: !isFetched)
       // The store's name first: by the others alone the newer one would be told as what the store has not.
       // What was fetched is the volume's own with its other names: that is told before anything of the other.
       relink(name, to: newer, unbinding: isFetched ? node : nil)

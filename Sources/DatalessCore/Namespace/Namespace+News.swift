@@ -14,6 +14,8 @@ struct NamespaceNews {
   private var onlyHere: [NodeID] = []
   /// Listed directories that the store has no more, and that have become the volume's own.
   private var own: [NodeID] = []
+  /// Names made on the volume that went, and their directories: the kernel may know them.
+  private var gone: [Namespace.GoneName] = []
   /// Whether `versions` is wanted.
   private(set) var tellsVersions = false
   /// Nodes of a name before and after it became another version.
@@ -48,6 +50,11 @@ struct NamespaceNews {
   mutating func takeOlder() -> [NodeID] { Self.take(&older) }
   mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }
   mutating func takeOwn() -> [NodeID] { Self.take(&own) }
+  mutating func noteGone(_ name: Namespace.GoneName) { gone.append(name) }
+  mutating func takeGone() -> [Namespace.GoneName] {
+    defer { gone = [] }
+    return gone
+  }
   mutating func takeVersions() -> [Namespace.NewVersion] { Self.take(&versions) }
 
   private static func take<Item>(_ list: inout [Item]) -> [Item] {
@@ -58,6 +65,12 @@ struct NamespaceNews {
 }
 
 extension Namespace {
+  /// A name that leads nowhere any more, whatever directory was listed when that came out.
+  typealias GoneName = (directory: NodeID, name: [UInt8])
+
+  /// Those since this was asked last.
+  mutating func takeGoneNames() -> [GoneName] { news.takeGone() }
+
   /// A name leads to another version of its item, or another item, than before.
   struct NewVersion {
     let old: NodeID

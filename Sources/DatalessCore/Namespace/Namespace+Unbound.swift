@@ -53,7 +53,10 @@ extension Namespace {
     let shown = isInConflict ? inConflict(behind: names) : []
     // As long as it has a name by which that is told.
     if isInConflict { endConflict(of: node) }
-    for name in names { setStanding(.gone, of: name) }
+    for name in names {
+      news.noteGone((directory: id(of: record(of: name).directory), name: Array(text(of: name))))
+      setStanding(.gone, of: name)
+    }
     for name in shown { showAgain(name) }
     return !names.isEmpty
   }

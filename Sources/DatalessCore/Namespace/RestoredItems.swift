@@ -83,9 +83,12 @@ struct RestoredItems {
   mutating func takeOlder(_ node: NodeIndex) -> Bool { !older.isEmpty && older.remove(node) != nil }
 
   /// The store has another version of an item, which is another node.
-  mutating func follow(_ node: NodeIndex, to newer: NodeIndex) {
-    guard !bare.isEmpty, bare.remove(node) != nil, let item = items.removeValue(forKey: node) else { return }
-    note(item, as: newer, isBare: true, names: left.removeValue(forKey: node))
+  ///
+  /// - Parameter isLeft: Whether nothing of the older one is here: names of it that are met yet are the newer one's.
+  mutating func follow(_ node: NodeIndex, to newer: NodeIndex, isLeft: Bool) {
+    let isBare = !bare.isEmpty && bare.remove(node) != nil
+    guard isBare || (isLeft && isAwaited(node)), let item = items.removeValue(forKey: node) else { return }
+    note(item, as: newer, isBare: isBare, names: left.removeValue(forKey: node))
   }
 
   // MARK: - Keys

@@ -183,7 +183,7 @@ extension CatalogConnection {
     var open: Set<Int64> = []
     for var item in try items(in: directory, after: .min, limit: .max) {
       let hasName = try hasName(item.id)
-      guard hasName || !item.record.isDirty else { continue }
+      guard hasName || !item.mayHaveOtherNames else { continue }
       item.place = nil
       try item.save(self)
       guard !hasName else { continue }
