@@ -131,6 +131,10 @@ extension RealMounts {
         #expect(await one("wait 3")?.hasPrefix("3 granted") == true)
         // What is another process' is nobody else's to be within.
         #expect(await one("end 1") == "1 ended")
+        // Before the daemon has seen the end, what is asked for may have come before it.
+        _ = try await volume.log.wait("the outer one has ended") { records in
+          records.count { $0["type"]?.string == "coordination.finished" } == 3
+        }
         #expect(await one("ask 4 0 1 r:\(volume.path("d"))") == "4 asked")
         #expect(await one("wait 4") == "4 coordination_outer_not_held \(ESRCH)")
       }
