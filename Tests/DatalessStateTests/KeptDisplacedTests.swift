@@ -47,4 +47,27 @@ import Testing
     }
     try volume.unmount()
   }
+
+  /// A directory that was moved here stands before the one that SOURCE has moved to its name, until it turns out that
+  /// SOURCE has the first one elsewhere: what is new in the other one is seen at once.
+  @Test func whatIsSeenAgainIsSeenWithWhatIsNewInIt() throws {
+    for name in ["b", "b/b"] { mkdir(source.full(name), 0o755) }
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.rename("b/b", to: "c") == nil && volume.change("b") { $0.mode = 0o700 } == nil)
+    rename(source.full("b/b"), source.full("moved"))
+    rename(source.full("b"), source.full("c"))
+    rename(source.full("moved"), source.full("b"))
+    symlink("t", source.full("c/new"))
+    for _ in 0..<2 {
+      volume.refresh()
+      #expect(volume.names("") == ["b", "c"] && volume.names("c") == ["new"], "\(volume.tree())")
+      #expect(volume.attributes("c")?.mode == S_IFDIR | 0o700)
+    }
+    try volume.unmount()
+    #expect(try states.next().check().findings == [])
+    volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.names("") == ["b", "c"] && volume.names("c") == ["new"], "\(volume.tree())")
+    try volume.unmount()
+  }
 }

@@ -171,6 +171,29 @@ import Testing
     }
   }
 
+  /// SOURCE has written to a file of which one name was moved here, and another one replaced. Several mounts look no
+  /// further than where both of them were.
+  @Test(arguments: 0..<4) func aNameIntoWhichNobodyHasLookedLeadsToTheNewVersion(mounts: Int) throws {
+    link(source.full("c"), source.full("other"))
+    var volume = try mount()
+    _ = volume.tree()
+    #expect(volume.rename("c", to: "d/x") == nil)
+    #expect(volume.write("MINE", to: "e/n") == nil && volume.rename("e/n", to: "other") == nil)
+    try volume.unmount()
+    source.write("c", bytes("newer version"), mode: 0o644)
+    for _ in 0..<mounts {
+      volume = try mount()
+      #expect(volume.names("") == ["a", "d", "e", "other"])
+      try expectNothingFound(volume)
+    }
+    volume = try mount()
+    for _ in 0..<2 {
+      #expect(volume.read("d/x") == "newer version" && volume.read("other") == "MINE", "\(volume.tree())")
+      volume.refresh()
+    }
+    try expectNothingFound(volume)
+  }
+
   /// A tree was removed here while a program had a file in it open, and SOURCE has lost the directory since.
   @Test(arguments: [false, true], [false, true]) func whatWasOpenInARemovedTreeGoesWithIt(
     isCrash: Bool, isMounted: Bool

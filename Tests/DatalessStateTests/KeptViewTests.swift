@@ -37,6 +37,14 @@ import Testing
         finding.kind != .unlinked && !(finding.kind == .leftover && "\(finding)".contains("a directory"))
       }
       #expect(findings == [], "\(calls.story)")
+      for _ in 0..<calls.below(3) {
+        // A mount that looks no further than this.
+        volume = try KeptVolume(states.next(), source: source)
+        let isVisited = calls.below(2) == 0
+        if isVisited { volume.visitSaved() } else { _ = volume.names("") }
+        calls.tell(isVisited ? "mount and visit" : "mount and list the root")
+        try volume.unmount()
+      }
       volume = try KeptVolume(states.next(), source: source)
       calls.tell("remount")
       let differences = Self.differences(tree, volume.tree())

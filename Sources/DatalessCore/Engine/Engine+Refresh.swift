@@ -83,11 +83,13 @@ extension Engine {
     }
   }
 
-  /// Decides about what the store has no more, when a refresh has listed all. - Returns: The listed directories among
-  /// that, which have become the volume's own because of what was changed in them: the rest of them is to go.
-  func takeOwnDirectories() -> [NodeIndex] {
+  /// Decides about what the store has no more, when a refresh has listed all.
+  ///
+  /// - Returns: The listed directories among that, which have become the volume's own because of what was changed in
+  ///   them: the rest of them is to go. And those of the store's that are seen again where they lay behind such.
+  func takeDecidedDirectories() -> (own: [NodeIndex], shown: [NodeIndex]) {
     dropUnbound()
-    return state.withLock { $0.namespace.takeOwnDirectories() }
+    return state.withLock { ($0.namespace.takeOwnDirectories(), $0.namespace.takeShownDirectories()) }
   }
 
   /// Takes some entries of a directory that is listed again; as `EngineState.observe`.

@@ -116,7 +116,7 @@ public final class Refresh: Sendable {
   private func nextStep(_ work: inout RefreshWork) -> RefreshWork.Step {
     if work.begin() { findStart(&work) }
     let step = work.next()
-    guard case .finish = step, work.takeOwn(engine.takeOwnDirectories()) else { return step }
+    guard case .finish = step, work.take(engine.takeDecidedDirectories()) else { return step }
     return work.next()
   }
 

@@ -52,11 +52,14 @@ struct RefreshWork {
     findings.subdirectories.removeAll()
   }
 
-  /// Directories that have become the volume's own are next. - Returns: Whether there are any.
-  mutating func takeOwn(_ nodes: [NodeIndex]) -> Bool {
-    own.formUnion(nodes)
-    directories += nodes.map { ($0, false) }
-    return !nodes.isEmpty
+  /// Directories that have become the volume's own are next, and those that are seen again, with all below: they may
+  /// have been gone through as what nobody sees. - Returns: Whether there are any.
+  mutating func take(_ decided: (own: [NodeIndex], shown: [NodeIndex])) -> Bool {
+    own.formUnion(decided.own)
+    directories += decided.own.map { ($0, false) }
+    if !decided.shown.isEmpty { walked = [] }
+    directories += decided.shown.map { ($0, true) }
+    return !decided.own.isEmpty || !decided.shown.isEmpty
   }
 
   mutating func fail(_ path: [UInt8], _ error: FSError) {

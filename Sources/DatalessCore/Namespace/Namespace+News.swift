@@ -14,6 +14,8 @@ struct NamespaceNews {
   private var onlyHere: [NodeID] = []
   /// Listed directories that the store has no more, and that have become the volume's own.
   private var own: [NodeID] = []
+  /// Listed directories that callers see again: as long as they did not, nobody took what was new in them.
+  private var shown: [NodeID] = []
   /// Names made on the volume that went, and their directories: the kernel may know them.
   private var gone: [Namespace.GoneName] = []
   /// Whether `versions` is wanted.
@@ -30,6 +32,7 @@ struct NamespaceNews {
   mutating func noteOlder(_ node: NodeID) { older.append(node) }
   mutating func noteOnlyHere(_ node: NodeID) { onlyHere.append(node) }
   mutating func noteOwn(_ directory: NodeID) { own.append(directory) }
+  mutating func noteShown(_ directory: NodeID) { shown.append(directory) }
 
   /// From now on nodes are told that take the place of an older version.
   mutating func tellVersions() { tellsVersions = true }
@@ -50,6 +53,7 @@ struct NamespaceNews {
   mutating func takeOlder() -> [NodeID] { Self.take(&older) }
   mutating func takeOnlyHere() -> [NodeID] { Self.take(&onlyHere) }
   mutating func takeOwn() -> [NodeID] { Self.take(&own) }
+  mutating func takeShown() -> [NodeID] { Self.take(&shown) }
   mutating func noteGone(_ name: Namespace.GoneName) { gone.append(name) }
   mutating func takeGone() -> [Namespace.GoneName] {
     defer { gone = [] }
@@ -145,6 +149,11 @@ extension Namespace {
 
   /// The directories that have become the volume's own since this was asked last.
   mutating func takeOwnDirectories() -> [NodeIndex] { withoutStore(news.takeOwn()).filter { self[$0].isListed } }
+
+  /// The directories of the store's that callers see again since this was asked last, and that were listed before.
+  mutating func takeShownDirectories() -> [NodeIndex] {
+    news.takeShown().compactMap { index(of: $0) }.filter { self[$0].isListed && !self[$0].isOrphan && isBound($0) }
+  }
 
   private func withoutStore(_ nodes: [NodeID]) -> [NodeIndex] {
     nodes.compactMap { index(of: $0) }.filter { !self[$0].isOrphan && !isBound($0) }

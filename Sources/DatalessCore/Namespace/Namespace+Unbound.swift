@@ -74,6 +74,7 @@ extension Namespace {
     let node = record(of: name).node
     setStanding(.present, of: name)
     setUnlinked(false, of: node)
+    if self[node].isListed { news.noteShown(id(of: node)) }
     // Of what is known by its name alone the listing under way says more.
     guard !listed(of: node).attributes.isBare else { return }
     if self[node].kind != .directory, attributes(of: node).linkCount == 0 {

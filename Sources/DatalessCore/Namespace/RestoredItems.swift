@@ -86,7 +86,8 @@ struct RestoredItems {
   ///
   /// - Parameter isLeft: Whether nothing of the older one is here: names of it that are met yet are the newer one's.
   mutating func follow(_ node: NodeIndex, to newer: NodeIndex, isLeft: Bool) {
-    let isBare = !bare.isEmpty && bare.remove(node) != nil
+    // Of the older one there is nothing but its name still.
+    let isBare = self.isBare(node)
     guard isBare || (isLeft && isAwaited(node)), let item = items.removeValue(forKey: node) else { return }
     note(item, as: newer, isBare: isBare, names: left.removeValue(forKey: node))
   }
