@@ -70,4 +70,29 @@ import Testing
     #expect(volume.names("") == ["b", "c"] && volume.names("c") == ["new"], "\(volume.tree())")
     try volume.unmount()
   }
+
+  /// SOURCE has renamed a directory to a name that something has here, and given its own to a link: it stays, with its
+  /// rights, also after a mount that has shown it to nobody.
+  @Test(arguments: 0..<3) func whatStaysHasItsAttributes(mounts: Int) throws {
+    mkdir(source.full("c"), 0o755)
+    source.write("c/a", bytes("theirs"), mode: 0o644)
+    var volume = try KeptVolume(states.next(), source: source)
+    _ = volume.tree()
+    #expect(volume.write("MINE", to: "c/a") == nil && volume.makeDirectory("b") == nil)
+    rename(source.full("c"), source.full("b"))
+    symlink("t", source.full("c"))
+    volume.refresh()
+    let tree = volume.tree()
+    #expect(volume.attributes("c")?.mode == S_IFDIR | 0o755 && volume.read("c/a") == "MINErs")
+    for _ in 0..<mounts {
+      try volume.unmount()
+      volume = try KeptVolume(states.next(), source: source)
+      volume.visitSaved()
+    }
+    #expect(volume.tree() == tree)
+    volume.refresh()
+    #expect(volume.tree() == tree)
+    try volume.unmount()
+    #expect(try states.next().check().findings == [])
+  }
 }

@@ -139,6 +139,8 @@ extension EngineState {
     defer { journal.endOperation() }
     let name = giveKeptName(
       displaced.name, to: node, in: displaced.directory, savedBelow: findings.savedBelow)
+    // What it is in the store says nothing of it any more.
+    namespace.tellUnbound(node)
     findings.noteName(name, in: displaced.directory)
     namespace.noteConflict(.changedHereGoneThere, of: node, theirs: nil)
     namespace.noteOwnDirectory(node)
