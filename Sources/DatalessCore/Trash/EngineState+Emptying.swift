@@ -92,6 +92,10 @@ extension EngineState {
       namespace.setStanding(isKept ? .removed : .gone, of: name)
       take(node, item, result: &result, at: now)
       trash.noteGone(bytes: bytes)
+      // Its name has led to it. What is in it goes with later steps, or with the next run.
+      if item.kind == .directory, edge.isLocal, namespace[node].isOrphan, journal.keepsChanges {
+        journal.append(.trashed(namespace.changedItem(node), isKnown: true))
+      }
     case .gone, .former, .swept, .free: break
     }
   }

@@ -3,8 +3,9 @@ import DatalessCore
 /// Trees that were removed whole, as far as the catalog has something of them: they are gone through some rows at a
 /// time, each step in a transaction of its caller's.
 ///
-/// The top of each is in the table of orphans until nothing is left below it, so that the next run finds it. What was
-/// moved out of a tree has another name, and stays, with the directories on the way to its place in the store.
+/// The top of each is in the table of orphans until nothing is left below it, so that the next run finds it; and so are
+/// directories in it that were made here, or moved there, and have lost their names since. What was moved out of a tree
+/// has another name, and stays, with the directories on the way to its place in the store.
 struct CatalogTrash: Sendable {
   private var tops: [Int64] = []
   /// Directories of the tree that is gone through, in the order in which they were met; those before `next` are done.
