@@ -186,4 +186,20 @@ import Testing
     #expect(volume.names("") == ["d", "l"] && volume.read("d/f") == "mine")
     try volume.unmount()
   }
+
+  /// chown(2) with nothing to be changed comes from the kernel as what it says before a write.
+  @Test(arguments: [0o4755, 0o2755, 0o755] as [UInt32]) func strangersTakeNoSetIDBitsAway(mode: UInt32) throws {
+    source.write("f", bytes("theirs"), mode: 0o644)
+    chmod(source.full("f"), mode)
+    let volume = try mount()
+    let owner = volume.attributes("f")?.uid
+    // Whoever runs the tests: a caller of another number.
+    let isOwner = owner == KeptVolume.caller.uid
+    let isRefused = !isOwner && mode != 0o755
+    #expect(volume.change("f") { $0.clearsSetID = true } == (isRefused ? "EPERM" : nil))
+    #expect(volume.attributes("f").map { $0.mode & 0o7777 } == (isOwner ? 0o755 : mode))
+    #expect(volume.write("MINE", to: "f", closes: false) == nil)
+    #expect(volume.change("f") { $0.clearsSetID = true } == nil)
+    #expect(volume.attributes("f").map { $0.mode & 0o7777 } == 0o755)
+  }
 }

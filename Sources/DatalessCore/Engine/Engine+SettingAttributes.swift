@@ -8,8 +8,9 @@ extension Engine {
   /// `write`.
   ///
   /// - Parameter handle: Of ftruncate(2); nil for a path.
-  /// - Returns: What it looks like now. EROFS, ESTALE (also of a version that the store has no more), EISDIR or EINVAL
-  ///   (size of what is no file, or below 0), EFBIG, ENOSPC, EIO.
+  /// - Returns: What it looks like now. EROFS, EPERM (set-id bits alone, by who neither owns the file nor has it open for
+  ///   writing), ESTALE (also of a version that the store has no more), EISDIR or EINVAL (size of what is no file, or
+  ///   below 0), EFBIG, ENOSPC, EIO.
   public func setAttributes(
     _ change: AttributeChange, of node: NodeID, handle: UInt64? = nil, by caller: Caller
   ) -> AttributeAnswer {
@@ -31,8 +32,11 @@ extension Engine {
   private func apply(
     _ change: AttributeChange, _ extent: ContentExtent?, to node: NodeID, by caller: Caller
   ) -> AttributeAnswer {
+    var isRefused = false
     let snapshot: ItemSnapshot? = state.withLock { state in
       guard let position = state.namespace.index(of: node), !state.namespace[position].isSuperseded else { return nil }
+      isRefused = state.isRefused(change, of: position, by: caller)
+      guard !isRefused else { return nil }
       state.journal.beginOperation()
       defer { state.journal.endOperation() }
       state.catchUp(position)
@@ -43,6 +47,9 @@ extension Engine {
         )
       }
       return state.snapshot(of: position)
+    }
+    if isRefused {
+      return .failed(FSError(.notPermitted, "only its owner, root or who writes to a file takes its set-id bits away"))
     }
     return snapshot.map { .changed($0) }
       ?? .failed(FSError(.staleNFSFileHandle, "no such item, or version, on this volume"))
@@ -78,6 +85,18 @@ extension Engine {
 }
 
 extension EngineState {
+  /// Whether nobody may ask for a change: the kernel says with the same request that somebody writes, which it has
+  /// checked, and that somebody has called chown(2) with nothing to be changed, which on other file systems is refused
+  /// for the set-id bits that it takes away.
+  fileprivate func isRefused(_ change: AttributeChange, of node: NodeIndex, by caller: Caller) -> Bool {
+    guard change.isOfSetIDAlone, caller.uid != 0, caller.uid != namespace[node].uid, !writers.nodes.contains(node)
+    else { return false }
+    let attributes = namespace.attributes(of: node)
+    var cleared = attributes
+    cleared.clearSetID()
+    return cleared != attributes
+  }
+
   /// - Parameter extent: What the content of a file takes whose size was changed.
   mutating func apply(_ change: AttributeChange, _ extent: ContentExtent?, to node: NodeIndex) {
     let now = timeOfDay()
@@ -103,6 +122,13 @@ extension EngineState {
 }
 
 extension AttributeChange {
+  /// Whether nothing is changed but that set-id bits go.
+  fileprivate var isOfSetIDAlone: Bool {
+    var alone = AttributeChange()
+    alone.clearsSetID = true
+    return self == alone
+  }
+
   /// What is changed, as records say it.
   fileprivate var names: [String] {
     var names: [String] = []
