@@ -88,6 +88,48 @@ import Testing
     #expect(try verdict("nosuchsession").outcome == .unknown)
   }
 
+  /// A loss of power has left zeros in the place of what was written last, and of a session that was mounted later the
+  /// first records: the one before it is not what is asked about.
+  @Test(arguments: 1...3) func aLaterSessionCountsWithoutItsFirstRecords(missing: Int) throws {
+    var log = ExpectationLog()
+    log.take("a")
+    log.unmount()
+    var second = ExpectationLog()
+    for name in ["b", "secret"] { second.take(name) }
+    second.unmount()
+    let later = second.log.lines.map { $0.replacingFirst("0123456789ab", with: "fedcba987654") }
+    let text = (log.log.lines + later.dropFirst(missing)).map { $0 + "\n" }.joined()
+    let file = try TemporaryFile(Array(text.utf8))
+    let expected = [Expected(.maxFiles, 2), Expected(.maxFiles, 1)]
+    let verdict = try Verdict.load(log: file.path, Expectations(expected))
+    #expect(verdict.session == "fedcba987654" && verdict.earlierSessions == 1)
+    #expect(verdict.expectations.map(\.outcome) == [.unknown, .violated] && !verdict.gaps.isEmpty)
+    let last = try LogFile.lastSession(of: file.path)
+    #expect(last?.name == "fedcba987654" && last?.earlierSessions == 1)
+    var summary = SummaryBuilder()
+    for line in text.split(separator: "\n") { summary.add(try #require(LogRecord(line: bytes(String(line))))) }
+    let completeness = summary.finish(log: []).completeness
+    #expect(completeness.earlierSessions == 1 && completeness.lostRecords == missing && !completeness.isComplete)
+  }
+
+  /// Records of two daemons that write one log come by turns.
+  @Test func anEarlierSessionGoesOnBesideALaterOne() throws {
+    var log = ExpectationLog()
+    log.take("a")
+    let first = log.log.lines.count
+    log.take("more")
+    log.unmount()
+    var second = ExpectationLog()
+    second.take("b")
+    second.unmount()
+    let later = second.log.lines.map { $0.replacingFirst("0123456789ab", with: "fedcba987654") }
+    let lines = log.log.lines[..<first] + later[..<3] + log.log.lines[first...] + later[3...]
+    let file = try TemporaryFile(Array(lines.map { $0 + "\n" }.joined().utf8))
+    let verdict = try Verdict.load(log: file.path, Expectations([Expected(.maxFiles, 1)]))
+    #expect(verdict.session == "fedcba987654" && verdict.outcome == .held && verdict.gaps == [])
+    #expect(try LogFile.lastSession(of: file.path)?.name == "fedcba987654")
+  }
+
   /// Times of day are only told; what is measured is measured by the other clock.
   @Test func aClockThatWasSetBackChangesNothing() throws {
     var log = ExpectationLog()

@@ -103,7 +103,8 @@ import Testing
     #expect(table.unfinished.map(\.detail) == ["f2"])
   }
 
-  @Test func theLastSessionIsTheOneThatWasMountedLast() throws {
+  /// One of which no mount is told has lost that record: the one before it is not the last.
+  @Test func theLastSessionIsTheOneThatBeganLast() throws {
     func last(_ lines: [String]) throws -> String? {
       let file = try TemporaryFile(bytes(lines.joined(separator: "\n") + "\n"))
       return try LogFile.lastSession(of: file.path).map { "\($0.name) after \($0.earlierSessions)" }
@@ -114,8 +115,9 @@ import Testing
     let mounted = line("a", "volume.mounted")
     #expect(try last([mounted, line("b", "volume.mounted"), line("a", "mark")]) == "b after 1")
     #expect(
-      try last([mounted, line("c", "mark", #","label":"volume.mounted""#), "torn vv volume.mounted"]) == "a after 0")
-    #expect(try last([line("c", "mark"), line("d", "mark")]) == "c after 0")
+      try last([mounted, line("a", "mark", #","label":"volume.mounted""#), "torn vv volume.mounted"]) == "a after 0")
+    #expect(try last([mounted, line("c", "mark", #","label":"x""#), line("a", "mark")]) == "c after 1")
+    #expect(try last([line("c", "mark"), line("d", "mark"), line("c", "mark")]) == "d after 1")
     #expect(try last(["nothing"]) == nil)
     #expect(throws: ControlError.self) { try LogFile.lastSession(of: bytes("/dev/null")) }
   }

@@ -71,6 +71,7 @@ public struct Expectations: Sendable {
   /// Callers that were held against conditions as what they are by now.
   var metCallers: Set<UInt32> = []
   private var summary: SummaryBuilder?
+  private var sessions = SeenSessions()
   /// Records so far, of whatever session.
   public private(set) var recordCount = 0
 
@@ -97,10 +98,12 @@ public struct Expectations: Sendable {
     recordCount += 1
     if let session {
       guard record.session == session else { return }
-    } else if record.type == .volumeMounted, recordCount > 1, record.session != ending.session {
-      beginSession()
-    } else if let session = ending.session, record.session != session {
-      return
+    } else if record.session != ending.session {
+      if sessions.begins(record, after: ending.session) {
+        beginSession()
+      } else if ending.session != nil {
+        return
+      }
     }
     summary?.add(record)
     guard !ending.skips(record) else { return }
@@ -174,10 +177,11 @@ public struct Expectations: Sendable {
 
   private mutating func beginSession() {
     let ending = SessionEnding(after: ending)
-    let count = recordCount
+    let (count, sessions) = (recordCount, sessions)
     self = Expectations(expectations, baseline: baseline?.untouched, session: session)
     self.ending = ending
     recordCount = count
+    self.sessions = sessions
   }
 
   // MARK: - Attempts

@@ -13,6 +13,8 @@ public typealias LogReader = (_ record: LogRecord?, _ unread: UnreadLines) -> Vo
 public final class LogFile {
   /// Longer lines are skipped and counted as malformed.
   public static let lineBytesMax = 16 << 20
+  /// In which bytes of a line its session is looked for before the line is read.
+  private static let headBytes = 256
   private static let pieceBytes = 256 << 10
 
   public let path: [UInt8]
@@ -110,7 +112,7 @@ public final class LogFile {
     untold.add(lines)
   }
 
-  /// The session that was mounted last; of a log without such a record that of its first record, nil for none.
+  /// The session that a log tells of last (`SeenSessions`); nil for none.
   ///
   /// - Throws: As `init` and `next`; `ControlError.system` with ESPIPE for what cannot be read twice.
   public static func lastSession(
@@ -123,32 +125,33 @@ public final class LogFile {
         .illegalSeek, "cannot look for the last session of \(TerminalText.escaped(path))",
         remedy: "--last, reports and comparisons read a log twice: it must be a regular file. Copy it to one.")
     }
-    var (first, last): (String?, String?) = (nil, nil)
+    var sessions = SeenSessions()
+    var (last, word): (String?, [UInt8]) = (nil, [])
     var earlier: Int64 = 0
     while let line = try file.wholeLine() {
-      guard first == nil || isMounting(line), let record = LogRecord(line: line), let session = record.session else {
-        continue
-      }
-      first = first ?? session
-      guard record.type == .volumeMounted else { continue }
-      if let former = last ?? first, former != session { earlier += 1 }
+      guard word.isEmpty || !contains(line, word), let record = LogRecord(line: line), let session = record.session
+      else { continue }
+      if sessions.begins(record, after: last) { earlier += 1 } else if last != nil { continue }
       last = session
+      word = Array("\"session\":\"\(session)\"".utf8)
     }
-    return (last ?? first).map { ($0, earlier) }
+    return last.map { ($0, earlier) }
   }
 
-  /// Whether a line may be a record of a mount: looking for the word is much quicker than reading the line.
-  private static func isMounting(_ line: [UInt8]) -> Bool {
-    let word: StaticString = "volume.mounted"
-    return line.withUnsafeBytes { bytes in
-      var rest = UnsafeRawBufferPointer(rebasing: bytes[...])
-      while rest.count >= word.utf8CodeUnitCount, let start = rest.baseAddress,
-        let found = memchr(start, CInt(word.utf8Start[0]), rest.count - word.utf8CodeUnitCount + 1)
-      {
-        if memcmp(found, word.utf8Start, word.utf8CodeUnitCount) == 0 { return true }
-        rest = UnsafeRawBufferPointer(rebasing: rest[(UnsafeRawPointer(found) - start + 1)...])
+  /// Whether a line has some bytes near its beginning: looking for them is much quicker than reading the line.
+  private static func contains(_ line: [UInt8], _ word: [UInt8]) -> Bool {
+    line.prefix(headBytes).withUnsafeBytes { bytes in
+      word.withUnsafeBytes { word in
+        var rest = bytes
+        while rest.count >= word.count, let start = rest.baseAddress, let first = word.first,
+          let some = word.baseAddress,
+          let found = memchr(start, CInt(first), rest.count - word.count + 1)
+        {
+          if memcmp(found, some, word.count) == 0 { return true }
+          rest = UnsafeRawBufferPointer(rebasing: rest[(UnsafeRawPointer(found) - start + 1)...])
+        }
+        return false
       }
-      return false
     }
   }
 

@@ -57,6 +57,7 @@ public struct SummaryBuilder: Sendable {
   private let limits: SpillLimits
   /// Records so far, of whatever session.
   public private(set) var recordCount = 0
+  private var sessions = SeenSessions()
 
   /// - Parameters:
   ///   - session: nil for the one that was mounted last; every `volume.mounted` record begins anew.
@@ -230,20 +231,19 @@ public struct SummaryBuilder: Sendable {
   private mutating func isMeant(_ record: LogRecord) -> Bool {
     if let session {
       guard record.session == session else { return false }
-    } else if record.type == .volumeMounted, recordCount > 1, record.session != report.session {
-      beginSession()
-    } else if !report.session.isEmpty, record.session != report.session {
-      return false
+    } else if record.session != report.session {
+      let isLater = sessions.begins(record, after: report.session)
+      guard isLater || report.session.isEmpty else { return false }
+      if isLater { beginSession() }
     }
     return !continuity.skips(record)
   }
 
   private mutating func beginSession() {
     let earlier = report.completeness.earlierSessions + 1
-    let count = recordCount
-    let continuity = RecordContinuity(after: continuity)
+    let (count, continuity, sessions) = (recordCount, RecordContinuity(after: continuity), sessions)
     self = SummaryBuilder(files: order, frame: mainThread.frame, limits: limits)
-    self.continuity = continuity
+    (self.continuity, self.sessions) = (continuity, sessions)
     report.completeness.earlierSessions = earlier
     recordCount = count
   }

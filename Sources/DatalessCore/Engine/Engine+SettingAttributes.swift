@@ -8,9 +8,9 @@ extension Engine {
   /// `write`.
   ///
   /// - Parameter handle: Of ftruncate(2); nil for a path.
-  /// - Returns: What it looks like now. EROFS, EPERM (set-id bits alone, by who neither owns the file nor has it open for
-  ///   writing), ESTALE (also of a version that the store has no more), EISDIR or EINVAL (size of what is no file, or
-  ///   below 0), EFBIG, ENOSPC, EIO.
+  /// - Returns: What it looks like now. EROFS, EPERM (set-id bits alone, by who neither owns the file nor has it open
+  ///   for writing), ESTALE (also of a version that the store has no more), EISDIR or EINVAL (size of what is no file,
+  ///   or below 0), EFBIG, ENOSPC, EIO.
   public func setAttributes(
     _ change: AttributeChange, of node: NodeID, handle: UInt64? = nil, by caller: Caller
   ) -> AttributeAnswer {
