@@ -39,13 +39,17 @@ struct LogLines {
 
   /// An attempt with one wait, from its beginning to its end.
   ///
-  /// - Parameter path: As it stands in JSON.
+  /// - Parameters:
+  ///   - path: As it stands in JSON.
+  ///   - threadName: As `path`.
   mutating func waited(
     _ attempt: Int, _ path: String, by process: Int, thread: Int, isMain: Bool = true, from start: Int64, to end: Int64,
-    size: Int = 1_000, kind: String = "file", outcome: String = "ok", isEnded: Bool = true
+    size: Int = 1_000, kind: String = "file", outcome: String = "ok", isEnded: Bool = true, threadName: String? = nil
   ) {
     let trigger = kind == "file" ? "read" : "readdir"
-    let caller = #""process":\#(process),"tid":\#(thread),"main_thread":\#(isMain),"trigger":"\#(trigger)""#
+    let caller =
+      #""process":\#(process),"tid":\#(thread),"main_thread":\#(isMain),"trigger":"\#(trigger)""#
+      + (threadName.map { #","thread_name":"\#($0)""# } ?? "")
     add(
       "materialization.started", at: start,
       #""attempt":\#(attempt),"path":"\#(path)","kind":"\#(kind)","size":\#(size),"handle":\#(attempt),\#(caller)"#)

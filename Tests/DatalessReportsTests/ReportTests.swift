@@ -36,6 +36,26 @@ import Testing
     #expect(trace.text.contains("\"cat\":\"failed\""))
   }
 
+  /// What a thread calls itself is in the record, and a stack in the first one that has it: of a delayed call here.
+  @Test func threadsHaveTheirNamesAndWaitsTheStacksOfCalls() throws {
+    var log = LogLines()
+    log.mounted()
+    log.process(1, pid: 10, "app")
+    log.add(
+      "wait.stack", at: 900,
+      #""access":1,"process":1,"tid":12,"outcome":"ok","stack_id":1,"stack":{"complete":true,"end":"outermost","#
+        + #""frames":[],"interpreted":{"language":"python","readable":true,"complete":true,"#
+        + #""frames":[{"function":"culprit","file":"fm.py","line":4}]}}"#)
+    log.waited(2, "a", by: 1, thread: 12, isMain: false, from: 1_000, to: 2_000, threadName: #"thumb\"s"#)
+    log.stack(2, id: 1, by: 1, thread: 12, frames: nil, at: 2_100)
+    log.unmounted(at: 3_000)
+    let folder = try ReportFolder(log.bytes)
+    try folder.export([.trace, .collapsed, .html])
+    #expect(try Trace(folder.text(.trace)).names(of: "thread_name").first == #"thread 12 'thumb"s'"#)
+    #expect(try folder.text(.collapsed) == "app;culprit (fm.py:4);[read] 1000\n")
+    #expect(try folder.text(.html).contains("thumb"))
+  }
+
   @Test func collapsedStacksSumUpToTheBlockedTime() throws {
     let folder = try ReportFolder(Self.log.bytes)
     let report = try folder.export([.collapsed])

@@ -23,6 +23,7 @@ struct ReportWait: Sendable, Equatable {
   var threadID: Int64?
   /// nil where the log does not say.
   var isMainThread: Bool?
+  var threadName: [UInt8]?
   /// CLOCK_MONOTONIC, nanoseconds.
   var start: Int64
   var end: Int64

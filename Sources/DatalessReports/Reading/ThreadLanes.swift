@@ -11,7 +11,17 @@ struct ThreadLanes: Sendable {
     var number: Int
     /// Whether the log said so of any of its waits.
     var isMainThread: Bool
+    /// What the thread called itself last; nil where the log does not say, as of main threads.
+    var threadName: [UInt8]?
     fileprivate var end: Int64
+
+    /// What it is called, safe to be shown.
+    var title: String {
+      let called = threadName.map { " '\(TerminalText.escaped($0))'" } ?? ""
+      let thread = (threadID.map { "thread \($0)" } ?? "unknown thread") + called
+      let name = isMainThread ? "main thread" : thread
+      return number == 0 ? name : "\(name), at the same time (\(number))"
+    }
   }
 
   private struct Key: Hashable {
@@ -35,13 +45,14 @@ struct ThreadLanes: Sendable {
     for index in own where lanes[index].end <= wait.start {
       lanes[index].end = max(lanes[index].end, wait.end)
       if wait.isMainThread == true { lanes[index].isMainThread = true }
+      if let name = wait.threadName { lanes[index].threadName = name }
       return index
     }
     if own.count >= Self.perThreadMax { return own[own.count - 1] }
     lanes.append(
       Lane(
         process: wait.process, threadID: wait.threadID, number: own.count, isMainThread: wait.isMainThread == true,
-        end: wait.end))
+        threadName: wait.threadName, end: wait.end))
     lanesOfThread[key, default: []].append(lanes.count - 1)
     return lanes.count - 1
   }

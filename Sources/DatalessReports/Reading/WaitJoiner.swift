@@ -108,8 +108,8 @@ struct WaitJoiner: Sendable {
       kind: kind, number: isWait ? record.attempt : json.unsigned("access"), path: isWait ? nil : json.path,
       isFile: json.string("kind") != "directory",
       trigger: json.string(isWait ? "trigger" : "operation") ?? "unknown", process: record.process,
-      threadID: json.integer("tid"), isMainThread: json.bool("main_thread"), start: time, end: time,
-      outcome: record.outcome ?? "")
+      threadID: json.integer("tid"), isMainThread: json.bool("main_thread"),
+      threadName: json.name("thread_name", "thread_name_b64"), start: time, end: time, outcome: record.outcome ?? "")
     return (
       Key(
         kind: kind, number: wait.number, process: wait.process, threadID: wait.threadID,
@@ -156,8 +156,9 @@ struct WaitJoiner: Sendable {
   // MARK: - Stacks
 
   private mutating func attach(_ record: LogRecord) -> [ReportWait] {
-    guard let attempt = record.attempt else { return [] }
+    // Of a delayed call, too: a wait with the same stack refers to the first record that has it.
     let stack = stacks.stack(of: record)
+    guard let attempt = record.attempt else { return [] }
     let key = StackKey(attempt: attempt, process: record.process, threadID: record.json.integer("tid"))
     if let index = unresolvedOfKey.index(forKey: key), let number = unresolvedOfKey.values[index].takeFirst() {
       if unresolvedOfKey.values[index].isEmpty { unresolvedOfKey.remove(at: index) }

@@ -81,7 +81,7 @@ struct PageData {
       json.key("rows")
       json.array { json in
         for (row, name) in rows() {
-          self.row(row, name, thread: row.isRest ? "" : Self.thread(row.lane), json: &json)
+          self.row(row, name, thread: row.isRest ? "" : row.lane.title, json: &json)
         }
       }
     }
@@ -144,11 +144,6 @@ struct PageData {
         }
       }
     }
-  }
-
-  private static func thread(_ lane: ThreadLanes.Lane) -> String {
-    let name = lane.isMainThread ? "main thread" : lane.threadID.map { "thread \($0)" } ?? "unknown thread"
-    return lane.number == 0 ? name : "\(name), at the same time (\(lane.number))"
   }
 
   private mutating func happenings(_ json: inout JSONBuffer) {

@@ -40,7 +40,7 @@ struct TraceWriter {
       try name(process, nil, text: wait.isCommand ? "dataless materialize" : program)
     }
     if namedLanes.insert(wait.lane).inserted {
-      try name(process, track, text: Self.laneName(lane, isCommand: wait.isCommand))
+      try name(process, track, text: wait.isCommand ? "command" : lane.title)
     }
     spans += 1
     let origin = origin
@@ -116,13 +116,6 @@ struct TraceWriter {
     try file.write(json.bytes)
     try file.write("}\n")
     try file.commit()
-  }
-
-  private static func laneName(_ lane: ThreadLanes.Lane, isCommand: Bool) -> String {
-    if isCommand { return "command" }
-    let thread = lane.threadID.map { "thread \($0)" } ?? "unknown thread"
-    let name = lane.isMainThread ? "main thread" : thread
-    return lane.number == 0 ? name : "\(name), at the same time (\(lane.number))"
   }
 
   mutating func name(_ process: Int64, _ thread: Int64?, text: String) throws(ControlError) {
