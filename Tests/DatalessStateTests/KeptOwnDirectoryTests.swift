@@ -40,4 +40,24 @@ import Testing
     }
     try volume.unmount()
   }
+
+  /// SOURCE loses a directory between two mounts in which something was written, and of which nothing else is kept:
+  /// what its owner had let nobody see, nobody sees, whatever the directory above lets them.
+  @Test(arguments: [false, true]) func whatNobodyKnowsTheRightsOfIsForNobodyElse(isReplaced: Bool) throws {
+    chmod(source.full("p"), 0o1777)
+    chmod(source.full("p/q"), 0o700)
+    var volume = try KeptVolume(states.next(), source: source)
+    #expect(volume.write("MINE", to: "p/q/a") == nil)
+    try volume.unmount()
+    Scratch.removeTree(source.full("p/q"))
+    if isReplaced { source.write("p/q", bytes("a file")) }
+    for _ in 0..<2 {
+      volume = try KeptVolume(states.next(), source: source)
+      #expect(volume.read("p/q/a") == "MINErs p/q/a", "\(volume.tree())")
+      let attributes = volume.attributes("p/q")
+      #expect(attributes?.mode == S_IFDIR | 0o700 && attributes?.uid == geteuid() && attributes?.gid == getegid())
+      try volume.unmount()
+      #expect(try states.next().check().findings == [])
+    }
+  }
 }

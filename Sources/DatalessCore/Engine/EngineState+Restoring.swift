@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// How saved items become nodes, and saved names names: in steps of bounded size.
 extension EngineState {
   /// LIMIT: names that are put back under one lock.
@@ -238,8 +240,7 @@ extension EngineState {
 
   /// A directory that the store has no more, and below which something was changed: it is the volume's own.
   mutating func makeKept(_ entry: Restorations.Entry, in directory: NodeIndex) -> NodeID? {
-    var attributes = entry.item.attributes ?? namespace.attributes(of: directory)
-    if entry.item.attributes == nil { attributes.linkCount = 2 }
+    var attributes = entry.item.attributes ?? unknownRights(entry.item, in: directory)
     // The store may have it elsewhere, or another item of its number.
     guard let inode = madeNumbers.take(above: namespace.largestReserved) else { return nil }
     attributes.device = ItemAttributes.madeDevice
@@ -252,6 +253,19 @@ extension EngineState {
     bookRestored(node)
     namespace.setAwaitsSaved(true, of: node)
     return namespace.id(of: node)
+  }
+
+  /// A directory of which only that it was on the way is kept: whose it was, and who might look into it, nobody knows
+  /// any more. So the volume's own user alone does.
+  private func unknownRights(_ item: SavedItem, in directory: NodeIndex) -> ItemAttributes {
+    var attributes = namespace.attributes(of: directory)
+    attributes.mode = S_IFDIR | 0o700
+    (attributes.uid, attributes.gid) = (geteuid(), getegid())
+    attributes.linkCount = 2
+    if let version = item.version {
+      (attributes.modificationTime, attributes.changeTime) = (version.modificationTime, version.changeTime)
+    }
+    return attributes
   }
 
   mutating func nameKept(_ entry: Restorations.Entry, _ node: NodeID, in directory: NodeIndex) {
