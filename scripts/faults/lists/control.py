@@ -47,8 +47,8 @@ log.add(
     "until.map { moment <= $0 }", "until.map { FAULT ? moment < $0 : moment <= $0 }", tests=["LogFilterTests"])
 log.add(
     "last-is-the-first", "LogFile.swift", "`log --last` prints the first session of a file",
-    "guard record.type == .volumeMounted else { continue }",
-    "guard record.type == .volumeMounted, !FAULT || last == nil else { continue }", tests=["LogTreeTests"])
+    "if sessions.begins(record, after: last) { earlier += 1 }",
+    "if sessions.begins(record, after: last), !FAULT { earlier += 1 }", tests=["LogTreeTests"])
 log.add(
     "ancestors-not-named", "LogRecord.swift", "`log --process NAME` leaves out what NAME started",
     "chain(of: id).contains { process in", "chain(of: id).prefix(FAULT ? 1 : .max).contains { process in",
