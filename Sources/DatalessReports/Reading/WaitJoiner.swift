@@ -109,7 +109,8 @@ struct WaitJoiner: Sendable {
       isFile: json.string("kind") != "directory",
       trigger: json.string(isWait ? "trigger" : "operation") ?? "unknown", process: record.process,
       threadID: json.integer("tid"), isMainThread: json.bool("main_thread"),
-      threadName: json.name("thread_name", "thread_name_b64"), start: time, end: time, outcome: record.outcome ?? "")
+      threadName: json.name("thread_name", "thread_name_b64").map { Array($0.prefix(64)) }, start: time, end: time,
+      outcome: record.outcome ?? "")
     return (
       Key(
         kind: kind, number: wait.number, process: wait.process, threadID: wait.threadID,
