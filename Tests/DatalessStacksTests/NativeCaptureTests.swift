@@ -56,9 +56,34 @@ import Testing
     var unwinder = StackUnwinder(capture, source: files)
     let stack = unwinder.unwind()
     let names = stack.frames.map { frame in
-      files.function(at: frame.lookupAddress).map { String(decoding: $0.name, as: UTF8.self) } ?? "?"
+      guard let name = files.function(at: frame.lookupAddress)?.name, !name.isEmpty else { return "?" }
+      return String(decoding: name, as: UTF8.self)
     }
     return (names, stack)
+  }
+
+  /// What has returned has left its frames where a later one has a buffer: rbp of those that are is told by where each
+  /// function begins, which the unwind tables have.
+  @Test func aStrippedProgramWithFramePointersHasTheFramesOfTheWholeOne() throws {
+    let source = """
+      #include <string.h>
+      #include <unistd.h>
+      static volatile char sink;
+      static int used(int n) { char b[40]; memset(b, n, sizeof b); sink = b[n]; return n ? used(n - 1) + b[3] : 1; }
+      static int inner(int n) { char b[900]; long r = read(0, b + 899, 1); sink = b[899]; return (int)r + n; }
+      static int middle(int n) { return inner(n + 1) * 3; }
+      static int outer(int n) { return middle(n) + 2; }
+      int main(int count, char **words) { (void)words; int sum = used(6); sum += used(5); return (outer(count) + sum) & 1; }
+      """
+    let options = ["-O0", "-fno-omit-frame-pointer", "-fno-stack-protector", "-no-pie"]
+    let whole = try Self.named(try BlockedProgram(source: source, options: options))
+    let stripped = try Self.named(try BlockedProgram(source: source, options: options + ["-s"]))
+    let first = try #require(whole.names.firstIndex(of: "inner"), "\(whole.names)")
+    #expect(Array(whole.names[first...].prefix(4)) == ["inner", "middle", "outer", "main"], "\(whole.names)")
+    #expect(stripped.names[first...].prefix(4).allSatisfy { $0 == "?" }, "\(stripped.names)")
+    let range = first..<first + 4
+    #expect(stripped.stack.frames[range].map(\.address) == whole.stack.frames[range].map(\.address))
+    #expect(stripped.stack.isComplete && stripped.stack.certainty == .framePointerFound, "\(stripped.stack.end)")
   }
 
   /// As a library that is built with frame pointers, and a program that is not: rbp is any number where it is called.

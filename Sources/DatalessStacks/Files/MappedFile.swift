@@ -30,6 +30,7 @@ final class MappedFile {
   // Made when first asked for.
   lazy var functions =
     elf.fullFunctions ?? debug.flatMap { $0.fullFunctions } ?? elf.exportedFunctions
+  private lazy var frames = FrameTable(elf)
   private lazy var goSection = GoModule.functionTable(elf)
   private lazy var goData = GoModule.functionData(elf)
   private var names: [UInt64: Name] = [:]
@@ -82,6 +83,16 @@ final class MappedFile {
     if let buildID, let its = debug.buildID { return its == buildID }
     guard let link else { return false }
     return bytes.checksum == link.checksum
+  }
+
+  /// The function in which an address lies, by its symbol, or else by the unwind tables: without a name then.
+  func function(at address: UInt64) -> (start: UInt64, name: [UInt8])? {
+    let symbol = functions?.function(at: address)
+    // One without a size is believed to end where the next one begins.
+    if let symbol, symbol.size > 0 { return (symbol.address, symbol.name) }
+    let range = frames?.function(at: address)
+    if let symbol, range.map({ $0.lowerBound <= symbol.address }) ?? true { return (symbol.address, symbol.name) }
+    return range.map { ($0.lowerBound, []) }
   }
 
   func name(at address: UInt64, _ demangler: Demangler) -> Name {

@@ -74,10 +74,8 @@ public final class MappedFiles: UnwindSource {
   }
 
   public func function(at address: UInt64) -> FunctionSymbol? {
-    guard let place = place(of: address), let symbol = place.file.functions?.function(at: place.address) else {
-      return nil
-    }
-    return FunctionSymbol(start: symbol.address &+ place.bias, name: symbol.name)
+    guard let place = place(of: address), let function = place.file.function(at: place.address) else { return nil }
+    return FunctionSymbol(start: function.start &+ place.bias, name: function.name)
   }
 
   public func code(at address: UInt64, count: Int) -> [UInt8]? {

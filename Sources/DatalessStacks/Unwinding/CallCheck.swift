@@ -42,7 +42,7 @@ struct CallCheck {
     self.framedCode = framedCode
   }
 
-  /// - Parameter function: nil where no symbol says which it is.
+  /// - Parameter function: nil where nothing says which it is.
   /// - Returns: nil when it is no return address, or that of a call of something else.
   func caller(at address: UInt64, of function: FunctionSymbol?) -> Caller? {
     guard mappings.isExecutable(address &- 1) || mappings.isOnVolume(address &- 1) else { return nil }

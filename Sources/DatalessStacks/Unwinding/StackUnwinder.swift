@@ -80,8 +80,8 @@ public struct StackUnwinder {
       let tried = check.judged(chain(origin, framePointer: candidate.slot, limit: limit), from: count - 1)
       if tried.verdict == .refuted { continue }
       // Code that is not known to keep rbp, and no frame pointer there: the nearest return address, and no more.
-      // Of a function without a symbol nobody knows how far from rsp its rbp lies: one that is left over from an
-      // earlier call, below where its caller's is, holds just as well.
+      // Of a function of which nothing says where it begins nobody knows how far from rsp its rbp lies: one that is
+      // left over from an earlier call, below where its caller's is, holds just as well.
       let isUnknown = function == nil && !candidate.isLikely
       let isGuess = open != nil || isUnknown || (!keepsFramePointer && !candidate.isAbove)
       let certainty: FrameCertainty = isGuess ? .guessed : max(origin.certainty, .framePointerFound)

@@ -45,9 +45,10 @@ public struct UnwindRow: Sendable, Equatable {
   }
 }
 
-/// A function, by the symbols of its file.
+/// A function, by the symbols of its file, or by its unwind tables.
 public struct FunctionSymbol: Sendable, Equatable {
   public let start: UInt64
+  /// Empty where no symbol says it.
   public let name: [UInt8]
 
   public init(start: UInt64, name: [UInt8]) {
@@ -75,7 +76,7 @@ public struct FunctionSymbol: Sendable, Equatable {
 public protocol UnwindSource {
   /// nil where there are no tables for the address.
   func row(at address: UInt64) -> UnwindRow?
-  /// The function in which the address lies; nil where no symbol says so.
+  /// The function in which the address lies; nil where neither symbols nor tables say so.
   func function(at address: UInt64) -> FunctionSymbol?
   /// Bytes of code, as they are in the file; nil unless all of them are.
   func code(at address: UInt64, count: Int) -> [UInt8]?
