@@ -95,7 +95,7 @@ enum WireSamples {
     moved: InventoryMoves(count: 0, items: []),
     repeated: InventoryRepeats(files: 0, bytes: 0, groups: [], unknownFiles: 0, unknownBytes: 0), tree: [])
   private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
-  private static let trash = TrashCounts(items: 1, bytes: 2)
+  private static let trash = TrashCounts(items: 1, bytes: 2, searchedItems: 3)
   private static let result = {
     var result = TransferResult(
       files: 1, directories: 0, bytes: 5, failures: [failure], failureCount: 1, refused: failure,
@@ -223,7 +223,7 @@ enum WireSamples {
     "InventoryMove": (move, InventoryMove(path: [], from: nil, to: nil)),
     "InventoryRepeats": (repeats, repeats), "InventoryGroup": (group, group),
     "InventoryDirectory": (branch, InventoryDirectory(path: [], storedBytes: 1, residentBytes: 0, category: nil)),
-    "TrashCounts": (trash, trash),
+    "TrashCounts": (trash, TrashCounts(items: 1, bytes: 2)),
     "RemoveAnswer": (
       RemoveAnswer(items: 1, directories: 2, bytes: 3, dirtyItems: 4, dirtyBytes: 5, dropped: [odd]),
       RemoveAnswer(items: 1, directories: 2, bytes: 3)

@@ -130,6 +130,17 @@ private func so<Value>(_ value: Value) -> Value { value }
     #expect(room.settle(used: 10, Self.at(10_000)).failed == [Self.attempt(1)])
   }
 
+  @Test func whatAnEarlierRunHasLeftIsWaitedForWhileItIsLookedFor() {
+    var room = limited(10)
+    room.setSeeksLeftovers(true)
+    _ = room.claim(Self.attempt(1), 4, isEager: false, used: 10, at: Self.at(0))
+    #expect(room.settle(used: 10, Self.at(0)).sweeps, "what can go need not wait for it")
+    room.endSweep(isExhausted: true, Self.at(300))
+    #expect(room.settle(used: 10, Self.at(310)).failed.isEmpty)
+    room.setSeeksLeftovers(false)
+    #expect(room.settle(used: 10, Self.at(320)).failed == [Self.attempt(1)])
+  }
+
   @Test func whatIsBeingRemovedIsNotEvictedForTwice() {
     var room = limited(10)
     _ = room.claim(Self.attempt(1), 4, isEager: false, used: 10, at: Self.at(0))

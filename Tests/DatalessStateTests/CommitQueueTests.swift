@@ -69,6 +69,21 @@ import Testing
     #expect(told.take() == ["a"])
   }
 
+  @Test func whatCouldBeCommittedBeforeAFailureIsDurable() {
+    var queue = CommitQueue()
+    let told = Told()
+    for value in UInt64(1)...4 { _ = queue.append(Self.change, Self.number(value)) }
+    for value in UInt64(1)...3 { _ = queue.wait(for: Self.number(value), isUrgent: true, told.completion("\(value)")) }
+    _ = queue.begin()
+    #expect(Self.answer(queue.end(FSError(.noSpace, "full"), committed: 2)) == .none)
+    #expect(told.take() == ["1", "2", "3: 28"])
+    #expect(queue.count == 2 && queue.durable == Self.number(2) && queue.failure?.errno == .noSpace)
+    #expect(queue.timePassed() == .run)
+    #expect(queue.begin().map(\.number.rawValue) == [3, 4])
+    #expect(Self.answer(queue.end(nil)) == .none)
+    #expect(queue.count == 0 && queue.failure == nil)
+  }
+
   @Test func aFailureIsToldAndTriedAgainAndNothingIsLost() {
     var queue = CommitQueue()
     let told = Told()

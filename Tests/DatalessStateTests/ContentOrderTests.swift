@@ -68,8 +68,8 @@ import Testing
         return try CatalogWriter(connection, epoch: 1)
       }
       journal = CatalogJournal(
-        catalog, writer, content: content, lane: ManualLane(), timer: ManualTimer(),
-        interval: Nanoseconds(1_000_000_000))
+        catalog, writer, search: LeftoverSearch(isNeeded: false), content: content, lane: ManualLane(),
+        timer: ManualTimer(), interval: Nanoseconds(1_000_000_000))
     }
 
     /// - Returns: What was flushed for it.

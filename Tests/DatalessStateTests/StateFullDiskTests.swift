@@ -89,6 +89,92 @@ struct StateFullDiskTests {
     }
   }
 
+  /// What is made takes room of the catalog that removals need: it is refused before that is used up.
+  @Test func whatIsMadeOnAFullDiskLeavesRoomForRemovals() {
+    withPrivateMounts {
+      do {
+        let scratch = Scratch("full")
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=24m,mode=700") == 0)
+        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
+        let source = Scratch("source")
+        for number in 0..<3000 { source.write("s\(number)", []) }
+        let fixture = StateFixture(scratch)
+        let volume = try KeptVolume(fixture, source: source)
+        #expect(volume.write(String(repeating: "x", count: 6 << 20), to: "first", syncs: true) == nil)
+        let first = volume.node("first")
+        try Self.fillDisk(scratch)
+        let made = Self.storm(20_000, in: volume) { volume.makeDirectory("\($0)" + String(repeating: "n", count: 200)) }
+        #expect(made > 1000 && made < 20_000)
+        #expect(Self.storm(10, in: volume) { volume.change("s\($0)") { $0.mode = 0o100600 } } == 0)
+        #expect(Self.storm(10, in: volume) { volume.rename("s\($0)", to: "r\($0)") } == 0)
+        // That names of SOURCE's are gone takes room, too, of which some is kept for it.
+        let hidden = Self.storm(3000, in: volume) { volume.unlink("s\($0)") }
+        #expect(hidden > 100 && hidden < 3000)
+        #expect(volume.state.journal.backlog == 0)
+        // It goes with its bytes, and there is room again.
+        #expect(volume.unlink("first") == nil)
+        volume.forget(first)
+        #expect(volume.write(String(repeating: "y", count: 2 << 20), to: "second", syncs: true) == nil)
+        let copy = fixture.copy()
+        #expect(try copy.check().findings.allSatisfy { $0.kind == .unlinked || $0.kind == .leftover })
+        let after = try KeptVolume(copy, source: source)
+        #expect(after.read("second").utf8.allSatisfy { $0 == UInt8(ascii: "y") })
+        #expect(after.attributes("second")?.size == 2 << 20)
+        #expect(after.names("").count == made + 3000 - hidden + 1)
+        try volume.unmount()
+        #expect(try fixture.copy().check().findings == [])
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
+  /// - Returns: How many calls went well before one found no room.
+  private static func storm(_ count: Int, in volume: KeptVolume, _ call: (Int) -> String?) -> Int {
+    defer { volume.passSecond() }
+    for number in 0..<count {
+      // As many as may wait for a second to pass.
+      if number % 500 == 499 { volume.passSecond() }
+      guard let errno = call(number) else { continue }
+      #expect(errno == "ENOSPC")
+      return number
+    }
+    return count
+  }
+
+  private static func fillDisk(_ scratch: Scratch) throws {
+    scratch.write("log", [])
+    let filler = open(scratch.full("log"), O_WRONLY)
+    defer { close(filler) }
+    let block = [UInt8](repeating: 1, count: 4096)
+    while write(filler, block, block.count) > 0 {}
+  }
+
+  /// Its blocks are in the file: SQLite cuts off what lies beyond its end.
+  @Test func theReserveStaysWhenTheLogIsAppliedAndIsNotMadeAgain() {
+    withPrivateMounts {
+      do {
+        let scratch = Scratch("full")
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=64m,mode=700") == 0)
+        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
+        let fixture = StateFixture(scratch)
+        var sizes: [Int64] = []
+        for round in UInt64(1)...4 {
+          let volume = try fixture.open()
+          try fixture.keep(.made(own(node: round, round), attributes(inode: round), target: []), in: volume)
+          try volume.close()
+          var status = stat()
+          #expect(stat(scratch.full("catalog.sqlite"), &status) == 0)
+          #expect(Int64(status.st_blocks) * 512 >= Int64(status.st_size))
+          sizes.append(Int64(status.st_size))
+        }
+        #expect(sizes[0] >= 4 << 20 && Set(sizes).count == 1, "\(sizes)")
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
   /// What was removed or evicted is on its way out until that is durable, a second later. Who needs its room before
   /// that has it.
   @Test func roomOfWhatWasRemovedIsThereAtOnce() {

@@ -158,6 +158,24 @@ import Testing
     try volume.close()
   }
 
+  /// A volume with a limit on local content has it counted as what is on its way out.
+  @Test func whoRemovesWhatACrashLeavesIsGivenIt() throws {
+    let fixture = StateFixture()
+    let id = try Self.write("never told", in: try fixture.open())
+    let volume = try fixture.open()
+    let given = Mutex<[ContentID]>([])
+    volume.removeLeftovers { ids in given.withLock { $0 += ids } }
+    #expect(volume.searchedItems == 0)
+    #expect(try volume.journal.makeRoom(), "more may be on its way out than is known")
+    #expect(try volume.reconcile() == 1)
+    #expect(given.withLock { $0 } == [id])
+    #expect(try volume.content.size(of: id) == 10)
+    #expect(volume.searchedItems == nil)
+    #expect(try !volume.journal.makeRoom())
+    volume.content.remove(id)
+    try volume.close()
+  }
+
   /// Nobody removes a directory in which something is without saying so: what lost its name with that was not removed.
   @Test func whatIsInADirectoryWithoutANameIsNotRemoved() throws {
     let fixture = StateFixture()

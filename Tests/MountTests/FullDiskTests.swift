@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 extension RealMounts {
@@ -26,6 +27,39 @@ extension RealMounts {
         let finished = try await volume.records().filter { $0["outcome"]?.string == "ENOSPC" }
         #expect(finished.contains { $0["type"]?.string == "materialization.finished" })
         #expect(finished.compactMap { $0["message"]?.string }.contains { !$0.isEmpty })
+      }
+    }
+
+    /// Each of these files has a name, and no content; and the room of what is removed is there at once.
+    @Test func whatIsMadeOnAFullStateDiskLeavesRoomForRemovals() async throws {
+      try await withScratch { scratch in
+        let state = "\(scratch.root)/state"
+        #expect(mkdir(state, 0o700) == 0)
+        try await scratch.shell(
+          "mkdir d; touch d/f{1..200}; mount -t tmpfs -o size=24m,mode=700 none '\(state)'")
+        var volume = try await scratch.mount(State.state(scratch))
+        let text = try await scratch.shell(
+          """
+          cd "$MOUNT"; head -c 8000000 /dev/urandom > kept; sync kept; head -c 100000000 /dev/zero > big 2> /dev/null || true
+          i=0; while [ $i -lt 40 ]; do echo text > no$i || true; i=$((i + 1)); done 2> /dev/null
+          made=0; for name in $(seq -f %0200.0f 9000); do : > $name || break; made=$((made + 1)); done 2> /dev/null; echo $made
+          chmod 600 d/f1 2>&1 || true; rm big; rm -r d; head -c 4000000 /dev/zero > after; sync after; ls | wc -l
+          """)
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 3 && lines[1].contains("No space left"), "\(text)")
+        let made = lines.first.flatMap { Int($0) } ?? 0
+        #expect(made > 500 && made < 9000, "\(text)")
+        #expect(try await volume.status()["warnings"]?.array.isEmpty == true)
+        let daemon = try #require(try await volume.status()["pid"]?.int)
+        kill(pid_t(daemon), SIGKILL)
+        _ = try await volume.dataless("unmount", volume.mountpoint)
+        let checked = try await MountTests.run([Machine.dataless, "check", state, "--json"])
+        #expect(checked.succeeded, "\(checked.text)")
+        volume = try await scratch.mount(State.state(scratch))
+        let left = try await scratch.shell(#"cd "$MOUNT"; ls | wc -l; stat -c %s kept after"#)
+        #expect(left == "\(lines.last ?? "")\n8000000\n4000000\n")
+        #expect(try await volume.dataless("unmount", volume.mountpoint).succeeded)
+        try await scratch.shell("umount '\(state)'")
       }
     }
 

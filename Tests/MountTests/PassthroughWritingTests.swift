@@ -65,7 +65,9 @@ extension RealMounts {
         let volume = try await scratch.mount(["--state", state, "--profile", "windows"])
         try await scratch.shell(
           Self.prelude + """
-            head -c 1000000 /dev/zero > big 2> /dev/null || true; for i in {1..500}; do mkdir made$i; done
+            # As if the catalog's log had never had room beyond its end, and others had used up the disk since.
+            truncate -s 0 "$ROOT/state/catalog.sqlite-wal"
+            head -c 1000000 /dev/zero > "$ROOT/state/filler" 2> /dev/null || true
             no dd if=/dev/zero of=large count=1 status=none 2> "$ROOT/words"; grep -q 'No space left' "$ROOT/words"
             [ "$(stat -c %s large)" = 300000 ]; "$DATALESS" ls large | grep -q dataless
             mount -o remount,size=8m "$ROOT/state"; cmp large "$SOURCE/large"

@@ -65,7 +65,10 @@ enum StatusText {
   }
 
   static func trash(_ trash: TrashCounts) -> String {
-    "\(HumanText.count(trash.items, "item")) (\(HumanText.size(trash.bytes))) being given back"
+    let known = "\(HumanText.count(trash.items, "item")) (\(HumanText.size(trash.bytes))) being given back"
+    guard let searched = trash.searchedItems else { return known }
+    let search = "looking for what an earlier run has left, \(HumanText.count(searched, "item")) looked at"
+    return trash.items > 0 ? "\(known); \(search)" : search
   }
 
   /// A volume of another user, of which only the mount table is known.

@@ -101,11 +101,15 @@ struct UnmountCommand: ParsableCommand {
     let line = ProgressLine()
     defer { line.clear() }
     var (least, since) = (TrashCounts(items: .max, bytes: .max), ContinuousClock.now)
+    var searched: Int64?
     while let status = try? Blocking.run({
       try await ControlClient.with(volume: volume, timeout: .seconds(5)) { try await $0.status() }
     }), let trash = status.trash {
       line.show(StatusText.trash(trash) + " ...")
-      if trash.items < least.items || trash.bytes < least.bytes {
+      if searched != trash.searchedItems {
+        // What is found by it may be more than what was known before.
+        (searched, least, since) = (trash.searchedItems, trash, .now)
+      } else if trash.items < least.items || trash.bytes < least.bytes {
         least = TrashCounts(items: min(trash.items, least.items), bytes: min(trash.bytes, least.bytes))
         since = .now
       } else if ContinuousClock.now - since > Self.trashPatience {

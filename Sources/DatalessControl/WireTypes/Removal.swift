@@ -49,9 +49,18 @@ public struct TrashCounts: Codable, Sendable, Equatable {
   public var items: Int64
   /// What is given back with them.
   public var bytes: Int64
+  /// Items that were looked at for what an earlier run of a kept volume has left, which is not known before all were.
+  /// nil when nothing is looked for.
+  public var searchedItems: Int64?
 
-  public init(items: Int64, bytes: Int64) {
+  enum CodingKeys: String, CodingKey {
+    case items, bytes
+    case searchedItems = "searched_items"
+  }
+
+  public init(items: Int64, bytes: Int64, searchedItems: Int64? = nil) {
     self.items = items
     self.bytes = bytes
+    self.searchedItems = searchedItems
   }
 }

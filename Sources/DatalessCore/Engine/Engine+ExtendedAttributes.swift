@@ -64,17 +64,30 @@ extension Engine {
 
   private func change(_ name: [UInt8], to value: [UInt8]?, of node: NodeID, by caller: Caller) -> FSError? {
     defer { if PolicyAttribute.isOne(name) { policyChanged(of: node) } }
-    return state.withLock { state in
+    var search = RoomSearch()
+    while true {
+      let (error, isRefused) = changeOnce(name, to: value, of: node, by: caller)
+      guard isRefused, makeRoomForChanges(&search) else { return error }
+    }
+  }
+
+  /// - Returns: Also whether it is refused because there is no room for what is kept of it.
+  private func changeOnce(
+    _ name: [UInt8], to value: [UInt8]?, of node: NodeID, by caller: Caller
+  ) -> (error: FSError?, isRefused: Bool) {
+    state.withLock { state in
       guard let position = state.namespace.index(of: node) else {
-        return FSError(.staleNFSFileHandle, "no such item on this volume")
+        return (FSError(.staleNFSFileHandle, "no such item on this volume"), false)
       }
       state.journal.beginOperation()
       defer { state.journal.endOperation() }
-      if let error = state.setAttribute(name, to: value, of: position, by: caller) { return error }
+      if let error = state.setAttribute(name, to: value, of: position, by: caller) {
+        return (error, state.journal.hasRefused)
+      }
       let text = String(decoding: name, as: UTF8.self)
       state.record(
         .attributes(what: [text]), position, path: state.namespace.path(of: position), by: caller, at: timer.now)
-      return nil
+      return (nil, false)
     }
   }
 }
@@ -123,6 +136,10 @@ extension EngineState {
   fileprivate mutating func setAttribute(
     _ name: [UInt8], to value: [UInt8]?, of node: NodeIndex, by caller: Caller
   ) -> FSError? {
+    let growth = StateChange.growthOfItem + Int64(name.count + (value?.count ?? 0))
+    guard journal.hasRoom(for: growth, removing: value == nil) else {
+      return FSError(.noSpace, "there is no room in the state directory for more extended attributes")
+    }
     if PolicyAttribute.isOne(name) {
       guard let policy = PolicyAttribute.policy(name, value) else {
         return FSError(.invalidArgument, "it is no content policy")

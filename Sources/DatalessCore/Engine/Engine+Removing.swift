@@ -38,6 +38,11 @@ extension Engine {
         case .failed(let errno): return .failed(errno)
         case .ready: break
         }
+        // That a name of the store's is hidden has to be kept.
+        if !state.namespace.record(of: found).isLocal {
+          let growth = StateChange.growth(ofName: name.count)
+          guard state.journal.hasRoom(for: growth, removing: true) else { return .failed(.noSpace) }
+        }
         let path = state.namespace.path(ofName: found)
         let isDirectory = state.namespace[node].kind == .directory
         let removed = state.takeAway(found)

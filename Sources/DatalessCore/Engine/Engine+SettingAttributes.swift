@@ -32,13 +32,26 @@ extension Engine {
   private func apply(
     _ change: AttributeChange, _ extent: ContentExtent?, to node: NodeID, by caller: Caller
   ) -> AttributeAnswer {
+    var search = RoomSearch()
+    while true {
+      let (answer, isRefused) = applyOnce(change, extent, to: node, by: caller)
+      guard isRefused, makeRoomForChanges(&search) else { return answer }
+    }
+  }
+
+  /// - Returns: Also whether it is refused because there is no room for what is kept of it.
+  private func applyOnce(
+    _ change: AttributeChange, _ extent: ContentExtent?, to node: NodeID, by caller: Caller
+  ) -> (answer: AttributeAnswer, isRefused: Bool) {
+    var refusal: FSError?
     var isRefused = false
     let snapshot: ItemSnapshot? = state.withLock { state in
       guard let position = state.namespace.index(of: node), !state.namespace[position].isSuperseded else { return nil }
-      isRefused = state.isRefused(change, of: position, by: caller)
-      guard !isRefused else { return nil }
       state.journal.beginOperation()
       defer { state.journal.endOperation() }
+      refusal = state.refusal(of: change, of: position, by: caller)
+      isRefused = state.journal.hasRefused
+      guard refusal == nil else { return nil }
       state.catchUp(position)
       state.apply(change, extent, to: position)
       if !change.names.isEmpty {
@@ -48,11 +61,9 @@ extension Engine {
       }
       return state.snapshot(of: position)
     }
-    if isRefused {
-      return .failed(FSError(.notPermitted, "only its owner, root or who writes to a file takes its set-id bits away"))
-    }
-    return snapshot.map { .changed($0) }
-      ?? .failed(FSError(.staleNFSFileHandle, "no such item, or version, on this volume"))
+    if let refusal { return (.failed(refusal), isRefused) }
+    let stale = FSError(.staleNFSFileHandle, "no such item, or version, on this volume")
+    return (snapshot.map { .changed($0) } ?? .failed(stale), false)
   }
 
   /// Why a size was not changed.
@@ -85,10 +96,20 @@ extension Engine {
 }
 
 extension EngineState {
+  fileprivate func refusal(of change: AttributeChange, of node: NodeIndex, by caller: Caller) -> FSError? {
+    if isForbidden(change, of: node, by: caller) {
+      return FSError(.notPermitted, "only its owner, root or who writes to a file takes its set-id bits away")
+    }
+    // What was changed already has its place in what is kept.
+    let isKept = namespace.isMade(node) || namespace[node].isDirty
+    if isKept || journal.hasRoom(for: StateChange.growthOfItem) { return nil }
+    return FSError(.noSpace, "there is no room in the state directory for more that was changed")
+  }
+
   /// Whether nobody may ask for a change: the kernel says with the same request that somebody writes, which it has
   /// checked, and that somebody has called chown(2) with nothing to be changed, which on other file systems is refused
   /// for the set-id bits that it takes away.
-  fileprivate func isRefused(_ change: AttributeChange, of node: NodeIndex, by caller: Caller) -> Bool {
+  private func isForbidden(_ change: AttributeChange, of node: NodeIndex, by caller: Caller) -> Bool {
     guard change.isOfSetIDAlone, caller.uid != 0, caller.uid != namespace[node].uid, !writers.nodes.contains(node)
     else { return false }
     let attributes = namespace.attributes(of: node)

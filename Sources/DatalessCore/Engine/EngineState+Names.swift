@@ -177,19 +177,24 @@ extension Engine {
   ///   nothing.
   func changeNames<Answer>(_ body: (inout EngineState) -> Answer?) -> Answer {
     var yielder = LockYielder(timer)
+    var search = RoomSearch()
     while true {
-      let (answer, disposable, eager): (Answer?, [NodeID], [NodeID]) = state.withLock { state in
+      let (answer, isRefused, disposable, eager): (Answer?, Bool, [NodeID], [NodeID]) = state.withLock { state in
         state.journal.beginOperation()
         defer { state.journal.endOperation() }
         let orphans = state.namespace.orphanCount
         let answer = body(&state)
         state.tellConflicts(timer.now)
-        return (answer, answer == nil ? [] : state.takeDisposable(after: orphans), state.eager.takeNoted())
+        return (
+          answer, state.journal.hasRefused, answer == nil ? [] : state.takeDisposable(after: orphans),
+          state.eager.takeNoted()
+        )
       }
       guard let answer else {
         yielder.yieldIfDue()
         continue
       }
+      if isRefused, makeRoomForChanges(&search) { continue }
       if !disposable.isEmpty { dispose(disposable) }
       if !eager.isEmpty { fetchEagerly(eager) }
       return answer

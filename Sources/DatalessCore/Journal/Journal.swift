@@ -21,10 +21,19 @@ public protocol JournalSink: Sendable {
   /// - Returns: Whether content is on its way out besides, of which nobody but the journal knows.
   /// - Throws: ENOSPC, EDQUOT, EIO: nothing has become durable.
   func makeRoom() throws(FSError) -> Bool
+
+  /// Whether there is room for a change by which what is kept grows by so many bytes, with all that was appended
+  /// before. What is appended all the same may find none, and then nothing after it becomes durable: so what programs
+  /// ask for is refused. Called under the engine's lock: it must not wait.
+  ///
+  /// - Parameter removing: Whether something is removed by it: for that some room is left when others find none.
+  func hasRoom(for bytes: Int64, removing: Bool) -> Bool
 }
 
 extension JournalSink {
   public func makeRoom() throws(FSError) -> Bool { false }
+
+  public func hasRoom(for bytes: Int64, removing: Bool) -> Bool { true }
 
   public func afterNextCommit(_ number: ChangeNumber, _ body: @escaping @Sendable () -> Void) {
     whenDurable(number) { error in if error == nil { body() } }
@@ -52,6 +61,8 @@ final class Journal {
   /// The number of the last change, and of the last that is known to be durable.
   private(set) var last = ChangeNumber(rawValue: 0)
   private var durable = ChangeNumber(rawValue: 0)
+  /// Whether the operation under way was refused something for want of room.
+  private(set) var hasRefused = false
   /// What the operation under way has changed so far; nil outside of one.
   private var operation: [StateChange]?
 
@@ -61,7 +72,10 @@ final class Journal {
   }
 
   /// Changes from here to `endOperation` are one, and have one number.
-  func beginOperation() { if keepsChanges { operation = [] } }
+  func beginOperation() {
+    hasRefused = false
+    if keepsChanges { operation = [] }
+  }
 
   func endOperation() {
     guard let changes = operation else { return }
@@ -76,6 +90,13 @@ final class Journal {
 
   /// All changes up to a number are durable.
   func noteDurable(_ number: ChangeNumber) { durable = max(durable, number) }
+
+  /// Whether what is kept may grow by so many bytes. Asked before anything is changed.
+  func hasRoom(for bytes: Int64, removing: Bool = false) -> Bool {
+    guard keepsChanges, !sink.hasRoom(for: bytes, removing: removing) else { return true }
+    hasRefused = true
+    return false
+  }
 
   func isDurable(_ number: ChangeNumber) -> Bool { number <= durable }
 

@@ -51,6 +51,12 @@ public enum StateChange: Sendable, Equatable {
   case vanished(ChangedItem)
   /// All of them, or none: what one operation has changed.
   case together([StateChange])
+
+  /// By how many bytes what is kept grows at most, about, with a name of so many bytes.
+  public static func growth(ofName length: Int) -> Int64 { 96 + Int64(length) * 2 }
+
+  /// The same with an item and its first name, or with an item whose metadata or attributes are changed.
+  public static let growthOfItem: Int64 = 256
 }
 
 /// What the volume itself keeps with an item as an attribute that no program sees or can set.

@@ -112,8 +112,11 @@ struct Namespace: ~Copyable {
   func keeps(_ node: NodeIndex) -> Bool { graph.keeps(node) }
   var largestReserved: UInt64 { graph.nodes.largestReserved }
 
-  /// Whether so many names of so many bytes can be made.
-  func hasRoom(for count: Int, names: Int = 1) -> Bool { graph.names.hasRoom(for: count, names: names) }
+  /// Whether so many names of so many bytes can be made, and kept.
+  func hasRoom(for count: Int, names: Int = 1) -> Bool {
+    graph.names.hasRoom(for: count, names: names)
+      && journal.hasRoom(for: (StateChange.growth(ofName: count) + StateChange.growthOfItem) * Int64(names))
+  }
 
   /// As `Orphans`.
   var orphanCount: Int { graph.orphanCount }

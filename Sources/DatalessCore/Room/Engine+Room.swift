@@ -94,6 +94,13 @@ extension Engine {
 
   // MARK: - Content that goes
 
+  /// Content of an earlier run is looked for that no item has, or not any more. Who finds no room waits for it
+  /// meanwhile, as for what is on its way out; what is found goes by `removeLeftovers`.
+  public func setSeeksLeftovers(_ seeks: Bool) {
+    state.withLock { $0.room.setSeeksLeftovers(seeks) }
+    if !seeks, limitsRoom.load(ordering: .relaxed) { settleRoom() }
+  }
+
   /// Contents were removed. - Parameter bytes: As `Room.beginRemoval` was told.
   func endRemoval(_ bytes: Int64, count: Int) {
     let isShort = state.withLock { state in

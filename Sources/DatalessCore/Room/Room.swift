@@ -48,6 +48,8 @@ struct Room {
   private var trash: Int64 = 0
   private var removals = 0
   private var uses: UInt32 = 0
+  /// Whether content of an earlier run is looked for that nobody has any more: what is found goes by itself.
+  private var seeksLeftovers = false
   private var isSweeping = false
   private var exhaustedUntil: MonotonicTime?
   /// When the timer lane calls next.
@@ -191,6 +193,8 @@ struct Room {
   /// What removed trees hold that are not emptied yet, in bytes: it goes by itself, so nothing else has to.
   mutating func setTrash(_ bytes: Int64) { trash = bytes }
 
+  mutating func setSeeksLeftovers(_ seeks: Bool) { seeksLeftovers = seeks }
+
   /// Something may go that could not go before: for those who wait, it is looked for.
   mutating func noteEvictable() { if !waiting.isEmpty { exhaustedUntil = nil } }
 
@@ -267,7 +271,7 @@ struct Room {
     if claim.bytes > limit ?? .max { return true }
     if now - claim.since >= Self.patience { return true }
     guard now - claim.since >= Self.grace, !isSweeping, isExhausted(now) else { return false }
-    return removals == 0 && trash == 0 && reservations.isEmpty && writing == 0
+    return removals == 0 && trash == 0 && !seeksLeftovers && reservations.isEmpty && writing == 0
   }
 
   /// The moment at which the first claim, or what is believed, has to be looked at again.

@@ -43,6 +43,9 @@ extension Engine {
   /// file has it.
   func removeContent(_ id: ContentID) { removeContents([id]) }
 
+  /// Content that an earlier run has left, and that no item has: it goes as what is removed now, counted with it.
+  public func removeLeftovers(_ ids: [ContentID]) { removeContents(ids) }
+
   /// As `removeContent`. One after the other, on a lane on which nobody's call waits.
   func removeContents(_ ids: [ContentID]) {
     let isTracked = limitsRoom.load(ordering: .relaxed)
@@ -91,21 +94,30 @@ extension Engine {
     }
   }
 
+  /// Where an operation was refused because what is kept may not grow any more, gives room back for it, as for who
+  /// writes, and looks how much there is. On a thread that may wait for the disk, without the engine's lock.
+  ///
+  /// - Returns: Whether the operation is to be tried again.
+  func makeRoomForChanges(_ search: inout RoomSearch) -> Bool {
+    guard useTrash(&search) else { return false }
+    return (try? configuration.journal.makeRoom()) != nil
+  }
+
   /// How long somebody goes on looking for room.
-  private struct RoomSearch {
+  struct RoomSearch {
     /// LIMIT: microseconds that he waits for what is on its way out, twice as long each time: 2 s in all.
-    static let (pauseFirst, pauseMax): (UInt32, UInt32) = (1_000, 1_024_000)
+    fileprivate static let (pauseFirst, pauseMax): (UInt32, UInt32) = (1_000, 1_024_000)
     /// LIMIT: how often he tries while others use what he makes.
-    static let roundsMax = 64
+    fileprivate static let roundsMax = 64
 
     /// LIMIT: pauses in which he waits for the kernel, the first of a millisecond, each twice as long: 63 ms in all.
-    static let forgetsMax = 6
+    fileprivate static let forgetsMax = 6
 
-    var rounds = 0
-    var forgets = 0
-    var pause = pauseFirst
+    fileprivate var rounds = 0
+    fileprivate var forgets = 0
+    fileprivate var pause = pauseFirst
     /// Whether what was removed is known to be so after a crash, too.
-    var hasCommitted = false
+    fileprivate var hasCommitted = false
   }
 
   /// Gives room back for somebody who found none.

@@ -104,7 +104,9 @@ extension Volume {
   private var trashCounts: TrashCounts? {
     let trash = engine.trashStatus
     let items = trash.items + (state?.trashCount ?? 0)
-    return items > 0 ? TrashCounts(items: Int64(items), bytes: trash.bytes) : nil
+    let searched = state?.searchedItems
+    guard items > 0 || searched != nil else { return nil }
+    return TrashCounts(items: Int64(items), bytes: trash.bytes, searchedItems: searched)
   }
 
   /// nil where nothing can be changed on the volume.

@@ -9,10 +9,13 @@ extension Volume {
   /// the volume serves.
   func removeLeftovers() {
     guard let state else { return }
+    state.removeLeftovers { [weak engine] in engine?.removeLeftovers($0) }
     state.emptyTrash()
-    DetachedThread.start {
+    if state.searchedItems != nil { engine.setSeeksLeftovers(true) }
+    DetachedThread.start { [engine] in
       // What is left now is found the next time.
       if !state.wasClean { _ = try? state.reconcile() }
+      engine.setSeeksLeftovers(false)
       try? state.findLostContent()
     }
   }

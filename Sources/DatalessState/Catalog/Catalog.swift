@@ -15,6 +15,9 @@ final class Catalog: @unchecked Sendable {
   private var reserve: CatalogReserve?
   /// The same.
   private var mark: LogMark?
+  /// See `allowance`: for threads that must not wait.
+  private let making = Atomic(CatalogAllowance.unknown.making)
+  private let removing = Atomic(CatalogAllowance.unknown.removing)
   /// The device number of SOURCE's root: written as 0, because a disk has another one after the next boot. 0 where it
   /// does not matter.
   let home: UInt64
@@ -42,6 +45,9 @@ final class Catalog: @unchecked Sendable {
       database = try CatalogDatabase(path, isReadOnly: access == .looking)
       // Before the first statement: a lock for writing cannot be taken on what is open for reading alone.
       if access != .looking { try Self.refuseReadOnly(database, path) }
+      // What it has beyond what is in it is its reserve.
+      var status = stat()
+      if access == .writing, lstat(path, &status) == 0 { database.keepSize(Int64(status.st_size)) }
       let connection = CatalogConnection(database: database, home: home)
       // Before the first access: then there is no file of shared memory, which others could change.
       try connection.first("PRAGMA locking_mode=EXCLUSIVE") { _ in }
@@ -216,9 +222,22 @@ final class Catalog: @unchecked Sendable {
   }
 
   private func renewReserve(_ connection: CatalogConnection) {
-    guard let reserve, reserve.renew() else { return }
+    guard let reserve else { return }
+    let left = reserve.renew(connection)
+    making.store(left.allowance.making, ordering: .relaxed)
+    removing.store(left.allowance.removing, ordering: .relaxed)
     // Where even the database cannot grow, the next change fails, and says so.
-    try? connection.first("PRAGMA wal_checkpoint(RESTART)") { _ in }
+    if left.needsNewLog { try? connection.first("PRAGMA wal_checkpoint(RESTART)") { _ in } }
+  }
+
+  /// By how many bytes it may grow until the next write; a part of what the disk has is in it. Waits for nobody.
+  var allowance: CatalogAllowance {
+    CatalogAllowance(making: making.load(ordering: .relaxed), removing: removing.load(ordering: .relaxed))
+  }
+
+  /// Looks anew how much room there is.
+  func renewReserve() {
+    lock.withLock { _ in renewReserve(CatalogConnection(database: database, home: home)) }
   }
 
   private func alone<Result>(_ body: () throws -> Result) throws -> Result {

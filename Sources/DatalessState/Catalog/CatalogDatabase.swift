@@ -54,6 +54,24 @@ final class CatalogDatabase {
     sqlite3_file_control(connection, "main", SQLITE_FCNTL_PERSIST_WAL, &value)
   }
 
+  /// Has SQLite leave the file so large, or larger, when it cuts it back to the end of what is in it, as it does with
+  /// each checkpoint: by the size of the pieces in which it is told to let the file grow.
+  ///
+  /// - Parameter size: In bytes; 0: as large as what is in it.
+  func keepSize(_ size: Int64) {
+    guard let connection else { return }
+    // It is a whole number of pieces then, and the number of bytes of one fits into an int. Of whole pages: the file is
+    // rounded up to these, and would then begin one piece more.
+    let pieces = max((size + Self.pieceMax - 1) / Self.pieceMax, 1)
+    let pages = (size + pieces * Self.pageMax - 1) / (pieces * Self.pageMax)
+    var piece = CInt(clamping: pages * Self.pageMax)
+    sqlite3_file_control(connection, "main", SQLITE_FCNTL_CHUNK_SIZE, &piece)
+  }
+
+  private static let pieceMax: Int64 = 1 << 30
+  /// The largest page that SQLite has.
+  private static let pageMax: Int64 = 64 << 10
+
   private func end() throws(CatalogFailure) {
     for statement in statements.values { sqlite3_finalize(statement) }
     statements = [:]

@@ -1,12 +1,13 @@
 internal import CDatalessLinux
 internal import Glibc
 
-/// Room that the catalog has beyond the ends of its files, so that it can still be changed when the disk is full: what
-/// programs remove gives room back only when the catalog says so durably.
+/// Room that the catalog has already, so that it can still be changed when the disk is full: what programs remove gives
+/// room back only when the catalog says so durably.
 ///
-/// Blocks that were allocated with FALLOC_FL_KEEP_SIZE: SQLite writes into them without asking the disk for any. Where
-/// they are used up, the WAL is begun anew, as long as the database can take what is in it; so they are enough for any
-/// number of changes that do not make the catalog itself larger by more.
+/// The WAL has blocks beyond its end, allocated with FALLOC_FL_KEEP_SIZE: SQLite writes into them without asking the
+/// disk for any, and never cuts them off. Where they are used up, the WAL is begun anew, as long as the database can
+/// take what is in it. The database is larger than what is in it: it is cut back to its end with each checkpoint,
+/// which would take blocks beyond that, so SQLite is told to leave it as large as it is (`CatalogDatabase.keepSize`).
 ///
 /// For one thread at a time. Nothing of it can fail: where there is no room, or the file system allocates nothing in
 /// advance, there is no reserve.
@@ -14,55 +15,127 @@ final class CatalogReserve {
   /// Kept open until SQLite has closed its own: closing one takes away the process's locks on the file.
   private final class Part {
     let path: String
-    /// In bytes.
-    let most: Int64
     var file: OwnedFile?
-    var isRefused = false
 
-    init(_ path: String, most: Int64) {
-      self.path = path
-      self.most = most
-    }
+    init(_ path: String) { self.path = path }
+  }
+
+  /// What there is after `renew`.
+  struct Left {
+    /// Whether the WAL should be begun anew, because it cannot grow by much.
+    var needsNewLog: Bool
+    var allowance: CatalogAllowance
   }
 
   /// LIMIT: bytes, and which part of the disk's free room is taken at most.
-  private static let walMost: Int64 = 4 << 20
-  private static let databaseMost: Int64 = 1 << 20
-  private static let walLeast: Int64 = 256 << 10
+  private static let logMost: Int64 = 4 << 20
+  private static let databaseMost: Int64 = 4 << 20
+  private static let logLeast: Int64 = 256 << 10
   private static let share: Int64 = 8
+  private static let least: Int64 = 64 << 10
+  /// LIMIT: bytes that are kept for removals, and for what is told without being asked for; and which part of the disk
+  /// at most.
+  private static let floorMost: Int64 = 256 << 10
+  private static let floorShare: Int64 = 64
 
-  private let parts: [Part]
+  private let log: Part
+  private let database: Part
+  private var isRefused = false
 
   /// - Parameter path: Of the database; both files are made by SQLite.
   init(_ path: String) {
-    parts = [Part(path + "-wal", most: Self.walMost), Part(path, most: Self.databaseMost)]
+    log = Part(path + "-wal")
+    database = Part(path)
   }
 
-  /// Makes up for what was used. - Returns: Whether the WAL should be begun anew, because it cannot grow by much.
-  func renew() -> Bool {
-    let left = parts.map { $0.isRefused ? .max : renew($0) }
-    return left[0] < Self.walLeast
+  /// Makes up for what was used. Outside of a transaction.
+  func renew(_ connection: CatalogConnection) -> Left {
+    let logLeft = renewLog()
+    return Left(needsNewLog: logLeft < Self.logLeast, allowance: renewDatabase(connection))
   }
 
-  /// - Returns: By how many bytes the file can grow without asking the disk.
-  private func renew(_ part: Part) -> Int64 {
+  private struct Status {
+    let file: CInt
+    let size: Int64
+    /// In bytes.
+    let allocated: Int64
+    /// Of the disk.
+    let free: Int64
+    let all: Int64
+  }
+
+  private func look(_ part: Part) -> Status? {
     if part.file == nil {
       let descriptor = open(part.path, O_RDWR | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW)
-      guard descriptor >= 0 else { return .max }
+      guard descriptor >= 0 else { return nil }
       part.file = OwnedFile(descriptor)
     }
-    var status = stat()
-    guard let file = part.file, fstat(file.raw, &status) == 0 else { return .max }
-    let size = Int64(status.st_size)
-    let left = Int64(status.st_blocks) * 512 - size
-    guard left < part.most / 2 else { return left }
-    var disk = statvfs()
-    guard fstatvfs(file.raw, &disk) == 0 else { return left }
-    let (free, overflow) = Int64(clamping: disk.f_bavail).multipliedReportingOverflow(by: Int64(disk.f_frsize))
-    let wanted = overflow ? part.most : min(part.most, free / Self.share)
+    var (status, disk) = (stat(), statvfs())
+    guard let file = part.file, fstat(file.raw, &status) == 0, fstatvfs(file.raw, &disk) == 0 else { return nil }
+    func bytes(_ blocks: fsblkcnt_t) -> Int64 {
+      let (bytes, overflow) = Int64(clamping: blocks).multipliedReportingOverflow(by: Int64(disk.f_frsize))
+      return overflow ? .max : bytes
+    }
+    return Status(
+      file: file.raw, size: Int64(status.st_size), allocated: Int64(status.st_blocks) * 512,
+      free: bytes(disk.f_bavail), all: bytes(disk.f_blocks))
+  }
+
+  /// - Returns: By how many bytes the WAL can grow without asking the disk.
+  private func renewLog() -> Int64 {
+    guard !isRefused, let status = look(log) else { return .max }
+    let left = status.allocated - status.size
+    guard left < Self.logMost / 2 else { return left }
+    let wanted = min(Self.logMost, status.free / Self.share)
     guard wanted >= 4096 else { return left }
-    let result = clinux_fallocate(file.raw, CLINUX_FALLOC_FL_KEEP_SIZE, size, wanted)
-    part.isRefused = result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS)
-    return part.isRefused ? .max : result < 0 ? left : wanted
+    let result = clinux_fallocate(status.file, CLINUX_FALLOC_FL_KEEP_SIZE, status.size, wanted)
+    isRefused = result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS)
+    return isRefused ? .max : result < 0 ? left : wanted
+  }
+
+  /// Up to whole steps.
+  private static func rounded(_ size: Int64) -> Int64 { (size + least - 1) / least * least }
+
+  private func renewDatabase(_ connection: CatalogConnection) -> CatalogAllowance {
+    guard !isRefused, let used = try? connection.usedBytes, let status = look(database) else { return .unknown }
+    var size = Self.rounded(max(status.size, used.end))
+    let left = size - used.end + used.free
+    let wanted = min(Self.databaseMost - left, status.free / Self.share) / Self.least * Self.least
+    if left < Self.databaseMost / 2, wanted >= Self.least { size += wanted }
+    // Also for what has come since the last checkpoint, and for holes that another program has left.
+    if size > status.size || status.allocated < size {
+      let result = clinux_fallocate(status.file, 0, 0, size)
+      isRefused = result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS)
+      if isRefused { return .unknown }
+      if result < 0 { size = status.size }
+    }
+    connection.database.keepSize(size)
+    let spare = max(size, used.end) - used.end + used.free + status.free / Self.share
+    let floor = min(Self.floorMost, status.all / Self.floorShare)
+    return CatalogAllowance(making: spare - floor, removing: spare - floor / 4)
+  }
+}
+
+/// By how many bytes the catalog may grow before it is looked how much room there is; below 0: not at all.
+struct CatalogAllowance: Sendable {
+  /// By what is made or changed.
+  let making: Int64
+  /// By what is removed, and has to be kept as removed.
+  let removing: Int64
+
+  /// Nobody refuses anything.
+  static let unknown = CatalogAllowance(making: .max, removing: .max)
+}
+
+extension CatalogConnection {
+  /// Where what is in the database ends, as it will be after the next checkpoint, and what is free before that: bytes.
+  fileprivate var usedBytes: (end: Int64, free: Int64) {
+    get throws {
+      func number(_ name: String) throws -> Int64 {
+        try first("PRAGMA \(name)") { row throws in try row.integer(0) } ?? 0
+      }
+      let page = try number("page_size")
+      return (try number("page_count") * page, try number("freelist_count") * page)
+    }
   }
 }

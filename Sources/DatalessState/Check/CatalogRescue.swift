@@ -10,7 +10,11 @@ enum CatalogRescue {
       let flaw = try catalog.read("cannot check the catalog") { connection in
         try connection.first("PRAGMA integrity_check(1)") { row throws in try row.text(0) }
       }
-      if flaw == "ok" { return catalog }
+      if flaw == "ok" {
+        // A full disk has filled the WAL: it is begun anew.
+        catalog.keepReserve(place.path(StateName.catalog))
+        return catalog
+      }
       try? catalog.close()
       return try rescue(place, flaw ?? "SQLite says nothing", report: &report)
     } catch {

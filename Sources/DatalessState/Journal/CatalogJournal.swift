@@ -15,6 +15,7 @@ public final class CatalogJournal: JournalSink {
   private let queue = Mutex(CommitQueue())
   /// Held while a transaction is made: by threads only that may wait for the disk.
   private let writer: Mutex<CatalogWriter>
+  private let search: LeftoverSearch
   /// Called after a commit that has left removed trees to be gone through.
   private let trashed = Mutex<(@Sendable () -> Void)?>(nil)
   private let written = Mutex<(@Sendable () -> Void)?>(nil)
@@ -22,15 +23,18 @@ public final class CatalogJournal: JournalSink {
   private let queuedTrees = Atomic<Int>(0)
   /// As `CatalogTrash.count`, after the last transaction.
   private let treesLeft: Atomic<Int>
+  /// By how many bytes the catalog will grow at most by what is not committed yet.
+  private let queuedGrowth = Atomic<Int64>(0)
 
   public let keepsChanges = true
   /// As `CatalogWriter.hadItems`.
   let hadItems: Bool
 
   init(
-    _ catalog: Catalog, _ writer: CatalogWriter, content: (any ContentStore)?, lane: any BlockingLane,
-    timer: any TimerLane, interval: Nanoseconds
+    _ catalog: Catalog, _ writer: CatalogWriter, search: LeftoverSearch, content: (any ContentStore)?,
+    lane: any BlockingLane, timer: any TimerLane, interval: Nanoseconds
   ) {
+    self.search = search
     self.catalog = catalog
     treesLeft = Atomic(writer.trashCount)
     hadItems = writer.hadItems
@@ -50,6 +54,7 @@ public final class CatalogJournal: JournalSink {
   public func append(_ change: StateChange, _ number: ChangeNumber) {
     let trees = change.removedTrees
     if trees > 0 { queuedTrees.add(trees, ordering: .relaxed) }
+    queuedGrowth.add(change.growth, ordering: .relaxed)
     perform(queue.withLock { $0.append(change, number) })
   }
 
@@ -72,9 +77,8 @@ public final class CatalogJournal: JournalSink {
   /// Commits all that was appended before the call, on the calling thread. - Throws: ENOSPC, EDQUOT, EIO.
   public func commit() throws(FSError) {
     let (ended, failure, hasTrash) = writer.withLock { writer in
-      let batch = queue.withLock { $0.begin() }
-      let failure = batch.isEmpty ? nil : commit(batch, &writer)
-      return (queue.withLock { $0.end(failure) }, failure, writer.trashCount > 0)
+      let (committed, failure) = commitInParts(queue.withLock { $0.begin() }, &writer)
+      return (queue.withLock { $0.end(failure, committed: committed) }, failure, writer.trashCount > 0)
     }
     if hasTrash, failure == nil { trashed.withLock { $0 }?() }
     for answer in ended.answers { answer.completion(answer.error) }
@@ -83,8 +87,40 @@ public final class CatalogJournal: JournalSink {
   }
 
   public func makeRoom() throws(FSError) -> Bool {
+    // What others have given back on the disk is not known without a look.
+    defer { catalog.renewReserve() }
     try commit()
-    return trashCount > 0
+    return trashCount > 0 || search.progress != nil
+  }
+
+  public func hasRoom(for bytes: Int64, removing: Bool) -> Bool {
+    let allowance = removing ? catalog.allowance.removing : catalog.allowance.making
+    return allowance == .max || bytes <= allowance - queuedGrowth.load(ordering: .relaxed)
+  }
+
+  /// LIMIT: into how many parts what finds no room is divided, again and again.
+  private static let parts = 8
+
+  /// Commits a batch; where there is no room for all of it at once, in parts, so that those that find room have it:
+  /// each begins with a WAL of its own.
+  ///
+  /// - Returns: How many entries are durable; and why the others are not.
+  private func commitInParts(
+    _ batch: [CommitQueue.Entry], _ writer: inout CatalogWriter
+  ) -> (committed: Int, failure: FSError?) {
+    var (done, size) = (0, batch.count)
+    while done < batch.count {
+      let part = Array(batch[done..<min(done + size, batch.count)])
+      guard let failure = commit(part, &writer) else {
+        done += part.count
+        continue
+      }
+      guard failure.errno == .noSpace || failure.errno == .diskQuotaExceeded, part.count > 1 else {
+        return (done, failure)
+      }
+      size = (part.count + Self.parts - 1) / Self.parts
+    }
+    return (done, nil)
   }
 
   private func commit(_ batch: [CommitQueue.Entry], _ writer: inout CatalogWriter) -> FSError? {
@@ -101,6 +137,7 @@ public final class CatalogJournal: JournalSink {
       // Left first: in between, a tree is counted twice, and never not.
       treesLeft.store(writer.trashCount, ordering: .releasing)
       queuedTrees.subtract(batch.reduce(0) { $0 + $1.change.removedTrees }, ordering: .releasing)
+      queuedGrowth.subtract(batch.reduce(0) { $0 + $1.change.growth }, ordering: .releasing)
       if writer.hasWritten { written.withLock { $0.take() }?() }
       return nil
     } catch {
@@ -177,6 +214,22 @@ public final class CatalogJournal: JournalSink {
 }
 
 extension StateChange {
+  /// By how many bytes the catalog grows at most, about: rows with their indices. What takes rows away gives back
+  /// nothing before it is committed.
+  fileprivate var growth: Int64 {
+    switch self {
+    case .together(let changes): changes.reduce(0) { $0 + $1.growth }
+    case .made(_, _, let target, _): 256 + Int64(target.count)
+    case .named(_, let name, _), .hidden(_, let name, _): Self.growth(ofName: name.count)
+    case .attribute(_, let name, let value): 64 + Int64(name.count + (value?.count ?? 0))
+    case .storeName(_, let key, _): 64 + Int64(key.count)
+    case .content(let item, _): item.binding == nil ? 0 : 256
+    case .attributes(let item, _, _): item.binding == nil ? 0 : 160
+    case .bound, .trashed, .vanished, .dirty: 32
+    case .listed, .contentDropped, .unnamed, .unhidden, .forgotten: 0
+    }
+  }
+
   /// Trees that are to be gone through by this.
   fileprivate var removedTrees: Int {
     switch self {

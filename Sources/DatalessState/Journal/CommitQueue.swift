@@ -79,21 +79,27 @@ struct CommitQueue {
     return batch
   }
 
-  /// A commit has ended. - Parameter failure: nil: all that `begin` returned is durable.
-  mutating func end(_ failure: FSError?) -> (answers: [Answer], step: Step) {
+  /// A commit has ended.
+  ///
+  /// - Parameters:
+  ///   - failure: nil: all that `begin` returned is durable.
+  ///   - committed: How many of them are, if not all.
+  mutating func end(_ failure: FSError?, committed: Int = 0) -> (answers: [Answer], step: Step) {
     run = .idle
     self.failure = failure
+    let count = failure == nil ? batch.count : committed
+    if count > 0 { durable = batch[count - 1].number }
+    batch.removeFirst(count)
+    let served = waiters.filter { $0.number <= durable }
+    waiters.removeAll { $0.number <= durable }
+    var answers = served.map { Answer(completion: $0.completion, error: nil) }
     guard failure == nil else {
       // Whoever waits is told, once; the changes stay first in line.
       let told = waiters.filter { $0.isUrgent }
       waiters.removeAll { $0.isUrgent }
-      return (told.map { Answer(completion: $0.completion, error: failure) }, schedule())
+      answers += told.map { Answer(completion: $0.completion, error: failure) }
+      return (answers, schedule())
     }
-    if let last = batch.last { durable = last.number }
-    batch = []
-    let served = waiters.filter { $0.number <= durable }
-    waiters.removeAll { $0.number <= durable }
-    let answers = served.map { Answer(completion: $0.completion, error: nil) }
     // What came meanwhile: those who wait share one commit.
     if waiters.contains(where: \.isUrgent) || pending.count >= Self.batchLimit { return (answers, request()) }
     return (answers, pending.isEmpty ? .none : schedule())

@@ -41,6 +41,9 @@ public final class StateVolume: Sendable {
   private let found: Mutex<[ContentID]>
   /// Whether nobody's content may be left of an earlier run.
   private let isReconciled: Atomic<Bool>
+  private let search: LeftoverSearch
+  /// Who removes content of an earlier run that nobody names; nil: it is removed here.
+  private let remover = Mutex<(@Sendable ([ContentID]) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
   /// Directories that are not where they are kept, and may be met elsewhere.
   let absent = Mutex<Set<Int64>>([])
@@ -72,6 +75,7 @@ public final class StateVolume: Sendable {
     epochs = Mutex(opened.epochs)
     found = Mutex(opened.found)
     isReconciled = Atomic(opened.found.isEmpty)
+    search = LeftoverSearch(isNeeded: !opened.found.isEmpty)
     highestInode = opened.writer.highestInode
     namedFiles = opened.named
     missingChanges = opened.flaw
@@ -79,13 +83,31 @@ public final class StateVolume: Sendable {
     keptUses = opened.uses
     lastKept = Atomic(opened.uses.last)
     journal = CatalogJournal(
-      opened.catalog, opened.writer, content: opened.content, lane: lane, timer: timer, interval: interval)
+      opened.catalog, opened.writer, search: search, content: opened.content, lane: lane, timer: timer,
+      interval: interval)
     for id in opened.orphaned { opened.content.remove(id) }
     journal.whenTrashed { [weak self] in self?.emptyTrash() }
   }
 
   /// Directories of removed trees that the catalog still has, as far as they are known: 0 when nothing is left.
   public var trashCount: Int { journal.trashCount }
+
+  /// How many items were looked at for content that an earlier run has left (`reconcile`); nil when nothing is looked
+  /// for any more.
+  public var searchedItems: Int64? { search.progress }
+
+  /// Has somebody remove content of an earlier run that nobody names, who then sees to it that it goes.
+  ///
+  /// - Parameter body: Called on threads that may wait for the disk.
+  public func removeLeftovers(with body: @escaping @Sendable ([ContentID]) -> Void) {
+    remover.withLock { $0 = body }
+  }
+
+  private func remove(_ ids: [ContentID]) {
+    guard !ids.isEmpty else { return }
+    if let body = remover.withLock({ $0 }) { return body(ids) }
+    for id in ids { content.remove(id) }
+  }
 
   /// Goes through trees that were removed whole and that this run has not looked into, in the background: on the
   /// journal's lane, some rows at a time. What cannot be done now is done by the next run.
@@ -103,7 +125,7 @@ public final class StateVolume: Sendable {
         let (contents, left) = try journal.write("cannot empty the trash") { writer, connection in
           (try writer.emptyTrash(connection, limit: Self.emptiedAtATime), writer.trashCount)
         }
-        for id in contents { content.remove(id) }
+        remove(contents)
         isAll = left == 0
       } catch {
         // Tried again after the next commit.
@@ -239,6 +261,7 @@ public final class StateVolume: Sendable {
   /// - Throws: EIO: the catalog is damaged, and nothing was removed.
   @discardableResult
   public func reconcile() throws(FSError) -> Int {
+    defer { search.end() }
     var unnamed = Set(
       found.withLock { found in
         defer { found = [] }
@@ -249,12 +272,13 @@ public final class StateVolume: Sendable {
     var last = Int64.min
     while let next = try catalog.read("cannot look for leftovers", { try Self.rows($0, after: last, &unnamed) }) {
       last = next
+      search.note(Self.reconciledAtATime)
     }
     last = .min
     while let next = try catalog.read("cannot look for leftovers", { try Self.index($0, after: last, &unnamed) }) {
       last = next
     }
-    for id in unnamed { content.remove(id) }
+    remove(Array(unnamed))
     isReconciled.store(true, ordering: .releasing)
     return unnamed.count
   }
