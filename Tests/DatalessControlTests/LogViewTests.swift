@@ -107,6 +107,20 @@ import Testing
       ])
   }
 
+  @Test func threadsThatHaveANameOfTheirOwnAreCalledByIt() throws {
+    func detail(_ type: String, _ fields: String) throws -> String? {
+      let record = try partialRecord(#"{"type":"\#(type)","attempt":1,"path":"x"\#(fields)}"#)
+      var table = LogTable(showsEveryType: true, showsStarts: true)
+      return table.row(record, LogProcesses(keepsRecords: false))?.detail
+    }
+    let thread = #""process":3,"tid":12,"thread_name":"io\u001b[2J""#
+    #expect(try detail("materialization.refused", "," + thread) == #"x [thread io\x1b[2J]"#)
+    #expect(
+      try detail("materialization.finished", #","outcome":"EIO","message":"m","waiters":[{\#(thread)},{"process":4}]"#)
+        == #"x [thread io\x1b[2J] (m)"#)
+    #expect(try detail("materialization.finished", #","waiters":[{"process":4}]"#) == "x")
+  }
+
   @Test func aRowHasTheLongestWaitAndFailuresAreBadNews() throws {
     func row(_ outcome: String) throws -> LogRow {
       let record = try partialRecord(

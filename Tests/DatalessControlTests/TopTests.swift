@@ -34,6 +34,15 @@ import Testing
     ([0x63, 0xff], waiter(30, "zsh", 1_000_000)),
   ]
 
+  @Test func threadsHaveTheirNames() throws {
+    var waiters = Self.three
+    waiters[1].waiter.threadName = "thumb\u{1b}[2J"
+    var view = TopView(order: .blocked, filter: "cat")
+    view.show(TopSample(Self.status(at: 1_000_000_000, waiters), stacks: nil, before: nil))
+    let row = try #require(view.lines(width: 0, height: 0).first { $0.contains("cat[20]") })
+    #expect(row.contains(#" 21 thumb\x1b[2J "#), "\(row)")
+  }
+
   private static func view(_ order: TopView.Order = .blocked, filter: String = "") -> TopView {
     var view = TopView(order: order, filter: filter)
     view.show(TopSample(status(at: 1_000_000_000, three), stacks: nil, before: nil))

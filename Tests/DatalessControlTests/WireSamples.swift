@@ -84,7 +84,7 @@ enum WireSamples {
   private static let repeats = InventoryRepeats(
     files: 1, bytes: 2, groups: [group], unknownFiles: 3, unknownBytes: 4)
   private static let branch = InventoryDirectory(path: odd, storedBytes: 1, residentBytes: 2, category: "caches")
-  private static let counting = InventoryProgress(items: 1, comparedBytes: 2)
+  private static let counting = InventoryProgress(items: 1, comparedBytes: 2, totalItems: 3)
   static let inventory = InventoryReport(
     path: odd, total: sum, directories: 1, unlistedDirectories: 2, areas: [area, noArea],
     categories: [InventoryCategory(category: "caches", sum: sum)], excluded: [exclusion], largest: [stored],
@@ -94,7 +94,8 @@ enum WireSamples {
     untouched: InventoryUntouched(since: nil, files: 0, bytes: 0, largest: []),
     moved: InventoryMoves(count: 0, items: []),
     repeated: InventoryRepeats(files: 0, bytes: 0, groups: [], unknownFiles: 0, unknownBytes: 0), tree: [])
-  private static let progress = TransferProgress(files: 1, directories: 2, bytes: 3)
+  private static let progress = TransferProgress(
+    files: 1, directories: 2, bytes: 3, totalFiles: 4, totalBytes: 5)
   private static let trash = TrashCounts(items: 1, bytes: 2, searchedItems: 3)
   private static let result = {
     var result = TransferResult(
@@ -106,7 +107,7 @@ enum WireSamples {
   static let refreshed = RefreshResult(
     added: 1, changed: 2, gone: 3, renamed: 4, kept: 5, unchanged: 6, directories: 7, failures: [failure],
     failureCount: 1)
-  private static let refreshing = RefreshProgress(directories: 1, entries: 2)
+  private static let refreshing = RefreshProgress(directories: 1, entries: 2, totalDirectories: 3)
   private static let side = ConflictSide(
     kind: "file", inode: .max, sizeBytes: 1, mode: 0o644, uid: 1, gid: 2, modified: "2026-01-02T03:04:05.000000000Z")
   private static let conflict = ConflictItem(path: odd, conflict: "changed", mine: side, theirs: side)
@@ -210,7 +211,8 @@ enum WireSamples {
       InventoryRequest(path: WirePath(odd), since: "x"), InventoryRequest(path: WirePath([]))
     ),
     "InventoryLine": (InventoryLine(progress: counting, result: inventory, error: error), InventoryLine()),
-    "InventoryProgress": (counting, counting), "InventoryReport": (inventory, emptyInventory),
+    "InventoryProgress": (counting, InventoryProgress(items: 1, comparedBytes: 2)),
+    "InventoryReport": (inventory, emptyInventory),
     "InventorySum": (sum, sum), "InventoryArea": (area, noArea),
     "InventoryCategory": (InventoryCategory(category: "caches", sum: sum), InventoryCategory(category: nil, sum: sum)),
     "InventoryExclusion": (exclusion, exclusion),
@@ -229,11 +231,12 @@ enum WireSamples {
       RemoveAnswer(items: 1, directories: 2, bytes: 3)
     ),
     "InterruptRequest": (InterruptRequest(request: 1), InterruptRequest(request: 1)),
-    "TransferProgress": (progress, progress),
+    "TransferProgress": (progress, TransferProgress(files: 1, directories: 2, bytes: 3)),
     "PathFailure": (failure, PathFailure(path: [], errno: "EIO", message: "m")),
     "TransferResult": (result, TransferResult(files: 0, directories: 0, bytes: 0)),
     "TransferLine": (TransferLine(progress: progress, result: result, error: error), TransferLine()),
-    "RefreshProgress": (refreshing, refreshing), "RefreshResult": (refreshed, RefreshResult()),
+    "RefreshProgress": (refreshing, RefreshProgress(directories: 1, entries: 2)),
+    "RefreshResult": (refreshed, RefreshResult()),
     "RefreshLine": (RefreshLine(progress: refreshing, result: refreshed, error: error), RefreshLine()),
     "ConflictRequest": (
       ConflictRequest(paths: [WirePath(odd)], keep: "both"), ConflictRequest(paths: [])

@@ -59,9 +59,11 @@ struct CheckLogCommand: ParsableCommand {
     }
     let log = try LogTarget.resolve(target.bytes)
     let flushed = try LogFlush.flush(log)
-    let read = try Verdict.read(
-      log: log.log, owner: log.foreignOwner,
-      Expectations(expectations, baseline: baseline, session: log.isVolume ? log.session : nil))
+    let read = try ProgressLine.whileReadingLogs {
+      try Verdict.read(
+        log: log.log, owner: log.foreignOwner,
+        Expectations(expectations, baseline: baseline, session: log.isVolume ? log.session : nil))
+    }
     try checkPaths(document, roots: read.roots)
     var verdict = read.finish(log: log.log, isMounted: flushed.isMounted, lost: flushed.lost)
     let failure = Self.failure(verdict)

@@ -87,9 +87,11 @@ struct DiffCommand: ParsableCommand {
   private static func read(_ argument: PathArgument) throws -> Report {
     let target = try LogTarget.resolve(argument.bytes)
     let flushed = try LogFlush.flush(target)
-    return try ReportExporter.export(
-      [], log: target.log, owner: target.foreignOwner, session: target.isVolume ? target.session : nil,
-      isMounted: flushed.isMounted, lost: flushed.lost, context: ReportContext(version: Version.current))
+    return try ProgressLine.whileReadingLogs {
+      try ReportExporter.export(
+        [], log: target.log, owner: target.foreignOwner, session: target.isVolume ? target.session : nil,
+        isMounted: flushed.isMounted, lost: flushed.lost, context: ReportContext(version: Version.current))
+    }
   }
 
   private static func conditions(_ text: String) throws -> [DifferenceCondition] {

@@ -157,6 +157,7 @@ struct LogTable {
       LogRow.change(record, &row)
     default: LogRow.other(record, &row)
     }
+    if let thread = Self.thread(json) { row.detail += thread }
     return row
   }
 
@@ -196,6 +197,8 @@ struct LogTable {
     } else {
       row.size = json.integer("bytes").map { HumanText.size($0) } ?? ""
     }
+    // As the name of the process: of the first who waited.
+    if let thread = waiters.first.flatMap(Self.thread) { row.detail += thread }
     if let message = json.text("message") { row.detail += " (\(TerminalText.escaped(message)))" }
     if let rule = json.text("rule") { row.detail += " [\(TerminalText.escaped(rule))]" }
   }
@@ -240,6 +243,11 @@ struct LogTable {
     let pid = "[\(process.pid)]"
     let room = columns[1].widthMax - pid.utf8.count
     return name.utf8.count <= room || name.count <= room ? name + pid : name.prefix(room - 1) + "~" + pid
+  }
+
+  /// ` [thread thumbnailer]`; nil where it is called as its process.
+  private static func thread(_ caller: JSONObject) -> String? {
+    caller.name("thread_name", "thread_name_b64").map { " [thread \(TerminalText.escaped($0))]" }
   }
 
   private static func path(_ bytes: [UInt8]) -> String { bytes.isEmpty ? "." : TerminalText.escaped(bytes) }

@@ -78,17 +78,17 @@ struct SummaryCommand: ParsableCommand {
     let reports = reporting.reports
     if !reports.isEmpty { try ReportRequest.check(reports, log: log.log) }
     let flushed = try LogFlush.flush(log)
-    let loaded: (report: SummaryReport, files: FileTable)
-    if reports.isEmpty {
-      loaded = try SummaryReport.loadWithTable(
-        log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
-        isMounted: flushed.isMounted, lost: flushed.lost, keepsFiles: files, frame: frame.nanoseconds)
-    } else {
+    let loaded: (report: SummaryReport, files: FileTable) = try ProgressLine.whileReadingLogs {
+      guard !reports.isEmpty else {
+        return try SummaryReport.loadWithTable(
+          log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
+          isMounted: flushed.isMounted, lost: flushed.lost, keepsFiles: files, frame: frame.nanoseconds)
+      }
       let exported = try ReportExporter.export(
         reports, log: log.log, owner: log.foreignOwner, session: log.isVolume ? log.session : nil,
         isMounted: flushed.isMounted, lost: flushed.lost, context: ReportContext(version: Version.current),
         frame: frame.nanoseconds)
-      loaded = (exported.summary, exported.files)
+      return (exported.summary, exported.files)
     }
     if !reporting.takesStandardOutput { return try show(loaded.report, loaded.files) }
     // Stacks alone have no place to say it.

@@ -46,11 +46,30 @@ final class ProgressLine: Sendable {
   private let began = ContinuousClock.now
   private let isTerminal = Console.isTerminal
   private let isShown = Atomic<Bool>(false)
+  private let timeLeft = Mutex(TimeLeft())
+
+  /// - Parameter share: What is done of the whole, 0 to 1; nil where the whole is not known.
+  func show(_ text: String, share: Double?) {
+    let left = share.flatMap { share in timeLeft.withLock { $0.note(share, at: .now) } }
+    show(text + (left.map { ", " + TimeLeft.text($0) } ?? "") + " ...")
+  }
 
   func show(_ text: String) {
     guard isTerminal, began.duration(to: .now) > .seconds(1) else { return }
     isShown.store(true, ordering: .relaxed)
     Console.write(Array("\r\u{1b}[K\(text)".utf8))
+  }
+
+  /// Shows how far logs are read while `body` runs. A log is read once or several times: it is told of each time.
+  static func whileReadingLogs<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let line = ProgressLine()
+    defer { line.clear() }
+    let show: LogProgress.Watcher = { path, position, size in
+      guard size > 0 else { return }
+      let done = "\(HumanText.size(position)) of \(HumanText.size(max(size, position)))"
+      line.show("reading \(TerminalText.escaped(path)): \(done)", share: min(1, Double(position) / Double(size)))
+    }
+    return try LogProgress.watch(show, while: body)
   }
 
   func clear() {

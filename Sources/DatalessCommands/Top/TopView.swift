@@ -142,7 +142,7 @@ struct TopView {
   }
 
   private static let table = TextTable([
-    .init("BLOCKED", .right, width: 9), .init("WHO", width: 20, widthMax: 28), .init("THREAD", width: 10),
+    .init("BLOCKED", .right, width: 9), .init("WHO", width: 20, widthMax: 28), .init("THREAD", width: 10, widthMax: 24),
     .init("WHAT", width: 8), .init("FOR"),
   ])
 
@@ -187,8 +187,13 @@ struct TopView {
     let path = caller.pathBytes.isEmpty ? "." : TerminalText.escaped(caller.pathBytes)
     return table.line([
       HumanText.duration(nanoseconds: waiter.blockedNanoseconds), "\(name(caller))[\(waiter.pid)]",
-      waiter.mainThread ? "main" : "\(waiter.tid)", TerminalText.escaped(waiter.trigger), path,
+      waiter.mainThread ? "main" : Self.thread(waiter), TerminalText.escaped(waiter.trigger), path,
     ])
+  }
+
+  /// Its number, and the name that it gives itself.
+  private static func thread(_ waiter: InFlightWaiter) -> String {
+    "\(waiter.tid)" + (waiter.threadName.map { " " + TerminalText.escaped($0) } ?? "")
   }
 
   /// Where it stands in its program.

@@ -51,7 +51,12 @@ struct InventoryCommand: ParsableCommand {
       defer { line.clear() }
       return try await client.inventory(relative, since: since) { progress in
         let compared = progress.comparedBytes > 0 ? ", compared \(HumanText.size(progress.comparedBytes))" : ""
-        line.show("met \(HumanText.count(progress.items, "item"))\(compared) ...")
+        let all = progress.totalItems.map { " of \(HumanText.count($0))" } ?? ""
+        // What is compared comes after all are met: how long that takes is not known.
+        let share = progress.totalItems.flatMap { total in
+          total > 0 && progress.comparedBytes == 0 ? min(1, Double(progress.items) / Double(total)) : nil
+        }
+        line.show("met \(HumanText.count(progress.items, "item"))\(all)\(compared)", share: share)
       }
     }
     guard let inventory else {

@@ -60,8 +60,13 @@ struct RefreshCommand: ParsableCommand {
       let line = ProgressLine()
       defer { line.clear() }
       return try await client.refresh(paths) { progress in
+        let all = progress.totalDirectories.map { " of \(HumanText.count($0))" } ?? ""
         let directories = HumanText.count(progress.directories, "directory", plural: "directories")
-        line.show("listed \(directories), \(HumanText.count(progress.entries, "entry", plural: "entries")) ...")
+        let share = progress.totalDirectories.flatMap { total in
+          total > 0 ? min(1, Double(progress.directories) / Double(total)) : nil
+        }
+        line.show(
+          "listed \(directories)\(all), \(HumanText.count(progress.entries, "entry", plural: "entries"))", share: share)
       }
     }
   }

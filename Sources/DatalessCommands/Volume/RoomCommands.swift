@@ -149,7 +149,9 @@ struct PressureCommand: ParsableCommand {
       let line = ProgressLine()
       defer { line.clear() }
       return try await client.press(size) { progress in
-        line.show("\(HumanText.count(progress.files, "file")), \(HumanText.size(progress.bytes)) gone ...")
+        let gone = "\(HumanText.count(progress.files, "file")), \(HumanText.size(progress.bytes))"
+        let share = min(1, Double(progress.bytes) / Double(max(size, 1)))
+        line.show("\(gone) of \(HumanText.size(size)) gone", share: share)
       }
     }
     guard let result else {

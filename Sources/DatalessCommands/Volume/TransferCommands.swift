@@ -117,8 +117,29 @@ struct Transfer: Sendable {
       let line = ProgressLine()
       defer { line.clear() }
       return try await call(client, paths) { progress in
-        line.show("\(verb) \(HumanText.count(progress.files, "file")), \(HumanText.size(progress.bytes)) ...")
+        line.show(Self.text(progress, verb), share: progress.share)
       }
     }
+  }
+
+  static func text(_ progress: TransferProgress, _ verb: String) -> String {
+    if let files = progress.totalFiles, let bytes = progress.totalBytes {
+      return "\(verb) \(HumanText.count(progress.files)) of \(HumanText.count(files, "file")), "
+        + "\(HumanText.size(progress.bytes)) of \(HumanText.size(bytes))"
+    }
+    // They come first: how much there is is not known yet.
+    guard progress.files == 0, progress.directories > 0 else {
+      return "\(verb) \(HumanText.count(progress.files, "file")), \(HumanText.size(progress.bytes))"
+    }
+    return "listed \(HumanText.count(progress.directories, "directory", plural: "directories"))"
+  }
+}
+
+extension TransferProgress {
+  /// What is done, 0 to 1: of the files or of their bytes, whichever is less. nil where the whole is not known.
+  var share: Double? {
+    guard let totalFiles, totalFiles > 0, let totalBytes else { return nil }
+    let byFiles = Double(files) / Double(totalFiles)
+    return min(1, totalBytes > 0 ? min(byFiles, Double(bytes) / Double(totalBytes)) : byFiles)
   }
 }

@@ -24,6 +24,10 @@ public final class LogFile {
   private var searched = 0
   private var piece = [UInt8](repeating: 0, count: pieceBytes)
   private var isSkipping = false
+  /// Bytes that were read.
+  private var position: Int64 = 0
+  /// Of the file when it was opened; 0 for what is no file.
+  private let size: Int64
   /// Lines so far of which no record was made.
   public private(set) var unread = UnreadLines()
   /// Those of them that `takeUnread` has not handed out.
@@ -40,7 +44,9 @@ public final class LogFile {
     self.path = path
     if let owner { descriptor = try Self.open(path, of: owner) } else { descriptor = try Self.openNamed(path) }
     var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+    let isKnown = fstat(descriptor, &status) == 0
+    size = isKnown && status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : 0
+    if isKnown, status.st_mode & S_IFMT == S_IFDIR {
       close(descriptor)
       throw ControlError.system(
         .isDirectory, "cannot read \(TerminalText.escaped(path)) as a log",
@@ -220,7 +226,22 @@ public final class LogFile {
       }
       guard count > 0 else { return false }
       buffer += piece[0..<count]
+      position += Int64(count)
+      LogProgress.watcher?(path, position, size)
       return true
     }
+  }
+}
+
+/// How far logs have been read, for whoever shows it: a command, on its terminal.
+public enum LogProgress {
+  /// - Parameter size: Of the file, in bytes; 0: not known.
+  public typealias Watcher = @Sendable (_ path: [UInt8], _ position: Int64, _ size: Int64) -> Void
+
+  @TaskLocal fileprivate static var watcher: Watcher?
+
+  /// Tells somebody after each piece of a log that `body` reads.
+  public static func watch<Result>(_ watcher: @escaping Watcher, while body: () throws -> Result) rethrows -> Result {
+    try $watcher.withValue(watcher, operation: body)
   }
 }

@@ -40,15 +40,19 @@ public struct InventoryProgress: Codable, Sendable, Equatable {
   public var items: Int64
   /// Bytes of local content that were compared.
   public var comparedBytes: Int64
+  /// Items that the volume knows, where all of it is looked at; else nil.
+  public var totalItems: Int64?
 
   enum CodingKeys: String, CodingKey {
     case items
     case comparedBytes = "compared_bytes"
+    case totalItems = "total_items"
   }
 
-  public init(items: Int64, comparedBytes: Int64) {
+  public init(items: Int64, comparedBytes: Int64, totalItems: Int64? = nil) {
     self.items = items
     self.comparedBytes = comparedBytes
+    self.totalItems = totalItems
   }
 }
 

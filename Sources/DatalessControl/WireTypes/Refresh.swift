@@ -17,10 +17,18 @@ public struct RefreshProgress: Codable, Sendable, Equatable {
   public var directories: Int64
   /// Entries looked at.
   public var entries: Int64
+  /// Directories that were listed when it began, where all of the volume is refreshed; else nil.
+  public var totalDirectories: Int64?
 
-  public init(directories: Int64, entries: Int64) {
+  enum CodingKeys: String, CodingKey {
+    case directories, entries
+    case totalDirectories = "total_directories"
+  }
+
+  public init(directories: Int64, entries: Int64, totalDirectories: Int64? = nil) {
     self.directories = directories
     self.entries = entries
+    self.totalDirectories = totalDirectories
   }
 }
 

@@ -70,11 +70,25 @@ public struct TransferProgress: Codable, Sendable, Equatable {
   public var files: Int64
   public var directories: Int64
   public var bytes: Int64
+  /// Files that are to be materialized or evicted, those that are done included, and what they have. nil while that is
+  /// not known: directories are listed first.
+  public var totalFiles: Int64?
+  public var totalBytes: Int64?
 
-  public init(files: Int64, directories: Int64, bytes: Int64) {
+  enum CodingKeys: String, CodingKey {
+    case files, directories, bytes
+    case totalFiles = "total_files"
+    case totalBytes = "total_bytes"
+  }
+
+  public init(
+    files: Int64, directories: Int64, bytes: Int64, totalFiles: Int64? = nil, totalBytes: Int64? = nil
+  ) {
     self.files = files
     self.directories = directories
     self.bytes = bytes
+    self.totalFiles = totalFiles
+    self.totalBytes = totalBytes
   }
 }
 

@@ -26,6 +26,8 @@ struct EvictTransfer: Sendable {
   }
 
   func run(_ paths: [[UInt8]]) async -> TransferResult {
+    let total = count(paths)
+    tally.setTotal(files: total.files, bytes: total.bytes)
     var refused: Set<NodeID> = []
     for (index, path) in paths.enumerated() {
       do {
@@ -44,6 +46,35 @@ struct EvictTransfer: Sendable {
       }
     }
     return tally.result
+  }
+
+  /// Files that have something local, below some paths.
+  private func count(_ paths: [[UInt8]]) -> (files: Int64, bytes: Int64) {
+    var total: (files: Int64, bytes: Int64) = (0, 0)
+    func add(_ item: ItemDescription) {
+      guard item.attributes.kind == .file, item.state != "other", item.state != "dataless" else { return }
+      total = (total.files + 1, total.bytes + item.localBytes)
+    }
+    var directories: [NodeID] = []
+    for path in paths {
+      guard case .found(let node) = engine.resolve(path), let item = engine.describe(node) else { continue }
+      if item.attributes.kind == .directory { directories.append(node) } else { add(item) }
+    }
+    while let directory = directories.popLast() {
+      let hold = engine.hold(directory)
+      defer { withExtendedLifetime(hold) {} }
+      var position = DirectoryPosition.start
+      while !Task.isCancelled,
+        case .children(let children) = engine.children(of: directory, after: position, limit: 256),
+        let last = children.last
+      {
+        position = last.position
+        for child in children {
+          if child.item.attributes.kind == .directory { directories.append(child.item.node) } else { add(child.item) }
+        }
+      }
+    }
+    return total
   }
 
   private struct Level {

@@ -17,15 +17,21 @@ final class InventoryWalk: Sendable {
   private let engine: Engine
   private let use: UInt32
   private let counts = Mutex((items: Int64(0), compared: Int64(0)))
+  /// nil where a part of the volume is looked at: nobody has counted what is in that.
+  private let total: Int64?
 
-  /// - Parameter since: As `Engine.storedItems`.
-  init(engine: Engine, since use: UInt32) {
+  /// - Parameters:
+  ///   - use: As `Engine.storedItems`.
+  ///   - isWhole: Whether all of the volume is looked at.
+  init(engine: Engine, since use: UInt32, isWhole: Bool) {
     self.engine = engine
     self.use = use
+    let counts = engine.counts
+    total = isWhole ? Int64(counts.files + counts.directories + counts.others) : nil
   }
 
   var progress: InventoryProgress {
-    counts.withLock { InventoryProgress(items: $0.items, comparedBytes: $0.compared) }
+    counts.withLock { InventoryProgress(items: $0.items, comparedBytes: $0.compared, totalItems: total) }
   }
 
   /// - Parameter path: Of the root of the tree.

@@ -17,11 +17,26 @@ struct MaterializeTransfer: Sendable {
     self.makeWaiter = makeWaiter
   }
 
+  /// All directories are listed first: so it is known how much there is, and told with the progress.
   func run(_ paths: [[UInt8]]) async -> TransferResult {
+    var survey = Survey()
+    var failed: Set<Int> = []
     for (index, path) in paths.enumerated() {
       do {
+        try await list(below: try await locate(path), &survey)
+      } catch let error as FSError {
+        tally.fail(path, error)
+        failed.insert(index)
+      } catch {
+        tally.interrupt(unfinished: paths[...])
+        return tally.result
+      }
+    }
+    tally.setTotal(files: survey.files, bytes: survey.bytes)
+    for (index, path) in paths.enumerated() where !failed.contains(index) {
+      do {
         try Task.checkCancellation()
-        try await walk(try await locate(path))
+        try await walk(try await locate(path), survey)
       } catch let error as FSError {
         tally.fail(path, error)
       } catch {
@@ -30,6 +45,58 @@ struct MaterializeTransfer: Sendable {
       }
     }
     return tally.result
+  }
+
+  /// What there is to be done.
+  private struct Survey {
+    var files: Int64 = 0
+    var bytes: Int64 = 0
+    /// Directories that could not be listed, which was said.
+    var unlisted: Set<NodeID> = []
+    /// Files with several names, which are fetched once.
+    private var linked: Set<NodeID> = []
+
+    mutating func add(_ item: ItemDescription) {
+      guard item.attributes.kind == .file, item.attributes.size > 0, item.state != "resident",
+        item.attributes.linkCount <= 1 || linked.insert(item.node).inserted
+      else { return }
+      files += 1
+      bytes += max(0, item.attributes.size - item.localBytes)
+    }
+  }
+
+  /// Lists a directory with all that are below it, and counts what is to be fetched.
+  private func list(below root: NodeID, _ survey: inout Survey) async throws {
+    try Task.checkCancellation()
+    guard let item = engine.describe(root) else { return }
+    guard item.attributes.kind == .directory else { return survey.add(item) }
+    var directories = [root]
+    while let directory = directories.popLast() {
+      do {
+        try await one(directory, .directory, bytes: 0)
+      } catch let error as FSError {
+        tally.fail(engine.describe(directory)?.path ?? [], error)
+        survey.unlisted.insert(directory)
+        continue
+      }
+      let hold = engine.hold(directory)
+      defer { withExtendedLifetime(hold) {} }
+      var position = DirectoryPosition.start
+      // Evicted meanwhile, it is listed again when its files are fetched.
+      while case .children(let children) = engine.children(of: directory, after: position, limit: 256),
+        let last = children.last
+      {
+        try Task.checkCancellation()
+        position = last.position
+        for child in children {
+          if child.item.attributes.kind == .directory {
+            directories.append(child.item.node)
+          } else {
+            survey.add(child.item)
+          }
+        }
+      }
+    }
   }
 
   /// Does something with each of some paths, listing the directories on the way to it.
@@ -62,7 +129,7 @@ struct MaterializeTransfer: Sendable {
   /// Lists a directory.
   func list(_ directory: NodeID) async throws { try await one(directory, .directory, bytes: 0) }
 
-  private func walk(_ root: NodeID) async throws {
+  private func walk(_ root: NodeID, _ survey: Survey) async throws {
     guard let item = engine.describe(root) else { return }
     guard item.attributes.kind == .directory else {
       if item.attributes.kind == .file { try await one(root, .file, bytes: item.attributes.size) }
@@ -71,6 +138,7 @@ struct MaterializeTransfer: Sendable {
     var directories = [root]
     while let directory = directories.popLast() {
       try Task.checkCancellation()
+      if survey.unlisted.contains(directory) { continue }
       do {
         try await one(directory, .directory, bytes: 0)
       } catch let error as FSError {

@@ -8,6 +8,8 @@ final class TransferTally: Sendable {
     var files: Int64 = 0
     var directories: Int64 = 0
     var bytes: Int64 = 0
+    /// Of all that is to be done; nil while that is not known.
+    var total: (files: Int64, bytes: Int64)?
     var failures: [PathFailure] = []
     var failureCount: Int64 = 0
     var refused: PathFailure?
@@ -28,6 +30,9 @@ final class TransferTally: Sendable {
       state.bytes &+= bytes
     }
   }
+
+  /// So much is to be done, what is done included.
+  func setTotal(files: Int64, bytes: Int64) { state.withLock { $0.total = (files, bytes) } }
 
   /// - Parameter reason: The word for a refusal.
   func fail(_ path: [UInt8], _ error: FSError, reason: String? = nil) {
@@ -54,7 +59,11 @@ final class TransferTally: Sendable {
   }
 
   var progress: TransferProgress {
-    state.withLock { TransferProgress(files: $0.files, directories: $0.directories, bytes: $0.bytes) }
+    state.withLock {
+      TransferProgress(
+        files: $0.files, directories: $0.directories, bytes: $0.bytes, totalFiles: $0.total?.files,
+        totalBytes: $0.total?.bytes)
+    }
   }
 
   var result: TransferResult {

@@ -24,9 +24,12 @@ extension VolumeBackend {
         running.withLock { $0 }?.cancel()
       }
     }
-    let outcome = try await withProgress(
-      { running.withLock { $0.map { RefreshProgress($0.progress) } } ?? RefreshProgress(directories: 0, entries: 0) },
-      progress, run)
+    // Of a part of the volume nobody has counted them.
+    let total = paths.contains([]) ? Int64(engine.counts.directoriesListed) : nil
+    let soFar: @Sendable () -> RefreshProgress = {
+      RefreshProgress(running.withLock { $0?.progress } ?? RefreshCounts(), total: total)
+    }
+    let outcome = try await withProgress(soFar, progress, run)
     guard let error = outcome.error else { return RefreshResult(outcome) }
     guard error.errno == .interrupted else { throw error }
     var result = RefreshResult(outcome)
@@ -36,10 +39,11 @@ extension VolumeBackend {
 }
 
 extension RefreshProgress {
-  init(_ counts: RefreshCounts) {
+  fileprivate init(_ counts: RefreshCounts, total: Int64?) {
     self.init(
       directories: counts.directories,
-      entries: counts.added + counts.changed + counts.gone + counts.renamed + counts.kept + counts.unchanged)
+      entries: counts.added + counts.changed + counts.gone + counts.renamed + counts.kept + counts.unchanged,
+      totalDirectories: total)
   }
 }
 

@@ -27,7 +27,7 @@ extension VolumeBackend {
         "there is no mark '\(TerminalText.escaped(mark ?? ""))': `dataless mark` sets one, and the last "
           + "\(UseMarks.limit) are remembered")
     }
-    let walk = InventoryWalk(engine: engine, since: use)
+    let walk = InventoryWalk(engine: engine, since: use, isWhole: path.isEmpty)
     let inventory = try await withProgress({ walk.progress }, progress) { try await walk.run(root, path: path) }
     return InventoryReport(inventory, path: path, since: mark)
   }
