@@ -179,6 +179,8 @@ import Testing
     #expect(fixture.makeDirectory("c", in: d) == .failed("EIO"))
     #expect(fixture.makeLink("l", in: d, to: "there").node != nil, "it has no rights")
     #expect(fixture.setAttribute("system.posix_acl_default", [2, 0, 0, 0], of: d) == "EINVAL")
+    for kind in ["user.", "trusted.", "security."] { #expect(fixture.setAttribute(kind, [1], of: d) == "EINVAL") }
+    #expect(fixture.setAttribute("other.", [1], of: d) == "EOPNOTSUPP")
     #expect(fixture.removeAttribute("system.posix_acl_default", of: d) == "ENODATA")
   }
 

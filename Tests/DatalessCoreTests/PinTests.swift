@@ -40,6 +40,16 @@ import Testing
     #expect(triggers == [.eager, .eager, .eager])
   }
 
+  @Test func whatIsFetchedEarlyIsNotUsedByThat() {
+    let fixture = make()
+    let use = fixture.engine.lastUse
+    #expect(fixture.engine.setPolicy(.eager, of: fixture.node("d")) == nil)
+    fixture.settle()
+    #expect(fixture.engine.lastUse == use)
+    #expect(fixture.read("h") == nil)
+    #expect(fixture.engine.lastUse > use)
+  }
+
   @Test func whatIsUnpinnedMayGo() {
     let fixture = make()
     #expect(fixture.engine.setPolicy(.eager, of: fixture.node("d")) == nil)

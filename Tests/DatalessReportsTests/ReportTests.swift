@@ -141,6 +141,9 @@ import Testing
     #expect(report.verdict.outcome.rawValue == outcome && report.verdict.message == message)
     let json = try #require(JSONObject(Array(try folder.text(.json).utf8.dropLast())))
     #expect(json.object("verdict")?.string("outcome") == outcome)
+    let junit = try folder.text(.junit)
+    #expect(junit.contains("<error message=\"\(EscapedText.markup(message))\"") == (outcome == "unknown"))
+    #expect(try XMLCheck.problem(in: junit) == nil)
     let symbol = ["failed": ":x:", "unknown": ":grey_question:", "passed": ":white_check_mark:"][outcome] ?? ""
     for text in [try folder.text(.markdown), report.stepSummary] {
       #expect(text.hasPrefix("### \(symbol) dataless: \(EscapedText.markdown(message))"), "\(text)")

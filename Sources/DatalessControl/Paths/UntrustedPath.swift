@@ -41,6 +41,17 @@ public struct UntrustedPath: Error, Sendable, Equatable, CustomStringConvertible
     }
   }
 
+  /// What makes it one that is used, where that can be done with it: a sentence's beginning.
+  ///
+  /// - Parameter other: What else there is to do: "give another one with --state".
+  public func remedy(or other: String) -> String {
+    switch reason {
+    case .permissions: "Make it yours alone (chmod go-w), or \(other)."
+    case .owner: "Make it yours (chown), or \(other)."
+    default: other.prefix(1).uppercased() + other.dropFirst() + "."
+    }
+  }
+
   /// `'/tmp/dataless-7' belongs to user 9 (EPERM)`: a sentence without its full stop.
   public var description: String {
     let name = "'\(TerminalText.escaped(path))'"

@@ -9,8 +9,8 @@ extension Engine {
   /// - Parameters:
   ///   - waiter: A number never used before while mounted.
   ///   - completion: Called once, perhaps before this returns. EROFS, ESTALE, EOPNOTSUPP (a name of no kind that there
-  ///     is), EPERM (the state's own), EINVAL (an ACL that is none), EEXIST, ENODATA, ENOSPC, EDQUOT; what the store
-  ///     says.
+  ///     is), EPERM (the state's own), EINVAL (an ACL that is none; a kind alone, as `user.`), EEXIST, ENODATA,
+  ///     ENOSPC, EDQUOT; what the store says.
   public func setExtendedAttribute(
     _ name: [UInt8], to value: [UInt8], how: AttributeExistence, of node: NodeID, by caller: Caller, waiter: WaiterID,
     completion: @escaping @Sendable (FSError?) -> Void
@@ -106,6 +106,9 @@ extension EngineState {
     }
     if name == CapacityAttribute.bytes {
       return .failure(FSError(.notPermitted, "the volume itself says its capacity"))
+    }
+    if ItemExtras.isKindAlone(name) {
+      return .failure(FSError(.invalidArgument, "the name of an attribute has something behind its kind"))
     }
     guard ItemExtras.canBeSet(name) else {
       return .failure(FSError(.notSupported, "no such attribute on this volume"))

@@ -34,6 +34,9 @@ struct ItemExtras {
   /// The kinds of attributes that a volume has, by the beginnings of their names; of `system.` the ACLs alone.
   private static let kinds = ["user.", "trusted.", "security."].map { Array($0.utf8) }
 
+  /// Whether a name is the beginning of names alone.
+  static func isKindAlone(_ name: [UInt8]) -> Bool { kinds.contains(name) }
+
   static func canBeSet(_ name: [UInt8]) -> Bool {
     kinds.contains { name.count > $0.count && name.starts(with: $0) } || name == PosixACL.accessName
       || name == PosixACL.defaultName

@@ -27,7 +27,8 @@ extension EngineState {
   /// An attempt has ended: what it has brought may go from now on, and the rest of its room is free.
   mutating func endRoom(of attempt: Attempt, _ end: AttemptEnd) -> [Action] {
     guard attempt.kind == .file else { return [] }
-    if end.outcome == .ok { namespace.noteUse(room.nextUse(), of: attempt.node) }
+    // What a policy fetches early nobody has used.
+    if end.outcome == .ok, !attempt.isEager { namespace.noteUse(room.nextUse(), of: attempt.node) }
     guard room.isLimited else { return [] }
     room.release(.attempt(attempt.id))
     room.noteEvictable()

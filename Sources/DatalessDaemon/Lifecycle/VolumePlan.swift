@@ -98,7 +98,7 @@ public struct VolumePlan: Sendable, Equatable {
       _ = try TrustedDirectory.open(path, ancestors: .any, creating: true)
     } catch {
       throw LifecycleError(
-        "cannot use the directory of logs: \(error). Make it yours alone (chmod go-w), or give a file with --log.")
+        "cannot use the directory of logs: \(error). \(error.remedy(or: "give a file with --log"))")
     }
   }
 
@@ -108,7 +108,7 @@ public struct VolumePlan: Sendable, Equatable {
       _ = try TrustedDirectory.open(path, ancestors: .any, creating: true)
     } catch {
       throw LifecycleError(
-        "cannot use the state directory: \(error). Make it yours alone (chmod go-w), or give another one with --state.")
+        "cannot use the state directory: \(error). \(error.remedy(or: "give another one with --state"))")
     }
   }
 

@@ -17,7 +17,7 @@ enum KeptState {
       directory = try TrustedDirectory.open(path, ancestors: .any, creating: true)
     } catch {
       throw LifecycleError(
-        "cannot use the state directory: \(error). Make it yours alone (chmod go-w), or give another one with --state.")
+        "cannot use the state directory: \(error). \(error.remedy(or: "give another one with --state"))")
     }
     return try explained { () throws(FSError) in
       try StateDirectory(directory.descriptor, path: TerminalText.escaped(path), .keep)

@@ -1,6 +1,7 @@
 import DatalessControl
 
-/// JUnit's XML: a test for each expectation, one for how the command ended, and one for the log being complete.
+/// JUnit's XML: a test for each expectation, one for how the command ended, one for the log being complete, and one for
+/// a verdict that nobody knows for another reason.
 enum JUnitWriter {
   private struct Case {
     enum Result { case passed, failed, skipped, error }
@@ -81,6 +82,10 @@ enum JUnitWriter {
     // No expectation failed by that, but what is not in the log may well be what should have failed.
     let gap = IncompleteLog.sentence(report.summary.completeness)
     cases.append(Case(name: "the log is complete", result: gap == nil ? .passed : .error, message: gap ?? ""))
+    // Readers of these files take what was skipped for good: the exit status of such a run is not 0.
+    if report.verdict.outcome == .unknown, gap == nil {
+      cases.append(Case(name: "the verdict is known", result: .error, message: report.verdict.message))
+    }
     return cases
   }
 
