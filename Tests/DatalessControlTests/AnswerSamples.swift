@@ -161,6 +161,11 @@ enum AnswerSamples {
 
   // MARK: - Summaries
 
+  private static let leastBlocked = {
+    var blocked = SummaryReport.Blocked()
+    blocked.wallNanoseconds = nil
+    return blocked
+  }()
   private static let blocked: SummaryReport.Blocked = {
     var blocked = SummaryReport.Blocked()
     blocked.parallelism = 1.5
@@ -281,7 +286,7 @@ enum AnswerSamples {
     ),
     "SummaryMaterialized": (SummaryReport.Materialized(), SummaryReport.Materialized(distinctBytes: nil)),
     "SummaryKnown": (SummaryReport.Known(), SummaryReport.Known()),
-    "SummaryBlocked": (blocked, SummaryReport.Blocked()),
+    "SummaryBlocked": (blocked, leastBlocked),
     "SummaryMainThread": (mainThread, SummaryReport.MainThread()),
     "SummaryHitches": (SummaryReport.Hitches(), SummaryReport.Hitches()),
     "SummaryHangs": (SummaryReport.Hangs(), SummaryReport.Hangs()),

@@ -53,6 +53,27 @@ import Testing
     #expect(verdict.gaps == ["1 record is missing"] && verdict.outcome == .unknown)
   }
 
+  /// One bit of a key's name makes it a key that nobody knows.
+  @Test(arguments: [
+    ("wait.finished", "blocked_ns"), ("wait.finished", "attempt"), ("materialization.started", "attempt"),
+    ("materialization.started", "kind"), ("materialization.finished", "attempt"), ("materialization.finished", "kind"),
+    ("materialization.finished", "outcome"),
+  ])
+  func aRecordThatLacksAKeyIsALoss(type: String, key: String) throws {
+    var log = ExpectationLog()
+    log.take("a")
+    log.unmount()
+    #expect(try outcomes(log, [Expected(.maxWait, 1_000_000)]) == [.held])
+    log.log.lines = log.log.lines.map { line in
+      line.contains("\"type\":\"\(type)\"") ? line.replacing("\"\(key)\":", with: "\"_\(key.dropFirst())\":") : line
+    }
+    let verdict = try log.verdict([Expected(.maxWait, 1_000_000), Expected(.maxParallel, 200), Expected(.maxFiles, 10)])
+    #expect(verdict.expectations.map(\.outcome) == [.unknown, .unknown, .unknown])
+    #expect(verdict.gaps == ["1 line cannot be read"])
+    let file = try TemporaryFile(log.log.bytes)
+    #expect(try !SummaryReport.load(log: file.path).completeness.isComplete)
+  }
+
   @Test func aTornLineIsALoss() throws {
     var log = ExpectationLog()
     log.take("a")

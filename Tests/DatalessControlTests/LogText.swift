@@ -2,7 +2,7 @@ import Synchronization
 
 /// Makes the lines of a log by hand.
 struct LogText {
-  private(set) var lines: [String] = []
+  var lines: [String] = []
   var sequence = 0
   var session = "0123456789ab"
 

@@ -133,7 +133,9 @@ import Testing
     return difference
   }
 
-  private static let gap = "does not tell all (it ends without an unmount, so the daemon was killed)"
+  private static let missingEnd =
+    "it ends without an unmount: the daemon was killed, the log's disk was full, or the file was cut"
+  private static let gap = "does not tell all (\(missingEnd))"
 
   @Test func aLogThatIsCutIsNoPass() throws {
     let difference = try Self.judged(Self.after.bytes, Self.cut(6), "new-files", "more-bytes")
@@ -144,7 +146,7 @@ import Testing
     let lines = DifferenceText.lines(difference)
     #expect(lines.contains { $0.hasPrefix("unknown: more-bytes: ") })
     #expect(lines.contains { $0.hasPrefix("gone, or missing ") && $0.hasSuffix("photos/<script>|`;") }, "\(lines)")
-    #expect(lines[1].hasSuffix("; its log does not tell all: it ends without an unmount, so the daemon was killed"))
+    #expect(lines[1].hasSuffix("; its log does not tell all: \(Self.missingEnd)"))
     #expect(DifferenceText.markdown(difference).contains("* unknown: new-files"))
     #expect(DifferenceText.page(difference).contains("<span class=\"word\">unknown</span> new-files"))
     let folder = try ReportFolder([])

@@ -8,7 +8,9 @@ import Testing
   @Test func whoseManglingItIs() {
     for (symbol, mangling) in [
       ("main", .none), ("_Z4loadPKc", .cxx), ("_ZN4core3ptr13drop_in_place17h0123456789abcdefE", .rustLegacy),
-      ("_ZN4core3ptr13drop_in_place17h0123456789abcdefE.llvm.123", .rustLegacy), ("_RNvCs1234_7mycrate3foo", .rust),
+      ("_ZN4core3ptr13drop_in_place17h0123456789abcdefE.llvm.123", .rustLegacy),
+      ("_ZN1a4b..c17h0123456789abcdefE", .rustLegacy),
+      ("_ZN1a17h0123456789abcdefEv.x", .cxx), ("_RNvCs1234_7mycrate3foo", .rust),
       ("$s4main4loadyyF", .swift), ("_$s4main4loadyyF", .swift), ("_Reader", .none), ("", .none), ("_Z", .cxx),
     ] as [(String, Mangling)] { #expect(Mangling(Self.bytes(symbol)) == mangling, "\(symbol)") }
   }

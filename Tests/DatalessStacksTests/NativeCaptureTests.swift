@@ -86,6 +86,27 @@ import Testing
     #expect(stripped.stack.isComplete && stripped.stack.certainty == .framePointerFound, "\(stripped.stack.end)")
   }
 
+  /// By rbp alone it would be passed over, with the function that has called it; further out on the stack a chain
+  /// begins that holds just as well, without main.
+  @Test func codeWithoutTablesAmongFunctionsWithFramePointersEndsWhatIsKnown() throws {
+    let source = """
+      #include <unistd.h>
+      long tramp(long (*)(void));
+      __asm__(".text\\n.globl tramp\\n.type tramp,@function\\ntramp:\\nsubq $8,%rsp\\ncall *%rdi\\naddq $8,%rsp\\nret\\n.size tramp,.-tramp\\n");
+      __attribute__((noinline)) static long inner(void) { char b[64]; return read(0, b, 1); }
+      __attribute__((noinline)) static long outer(void) { volatile long r = tramp(inner); return r + 1; }
+      int main(void) { volatile long r = outer(); return r == -7; }
+      """
+    for options in [["-O0"], ["-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]] {
+      let (names, stack) = try Self.named(try BlockedProgram(source: source, options: options + ["-no-pie"]))
+      let known = zip(names, stack.frames).filter { $0.1.certainty != .guessed }.map(\.0)
+      #expect(!stack.isComplete, "\(options): \(names)")
+      let first = try #require(names.firstIndex(of: "inner"), "\(names)")
+      let expected = ["inner", "tramp", "outer", "main"]
+      #expect(expected.starts(with: known.dropFirst(first).prefix(4)), "\(options): \(known) of \(names)")
+    }
+  }
+
   /// As a library that is built with frame pointers, and a program that is not: rbp is any number where it is called.
   @Test(arguments: [8, 6000]) func aFunctionWithFramePointersThatIsCalledByOneWithout(buffer: Int) throws {
     let program = try BlockedProgram(

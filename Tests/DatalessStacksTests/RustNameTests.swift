@@ -75,6 +75,8 @@ import Testing
     #expect(name("_ZN2fm4ViewIiE4loadERKSt6vectorIiSaIiEE").hasPrefix("fm::View<int>::load("))
     #expect(
       name("_ZN4core3ops8function6FnOnce9call_once17h0123456789abcdefE") == "core::ops::function::FnOnce::call_once")
+    #expect(name("_ZN29_$LT$r..V$u20$as$u20$r..T$GT$2go17h0b81481105890fecE") == "<r::V as r::T>::go")
+    #expect(name("_ZN29_$LT$r..V$u20$as$u20$r..T$GT$2go17h0b81481105890fecE.llvm.7") == "<r::V as r::T>::go")
     #expect(name("$s5swift6LoaderV4loadyS2iF") == "swift.Loader.load(Swift.Int) -> Swift.Int")
     #expect(name("_RNvCs1234_7mycrate3foo") == "mycrate::foo")
     for symbol in ["main", "_Z", "$s", "_R", "_ZN", "_ZN1", "$s999999999"] { #expect(name(symbol) == symbol) }

@@ -175,6 +175,49 @@ struct StateFullDiskTests {
     }
   }
 
+  /// The end has removed its log, and others have used up the disk since: the database has room for another one.
+  @Test(arguments: [false, true]) func whatEndedCleanlyOpensOnAFullDisk(isHeaderWrong: Bool) {
+    withPrivateMounts {
+      do {
+        let scratch = Scratch("full")
+        #expect(mount("tmpfs", scratch.path, "tmpfs", 0, "size=64m,mode=700") == 0)
+        defer { umount2(scratch.path, CInt(MNT_DETACH)) }
+        let fixture = StateFixture(scratch)
+        try fixture.run { volume in
+          for number in UInt64(1)...2000 {
+            let (file, name) = (own(node: 1000 + number, 1000 + number), bytes("name \(number)"))
+            volume.journal.append(
+              .together([.made(file, attributes(inode: file.inode), target: []), .named(file, name: name, in: root)]),
+              ChangeNumber(rawValue: number))
+          }
+        }
+        try Self.fillDisk(scratch)
+        guard !isHeaderWrong else {
+          let catalog = open(scratch.full("catalog.sqlite"), O_RDWR)
+          defer { close(catalog) }
+          // One page, it says: what is not zero stays all the same.
+          let pages: [UInt8] = [0, 0, 0, 1]
+          #expect(pwrite(catalog, pages, 4, 28) == 4)
+          var status = stat()
+          fstat(catalog, &status)
+          let before = status.st_size
+          CatalogReserve.makeRoomForLog(scratch.full("catalog.sqlite"))
+          fstat(catalog, &status)
+          #expect(before - status.st_size <= 512 << 10 && status.st_size > 300 << 10)
+          return
+        }
+        try fixture.run { volume in
+          #expect(try volume.saved(of: root).made.count == 2000)
+          try fixture.keep(.unnamed(name: bytes("name 7"), in: root), in: volume)
+          #expect(try volume.saved(of: root).made.count == 1999)
+        }
+        #expect(try fixture.copy().check().damages == 0)
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
   /// What was removed or evicted is on its way out until that is durable, a second later. Who needs its room before
   /// that has it.
   @Test func roomOfWhatWasRemovedIsThereAtOnce() {

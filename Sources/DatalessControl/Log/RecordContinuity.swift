@@ -39,6 +39,8 @@ public struct RecordContinuity: Sendable {
   /// Takes the next record of the session that is to be counted.
   public mutating func note(_ record: LogRecord) {
     defer { behind = UnreadLines() }
+    // Its number is told, and what it was to tell is not.
+    if !record.hasItsKeys { malformedLines += 1 }
     guard let sequence = record.sequence else {
       settle(missing: Int64(behind.count))
       return

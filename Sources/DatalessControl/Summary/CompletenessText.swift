@@ -10,9 +10,12 @@ public enum CompletenessText {
       gaps.append("\(HumanText.count(state.malformedLines, "line")) \(verb)\(version)")
     }
     if let count = state.misplacedRecords { gaps.append(misplaced(count)) }
-    if state.isEndMissing { gaps.append("it ends without an unmount, so the daemon was killed") }
+    if state.isEndMissing { gaps.append(missingEnd) }
     return gaps
   }
+
+  private static let missingEnd =
+    "it ends without an unmount: the daemon was killed, the log's disk was full, or the file was cut"
 
   /// `2 records stand behind later ones, or a second time, and are not counted`.
   public static func misplaced(_ count: Int64) -> String {

@@ -132,7 +132,7 @@ public enum CoordinationText {
     let waits = HumanText.count(sum.waited.waits, "intent") + underWay
     let text =
       "for others: \(duration(sum.waited.sumNanoseconds)) in \(waits), "
-      + "longest \(duration(sum.waited.longestNanoseconds)); \(duration(sum.waited.wallNanoseconds)) of wall clock"
+      + "longest \(duration(sum.waited.longestNanoseconds)); \(duration(sum.waited.wallNanoseconds ?? 0)) of wall clock"
     return text + (unknown.map { "; " + $0 } ?? "")
   }
 
@@ -174,7 +174,7 @@ public enum CoordinationText {
     guard let spared = brought.sparedNanoseconds else {
       return items + "; how much less it was as they came at the same time: unknown"
     }
-    return items + "; as they came at the same time it was \(duration(waited.wallNanoseconds)) of wall clock: "
+    return items + "; as they came at the same time it was \(duration(waited.wallNanoseconds ?? 0)) of wall clock: "
       + "\(duration(spared)) spared"
   }
 

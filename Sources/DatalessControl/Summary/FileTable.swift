@@ -84,6 +84,7 @@ struct FileDetails: Sendable {
     var blocked = SummaryReport.Blocked()
     (blocked.waits, blocked.underWay) = (Int64(rows[row].waits), Int64(rows[row].underWay))
     (blocked.sumNanoseconds, blocked.longestNanoseconds) = (rows[row].sum, rows[row].longest)
+    blocked.wallNanoseconds = blocked.waits > 1 ? nil : blocked.sumNanoseconds
     return blocked
   }
 

@@ -22,7 +22,7 @@ public struct ProcessSummary: Codable, Sendable, Equatable {
   /// How many processes, and the first 16 of them.
   public var pidCount: Int64 = 0
   public var pids: [Int32] = []
-  /// The nearest ancestor with another executable.
+  /// The nearest ancestor with another executable, or of another script.
   public var startedBy: Ancestor?
   /// The ancestors of the first of these processes, nearest first.
   public var ancestors: [Ancestor] = []
@@ -75,6 +75,7 @@ struct SummaryProcesses: Sendable {
     /// Two tools of one interpreter are two.
     var script: [UInt8]?
     var starter: [UInt8]?
+    var starterScript: [UInt8]?
     var isCommand: Bool
   }
 
@@ -142,10 +143,13 @@ struct SummaryProcesses: Sendable {
   mutating func index(of id: UInt32?, _ processes: LogProcesses, isCommand: Bool = false) -> Int {
     if let id, let index = indexByID[id] { return index }
     let chain = id.map { processes.chain(of: $0) } ?? []
-    let starter = chain.dropFirst().first { $0.exe != nil && $0.exe != chain.first?.exe }
+    // What a script starts in its own shell is of that script.
+    let starter = chain.dropFirst().first { ancestor in
+      ancestor.exe != nil && (ancestor.exe != chain.first?.exe || ancestor.script != chain.first?.script)
+    }
     let key = Key(
       comm: chain.first?.comm, exe: chain.first?.exe, script: chain.first?.script, starter: starter?.exe,
-      isCommand: isCommand && id == nil)
+      starterScript: starter?.script, isCommand: isCommand && id == nil)
     let index: Int
     if let known = indexByKey[key] {
       index = known
@@ -188,8 +192,8 @@ extension SummaryReport.Blocked {
   }
 
   mutating func setParallelism() {
-    guard wallNanoseconds > 0 else { return }
+    guard let wall = wallNanoseconds, wall > 0 else { return }
     // Two digits are all that is meant.
-    parallelism = (Double(sumNanoseconds) * 100 / Double(wallNanoseconds)).rounded() / 100
+    parallelism = (Double(sumNanoseconds) * 100 / Double(wall)).rounded() / 100
   }
 }

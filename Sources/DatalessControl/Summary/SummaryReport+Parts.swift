@@ -85,8 +85,9 @@ extension SummaryReport {
     public var underWay: Int64 = 0
     /// Over all waiters.
     public var sumNanoseconds: Int64 = 0
-    /// Time in which at least one caller was blocked.
-    public var wallNanoseconds: Int64 = 0
+    /// Time in which at least one caller was blocked. nil for a file for which there were several waits: it is not
+    /// known how much of them was at the same time.
+    public var wallNanoseconds: Int64? = 0
     public var longestNanoseconds: Int64 = 0
     /// Sum through wall clock: 1 means one after another. Absent when nobody was blocked.
     public var parallelism: Double?

@@ -149,11 +149,11 @@ public enum SummaryText {
 
   private static func blocked(_ blocked: SummaryReport.Blocked) -> String {
     let sum = HumanText.duration(nanoseconds: blocked.sumNanoseconds)
-    let wall = HumanText.duration(nanoseconds: blocked.wallNanoseconds)
     let longest = HumanText.duration(nanoseconds: blocked.longestNanoseconds)
     let underWay = blocked.underWay > 0 ? " (\(HumanText.count(blocked.underWay)) under way)" : ""
     let waits = HumanText.count(blocked.waits, "wait") + underWay
-    var text = "\(sum) in \(waits), longest \(longest); \(wall) of wall clock"
+    var text = "\(sum) in \(waits), longest \(longest)"
+    if let wall = blocked.wallNanoseconds { text += "; \(HumanText.duration(nanoseconds: wall)) of wall clock" }
     if let factor = blocked.parallelism { text += ", " + parallelism(factor) }
     return text
   }
@@ -191,7 +191,7 @@ public enum SummaryText {
   /// `read: 5.2 s in 1,000 calls, longest 12 ms; 5.1 s of wall clock, one after another; by tar (4.1 s), cat (1.1 s)`.
   private static func access(_ access: SummaryReport.Access) -> String {
     let sum = HumanText.duration(nanoseconds: access.blocked.sumNanoseconds)
-    let wall = HumanText.duration(nanoseconds: access.blocked.wallNanoseconds)
+    let wall = HumanText.duration(nanoseconds: access.blocked.wallNanoseconds ?? 0)
     let longest = HumanText.duration(nanoseconds: access.blocked.longestNanoseconds)
     var calls = HumanText.count(access.blocked.waits, "call")
     if access.blocked.underWay > 0 { calls += " (\(HumanText.count(access.blocked.underWay)) under way)" }

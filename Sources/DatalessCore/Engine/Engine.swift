@@ -22,6 +22,8 @@ public final class Engine: Sendable {
   /// Removes content: nobody's call waits for it.
   let trashLane: any BlockingLane
   let removals: ContentRemovals
+  /// How much had been changed (`Trash.changes`) when somebody waited last for room that did not come.
+  let futileSearch = Atomic<UInt64>(.max)
   let kernel: any KernelCache
   let events: any EventSink
   let signals: any SignalProbe

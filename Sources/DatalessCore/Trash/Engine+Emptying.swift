@@ -152,7 +152,13 @@ extension Engine {
   /// What was removed is on its way out when the kernel forgets it, which it tells soon after the call that has removed
   /// it, and nobody waits for.
   private func waitForForgets(_ search: inout RoomSearch) -> Bool {
-    guard search.forgets < RoomSearch.forgetsMax else { return false }
+    let changes = state.withLock { $0.trash.changes }
+    // Somebody has waited in vain since anything was removed.
+    guard search.forgets > 0 || futileSearch.load(ordering: .relaxed) != changes else { return false }
+    guard search.forgets < RoomSearch.forgetsMax else {
+      futileSearch.store(changes, ordering: .relaxed)
+      return false
+    }
     usleep(1_000 << UInt32(search.forgets))
     search.forgets += 1
     return true

@@ -13,18 +13,25 @@ public enum Mangling: Sendable, Equatable {
     } else if ["$s", "$S", "_$s", "$e", "_T0"].contains(where: { symbol.starts(with: $0.utf8) }) {
       self = .swift
     } else if symbol.starts(with: "_Z".utf8) {
-      self = Self.hasRustHash(symbol) ? .rustLegacy : .cxx
+      self = Self.lengthOfRustLegacy(symbol) != nil ? .rustLegacy : .cxx
     } else {
       self = .none
     }
   }
 
-  /// `17h`, 16 hexadecimal digits, `E` at the end of `_ZN`; what LLVM puts behind it begins with a dot.
-  private static func hasRustHash(_ symbol: [UInt8]) -> Bool {
-    let name = symbol.prefix { $0 != UInt8(ascii: ".") }
-    guard name.starts(with: "_ZN".utf8), name.count > 23, name.last == UInt8(ascii: "E") else { return false }
-    let hash = name.dropLast().suffix(19)
-    return hash.starts(with: "17h".utf8) && Hexadecimal.number(hash.dropFirst(3)) != nil
+  /// `17h`, 16 hexadecimal digits, `E` at the end of `_ZN`; what LLVM puts behind it begins with a dot. Dots are in the
+  /// names of parts, too, where `::` stands in them.
+  ///
+  /// - Returns: How many bytes it has without that; nil for what is none.
+  fileprivate static func lengthOfRustLegacy(_ symbol: [UInt8]) -> Int? {
+    guard symbol.starts(with: "_ZN".utf8) else { return nil }
+    return symbol.indices.dropFirst(22).first { end in
+      guard symbol[end] == UInt8(ascii: "E"), end + 1 == symbol.count || symbol[end + 1] == UInt8(ascii: ".") else {
+        return false
+      }
+      let hash = symbol[(end - 19)..<end]
+      return hash.starts(with: "17h".utf8) && Hexadecimal.number(hash.dropFirst(3)) != nil
+    }.map { $0 + 1 }
   }
 }
 
@@ -55,7 +62,8 @@ public struct Demangler: Sendable {
       switch Mangling(symbol) {
       case .none: nil
       case .cxx: cxx?(symbol)
-      case .rustLegacy: cxx?(symbol).map(RustLegacyName.cleaned)
+      case .rustLegacy:
+        cxx?(Array(symbol.prefix(Mangling.lengthOfRustLegacy(symbol) ?? symbol.count))).map(RustLegacyName.cleaned)
       case .rust: rust?(symbol)
       case .swift: swift?(symbol)
       }

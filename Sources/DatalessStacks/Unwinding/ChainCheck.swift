@@ -34,6 +34,10 @@ struct ChainCheck {
       // What a signal interrupted has not called anything.
       if caller.isExact, !source.isEntryOfRebuiltFrame(caller.address) { continue }
       let function = source.function(at: frame.lookupAddress)
+      // Code without tables that does not keep rbp: where rbp leads from there is its caller's caller.
+      if index > first, source.row(at: frame.lookupAddress) == nil, calls.keepsFramePointer(function) == false {
+        bare = index
+      }
       guard calls.caller(at: caller.address, of: function) != nil else { return failed() }
       guard source.row(at: frame.lookupAddress) == nil else { continue }
       bare = index

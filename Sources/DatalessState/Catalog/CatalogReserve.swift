@@ -30,7 +30,7 @@ final class CatalogReserve {
   /// LIMIT: bytes, and which part of the disk's free room is taken at most.
   private static let logMost: Int64 = 4 << 20
   private static let databaseMost: Int64 = 4 << 20
-  private static let logLeast: Int64 = 256 << 10
+  private static let logLeast: Int64 = 512 << 10
   private static let share: Int64 = 8
   private static let least: Int64 = 64 << 10
   /// LIMIT: bytes that are kept for removals, and for what is told without being asked for; and which part of the disk
@@ -86,7 +86,9 @@ final class CatalogReserve {
     guard !isRefused, let status = look(log) else { return .max }
     let left = status.allocated - status.size
     guard left < Self.logMost / 2 else { return left }
-    let wanted = min(Self.logMost, status.free / Self.share)
+    // At least so much that any one change fits, if the disk has it.
+    let needed = min(Self.logLeast - status.size, status.free)
+    let wanted = min(Self.logMost, max(status.free / Self.share, needed))
     guard wanted >= 4096 else { return left }
     let result = clinux_fallocate(status.file, CLINUX_FALLOC_FL_KEEP_SIZE, status.size, wanted)
     isRefused = result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS)
@@ -107,7 +109,7 @@ final class CatalogReserve {
       let result = clinux_fallocate(status.file, 0, 0, size)
       isRefused = result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS)
       if isRefused { return .unknown }
-      if result < 0 { size = status.size }
+      if result < 0 { size = max(min(status.size, status.allocated), used.end) }
     }
     connection.database.keepSize(size)
     let spare = max(size, used.end) - used.end + used.free + status.free / Self.share
@@ -125,6 +127,54 @@ struct CatalogAllowance: Sendable {
 
   /// Nobody refuses anything.
   static let unknown = CatalogAllowance(making: .max, removing: .max)
+}
+
+extension CatalogReserve {
+  private static let headerBytes = 100
+
+  /// Has the disk have room for a WAL, which a clean end has removed: where others have filled the disk since, the
+  /// database gives some of its own back. Before SQLite opens it: later it would take a file that is cut for a damaged
+  /// one.
+  ///
+  /// What is cut off lies behind what is in the database, as its header says, and is nothing but zeros: a bit that has
+  /// turned in the header costs nothing.
+  ///
+  /// - Parameter path: Of the database.
+  static func makeRoomForLog(_ path: String) {
+    var status = stat()
+    if lstat(path + "-wal", &status) == 0, status.st_size > 0 { return }
+    let descriptor = open(path, O_RDWR | CLINUX_O_CLOEXEC | CLINUX_O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return }
+    let file = OwnedFile(descriptor)
+    var disk = statvfs()
+    guard fstatvfs(file.raw, &disk) == 0, fstat(file.raw, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return
+    }
+    let (free, overflow) = Int64(clamping: disk.f_bavail).multipliedReportingOverflow(by: Int64(disk.f_frsize))
+    guard !overflow, free < logLeast, let end = usedEnd(file) else { return }
+    let size = Int64(status.st_size)
+    let given = min(logLeast - free, size - rounded(end)) / least * least
+    guard given > 0, isZero(file, (size - given)..<size) else { return }
+    ftruncate(file.raw, off_t(size - given))
+  }
+
+  /// Where what is in the database ends; nil where its header does not say so.
+  private static func usedEnd(_ file: OwnedFile) -> Int64? {
+    var header = [UInt8](repeating: 0, count: headerBytes)
+    guard pread(file.raw, &header, header.count, 0) == header.count,
+      header.starts(with: "SQLite format 3\0".utf8),
+      // It was written by who knows the number of pages.
+      header[24..<28].elementsEqual(header[92..<96])
+    else { return nil }
+    func number(_ range: Range<Int>) -> Int64 { header[range].reduce(0) { $0 << 8 | Int64($1) } }
+    let (page, pages) = (number(16..<18) == 1 ? 65536 : number(16..<18), number(28..<32))
+    return page >= 512 && pages > 0 ? page * pages : nil
+  }
+
+  private static func isZero(_ file: OwnedFile, _ range: Range<Int64>) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    return pread(file.raw, &bytes, bytes.count, off_t(range.lowerBound)) == bytes.count && bytes.allSatisfy { $0 == 0 }
+  }
 }
 
 extension CatalogConnection {

@@ -6,6 +6,7 @@ import SystemPackage
 enum CatalogRescue {
   static func open(_ place: CatalogPlace, _ report: inout StateCheckReport) throws(FSError) -> Catalog {
     do throws(FSError) {
+      CatalogReserve.makeRoomForLog(place.path(StateName.catalog))
       let catalog = try Catalog(place.path(StateName.catalog), .writing, home: 0)
       let flaw = try catalog.read("cannot check the catalog") { connection in
         try connection.first("PRAGMA integrity_check(1)") { row throws in try row.text(0) }

@@ -109,15 +109,17 @@ public final class CatalogJournal: JournalSink {
     _ batch: [CommitQueue.Entry], _ writer: inout CatalogWriter
   ) -> (committed: Int, failure: FSError?) {
     var (done, size) = (0, batch.count)
+    var retried = -1
     while done < batch.count {
       let part = Array(batch[done..<min(done + size, batch.count)])
       guard let failure = commit(part, &writer) else {
         done += part.count
         continue
       }
-      guard failure.errno == .noSpace || failure.errno == .diskQuotaExceeded, part.count > 1 else {
-        return (done, failure)
-      }
+      guard failure.errno == .noSpace || failure.errno == .diskQuotaExceeded else { return (done, failure) }
+      // The WAL was begun anew since.
+      guard part.count > 1 || retried < done else { return (done, failure) }
+      if part.count == 1 { retried = done }
       size = (part.count + Self.parts - 1) / Self.parts
     }
     return (done, nil)

@@ -42,6 +42,7 @@ struct StateOpening {
       (try LogState(directory, log: files), try SessionMark(files))
     }
     try directory.refuseForeign(files.path(StateName.catalog))
+    CatalogReserve.makeRoomForLog(files.path(StateName.catalog))
     catalog = try Catalog(
       files.path(StateName.catalog), .writing, home: root.device, shown: "the catalog of '\(directory.path)'")
     catalog.keepReserve(files.path(StateName.catalog))
