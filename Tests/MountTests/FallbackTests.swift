@@ -136,7 +136,7 @@ extension RealMounts {
         try await prepare(scratch)
         let script = """
           cd "$0"
-          "$1" run source --latency 50ms --stacks all --log log.jsonl --cache-dir cache -- cat {}/small > read
+          "$1" run source --latency 500ms --stacks all --log log.jsonl --cache-dir cache -- cat {}/small > read
           grep wait.stack log.jsonl
           """
         let finished = try await run(

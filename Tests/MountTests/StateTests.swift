@@ -75,12 +75,12 @@ extension RealMounts {
       try await withScratch { scratch in
         let state = "\(scratch.root)/state"
         #expect(mkdir(state, 0o700) == 0)
-        try await scratch.shell("echo text > file; mount -t tmpfs -o size=400k,mode=700 none '\(state)'")
+        try await scratch.shell("echo text > file; mount -t tmpfs -o size=2m,mode=700 none '\(state)'")
         let volume = try await scratch.mount(Self.state(scratch))
         // As if the log had never had room beyond its end, and others had used up the disk since.
         try await scratch.shell(
           """
-          truncate -s 0 '\(state)/catalog.sqlite-wal'; head -c 1000000 /dev/zero > '\(state)/filler' 2> /dev/null || true
+          truncate -s 0 '\(state)/catalog.sqlite-wal'; head -c 4000000 /dev/zero > '\(state)/filler' 2> /dev/null || true
           cd "$MOUNT"; mkdir made{1..20}
           """)
         let refused = try await volume.dataless("unmount", volume.mountpoint)
